@@ -63,7 +63,8 @@ def explain(name: str) -> tuple[Explanation, ...]:
 
     Frameworks and targets answer to their other names too ("tf", "trt"), and a topic to the words
     that it explains ("rounding"), where nothing else has that name; a target with a release
-    ("openvino@2024.6") has the facts of that release.
+    ("openvino@2024.6") has the facts of that release. The address of a fact
+    ("same-convtranspose") is explained for each target that has it.
 
     Raises RequestError with the nearest names where there is none.
     """
@@ -75,11 +76,25 @@ def explain(name: str) -> tuple[Explanation, ...]:
     found = found or tuple(e for e in everything if e.name.casefold() == name.casefold())
     if not found:
         found = tuple(e for e in everything if (e.kind, e.name) in _called(name.casefold()))
+    found = found or tuple(_facts_called(name.casefold()))
     if found:
         return found
     near = nearest(name, (entry.name for entry in everything), 3)
     hint = f"did you mean {' or '.join(repr(match) for match in near)}?" if near else "see the list"
     raise RequestError(f"nothing is called '{name}': {hint} (onnxpad explain shows all names)")
+
+
+def _facts_called(address: str) -> Iterator[Explanation]:
+    """The fact of this address, one for each target that has it."""
+    for target in all_targets().values():
+        row = target.failures.get(address)
+        if row is not None:
+            command = f"onnxpad explain {target.name} --reproduce {address} -o DIR"
+            facts = [("known from", str(row.evidence)), ("to see it", command)]
+            if told := held(row, target.releases):
+                facts.insert(0, ("releases", told))
+            text = f"{target.name} {row.answer} {row.what}."
+            yield Explanation("fact", f"{target.name}: {address}", text, tuple(facts))
 
 
 def _called(name: str) -> set[tuple[str, str]]:

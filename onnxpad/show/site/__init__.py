@@ -22,6 +22,8 @@ from onnxpad.show.site.drawings import of_chain
 from onnxpad.show.site.links import address_of
 from onnxpad.show.site.templates import filled, own_text
 
+_ORDER = sorted(KINDS, key=lambda kind: kind != "target")
+"""Kinds as the start page has them: who comes to look something up asks for a runtime first."""
 INDEX, STYLE, SCRIPT, SEARCH = "index.html", "style.css", "site.js", "search.js"
 
 
@@ -50,7 +52,7 @@ def _files(version: str) -> Iterator[tuple[str, bytes]]:
     yield STYLE, (text_of("page.css") + text_of("figures.css") + own_text("site.css")).encode()
     yield SCRIPT, (text_of("page.js") + own_text("site.js")).encode()
     yield SEARCH, f"window.onnxpadEntries = {_found(explained, table)};\n".encode()
-    kinds = [(PLURALS[kind], _cards(explained, kind)) for kind in KINDS]
+    kinds = [(PLURALS[kind], _cards(explained, kind)) for kind in _ORDER]
     yield (
         INDEX,
         page("index.html", INDEX, title="Padding of ONNX models", kinds=kinds, table=table),

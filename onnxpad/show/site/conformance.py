@@ -24,6 +24,7 @@ WORDS = {
 }
 SIGNS = {"right": "✓", "on the CPU": "C", "wrong": "✗", "refused": "–", "unknown": "?"}  # noqa: RUF001
 """A sign for each, so that no colour is needed to tell them apart."""
+WORST_FIRST = ("wrong", "refused", "on the CPU", "unknown", "right")
 _NO_RUNTIME = "portable"  # which stands for what all of them take
 
 
@@ -82,8 +83,9 @@ class Table:
         return tuple(self.cells[way.name, name] for name in names)
 
     def of_target(self, target: str) -> tuple[tuple[Way, Cell], ...]:
-        """What a target does with each way."""
-        return tuple((way, self.cells[way.name, target]) for way in ways())
+        """What a target does with each way, the worst first."""
+        found = ((way, self.cells[way.name, target]) for way in ways())
+        return tuple(sorted(found, key=lambda one: WORST_FIRST.index(one[1].word)))
 
     @cached_property
     def operators(self) -> tuple[str, ...]:

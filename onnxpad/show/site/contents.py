@@ -13,7 +13,7 @@ from onnxpad.reproducing import last_run
 from onnxpad.reproducing.ways import Way, ways
 from onnxpad.runtimes.releases import changes, held
 from onnxpad.runtimes.targets import find_target
-from onnxpad.show.site.conformance import WORDS, Cell, Table, facts_of
+from onnxpad.show.site.conformance import WORDS, WORST_FIRST, Cell, Table, facts_of
 from onnxpad.show.site.drawings import Shown, of_convention, of_form, of_pass
 from onnxpad.show.site.links import address_of
 
@@ -114,7 +114,8 @@ def _ways_of(entry: Explanation) -> Iterator[Way]:
 
 def _target_facts(name: str) -> Iterator[Fact]:
     target = find_target(name)
-    for anchor, row in facts_of(target):
+    rank = [WORST_FIRST.index(WORDS[row.answer]) for row in target.history or target.rows]
+    for _, (anchor, row) in sorted(zip(rank, facts_of(target), strict=True), key=lambda o: o[0]):
         command = f"onnxpad explain {name} --reproduce {anchor} -o DIR" if row.answer.fails else ""
         evidence, ran = str(row.evidence), last_run(name, anchor)
         yield Fact(

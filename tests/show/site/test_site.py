@@ -139,6 +139,15 @@ def test_what_changed_between_releases_is_shown_and_found(files: dict[str, bytes
         assert len(hits) < 20
 
 
+def test_what_goes_wrong_and_runtimes_stand_first(files: dict[str, bytes]) -> None:
+    text = files["target/opencv.html"].decode()
+    for part in text.split("<h2")[2:]:
+        words = re.findall(r">(?:[^<]*</span> )?(wrong|refused|right)</", part)
+        assert words == sorted(words, key=["wrong", "refused", "right"].index)
+    index = files["index.html"].decode()
+    assert index.index('id="targets"') < index.index('id="topics"')
+
+
 def test_cells_of_releases_that_were_not_run_say_so(files: dict[str, bytes]) -> None:
     table = conformance()
     older = [cell for (_, name), cell in table.cells.items() if name == "openvino@2024.6"]
