@@ -17,6 +17,7 @@ from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
+from onnxpad.runtimes.releases import held
 from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.verbs import is_text, refuse_unless
@@ -62,7 +63,8 @@ def explain(name: str) -> tuple[Explanation, ...]:
 
     Frameworks and targets answer to their other names too ("tf", "trt"), and a topic to the words
     that it explains ("rounding"), where nothing else has that name; a target with a release
-    ("openvino@2024.6") has the facts of that release.
+    ("openvino@2024.6") has the facts of that release. The address of a fact
+    ("same-convtranspose") is explained for each target that has it.
 
     Raises RequestError with the nearest names where there is none.
     """
@@ -74,11 +76,25 @@ def explain(name: str) -> tuple[Explanation, ...]:
     found = found or tuple(e for e in everything if e.name.casefold() == name.casefold())
     if not found:
         found = tuple(e for e in everything if (e.kind, e.name) in _called(name.casefold()))
+    found = found or tuple(_facts_called(name.casefold()))
     if found:
         return found
     near = nearest(name, (entry.name for entry in everything), 3)
     hint = f"did you mean {' or '.join(repr(match) for match in near)}?" if near else "see the list"
     raise RequestError(f"nothing is called '{name}': {hint} (onnxpad explain shows all names)")
+
+
+def _facts_called(address: str) -> Iterator[Explanation]:
+    """The fact of this address, one for each target that has it."""
+    for target in all_targets().values():
+        row = target.failures.get(address)
+        if row is not None:
+            command = f"onnxpad explain {target.name} --reproduce {address} -o DIR"
+            facts = [("known from", str(row.evidence)), ("to see it", command)]
+            if told := held(row, target.releases):
+                facts.insert(0, ("releases", told))
+            text = f"{target.name} {row.answer} {row.what}."
+            yield Explanation("fact", f"{target.name}: {address}", text, tuple(facts))
 
 
 def _called(name: str) -> set[tuple[str, str]]:
@@ -272,7 +288,7 @@ def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
     for row in target.rows:
         left = tuple(one for one in row.operators if row.answer.fails or one not in never)
         if left:
-            told = [row.held, str(row.evidence)] if row.held else [str(row.evidence)]
+            told = filter(None, (held(row, target.releases), str(row.evidence)))
             address = f"{addresses[row]}: " if row in addresses else ""
             what = replace(row, operators=left).what
             yield str(row.answer), f"{address}{what} [{'; '.join(told)}]"

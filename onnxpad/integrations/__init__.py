@@ -60,6 +60,8 @@ def told(done: onnxpad.Rewriting) -> str:
     by = ", ".join(f"{name} {number}" for name, number in counts.items())
     nodes = len({change.node for change in done.changes})
     unknown = len(done.fitting.no_way) if done.fitting else 0
+    if done.target and not (done.changed or done.skips or unknown):
+        return f"onnxpad for {done.target}: it takes every operator that pads, nothing to rewrite"
     return (
         f"onnxpad{f' for {done.target}' if done.target else ''}: "
         f"{nodes} node{'s' * (nodes != 1)} rewritten{f' ({by})' if by else ''}, "

@@ -79,6 +79,9 @@ def proof_lines(validation: Validation) -> Iterator[str]:
     alone = "" if validation.run else "; nothing was run"
     proved = counted(len(proof.regions), "changed part") if proof.regions else "nothing"
     parts = f"{proved} proved"
+    if proof.verdict == "refuted":
+        rest = f"; {counted(len(proof.regions), 'other changed part')} proved"
+        parts = "refuted: an input shows that the models differ" + rest * bool(proof.regions)
     if proof.verdict == "proved":
         parts += f" over the reals, with a probability of error of {proof.probability:.1e}"
         parts = parts if proof.regions else "nothing changed, nothing to prove"

@@ -149,6 +149,17 @@ def test_an_optimiser_tells_what_it_breaks() -> None:
     assert "undecided" not in dict(explain("onnxslim")[0].facts)
 
 
+def test_the_address_of_a_fact_leads_to_it_in_each_target() -> None:
+    found = explain("SAME-ConvTranspose")
+    assert len(found) > 1
+    (one,) = [entry for entry in found if entry.name == "openvino: same-convtranspose"]
+    assert one.kind == "fact"
+    assert one.text.startswith("openvino miscomputes ConvTranspose where auto_pad is SAME_UPPER")
+    facts = one.facts_by_name
+    assert facts["releases"].startswith("up to 2025.3, not in 2025.4")
+    assert facts["to see it"].startswith("onnxpad explain openvino --reproduce same-convtranspose")
+
+
 def test_unknown_names_suggest_near_ones() -> None:
     with pytest.raises(RequestError, match="did you mean 'explicit-pads'"):
         explain("explict-pads")

@@ -66,8 +66,8 @@ class Evidence:
 
     def __str__(self) -> str:
         if self.other_than:
-            other = f"not with {self.other_than}"
-            return f"{self.certainty} with {self.where}, {other}: {self.what}"
+            other = f"{self.other_than} was not run"
+            return f"assumed: {self.certainty} with {self.where}; {other}: {self.what}"
         return f"{self.certainty}: {self.where}, {self.what}"
 
 
@@ -180,7 +180,8 @@ class Row:
     about the opset at most. `says` is the reason in words of its own, where the conditions alone
     would not tell a user what is wrong, `does` what the runtime does where its answer does not say
     it well. `since` and `until` are the first and the last release in
-    which it holds, '' where no end is known.
+    which it was seen to hold, '' where no end is known; `gone` is the next one behind `until` where
+    that was run and the row no longer held.
     """
 
     operators: tuple[str, ...]
@@ -191,6 +192,7 @@ class Row:
     does: str = ""
     since: str = ""
     until: str = ""
+    gone: str = ""
 
     @property
     def what(self) -> str:
@@ -212,13 +214,6 @@ class Row:
         """What is not known of the model, where there is a word for it."""
         asking = (one for one in self.when if one.asks is not None and one.holds(chain) is None)
         return next((one.asks(chain) for one in asking if one.asks is not None), None)
-
-    @property
-    def held(self) -> str:
-        """In which releases it holds; '' for all that are known."""
-        if self.since and self.until:
-            return f"from {self.since} up to {self.until}"
-        return f"since {self.since}" if self.since else f"up to {self.until}" if self.until else ""
 
     @property
     def _conditions(self) -> str:
@@ -275,9 +270,9 @@ def untried(operators: Operators, *when: Condition, by: Evidence) -> Row:
     return Row(_names(operators), Answer.UNKNOWN, when, by)
 
 
-def until(release: str, *rows: Row) -> tuple[Row, ...]:
-    """Rows that hold up to and in a release."""
-    return tuple(replace(row, until=release) for row in rows)
+def until(release: str, *rows: Row, gone: str = "") -> tuple[Row, ...]:
+    """Rows that hold up to and in a release, and not in `gone`, the next one, if that was run."""
+    return tuple(replace(row, until=release, gone=gone) for row in rows)
 
 
 def since(release: str, *rows: Row) -> tuple[Row, ...]:

@@ -91,6 +91,7 @@ _LOSES_COUNT = Condition(
     "a Pad node stands in front, and count_include_pad is 0",
     loses_count,
 )
+_PADS_WRITTEN = Condition("`pads` is written", lambda c: w.writes(c, "pads"))
 _SIGNED_WEIGHT = Condition("its weight is int8", lambda c: c.weight.dtype == "int8")
 _FUSED_POOLS_SINCE = "1.20"
 
@@ -134,14 +135,17 @@ def fusion_rows(
 
     `pools_until` is the last release in which it harms pools, where it is known.
     """
-    rows = (
-        miscomputes("MaxPool", _HARMED, by=by("Pad(0) in front of MaxPool")),
-        miscomputes(w.POOLS, _SHORTENED, by=by("Pad(0) in front of pools with ceil_mode")),
-        refuses(w.POOLS, _WIDENED, by=by("Pad(0) in front of pools")),
-        refuses("Conv", _WEIGHT_PADDED, by=by("Pad(0) in front of the weight of Conv")),
+    weights = refuses("Conv", _WEIGHT_PADDED, by=by("Pad(0) in front of the weight of Conv"))
+    pools = until(pools_until, *since(_FUSED_POOLS_SINCE, *_fused_pools(by)))
+    return _about((weights, *pools), operators)
+
+
+def _fused_pools(by: By, *when: Condition, operators: tuple[str, ...] = w.POOLS) -> tuple[Row, ...]:
+    return (
+        miscomputes("MaxPool", _HARMED, *when, by=by("Pad(0) in front of MaxPool")),
+        miscomputes(operators, _SHORTENED, *when, by=by("Pad(0) in front of pools with ceil_mode")),
+        refuses(operators, _WIDENED, *when, by=by("Pad(0) in front of pools")),
     )
-    pools = until(pools_until, *since(_FUSED_POOLS_SINCE, *rows[:-1]))
-    return _about((rows[-1], *pools), operators)
 
 
 def older_rows(product: str) -> tuple[Row, ...]:
@@ -154,6 +158,7 @@ def older_rows(product: str) -> tuple[Row, ...]:
     nodes, averages = "one node per opset", "averages with ceil_mode"
     return (
         *until("1.17", refuses(everywhere, t.opset_above(20), by=seen("1.17")(nodes))),
+        *until("1.17", *_fused_pools(seen("1.17"), _PADS_WRITTEN, operators=("MaxPool",))),
         *until("1.20", refuses(everywhere, t.opset_above(21), by=seen("1.20")(nodes))),
         *until("1.23", refuses(everywhere, t.opset_above(23), by=seen("1.23")(nodes))),
         *until(

@@ -30,12 +30,13 @@ from onnxpad.runtimes.conditions.rows import (
     takes,
     until,
 )
-from onnxpad.runtimes.conditions.weights import DEPTHWISE_PADDED_BELOW
+from onnxpad.runtimes.conditions.weights import DEPTHWISE_READS_BEYOND
 from onnxpad.runtimes.conditions.windows import last_windows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "opencv-python-headless 5.0.0.93, ENGINE_CLASSIC"
 _seen = measured(_VERSION)
+_in_all = measured(f"{_VERSION}, 4.12, 4.10 and 4.8")
 _in_4_10, _in_4_12 = (measured(f"opencv-python-headless {one}") for one in ("4.10", "4.12"))
 
 _FROM_PYTORCH = Condition(
@@ -104,11 +105,8 @@ TARGET = Target(
             ("Conv", "QLinearConv", *w.POOLS), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")
         ),
         miscomputes(("Conv", *w.POOLS), w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
-        *since(
-            "5.0",
-            miscomputes(
-                "Conv", DEPTHWISE_PADDED_BELOW, by=_seen("depthwise convolutions: end pads")
-            ),
+        miscomputes(
+            "Conv", DEPTHWISE_READS_BEYOND, by=_in_all("depthwise convolutions: rows behind")
         ),
         refuses(
             ("Conv", "QLinearConv"),

@@ -26,7 +26,10 @@ from onnxpad.runtimes.targets import Target
 
 _VERSION = "openvino 2026.4.1, CPU, f32"
 _seen = measured(_VERSION)
-_in_2024, _in_2025 = (measured(f"openvino {one}, CPU, f32") for one in ("2024.6", "2025.3"))
+_in_2024, _in_2025, _in_2025_4, _in_2026_0 = (
+    measured(f"openvino {one}, CPU, f32")
+    for one in ("2024.6", "2025.3", "2025.3 and 2025.4.1", "2025.3, 2025.4.1 and 2026.0.0")
+)
 
 _LISTED_SCALES = Condition(
     "a scale or zero point is a list, even if of one element",
@@ -87,14 +90,22 @@ TARGET = Target(
             w.TRANSPOSED, w.SAME, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("SAME with unknown sizes")
         ),
         *until(
-            "2025.3",
-            refuses("LpPool", by=_in_2025("LpPool")),
-            refuses(p.PAD, p.LISTS_AXES, by=_in_2025("Pad with axes")),
-            miscomputes(w.TRANSPOSED, w.SAME, w.PADDED, by=_in_2025("SAME ConvTranspose")),
-            miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_in_2025("output_shape")),
+            "2026.0",
+            refuses("LpPool", by=_in_2026_0("LpPool")),
             miscomputes(
-                "AveragePool", w.DROPPED_WINDOW, by=_in_2025("windows that start in the padding")
+                "AveragePool", w.DROPPED_WINDOW, by=_in_2026_0("windows that start in the padding")
             ),
+        ),
+        *until(
+            "2025.4",
+            refuses(p.PAD, p.LISTS_AXES, by=_in_2025_4("Pad with axes")),
+            miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_in_2025_4("output_shape")),
+            gone="2026.0",
+        ),
+        *until(
+            "2025.3",
+            miscomputes(w.TRANSPOSED, w.SAME, w.PADDED, by=_in_2025("SAME ConvTranspose")),
+            gone="2025.4",
         ),
         *until(
             "2024.6",

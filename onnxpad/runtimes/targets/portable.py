@@ -28,7 +28,7 @@ from onnxpad.runtimes.conditions.companions import (
     STORED_BOOL,
 )
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
-from onnxpad.runtimes.conditions.weights import DEPTHWISE_PADDED_BELOW, SEVERAL_PER_CHANNEL
+from onnxpad.runtimes.conditions.weights import DEPTHWISE_READS_BEYOND, SEVERAL_PER_CHANNEL
 from onnxpad.runtimes.onnxruntime.rows import fusion_rows
 from onnxpad.runtimes.targets import Target
 
@@ -88,7 +88,7 @@ TARGET = Target(
         refuses(("Conv", "AveragePool"), f.BEHIND_ZEROS, by=_rknn("Pad in front of Conv")),
         refuses("Conv", f.BEHIND_REFLECT, by=_qnn("reflect in front of a convolution")),
         miscomputes(
-            "Conv", DEPTHWISE_PADDED_BELOW, by=_classic("depthwise convolutions: end pads")
+            "Conv", DEPTHWISE_READS_BEYOND, by=_classic("depthwise convolutions: rows behind")
         ),
         refuses("Conv", SEVERAL_PER_CHANNEL, by=_keras("depthwise, several outputs each")),
         refuses("Conv", w.DILATIONS_DIFFER, by=_keras("dilations that differ")),

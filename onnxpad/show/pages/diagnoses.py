@@ -20,7 +20,7 @@ from onnxpad.show.wording import visible
 
 def diagnosis_page(found: Diagnosis, model: str, plan: str | None) -> Page:
     """The page about one model; `plan` is where the plan was written."""
-    state = ("open" if found.plan.entries else "fine") if found.explained else "wrong"
+    state = "fine" if found.explained else "wrong"
     verdict = f"{'explained' if found.explained else 'not explained'}: {found.reason}"
     nodes = found.nodes or found.nearest_nodes
     title = "Has to be padded otherwise" if found.nodes else "What comes nearest"

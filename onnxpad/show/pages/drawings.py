@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from onnxpad.geometry.size import Size, lower_bound, show
@@ -41,7 +41,7 @@ class Drawing(NamedTuple):
     Without `kernel` no window is drawn; `windows` are so many on each axis. Where an operator
     `scatters` (a transposed convolution), each cell of its input writes a window: `cells` are
     those that are written, of which frames cut some off. `why` says why the padding is not known:
-    nothing can be drawn then.
+    nothing can be drawn then. `notes` are sentences about what frames do not say.
     """
 
     op: str
@@ -54,6 +54,7 @@ class Drawing(NamedTuple):
     scatters: bool = False
     labels: tuple[str, ...] = ()
     why: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def drawing_of(chain: Chain) -> Drawing:
@@ -81,10 +82,29 @@ def drawing_of(chain: Chain) -> Drawing:
         frames.insert(0, Frame(front.begins, front.ends, _held_by(chain.pad), "Pad"))
     ends = zip(drawn.cells, front.begins, front.ends, strict=True)
     read = [size + begin + end for size, begin, end in ends]
+    windows = tuple(_count(chain, pads, axis, size) for axis, size in enumerate(read))
     return drawn._replace(
         frames=tuple(frame for frame in frames if any(frame.begins + frame.ends)),
-        windows=tuple(_count(chain, pads, axis, size) for axis, size in enumerate(read)),
+        windows=windows,
+        notes=tuple(_overhang(chain, pads, read, windows)),
     )
+
+
+def _overhang(
+    chain: Chain, pads: Pads, read: Sequence[int], windows: Sequence[int]
+) -> Iterator[str]:
+    """By how much the last windows of ceil_mode reach beyond all padding."""
+    if not chain.ceil_mode or is_same(chain.padding):
+        return
+    over = [
+        max(0, (count - 1) * axis.stride + axis.span - size - begin - end)
+        for axis, size, count, begin, end in zip(
+            chain.axes, read, windows, pads.begins, pads.ends, strict=True
+        )
+    ]
+    if any(over):
+        beyond = _sides(Frame((0,) * len(over), tuple(over), "", ""), 1)
+        yield f"By ceil_mode the last window hangs over the edge by {beyond}"
 
 
 def pads_in_front(chain: Chain) -> Pads:
@@ -118,16 +138,26 @@ def _of_transposed(chain: Chain, drawn: Drawing, pads: Pads) -> Drawing:
         (size - 1) * axis.stride + axis.span
         for size, axis in zip(drawn.cells, chain.axes, strict=True)
     )
-    extra = chain.output_padding or (0,) * chain.rank
-    added = Frame((0,) * chain.rank, extra, "the bias alone", "output_padding")
-    begins, ends = (tuple(-one for one in side) for side in (pads.begins, pads.ends))
-    cut = Frame(begins, ends, "", chain.op.name)
+    extra, none = chain.output_padding or (0,) * chain.rank, (0,) * chain.rank
+    both = [*zip(extra, pads.ends, strict=True)]
+    kept = tuple(min(one, max(end, 0)) for one, end in both)
+    more = tuple(one - back for one, back in zip(extra, kept, strict=True))
+    added = Frame(none, more, "the bias alone", "output_padding")
+    ends = tuple(back - end for back, end in zip(kept, pads.ends, strict=True))
+    cut = Frame(tuple(-one for one in pads.begins), ends, "", chain.op.name)
+    back = _sides(Frame(none, kept, "", ""), 1)
+    notes = (f"output_padding keeps {back}, which the end pads would cut off",) * bool(back)
     frames = tuple(frame for frame in (added, cut) if any(frame.begins + frame.ends))
     labels = tuple(
         f"written by {label or size}" for label, size in zip(drawn.labels, drawn.cells, strict=True)
     )
     return drawn._replace(
-        cells=cells, windows=drawn.cells, scatters=True, frames=frames, labels=labels
+        cells=cells,
+        windows=drawn.cells,
+        scatters=True,
+        frames=frames,
+        labels=labels,
+        notes=notes,
     )
 
 
@@ -180,8 +210,8 @@ def sentence(drawing: Drawing) -> str:
     if drawing.kernel:
         verb = "writes a" if drawing.scatters else "reads a"
         said = f"{drawing.op} {verb} {window}, {'of' if drawing.scatters else 'over'} {over}"
-    parts = [_frame_text(frame) for frame in drawing.frames]
-    return f"{said}. {'. '.join(parts) or 'No padding'}."
+    parts = [_frame_text(frame) for frame in drawing.frames] or ["No padding"]
+    return f"{said}. {'. '.join((*parts, *drawing.notes))}."
 
 
 def _by(numbers: Sequence[int]) -> str:

@@ -29,6 +29,12 @@ _VERDICTS = ("node", "operator", "verdict", "why", "rewrite --target writes")
 _PADS = "pads (begin,end of each axis)"
 _NEXT = "next: "
 _FAILING = ("refused", "wrong", "off-device")
+_DOES = {
+    "refuses": "refuses",
+    "miscomputes": "computes wrongly",
+    "falls back": "leaves to the CPU",
+    "unknown": "may not take",
+}
 _GRAPH = (
     "Red: goes wrong; dashed: in a trap, or not known. A row of nodes that look alike is one box.",
     "Pads are written begin,end for each axis.",
@@ -46,6 +52,7 @@ def inspection_page(found: Inspection, model: str) -> Page:
         counts_text(found, 0),
         *limits_text(found.limits_met),
         assumed_text(found.assumed),
+        _not_judged(found),
         *rest,
     ]
     state, verdict = _verdict(found)
@@ -67,7 +74,7 @@ def inspection_page(found: Inspection, model: str) -> Page:
             Section("unknown", "Not known", lines=tuple(_unknown(found))),
             Section(
                 "drawings",
-                "What the windows read",
+                "What the windows read, and of transposed convolutions write",
                 cards=tuple(card for card, _ in drawn),
                 windows=True,
             ),
@@ -88,7 +95,13 @@ def _verdict(found: Inspection) -> tuple[str, str]:
         if unknown:
             told, first = counted(len({one.node for one in unknown}), "node"), unknown[0]
             return "open", visible(f"what becomes of {told} is not known: {first.reason}")
-        return "fine", f"{' and '.join(found.targets)}: nothing is refused or computed wrongly"
+        names = " and ".join(found.targets)
+        if found.not_judged:
+            return (
+                "fine",
+                f"{names}: no padding is refused or computed wrongly; the rest is unjudged",
+            )
+        return "fine", f"{names}: nothing is refused or computed wrongly"
     trapped = [node for node in found.nodes if node.traps]
     if trapped:
         trap = trapped[0].traps[0]
@@ -109,6 +122,12 @@ def _headlines(found: Inspection) -> Sequence[str]:
     return [*headlines(found.targets), *found.target_notes.values(), *openings]
 
 
+def _not_judged(found: Inspection) -> str:
+    from onnxpad.show.verdicts import not_judged_text
+
+    return not_judged_text(found.not_judged) if found.targets else ""
+
+
 class _Leads(dict[str, str]):
     """The drawing of a node, by its name."""
 
@@ -122,21 +141,32 @@ class _Leads(dict[str, str]):
 def _targets(found: Inspection, leads: _Leads) -> Iterator[Section]:
     for number, (name, verdicts) in enumerate(found.targets.items()):
         failing = [one for one in verdicts if str(one.judgement.answer) in KINDS]
-        rows = tuple(_verdict_row(one, leads) for one in failing)
+        rows = tuple(_verdict_rows(failing, leads))
+        what = either(list(dict.fromkeys(_DOES[str(one.judgement.answer)] for one in failing)))
         evidence = dict.fromkeys(line for one in failing for line in one.judgement.evidence)
         yield Section(
             f"target-{number}",
             f"What {name} does",
             lines=tuple(f"evidence: {visible(line)}" for line in evidence),
-            table=Table(f"nodes that {name} does not take", _VERDICTS, rows),
+            table=Table(f"nodes that {name} {what}", _VERDICTS, rows),
         )
 
 
-def _verdict_row(one: NodeVerdict, leads: _Leads) -> tuple[str | Link, ...]:
+def _verdict_rows(
+    failing: Sequence[NodeVerdict], leads: _Leads
+) -> Iterator[tuple[str | Link, ...]]:
+    """A row for each node; those of which the same is not known are one, called by the first."""
     from onnxpad.show.verdicts import way_text
 
-    judged = one.judgement
-    return leads.row(one.node.label, one.op, str(judged.answer), judged.reason, way_text(one))
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for number, one in enumerate(failing):
+        judged = one.judgement
+        cells = one.op, str(judged.answer), judged.reason, way_text(one)
+        apart = "" if judged.answer.is_open else str(number)
+        alike.setdefault((*cells, apart), []).append(one.node.label)
+    for (*cells, _), (first, *others) in alike.items():
+        op, *rest = cells
+        yield leads.row(first, f"{op}, and {len(others)} more" if others else op, *rest)
 
 
 def _traps(found: Inspection, leads: _Leads) -> Iterator[tuple[str | Link, ...]]:

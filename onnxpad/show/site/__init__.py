@@ -13,14 +13,17 @@ from onnxpad.explaining import KINDS, Explanation, entries
 from onnxpad.reproducing.reproducer import model_lines
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, ways
+from onnxpad.runtimes.targets import all_targets
 from onnxpad.show.explanations import PLURALS
 from onnxpad.show.pages.templates import text_of
 from onnxpad.show.site.conformance import SIGNS, Table, conformance, downloads, outcomes_of
-from onnxpad.show.site.contents import page_of
+from onnxpad.show.site.contents import page_of, turns_of
 from onnxpad.show.site.drawings import of_chain
 from onnxpad.show.site.links import address_of
 from onnxpad.show.site.templates import filled, own_text
 
+_ORDER = sorted(KINDS, key=lambda kind: kind != "target")
+"""Kinds as the start page has them: who comes to look something up asks for a runtime first."""
 INDEX, STYLE, SCRIPT, SEARCH = "index.html", "style.css", "site.js", "search.js"
 
 
@@ -49,7 +52,7 @@ def _files(version: str) -> Iterator[tuple[str, bytes]]:
     yield STYLE, (text_of("page.css") + text_of("figures.css") + own_text("site.css")).encode()
     yield SCRIPT, (text_of("page.js") + own_text("site.js")).encode()
     yield SEARCH, f"window.onnxpadEntries = {_found(explained, table)};\n".encode()
-    kinds = [(PLURALS[kind], _cards(explained, kind)) for kind in KINDS]
+    kinds = [(PLURALS[kind], _cards(explained, kind)) for kind in _ORDER]
     yield (
         INDEX,
         page("index.html", INDEX, title="Padding of ONNX models", kinds=kinds, table=table),
@@ -94,5 +97,15 @@ def _found(explained: Sequence[Explanation], table: Table) -> str:
         for way in ways()
         for cell in table.of_way(way)
         if "@" not in cell.target
+    ]
+    found += [
+        (
+            f"{name}, {one.releases}: {one.what}, {one.now}",
+            "release",
+            f"{address_of('target', name)}#{one.fact}",
+            f"{one.known}; since, until, fixed, history of releases",
+        )
+        for name in all_targets()
+        for one in turns_of(name)
     ]
     return json.dumps(found)

@@ -24,6 +24,7 @@ WORDS = {
 }
 SIGNS = {"right": "✓", "on the CPU": "C", "wrong": "✗", "refused": "–", "unknown": "?"}  # noqa: RUF001
 """A sign for each, so that no colour is needed to tell them apart."""
+WORST_FIRST = ("wrong", "refused", "on the CPU", "unknown", "right")
 _NO_RUNTIME = "portable"  # which stands for what all of them take
 
 
@@ -37,12 +38,16 @@ class Proof:
 
 @dataclass(frozen=True)
 class Cell:
-    """What one release of a runtime does with one way of padding."""
+    """What one release of a runtime does with one way of padding.
+
+    It is `assumed` where none of its facts was measured with this release.
+    """
 
     target: str
     word: str
     reason: str
     evidence: tuple[Proof, ...]
+    assumed: bool = False
 
     @property
     def sign(self) -> str:
@@ -78,8 +83,9 @@ class Table:
         return tuple(self.cells[way.name, name] for name in names)
 
     def of_target(self, target: str) -> tuple[tuple[Way, Cell], ...]:
-        """What a target does with each way."""
-        return tuple((way, self.cells[way.name, target]) for way in ways())
+        """What a target does with each way, the worst first."""
+        found = ((way, self.cells[way.name, target]) for way in ways())
+        return tuple(sorted(found, key=lambda one: WORST_FIRST.index(one[1].word)))
 
     @cached_property
     def operators(self) -> tuple[str, ...]:
@@ -128,7 +134,8 @@ def _cell(target: Target, way: Way, anchors: Mapping[Row, str]) -> Cell:
     proofs = dict.fromkeys(
         Proof(str(row.evidence), f"{page}#{anchors[row]}") for row in found.rows if row in anchors
     )
-    return Cell(target.name, WORDS[found.answer], found.reason, tuple(proofs))
+    assumed = bool(found.rows) and all(row.evidence.other_than for row in found.rows)
+    return Cell(target.name, WORDS[found.answer], found.reason, tuple(proofs), assumed)
 
 
 def outcomes_of(table: Table, way: Way) -> Sequence[tuple[str, int]]:

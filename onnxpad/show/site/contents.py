@@ -11,8 +11,9 @@ from onnxpad.explaining import Explanation, entries
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.reproducing import last_run
 from onnxpad.reproducing.ways import Way, ways
+from onnxpad.runtimes.releases import changes, held
 from onnxpad.runtimes.targets import find_target
-from onnxpad.show.site.conformance import WORDS, Cell, Table, facts_of
+from onnxpad.show.site.conformance import WORDS, WORST_FIRST, Cell, Table, facts_of
 from onnxpad.show.site.drawings import Shown, of_convention, of_form, of_pass
 from onnxpad.show.site.links import address_of
 
@@ -45,6 +46,16 @@ class Fact(NamedTuple):
     ran: str
 
 
+class Turn(NamedTuple):
+    """What a runtime did otherwise in the release before: `fact` is where that stands."""
+
+    releases: str
+    now: str
+    what: str
+    known: str
+    fact: str
+
+
 @dataclass(frozen=True)
 class Page:
     """The page of one entry."""
@@ -56,6 +67,7 @@ class Page:
     facts: tuple[tuple[str, tuple[Word, ...]], ...] = ()
     shown: tuple[Shown, ...] = ()
     target_facts: tuple[Fact, ...] = ()
+    turns: tuple[Turn, ...] = ()
     cells: tuple[tuple[Way, Cell], ...] = ()
     ways: tuple[Way, ...] = field(default=())
 
@@ -76,6 +88,7 @@ def page_of(entry: Explanation, table: Table) -> Page:
         tuple((name, tuple(_linked(value, entry.kind))) for name, value in about),
         tuple(_shown(entry)),
         tuple(_target_facts(entry.name)) if entry.kind == "target" else (),
+        tuple(turns_of(entry.name)) if entry.kind == "target" else (),
         table.of_target(entry.name) if entry.kind == "target" else (),
         tuple(_ways_of(entry)),
     )
@@ -101,10 +114,24 @@ def _ways_of(entry: Explanation) -> Iterator[Way]:
 
 def _target_facts(name: str) -> Iterator[Fact]:
     target = find_target(name)
-    for anchor, row in facts_of(target):
+    rank = [WORST_FIRST.index(WORDS[row.answer]) for row in target.history or target.rows]
+    for _, (anchor, row) in sorted(zip(rank, facts_of(target), strict=True), key=lambda o: o[0]):
         command = f"onnxpad explain {name} --reproduce {anchor} -o DIR" if row.answer.fails else ""
         evidence, ran = str(row.evidence), last_run(name, anchor)
-        yield Fact(anchor, WORDS[row.answer], row.what, row.held, evidence, command, ran)
+        yield Fact(
+            anchor, WORDS[row.answer], row.what, held(row, target.releases), evidence, command, ran
+        )
+
+
+def turns_of(name: str) -> Iterator[Turn]:
+    """What changed from each known release of a target to the next one, the newest first."""
+    target = find_target(name)
+    anchors = {row: anchor for anchor, row in facts_of(target)}
+    for one in changes(target.history, target.releases):
+        word = WORDS[one.row.answer]
+        now = f"{word}, not so before" if one.began else f"no longer {word}"
+        known = held(one.row, target.releases)
+        yield Turn(f"{one.older} to {one.newer}", now, one.row.what, known, anchors[one.row])
 
 
 def blocks_of(text: str) -> Iterator[Block]:

@@ -17,13 +17,16 @@ import pytest
 import onnxpad
 from onnxpad.cli import run
 from onnxpad.errors import LimitMet
+from onnxpad.inspection import inspect
 from onnxpad.show.pages import page as pages
 from onnxpad.show.pages.drawings import drawing_of
+from onnxpad.show.pages.inspections import inspection_page
 from onnxpad.show.pages.page import Page, Section, Table, page_html
 from onnxpad.show.pages.resolutions import layer_drawing
 from onnxpad.show.pages.validations import validation_page
 from onnxpad.validation.changed_padding import changed_padding
 from tests.models.text import text_model
+from tests.runtimes.targets.test_facts import chain, weights
 from tests.show.pages.documents import HOSTILE, Document, hostile_model, many_nodes, saved
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
@@ -84,6 +87,27 @@ def test_inspect(tmp_path: Path) -> None:
     assert "What opencv does" in found.said
     assert text.count('class="onnxpad-figure"') >= 3
     assert "Conv__8990" in found.said
+
+
+def test_inspect_says_what_a_target_does_not_judge() -> None:
+    model = text_model(
+        "a = Conv <pads = [1, 1, 1, 1]> (x, w)  y = Relu (a)",
+        inputs="float[1, 1, 6, 6] x",
+        outputs="float[1, 1, 6, 6] y",
+        constants="float[1, 1, 3, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}",
+    )
+    text = inspection_page(inspect(model, target="onnxruntime"), "m.onnx")
+    assert "Only padding is judged; 1 other kind of operator is not (Relu)" in text.lines
+    assert text.verdict.endswith("the rest is unjudged")
+
+
+def test_nodes_of_which_the_same_is_not_known_are_one_row() -> None:
+    model = chain(13, [1, 2, 9, 9], *[("ConvTranspose", [weights(2, 2, 1, 1)], {})] * 3)
+    page = inspection_page(inspect(model, target="tenstorrent"), "m.onnx")
+    (table,) = [one.table for one in page.sections if one.anchor == "target-0"]
+    assert table is not None
+    assert table.name == "nodes that tenstorrent may not take"
+    assert [row[1] for row in table.rows] == ["ConvTranspose, and 2 more"]
 
 
 def test_drawings_and_boxes_of_nodes_that_go_wrong_are_marked(tmp_path: Path) -> None:

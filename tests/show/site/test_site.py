@@ -127,6 +127,39 @@ def test_what_is_searched(files: dict[str, bytes], pages: dict[str, Page]) -> No
     assert {hit[1] for hit in hits} >= {"wrong"}
 
 
+def test_what_changed_between_releases_is_shown_and_found(files: dict[str, bytes]) -> None:
+    text = files["target/openvino.html"].decode()
+    assert "What changed between releases" in text
+    assert "up to 2026.0, not in 2026.4; releases between were not run" in text
+    assert ">unknown<" not in text.partition('id="changes"')[2].partition('id="facts"')[0]
+    entries = json.loads(files["search.js"].decode().partition("= ")[2].rstrip(";\n"))
+    for words in (("openvino", "since"), ("openvino", "lppool", "2025.3")):
+        hits = [one for one in entries if all(word in " ".join(one).lower() for word in words)]
+        assert any(one[1] == "release" and "LpPool" in one[0] for one in hits)
+        assert len(hits) < 20
+
+
+def test_what_goes_wrong_and_runtimes_stand_first(files: dict[str, bytes]) -> None:
+    text = files["target/opencv.html"].decode()
+    for part in text.split("<h2")[2:]:
+        words = re.findall(r">(?:[^<]*</span> )?(wrong|refused|right)</", part)
+        assert words == sorted(words, key=["wrong", "refused", "right"].index)
+    index = files["index.html"].decode()
+    assert index.index('id="targets"') < index.index('id="topics"')
+
+
+def test_cells_of_releases_that_were_not_run_say_so(files: dict[str, bytes]) -> None:
+    table = conformance()
+    older = [cell for (_, name), cell in table.cells.items() if name == "openvino@2024.6"]
+    newest = [cell for (_, name), cell in table.cells.items() if name == "openvino"]
+    assert any(cell.assumed for cell in older)
+    assert not any(cell.assumed for cell in newest)
+    assert any(not cell.assumed for cell in older)
+    pages = [text.decode() for name, text in files.items() if name.startswith("way/")]
+    assert any("assumed: measured with openvino 2026.4.1" in text for text in pages)
+    assert any("right, assumed</span>" in text for text in pages)
+
+
 def test_cells_say_what_the_judge_says() -> None:
     table = conformance()
     for way in ways()[::7]:
