@@ -164,8 +164,7 @@ def _verdict_rows(
         cells = one.op, str(judged.answer), judged.reason, way_text(one)
         apart = "" if judged.answer.is_open else str(number)
         alike.setdefault((*cells, apart), []).append(one.node.label)
-    for (*cells, _), (first, *others) in alike.items():
-        op, *rest = cells
+    for (op, *rest, _), (first, *others) in alike.items():
         yield leads.row(first, f"{op}, and {len(others)} more" if others else op, *rest)
 
 
