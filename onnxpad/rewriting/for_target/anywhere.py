@@ -63,7 +63,7 @@ def _names(context: Context, node: Node) -> Iterator[str]:
 def _gates(context: Context, node: Node, name: str) -> bool:
     """Whether one factor is a HardSigmoid, its beta written, of what is not the other."""
     maker = context.scope.producers.get(name)
-    if maker is None or maker.op_type != "HardSigmoid" or maker.inputs[0] in node.inputs:
+    if maker is None or maker.op_type != "HardSigmoid" or set(maker.inputs[:1]) & set(node.inputs):
         return False
     written = context.attributes(maker)
     alpha, beta = written.get("alpha", 0.2), written.get("beta")
@@ -72,7 +72,7 @@ def _gates(context: Context, node: Node, name: str) -> bool:
 
 def _cuts_where_computed(context: Context, node: Node) -> bool:
     """Whether a Slice of cells, not of the numbers of a shape, is cut where the model computes."""
-    shape = context.type_of(node.inputs[0]).dims or ()
+    shape = next((context.type_of(name).dims for name in node.inputs), None) or ()
     is_open = any(not isinstance(size, int) for size in shape[1:])
     return (
         len(shape) > 2
