@@ -43,7 +43,7 @@ said.push(rows().length, document.querySelector("#nodes").closest("section")
   .querySelector("[role=status]").textContent);
 document.title = JSON.stringify(said);
 """
-WORK = "let sum = 0; for (let i = 0; i < 1e9; i++) sum = (sum * 31 + i) | 0; document.title = sum;"
+WORK = "let sum = 0; for (let i = 0; i < 3e8; i++) sum = (sum * 31 + i) | 0; document.title = sum;"
 
 
 def browse(
