@@ -211,9 +211,9 @@ def _files(
     return Path(before or guessed[0]), Path(after or guessed[1])
 
 
-def _is_written(words: Sequence[str], place: int) -> bool:
+def _is_written(words: Sequence[str], position: int) -> bool:
     """Whether an option says that a word is what the command writes."""
-    word, last = words[place], words[place - 1] if place else ""
+    word, last = words[position], words[position - 1] if position else ""
     said = word.partition("=")[0] if "=" in word else last
     return said.replace("_", "-").startswith(_WRITES)
 

@@ -368,7 +368,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         selected = selection(survey, nodes)
         records = _with_divisors(_records(survey, selected), survey, dims or {})
         told = _told(survey, names, selected, dims) if names else {}
-        places = placed(opened, survey.sites_now(), selected, device) if device else {}
+        placement = placed(opened, survey.sites_now(), selected, device) if device else {}
         openings = {name: opened_up for name, (_, opened_up) in told.items()}
         verdicts = {name: judged for name, (judged, _) in told.items()}
         limits_met = tuple(work.met.values())
@@ -376,7 +376,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             tuple(node for node, _, _ in records),
             dict(dims or {}),
             verdicts,
-            places,
+            placement,
             device or "",
             openings,
             limits_met,

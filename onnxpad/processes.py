@@ -44,7 +44,12 @@ _START = 120.0
 _WATCH = 0.01
 _GRACE, _POLITE = 1.0, 0.05
 _MOST_KEPT = 1024 * MIB
-_LENGTH = 8
+_LENGTH, _PIPE = 8, 2**16
+_DATA_FACTOR, _DATA_ROOM, _STACK = 2, 1024 * MIB, 16 * MIB
+"""Bytes of address space that a call may map, so many times its limit of memory and more, with a
+stack for each processor: what is mapped and never touched (arenas that double, stacks) counts."""
+_UNENDING = 2**62
+_NETS = sys.platform == "linux"
 _DIES_WITH_PARENT = "--dies-with-parent"
 _PR_SET_PDEATHSIG = 1
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -93,6 +98,7 @@ class Child:
         self._tidies = tidies
         self._before = 0
         self._arriving = 0
+        self._maps: int | None = None
         self.held: dict[str, Any] = {}
         """What callers remember of what it holds."""
         self._replies: SimpleQueue[Reply | None] = SimpleQueue()
@@ -103,7 +109,7 @@ class Child:
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE if _NETS and not tidies else subprocess.DEVNULL,
             bufsize=0,
             env={**os.environ, "PYTHONPATH": _search_path()},
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
@@ -151,7 +157,8 @@ class Child:
         allowed = None if memory is None else memory - sum(map(len, buffers))
         self._arriving = 0
         try:
-            said = {**head, "ends_after": seconds + _GRACE}
+            self._maps = self._may_map(memory)
+            said = {**head, "ends_after": seconds + _GRACE, "maps": self._maps}
             stdin = self._process.stdin
             assert stdin is not None  # noqa: S101 - it is a pipe
             _send(stdin, Reply(said, list(buffers)))
@@ -161,9 +168,21 @@ class Child:
         except BaseException:
             self.end()
             raise
+        if reply.head.get("lacked_memory"):
+            self.end()
+            raise LimitMet("memory")
         if "error" in reply.head:
             raise _error(reply.head)
         return reply
+
+    def _may_map(self, memory: int | None) -> int | None:
+        """Bytes of address space that a call may take, None for all; CUDA maps more than any model.
+
+        That is the net below the limit of resident memory, which is looked at from time to time.
+        """
+        if not _NETS or memory is None or self.held.get("cuda"):
+            return None
+        return _DATA_FACTOR * memory + _DATA_ROOM + _STACK * (os.cpu_count() or 1)
 
     def end(self) -> None:
         """End it now, whatever it does."""
@@ -191,6 +210,8 @@ class Child:
         """Its input ends, which tells it that nobody needs it any more."""
         if self._process.stdin is not None:
             self._process.stdin.close()
+        if self._process.stderr is not None and self._process.poll() is not None:
+            self._process.stderr.close()
 
     def _next(self, doing: str, deadline: float, memory: int | None) -> Reply:
         from queue import Empty
@@ -228,13 +249,22 @@ class Child:
     def _expect(self, size: int) -> None:
         self._arriving = size
 
-    def _lost(self) -> ChildEnded:
+    def _lost(self) -> ChildEnded | LimitMet:
         if _ENDING.is_set():
             threading.Event().wait()  # whoever ends the children ends this process next
         _CHILDREN.discard(self)
         self._ended(_GRACE)
+        lacked = self._maps is not None and b"bad_alloc" in self._last_words()
         self.end()
-        return _ended(self.module, self._process.returncode)
+        return LimitMet("memory") if lacked else _ended(self.module, self._process.returncode)
+
+    def _last_words(self) -> bytes:
+        """What it wrote to standard error, as far as a pipe holds that."""
+        stderr = self._process.stderr
+        if stderr is None or stderr.closed:
+            return b""
+        os.set_blocking(stderr.fileno(), False)
+        return stderr.read(_PIPE) or b""
 
     def _ended(self, seconds: float) -> int | None:
         """How it ended, waited for so long; None where it goes on."""
@@ -483,6 +513,8 @@ def serve(handlers: Mapping[str, Handler], tidy: Callable[[], None] | None = Non
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1):
         os.dup2(nowhere, number)
+    if _NETS:
+        os.set_blocking(2, False)  # nobody reads it while this process runs
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when it ends
     _die_with_parent()
     if tidy is not None:
@@ -495,11 +527,40 @@ def serve(handlers: Mapping[str, Handler], tidy: Callable[[], None] | None = Non
         # Its own thread ends the process where native code holds the interpreter's lock.
         faulthandler.dump_traceback_later(head["ends_after"], exit=True, file=nowhere)
         try:
-            reply = handlers[head["do"]](head, buffers)
+            with _mapping(head.get("maps")) as held:
+                reply = handlers[head["do"]](head, buffers)
+        except MemoryError as error:
+            reply = Reply({**_told(error), "lacked_memory": held}, [])
         except Exception as error:  # noqa: BLE001 - the parent raises it
-            reply = Reply({"error": type(error).__name__, "message": str(error)}, [])
+            reply = Reply(_told(error), [])
         faulthandler.cancel_dump_traceback_later()
         _send(outgoing, reply)
+
+
+def _told(error: Exception) -> dict[str, Any]:
+    return {"error": type(error).__name__, "message": str(error)}
+
+
+@contextmanager
+def _mapping(most: int | None) -> Iterator[bool]:
+    """This process maps at most so many bytes more; whether the system sees to that.
+
+    Where it does, a request for more fails at once, and not when somebody looks.
+    """
+    if most is None or sys.platform == "win32":
+        yield False
+        return
+    import resource
+
+    pages = int(Path("/proc/self/statm").read_bytes().split()[5])
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    asked = min(pages * os.sysconf("SC_PAGESIZE") + most, _UNENDING)
+    known = [one for one in before if one != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_DATA, (min([asked, *known]), before[1]))
+    try:
+        yield True
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, before)
 
 
 def _listen(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,6 +29,9 @@ ResolvedDevice = Literal["cpu", "cuda"]
 Algorithms = Literal["HEURISTIC", "DEFAULT", "EXHAUSTIVE"]
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 _MODULE = "onnxpad.sessions"
+_LACKS_MEMORY = re.compile(
+    r"bad_alloc|Failed to allocate memory for requested buffer of size (\d+)"
+)
 _FOLDER = "session.model_external_initializers_file_folder_path"
 # Identity over one float: the smallest model that makes a provider load its libraries.
 _PROBE = bytes.fromhex(
@@ -423,6 +427,19 @@ def _dtype(name: str) -> np.dtype[Any]:
         return found
 
 
+def _failed(found: RunFailure, said: Mapping[str, Any]) -> Reply:
+    """A failure; MemoryError where it is for want of memory that the machine has.
+
+    More than it has is refused without any limit, which is then no reason.
+    """
+    lacked = _LACKS_MEMORY.search(found.reason)
+    if lacked and said.get("maps") is not None:
+        machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+        if int(lacked[1] or 0) <= machine:
+            raise MemoryError(found.reason)
+    return Reply({"failure": [found.stage, found.reason]}, [])
+
+
 class _Served:
     """What a child process holds: open sessions by number."""
 
@@ -445,7 +462,7 @@ class _Served:
         model = Path(said["path"]) if "path" in said else bytes(buffers[0])
         found = open_session(model, Settings(**told))
         if isinstance(found, RunFailure):
-            return Reply({"failure": [found.stage, found.reason]}, [])
+            return _failed(found, said)
         self._last += 1
         self._sessions[self._last] = found
         told = {"providers": found.providers, "outputs": found.outputs, "inputs": found.inputs}
@@ -457,7 +474,7 @@ class _Served:
         feeds = {name: _unpacked(value, rest) for name, value in said["feeds"].items()}
         found = self._sessions[said["number"]].run(feeds, said["names"])
         if isinstance(found, RunFailure):
-            return Reply({"failure": [found.stage, found.reason]}, [])
+            return _failed(found, said)
         made: list[Buffer] = []
         return Reply({"values": [_packed(value, made) for value in found.values()]}, made)
 

@@ -40,6 +40,15 @@ def grow(head, buffers):
     kept = [np.ones(2**20) for _ in range(512)]
     time.sleep(60)
 
+def reserve(head, buffers):
+    kept = np.empty(head["bytes"], np.uint8)  # no cell is touched: nobody sees it as resident
+    return Reply({}, [])
+
+def perish(head, buffers):
+    import os
+    os.write(2, head["last_words"].encode())
+    os.abort()
+
 def fail(head, buffers):
     import builtins, onnxpad.errors
     kind = getattr(onnxpad.errors, head["kind"], None) or getattr(builtins, head["kind"], None)
@@ -54,7 +63,8 @@ def say(head, buffers):
     print("to standard output", flush=True)
     return Reply({"input": sys.stdin.read()}, [])
 
-serve({one.__name__: one for one in (echo, spin, sleep, hold, grow, fail, crash, say)}
+DOES = (echo, spin, sleep, hold, grow, reserve, perish, fail, crash, say)
+serve({one.__name__: one for one in DOES}
       | {"clear": lambda *_: Reply({}, [])})
 """
 
@@ -131,6 +141,46 @@ def test_memory_is_watched_from_outside(module: str) -> None:
         with pytest.raises(LimitMet, match=r"more than 256 MiB of memory .*--memory 1G"):
             work.call(child, {"do": "grow"})
         assert not is_running(child.pid)
+
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts what is mapped")
+TERMINATED = "terminate called after throwing an instance of 'std::bad_alloc'"
+
+
+@on_linux
+def test_a_request_for_gigabytes_fails_at_once(module: str) -> None:
+    """Between two looks at its resident memory a child could touch them all."""
+    with limited(memory="256M") as work:
+        child = work.child(module)
+        work.call(child, {"do": "reserve", "bytes": 2**30})  # arenas and stacks may
+        with pytest.raises(LimitMet, match=r"more than 256 MiB of memory .*--memory 1G"):
+            work.call(child, {"do": "reserve", "bytes": 2**34})
+        assert not is_running(child.pid)
+
+
+@on_linux
+@pytest.mark.parametrize(("words", "ends"), [(TERMINATED, LimitMet), ("a bug", ChildEnded)])
+def test_an_end_for_want_of_memory_is_no_crash(
+    module: str, words: str, ends: type[Exception]
+) -> None:
+    with limited(memory="256M") as work:
+        with pytest.raises(ends, match=r"256 MiB of memory|native code crashed"):
+            work.call(work.child(module), {"do": "perish", "last_words": words})
+        assert bool(work.met) == (ends is LimitMet)
+
+
+@on_linux
+def test_words_that_nobody_reads_do_not_hold_a_child_up(module: str) -> None:
+    with limited(seconds=20, memory="256M") as work, pytest.raises(ChildEnded, match="SIGABRT"):
+        work.call(work.child(module), {"do": "perish", "last_words": "word " * 2**18})
+
+
+@on_linux
+def test_cuda_may_map_what_it_likes(module: str) -> None:
+    with limited(memory="256M") as work:
+        child = work.child(module)
+        child.held["cuda"] = True
+        work.call(child, {"do": "reserve", "bytes": 2**33})
 
 
 def test_what_is_sent_and_comes_back_counts_as_memory(module: str) -> None:

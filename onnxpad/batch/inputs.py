@@ -99,8 +99,8 @@ def pairs(before: AnyPath, after: AnyPath) -> list[tuple[str, str | None]]:
     if not first and not second:
         raise RequestError(_nothing(os.fspath(before)))
     return [
-        (first.get(place) or str(Path(before, place)), second.get(place))
-        for place in sorted(first.keys() | second.keys())
+        (first.get(below) or str(Path(before, below)), second.get(below))
+        for below in sorted(first.keys() | second.keys())
     ]
 
 

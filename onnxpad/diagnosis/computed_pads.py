@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.diagnosis.runner import Broken, Runner
-from onnxpad.diagnosis.suspects import Sizes, spelled
+from onnxpad.diagnosis.suspects import Sizes, in_numbers
 from onnxpad.geometry.size import Symbol
 from onnxpad.padding.chain import Pads, is_same
 
@@ -51,7 +51,9 @@ def broken_same(
 def _pads(runner: Runner, number: int, option: int) -> bool:
     """Whether SAME pads anything at the sizes of the sample."""
     sizes = _sizes(runner, number, (0,) * len(runner.suspects))
-    chain = None if sizes is None else spelled(runner.suspects[number].options[option].chain, sizes)
+    chain = (
+        None if sizes is None else in_numbers(runner.suspects[number].options[option].chain, sizes)
+    )
     return chain is not None and isinstance(chain.padding, Pads) and any(chain.padding.flat)
 
 

@@ -13,7 +13,7 @@ from onnxpad.diagnosis.guesses import Choice, names
 from onnxpad.diagnosis.indistinguishable import same_here, same_on_every_sample
 from onnxpad.diagnosis.report import Alternative, NodeFinding
 from onnxpad.diagnosis.runner import Broken, Runner, State
-from onnxpad.diagnosis.suspects import Sizes, Suspect, sizes_of, spelled, telling_size
+from onnxpad.diagnosis.suspects import Sizes, Suspect, in_numbers, sizes_of, telling_size
 from onnxpad.padding.chain import Chain, is_same
 from onnxpad.padding.effective_pads import same_is_disputed
 from onnxpad.retargeting.labels import label_of
@@ -140,7 +140,7 @@ def _entry(runner: Runner, found: Settled, number: int, *, spell: Any) -> PlanEn
     suspect, choice, here = runner.suspects[number], found.chosen[number], found.sizes[number]
     option = suspect.options[choice]
     chain = option.chain
-    numbers = None if here is None else spelled(chain, here)
+    numbers = None if here is None else in_numbers(chain, here)
     if choice == 0:
         if numbers is None or not spell(chain):
             return None

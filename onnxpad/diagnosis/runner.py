@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.suspects import Choices, Sizes, Suspect, spelled
+from onnxpad.diagnosis.suspects import Choices, Sizes, Suspect, in_numbers
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import cut, variant
@@ -147,7 +147,7 @@ class Runner:
         chain = suspect.options[choice].chain
         if choice == 0 and not is_same(chain.padding):
             return None
-        found = spelled(chain, sizes)
+        found = in_numbers(chain, sizes)
         return chain if found is None else found
 
     def _made(

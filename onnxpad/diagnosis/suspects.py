@@ -176,7 +176,7 @@ def sized(chain: Chain, sizes: Sizes | None) -> Chain | None:
 
 
 @lru_cache(maxsize=20_000)
-def spelled(chain: Chain, sizes: Sizes) -> Chain | None:
+def in_numbers(chain: Chain, sizes: Sizes) -> Chain | None:
     """The chain at these sizes with SAME as the numbers that the ONNX text gives it.
 
     None where it is to run as it is written: its Pad is computed.

@@ -130,14 +130,14 @@ class _Cutter:
         for node in list(self._kept.values()):
             self._gather(node)
         nodes = self._context.scope.in_order(self._kept.values())
-        places = {node.key: index for index, node in enumerate(nodes)}
+        numbers = {node.key: index for index, node in enumerate(nodes)}
         fronts = pads_before(self._context, self._focus)
         return Excerpt(
             self._written(nodes),
             self._types,
-            places[self._focus.key],
-            tuple(places[node.key] for node in readers if node.key in places),
-            tuple(places[node.key] for node in fronts if node.key in places),
+            numbers[self._focus.key],
+            tuple(numbers[node.key] for node in readers if node.key in numbers),
+            tuple(numbers[node.key] for node in fronts if node.key in numbers),
         )
 
     def _gather(self, node: Node) -> None:
@@ -159,10 +159,10 @@ class _Cutter:
                     self._kept[maker.key] = maker
                     waiting.append((maker, small))
 
-    def _is_front(self, maker: Node, place: int) -> bool:
+    def _is_front(self, maker: Node, position: int) -> bool:
         if maker.op_type == "DequantizeLinear" or self._is_constant(maker):
             return True
-        return place == 0 and maker.op_type in _FRONT and maker.domain in PLAIN_DOMAINS
+        return position == 0 and maker.op_type in _FRONT and maker.domain in PLAIN_DOMAINS
 
     def _is_constant(self, maker: Node) -> bool:
         return self._context.constant_tensor(maker.outputs[0]) is not None
@@ -197,8 +197,8 @@ class _Cutter:
         mark = OUTER if is_model_input(self._context, name) else _INNER
         return self._names.setdefault(name, f"{mark}{len(self._names)}")
 
-    def _copy(self, node: Node, copy: NodeProto, place: int) -> None:
-        copy.op_type, copy.domain, copy.name = node.op_type, node.domain, f"n{place}"
+    def _copy(self, node: Node, copy: NodeProto, index: int) -> None:
+        copy.op_type, copy.domain, copy.name = node.op_type, node.domain, f"n{index}"
         copy.input.extend(self._name(name) for name in node.inputs)
         copy.output.extend(self._name(name) for name in node.outputs)
         for attribute in node.proto.attribute:

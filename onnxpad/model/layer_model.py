@@ -50,12 +50,12 @@ class _Builder:
 
     def __init__(self, dtype: np.dtype[Any], given: Mapping[Read, Array | None]) -> None:
         self._dtype = dtype
-        self._arrays = {place: array for place, array in given.items() if array is not None}
+        self._arrays = {position: array for position, array in given.items() if array is not None}
         self._constants: list[TensorProto] = []
         self.nodes: list[NodeProto] = []
         self.made: list[str] = []
-        for place, array in self._arrays.items():
-            self._constant(_NAMES[place], array)
+        for position, array in self._arrays.items():
+            self._constant(_NAMES[position], array)
 
     def add(self, step: Step, result: str) -> None:
         """Add the node of one step; nothing is added where no bias is given."""

@@ -7,7 +7,7 @@ does not go with the cells that it reads and writes, nothing is known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import islice
 from math import prod
 from typing import Any, NamedTuple
@@ -47,6 +47,10 @@ _LINEAR = frozenset(
 _KERNELS = {"Conv": 1, "FusedConv": 1, "ConvInteger": 1, "QLinearConv": 3, "NhwcConv": 1}
 _POOLS = {"AveragePool", "LpPool", "MaxPool", "QLinearAveragePool"}
 _PRODUCTS = {"Gemm", "MatMul", "MatMulInteger", "QLinearMatMul", "FusedMatMul"}
+_FEW_CELLS = 2**18
+"""Cells of inputs beyond which a look at larger ones would tell nothing of use."""
+_BATCH, _SAMPLED = 8, 128
+"""The largest size that may be a batch; one that samples of other axes seldom exceed."""
 _PER_RESIZED = 64
 _PER_CELL = 16
 """Steps that a cell counts for, where a step is a multiplication in a convolution."""
@@ -112,6 +116,12 @@ class RunningCosts:
         told = not (model.functions or graph.sparse_initializer or _has_many_nodes(graph))
         self._bare = _without_claims(model) if told else None
         self._inputs = graph.input
+        self._is_open = any(
+            not dim.HasField("dim_value")
+            for value in graph.input
+            for dim in value.type.tensor_type.shape.dim
+        )
+        self._stated: dict[str, Type] | None = None
         self._known: dict[tuple[tuple[str, Type], ...], RunningCost | None] = {}
 
     @property
@@ -124,8 +134,9 @@ class RunningCosts:
 
         Where every size inside grows with those of the inputs, few looks tell of many sizes.
         """
-        roomy = self._known and all(map(_leaves_room, self._known.values()))
-        own = self._open_sizes(inputs) if roomy and _key(inputs) not in self._known else None
+        if _key(inputs) in self._known or not self._has_room(inputs):
+            return self.at(inputs)
+        own = self._open_sizes(inputs)
         if not own:
             return self.at(inputs)
         for given, found in self._known.items():
@@ -134,6 +145,13 @@ class RunningCosts:
                 return found
         found = self.at({name: self._rounded_up(name, one) for name, one in inputs.items()})
         return found if _leaves_room(found) else self.at(inputs)
+
+    def _has_room(self, inputs: Mapping[str, Type]) -> bool:
+        """Whether larger inputs may be looked at in place of these: small ones of open sizes."""
+        cells = sum(one[0] for one in map(_size, inputs.values()) if one)
+        return (
+            self._is_open and cells <= _FEW_CELLS and all(map(_leaves_room, self._known.values()))
+        )
 
     def at(self, inputs: Mapping[str, Type]) -> RunningCost | None:
         """What a run on inputs of these types costs at most; None where that is not known."""
@@ -156,15 +174,13 @@ class RunningCosts:
             cost = RunningCost(*map(sum, zip(cost, found, strict=True)))
         return cost if contexts else None
 
-    @cached_property
-    def _growing(self) -> dict[str, Type]:
-        """The inputs as the model states them, where every size grows with those left open."""
+    def _growing(self, given: Iterable[str]) -> dict[str, Type]:
+        """These inputs as the model states them, where every size grows with those left open."""
         dimensions = Dimensions()
         stated = {
             value.name: dimensions.type_of(value.type, value.name, is_input=True)
             for value in self._inputs
         }
-        given = {name for name, _ in next(iter(self._known))}
         stated = {name: found for name, found in stated.items() if name in given}
         if self._bare is None or not all(is_named(one) and _grows(one) for one in stated.values()):
             return {}
@@ -182,11 +198,13 @@ class RunningCosts:
 
         None where some size inside may shrink as they grow, or they are not as the model says.
         """
-        if self._growing.keys() != inputs.keys():
+        if self._stated is None:
+            self._stated = self._growing(inputs)
+        if self._stated.keys() != inputs.keys():
             return None
         found: dict[str, int] = {}
         for name, (dtype, dims) in inputs.items():
-            stated = self._growing[name]
+            stated = self._stated[name]
             if dtype != stated.dtype or len(dims or ()) != len(stated.dims or ()):
                 return None
             for own, size in zip(stated.dims or (), dims or (), strict=True):
@@ -198,15 +216,17 @@ class RunningCosts:
         return found
 
     def _rounded_up(self, name: str, given: Type) -> Type:
-        """The type with open sizes rounded up to a power of two, a batch of one to two."""
-        pairs = zip(self._growing[name].dims or (), given.dims or (), strict=True)
+        """The type with open sizes rounded up to a power of two that samples seldom exceed."""
+        stated = (self._stated or {})[name].dims
+        pairs = zip(stated or (), given.dims or (), strict=True)
         return given._replace(dims=tuple(_rounded(*pair) for pair in pairs))
 
 
 def _rounded(stated: Size | None, size: Size | None) -> Size | None:
     if not isinstance(stated, Symbol) or not isinstance(size, int):
         return size
-    return 1 << max(1, (size - 1).bit_length())
+    least = _SAMPLED if size > _BATCH else 2
+    return max(least, 1 << (size - 1).bit_length())
 
 
 def _grows(found: Type) -> bool:
@@ -286,8 +306,8 @@ def _width(dtype: str) -> int:
     return max(1, bits // 8)
 
 
-def _cells(context: Context, node: Node, place: int) -> int | None:
-    name = node.inputs[place] if place < len(node.inputs) else ""
+def _cells(context: Context, node: Node, position: int) -> int | None:
+    name = node.inputs[position] if position < len(node.inputs) else ""
     found = _size(context.type_of(name)) if name else (0, 0)
     return None if found is None else found[0]
 
@@ -324,13 +344,13 @@ def _more_steps(context: Context, node: Node, out: int) -> int | None:
     return _PER_RESIZED * _PER_CELL * out if kind == "Resize" else None
 
 
-def _read_cells(context: Context, node: Node, place: int) -> int:
-    return _cells(context, node, place) or 0
+def _read_cells(context: Context, node: Node, position: int) -> int:
+    return _cells(context, node, position) or 0
 
 
-def _per_output(context: Context, node: Node, place: int) -> int:
+def _per_output(context: Context, node: Node, position: int) -> int:
     """Cells of the kernel for one cell of the result."""
-    dims = context.type_of(node.inputs[place]).dims or () if place < len(node.inputs) else ()
+    dims = context.type_of(node.inputs[position]).dims or () if position < len(node.inputs) else ()
     return prod(size for size in dims[1:] if isinstance(size, int))
 
 

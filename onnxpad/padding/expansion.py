@@ -106,5 +106,5 @@ class Expansion(NamedTuple):
     @property
     def itself(self) -> int | None:
         """Which step is the node itself."""
-        places = [index for index, step in enumerate(self.steps) if isinstance(step, Itself)]
-        return places[0] if places else None
+        indices = [index for index, step in enumerate(self.steps) if isinstance(step, Itself)]
+        return indices[0] if indices else None

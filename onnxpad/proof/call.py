@@ -234,6 +234,10 @@ class Budget:
         self.cells -= int(count)
         if self.cells < 0 or count > self.at_once:
             raise Undecided("the budget of cells is spent")
+        self.in_time()
+
+    def in_time(self) -> None:
+        """Raise Undecided where the time is up."""
         if time.monotonic() > self.end:
             raise Undecided("the budget of seconds is spent")
 

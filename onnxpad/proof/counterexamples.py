@@ -190,8 +190,8 @@ def _shown(
     cell = found if isinstance(found, OutputCell) else None
     reads = "", ""
     if cell is not None:
-        place = region.wanted[0].index(cell.output), cell.index
-        reads = cells_read(region, mismatch.sizes, inputs, place, shop)
+        cell_read = region.wanted[0].index(cell.output), cell.index
+        reads = cells_read(region, mismatch.sizes, inputs, cell_read, shop)
     defaults = region.graphs[0].defaults
     replaced = tuple(
         name

@@ -345,13 +345,13 @@ def _keeps_rank(cutting: Cutting, node: Node, cut: Cut, at: int) -> bool:
 
 def _kind(node: Node, name: str) -> Hashable:
     """What makes a tensor, but for its operands and bodies."""
-    place = node.outputs.index(name), len(node.outputs)
+    result = node.outputs.index(name), len(node.outputs)
     return (
         node.domain,
         node.op,
         node.opset,
         len(node.inputs),
-        *place,
+        *result,
         plain(node),
         tuple(node.bodies),
     )

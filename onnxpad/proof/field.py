@@ -89,11 +89,11 @@ class Field:
 
     def inverse(self, a: Cells) -> Cells:
         """1 / a; raises ZeroDivisionError where a cell is 0."""
-        found, place = np.unique(a, return_inverse=True)
+        found, positions = np.unique(a, return_inverse=True)
         if found.size and found[0] == 0:
             raise ZeroDivisionError
         powers = [pow(int(one), -1, self.prime) for one in found]
-        return np.asarray(powers, np.int64)[place].reshape(a.shape)
+        return np.asarray(powers, np.int64)[positions].reshape(a.shape)
 
     def embedded(self, numbers: NDArray[Any]) -> Cells:
         """Finite numbers as cells, exactly: floats are whole numbers times powers of 2."""
@@ -105,9 +105,9 @@ class Field:
             return self._reduced(numbers.astype(np.int64))
         mantissa, exponent = np.frexp(numbers.astype(np.float64))
         whole = self._reduced((mantissa * 2.0**53).astype(np.int64))
-        found, place = np.unique(exponent, return_inverse=True)
+        found, positions = np.unique(exponent, return_inverse=True)
         powers = [self._power(int(one) - 53) for one in found]
-        return self.mul(whole, np.asarray(powers, np.int64)[place].reshape(whole.shape))
+        return self.mul(whole, np.asarray(powers, np.int64)[positions].reshape(whole.shape))
 
     def fraction(self, numerator: int, denominator: int) -> int:
         """A rational number as one cell."""

@@ -45,7 +45,16 @@ def _is_long(number: Fraction) -> bool:
 
 
 class Formal:
-    """Cells of a field with their meaning; shared by all that is compared."""
+    """Cells of a field with their meaning; shared by all that is compared.
+
+    `names` has the random elements, by the function and the arguments that each stands for. What
+    else is known of an element: its number (`numbers`, with `infinities`), a number that it is not
+    below (`least`), the elements that it is the maximum of (`members`), an element and a number
+    that it is the sum of (`moved`), or, where it is the position of a maximum, the candidates and
+    their positions (`chosen_from`). `asked` are the elements that functions told apart, which two
+    that are equal by chance would spoil. With `fractions`, floats count as the fractions that they
+    round; `rounded` says that one did.
+    """
 
     computes = True
 
@@ -58,7 +67,7 @@ class Formal:
         self.members: dict[int, frozenset[int]] = {}
         self.least: dict[int, Number] = {}
         self.moved: dict[int, tuple[int, Fraction]] = {}
-        self.places: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        self.chosen_from: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self.infinities: list[int] = []
         self._embedded: dict[int, tuple[Array, Cells]] = {}
         self._maxima: dict[Hashable, dict[frozenset[int], int]] = {}
@@ -311,10 +320,10 @@ class Formal:
         """A function of numbers, cell by cell; `op` and `parameters` say which."""
         columns = np.broadcast_arrays(*args)
         rows = np.stack([column.ravel() for column in columns], axis=-1)
-        found, place = np.unique(rows, axis=0, return_inverse=True)
+        found, positions = np.unique(rows, axis=0, return_inverse=True)
         fixed = tuple(sorted(parameters.items()))
         made = [self._function_of(op, parameters, fixed, tuple(row)) for row in found.tolist()]
-        return np.asarray(made, np.int64)[place.ravel()].reshape(columns[0].shape)
+        return np.asarray(made, np.int64)[positions.ravel()].reshape(columns[0].shape)
 
     def _function_of(
         self, op: str, parameters: Mapping[str, Any], fixed: Hashable, args: tuple[int, ...]
@@ -362,7 +371,7 @@ class Formal:
         self.least[made] = Fraction(low)
         return made
 
-    # Places of maxima.
+    # Positions of maxima.
 
     def chosen(self, a: Cells, places: Array, lowest: Number, *, floats: bool) -> Cells:
         """Where the first maximum over the last axis is, as the number in `places` (-1: nowhere).
@@ -383,19 +392,19 @@ class Formal:
         self, row: Sequence[int], where: Sequence[int], lowest: Number, *, floats: bool
     ) -> int:
         first: dict[int, int] = {}
-        for element, place in zip(row, where, strict=True):
-            if place >= 0:
-                first.setdefault(element, place)
+        for element, position in zip(row, where, strict=True):
+            if position >= 0:
+                first.setdefault(element, position)
         if floats and len(first) > 1:
             least = {e for e in first if self.numbers.get(e, math.inf) <= lowest}
-            first = {e: place for e, place in first.items() if e not in least}
-        return self.place(tuple(first), tuple(first.values()))
+            first = {e: position for e, position in first.items() if e not in least}
+        return self.position(tuple(first), tuple(first.values()))
 
-    def place(self, candidates: tuple[int, ...], places: tuple[int, ...]) -> int:
-        """The element of "that place among these that belongs to the largest candidate"."""
-        if len(set(places)) == 1 and candidates:
-            return self.number(Fraction(places[0]))
+    def position(self, candidates: tuple[int, ...], positions: tuple[int, ...]) -> int:
+        """The element of "that position among these that belongs to the largest candidate"."""
+        if len(set(positions)) == 1 and candidates:
+            return self.number(Fraction(positions[0]))
         self.asked.update(candidates)
-        element = self.name(("place", candidates, places))
-        self.places[element] = (candidates, places)
+        element = self.name(("position", candidates, positions))
+        self.chosen_from[element] = (candidates, positions)
         return element

@@ -111,7 +111,7 @@ def _proved(
     )
     for node in graphs[0].nodes:
         numbering.add(node, sides[0].classes)
-    cutting = Cutting(sides, inputs, facts, shop.readings)
+    cutting = Cutting(sides, inputs, facts, shop.readings, shop.budget.end)
     found = _by_regions(Equalities(cutting, numbering, shop, limits))
     if other and found.verdict == "proved":
         raise Undecided(f"{', '.join(sorted(other))} has another default, and may be given")

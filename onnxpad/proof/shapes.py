@@ -1,8 +1,9 @@
 """The shapes of a model's tensors at one size, by the same rules without any cells."""
 
+import math
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +16,20 @@ from onnxpad.proof.functions import Number
 from onnxpad.proof.graphs import Graph, Node
 
 Array = NDArray[Any]
-_CELLS = 1 << 31
+_CELLS, _AT_ONCE, _NUMBERS = 1 << 31, 1 << 27, 1 << 24
+"""Cells of all tensors, of one, and of one whose numbers are known beforehand. A cell without a
+number is a byte at most while an operator is followed, and none after that."""
 _KEPT = {
     *("Pad", "Conv", "ConvTranspose", "DeformConv", "FusedConv", "MaxPool", "AveragePool"),
     *("LpPool", "NhwcMaxPool", "QLinearAveragePool", "Relu", "Clip", "Resize", "Slice", "Concat"),
     *("BatchNormalization", "InstanceNormalization", "Identity", "Softmax"),
 }
 """Whose result has the type and the rank of the first operand, whatever its numbers are."""
+
+
+def _hollow(shape: tuple[int, ...]) -> Array:
+    """An array of this shape that is one byte, however many cells it has."""
+    return np.broadcast_to(np.int8(0), shape)
 
 
 class Hollow:
@@ -31,7 +39,7 @@ class Hollow:
 
     def embed(self, numbers: Array) -> Array:
         """Numbers without their values."""
-        return np.zeros(numbers.shape, np.int8)
+        return _hollow(numbers.shape)
 
     def number(self, number: Number) -> int:
         """Nothing."""
@@ -46,11 +54,11 @@ class Hollow:
     def fresh(self, key: Hashable, shape: tuple[int, ...]) -> Array:
         """Nothing, in a shape."""
         del key
-        return np.zeros(shape, np.int8)
+        return _hollow(shape)
 
     def add(self, a: Array, b: Array) -> Array:
         """The shape of both."""
-        return np.zeros(np.broadcast_shapes(a.shape, b.shape), np.int8)
+        return _hollow(np.broadcast_shapes(a.shape, b.shape))
 
     sub = mul = div = add
 
@@ -66,11 +74,11 @@ class Hollow:
 
     def total(self, a: Array) -> Array:
         """Without the last axis."""
-        return np.zeros(a.shape[:-1], np.int8)
+        return _hollow(a.shape[:-1])
 
     def contract(self, a: Array, b: Array) -> Array:
         """The shape of both without the last axis."""
-        return np.zeros(np.broadcast_shapes(a.shape[:-1], b.shape[:-1]), np.int8)
+        return _hollow(np.broadcast_shapes(a.shape[:-1], b.shape[:-1]))
 
     def largest(self, a: Array, lowest: Number, floor: Number | None = None) -> Array:
         """Without the last axis."""
@@ -80,7 +88,7 @@ class Hollow:
     def function(self, op: str, parameters: Mapping[str, Any], *args: Array) -> Array:
         """The shape of all."""
         del op, parameters
-        return np.zeros(np.broadcast_shapes(*(one.shape for one in args)), np.int8)
+        return _hollow(np.broadcast_shapes(*(one.shape for one in args)))
 
     def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array:
         """The shape of both."""
@@ -106,10 +114,15 @@ def shapes_of(
     graph: Graph,
     given: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]],
     readings: Readings,
+    end: float = math.inf,
 ) -> Shapes:
-    """Every tensor that can be followed from inputs of these types and shapes."""
+    """Every tensor that can be followed from inputs of these types and shapes, until `end`.
+
+    That is as time.monotonic counts; raises Undecided behind it.
+    """
     d, found = Hollow(), Shapes()
-    run = Evaluation(d, readings, Notes(), Budget(_CELLS, _CELLS))
+    budget = Budget(_CELLS, _AT_ONCE, end)
+    run = Evaluation(d, readings, Notes(), budget)
     values: Environment = {
         name: Value(d.fresh(None, shape), dtype) for name, (dtype, shape) in given.items()
     }
@@ -121,6 +134,9 @@ def shapes_of(
     guessed: set[str] = set()
     for node in graph.nodes:
         is_guess = not guessed.isdisjoint(read_by(node))
+        budget.in_time()
+        read = [values[name] for name in read_by(node) if name in values]
+        budget.at_once = _NUMBERS if all(one.known for one in read) else _AT_ONCE
         try:
             made = list(run.node(node, values))
         except (Undecided, NoResult, Fork):
@@ -129,7 +145,7 @@ def shapes_of(
             continue
         for name, value in zip(node.outputs, made, strict=False):
             if name:
-                values[name] = value
+                values[name] = value if value.known else replace(value, cells=_hollow(value.shape))
                 _keep(found, name, value, is_guess=is_guess)
                 guessed |= {name} if is_guess else set()
     return found
@@ -140,7 +156,7 @@ def _guess(node: Node, values: Environment) -> list[Value]:
     first = values.get(node.inputs[0]) if node.inputs else None
     if first is None or node.op not in _KEPT:
         return []
-    return [Value(np.zeros(first.shape, np.int8), first.dtype)]
+    return [Value(_hollow(first.shape), first.dtype)]
 
 
 def _constant(run: Evaluation, graph: Graph, name: str) -> Value:
@@ -149,7 +165,7 @@ def _constant(run: Evaluation, graph: Graph, name: str) -> Value:
     if constant.size <= 1 << 12:
         with suppress(Undecided):
             return run.constant(constant)
-    return Value(np.zeros(constant.shape, np.int8), constant.dtype)
+    return Value(_hollow(constant.shape), constant.dtype)
 
 
 def _keep(found: Shapes, name: str, value: Value, *, is_guess: bool = False) -> None:

@@ -93,22 +93,22 @@ def pad_table(size: int, begin: int, end: int, mode: str, *, wide_reflect: bool)
     if last < first:
         raise NoResult(f"pads ({begin}, {end}) crop more than {size} cells")
     kept, begin, end = last - first, max(0, begin), max(0, end)
-    place = np.arange(-begin, kept + end, dtype=np.int64)
+    source = np.arange(-begin, kept + end, dtype=np.int64)
     if mode == "constant":
-        return np.where((place >= 0) & (place < kept), place + first, -1)
+        return np.where((source >= 0) & (source < kept), source + first, -1)
     if begin or end:
         if kept == 0:
             raise NoResult(f"{mode} has no cell to repeat")
         if mode == "edge":
-            place = place.clip(0, kept - 1)
+            source = source.clip(0, kept - 1)
         elif mode == "wrap":
-            place = place % kept
+            source = source % kept
         else:
             if max(begin, end) >= kept and not wide_reflect:
                 raise NoResult(f"reflect by ({begin}, {end}) reaches beyond {kept} cells")
             turn = max(1, 2 * (kept - 1))
-            place = kept - 1 - np.abs(kept - 1 - place % turn)
-    return place + first
+            source = kept - 1 - np.abs(kept - 1 - source % turn)
+    return source + first
 
 
 def gather(x: Array, tables: Sequence[Table], first: int, fill: float) -> Array:

@@ -80,8 +80,8 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
         _STARTS,
         _FLOATS,
     ),
-    "Concat with a constant": _block(3, 1),
-    "Concat with an infinite constant": _block(3, float("-inf")),
+    "Concat with a constant": _block(2, 1),
+    "Concat with an infinite constant": _block(2, float("-inf")),
     "Concat with a constant on axis 0 or 1": _block(1, 1),
     "Concat that no window reads": (
         [
@@ -109,6 +109,12 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
     "stored bool": (
         [Piece("Neg", ["x"], ["n"]), Piece("Where", ["chosen", "x", "n"], ["y"])],
         {"chosen": np.ones((), bool)},
+        _FLOATS,
+    ),
+    "Mul by the HardSigmoid of another tensor": (
+        [Piece("Neg", ["x"], ["n"]), Piece("HardSigmoid", ["n"], ["h"], {"alpha": 1 / 6}),
+         Piece("Mul", ["x", "h"], ["y"])],
+        {},
         _FLOATS,
     ),
     "uint8 that enters or leaves quantised operators": (

@@ -134,7 +134,8 @@ def _choices(one: Specimen) -> Iterator[tuple[str, Iterable[Any]]]:
     if one.operator in QUANTISED:
         yield from _CHOICES_OF_QUANTISED
     elif one.operator in CONVOLUTIONS:
-        yield from (("weight", ("computed", "padded")), ("dtype", ("float64", "bfloat16")))
+        yield "weight", ("computed", "computed, one channel", "padded")
+        yield "dtype", ("float64", "bfloat16")
     if one.operator in CONVOLUTIONS:
         yield from _CHOICES_OF_CONVOLUTIONS
     if one.kind is Kind.TRANSPOSED:
@@ -192,6 +193,7 @@ _TOGETHER: tuple[Words, ...] = (
     {"auto_pad": "SAME_UPPER", "stride": 3, "kernel": 1, "size": 6},
     {"auto_pad": "SAME_LOWER", "stride": 3, "kernel": 1, "size": 6},
     {"auto_pad": "SAME_UPPER", "stride": 4, "kernel": 1, "size": 8},
+    {"auto_pad": "SAME_UPPER", "stride": 5, "kernel": 2, "size": 10},
     {"auto_pad": "SAME_UPPER", "pads": (1, 1)},
     {"front": "pad identity", "pads": (1, 1)},
     {"front": "pad", "pads": (2, 2)},

@@ -233,7 +233,7 @@ def _group(one: Specimen) -> tuple[int, int, int]:
     """Groups, channels that are read, and channels that are made."""
     match one.group:
         case "":
-            return 1, 2, 2
+            return 1, 2, 1 if one.weight == "computed, one channel" else 2
         case "each":
             return 2, 2, 2
         case "two each":
@@ -325,7 +325,7 @@ def _weight(draft: Draft, shape: tuple[int, ...]) -> str:
     one = draft.of
     value = weights(shape, one.dtype or "float32")
     match one.weight:
-        case "computed":
+        case "computed" | "computed, one channel":
             return draft.add("Relu", [draft.feed("w", value)], "weight")
         case "padded":
             inner = tuple(slice(0, -1) if axis > 1 else slice(None) for axis in range(value.ndim))

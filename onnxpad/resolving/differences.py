@@ -96,17 +96,17 @@ class _AxisDifferences:
         self._all = window != (other.begin, other.kernel, other.dilation) or (moved and transposed)
         self._moved = moved and not self._all
         self.counts: Counter[tuple[bool, tuple[int, int]]] = Counter()
-        places = []
-        for place, key in () if self._all or transposed else self._odd():
+        indices = []
+        for index, key in () if self._all or transposed else self._odd():
             self.counts[key] += 1
             if key[0] or key[1][0] != key[1][1]:
-                places.append(place)
+                indices.append(index)
         rest = self._shared - self.counts.total()
         cells = (one.kernel, other.kernel) if first.op == "avg_pool" else (1, 1)
         if rest:
             self.counts[moved or self._all, cells] += rest
         plain = [(int(self._moved), self._shared - 1)] if rest and (moved or self._all) else []
-        ranges = [*_ranges(places), *plain]
+        ranges = [*_ranges(indices), *plain]
         most = max(one.output, other.output)
         if most > self._shared:
             ranges = list(_joined(ranges, (self._shared, most - 1)))
@@ -126,12 +126,12 @@ class _AxisDifferences:
         after = max(before, min(self._shared, inside // one.stride + 1))
         if before + self._shared - after > _MOST:
             raise RequestError("more windows reach over the border than can be compared")
-        for place in (*range(before), *range(after, self._shared)):
-            yield place, self._key(place)
+        for index in (*range(before), *range(after, self._shared)):
+            yield index, self._key(index)
 
-    def _key(self, place: int) -> tuple[bool, tuple[int, int]]:
+    def _key(self, index: int) -> tuple[bool, tuple[int, int]]:
         one, other = self._plans
-        start = place * self._slides[0].stride - self._slides[0].begin
+        start = index * self._slides[0].stride - self._slides[0].begin
         if one.op == "conv":
             return one.fill is not other.fill, (1, 1)
         empty = _cells(self._slides[0], start, 0, 0) == 0
@@ -150,14 +150,14 @@ def _cells(slide: Slide, start: int, before: int, after: int) -> int:
     return max(0, last - first)
 
 
-def _ranges(places: list[int]) -> Iterator[tuple[int, int]]:
+def _ranges(indices: list[int]) -> Iterator[tuple[int, int]]:
     begin = last = None
-    for place in places:
-        if begin is None or last is None or place != last + 1:
+    for index in indices:
+        if begin is None or last is None or index != last + 1:
             if begin is not None and last is not None:
                 yield begin, last
-            begin = place
-        last = place
+            begin = index
+        last = index
     if begin is not None and last is not None:
         yield begin, last
 

@@ -12,7 +12,7 @@ from onnxpad.padding.fills import Constant, largest
 from onnxpad.padding.operators import Since
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import judge
-from onnxpad.runtimes.targets import find_target
+from onnxpad.runtimes.onnxruntime.reference import reference
 
 
 def infeasible(before: Chain, after: Chain) -> str:
@@ -35,7 +35,7 @@ def _new(reason: str, known: str) -> str:
 
 def _refused(chain: Chain) -> str:
     alone = replace(chain, around=NOTHING)  # fusion is the business of runtime_check
-    found = judge(find_target("onnxruntime"), alone)
+    found = judge(reference(), alone)
     if found.answer is not Answer.REFUSES:
         return ""
     return f"onnxruntime would not run it: {found.reason}"

@@ -95,10 +95,10 @@ def output_channels(chain: Chain) -> int:
     return _known(sizes[0])
 
 
-def multiply_adds(chain: Chain, places: Sequence[int], kernel: Sequence[int]) -> int:
-    """For windows at `places`: outputs, or inputs of a transposed convolution."""
+def multiply_adds(chain: Chain, windows: Sequence[int], kernel: Sequence[int]) -> int:
+    """For so many windows on each axis: of the output, or the input of a transposed convolution."""
     many = input_channels(chain) if chain.op.kind is Kind.TRANSPOSED else output_channels(chain)
-    return multiply_adds_of_cells(chain, prod(places) * many, kernel)
+    return multiply_adds_of_cells(chain, prod(windows) * many, kernel)
 
 
 def multiply_adds_of_cells(chain: Chain, count: int, kernel: Sequence[int]) -> int:
@@ -110,9 +110,9 @@ def multiply_adds_of_cells(chain: Chain, count: int, kernel: Sequence[int]) -> i
     return count * prod(kernel) * deep
 
 
-def moved(chain: Chain, places: Sequence[int], channels: int) -> int:
+def moved(chain: Chain, sizes: Sequence[int], channels: int) -> int:
     """Bytes for reading and writing a tensor of the input's element type once."""
-    return 2 * prod(places) * channels * width(chain.dtype)
+    return 2 * prod(sizes) * channels * width(chain.dtype)
 
 
 def _known(size: Size | None) -> int:

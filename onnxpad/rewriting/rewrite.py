@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnxpad import processes
 from onnxpad.errors import ModelError
+from onnxpad.model.editing.script import Edit
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
@@ -18,7 +20,7 @@ from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, Opened, open_mo
 from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
 from onnxpad.model.reading.survey import selection, without_collections
 from onnxpad.padding.chain import Chain, Preference, Preferences
-from onnxpad.padding.effective_pads import facts_text, multiples_text
+from onnxpad.padding.effective_pads import multiples_text
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
 from onnxpad.rewriting.passes import find_pass
@@ -32,6 +34,7 @@ from onnxpad.rewriting.pipeline import (
     standing,
     undone,
 )
+from onnxpad.rewriting.stated_sizes import relied_on, stated
 from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
@@ -53,6 +56,7 @@ class OperatorCounts(NamedTuple):
 
 
 DEFAULT_PASSES = ("explicit-pads",)
+_NAMED = 2
 Progress = Callable[[str, int, int], None]
 
 
@@ -60,6 +64,7 @@ Progress = Callable[[str, int, int], None]
     "passes",
     "changed",
     "assumed",
+    "relied_on",
     "changes",
     "skips",
     "notes",
@@ -74,8 +79,10 @@ class Rewriting(Edited, Report):
     """What a rewrite did.
 
     `skips` are nodes that a pass left alone, with the reason, `notes` nodes where it had nothing
-    to do and says more. `fitting` is what was done for `target`. `operators` are counts, None of a
-    graphsurgeon Graph, `original` gives the model as it was.
+    to do and says more. `fitting` is what was done for `target`. `relied_on` are those of the
+    sizes that the user stated without which the result would be another: sizes of inputs are
+    written into the model, other facts into its metadata as `onnxpad.holds_where`. `operators` are
+    counts, None of a graphsurgeon Graph, `original` gives the model as it was.
     """
 
     passes: tuple[str, ...]
@@ -84,6 +91,7 @@ class Rewriting(Edited, Report):
     notes: tuple[Refusal, ...] = ()
     target: str = ""
     fitting: Fitted | None = None
+    relied_on: Mapping[str, int | str] = field(default_factory=dict)
     original: Callable[[], ModelOrGraph] | None = None
 
     schema = 2
@@ -112,10 +120,28 @@ class Rewriting(Edited, Report):
     def unfit(self) -> tuple[NodeVerdict, ...]:
         """Nodes that the target still refuses or computes wrongly: there is no way for them.
 
+        `save` writes nothing where there are some, unless it is asked to.
         Of what the passes brought, nodes as well of which nothing is known; where the device is
         required, those that are left to the CPU.
         """
         return _unfit(self.fitting)
+
+    def save(self, path: str | PathLike[str], *, although_unfit: bool = False) -> None:
+        """Write the model: byte for byte the input where nothing changed.
+
+        External data stays where it is when the folder is the same, and is copied otherwise.
+        Raises ModelError where the target cannot be written, and where there are `unfit` nodes,
+        unless it is to be written `although_unfit`; nothing half-written stays.
+        """
+        if self.unfit and not although_unfit:
+            named = "; ".join(map(str, self.unfit[:_NAMED]))
+            more = len(self.unfit) - _NAMED
+            others = f"; and {more} more, which .unfit has" if more > 0 else ""
+            raise ModelError(
+                f"{self.target} does not take {len(self.unfit)} of the nodes, so nothing is "
+                f"written: {named}{others}. save(path, although_unfit=True) writes it as it is"
+            )
+        super().save(path)
 
     @property
     def fitted(self) -> dict[str, Any] | None:
@@ -162,28 +188,66 @@ def rewrite(  # noqa: PLR0913  one option each
     """
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
-        sizes = beyond_batch(opened.model, dims)
-        granted = {"allow_unknown": allow_unknown, "require_device": require_device}
-        asked = planner(target, sizes, prefer=prefer, exclude=exclude, **granted)
+        granted: dict[str, Any] = {"allow_unknown": allow_unknown, "require_device": require_device}
+        planning = partial(planner, target, prefer=prefer, exclude=exclude, **granted)
+        asked = planning()
         rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
         reading = Preferences(ambiguous, legacy_split)
-        session = session_on(opened, dims, reading, thorough=bool(asked))
-        selected = selection(session, nodes)
-        given = {site.address.id: site.chains for site in session.sites_now()} if asked else {}
-        log = run(session, rules, selected, progress)
-        earlier = (log.changes, given)
-        whole = (dims or {}) if nodes is None and opened.surgeon is None else None
-        fitting = _fitted(session, asked, selected, earlier, progress, whole) if asked else None
+        kept = replace(opened, owned=False) if dims else opened  # as it was, to work on once more
+        wanted = _Wanted(kept, rules, planning, reading, nodes)
+        session, log, fitting = wanted.done(dims, progress)
         skips = _with_divisors(standing(session, rules, log), session, dims or {})
         log.changes += fitting.changes if fitting else ()
         name = asked.judge.target.name if asked else ""
         if strict:
             _refuse_rest(skips, fitting, name)
-        result = _finished(session, opened, log.changes)
+        _take_back_undone(session, log.changes)
+        relied = relied_on(session.script, dims or {}, lambda fewer: wanted.done(fewer).edits)
+        session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
+        result = finish(session, opened) if session.script else untouched(opened)
         report = _report(result, rules, (log, skips), session, dims, opened.source)
         original, met = partial(untouched, opened), tuple(work.met.values())
         more: dict[str, Any] = {"original": original, "limits_met": met, "carried": opened.carried}
-        return replace(report, target=name, fitting=fitting, **more)
+        return replace(report, target=name, fitting=fitting, relied_on=relied, **more)
+
+
+class _Done(NamedTuple):
+    session: EditSession
+    log: PassLog
+    fitting: Fitted | None
+
+    @property
+    def edits(self) -> Sequence[Edit]:
+        return self.session.script
+
+
+class _Wanted(NamedTuple):
+    """What is to be done with a model, whatever is known of its sizes."""
+
+    opened: Opened
+    rules: Sequence[Any]
+    planning: Callable[..., Planner | None]
+    reading: Preferences
+    nodes: str | Sequence[str] | None
+
+    def done(
+        self,
+        dims: Mapping[str, int | str] | None,
+        progress: Progress | None = None,
+    ) -> _Done:
+        """The passes, and then what the target still needs."""
+        asked = self.planning(beyond_batch(self.opened.model, dims))
+        session = session_on(self.opened, dims, self.reading, thorough=bool(asked))
+        selected = selection(session, self.nodes)
+        given = {site.address.id: site.chains for site in session.sites_now()} if asked else {}
+        log = run(session, self.rules, selected, progress)
+        if asked is None:
+            return _Done(session, log, None)
+        alone = self.nodes is None and self.opened.surgeon is None
+        earlier = (log.changes, given)
+        whole = (dims or {}) if alone else None
+        fitting = _fitted(session, asked, selected, earlier, progress, whole)
+        return _Done(session, log, fitting)
 
 
 def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) -> None:
@@ -191,11 +255,7 @@ def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) 
     if skips:
         raise ModelError(f"strict allows no skips, and there are {len(skips)}: {skips[0]}")
     if unfit := _unfit(fitting):
-        facts = facts_text(fitting.opening.facts) if fitting else ""
-        raise ModelError(
-            f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0]}"
-            + (f"; try {facts}" if facts else "")
-        )
+        raise ModelError(f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0]}")
 
 
 def _unfit(fitting: Fitted | None) -> tuple[NodeVerdict, ...]:
@@ -250,13 +310,11 @@ def _fitted(
     return found._replace(elsewhere=tuple(harmed))
 
 
-def _finished(session: EditSession, opened: Opened, changes: Sequence[Change]) -> ModelOrGraph:
-    """The model as the passes left it, and as it was where all their edits take each other back."""
+def _take_back_undone(session: EditSession, changes: Sequence[Change]) -> None:
+    """Forget the edits where all of them take each other back."""
     edits = sum(len(one.edits) for one in changes)
-    if session.script and len(session.script) == edits and are_undone(changes):
+    if len(session.script) == edits and are_undone(changes):
         session.script.clear()
-        return untouched(opened)
-    return finish(session, opened)
 
 
 def _report(

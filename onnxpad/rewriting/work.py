@@ -46,8 +46,8 @@ def work_of_node(context: Context, node: Node) -> Cost:
 
 
 def _windows(chain: Chain, read: Type, made: Type) -> int:
-    places = read if chain.op.kind is Kind.TRANSPOSED else made
-    return multiply_adds_of_cells(chain, _cells(places), [axis.kernel for axis in chain.axes])
+    windows = read if chain.op.kind is Kind.TRANSPOSED else made
+    return multiply_adds_of_cells(chain, _cells(windows), [axis.kernel for axis in chain.axes])
 
 
 def _cells(found: Type) -> int:

@@ -8,6 +8,8 @@ from textwrap import wrap
 from onnxpad.explaining import KINDS, Explanation
 from onnxpad.show.tables import Terminal, table
 
+_LEGIBLE = 20
+"""Columns: facts are not broken into fewer."""
 PLURALS = {kind: "passes" if kind == "pass" else f"{kind}s" for kind in KINDS}
 
 
@@ -35,9 +37,6 @@ def _fact(name: str, value: str, terminal: Terminal | None) -> str:
         return f"{name}{value}"
     lines = wrap(value, room, break_long_words=False, break_on_hyphens=False)
     return f"\n{' ' * len(name)}".join([f"{name}{lines[0] if lines else ''}", *lines[1:]])
-
-
-_LEGIBLE = 20
 
 
 def _block(text: str, terminal: Terminal | None) -> str:

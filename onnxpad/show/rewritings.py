@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.geometry.size import show
-from onnxpad.model.editing.script import describe_edit, edit_record
+from onnxpad.model.editing.script import FixSize, SetMetadata, describe_edit, edit_record
 from onnxpad.padding.chain import Skip
 from onnxpad.padding.effective_pads import multiples_text, settling
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.pipeline import Refusal, Undone
 from onnxpad.rewriting.rewrite import Rewriting
+from onnxpad.rewriting.stated_sizes import HOLDS_WHERE
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.show.wording import (
     assumed_text,
@@ -64,7 +65,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         *(visible(f"warning: {warning}") for warning in warnings),
         visible(verdict),
         *_undecided(validation),
-        assumed_text(rewriting.assumed) if rewriting.changed else "",
+        relied_text(rewriting),
         visible(f"{name}{target}: {_summary(rewriting, written, refused=refused)}"),
         visible(_cost_text(rewriting, model, written)) if not refused else "",
         _nothing_to_do(rewriting, written),
@@ -79,6 +80,18 @@ def _summary(rewriting: Rewriting, written: str | None, *, refused: bool) -> str
         return changes_text(rewriting, done=written is not None)
     told = changes_text(rewriting, done=False) if rewriting.changes else ""
     return "nothing written" + (f"; without that, {told}" if told else "")
+
+
+def relied_text(rewriting: Rewriting) -> str:
+    """Where the result holds, and what of that the model itself says from now on."""
+    if not rewriting.changed or not rewriting.relied_on:
+        return ""
+    fixed = [f"{e.dimension}={e.size}" for e in rewriting.script if isinstance(e, FixSize)]
+    noted = [edit.value for edit in rewriting.script if isinstance(edit, SetMetadata)]
+    said = [f"{', '.join(fixed)} in its inputs"] if fixed else []
+    said += [f"{one} in its metadata ({HOLDS_WHERE})" for one in noted]
+    written = f"so the model itself says: {', '.join(said)}" if said else ""
+    return paragraph([assumed_text(rewriting.relied_on), visible(written)])
 
 
 def _cost_text(rewriting: Rewriting, model: str, written: str | None) -> str:

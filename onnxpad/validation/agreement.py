@@ -144,27 +144,29 @@ def _where(beyond: NDArray[np.bool_]) -> str:
     if not spatial:
         return f"{int(beyond.sum())} of {beyond.size} elements"
     others = tuple(axis for axis in range(beyond.ndim) if axis not in spatial)
-    places = np.asarray(beyond.any(axis=others))
-    if places.all():
+    differing = np.asarray(beyond.any(axis=others))
+    if differing.all():
         return "everywhere"
-    said = _border_text(places, spatial) or _box_text(places, spatial) or "scattered"
-    return f"{said}; {int(places.sum())} of {places.size} places"
+    said = _border_text(differing, spatial) or _box_text(differing, spatial) or "scattered"
+    return f"{said}; {int(differing.sum())} of {differing.size} places"
 
 
-def _border_text(places: NDArray[np.bool_], names: Sequence[int]) -> str:
+def _border_text(differing: NDArray[np.bool_], names: Sequence[int]) -> str:
     """'borders: the last 5 of 29 along axis 3'; '' where the inside differs as well.
 
     A border is at most a quarter of its axis; each is told as thin as it is.
     """
-    rings = [max(1, size // 4) for size in places.shape]
-    inside = [slice(ring, size - ring) for ring, size in zip(rings, places.shape, strict=True)]
-    if places[tuple(inside)].any():
+    rings = [max(1, size // 4) for size in differing.shape]
+    inside = [slice(ring, size - ring) for ring, size in zip(rings, differing.shape, strict=True)]
+    if differing[tuple(inside)].any():
         return ""
     sides = []
-    for axis, (name, size) in enumerate(zip(names, places.shape, strict=True)):
-        before = _touched(places, [*inside[:axis], slice(inside[axis].stop), *inside[axis + 1 :]])
+    for axis, (name, size) in enumerate(zip(names, differing.shape, strict=True)):
+        before = _touched(
+            differing, [*inside[:axis], slice(inside[axis].stop), *inside[axis + 1 :]]
+        )
         begin = int(before[axis][-1]) + 1 if before[axis].size else 0
-        behind = _touched(places, [*inside[:axis], slice(begin, size), *inside[axis + 1 :]])
+        behind = _touched(differing, [*inside[:axis], slice(begin, size), *inside[axis + 1 :]])
         end = size - begin - int(behind[axis][0]) if behind[axis].size else 0
         inside[axis] = slice(begin, size - end)
         sides += [f"the {_many('first', begin)} of {size} along axis {name}"] * bool(begin)
@@ -172,10 +174,10 @@ def _border_text(places: NDArray[np.bool_], names: Sequence[int]) -> str:
     return "borders: " + ", ".join(sides)
 
 
-def _box_text(places: NDArray[np.bool_], names: Sequence[int]) -> str:
+def _box_text(differing: NDArray[np.bool_], names: Sequence[int]) -> str:
     """'the last 12 of 29 along axis 3'; '' where every axis is touched from end to end."""
     sides = []
-    for name, size, touched in zip(names, places.shape, _touched(places, []), strict=True):
+    for name, size, touched in zip(names, differing.shape, _touched(differing, []), strict=True):
         first, stop = int(touched[0]), int(touched[-1]) + 1
         if stop - first == size:
             continue
@@ -186,9 +188,9 @@ def _box_text(places: NDArray[np.bool_], names: Sequence[int]) -> str:
     return " and ".join(sides)
 
 
-def _touched(places: NDArray[np.bool_], part: Sequence[slice]) -> list[NDArray[np.intp]]:
+def _touched(differing: NDArray[np.bool_], part: Sequence[slice]) -> list[NDArray[np.intp]]:
     """Along each axis of a part, the places where anything differs."""
-    seen = places[tuple(part)]
+    seen = differing[tuple(part)]
     axes = range(seen.ndim)
     return [np.flatnonzero(seen.any(axis=tuple(o for o in axes if o != axis))) for axis in axes]
 

@@ -210,10 +210,10 @@ def claim(report: ProofReport) -> str:
             return report.reason
         given = f", where a caller gives {', '.join(shown.replaced)}" if shown.replaced else ""
         cell, sizes = shown.cell, shown.sizes
-        place = ", ".join(map(str, cell.index))
+        index = ", ".join(map(str, cell.index))
         at = ", ".join(f"{name}={size}" for name, size in sizes.items())
         return (
-            f"{cell.output}[{place}] is {cell.before:.6g} in the first model and {cell.after:.6g} "
+            f"{cell.output}[{index}] is {cell.before:.6g} in the first model and {cell.after:.6g} "
             f"in the second{f', at {at}' if at else ''}{given}{_reads(shown)}"
         )
     return (

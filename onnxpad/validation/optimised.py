@@ -322,10 +322,10 @@ def unchanged(network: Network, regions: Sequence[Region]) -> frozenset[int]:
 
 def advice(labels: Sequence[str]) -> str:
     """Where the damage is and what to try."""
-    place = f", at {', '.join(labels)}" if labels else ""
+    where = f", at {', '.join(labels)}" if labels else ""
     pooled = any(label.startswith("MaxPool") for label in labels)
     more = "; see onnxpad explain pad-fused-into-max-pool" if pooled else ""
-    return f"{place}; try onnxruntime with the optimiser rule {FUSION} disabled{more}"
+    return f"{where}; try onnxruntime with the optimiser rule {FUSION} disabled{more}"
 
 
 def _damaged(

@@ -233,10 +233,10 @@ def _by_key(
         match = re.fullmatch(r"s(\d{1,9})_(.+)", key)
         if match is None:
             continue
-        place = re.fullmatch(rf"({'|'.join(kinds)})(\d{{1,9}})", match[2])
+        numbered = re.fullmatch(rf"({'|'.join(kinds)})(\d{{1,9}})", match[2])
         name = match[2] if match[2] in known else ""
-        if not name and place and int(place[2]) < len(placed):
-            name = placed[int(place[2])]
+        if not name and numbered and int(numbered[2]) < len(placed):
+            name = placed[int(numbered[2])]
         rows = found.setdefault(name, {}) if name else {}
         if name and int(match[1]) not in rows:
             rows[int(match[1])] = value

@@ -100,10 +100,10 @@ class FirstDifference:
 
     def amount(self) -> str:
         """How large the difference is, and where, in words."""
-        place = f" ({self.where})" if self.where else ""
+        where = f" ({self.where})" if self.where else ""
         if self.max_abs is None or not isfinite(self.max_abs):
-            return place
-        return f" by up to {self.max_abs:.3g}{place}"
+            return where
+        return f" by up to {self.max_abs:.3g}{where}"
 
 
 @dataclass(frozen=True, slots=True)

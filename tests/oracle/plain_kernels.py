@@ -57,6 +57,16 @@ def _mod(call: Call) -> Outputs:
     return (np.mod(a, b),)
 
 
+def _clip(call: Call) -> Outputs:
+    """min(max(x, low), high); attributes before opset 11."""
+    x, bounds = call.need(0), (call.optional(1), call.optional(2))
+    low, high = (
+        call.get(n) if b is None else b for n, b in zip(("min", "max"), bounds, strict=True)
+    )
+    x = x if low is None else np.maximum(x, x.dtype.type(low))
+    return (x if high is None else np.minimum(x, x.dtype.type(high)),)
+
+
 def _compare(function: Callable[[Array, Array], Array]) -> Kernel:
     return lambda call: (np.asarray(function(call.need(0), call.need(1))),)
 
@@ -168,6 +178,7 @@ _STANDARD: dict[str, Kernel] = {
     "Abs": _arithmetic(np.abs),
     "Add": _arithmetic(np.add),
     "Cast": _cast,
+    "Clip": _clip,
     "Concat": _concat,
     "Constant": _constant,
     "ConstantOfShape": _constant_of_shape,

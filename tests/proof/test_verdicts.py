@@ -2,15 +2,18 @@
 
 import itertools
 import re
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
-from onnx import numpy_helper
+from onnx import helper, numpy_helper
 
 from onnxpad.proof import Limits, Proof, Readings, prove
-from onnxpad.proof.graphs import Constant
+from onnxpad.proof.endings import Undecided
+from onnxpad.proof.graphs import Constant, read
+from onnxpad.proof.shapes import shapes_of
 from tests.proof.small_models import text
 
 POOL = "g (float[1,1,H] x) => (float[a,b,c] y) {{ {0} }}"
@@ -521,3 +524,29 @@ def test_channels_may_be_the_last_axis() -> None:
     before = text(body.format('auto_pad = "VALID"'))
     assert prove(before, text(body.format("pads = [0, 0, 0, 0]"))).verdict == "proved"
     assert prove(before, text(body.format("pads = [0, 1, 0, 0]"))).verdict == "refuted"
+
+
+def test_tensors_that_a_few_bytes_describe_take_no_memory() -> None:
+    """Shapes are followed without cells: a node of a gigabyte once took 8 here."""
+    nodes = """n = Constant<value = int64[3] {1, 1, 268435456}>()
+        z = ConstantOfShape(n)  c = Concat<axis = 2>(z, x)  """
+    graph = "g (float[1,1,4] x) => (float[a,b,c] y) {{ {} {} }}"
+    pooled = "y = MaxPool<kernel_shape = [3], {}>({})"
+    before = text(graph.format(nodes, pooled.format("pads = [1, 1]", "c")))
+    spelled = f"r = Neg(c) q = Neg(r) {pooled.format('pads = [1, 1]', 'q')}"
+    after = text(graph.format(nodes, spelled))
+    tracemalloc.start()
+    try:
+        proof = prove(before, after, limits=Limits(cells=4_000_000))
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert proof.verdict == "undecided"
+    assert most < 2**26
+
+
+def test_shapes_are_followed_for_no_longer_than_the_proof_may_take() -> None:
+    graph = text("g (float[1,1,4] x) => (float[1,1,4] y) { r = Relu(x) y = Relu(r) }").graph
+    given = {"x": (np.dtype(np.float32), (1, 1, 4))}
+    with pytest.raises(Undecided, match="the budget of seconds is spent"):
+        shapes_of(read(helper.make_model(graph), None), given, Readings(), end=0.0)

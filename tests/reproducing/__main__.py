@@ -25,7 +25,7 @@ from typing import Any
 import onnx
 
 from onnxpad.model.assembled import with_output_shapes
-from onnxpad.reproducing import SEEN, all_seen, showing, specimen
+from onnxpad.reproducing import SEEN, Reproducer, all_seen, showing, specimen
 from onnxpad.reproducing.search import chains_of, falls_under, smallest, varied
 from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.runtimes.conditions.rows import Row
@@ -108,24 +108,24 @@ def rows_of(target: Target) -> dict[str, Row]:
     return {address: row for address, row in target.failures.items() if row in target.rows}
 
 
-def shown(name: str, address: str, folder: Path) -> tuple[bool, Ran]:
+def shown(name: str, address: str, made: Reproducer | None, folder: Path) -> tuple[bool, Ran]:
     """Whether the written script of a row shows it, and what it did."""
-    target = find_target(name)
-    made = specimen(target, address)
     if made is None:
         return False, Ran("no model")
     found = ran(made, RUNTIMES[name], folder / address)
-    return found.verdict in SHOWS[str(target.failures[address].answer)], found
+    answer = find_target(name).failures[address].answer
+    return found.verdict in SHOWS[str(answer)], found
 
 
 def looked_for(name: str, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each row of the newest release with what shows it, and what its written script shows."""
     target = find_target(name)
-    for address in rows_of(target):
-        known = all_seen(name).get(address, {})
-        is_shown, first = shown(name, address, folder)
+    for address, row in rows_of(target).items():
+        one = smallest(target, row)
+        made = showing(target, address, one) if one else specimen(target, address)
+        is_shown, first = shown(name, address, made, folder)
         if is_shown:
-            yield address, {**known, "verdict": first.verdict}
+            yield address, {"verdict": first.verdict}
             continue
         hit = _hit(target, address, folder)
         if hit or first.verdict in _RAN:
@@ -159,7 +159,7 @@ def scripts(name: str) -> bool:
             _print(name, f"(taken) {made.row}", did, "fine" if did.verdict == "ok" else "NOT TAKEN")
         for address in rows_of(target):
             known = all_seen(name).get(address, {}).get("verdict", "never run")
-            is_shown, did = shown(name, address, Path(folder))
+            is_shown, did = shown(name, address, specimen(target, address), Path(folder))
             good &= is_shown or known in (did.verdict, "not shown")
             found += is_shown
             _print(name, address, did, "shown" if is_shown else f"NOT SHOWN ({known})")

@@ -20,9 +20,14 @@ SHOWN = [
     ("opencv", "stored-tensors-of-bool"),
     ("opencv", "pad-of-int8"),
 ]
+RUN = (
+    *("onnxruntime", "openvino", "opencv", "ncnn", "mnn", "tvm", "tinygrad", "iree"),
+    *("onnxruntime-web", "opencv-classic"),
+)
+"""Runtimes in whose newest release every row has been run as a script."""
 SWEPT = [
     pytest.param(name, address, marks=pytest.mark.sweep)
-    for name in RUNTIMES
+    for name in RUN
     for address, record in all_seen(name).items()
     if record["verdict"] != "not shown"
     and (name, address) not in {*SHOWN, ("ncnn", "concat-at-the-end-of-a-model")}
@@ -38,13 +43,6 @@ def test_a_written_script_shows_what_was_seen(name: str, address: str, tmp_path:
     except Unavailable as reason:
         pytest.skip(str(reason))
     assert verdict == all_seen(name)[address]["verdict"]
-
-
-RUN = (
-    *("onnxruntime", "openvino", "opencv", "ncnn", "mnn", "tvm", "tinygrad", "iree"),
-    *("onnxruntime-web", "opencv-classic", "onnx2torch"),
-)
-"""Runtimes in whose newest release every row has been run."""
 
 
 @pytest.mark.sweep

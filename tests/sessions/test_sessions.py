@@ -1,11 +1,12 @@
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 
 from onnxpad import processes, sessions
-from onnxpad.errors import RuntimeUnavailable
+from onnxpad.errors import LimitMet, RuntimeUnavailable
 from onnxpad.sessions import (
     CPU,
     RunFailure,
@@ -128,3 +129,22 @@ def test_memory_grows_with_open_models_and_the_most_they_ran_on() -> None:
         del first
         assert isinstance(second.run({"x": X}), dict)
         assert sum(work.kept.values()) == len(model) + X.nbytes
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts what is mapped")
+def test_a_tensor_beyond_the_limit_of_memory_meets_it_at_once() -> None:
+    """It could be filled between two looks; what no machine has onnxruntime refuses by itself."""
+    filled = helper.make_node("ConstantOfShape", ["n"], ["y"])
+    graph = helper.make_graph(
+        [filled],
+        "g",
+        [helper.make_tensor_value_info("n", TensorProto.INT64, [1])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["a"])],
+    )
+    proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    with processes.limited(memory="64M"):
+        session = open_apart(proto.SerializeToString())
+        assert isinstance(session, Session)
+        assert isinstance(session.run({"n": np.array([2**50])}), RunFailure)
+        with pytest.raises(LimitMet, match="onnxruntime took more than 64 MiB of memory"):
+            session.run({"n": np.array([2**29])})

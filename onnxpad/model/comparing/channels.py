@@ -79,8 +79,8 @@ def _answers(
 def _weight_shape(network: Network, reader: Operation, name: str) -> tuple[int, ...] | None:
     if reader.op_type not in _WEIGHTS or reader.inputs[0] != name:
         return None
-    place = _WEIGHTS[reader.op_type][0]
-    weight = reader.inputs[place] if len(reader.inputs) > place else ""
+    position = _WEIGHTS[reader.op_type][0]
+    weight = reader.inputs[position] if len(reader.inputs) > position else ""
     if weight in network.producers:
         source = network.operation(network.producers[weight])
         if source.op_type != "DequantizeLinear":

@@ -165,14 +165,14 @@ def _of_magnitudes(node: NodeProto, name: str, result: str) -> list[NodeProto]:
     """The same operator of the magnitudes of what it adds up."""
     added = 1 if node.op_type in _SUMS_OF_ONE else len(node.input)
     nodes, inputs = [], list(node.input)
-    for place, given in enumerate(node.input[:added]):
-        if not given or (node.op_type == "BatchNormalization" and place == _VARIANCE):
+    for position, given in enumerate(node.input[:added]):
+        if not given or (node.op_type == "BatchNormalization" and position == _VARIANCE):
             continue
-        inputs[place] = f"{name}/noise_of_{place}"
-        nodes.append(helper.make_node("Abs", [given], [inputs[place]]))
-        if node.op_type == "BatchNormalization" and place == _MEAN:  # which is taken off
-            nodes.append(helper.make_node("Neg", [inputs[place]], [f"{inputs[place]}/off"]))
-            inputs[place] = f"{inputs[place]}/off"
+        inputs[position] = f"{name}/noise_of_{position}"
+        nodes.append(helper.make_node("Abs", [given], [inputs[position]]))
+        if node.op_type == "BatchNormalization" and position == _MEAN:  # which is taken off
+            nodes.append(helper.make_node("Neg", [inputs[position]], [f"{inputs[position]}/off"]))
+            inputs[position] = f"{inputs[position]}/off"
     copy = NodeProto()
     copy.CopyFrom(node)
     copy.name = ""

@@ -93,8 +93,8 @@ def renamed(network: Network, mapping: Mapping[str, str]) -> Network:
 def _rename(graph: onnx.GraphProto, changes: Mapping[str, str]) -> None:
     for node in graph.node:
         for names in (node.input, node.output):
-            for place, name in enumerate(names):
-                names[place] = changes.get(name, name)
+            for index, name in enumerate(names):
+                names[index] = changes.get(name, name)
         for body in bodies(node):
             own = {name for inner in body.node for name in inner.output}
             own |= {value.name for value in [*body.input, *body.initializer]}

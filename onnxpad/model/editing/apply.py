@@ -11,6 +11,7 @@ from onnx import (
     AttributeProto,
     FunctionProto,
     GraphProto,
+    ModelProto,
     NodeProto,
     TensorProto,
     ValueInfoProto,
@@ -47,6 +48,7 @@ from onnxpad.model.editing.script import (
     Resize,
     SetAttribute,
     SetInput,
+    SetMetadata,
     SetOutput,
 )
 from onnxpad.model.graph.constant_folding import FOLDABLE
@@ -208,9 +210,22 @@ def _write(value: ValueInfoProto, dims: tuple[int | str, ...]) -> None:
             dim.dim_param = size
 
 
+def set_metadata(model: ModelProto, edit: SetMetadata) -> None:
+    """Write an entry of the metadata where it stands, or behind the others."""
+    for entry in model.metadata_props:
+        if entry.key == edit.key:
+            entry.value = edit.value
+            return
+    model.metadata_props.add(key=edit.key, value=edit.value)
+
+
 def fix_size(graph: GraphProto, edit: FixSize) -> None:
-    """Write the size where the graph says so of its inputs, results and what is between."""
-    for value in (*graph.input, *graph.value_info, *graph.output):
+    """Write the size into the types of inputs.
+
+    What exporters call by the same name elsewhere need not be of the same size: there the name
+    stays, which says nothing.
+    """
+    for value in graph.input:
         for axis, dim in enumerate(value.type.tensor_type.shape.dim):
             called = (dim.dim_param, f"{value.name}[{axis}]")
             if edit.dimension in called and not dim.HasField("dim_value"):
@@ -280,6 +295,8 @@ class ProtoApplier:
         match edit:
             case FixSize():
                 fix_size(self._document.model.graph, edit)
+            case SetMetadata():
+                set_metadata(self._document.model, edit)
             case MoveOpset():
                 self._move_opset(edit)
             case _:

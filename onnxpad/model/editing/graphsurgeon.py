@@ -28,6 +28,7 @@ from onnxpad.model.editing.graph_as_model import (
 from onnxpad.model.editing.script import (
     CloneFunction,
     Edit,
+    FixSize,
     ForgetType,
     GrownConstant,
     InsertNode,
@@ -137,14 +138,30 @@ class _GraphApplier:
                 self._new_constant(edit)
             case InsertNode():
                 self._insert(edit)
+            case CloneFunction():
+                self._clone(edit)
+            case _:
+                self._say_of_sizes(edit)
+
+    def _say_of_sizes(self, edit: Edit) -> None:
+        match edit:
             case ForgetType(address, tensor):
                 self._tensor(address.scope, tensor).shape = None
             case Resize(address, tensor, dims):
                 self._tensor(address.scope, tensor).shape = [size or None for size in dims]
-            case CloneFunction():
-                self._clone(edit)
+            case FixSize():
+                self._fix_size(edit)
             case _:
                 pass  # the structure knows by now what is removed
+
+    def _fix_size(self, edit: FixSize) -> None:
+        for tensor in (one for one in self._graph.inputs if one.shape is not None):
+            called = [(size, f"{tensor.name}[{axis}]") for axis, size in enumerate(tensor.shape)]
+            open_sizes = [not isinstance(size, int) or size < 0 for size in tensor.shape]
+            tensor.shape = [
+                edit.size if still and edit.dimension in names else names[0]
+                for still, names in zip(open_sizes, called, strict=True)
+            ]
 
     def _find(self, address: Address) -> gs.Node:
         return self._nodes[address.scope][address.key]
@@ -250,11 +267,11 @@ class _GraphApplier:
         self._known(scope)  # a constant that loses its last reader can still be read
         if not name:
             return gs.Variable.empty()
-        place: Scope | None = self._document.scopes[scope]
-        while place is not None:
-            if name in (known := self._known(place.id)):
+        inside: Scope | None = self._document.scopes[scope]
+        while inside is not None:
+            if name in (known := self._known(inside.id)):
                 return known[name]
-            place = place.parent
+            inside = inside.parent
         raise InternalError(f"the script reads '{name}', which is not in the Graph")
 
     def _rebuild(self, scope: Scope, graph: gs.Graph) -> None:
@@ -263,8 +280,8 @@ class _GraphApplier:
         for key, node in enumerate(graph.nodes):
             rows = scope.before.get(key, ()), scope.behind.get(key, ())
             before, behind = ([(new.key, made[new.key]) for new in row] for row in rows)
-            for place, found in (*before, (key, node), *behind):
-                if place in scope.removed:
+            for number, found in (*before, (key, node), *behind):
+                if number in scope.removed:
                     self._detach(found)
                 else:
                     ordered.append(found)

@@ -134,10 +134,17 @@ class Resize(NamedTuple):
 
 
 class FixSize(NamedTuple):
-    """Write a size wherever the main graph names a dimension, or at an axis of an input: 'x[2]'."""
+    """Write a size wherever an input names a dimension, or at an axis of an input: 'x[2]'."""
 
     dimension: str
     size: int
+
+
+class SetMetadata(NamedTuple):
+    """Write an entry of the model's metadata."""
+
+    key: str
+    value: str
 
 
 class MoveOpset(NamedTuple):
@@ -177,6 +184,7 @@ Edit: TypeAlias = (
     | Resize
     | CloneFunction
     | FixSize
+    | SetMetadata
     | MoveOpset
 )
 
@@ -198,6 +206,8 @@ def describe_edit(edit: Edit) -> str:
             return f"function '{scope}': copy as '{name}' for {users}"
         case FixSize(dimension, size):
             return f"the size of {dimension} is {size}"
+        case SetMetadata(key, value):
+            return f"the metadata says {key}: {value}"
         case MoveOpset(scope, opset):
             return f"{f'function {scope!r}' if scope else 'the model'} is of opset {opset}"
         case RemoveConstant(address) | ForgetType(address) | Resize(address):

@@ -19,15 +19,15 @@ def refuse_folder(folder: AnyPath, names: Collection[str] | None = None) -> None
     """
     if is_standard(folder):
         raise RequestError("several files do not fit into standard output: name a folder")
-    place = Path(folder)
+    target = Path(folder)
     with explained(f"cannot read the folder '{folder}'"):
-        if place.exists() and not place.is_dir():
+        if target.exists() and not target.is_dir():
             raise RequestError(f"'{folder}' is a file: name a folder, or remove it")
-        found = sorted(place.rglob("*")) if names is not None and place.is_dir() else []
+        found = sorted(target.rglob("*")) if names is not None and target.is_dir() else []
         for path in found:
-            if not path.is_dir() and path.relative_to(place).as_posix() not in (names or ()):
+            if not path.is_dir() and path.relative_to(target).as_posix() not in (names or ()):
                 raise RequestError(
-                    f"'{folder}' holds '{path.relative_to(place)}', which is not written here: "
+                    f"'{folder}' holds '{path.relative_to(target)}', which is not written here: "
                     "name a new folder, or remove it"
                 )
 

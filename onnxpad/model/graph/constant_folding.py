@@ -186,13 +186,11 @@ def _slice(attributes: Attributes, inputs: Values) -> Array:
         steps = given or [1] * len(starts)
     if len(starts) > data.ndim:
         raise ValueError(starts)
-    for place, start, end, step in zip(
-        axes or range(len(starts)), starts, ends, steps, strict=True
-    ):
-        cells = cells_of_cut(data.shape[place], start, end, step)
+    for axis, start, end, step in zip(axes or range(len(starts)), starts, ends, steps, strict=True):
+        cells = cells_of_cut(data.shape[axis], start, end, step)
         if cells is None:
             raise ValueError(end)
-        data = np.take(data, list(cells), place)
+        data = np.take(data, list(cells), axis)
     return data
 
 
@@ -270,14 +268,14 @@ def _scatter(attributes: Attributes, inputs: Values) -> Array | None:
     """ScatterND, the later of two updates to one cell held back as the text leaves them open."""
     data, index, updates = need(inputs, 0), need(inputs, 1), need(inputs, 2)
     reduction = attributes["reduction"].s if "reduction" in attributes else b"none"
-    places = [tuple(int(i) for i in row) for row in index.reshape(-1, index.shape[-1])]
-    if is_open(index) or reduction != b"none" or len(set(places)) < len(places):
+    indices = [tuple(int(i) for i in row) for row in index.reshape(-1, index.shape[-1])]
+    if is_open(index) or reduction != b"none" or len(set(indices)) < len(indices):
         return None
     either = is_open(data) or is_open(updates)
     found = opened(data).copy() if either else data.copy()
     rows = (opened(updates) if either else updates).reshape(-1, *data.shape[index.shape[-1] :])
-    for place, row in zip(places, rows, strict=True):
-        found[place] = row
+    for cell, row in zip(indices, rows, strict=True):
+        found[cell] = row
     return found
 
 

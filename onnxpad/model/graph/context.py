@@ -42,8 +42,9 @@ class Context:
     what computed pads hang on, by their name. `bodies` are the graphs inside a node, by its key
     and the attribute that holds them. `ends` count the readers of a tensor that hand it on to
     nobody, with those of which that is not known yet; `alike` those that say the same. `zeros`
-    says of Pads by their key whether they write 0. `defined_around` says of a branch of an If which
-    graph around it defines a tensor, and how often branches that are not taken read it.
+    says of Pads by their key whether they write 0, `in_a_row` what such a Pad makes of a tensor
+    that nothing else reads. `defined_around` says of a branch of an If which graph around it
+    defines a tensor, and how often branches that are not taken read it.
     """
 
     document: Document
@@ -63,6 +64,7 @@ class Context:
     ends: dict[str, tuple[int, list[Node]]] = field(default_factory=dict)
     alike: dict[str, Counter[tuple[bool, tuple[object, ...]]]] = field(default_factory=dict)
     zeros: dict[int, bool] = field(default_factory=dict)
+    in_a_row: dict[str, str] = field(default_factory=dict)
     defined_around: dict[str, tuple[Context, int] | None] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
     _inner_readers: dict[str, list[tuple[Scope, Node]]] | None = None

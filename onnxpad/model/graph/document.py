@@ -79,8 +79,8 @@ def _graph_scope(
 
 def _header(sparse: SparseTensorProto) -> TensorProto:
     """Type of a sparse initializer; its values are not read."""
-    name, kind, place = sparse.values.name, sparse.values.data_type, TensorProto.EXTERNAL
-    return TensorProto(name=name, data_type=kind, dims=sparse.dims, data_location=place)
+    name, kind, location = sparse.values.name, sparse.values.data_type, TensorProto.EXTERNAL
+    return TensorProto(name=name, data_type=kind, dims=sparse.dims, data_location=location)
 
 
 def _function_scope(proto: FunctionProto, scopes: dict[str, Scope]) -> Scope:

@@ -95,12 +95,12 @@ def _listed(context: Context, node: Node, op: Operator) -> bool | None:
     """Whether a scale or zero point of a QLinearConv is no scalar."""
     if op.name != "QLinearConv":
         return False
-    names = [node.inputs[place] for place in _SCALES_AND_ZERO_POINTS if place < len(node.inputs)]
+    names = [node.inputs[one] for one in _SCALES_AND_ZERO_POINTS if one < len(node.inputs)]
     found = [context.type_of(name).dims for name in names if name]
     return None if None in found and not any(found) else any(found)
 
 
-def places_of(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+def taken_by(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
     """Which inputs the node has, and which of its outputs something reads."""
     uses = context.scope.uses
     return (
@@ -111,12 +111,12 @@ def places_of(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[boo
 
 def pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding | None:
     """Pads that come as an input of the operator, which leaves `rank` axes to them."""
-    place = op.pads_input
-    if place is None or len(node.inputs) <= place or not node.inputs[place]:
+    position = op.pads_input
+    if position is None or len(node.inputs) <= position or not node.inputs[position]:
         return None
-    numbers = constant_integers(context, node.inputs[place])
+    numbers = constant_integers(context, node.inputs[position])
     if numbers is None:
-        found = why_unknown(context, node.inputs[place])
+        found = why_unknown(context, node.inputs[position])
         sizes = f", {found.reason}" if found.reason else ""
         reason = f"its pads are computed while the model runs{sizes}"
         return Unclear(reason, found.hints, roots=found.roots)
@@ -148,7 +148,7 @@ def read_fold(context: Context, node: Node, op: Operator, source: Type) -> Chain
 
     Sizes of the image are None where image_shape is computed; a computed block_shape is trouble.
     """
-    inputs, outputs = places_of(context, node)
+    inputs, outputs = taken_by(context, node)
     attributes = context.attributes(node)
     chain = Chain(op, context.scope.opset, (), Pads((), ()), Constant(0), source.dtype)
     chain = replace(chain, shape=source.dims, inputs=inputs, outputs=outputs)
@@ -211,7 +211,7 @@ class ChainReader:
 
         Raises ModelError where attributes have lengths or values that cannot be meant.
         """
-        refusals.check_places(node, op)
+        refusals.check_wires(node, op)
         source = context.type_of(node.inputs[0]) if node.inputs else Type()
         if reason := refusals.too_new(context.scope.opset):
             return _unread(context, op, source, Unclear(reason, too_new=True))
@@ -227,8 +227,8 @@ class ChainReader:
         front = front_of(context, node, op, rank, first, readers, self._gone)
         dynamic = pads_input(context, node, op, rank)
         opset = context.scope.opset
-        weight, places = weight_of(context, node, op), places_of(context, node)
-        facts = (source, fill, front, dynamic, weight, places)
+        weight, taken = weight_of(context, node, op), taken_by(context, node)
+        facts = (source, fill, front, dynamic, weight, taken)
         key = (id(op), opset, id(attributes), kernel, facts)
         chain = self._known.get(key)
         if chain is None:
@@ -243,8 +243,8 @@ class ChainReader:
                     shape=source.dims,
                     weight=weight,
                     attributes=plain_attributes(attributes),
-                    inputs=places[0],
-                    outputs=places[1],
+                    inputs=taken[0],
+                    outputs=taken[1],
                     **front._asdict(),
                     padding=dynamic or chain.padding,
                 )
@@ -367,7 +367,7 @@ def _pad_chain(
     step: PadStep,
     behind: tuple[Chain, ...],
 ) -> Chain:
-    inputs, outputs = places_of(context, node)
+    inputs, outputs = taken_by(context, node)
     alone = feeds_alone(context, node, step)
     pooled = alone is Destination.MAX_POOLS
     return Chain(

@@ -134,20 +134,20 @@ def _reranked(
         return None
     grows = node.op_type == "Unsqueeze"
     rank = len(carried.begins) + (len(axes) if grows else 0)
-    places = sorted({int(axis) + rank if axis < 0 else int(axis) for axis in axes})
-    if len(places) < len(axes) or not 0 <= places[0] <= places[-1] < rank:
+    ordered = sorted({int(axis) + rank if axis < 0 else int(axis) for axis in axes})
+    if len(ordered) < len(axes) or not 0 <= ordered[0] <= ordered[-1] < rank:
         return None
-    if not grows and set(places) & set(carried.padded):
+    if not grows and set(ordered) & set(carried.padded):
         return None
     sides = []
     for side in (carried.begins, carried.ends):
         cells = list(side)
-        for place in places if grows else reversed(places):
-            cells[place : place + (not grows)] = [0] if grows else []
+        for axis in ordered if grows else reversed(ordered):
+            cells[axis : axis + (not grows)] = [0] if grows else []
         sides.append(tuple(cells))
     value = carried.value
     if not isinstance(value, str):
-        value = np.expand_dims(value, places) if grows else value.squeeze(tuple(places))
+        value = np.expand_dims(value, ordered) if grows else value.squeeze(tuple(ordered))
     return _Carried(sides[0], sides[1], value)
 
 
@@ -345,10 +345,10 @@ def _behind_more(context: Context, path: Path, rank: int, last: Node | None) -> 
     if found is None or not is_pad(found[1]):
         return None
     crossed = f"{last.op_type} '{last.name or path.source}'" if last else "the call"
-    place = f"in front of {crossed}" if last else "outside the function"
+    where = f"in front of {crossed}" if last else "outside the function"
     step = read_pad(*found, rank)
     name = found[1].name or found[1].outputs[0]
-    return replace(beyond_reach(step, f"the Pad '{name}' stands {place}"), crossed=(crossed,))
+    return replace(beyond_reach(step, f"the Pad '{name}' stands {where}"), crossed=(crossed,))
 
 
 def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:

@@ -17,6 +17,9 @@ from onnxpad.padding.chain import Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, TensorValue
 from onnxpad.padding.operators import Kind, PadInput, operator, pads_are_attributes
 
+_INPUTS = tuple(PadInput)
+_BUT_VALUE = tuple(place for place in PadInput if place is not PadInput.VALUE)
+
 
 def is_pad(node: Node) -> bool:
     """Whether a node is a Pad of any domain."""
@@ -74,10 +77,9 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:
     """Inputs behind the data that the model computes, and whose numbers are known all the same."""
-    names = {place: _input(node, place) for place in PadInput}
-    if not isinstance(fill, Constant):
-        del names[PadInput.VALUE]
-    return tuple(p for p, name in names.items() if name and context.constant_tensor(name) is None)
+    positions = _INPUTS if isinstance(fill, Constant) else _BUT_VALUE
+    named = ((position, _input(node, position)) for position in positions)
+    return tuple(p for p, name in named if name and context.constant_tensor(name) is None)
 
 
 def _placed(
@@ -94,12 +96,12 @@ def _placed(
         return _unclear(rank, f"the Pad has {len(flat)} pads for {len(axes)} listed axes", mode)
     if rank is None:
         return _unclear(rank, "the Pad lists axes of an input of unknown rank", mode)
-    places = [axis + rank if axis < 0 else axis for axis in axes]
-    if any(not 0 <= place < rank for place in places) or len(set(places)) < len(places):
+    positive = [axis + rank if axis < 0 else axis for axis in axes]
+    if any(not 0 <= axis < rank for axis in positive) or len(set(positive)) < len(positive):
         return _unclear(rank, f"the Pad's axes {list(axes)} do not fit {rank} axes", mode)
     begins, ends = [0] * rank, [0] * rank
-    for index, place in enumerate(places):
-        begins[place], ends[place] = flat[index], flat[count + index]
+    for index, axis in enumerate(positive):
+        begins[axis], ends[axis] = flat[index], flat[count + index]
     return PadStep(Pads(tuple(begins), tuple(ends)), fill, mode)
 
 

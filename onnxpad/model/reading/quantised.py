@@ -261,7 +261,7 @@ def _is_pair(context: Context, first: Node, second: Node) -> bool:
         return False
     axes = [context.attributes(node).get("axis", 1) for node in (first, second)]
     return axes[0] == axes[1] and all(
-        _equal(context, input_of(first, place), input_of(second, place)) for place in (1, 2)
+        _equal(context, input_of(first, one), input_of(second, one)) for one in (1, 2)
     )
 
 

@@ -174,7 +174,7 @@ class _Reader:
             return self._padded(context, node, op)
         children = context.scope.children
         inner = children.get(node.key, ())
-        bodies = [self._body(context, node, place, body) for place, body in inner]
+        bodies = [self._body(context, node, attribute, body) for attribute, body in inner]
         if node.domain in PLAIN_DOMAINS or node.domain == MICROSOFT:
             rules = MICROSOFT_RULES if node.domain == MICROSOFT else PLAIN_RULES
             if node.inputs and (rule := rules.get(node.op_type)):
@@ -185,9 +185,9 @@ class _Reader:
             return branch_types(bodies if taken is None else [taken])
         return ()
 
-    def _body(self, context: Context, node: Node, place: str, scope: Scope) -> Context:
+    def _body(self, context: Context, node: Node, attribute: str, scope: Scope) -> Context:
         body = Context(self.document, scope, self.folder, outer=context, bindings=context.bindings)
-        context.bodies[node.key, place] = body
+        context.bodies[node.key, attribute] = body
         self._declare(body)
         if node.op_type == "Loop" and isinstance(scope.proto, GraphProto):
             body.types.update(carried_types(scope.proto, body.types))

@@ -34,13 +34,27 @@ def readers_behind(context: Context, name: str) -> Iterator[tuple[Context, Node]
     """
     pending = [_Tensor(context, name)]
     for tensor in pending:
-        pending += _results(tensor, context)
-        for inner, reader in _direct(tensor.context, tensor.name):
+        if tensor.name in tensor.context.in_a_row and len(pending) < _STEPS:
+            pending.append(_Tensor(tensor.context, tensor.context.in_a_row[tensor.name]))
+            continue
+        if isinstance(tensor.context.scope.proto, FunctionProto):
+            pending += _results(tensor, context)
+        direct = list(_direct(tensor.context, tensor.name))
+        for inner, reader in direct:
             here = _Tensor(inner, tensor.name)
             further = list(_behind(here, reader)) if len(pending) < _STEPS else []
             pending += further
             if not further and reader.domain in PLAIN_DOMAINS:
                 yield inner, reader
+            if further and len(direct) == 1 and inner is tensor.context:
+                _keep_row(tensor, reader)
+
+
+def _keep_row(tensor: _Tensor, reader: Node) -> None:
+    """Remember that a Pad which writes 0 is all that reads a tensor: rows of them are long."""
+    context = tensor.context
+    if context.zeros.get(reader.key) and not isinstance(context.scope.proto, FunctionProto):
+        context.in_a_row[tensor.name] = reader.outputs[0]
 
 
 def _direct(context: Context, name: str) -> Iterator[tuple[Context, Node]]:

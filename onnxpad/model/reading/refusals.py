@@ -71,7 +71,7 @@ def too_new(opset: int) -> str:
     )
 
 
-def check_places(node: Node, op: Operator) -> None:
+def check_wires(node: Node, op: Operator) -> None:
     """ModelError where a node writes nothing, or a Pad reads nothing, or is not written so."""
     if not any(node.outputs[:1]):
         raise ModelError(f"{describe(node)}: it has no output; name one, or remove the node")

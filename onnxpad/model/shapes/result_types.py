@@ -88,8 +88,8 @@ def _fitting(sizes: Sequence[Size | None]) -> tuple[Size | None, ...]:
 
 def _channels(chain: Chain) -> Size | None:
     if chain.op.weight is None:
-        place = len(chain.shape) - 1 if chain.shape and chain.first_axis == 1 else 1
-        return chain.shape[place] if chain.shape else None
+        axis = len(chain.shape) - 1 if chain.shape and chain.first_axis == 1 else 1
+        return chain.shape[axis] if chain.shape else None
     dims = chain.weight.shape
     if not dims or chain.op.channels_last:
         return None
@@ -192,20 +192,20 @@ def sizes_behind(
 
     Axes that the Pad does not list keep their size, and so do those that it pads by 0 for sure.
     """
-    places = _places(context, node, len(dims))
-    if places is None:
+    padded = _padded_axes(context, node, len(dims))
+    if padded is None:
         return (None,) * len(dims)
     found = list(dims)
     value = context.value(node.inputs[1])
-    flat: list[Cell] = [None] * (2 * len(places))
+    flat: list[Cell] = [None] * (2 * len(padded))
     if value is not None and value.size == len(flat):
         flat = list(opened(value).reshape(-1))
-    for index, place in enumerate(places):
-        found[place] = _padded(dims[place], flat[index], flat[len(places) + index])
+    for index, axis in enumerate(padded):
+        found[axis] = _padded(dims[axis], flat[index], flat[len(padded) + index])
     return tuple(found)
 
 
-def _places(context: Context, node: Node, rank: int) -> list[int] | None:
+def _padded_axes(context: Context, node: Node, rank: int) -> list[int] | None:
     """The axes that the Pad pads, where they are known."""
     if len(node.inputs) < 2 or not node.inputs[1]:
         return None
@@ -214,8 +214,8 @@ def _places(context: Context, node: Node, rank: int) -> list[int] | None:
     axes = constant_integers(context, node.inputs[3])
     if axes is None or any(not -rank <= axis < rank for axis in axes):
         return None
-    places = [axis % rank for axis in axes]
-    return places if len(set(places)) == len(places) else None
+    positive = [axis % rank for axis in axes]
+    return positive if len(set(positive)) == len(positive) else None
 
 
 def _padded(size: Size | None, begin: Cell, end: Cell) -> Size | None:

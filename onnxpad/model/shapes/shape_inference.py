@@ -35,14 +35,14 @@ Inferred = Mapping[str, Mapping[str, Type]]
 class Skeleton:
     """The reduced model, and where the bodies of its nodes came from.
 
-    `places` maps a path of (node, attribute) steps through the skeleton to the context that was
+    `contexts` maps a path of (node, attribute) steps through the skeleton to the context that was
     reduced there; `symbols` gives symbolic sizes back by name. `before` are the types that an
     inference before this one has found.
     """
 
     model: ModelProto
     before: Inferred
-    places: dict[tuple[tuple[int, str], ...], Context] = field(default_factory=dict)
+    contexts: dict[tuple[tuple[int, str], ...], Context] = field(default_factory=dict)
     symbols: dict[str, Symbol] = field(default_factory=dict)
     inputs: dict[str, Type] = field(default_factory=dict)
     believing: bool = True
@@ -79,7 +79,7 @@ def _reduce(
     path: tuple[tuple[int, str], ...],
     bodies: Bodies,
 ) -> None:
-    skeleton.places[path] = context
+    skeleton.contexts[path] = context
     for tensor in context.scope.initializers.values():
         if _is_small(tensor):
             target.initializer.append(tensor)
@@ -259,7 +259,7 @@ def _infer_context(skeleton: Skeleton) -> Iterator[tuple[str, str, Type]]:
         result = infer_shapes(skeleton.model, data_prop=True)
     except Exception:  # noqa: BLE001  inference raises many kinds; unknown sizes are an answer
         return
-    for path, context in skeleton.places.items():
+    for path, context in skeleton.contexts.items():
         graph = _follow(result.graph, path)
         for value in (*graph.value_info, *graph.output):
             yield from _readable(skeleton, context, value)

@@ -59,6 +59,8 @@ _KEEP = (
     *("LayerNormalization", "LpNormalization", "MeanVarianceNormalization"),
     *("Softmax", "LogSoftmax", "Hardmax"),
 )
+_MATRIX = 2
+"""Axes of a matrix."""
 _BROADCAST = ("Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Sum", "Mean", "Mod")
 _LOGIC = ("And", "Or", "Xor", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual")
 
@@ -186,6 +188,24 @@ def _global_pool(inputs: Sequence[Type], _: RuleFacts) -> Type:
     return Type(dtype, None if dims is None else dims[:2] + (1,) * (len(dims) - 2))
 
 
+def _matmul(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+    """Matrices in the last two axes, the others broadcast (MatMul-13); vectors are left out."""
+    dtype, first, second = inputs[0].dtype, inputs[0].dims, inputs[1].dims
+    if first is None or second is None or min(len(first), len(second)) < _MATRIX:
+        return Type(dtype)
+    batch = broadcast([Type("", first[:-2]), Type("", second[:-2])], facts).dims or ()
+    return Type(dtype, (*batch, first[-2], second[-1]))
+
+
+def _gemm(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+    """Rows of the first matrix and columns of the second, as they are transposed (Gemm-13)."""
+    dtype, first, second = inputs[0].dtype, inputs[0].dims, inputs[1].dims
+    if first is None or second is None or (len(first), len(second)) != (_MATRIX, _MATRIX):
+        return Type(dtype)
+    across, down = (bool(facts.attributes().get(name, 0)) for name in ("transA", "transB"))
+    return Type(dtype, (first[across], second[not down]))
+
+
 RULES: dict[str, ShapeRule] = {
     **dict.fromkeys(_KEEP, keep),
     **dict.fromkeys(_BROADCAST, broadcast),
@@ -196,6 +216,8 @@ RULES: dict[str, ShapeRule] = {
     "Where": _where,
     "Transpose": _transpose,
     "Concat": _concat,
+    "Gemm": _gemm,
+    "MatMul": _matmul,
     "Unsqueeze": _unsqueeze,
     "Squeeze": _squeeze,
     "GlobalAveragePool": _global_pool,

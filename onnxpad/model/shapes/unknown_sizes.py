@@ -1,4 +1,4 @@
-"""Sizes that stand between a model's arithmetic and a number."""
+"""Which open sizes keep what a model computes from being a number, and where a size gets lost."""
 
 from __future__ import annotations
 

@@ -78,7 +78,12 @@ def binary(call: Call) -> list[Value]:
                 made = reduce(NUMBERS[call.op], arrays)
         kept = np.asarray(made) if call.op in COMPARISONS else np.asarray(made).astype(dtype)
         return [Value(kept, kept.dtype, known=True)]
-    if isinstance(call.d, Formal) and call.d.places and dtype.kind in "iu" and len(arrays) == 2:
+    if (
+        isinstance(call.d, Formal)
+        and call.d.chosen_from
+        and dtype.kind in "iu"
+        and len(arrays) == 2
+    ):
         return [call.made(_of_places(call, call.d, *arrays))]
     match call.op:
         case "Add" | "Mul" | "Sub":
@@ -138,8 +143,8 @@ def _of_place(call: Call, d: Formal, a: int, b: int) -> int:
     candidates: tuple[int, ...] | None = None
     sides: list[tuple[int, ...]] = []
     for element in (a, b):
-        if element in d.places:
-            mine, numbers = d.places[element]
+        if element in d.chosen_from:
+            mine, numbers = d.chosen_from[element]
             if candidates not in (None, mine):
                 return int(d.name((call.op, a, b)))
             candidates = mine
@@ -156,7 +161,7 @@ def _of_place(call: Call, d: Formal, a: int, b: int) -> int:
     numbers = tuple(int(one) for one in np.asarray(found))
     if candidates is None:
         return int(d.number(Fraction(numbers[0])))
-    return int(d.place(candidates, numbers))
+    return int(d.position(candidates, numbers))
 
 
 _PARAMETERS = ("alpha", "beta", "gamma", "lambd", "bias", "approximate")

@@ -58,7 +58,7 @@ def deform_conv(call: Call) -> list[Value]:
 def _named(d: Formal, x: Array, moves: Array, positions: list[Array]) -> Array:
     """[N, C, taps, windows...] of x at offsets that are not known."""
     n, parts, taps, _, *counts = moves.shape
-    kernel = [place.shape[1] for place in positions]
+    kernel = [position.shape[1] for position in positions]
     made = np.zeros((n, x.shape[1], taps, *counts), np.int64)
     for batch, channel in np.ndindex(n, x.shape[1]):
         plane, first = _stripped(x[batch, channel])
@@ -89,7 +89,7 @@ def _stripped(plane: Array) -> tuple[Array, tuple[int, int]]:
 def _sampled(call: Call, x: Array, moves: Array, positions: list[Array]) -> Array:
     """[N, C, taps, windows...] of x between its cells."""
     n, parts, taps = moves.shape[:3]
-    kernel = [place.shape[1] for place in positions]
+    kernel = [position.shape[1] for position in positions]
     rows = np.repeat(positions[0].T, kernel[1], axis=0)[:, :, None]
     columns = np.tile(positions[1].T, (kernel[0], 1))[:, None, :]
     where = np.stack([rows + 0 * columns, columns + 0 * rows], axis=1) + moves
@@ -99,15 +99,15 @@ def _sampled(call: Call, x: Array, moves: Array, positions: list[Array]) -> Arra
     made = np.zeros((n, parts, planes.shape[2], taps, *where.shape[-2:]), x.dtype)
     for corner in ((0, 0), (0, 1), (1, 0), (1, 1)):
         inside = np.ones(near.shape[:3] + near.shape[4:], bool)
-        weight, place = np.ones_like(part[:, :, :, 0]), []
+        weight, index = np.ones_like(part[:, :, :, 0]), []
         for axis, step in enumerate(corner):
             at = near[:, :, :, axis] + step
             inside &= (at >= 0) & (at < x.shape[2 + axis])
-            place.append(at.clip(0, x.shape[2 + axis] - 1))
+            index.append(at.clip(0, x.shape[2 + axis] - 1))
             weight = weight * (part[:, :, :, axis] if step else 1 - part[:, :, :, axis])
         batch = np.arange(n).reshape(n, 1, 1, 1, 1)
         group = np.arange(parts).reshape(1, parts, 1, 1, 1)
-        read = planes[batch, group, :, place[0], place[1]]
+        read = planes[batch, group, :, index[0], index[1]]
         read = np.moveaxis(read, -1, 2)
         factor = call.d.embed(np.where(inside, weight, 0.0))[:, :, None]
         made = call.d.add(made, call.d.mul(read, factor))

@@ -73,6 +73,8 @@ def windows(call: Call, x: Array, over: Sequence[Axis], fill: float) -> Array:
     """[N, C, windows..., taps] of x, `fill` for padding."""
     counts = [axis.count for axis in over]
     taps = math.prod(axis.kernel for axis in over)
+    if not call.d.computes:
+        return call.d.fresh(None, (*x.shape[:2], *counts, taps))
     call.spend(math.prod(x.shape[:2]) * math.prod(counts) * taps)
     for axis, count in zip(over, counts, strict=True):
         call.spend(count * axis.kernel)
@@ -208,8 +210,11 @@ def _deconvolved(call: Call, pads: list[int] | None = None) -> Array:
     n, c, m = x.shape[0], x.shape[1] // group, w.shape[1]
     counts = [len(table) for table in tables]
     places, taps = math.prod(counts), math.prod(kernel)
-    call.spend(n * x.shape[1] * places * taps)
-    cells = gather(x, tables, 2, 0).reshape(n, group, c, places, taps)
+    if call.d.computes:
+        call.spend(n * x.shape[1] * places * taps)
+        cells = gather(x, tables, 2, 0).reshape(n, group, c, places, taps)
+    else:
+        cells = call.d.fresh(None, (n, group, c, places, taps))
     left = cells.transpose(0, 1, 3, 2, 4).reshape(n, group, 1, places, c * taps)
     weights = w.reshape(group, c, m, taps).transpose(0, 2, 1, 3).reshape(1, group, m, 1, c * taps)
     return call.multiply(left, weights).reshape(n, group * m, *counts)

@@ -11,11 +11,15 @@ from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
     BRANCH,
+    COMPUTED_CROP,
+    GATE,
     QUANTISED_BYTES,
     STORED_BOOL,
 )
 from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
+
+_BETA, _NEAR = 0.5, 1e-6
 
 
 def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node, str, Judgement]]:
@@ -42,6 +46,31 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield STORED_BOOL[0]
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
+    if node.op_type == "Mul" and any(_gates(context, node, name) for name in node.inputs):
+        yield GATE[0]
+    if node.op_type == "Slice" and _cuts_where_computed(context, node):
+        yield COMPUTED_CROP[0]
+
+
+def _gates(context: Context, node: Node, name: str) -> bool:
+    """Whether one factor is a HardSigmoid of something that is not the other."""
+    maker = context.scope.producers.get(name)
+    if maker is None or maker.op_type != "HardSigmoid" or maker.inputs[0] in node.inputs:
+        return False
+    written = context.attributes(maker)
+    alpha, beta = written.get("alpha", 0.2), written.get("beta", _BETA)
+    return isinstance(alpha, float) and abs(alpha - 1 / 6) < _NEAR and beta == _BETA
+
+
+def _cuts_where_computed(context: Context, node: Node) -> bool:
+    """Whether a Slice of cells, not of the numbers of a shape, is cut where the model computes."""
+    shape = context.type_of(node.inputs[0]).dims or ()
+    is_open = any(not isinstance(size, int) for size in shape[1:])
+    return (
+        len(shape) > 2
+        and is_open
+        and any(name and context.constant(name) is None for name in node.inputs[1:3])
+    )
 
 
 def _changes_hands(context: Context, node: Node) -> bool:

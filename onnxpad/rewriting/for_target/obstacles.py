@@ -26,6 +26,9 @@ from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
 from onnxpad.runtimes.targets import Target
 
 _GONE: NodeId = ("", -1)
+_JOINING = ("Concat", "Clip", "AveragePool")
+"""What a Slice of passes that write pieces is read by."""
+_FAR = 64
 _STAYING = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX)
 
 
@@ -221,11 +224,11 @@ def _reads_cells(context: Context, node: Node, name: str) -> bool:
 def _told_apart(context: Context, node: Node, op: str) -> str:
     """The name under which targets speak of a node without padding.
 
-    Of Slice, whether it reads an input of the model and is no part of a Concat; of Concat, whether
-    it joins a constant or what Expand makes, whether that is infinite, and on which axis.
+    Of Slice, whether it reads an input of the model, and not for a Concat; of Concat, whether it
+    joins a constant or what Expand makes, whether that is infinite, and on which axis.
     """
     if op == "Slice" and node.outputs and any(is_model_input(context, x) for x in node.inputs[:1]):
-        joined = any(one.op_type == "Concat" for one in context.readers(node.outputs[0]))
+        joined = any(one.op_type in _JOINING for one in context.readers(node.outputs[0]))
         return op if joined else INPUT_CROP[0]
     if op != "Concat":
         return op
@@ -234,9 +237,26 @@ def _told_apart(context: Context, node: Node, op: str) -> str:
     made = [name for one in expands for name in one.inputs[:1]]
     stored = [name for name in node.inputs if context.constant_tensor(name) is not None]
     if not made and not stored:
-        return PIECES[0] if _feeds_windows(context, node) else LOOSE_PIECES[0]
+        among = _feeds_windows(context, node) or _behind_windows(context, node)
+        return PIECES[0] if among else LOOSE_PIECES[0]
     kinds = OUTER_BLOCKS if context.attributes(node).get("axis") in (0, 1) else BLOCKS
     return kinds[any(_is_infinite(context, name) for name in (*made, *stored))]
+
+
+def _behind_windows(context: Context, node: Node) -> bool:
+    """Whether a convolution or a pool stands somewhere in front of a node."""
+    pending, seen = [node], {node.key}
+    for one in pending:
+        if len(seen) > _FAR:
+            return False
+        chain = context.chains.get(one.key)
+        if chain is not None and chain.axes:
+            return True
+        makers = map(context.scope.producers.get, one.inputs)
+        more = [maker for maker in makers if maker is not None and maker.key not in seen]
+        seen.update(maker.key for maker in more)
+        pending += more
+    return False
 
 
 def _feeds_windows(context: Context, node: Node, far: int = 8) -> bool:

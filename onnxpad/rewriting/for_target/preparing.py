@@ -107,12 +107,12 @@ class Preparation:
 
 
 def _better(session: EditSession, judge: Judge, now: int) -> Iterator[int]:
-    """Opsets in which fewer operators are in the way than now, the best first."""
+    """Opsets in which fewer operators are in the way than now, or of those passes write."""
     chains = [chain for site in session.sites_now() for chain in site.chains]
     seen = list(dict.fromkeys(chains))
     costs = {one: _objections(judge, seen, one) for one in range(_OLDEST, NEWEST + 1)}
     best = sorted(costs, key=lambda one: (*costs[one], abs(one - now)))
-    yield from (one for one in best[:_MOST_TRIALS] if costs[one][0] < costs[now][0])
+    yield from (one for one in best[:_MOST_TRIALS] if costs[one] < costs[now])
 
 
 def _objections(judge: Judge, chains: list[Chain], opset: int) -> tuple[int, int]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from onnxpad.model.graph.nodes import Address, NodeId
+from onnxpad.padding.effective_pads import facts_text
 from onnxpad.reports import plain, reported
 from onnxpad.rewriting.costs import Cost
 from onnxpad.runtimes.conditions.rows import OpenBatch
@@ -63,7 +64,8 @@ class NoWay:
 class NodeVerdict(NamedTuple):
     """A padded node, what the target does with it, and what a rewrite would do about that.
 
-    `brought_by` is set where it is a node without padding that this pass of the user wrote.
+    `brought_by` is set where it is a node without padding that this pass of the user wrote,
+    `facts` are what to say of dimensions so that there is a way.
     """
 
     node: Address
@@ -71,15 +73,18 @@ class NodeVerdict(NamedTuple):
     judgement: Judgement
     way: PassPlan | NoWay | None = None
     brought_by: str = ""
+    facts: tuple[tuple[str, int | str], ...] = ()
 
     def __repr__(self) -> str:
         return f"<{self}>"
 
     def __str__(self) -> str:
-        """'refuses: Pad 'p': why'."""
+        """'refuses: Pad 'p': why; try --dim 'N=1''."""
         found = self.judgement
         reason = f": {found.reason}" if found.reason else ""
-        return f"{found.answer}: {self.op} '{self.node.label}'{reason}"
+        tried = facts_text(self.facts) or " or ".join(found.cures)
+        tries = f"; try {tried}" if tried else ""
+        return f"{found.answer}: {self.op} '{self.node.label}'{reason}{tries}"
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as it stands in the JSON of the report."""

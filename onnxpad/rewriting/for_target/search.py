@@ -166,7 +166,8 @@ class Planner:
         part = excerpt(context, node)
         key = part.fingerprint
         if key not in self._known:
-            found = self._search(part, floor)
+            begins = self._steps.take(len(part.model.graph.node))
+            found = self._search(part, floor) if begins else NoWay((), ())
             # What is wrong shows in the whole model alone, where no pass was tried.
             is_blind = isinstance(found, PassPlan) and not found.passes
             self._known[key] = NoWay((), ()) if is_blind else found

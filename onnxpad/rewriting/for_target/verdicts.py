@@ -16,7 +16,8 @@ from onnxpad.rewriting.for_target.obstacles import Judge, written_padding
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.runtimes.judge import Judgement, failing, judge_plain, newly_failing
-from onnxpad.runtimes.targets import Target, find_target
+from onnxpad.runtimes.onnxruntime.reference import reference
+from onnxpad.runtimes.targets import Target
 
 Selected = Callable[[Address], bool]
 
@@ -58,14 +59,14 @@ def harmed_in_onnxruntime(
 
     None where it is the target itself.
     """
-    reference = find_target("onnxruntime")
+    onnxruntime = reference()
     asked = {one.runtime for one in (target, *target.parts)}
-    if reference.name in asked or not session.script:
+    if onnxruntime.name in asked or not session.script:
         return
-    judge = Judge(reference)
+    judge = Judge(onnxruntime)
     for site in session.sites_now():
         earlier = given.get(session.as_given(site).id, ())
-        if any(_fails_newly(reference, earlier, chain) for chain in site.chains):
+        if any(_fails_newly(onnxruntime, earlier, chain) for chain in site.chains):
             yield NodeVerdict(site.address, site.chain.op.title, judge.site(site))
 
 

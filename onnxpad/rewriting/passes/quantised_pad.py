@@ -34,13 +34,13 @@ def rewrite(chain: Chain) -> PassResult:
     step = pad_node(chain)
     if isinstance(step, Skip):
         return step
-    place = chain.around.between
-    if place is None:
+    between = chain.around.between
+    if between is None:
         return Skip("it does not stand between conversions that take each other back", moot=True)
-    first = place.dequantise
+    first = between.dequantise
     value: Operand | None = None
-    if step.mode == "constant" and place.fill != 0:
-        value = Numbers("value", first.dtype, (), (place.fill,))
+    if step.mode == "constant" and between.fill != 0:
+        value = Numbers("value", first.dtype, (), (between.fill,))
     changed: dict[int, Operand | None] = {0: Named(first.source)}
     if value is not None or len(chain.inputs) > PadInput.VALUE:
         changed[PadInput.VALUE] = value

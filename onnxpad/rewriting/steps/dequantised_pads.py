@@ -22,27 +22,29 @@ def outside_group(chain: Chain, after: Chain | Expansion) -> PassResult:
 
     A Skip where a Pad would have to write what it cannot write there.
     """
-    place = chain.around.dequantised
-    if place is None:
+    dequantised = chain.around.dequantised
+    if dequantised is None:
         return after
     if isinstance(after, Chain):
         step = after.pad
         if not isinstance(step, NewPad):
             return after
         if step.mode != "constant":
-            return Skip(place.refusal) if place.refusal else after
-        fill = _fill(chain, place, step.fill, step.pads.flat)
+            return Skip(dequantised.refusal) if dequantised.refusal else after
+        fill = _fill(chain, dequantised, step.fill, step.pads.flat)
         return fill if isinstance(fill, Skip) else replace(after, pad=replace(step, fill=fill))
-    return _expansion(chain, place, after)
+    return _expansion(chain, dequantised, after)
 
 
-def _fill(chain: Chain, place: Dequantised, fill: Fill | None, flat: Sequence[int]) -> Fill | Skip:
+def _fill(
+    chain: Chain, dequantised: Dequantised, fill: Fill | None, flat: Sequence[int]
+) -> Fill | Skip:
     """What the Pad writes in its place for what it would write in front of the operator."""
-    if place.refusal:
-        return Skip(place.refusal)
+    if dequantised.refusal:
+        return Skip(dequantised.refusal)
     value = fill.value if isinstance(fill, Constant) else None
     if value == 0:
-        return Constant(0) if place.zero is None else place.zero
+        return Constant(0) if dequantised.zero is None else dequantised.zero
     if value is None or value not in lowest(chain.dtype) or not chain.is_max:
         return Skip(f"its input comes from DequantizeLinear, in front of which no {fill} can be")
     if chain.uses_indices:
@@ -55,7 +57,7 @@ def _fill(chain: Chain, place: Dequantised, fill: Fill | None, flat: Sequence[in
             "its input comes from DequantizeLinear and a window may hold padding alone, whose "
             "lowest value is not that of the quantised type"
         )
-    return fill if place.zero is None and fill is not None else Constant(place.lowest)
+    return fill if dequantised.zero is None and fill is not None else Constant(dequantised.lowest)
 
 
 def _holds_cells(chain: Chain, flat: Sequence[int]) -> bool:
@@ -66,19 +68,19 @@ def _holds_cells(chain: Chain, flat: Sequence[int]) -> bool:
     return not reaches_kernel(chain, wanted) and isinstance(own, Pads)
 
 
-def _expansion(chain: Chain, place: Dequantised, after: Expansion) -> Expansion | Skip:
+def _expansion(chain: Chain, dequantised: Dequantised, after: Expansion) -> Expansion | Skip:
     """The same steps; each Pad of what the node reads moves, and conversions follow it."""
     steps: list[Step | Itself] = []
     moved: dict[int, int] = {}
     for index, step in enumerate(after.steps):
         found = _renumbered(step, moved)
         if isinstance(found, Step) and found.op_type == "Pad" and found.inputs[0] == Read(0):
-            shifted = _shifted(chain, place, found)
+            shifted = _shifted(chain, dequantised, found)
             if isinstance(shifted, Skip):
                 return shifted
             found = shifted
             steps.append(found)
-            for conversion in place.steps:
+            for conversion in dequantised.steps:
                 steps.append(_conversion(found.role, conversion, Made(len(steps) - 1)))
         else:
             steps.append(found)
@@ -98,10 +100,10 @@ def _moved(operand: Operand, moved: dict[int, int]) -> Operand:
     return Made(moved[operand.step], operand.output) if isinstance(operand, Made) else operand
 
 
-def _shifted(chain: Chain, place: Dequantised, step: Step) -> Step | Skip:
+def _shifted(chain: Chain, dequantised: Dequantised, step: Step) -> Step | Skip:
     """The Pad on the tensor that the first conversion reads."""
     if dict(step.attributes).get("mode", "constant") != "constant":
-        return step._replace(inputs=(Named(place.steps[0].source), *step.inputs[1:]))
+        return step._replace(inputs=(Named(dequantised.steps[0].source), *step.inputs[1:]))
     pads, value = (*step.inputs[1:], None, None)[:2]
     flat = pads.values if isinstance(pads, Numbers) else ()
     written: Fill | None = Constant(0)
@@ -112,10 +114,10 @@ def _shifted(chain: Chain, place: Dequantised, step: Step) -> Step | Skip:
     by_attribute = dict(step.attributes).get("value")
     if isinstance(by_attribute, float):
         written = Constant(by_attribute)
-    fill = _fill(chain, place, written, [int(pad) for pad in flat])
+    fill = _fill(chain, dequantised, written, [int(pad) for pad in flat])
     if isinstance(fill, Skip):
         return fill
-    first = place.steps[0]
+    first = dequantised.steps[0]
     inputs: list[Operand | None] = [Named(first.source), *step.inputs[1:2]]
     if isinstance(fill, TensorValue):
         inputs.append(Named(fill.tensor))

@@ -30,8 +30,8 @@ def beyond_the_end(chain: Chain, pads: Pads) -> Pads | Skip:
 
 def ones_of_input(composer: Composer, chain: Chain) -> Made:
     """A tensor of ones with the node's spatial axes, one channel and one in the batch."""
-    places = range(chain.first_axis, chain.first_axis + chain.rank)
-    sizes = sizes_of_input(composer, places, "share_sizes")
+    axes = range(chain.first_axis, chain.first_axis + chain.rank)
+    sizes = sizes_of_input(composer, axes, "share_sizes")
     ahead = int64s("share_ahead", (1, 1))
     shape = composer.add("Concat", ahead, sizes, attributes={"axis": 0}, role="share_shape")
     one = Numbers("share_one", chain.dtype, (), (1.0,))

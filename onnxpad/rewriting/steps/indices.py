@@ -44,12 +44,12 @@ def original_indices(
 
 
 def _strides(
-    order: Sequence[int], place: int, padded: Sequence[int], sizes: Sequence[int], pads: Pads
+    order: Sequence[int], number: int, padded: Sequence[int], sizes: Sequence[int], pads: Pads
 ) -> tuple[int, int, int]:
     """Cells that one step along an axis skips, with the padding and without, and its begin pad."""
-    faster = order[place + 1 :]
+    faster = order[number + 1 :]
     wide, narrow = prod(padded[axis] for axis in faster), prod(sizes[axis] for axis in faster)
-    return wide, narrow, pads.begins[order[place]]
+    return wide, narrow, pads.begins[order[number]]
 
 
 def _number(role: str, value: int) -> Numbers:

@@ -205,8 +205,8 @@ def _block(
 def _extent(composer: Composer, shape: Made, dims: Sequence[Size | None], role: str) -> Made:
     """The sizes of a block as a tensor; what is not known comes from `shape`."""
     parts: list[Operand] = []
-    for fixed, places in groupby(range(len(dims)), lambda index: isinstance(dims[index], int)):
-        row = list(places)
+    for fixed, row_of_axes in groupby(range(len(dims)), lambda index: isinstance(dims[index], int)):
+        row = list(row_of_axes)
         part = f"{role}_from{row[0]}"
         if fixed:
             numbers = [size for size in dims[row[0] : row[-1] + 1] if isinstance(size, int)]

@@ -95,13 +95,13 @@ def _clamped(composer: Composer, total: Made) -> Made:
     return composer.add("Where", positive, total, zero, role="pads_clamped")
 
 
-def sizes_of_input(composer: Composer, places: range, role: str = "pads_sizes") -> Made:
+def sizes_of_input(composer: Composer, axes: range, role: str = "pads_sizes") -> Made:
     """Sizes of neighbouring axes of the node's input."""
     if composer.opset >= Since.SHAPE_START:
-        some = {"start": places.start, "end": places.stop}
+        some = {"start": axes.start, "end": axes.stop}
         return composer.add("Shape", Read(0), attributes=some, role=role)
     shape = composer.add("Shape", Read(0), role=f"{role}_shape")
-    return composer.add("Gather", shape, int64s(f"{role}_axes", tuple(places)), role=role)
+    return composer.add("Gather", shape, int64s(f"{role}_axes", tuple(axes)), role=role)
 
 
 def int64s(role: str, values: Sequence[int]) -> Numbers:

@@ -2,11 +2,11 @@
 
 CROP = ("Slice", "Slice of an input", "Identity")
 INPUT_CROP = ("Slice of an input",)
-"""Slice that reads an input of the model."""
+"""Slice that reads an input of the model, for others than Concat, Clip and average pools."""
 PIECES = ("Concat",)
-"""Concat of computed tensors, which a convolution or a pool reads, perhaps behind other pieces."""
+"""Concat behind a convolution or a pool, or which one reads."""
 LOOSE_PIECES = ("Concat that no window reads",)
-"""Concat of computed tensors that goes elsewhere."""
+"""Concat with no convolution or pool in front of it or behind."""
 BLOCKS = ("Concat with a constant", "Concat with an infinite constant")
 OUTER_BLOCKS = (
     "Concat with a constant on axis 0 or 1",
@@ -16,6 +16,7 @@ INFINITE_BLOCKS = (BLOCKS[1], OUTER_BLOCKS[1])
 JOIN = (*PIECES, *LOOSE_PIECES, *BLOCKS, *OUTER_BLOCKS)
 FACTOR = ("Mul",)
 ARITHMETIC = ("Abs", "Add", "Div", "Mul", "Pow", "Sqrt", "Sub")
+LIMIT = ("Clip",)
 RANK = ("Squeeze", "Unsqueeze")
 LOOKUP = ("Gather",)
 BRANCH = ("If",)
@@ -23,9 +24,12 @@ STORED_BOOL = ("stored bool",)
 """Whatever reads a stored tensor of bool."""
 QUANTISED_BYTES = ("uint8 that enters or leaves quantised operators",)
 """uint8 of the model's inputs or results, or of a Cast, on a quantised operator."""
-ANYWHERE = (*BRANCH, *STORED_BOOL, *QUANTISED_BYTES)
+GATE = ("Mul by the HardSigmoid of another tensor",)
+"""With alpha of 1/6 and beta of 0.5, as torch writes Hardsigmoid and MobileNetV3 has it."""
+COMPUTED_CROP = ("Slice of an open size by computed starts or ends",)
+ANYWHERE = (*BRANCH, *STORED_BOOL, *QUANTISED_BYTES, *GATE, *COMPUTED_CROP)
 """What some runtimes stop at wherever it stands; no pass writes it."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
 CONVERSIONS = ("DequantizeLinear", "QuantizeLinear")
 """Copies of those around a Pad that moved in front of them."""
-EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *RANK, *LOOKUP, *SHAPES, *CONVERSIONS, *ANYWHERE)
+EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *LIMIT, *RANK, *LOOKUP, *SHAPES, *CONVERSIONS, *ANYWHERE)

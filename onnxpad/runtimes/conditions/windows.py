@@ -20,7 +20,10 @@ def overhangs(chain: Chain, pads: Pads) -> bool:
 
 
 class LastWindow(NamedTuple):
-    """Where the last window of an axis starts in the padded input, rounded down and up."""
+    """Where the last window of an axis starts in the padded input.
+
+    `floor` where the number of windows is rounded down, `start` where it is rounded up.
+    """
 
     size: int
     begin: int

@@ -128,10 +128,16 @@ def cpu_rows(by: By) -> tuple[Row, ...]:
     )
 
 
-def fusion_rows(by: By, operators: Iterable[str] = _PLAIN) -> tuple[Row, ...]:
-    """What the optimiser's Pad fusion does, whatever runs the nodes."""
+def fusion_rows(
+    by: By, operators: Iterable[str] = _PLAIN, *, pools_until: str = ""
+) -> tuple[Row, ...]:
+    """What the optimiser's Pad fusion does, whatever runs the nodes.
+
+    `pools_until` is the last release in which it harms pools, where it is known.
+    """
     weights = refuses("Conv", _WEIGHT_PADDED, by=by("Pad(0) in front of the weight of Conv"))
-    return _about((weights, *since(_FUSED_POOLS_SINCE, *_fused_pools(by))), operators)
+    pools = until(pools_until, *since(_FUSED_POOLS_SINCE, *_fused_pools(by)))
+    return _about((weights, *pools), operators)
 
 
 def _fused_pools(by: By, *when: Condition, operators: tuple[str, ...] = w.POOLS) -> tuple[Row, ...]:

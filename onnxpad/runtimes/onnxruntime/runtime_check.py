@@ -42,7 +42,8 @@ from onnxpad.runtimes.onnxruntime.pad_fusion import (
     may_reach_kernel,
     worse,
 )
-from onnxpad.runtimes.targets import Target, find_target
+from onnxpad.runtimes.onnxruntime.reference import reference
+from onnxpad.runtimes.targets import Target
 
 _TRY = ("--pass absorb-pad",)
 Saying: TypeAlias = tuple[tuple[tuple[int, int, int], ...], Operator, Padding, bool, bool]
@@ -129,8 +130,8 @@ def _operators(before: Chain, after: Chain | Expansion) -> Iterator[tuple[Chain,
             yield _beside_another(other), other
         yield before, replace(after, around=_around(before, after))
     else:
-        for place, written in _windows(before, after):
-            yield before, _of_any_size(written, _data(after.steps[place]))
+        for index, written in _windows(before, after):
+            yield before, _of_any_size(written, _data(after.steps[index]))
 
 
 def _beside_another(chain: Chain) -> Chain:
@@ -165,7 +166,7 @@ def spelled(before: Chain, after: PassResult) -> PassResult:
 def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
     """What the target `onnxruntime` has against the operator as it would be, fusion aside."""
     apart = replace(written, around=replace(written.around, front=(), weight_front=()))
-    rows = newly_failing(find_target("onnxruntime"), before, apart)
+    rows = newly_failing(reference(), before, apart)
     return Skip(f"written like that, {rows[0].told(apart)}") if rows else None
 
 
@@ -334,8 +335,8 @@ def _sayings(before: Chain, after: PassResult) -> Iterator[Saying]:
     if isinstance(after, Chain):
         yield _saying(after)
     elif isinstance(after, Expansion):
-        for place, one in _windows(before, after):
-            if _data(after.steps[place]) == Read(0):
+        for index, one in _windows(before, after):
+            if _data(after.steps[index]) == Read(0):
                 yield _saying(one)
 
 
@@ -353,8 +354,8 @@ def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
     if _ends_in_zeros(after):
         return Skip("it would end in a Pad that onnxruntime may fuse into what reads it, wrongly")
     steps = list(after.steps)
-    for place, written in _windows(before, after):
-        node = after.steps[place]
+    for index, written in _windows(before, after):
+        node = after.steps[index]
         if refusal := _kernel_refusal(before, _of_any_size(written, _data(node))):
             return refusal
         computed = _reads_computed_zeros(after, node)
@@ -364,9 +365,9 @@ def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
             )
         is_new = _data(node) != Read(0)
         if _must_count(before, _behind_zeros(written) if computed else written, is_new=is_new):
-            steps[place] = node = _counting(node)
+            steps[index] = node = _counting(node)
         if is_new and _is_bare(written) and _needs_shield(written):
-            steps[place] = _shielded(before, node)
+            steps[index] = _shielded(before, node)
         elif _is_harmed(written) and worse(before, written):
             return _refusal(before, written)
     return after._replace(steps=tuple(steps))
@@ -425,8 +426,8 @@ def _valid(chain: Chain) -> Chain:
 def kept_apart(steps: Sequence[Step]) -> tuple[Step, ...]:
     """New nodes in a row, their pools with auto_pad=VALID behind a Pad that writes 0."""
     found = list(steps)
-    for place, step in enumerate(steps):
-        written, front = dict(step.attributes), steps[place - 1] if place else None
+    for index, step in enumerate(steps):
+        written, front = dict(step.attributes), steps[index - 1] if index else None
         pool = OPERATORS.get((step.domain, step.op_type))
         if front is None or front.op_type != "Pad" or pool is None or not pool.is_pool:
             continue
@@ -434,7 +435,7 @@ def kept_apart(steps: Sequence[Step]) -> tuple[Step, ...]:
         pads = written.get("pads")
         bare = isinstance(pads, tuple) and not any(pads) and "ceil_mode" not in written
         if bare and pad is not None and pad.fill == Constant(0) and pad.mode == "constant":
-            found[place] = _with_valid(step)
+            found[index] = _with_valid(step)
     return tuple(found)
 
 
@@ -575,10 +576,10 @@ def _what_keeps(step: PadStep | None) -> str:
 
 def _instead(before: Chain, after: Expansion, entry: InFront) -> tuple[InFront, ...]:
     """What stands in the place of the Pad, if its readers still see a Pad."""
-    place, step = after.itself, before.pad
-    if place is None or step is None or not after.results or after.results[0].step != place:
+    index, step = after.itself, before.pad
+    if index is None or step is None or not after.results or after.results[0].step != index:
         return ()
-    node = after.steps[place]
+    node = after.steps[index]
     if not isinstance(node, Itself):
         return ()
     inputs, written = dict(node.inputs), dict(before.attributes) | dict(node.sets)
@@ -591,15 +592,15 @@ def _instead(before: Chain, after: Expansion, entry: InFront) -> tuple[InFront, 
     if sorted(order) != list(range(half)):
         return (entry,)
     pads = Pads(*(tuple(int(side[axis]) for axis in order) for side in (flat[:half], flat[half:])))
-    listed = tuple(place for place in step.listed if place not in inputs)
+    listed = tuple(position for position in step.listed if position not in inputs)
     new = replace(step, pads=pads, computed=(), listed=listed)
     return (replace(entry, pad=new, at_run_time=False),)
 
 
 def _reads_on(after: Expansion) -> bool:
     """Whether what stands in the place of the Pad, if only an Identity, reads what it read."""
-    place = after.itself
-    node = after.steps[after.results[0].step if place is None else place]
+    index = after.itself
+    node = after.steps[after.results[0].step if index is None else index]
     if isinstance(node, Itself):
         return dict(node.inputs).get(0, Read(0)) == Read(0)
     return node.op_type == "Identity" and node.inputs == (Read(0),)

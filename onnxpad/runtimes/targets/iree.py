@@ -69,9 +69,6 @@ def _scaled_with_bias(chain: Chain) -> bool | None:
 _SCALED_WITH_BIAS = Condition(
     "its weight has a scale for each channel, and it has a bias", _scaled_with_bias
 )
-_THREE_D_GROUPED = (Condition("the operator is 3-D", lambda c: c.rank == 3) & w.GROUPED).called(
-    "the operator is 3-D with groups"
-)
 
 _GRID = reported("llvm/torch-mlir pull request 4186", "padding_mode border")
 _BEYOND_ZEROS = Condition(
@@ -117,16 +114,15 @@ TARGET = Target(
         ),
         refuses("LpPool", opset_below(18), by=_seen("LpPool of opset 11")),
         refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
-        refuses(
-            "Conv",
-            _THREE_D_GROUPED,
-            w.DILATED,
-            by=_seen("grouped 3-D convolutions with dilations"),
-        ),
         refuses("Conv", THREE_D, _ONE_TO_ONE, by=_seen("3-D depthwise convolutions, unpadded too")),
         refuses(CROP, opset_below(13), by=_seen("Slice of opset 11")),
         refuses("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("LpPool")),
-        refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
+        refuses(
+            (*w.WINDOWS, "LpPool", *p.PAD),
+            element_type("float64"),
+            by=_seen("float64: taken with --iree-input-demote-f64-to-f32=false alone"),
+        ),
+        miscomputes(p.PAD, p.CROPS, by=_seen("negative pads: it ends, or is wrong")),
         refuses(p.PAD, p.REFLECT, by=_seen("Pad in mode reflect")),
         refuses(p.PAD, p.EDGE, p.ON_FOUR_AXES, by=_seen("edge on 4 axes: compiles for minutes")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap: the compiler does not end")),

@@ -7,7 +7,7 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
+from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LIMIT, LOOKUP, RANK
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -45,7 +45,7 @@ TARGET = Target(
     (
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
-        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT, *RANK), by=_seen("rewritten forms")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear: it ends")),
         miscomputes(
@@ -79,20 +79,14 @@ TARGET = Target(
             by=_seen("SAME ConvTranspose, kernels below the stride"),
         ),
         miscomputes(w.TRANSPOSED, w.SAME, w.DILATED, by=_seen("SAME ConvTranspose with dilations")),
-        refuses(
-            w.TRANSPOSED, w.OUTPUT_SHAPE, w.GROUPED, by=_seen("output_shape with groups: it ends")
-        ),
+        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, w.GROUPED, by=_seen("output_shape with groups")),
         miscomputes(w.TRANSPOSED, w.ODD_OUTPUT_SHAPE, ~w.SAME_UPPER, by=_seen("odd output_shape")),
         refuses(
             (*w.POOLS, "LpPool"), w.STRIDES_UNWRITTEN, by=_seen("pools without strides: it ends")
         ),
-        refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations: it ends")),
-        refuses(
-            w.POOLS, t.THREE_D, w.DILATIONS_WRITTEN, by=_seen("3-D pools with dilations: it ends")
-        ),
+        miscomputes((*w.POOLS, "LpPool"), w.DILATED, by=_seen("pools with dilations: ignored")),
         refuses(w.POOLS, t.THREE_D, _PADS_UNWRITTEN, by=_seen("3-D pools without pads: it ends")),
         miscomputes(w.POOLS, w.VALID, w.GAINED_WINDOW, by=_seen("VALID: ceil_mode is ignored")),
-        miscomputes(w.POOLS, w.SAME, t.ONE_D, by=_seen("1-D SAME pools")),
         miscomputes("MaxPool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric pools")),
         miscomputes(
             w.POOLS, t.THREE_D, w.GAINED_WINDOW, by=_seen("3-D pools: ceil_mode is ignored")
@@ -114,7 +108,6 @@ TARGET = Target(
         miscomputes("AveragePool", w.COUNTS, _END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
         miscomputes("Conv", t.THREE_D, w.SPREAD, by=_seen("3-D convolutions with dilations")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
-        refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
         refuses("LpPool", t.THREE_D, by=_seen("3-D LpPool")),
         miscomputes("LpPool", w.ASYMMETRIC, by=_seen("asymmetric LpPool")),
         miscomputes(
@@ -132,7 +125,7 @@ TARGET = Target(
             p.WRITES_VALUE,
             by=_seen("value of Pad, an attribute up to opset 10: ignored"),
         ),
-        miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
+        refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         miscomputes(p.PAD, p.CROPS, by=_seen("negative pads")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes: it ends")),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),

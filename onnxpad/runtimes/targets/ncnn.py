@@ -1,4 +1,9 @@
-"""ncnn, models through pnnx."""
+"""ncnn, models through pnnx.
+
+Of a model with open sizes, give pnnx one inputshape: with inputshape2 as well it drops every Slice
+that crops cells, and the network runs with other sizes, without a word (measured with ncnn
+1.0.20261020, pnnx 20261020).
+"""
 
 from __future__ import annotations
 
@@ -11,9 +16,11 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
+    COMPUTED_CROP,
     CROP,
     FACTOR,
     INPUT_CROP,
+    LIMIT,
     LOOKUP,
     LOOSE_PIECES,
     OUTER_BLOCKS,
@@ -48,28 +55,45 @@ _FEEDS_OUTPUTS_ALONE = Condition(
     lambda c: c.around.feeds_alone is Destination.OUTPUTS,
 )
 
+_FOR_ONE_SIZE = Condition(
+    "pnnx writes the numbers of its inputshape into it; with inputshape2 it drops it, or ncnn "
+    "does not load the model",
+    lambda _: True,
+    cure="give every size with --dim NAME=NUMBER, and pnnx the same sizes in inputshape alone",
+)
+_OF_NORMS = ("Abs", "Pow", "Sqrt")
+"""What LpPool is written with."""
+
 TARGET = Target(
     _VERSION,
     (
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad with its mode written")),
-        takes((*CROP, *FACTOR), by=_seen("rewritten forms")),
+        takes((*CROP, *FACTOR, *LIMIT, *_OF_NORMS), by=_seen("rewritten forms")),
         refuses("Identity", by=_seen("models of nothing else")),
         miscomputes(INPUT_CROP, by=_seen("Slice of an input")),
         takes(PIECES, by=_seen("Concat of Slices of what the model computes")),
         refuses(LOOSE_PIECES, by=_seen("Concat at the end of a model: it ends")),
         miscomputes((*BLOCKS, *OUTER_BLOCKS), by=_seen("Concat with a constant")),
-        refuses(LOOKUP, by=_seen("Gather")),
+        miscomputes(LOOKUP, by=_seen("Gather")),
+        miscomputes(
+            COMPUTED_CROP,
+            _FOR_ONE_SIZE,
+            by=_seen("Slice to the size of another tensor, sizes open: it crops to one size"),
+        ),
         refuses("LpPool", by=_seen("LpPool")),
-        refuses(("Pow", "Sqrt"), by=_seen("LpPool written with Pow")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         miscomputes(
             (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, _ABOVE_TWO_AXES, by=_seen("batches of 2")
         ),
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
-        miscomputes("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
-        miscomputes("Conv", w.SAME, f.BEHIND_PAD, by=_seen("Pad in front of SAME convolutions")),
+        miscomputes(
+            "Conv",
+            w.WEIGHT_COMPUTED,
+            by=_seen("convolutions with computed weights: those of one channel"),
+        ),
+        refuses("Conv", w.SAME, f.BEHIND_PAD, by=_seen("Pad in front of SAME convolutions")),
         refuses(w.TRANSPOSED, w.AUTO_PAD, by=_seen("auto_pad of ConvTranspose")),
         refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
@@ -102,7 +126,9 @@ TARGET = Target(
         refuses(p.PAD, p.COMPUTED, p.CONSTANT, by=_seen("computed pads")),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         refuses(p.PAD, p.CROPS & _GROWS, by=_seen("pads of which some are negative")),
-        refuses(p.PAD, _BATCH_AXIS, ~t.tensor_rank(1, 2), by=_seen("Pad of the batch")),
+        miscomputes(
+            p.PAD, _BATCH_AXIS, ~t.tensor_rank(1, 2), by=_seen("Pad of the batch: ignored")
+        ),
         miscomputes(
             p.PAD, _CHANNEL_AXIS, t.tensor_rank(5), by=_seen("Pad of channels of 5 axes: ignored")
         ),

@@ -12,6 +12,7 @@ from onnxpad.runtimes.conditions.companions import (
     CROP,
     INPUT_CROP,
     JOIN,
+    LIMIT,
     LOOKUP,
 )
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
@@ -25,7 +26,7 @@ TARGET = Target(
     (
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad up to opset 13 without constant_value")),
-        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT), by=_seen("rewritten forms")),
         refuses(("Slice", *INPUT_CROP), t.opset_below(10), by=_seen("Slice of opset 9")),
         refuses("Identity", t.opset_above(18), by=_seen("Identity of opset 19 and newer")),
         refuses(w.WINDOWS, t.opset_above(21), by=_seen("operators of opset 22 and newer")),

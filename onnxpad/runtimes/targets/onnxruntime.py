@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import EVERYTHING
 from onnxpad.runtimes.conditions.pads import PAD
-from onnxpad.runtimes.conditions.rows import Condition, falls_back, measured, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, falls_back, measured, refuses, takes, until
 from onnxpad.runtimes.onnxruntime.rows import (
     BESIDE_IDENTITY,
     OWN_OPERATORS,
@@ -15,8 +15,9 @@ from onnxpad.runtimes.onnxruntime.rows import (
 )
 from onnxpad.runtimes.targets import Target
 
-_VERSION = "onnxruntime 1.31.1, CPU, ORT_ENABLE_ALL"
-_seen = measured(_VERSION)
+_VERSION = "onnxruntime 1.32.0, CPU, ORT_ENABLE_ALL"
+_seen = measured("onnxruntime 1.31.1 and 1.32.0, CPU, ORT_ENABLE_ALL")
+_before = measured("onnxruntime 1.31.1, CPU, ORT_ENABLE_ALL")
 
 _BETWEEN_CONVERSIONS = Condition(
     "it stands between DequantizeLinear and QuantizeLinear with the same numbers",
@@ -32,11 +33,19 @@ TARGET = Target(
         takes(OWN_OPERATORS, by=_seen("operators of com.microsoft, and rare ones")),
         takes(EVERYTHING, by=_seen("rewritten forms with Slice, Concat, Gather and arithmetic")),
         *cpu_rows(_seen),
-        *fusion_rows(_seen),
+        *fusion_rows(_before, pools_until="1.31"),
         refuses(
-            ("Conv", *w.POOLS),
+            ("Conv", "AveragePool"),
             BESIDE_IDENTITY,
             by=_seen("Pad(0) beside an Identity that makes a result"),
+        ),
+        *until(
+            "1.31",
+            refuses(
+                "MaxPool",
+                BESIDE_IDENTITY,
+                by=_before("Pad(0) of MaxPool beside an Identity that makes a result"),
+            ),
         ),
         falls_back(
             PAD,
@@ -48,5 +57,5 @@ TARGET = Target(
         *older_rows("onnxruntime"),
     ),
     also=("ort",),
-    releases=("1.17", "1.20", "1.23", "1.26", "1.31"),
+    releases=("1.17", "1.20", "1.23", "1.26", "1.31", "1.32"),
 )

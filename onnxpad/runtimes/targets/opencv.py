@@ -5,7 +5,15 @@ from __future__ import annotations
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP, STORED_BOOL
+from onnxpad.runtimes.conditions.companions import (
+    ARITHMETIC,
+    CROP,
+    GATE,
+    JOIN,
+    LIMIT,
+    LOOKUP,
+    STORED_BOOL,
+)
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -36,9 +44,15 @@ TARGET = Target(
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes("QLinearConv", by=_seen("QLinearConv, uint8 and int8")),
         takes(p.PAD, by=_seen("Pad of every mode, computed pads too")),
-        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT), by=_seen("rewritten forms")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
+        miscomputes(
+            GATE,
+            by=_seen("Mul by the HardSigmoid of another tensor"),
+            says="OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is "
+            "not about padding",
+        ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends where int32_data has them")),
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS),

@@ -11,6 +11,8 @@ from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     BRANCH,
     CROP,
+    GATE,
+    LIMIT,
     LOOKUP,
     LOOSE_PIECES,
     OUTER_BLOCKS,
@@ -80,7 +82,7 @@ TARGET = Target(
         takes("QLinearConv", by=_seen("QLinearConv, uint8 and int8")),
         takes(p.PAD, by=_seen("Pad of mode constant, of all axes")),
         takes(
-            (*CROP, *PIECES, *LOOSE_PIECES, *BLOCKS, *LOOKUP, *ARITHMETIC, *RANK),
+            (*CROP, *PIECES, *LOOSE_PIECES, *BLOCKS, *LOOKUP, *ARITHMETIC, *LIMIT, *RANK),
             by=_seen("rewritten forms"),
         ),
         miscomputes(OUTER_BLOCKS, by=_seen("Concat with a constant on axis 0 or 1")),
@@ -93,6 +95,12 @@ TARGET = Target(
             QUANTISED_BYTES, by=_seen("uint8 inputs and results of quantised models: 128 apart")
         ),
         refuses(BRANCH, by=_seen("If")),
+        miscomputes(
+            GATE,
+            by=_seen("Mul by the HardSigmoid of another tensor"),
+            says="OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is "
+            "not about padding",
+        ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends")),
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")

@@ -6,7 +6,7 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LIMIT, LOOKUP
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     measured,
@@ -36,7 +36,7 @@ TARGET = Target(
     (
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
-        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
+        takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT), by=_seen("rewritten forms")),
         takes("ConvInteger", by=_seen("ConvInteger with zero points")),
         takes("QLinearConv", by=_seen("QLinearConv, at times 1 off by rounding")),
         refuses(

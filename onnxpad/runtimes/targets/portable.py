@@ -14,9 +14,12 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     BRANCH,
+    COMPUTED_CROP,
     CROP,
     FACTOR,
+    GATE,
     INPUT_CROP,
+    LIMIT,
     LOOKUP,
     LOOSE_PIECES,
     OUTER_BLOCKS,
@@ -46,14 +49,23 @@ TARGET = Target(
     (
         takes(w.WINDOWS, by=_ort("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_ort("Pad of mode constant that writes 0")),
-        takes(CROP, by=_ncnn("rewritten forms")),
+        takes((*CROP, *LIMIT), by=_ncnn("rewritten forms")),
         miscomputes(FACTOR, by=_tflite("Mul with a constant for each cell")),
         miscomputes(INPUT_CROP, by=_ncnn("Slice of an input")),
         takes(PIECES, by=_ncnn("Concat of Slices of what the model computes")),
         refuses(LOOSE_PIECES, by=_ncnn("Concat at the end of a model: it ends")),
         miscomputes((*BLOCKS, *OUTER_BLOCKS), by=_ncnn("Concat with a constant")),
         refuses(LOOKUP, by=_ncnn("Gather")),
+        miscomputes(
+            COMPUTED_CROP, by=_ncnn("Slice to the size of another tensor, sizes open: it stays")
+        ),
         refuses(BRANCH, by=_torch("If")),
+        miscomputes(
+            GATE,
+            by=_new("Mul by the HardSigmoid of another tensor"),
+            says="OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is "
+            "not about padding",
+        ),
         refuses(STORED_BOOL, by=_new("stored tensors of bool: it ends")),
         miscomputes(QUANTISED_BYTES, by=_classic("uint8 inputs and results: 128 apart")),
         refuses(("LpPool", *w.QUANTISED), by=_ncnn("operators that it has")),

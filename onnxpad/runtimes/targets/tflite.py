@@ -10,7 +10,14 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import CROP, FACTOR, INFINITE_BLOCKS, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.companions import (
+    CROP,
+    FACTOR,
+    INFINITE_BLOCKS,
+    JOIN,
+    LIMIT,
+    LOOKUP,
+)
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -54,7 +61,7 @@ TARGET = Target(
     (
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
-        takes((*CROP, *JOIN, *LOOKUP), by=_seen("rewritten forms")),
+        takes((*CROP, *JOIN, *LOOKUP, *LIMIT), by=_seen("rewritten forms")),
         miscomputes(
             FACTOR, by=_seen("Mul with a constant for each cell: its axes stay as in ONNX")
         ),

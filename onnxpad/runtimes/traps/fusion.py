@@ -20,7 +20,7 @@ def pad_fused_into_max_pool(chain: Chain) -> str | None:
     onnxruntime with default optimisations folds the Pad into the pool, whose own padding is the
     lowest value and not 0: borders with negative data come out wrong, without a message. Harmless
     where the data is never negative. auto_pad=VALID on the pool keeps onnxruntime from it, and
-    so does disabling the optimiser "Pad_Fusion".
+    so does disabling the optimiser "Pad_Fusion". Releases up to 1.31 do this, 1.32 does not.
     """
     found = _found(chain, Way.VALUE)
     if found is None:
@@ -37,7 +37,8 @@ def pad_fused_beyond_kernel(chain: Chain) -> str | None:
 
     onnxruntime with default optimisations folds the Pad into the pool and then refuses to load
     the model, because a pool's pads must be smaller than its kernel. It loads with the optimiser
-    "Pad_Fusion" disabled, or with auto_pad=VALID on the pool.
+    "Pad_Fusion" disabled, or with auto_pad=VALID on the pool. Releases up to 1.31 do this, 1.32
+    does not.
     """
     found = _found(chain, Way.LOAD)
     if found is None:
@@ -54,7 +55,7 @@ def pad_fused_with_ceil_mode(chain: Chain) -> str | None:
 
     onnxruntime with default optimisations folds the Pad into the pool. A last window that starts
     in the cells of the Pad counts before that and is dropped afterwards, so the output gets
-    smaller.
+    smaller. Releases up to 1.31 do this, 1.32 does not.
     """
     found = _found(chain, Way.WINDOW)
     if found is None:

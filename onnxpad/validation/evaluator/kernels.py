@@ -109,9 +109,9 @@ def taps(
         yield offset, trailing(padded, cut)
 
 
-def trailing(array: Array, place: Slices) -> Array:
+def trailing(array: Array, slices: Slices) -> Array:
     """`array` indexed on its last axes, every earlier axis whole."""
-    index: Any = (..., *place)
+    index: Any = (..., *slices)
     view: Array = array[index]
     return view
 
@@ -185,8 +185,8 @@ def transposed(  # noqa: PLR0913 - the operands and attributes of the operator
     for offset in product(*(range(k) for k in kernel)):
         part = trailing(weights, offset).transpose(0, 2, 1)[None] @ cells
         rows = zip(offset, dilations, strides, x.shape[2:], strict=True)
-        place = tuple(slice(o * d, o * d + (n - 1) * s + 1, s) for o, d, s, n in rows)
-        written = trailing(buffer, place)
+        slices = tuple(slice(o * d, o * d + (n - 1) * s + 1, s) for o, d, s, n in rows)
+        written = trailing(buffer, slices)
         written += part.reshape(batch, group * features, *x.shape[2:])
     crop = tuple(slice(p, p + n) for p, n in zip(begins, sizes, strict=True))
     y = trailing(buffer, crop)

@@ -352,12 +352,12 @@ def _pad(call: Call) -> Results:
     mode = call.attributes.get("mode", "constant")
     pads, value = pad_operands(call)
     axes = call.given(3)
-    places = list(range(x.ndim)) if axes is None else [int(a) % x.ndim for a in axes.reshape(-1)]
-    if len(pads) != 2 * len(places) or len(set(places)) != len(places):
-        raise NotEvaluable(f"Pad with pads {pads} for axes {places}")
+    padded = list(range(x.ndim)) if axes is None else [int(a) % x.ndim for a in axes.reshape(-1)]
+    if len(pads) != 2 * len(padded) or len(set(padded)) != len(padded):
+        raise NotEvaluable(f"Pad with pads {pads} for axes {padded}")
     begins, ends = [0] * x.ndim, [0] * x.ndim
-    for order, place in enumerate(places):
-        begins[place], ends[place] = pads[order], pads[order + len(places)]
+    for order, axis in enumerate(padded):
+        begins[axis], ends[axis] = pads[order], pads[order + len(padded)]
     return [pad(x, begins, ends, mode, value)]
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading import readers_for_fusion
 from onnxpad.model.reading.chains import ChainReader
 from onnxpad.model.reading.pads import read_pad
@@ -65,3 +69,21 @@ def test_each_of_many_pads_in_a_row_is_asked_once_for_what_it_writes(
     row = " ".join(f"t{n + 1} = Pad (t{n}, p)" for n in range(100)).replace("t0,", "x,")
     Survey(tiny(f"{row} y = Conv (t100, w)", "float[1,1,9]", constants=PADS))
     assert len(asked) <= 100
+
+
+def test_a_row_of_pads_is_walked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each Pad looks at what reads those behind it, 64 at most."""
+    asked: list[str] = []
+    direct = readers_for_fusion._direct  # noqa: SLF001
+
+    def counted(context: Context, name: str) -> Iterator[tuple[Context, Node]]:
+        asked.append(name)
+        return direct(context, name)
+
+    monkeypatch.setattr(readers_for_fusion, "_direct", counted)
+    row = " ".join(f"t{n + 1} = Pad (t{n}, p)" for n in range(100))
+    text = f"t0 = Relu (x) {row} y = MaxPool <kernel_shape = [3]> (t100)"
+    found = [site.chain for site in Survey(tiny(text, "float[1,1,9]", constants=PADS)).sites_now()]
+    assert len(found) == 101
+    assert [bool(chain.around.behind) for chain in found[:100]] == [False] * 36 + [True] * 64
+    assert len(asked) < 4 * 100  # 64 for each where every Pad walks them again

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from onnx import ModelProto, helper, parser
 from onnx.shape_inference import infer_shapes
@@ -7,7 +9,9 @@ from onnx.shape_inference import infer_shapes
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import show
 from onnxpad.model.reading import survey
+from onnxpad.model.reading.reader import read
 from onnxpad.model.reading.survey import Site, Survey
+from onnxpad.model.shapes import shape_inference
 from onnxpad.padding.chain import AutoPad, Padding, Pads, Preference, Preferences, Skip
 from onnxpad.padding.effective_pads import effective_pads
 
@@ -246,3 +250,22 @@ def test_a_body_that_reads_a_later_node_puts_its_owner_behind_it() -> None:
       r = Relu(x)
     }"""
     assert pads(sites(text)["y.then_branch/t"]) == (0, 0, 1, 1)
+
+
+def test_what_inference_finds_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody knows what this operator makes: inference is asked once, nothing is read again."""
+    found = Survey(model("g (float[1,3,8,8] x) => (float[] y) { y = com.microsoft.Unheard(x) }"))
+    asked: list[str] = []
+    infer = shape_inference.infer
+
+    def noted(what: str, does: Callable[..., object]) -> Callable[..., object]:
+        def noting(*given: object, **more: object) -> object:
+            asked.append(what)
+            return does(*given, **more)
+
+        return noting
+
+    monkeypatch.setattr(survey, "read", noted("read", read))
+    monkeypatch.setattr(shape_inference, "infer", noted("infer", infer))
+    assert all(found.typed_contexts() is found.contexts for _ in range(3))
+    assert asked == ["infer"]

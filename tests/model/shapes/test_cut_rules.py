@@ -157,3 +157,40 @@ def test_pieces_of_a_split(split: str, size: int | str, sizes: tuple[str, str], 
         result = ran(model, {"x": np.zeros((1, 2, size), np.float32)}, optimised=False)
         assert not isinstance(result, str)
         assert result.shape == dims
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ((2, 3), (3, 5)),
+        ((7, 2, 3), (3, 5)),
+        ((7, 1, 2, 3), (4, 3, 5)),
+        ((3,), (3, 5)),
+        ((2, 3), (3,)),
+    ],
+)
+def test_products_of_matrices(first: tuple[int, ...], second: tuple[int, ...]) -> None:
+    """As numpy makes them; the size of a product with a vector is left to inference."""
+    shapes = [str(list(shape)) for shape in (first, second)]
+    text = f"m (float{shapes[0]} a, float{shapes[1]} b) => (float[] y) {{ y = MatMul(a, b) }}"
+    (context,) = Survey(onnx.parser.parse_model(PRODUCT + text)).contexts
+    whole = (np.zeros(first) @ np.zeros(second)).shape
+    assert context.type_of("y").dims == (whole if min(len(first), len(second)) > 1 else None)
+
+
+@pytest.mark.parametrize("across", [0, 1])
+@pytest.mark.parametrize("down", [0, 1])
+def test_gemm_transposes_what_it_reads(across: int, down: int) -> None:
+    a, b = np.zeros((2, 3)), np.zeros((3, 5))
+    shapes = [
+        list(one.T.shape if turned else one.shape) for one, turned in ((a, across), (b, down))
+    ]
+    text = (
+        f"m (float{shapes[0]} a, float{shapes[1]} b) => (float[] y) "
+        f"{{ y = Gemm<transA={across}, transB={down}>(a, b) }}"
+    )
+    (context,) = Survey(onnx.parser.parse_model(PRODUCT + text)).contexts
+    assert context.type_of("y") == ("float32", (2, 5))
+
+
+PRODUCT = '<ir_version: 9, opset_import: ["" : 17]>\n'

@@ -169,6 +169,7 @@ def test_an_opset_comes_with_its_cure(capsys: Captured, tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     onnx.save(model_of(ALONE), path)
     only = ["--node", "*"]  # of some nodes alone the opset stays
+    only += ["--exclude", "clipped-pads"]
     assert run(["rewrite", str(path), "--target", "portable", "--check", *only]) == 1
     assert "  try     export the model with opset 17 or older" in capsys.readouterr().out
 

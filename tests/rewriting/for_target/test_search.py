@@ -78,7 +78,8 @@ def plans(done: Rewriting) -> list[tuple[str, ...]]:
         (LP, "opencv", [("lp-pool",)]),
         (PADDED, "iree", [("plain-pad",)]),
         (PADDED, "opencv", []),
-        (ZEROS, "onnxruntime", [("auto-pads",)]),
+        (ZEROS, "onnxruntime@1.31", [("auto-pads",)]),
+        (ZEROS, "onnxruntime", []),
     ],
 )
 def test_the_cheapest_plan(text: str, target: str, wanted: list[tuple[str, ...]]) -> None:

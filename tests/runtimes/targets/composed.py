@@ -48,7 +48,8 @@ class Composed(Draft):
         )
         graph.output[0].type.tensor_type.elem_type = TensorProto.FLOAT
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)])
-        return run_model(model, {"x": self.data})[self.last]
+        result: Array = run_model(model, {"x": self.data})[self.last]
+        return result
 
     def scaled(self, *shape: int) -> Array:
         """Weights that keep the numbers about as large as they are."""
@@ -146,7 +147,7 @@ def _plain(draft: Composed) -> None:
 def _range(values: Array, kind: type[np.generic]) -> tuple[np.float32, int]:
     """Scale and zero point that hold all values and 0."""
     low, high = min(0.0, float(values.min())), max(1e-3, float(values.max()))
-    least = int(np.iinfo(kind).min)
+    least = -128 if np.dtype(kind).kind == "i" else 0
     scale = np.float32((high - low) / 255)
     return scale, least + round(-low / float(scale))
 

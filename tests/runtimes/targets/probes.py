@@ -13,7 +13,7 @@ SHARED = Path(os.environ.get("ONNXPAD_SHARED", Path(__file__).resolve().parents[
 FOLDER = SHARED / "probes"
 
 RUNTIMES = {
-    "ort_cpu": "onnxruntime",
+    "ort_cpu": "onnxruntime@1.31",
     "ort_web": "onnxruntime-web",
     "ort_openvino": "onnxruntime-openvino",
     "ort_webgpu": "webgpu@1.27",

@@ -309,8 +309,8 @@ def test_what_takes_the_place_of_a_node_is_told_with_its_pads() -> None:
 
 def test_counting_and_rounding_are_told_where_pads_are_alike() -> None:
     said = "y = AveragePool <kernel_shape=[3,3], pads=[1,1,1,1], count_include_pad={}> (x)"
-    reads = {"inputs": "float[1, 1, 6, 6] x", "outputs": "float[1, 1, 6, 6] y"}
-    pair = [text_model(said.format(counted), **reads) for counted in (0, 1)]
+    both = "float[1, 1, 6, 6] x", "float[1, 1, 6, 6] y"
+    pair = [text_model(said.format(one), inputs=both[0], outputs=both[1]) for one in (0, 1)]
     found = onnxpad.validate(*pair, samples=1, device="cpu")
     text = page_html(validation_page(found, ("a", "b"), changed_padding(*pair)), "1")
     assert "before: pads 1,1 1,1<" in text

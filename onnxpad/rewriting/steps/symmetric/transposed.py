@@ -100,9 +100,9 @@ def grown(chain: Chain, crop: Crop, taps: list[TapsAround]) -> Way | Skip:
 
 
 def _kernel_cost(chain: Chain, kernel: tuple[int, ...]) -> Cost:
-    old, places = [axis.kernel for axis in chain.axes], costs.input_cells(chain)
-    more = costs.multiply_adds(chain, places, kernel) - costs.multiply_adds(chain, places, old)
-    return Cost(more, costs.moved(chain, [more // max(1, prod(places))], 1) // 2)
+    old, windows = [axis.kernel for axis in chain.axes], costs.input_cells(chain)
+    more = costs.multiply_adds(chain, windows, kernel) - costs.multiply_adds(chain, windows, old)
+    return Cost(more, costs.moved(chain, [more // max(1, prod(windows))], 1) // 2)
 
 
 def _asymmetric(chain: Chain) -> Crop | Skip:

@@ -131,8 +131,8 @@ def _sliced(chain: Chain, cuts: list[SurplusWindows], removes: Sequence[str]) ->
     ends = [-cuts[index].beyond or LAST for index in short]
     results = [composer.slice(whole, axes, starts, ends)]
     if chain.uses_indices:
-        places = Made(whole.step, 1)
-        results.append(composer.slice(places, axes, starts, ends, role="crop_indices"))
+        indices = Made(whole.step, 1)
+        results.append(composer.slice(indices, axes, starts, ends, role="crop_indices"))
     return Way(composer.finish(*results), _slice_cost(chain, cuts, len(results)))
 
 
@@ -170,9 +170,9 @@ def _grown(chain: Chain, growths: list[Growth], kernel: tuple[int, ...]) -> Way:
     extended = Grown(Read(weight), begins, ends, Read(zero) if known and zero else None)
     node = composer.itself({weight: extended}, sets=sets, removes=unsaid(chain))
     old = [axis.kernel for axis in chain.axes]
-    places = costs.output_cells(chain)
-    more = costs.multiply_adds(chain, places, kernel) - costs.multiply_adds(chain, places, old)
-    taps = [prod(kernel) - prod(old), more // max(1, prod(places) * (prod(kernel) - prod(old)))]
+    windows = costs.output_cells(chain)
+    more = costs.multiply_adds(chain, windows, kernel) - costs.multiply_adds(chain, windows, old)
+    taps = [prod(kernel) - prod(old), more // max(1, prod(windows) * (prod(kernel) - prod(old)))]
     return Way(composer.finish(node), Cost(more, costs.moved(chain, taps, 1) // 2))
 
 

@@ -1,0 +1,77 @@
+"""What a rewritten model says of the sizes that its user stated and that the rewrite relied on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from onnxpad.errors import OnnxpadError
+from onnxpad.model.editing.script import Edit, FixSize, SetMetadata
+from onnxpad.model.opened import Model
+
+HOLDS_WHERE = "onnxpad.holds_where"
+"""The key of a model's metadata under which stands what no type of an input can say."""
+
+Facts = Mapping[str, int | str]
+
+
+def relied_on(
+    script: Sequence[Edit], facts: Facts, again: Callable[[Facts], Sequence[Edit]]
+) -> dict[str, int | str]:
+    """Of `facts` so few that `again` makes the same script with them alone.
+
+    A size that the script itself writes into the model counts as relied on.
+    """
+    needed = {name: fact for name, fact in facts.items() if FixSize(name, _size(fact)) in script}
+    rest = {name: fact for name, fact in facts.items() if name not in needed}
+    if not script or not rest or _alike(script, needed, again):
+        return needed
+    kept = dict(facts)
+    for name in rest:
+        fewer = {other: fact for other, fact in kept.items() if other != name}
+        if len(rest) > 1 and _alike(script, fewer, again):
+            kept = fewer
+    return kept
+
+
+def _alike(script: Sequence[Edit], facts: Facts, again: Callable[[Facts], Sequence[Edit]]) -> bool:
+    try:
+        return list(again(facts)) == list(script)
+    except OnnxpadError:  # with less known it is not even possible
+        return False
+
+
+def stated(model: Model, script: Sequence[Edit], facts: Facts, *, whole: bool) -> list[Edit]:
+    """Edits after which the model itself says what its rewrite relied on.
+
+    A size of an input goes into its type, and everything else into the metadata, which only a
+    `whole` model has.
+    """
+    sizes = [FixSize(name, size) for name, fact in facts.items() if (size := _size(fact))]
+    sizes = [edit for edit in sizes if edit in script or _names_an_input(model, edit.dimension)]
+    written = {edit.dimension for edit in sizes}
+    others = [_as_text(name, fact) for name, fact in facts.items() if name not in written]
+    edits: list[Edit] = [edit for edit in sizes if edit not in script]
+    if others and whole:
+        before = next((one.value for one in model.metadata_props if one.key == HOLDS_WHERE), "")
+        said = dict.fromkeys([*filter(None, before.split(", ")), *others])
+        edits.append(SetMetadata(HOLDS_WHERE, ", ".join(said)))
+    return edits
+
+
+def _as_text(name: str, fact: int | str) -> str:
+    """'height=640' or 'height%32=0'."""
+    text = "".join(str(fact).split()).replace("==", "=")
+    return f"{name}{text}" if text.startswith("%") else f"{name}={text}"
+
+
+def _size(fact: int | str) -> int:
+    """The number that a fact states, 0 where it states none."""
+    return int(fact) if isinstance(fact, int) or fact.strip().isdigit() else 0
+
+
+def _names_an_input(model: Model, dimension: str) -> bool:
+    return any(
+        dimension in (dim.dim_param, f"{value.name}[{axis}]")
+        for value in model.graph.input
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim)
+    )

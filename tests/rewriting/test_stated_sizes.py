@@ -1,0 +1,110 @@
+"""What a rewritten model says itself of the sizes that its rewrite relied on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx_graphsurgeon as gs
+import pytest
+
+from onnxpad import rewrite, validate
+from onnxpad.cli import run
+from tests.models.text import text_model
+
+Sizes = list[int | str]
+KEY = "onnxpad.holds_where"
+
+
+def model(**given: str) -> onnx.ModelProto:
+    nodes = given.get("nodes", 'y = Conv <auto_pad = "SAME_UPPER", strides = [2,2]> (x, w)')
+    ones = ",".join("1" * 9)
+    weights = f"float[1,1,3,3] w = {{{ones}}}"
+    where = given.get("inputs", "float[batch,1,height,width] x")
+    made = "float[batch,1,height,b] y"
+    return text_model(nodes, where, outputs=made, constants=weights, opset=17)
+
+
+def sizes(value: onnx.ValueInfoProto) -> Sizes:
+    return [dim.dim_value or dim.dim_param for dim in value.type.tensor_type.shape.dim]
+
+
+def test_a_size_that_was_relied_on_is_written_and_the_others_are_not() -> None:
+    done = rewrite(model(), dims={"batch": 1, "height": 224, "width": 224})
+    assert done.relied_on == {"height": 224, "width": 224}
+    assert sizes(done.model.graph.input[0]) == ["batch", 1, 224, 224]
+    assert not done.model.metadata_props
+    onnx.checker.check_model(done.model, full_check=True)
+
+
+def test_what_is_called_alike_elsewhere_is_not_believed() -> None:
+    """Exporters take one name for the height of every input and output."""
+    done = rewrite(model(), dims={"height": 224, "width": 224})
+    assert sizes(done.model.graph.output[0])[2] == "height"
+
+
+def test_onnxruntime_refuses_another_size_than_the_one_that_was_relied_on() -> None:
+    ort = pytest.importorskip("onnxruntime")
+    done = rewrite(model(), dims={"height": 224, "width": 224})
+    session = ort.InferenceSession(
+        done.model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    session.run(None, {"x": np.zeros((2, 1, 224, 224), np.float32)})
+    with pytest.raises(ort.capi.onnxruntime_pybind11_state.InvalidArgument, match="Expected: 224"):
+        session.run(None, {"x": np.zeros((2, 1, 225, 224), np.float32)})
+
+
+def test_a_divisor_stands_in_the_metadata() -> None:
+    done = rewrite(model(), dims={"height": "%2==0", "width": 224})
+    assert sizes(done.model.graph.input[0]) == ["batch", 1, "height", 224]
+    assert [(one.key, one.value) for one in done.model.metadata_props] == [(KEY, "height%2=0")]
+    again = rewrite(done.model)
+    assert not again.changed
+
+
+def test_sizes_that_decide_nothing_are_not_written() -> None:
+    same = 'y = Conv <auto_pad = "SAME_UPPER"> (x, w)'
+    done = rewrite(model(nodes=same), dims={"height": 224, "width": "%2=0"})
+    assert (done.changed, done.relied_on) == (True, {})
+    assert sizes(done.model.graph.input[0]) == ["batch", 1, "height", "width"]
+    assert not done.model.metadata_props
+
+
+def test_a_model_that_needs_no_change_stays_as_it_is(tmp_path: Path) -> None:
+    padded = "y = Conv <pads = [1,1,1,1]> (x, w)"
+    before, after = tmp_path / "m.onnx", tmp_path / "o.onnx"
+    onnx.save(model(nodes=padded), before)
+    rewrite(before, dims={"height": 224}).save(after)
+    assert before.read_bytes() == after.read_bytes()
+
+
+def test_an_input_without_names_gets_its_size() -> None:
+    done = rewrite(model(inputs="float[batch,1,?,16] x"), dims={"x[2]": 8})
+    assert sizes(done.model.graph.input[0]) == ["batch", 1, 8, 16]
+
+
+def test_a_graph_of_graphsurgeon_gets_them_too() -> None:
+    graph = gs.import_onnx(model())
+    rewrite(graph, dims={"height": 224, "width": 224, "batch": 1})
+    assert graph.inputs[0].shape == ["batch", 1, 224, 224]
+
+
+def test_with_a_target_it_is_the_same() -> None:
+    """OpenVINO takes open sizes, but not every form: what is written holds at this size alone."""
+    done = rewrite(model(), target="openvino", dims={"height": 224, "width": 224})
+    if done.changed:
+        assert sizes(done.model.graph.input[0])[2:] == [224, 224]
+    assert validate(model(), done.model, dims={"height": 224, "width": 224}, samples=1).ok
+
+
+def test_the_report_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = tmp_path / "m.onnx", tmp_path / "o.onnx"
+    onnx.save(model(), path)
+    dims = ["--dim", "batch=1", "--dim", "height=224", "--dim", "width%2=0"]
+    assert run(["rewrite", str(path), *dims, "-o", str(out), "--validate"]) == 0
+    said = capsys.readouterr().out
+    assert (
+        "holds where height=224, width%2=0\n"
+        f"so the model itself says: height=224 in its inputs, width%2=0 in its metadata ({KEY})\n"
+    ) in said
