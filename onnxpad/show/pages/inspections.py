@@ -161,10 +161,10 @@ def _verdict_rows(
     alike: dict[tuple[str, ...], list[str]] = {}
     for number, one in enumerate(failing):
         judged = one.judgement
-        cells = one.op, str(judged.answer), judged.reason, way_text(one)
         apart = "" if judged.answer.is_open else str(number)
-        alike.setdefault((*cells, apart), []).append(one.node.label)
-    for (op, *rest, _), (first, *others) in alike.items():
+        key = apart, one.op, str(judged.answer), judged.reason, way_text(one)
+        alike.setdefault(key, []).append(one.node.label)
+    for (_, op, *rest), (first, *others) in alike.items():
         yield leads.row(first, f"{op}, and {len(others)} more" if others else op, *rest)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnxpad.inspection import with_far_pad
 from onnxpad.padding.chain import Chain
-from onnxpad.padding.expansion import Expansion, Itself
+from onnxpad.padding.expansion import Expansion, Itself, Step
 from onnxpad.retargeting.labels import label_of
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.rewrite import Rewriting
@@ -100,11 +100,22 @@ def _changes(found: Rewriting) -> Iterator[Changed]:
         )
 
 
+_SHOWN = ("kernel_shape", "strides", "dilations", "pads")
+
+
 def _steps(change: Change) -> str:
-    """'Slice, then Conv'."""
+    """'Slice, then Conv with pads 0,0,0,0': what each gets, and keeps where nothing is said."""
     steps = change.after.steps if isinstance(change.after, Expansion) else ()
-    names = [change.op if isinstance(one, Itself) else one.op_type for one in steps]
-    return ", then ".join(names)
+    return ", then ".join(_step(change, one) for one in steps)
+
+
+def _step(change: Change, one: Step | Itself) -> str:
+    name, written = (
+        (change.op, one.sets) if isinstance(one, Itself) else (one.op_type, one.attributes)
+    )
+    given = {key: value for key, value in written if isinstance(value, tuple)}
+    parts = [f"{key} {','.join(map(str, given[key]))}" for key in _SHOWN if key in given]
+    return f"{name} with {', '.join(parts)}" if parts else name
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -90,6 +90,8 @@ def _pads(chain: Chain | None, nodes: Sequence[str]) -> str:
     said = f"pads {pads_text(pads.flat)}"
     said += f" ({chain.padding})" if isinstance(chain.padding, AutoPad) else ""
     front = pads_in_front(chain)
+    said += ", rounding up" if chain.ceil_mode else ""
+    said += ", counting padding" if chain.counts_padding and any(pads.flat) else ""
     return said + (f", behind a Pad of {pads_text(front.flat)}" if any(front.flat) else "")
 
 

@@ -23,6 +23,7 @@ from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.inspections import inspection_page
 from onnxpad.show.pages.page import Page, Section, Table, page_html
 from onnxpad.show.pages.resolutions import layer_drawing
+from onnxpad.show.pages.rewritings import rewriting_page
 from onnxpad.show.pages.validations import validation_page
 from onnxpad.validation.changed_padding import changed_padding
 from tests.models.text import text_model
@@ -296,6 +297,24 @@ def test_where_one_model_does_not_run_its_parts_are_told_with_who_computed_them(
     assert "did not run as a whole" in told["outputs"].lines[0]
     assert told["alone"].table is not None
     assert told["alone"].table.rows[0][-1] == "onnxpad's float64 evaluator"
+
+
+def test_what_takes_the_place_of_a_node_is_told_with_its_pads() -> None:
+    model = chain(13, [1, 2, 6, 6], ("AveragePool", [], {"kernel_shape": [3, 3], "pads": [1] * 4}))
+    made = onnxpad.rewrite(model, passes="average-by-conv")
+    text = page_html(rewriting_page("m", "o", made, None, ""), "1")
+    assert "Conv with kernel_shape 3,3" in text
+    assert "pads 1,1,1,1" in text.partition("Conv with kernel_shape")[2][:120]
+
+
+def test_counting_and_rounding_are_told_where_pads_are_alike() -> None:
+    said = "y = AveragePool <kernel_shape=[3,3], pads=[1,1,1,1], count_include_pad={}> (x)"
+    both = "float[1, 1, 6, 6] x", "float[1, 1, 6, 6] y"
+    pair = [text_model(said.format(one), inputs=both[0], outputs=both[1]) for one in (0, 1)]
+    found = onnxpad.validate(*pair, samples=1, device="cpu")
+    text = page_html(validation_page(found, ("a", "b"), changed_padding(*pair)), "1")
+    assert "before: pads 1,1 1,1<" in text
+    assert "after: pads 1,1 1,1, counting padding<" in text
 
 
 def test_validate_of_equal_models_has_no_heatmap(tmp_path: Path) -> None:
