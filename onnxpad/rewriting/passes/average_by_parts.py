@@ -92,17 +92,21 @@ def _parts(axis: Axis, begin: int, end: int) -> list[Part] | Skip:
     inside = cells_within(starts, 0, size - axis.span + 1)
     if len(starts) - len(inside) > _MOST_PARTS:
         return Skip(f"more than {_MOST_PARTS} windows of an axis lie at its borders")
-    found: list[Part] = []
-    for start in starts:
-        if inside and start == inside[0]:
-            found.append(Part((start, LAST) if start else None, axis.kernel, axis.stride))
-        if start in inside:
-            continue
-        cells = cells_within(range(start, start + axis.span, axis.dilation), 0, size)
-        if not cells:
-            return Skip("a window lies in the padding alone")
-        found.append(Part((cells[0], cells[-1] + 1), len(cells)))
-    return found
+    ahead = starts.index(inside[0]) if inside else len(starts)
+    before = [_border(axis, size, start) for start in starts[:ahead]]
+    behind = [_border(axis, size, start) for start in starts[ahead + len(inside) :]]
+    if not all((*before, *behind)):
+        return Skip("a window lies in the padding alone")
+    whole = (
+        [Part((inside[0], LAST) if inside[0] else None, axis.kernel, axis.stride)] if inside else []
+    )
+    return [part for part in (*before, *whole, *behind) if part is not None]
+
+
+def _border(axis: Axis, size: int, start: int) -> Part | None:
+    """A window at a border with what it reads of the data; None where that is nothing."""
+    cells = cells_within(range(start, start + axis.span, axis.dilation), 0, size)
+    return Part((cells[0], cells[-1] + 1), len(cells)) if cells else None
 
 
 def _joined(chain: Chain, rows: list[list[Part] | None]) -> PassResult:
