@@ -84,13 +84,14 @@ def judge(target: Target, chain: Chain) -> Judgement:
 
 
 def _together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
-    """The worst answer, with the reasons and rows of every runtime that does not take it."""
+    """The worst answer, with the reasons of all runtimes that do not take it, the worst first."""
     answer = max((one.answer for _, one in found), key=lambda a: a.rank)
     deciding = [(name, one) for name, one in found if one.answer is answer]
     rows = tuple(row for _, one in deciding for row in one.rows)
     if answer is Answer.TAKES:
         return Judgement(answer, "", rows)
-    told = [_told(name, one) for name, one in found if one.answer is not Answer.TAKES]
+    worst_first = sorted(found, key=lambda one: -one[1].answer.rank)
+    told = [_told(name, one) for name, one in worst_first if one.answer is not Answer.TAKES]
     batches = [one.open_batch for _, one in deciding]
     batch = None if None in batches else batches[0]
     names = tuple(name for name, _ in deciding)

@@ -198,9 +198,10 @@ g (float[1,3,8,8] x) => (float[1,3,5,5] y) <int64[8] pads = {0,0,1,1,0,0,1,1}> {
 def test_what_is_written_for_a_target_alone_is_said_to_need_no_validation(
     capsys: Captured, tmp_path: Path
 ) -> None:
-    """onnxruntime's own fusion harms the only form that ncnn takes."""
+    """onnxruntime's own fusion harms the form that ncnn takes, where no pass takes the Pad away."""
     path, out = save(tmp_path, ZERO_PAD_BEFORE_SAME_POOL), tmp_path / "out.onnx"
     command = ["rewrite", str(path), "--target", "ncnn", "-o", str(out)]
+    command += ["--exclude", "clipped-pads"]
     assert run([*command, "--validate"]) == 1
     shown = capsys.readouterr()
     said = shown.err

@@ -78,12 +78,13 @@ _NODES = """
  [positive] r = Relu (x)
  [below] b2 = Pad (r, p1, deep)
  [held] a36 = MaxPool <kernel_shape = [3, 3]> (b2)
+ [uneven] a40 = MaxPool <kernel_shape = [1, 2], dilations = [1, 3]> (x)
 """
 
 
 def every_operator() -> onnx.ModelProto:
     """A valid model at opset 18 whose nodes, tensors and lists all carry notes of their own."""
-    outputs = ", ".join(f"float[] a{number}" for number in range(1, 40))
+    outputs = ", ".join(f"float[] a{number}" for number in range(1, 41))
     model: onnx.ModelProto = onnx.parser.parse_model(
         '<ir_version: 10, opset_import: ["": 19, "com.microsoft": 1], producer_name: "a tool">\n'
         "every (float[1,1,6,6] x, uint8[1,1,6,6] u, float[1,1,9] l, float[1,6,6,1] t, "

@@ -113,6 +113,16 @@ def test_neighbours_are_refuted(before: str, after: str) -> None:
     assert prove(pool(before), pool(after)).verdict == "refuted"
 
 
+@pytest.mark.parametrize("number", ["-2.5", "0", "inf", "-inf"])
+def test_clipped_to_one_number_it_is_that_number(number: str) -> None:
+    """Whatever the data: nothing of it is left to differ."""
+    body = f"l = Constant<value = float {{{number}}}>()\ny = Clip(x, l, h)"
+    one = body.replace("h)", "l)")
+    assert prove(pool(one), pool("a = Tanh(x)\n" + one.replace("(x", "(a"))).verdict == "proved"
+    higher = "h = Constant<value = float {7}>()\n" + body
+    assert prove(pool(one), pool(higher)).verdict != "proved"
+
+
 def test_behind_relu_a_pad_of_zeros_is_neutral_to_a_maximum() -> None:
     pads = "p = Constant<value_ints = [0, 0, 1, 0, 0, 1]>()\n"
     for front, verdict in (("Relu", "proved"), ("Sigmoid", "proved"), ("Tanh", "refuted")):

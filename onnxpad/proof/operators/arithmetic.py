@@ -228,7 +228,7 @@ def relu(call: Call) -> list[Value]:
 
 @rule("Clip")
 def clip(call: Call) -> list[Value]:
-    """min(max(x, low), high); bounds are attributes before opset 11."""
+    """min(max(x, low), high), one number where both bounds are; attributes before opset 11."""
     value, dtype = call.need(0), call.need(0).dtype
     call.spend(2 * value.cells.size)
     operands = [one for one in call.inputs if one is not None]
@@ -236,15 +236,23 @@ def clip(call: Call) -> list[Value]:
         low, high = (one.cells if one else None for one in map(call.optional, (1, 2)))
         return [call.moved(np.clip(value.cells, low, high).astype(dtype))]
     x = call.cells(0)
-    for index, name in ((1, "min"), (2, "max")):
-        bound = call.optional(index)
-        if bound is None and name in call.attributes:
-            bound = Value(np.asarray(call.get(name), np.float32).astype(dtype), dtype, known=True)
+    bounds = _bound(call, 1, "min"), _bound(call, 2, "max")
+    for bound, smallest in zip(bounds, (False, True), strict=True):
         if bound is not None:
-            x = extreme(
-                call, [x, call.embedded(bound).reshape([1] * x.ndim)], smallest=name == "max"
-            )
+            limit = call.embedded(bound).reshape([1] * x.ndim)
+            x = extreme(call, [x, limit], smallest=smallest)
+    least, most = bounds
+    if least and most and least.known and most.known and least.cells.item() == most.cells.item():
+        x = np.broadcast_to(limit, x.shape)
     return [call.made(x)]
+
+
+def _bound(call: Call, index: int, name: str) -> Value | None:
+    bound = call.optional(index)
+    if bound is not None or name not in call.attributes:
+        return bound
+    dtype = call.need(0).dtype
+    return Value(np.asarray(call.get(name), np.float32).astype(dtype), dtype, known=True)
 
 
 @rule("PRelu")

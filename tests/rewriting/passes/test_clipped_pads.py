@@ -54,8 +54,34 @@ def test_it_is_proved() -> None:
     assert validate(model, rewrite(model, passes=RULE).model).verdict in ("proved", "identical")
 
 
-def test_what_is_left() -> None:
-    assert "not known" in reason(padded("0, 0, 1, 0, 0, 1", shape="1, 2, n"))
-    assert "finite" in reason(padded("0, 0, 1, 0, 0, 1", value="-inf"))
-    assert "too few cells" in reason(padded("0, 0, 49, 0, 0, 0"))
-    assert "crops" in reason(padded("0, 0, 1, 0, 0, -1"))
+@pytest.mark.parametrize(
+    ("pads", "value", "shape", "why"),
+    [
+        ("0, 0, 1, 0, 0, 1", "1.5", "1, 2, n", "the size of its axis 2 is not known"),
+        (
+            "0, 0, 1, 0, 0, 1",
+            "-inf",
+            "1, 2, 3",
+            "its value is not known, or no finite number to clip to",
+        ),
+        (
+            "0, 0, 49, 0, 0, 0",
+            "1.5",
+            "1, 2, 3",
+            "axis 2 has too few cells to make its padding of: 3",
+        ),
+        ("0, 0, 1, 0, 0, -1", "1.5", "1, 2, 3", "it crops, which no Concat does"),
+    ],
+)
+def test_what_is_left(pads: str, value: str, shape: str, why: str) -> None:
+    assert reason(padded(pads, value, shape)) == why
+
+
+def test_a_value_that_is_an_input_is_left() -> None:
+    model = text_model(
+        "y = Pad (x, p, v)",
+        inputs="float[1, 2, 3] x, float v",
+        outputs="float[a, b, c] y",
+        constants="int64[6] p = {0, 0, 1, 0, 0, 1}",
+    )
+    assert reason(model) == "its value is not known, or no finite number to clip to"

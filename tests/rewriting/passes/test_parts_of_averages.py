@@ -68,10 +68,49 @@ def test_two_axes_are_proved() -> None:
     assert validate(model, done.model).verdict == "proved"
 
 
-def test_what_is_left() -> None:
-    assert "not known" in reason(average("kernel_shape = [3], pads = [1, 1]", "1, 2, n"))
-    alone = "kernel_shape = [2], dilations = [3], pads = [1, 1]"
-    assert reason(average(alone, "1, 2, 2", opset=19))
+LEFT = [
+    (
+        "kernel_shape = [3], pads = [1, 1]",
+        "1, 2, n",
+        "its parts depend on sizes that are not known",
+    ),
+    ("kernel_shape = [2], pads = [2, 0]", "1, 2, 6", "a window lies in the padding alone"),
+    (
+        "kernel_shape = [2], dilations = [3], pads = [1, 1]",
+        "1, 2, 2",
+        "a window lies in the padding alone",
+    ),
+    (
+        "kernel_shape = [40], pads = [17, 0]",
+        "1, 2, 60",
+        "more than 16 windows of an axis lie at its borders",
+    ),
+    (
+        "kernel_shape = [3], pads = [-1, 0]",
+        "1, 2, 6",
+        "the pads [-1, 0] are negative, onnxruntime and the checker refuse",
+    ),
+]
+
+
+@pytest.mark.parametrize(("attributes", "shape", "why"), LEFT)
+def test_what_is_left(attributes: str, shape: str, why: str) -> None:
+    assert reason(average(attributes, shape, opset=19)) == why
+
+
+def test_sixteen_windows_at_a_border_are_written() -> None:
+    model = average("kernel_shape = [40], pads = [16, 0]", "1, 2, 60")
+    assert rewrite(model, passes=RULE).changed
+
+
+def test_an_integer_average_is_left() -> None:
+    model = text_model(
+        "y = com.microsoft.QLinearAveragePool <kernel_shape = [3], pads = [1, 1]> (x, s, z, s, z)",
+        inputs="uint8[1, 2, 7] x",
+        outputs="uint8[a, b, c] y",
+        constants="float s = {0.5}, uint8 z = {3}",
+    )
+    assert reason(model) == "an integer average of averages would be rounded twice"
 
 
 def test_an_axis_of_a_billion_cells_is_not_walked() -> None:

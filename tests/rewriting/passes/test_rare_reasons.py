@@ -53,10 +53,9 @@ def test_no_pad_without_onnx_operators() -> None:
     assert verdict("counted-padding", counted) == wanted
 
 
-def test_an_average_of_unknown_type() -> None:
-    assert verdict("uncounted-padding", average(dtype="")) == (
-        "the element type of its input is not known"
-    )
+@pytest.mark.parametrize("rule", ["uncounted-padding", "average-by-parts"])
+def test_an_average_of_unknown_type(rule: str) -> None:
+    assert verdict(rule, average(dtype="")) == "the element type of its input is not known"
 
 
 @pytest.mark.parametrize(
