@@ -7,7 +7,7 @@ import re
 from argparse import ArgumentTypeError
 from typing import Any
 
-from polygraphy import util
+from polygraphy import mod, util
 from polygraphy.backend.base import BaseLoader
 from polygraphy.logger import G_LOGGER
 from polygraphy.tools.args import OnnxLoadArgs, OnnxrtSessionArgs
@@ -17,6 +17,9 @@ from polygraphy.tools.script import make_invocable
 from onnxpad.integrations import rewritten, told
 
 _HERE = "onnxpad.integrations.polygraphy"
+_RUNS = ("onnxruntime", "ort")
+"""The target, and its other name, that the runner is itself."""
+_ONNXRUNTIME = mod.lazy_import("onnxruntime")
 
 
 class RewritePadding(BaseLoader):
@@ -47,8 +50,17 @@ def _fact(text: str) -> tuple[str, int | str]:
     return name, divisible or int(size)
 
 
+def _as_installed(target: str) -> str:
+    """The release of onnxruntime that the runner runs, where none is named."""
+    if target.casefold() not in _RUNS:
+        return target
+    return f"onnxruntime@{'.'.join(_ONNXRUNTIME.__version__.split('.')[:2])}"
+
+
 class OnnxpadRunnerArgs(BaseRunnerArgs):
     """onnxpad Inference: running the model that onnxpad writes in ONNX-Runtime.
+
+    The target onnxruntime without a release is the installed one.
 
     Depends on:
 
@@ -70,7 +82,7 @@ class OnnxpadRunnerArgs(BaseRunnerArgs):
     def parse_impl(self, args: Any) -> None:  # noqa: ANN401 - argparse
         """Keep the options as `onnxpad.rewrite` takes them."""
         self.options = {
-            "target": args.onnxpad_target,
+            "target": [_as_installed(name) for name in args.onnxpad_target or ()] or None,
             "passes": args.onnxpad_pass,
             "dims": dict(args.onnxpad_dim or ()) or None,
         }

@@ -168,7 +168,7 @@ _CHOICES_OF_POOLS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("ceil_mode", (True,)),
     ("count_include_pad", (True,)),
     ("dtype", ("int8", "uint8", "float64", "bfloat16")),
-    ("front", ("quantised",)),
+    ("front", ("quantised", "dequantised off-zero", "dequantised off-zero pad")),
     ("producer", ("pytorch",)),
 )
 _CHOICES_OF_PADS: tuple[tuple[str, tuple[Any, ...]], ...] = (
@@ -181,7 +181,7 @@ _CHOICES_OF_PADS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("computed", (True,)),
     ("fed", (True,)),
     ("dtype", ("int8", "uint8", "float16", "bfloat16", "int16")),
-    ("front", ("relu", "quantised")),
+    ("front", ("relu", "quantised", "window")),
 )
 _TOGETHER: tuple[Words, ...] = (
     {"auto_pad": "SAME_UPPER", "stride": 2},

@@ -176,7 +176,7 @@ def _data(draft: Draft, channels: int) -> str:
         dims[0] = "N"
     if one.open == "sizes":
         dims[2:] = [f"size{axis}" for axis in range(one.rank)]
-    if one.front not in ("quantised", "dequantised"):
+    if not one.front.startswith(("quantised", "dequantised")):
         draft.feed("x", values(shape, dtype, one.kind), tuple(dims))
     return _fronted(draft, shape)
 
@@ -193,8 +193,11 @@ def _fronted(draft: Draft, shape: tuple[int, ...]) -> str:
         case ["relu-pad", value]:
             draft.add("Relu", ["x"], "above_zero")
             return _padded_front(draft, value, "above_zero")
-        case ["quantised" | "dequantised" as how]:
-            return _quantised_front(draft, shape, how)
+        case ["window"]:
+            return draft.add("MaxPool", ["x"], "highest", kernel_shape=[2] * one.rank)
+        case ["quantised" | "dequantised" as how, *more]:
+            made = _quantised_front(draft, shape, how, zero=3 if "off-zero" in more else 0)
+            return _padded_front(draft, "0", made) if "pad" in more else made
     raise AssertionError(one.front)
 
 
@@ -217,15 +220,15 @@ def _padded_front(draft: Draft, value: str, reads: str = "x") -> str:
     return made
 
 
-def _quantised_front(draft: Draft, shape: tuple[int, ...], how: str) -> str:
+def _quantised_front(draft: Draft, shape: tuple[int, ...], how: str, zero: int) -> str:
     """QuantizeLinear of a float input, and with 'dequantised' the way back as well."""
     one = draft.of
     draft.feed("x", values(shape, "float32", one.kind))
     scale = draft.constant("scale", np.array(1, np.float32))
-    zero = draft.constant("zero", np.array(0, np.dtype(one.dtype or "int8")))
-    made = draft.add("QuantizeLinear", ["x", scale, zero], "quantised")
+    worth_0 = draft.constant("zero", np.array(zero, np.dtype(one.dtype or "int8")))
+    made = draft.add("QuantizeLinear", ["x", scale, worth_0], "quantised")
     if how == "dequantised":
-        made = draft.add("DequantizeLinear", [made, scale, zero], "dequantised")
+        made = draft.add("DequantizeLinear", [made, scale, worth_0], "dequantised")
     return made
 
 
@@ -265,7 +268,7 @@ def _results(draft: Draft) -> None:
     dtype = one.dtype or ("uint8" if one.operator in INTEGER_OPERATORS else "float32")
     if one.operator == "ConvInteger":
         dtype = "int32"
-    if one.front == "dequantised":
+    if one.front.startswith("dequantised"):
         dtype = "float32"
     draft.outputs["y"] = dtype
     if one.front == "quantised":

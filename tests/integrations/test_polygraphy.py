@@ -22,8 +22,16 @@ def test_the_runner_shows_that_onnxruntime_miscomputes_the_model(
     """With its faulty fusion off, onnxruntime agrees: `validate` runs the model like that too."""
     tool = host("polygraphy")
     printed = tool.fails(*shown("polygraphy run", "text").split())
-    assert "onnxpad for onnxruntime: 1 node rewritten (auto-pads 1), 0 skipped" in printed
+    assert "onnxpad for onnxruntime@1.31: 1 node rewritten (auto-pads 1), 0 skipped" in printed
     assert "vs. onnxpad | Passed: 0/1 iterations" in printed
+
+
+def test_onnxruntime_is_the_installed_release(host: Callable[[str], Host]) -> None:
+    tool = host("polygraphy")
+    for name, said in (("ORT", "1.31"), ("onnxruntime@1.32", "1.32")):
+        options = f"--onnxpad --onnxpad-target {name} --gen-script -".split()
+        printed = tool.run("polygraphy", "run", ZEROS, *options)
+        assert f"target=['onnxruntime@{said}']" in printed
 
 
 def test_equal_models_pass(host: Callable[[str], Host]) -> None:

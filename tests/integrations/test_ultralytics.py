@@ -26,7 +26,7 @@ for one in model.model.modules():
         one.weight.data *= 4
 keep = lambda exporter: shutil.copy(exporter.file.with_suffix(".onnx"), "before.onnx")
 model.add_callback("on_export_end", keep)
-model.add_callback("on_export_end", rewriting(target="onnxruntime"))
+model.add_callback("on_export_end", rewriting(target="onnxruntime@1.31"))
 after = model.export(format="onnx", imgsz=64)
 image = torch.rand(1, 3, 64, 64)
 with torch.no_grad():
@@ -53,7 +53,7 @@ folder = pathlib.Path("data").resolve()
 data = {"path": str(folder), "train": "images", "val": "images", "names": {0: "thing"}}
 pathlib.Path("data.yaml").write_text(str(data))
 model = ultralytics.YOLO("yolov3-tiny.yaml")
-model.add_callback("on_export_end", rewriting(target="onnxruntime"))
+model.add_callback("on_export_end", rewriting(target="onnxruntime@1.31"))
 print(model.export(format="onnx", imgsz=64, quantize=8, data="data.yaml"))
 """
 OTHER_FORMAT = """
@@ -61,7 +61,7 @@ import ultralytics
 from onnxpad.integrations.ultralytics import rewriting
 
 model = ultralytics.YOLO("yolo11n.yaml")
-model.add_callback("on_export_end", rewriting(target="onnxruntime"))
+model.add_callback("on_export_end", rewriting(target="onnxruntime@1.31"))
 model.export(format="torchscript", imgsz=32)
 """
 
@@ -70,9 +70,9 @@ def test_what_is_shown_works(host: Callable[[str], Host]) -> None:
     tool = host("ultralytics")
     printed = tool.program(shown("ultralytics"))
     assert printed.index("slimming with onnxslim") < printed.index(
-        "onnxpad for onnxruntime: 1 node rewritten (auto-pads 1), 0 skipped"
+        "onnxpad for onnxruntime@1.31: 1 node rewritten (auto-pads 1), 0 skipped"
     )
-    assert fits(tool.folder / "yolov3-tiny.onnx", "onnxruntime")
+    assert fits(tool.folder / "yolov3-tiny.onnx", "onnxruntime@1.31")
 
 
 def test_onnxruntime_computes_what_pytorch_does_once_it_is_rewritten(
@@ -82,14 +82,14 @@ def test_onnxruntime_computes_what_pytorch_does_once_it_is_rewritten(
     after, off_before, off_after = json.loads(tool.program(COMPARED).splitlines()[-1])
     before = tool.folder / "before.onnx"
     assert off_before > 100 * off_after
-    assert not fits(before, "onnxruntime")
+    assert not fits(before, "onnxruntime@1.31")
     assert proved(before, tool.folder / after)
     assert len(onnxpad.load(tool.folder / after).metadata_props) > 5
 
 
 def test_a_quantised_model_has_another_name(host: Callable[[str], Host]) -> None:
     printed = host("ultralytics").program(QUANTISED)
-    assert "onnxpad for onnxruntime: 1 node rewritten (auto-pads 1), 0 skipped" in printed
+    assert "onnxpad for onnxruntime@1.31: 1 node rewritten (auto-pads 1), 0 skipped" in printed
     assert "yolov3-tiny_int8.onnx" in printed
 
 

@@ -29,7 +29,7 @@ DEQUANTISES_IMAGES = ("DequantizeLinear of a computed tensor of four or more axe
 LISTED_SCALES = ("scales or zero points in a list",)
 """Of a QuantizeLinear or DequantizeLinear, even if the list has one element."""
 GATE = ("Mul by the HardSigmoid of another tensor",)
-"""With alpha of 1/6 and beta of 0.5, as torch writes Hardsigmoid and MobileNetV3 has it."""
+"""With alpha of 1/6 and a written beta of 0.5: Hardsigmoid as torch writes it, in MobileNetV3."""
 COMPUTED_CROP = ("Slice of an open size by computed starts or ends",)
 ANYWHERE = (
     *BRANCH,

@@ -199,7 +199,6 @@ WEIGHT_MADE = Condition(
     lambda c: not c.weight.has_value and not c.weight.handed_on and c.around.dequantised is None,
     "its weight is a constant, or an Identity hands it on",
 )
-DILATIONS_WRITTEN = Condition("dilations is written", lambda c: writes(c, "dilations"))
 DILATIONS_DIFFER = Condition(
     "its dilations differ", lambda c: len({axis.dilation for axis in c.axes}) > 1
 )

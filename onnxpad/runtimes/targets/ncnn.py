@@ -122,7 +122,7 @@ TARGET = Target(
             p.CONSTANT,
             p.MODE_UNWRITTEN,
             by=_seen("Pad without mode"),
-            says="Pad omits `mode`; ncnn requires it",
+            says="Pad omits `mode`, which ncnn requires",
         ),
         refuses(p.PAD, p.VALUE_NOT_FINITE, by=_seen("Pad that writes -inf")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),

@@ -115,7 +115,7 @@ TARGET = Target(
             p.PAD,
             p.MODE_UNWRITTEN,
             by=_ncnn("Pad without mode"),
-            says="Pad omits `mode`; ncnn requires it",
+            says="Pad omits `mode`, which ncnn requires",
         ),
         refuses(p.PAD, p.VALUE_GIVEN, by=_tflite("Pad with constant_value")),
         refuses(p.PAD, p.CROPS, by=_iree("negative pads")),

@@ -12,6 +12,7 @@ from onnx import ModelProto
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
 from onnxpad.runtimes.onnxruntime.pad_fusion import Harm, harm
+from tests.runtimes.onnxruntime.installed import HARMS_POOLS
 from tests.runtimes.onnxruntime.matrix import Array, Row, built, drawn, feeds, rows
 
 runtime = pytest.importorskip("onnxruntime")
@@ -56,7 +57,7 @@ def measured(row: Row, model: ModelProto) -> str:
 
 def predicted(model: ModelProto) -> str:
     found = foreseen(model)[1]
-    if found is None:
+    if found is None or not HARMS_POOLS:
         return "fine"
     return "value" if found.loads else "load"
 
@@ -83,7 +84,7 @@ def assert_foreseen(which: list[Row]) -> Counter[str]:
 @pytest.mark.parametrize("part", range(SLICES))
 def test_every_row_of_the_matrix(part: int) -> None:
     seen = assert_foreseen(list(islice(rows(), part, None, SLICES)))
-    assert min(seen["fine"], seen["load"], seen["value"]) > 20
+    assert min(seen[one] for one in (["fine", "load", "value"] if HARMS_POOLS else ["fine"])) > 20
 
 
 def test_a_wider_sweep(fusion_rows: int) -> None:

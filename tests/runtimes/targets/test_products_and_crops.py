@@ -12,9 +12,9 @@ GATE = "Mul by the HardSigmoid of another tensor"
 CROP = "Slice of an open size by computed starts or ends"
 
 
-def gated(factor: str, alpha: str = "0.16666667") -> onnx.ModelProto:
+def gated(factor: str, numbers: str) -> onnx.ModelProto:
     return text_model(
-        f"n = Neg (x) h = HardSigmoid <alpha = {alpha}> (n) y = Mul ({factor})",
+        f"n = Neg (x) h = HardSigmoid <{numbers}> (n) y = Mul ({factor})",
         inputs="float[1, 2, 5, 5] x",
         outputs="float[1, 2, 5, 5] y",
         opset=14,
@@ -34,19 +34,21 @@ def cropped(size: str, ends: str = "e") -> onnx.ModelProto:
 
 @pytest.mark.parametrize("target", ["opencv", "opencv-classic", "portable"])
 @pytest.mark.parametrize(
-    ("factor", "alpha", "wrong"),
+    ("factor", "numbers", "wrong"),
     [
-        ("x, h", "0.16666667", True),
-        ("h, x", "0.16666667", True),
-        ("n, h", "0.16666667", False),
-        ("x, h", "0.2", False),
-        ("x, h", "0.1667", False),
+        ("x, h", "alpha = 0.16666667, beta = 0.5", True),
+        ("h, x", "alpha = 0.16666667, beta = 0.5", True),
+        ("n, h", "alpha = 0.16666667, beta = 0.5", False),
+        ("x, h", "alpha = 0.16666667", False),
+        ("x, h", "alpha = 0.16666667, beta = 0.4", False),
+        ("x, h", "alpha = 0.2, beta = 0.5", False),
+        ("x, h", "alpha = 0.1667, beta = 0.5", False),
     ],
 )
 def test_a_product_that_opencv_takes_for_hardswish(
-    target: str, factor: str, alpha: str, *, wrong: bool
+    target: str, factor: str, numbers: str, *, wrong: bool
 ) -> None:
-    found = rewrite(gated(factor, alpha), target=target).unfit
+    found = rewrite(gated(factor, numbers), target=target).unfit
     assert [one.op for one in found] == [GATE] * wrong
 
 
