@@ -177,7 +177,6 @@ _CHOICES_OF_PADS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("value", (0, 1, float("-inf"))),
     ("pads", ((0, 1), (1, 0), (0, 0), (-1, 1), (-1, 0), (-1, -1), (7, 7))),
     ("padded", ("all", "apart", "channels", "batch", "last")),
-    ("axes", (True,)),
     ("computed", (True,)),
     ("fed", (True,)),
     ("dtype", ("int8", "uint8", "float16", "bfloat16", "int16")),
@@ -203,6 +202,7 @@ _TOGETHER: tuple[Words, ...] = (
     {"size": 1, "pads": (0, 0), "stride": 3},
 )
 _TOGETHER_IN_PADS: tuple[Words, ...] = (
+    {"axes": True, "opset": 18},
     {"mode": "reflect", "pads": (7, 7)},
     {"value": 1, "value_listed": True},
     {"front": "quantised", "dtype": "uint8"},

@@ -15,7 +15,7 @@ from onnxpad.padding.operators import MICROSOFT, OPERATORS, Kind
 Words = dict[str, Any]
 _SEED = 7
 _INT64 = 7  # as TensorProto counts types
-_VALUE_INPUT, _AXES_INPUT = 11, 18
+_VALUE_INPUT = 11
 POOLS = ("MaxPool", "AveragePool", "LpPool", f"{MICROSOFT}.QLinearAveragePool")
 QUANTISED = ("QLinearConv", "ConvInteger")
 CONVOLUTIONS = ("Conv", "ConvTranspose", *QUANTISED)
