@@ -203,7 +203,9 @@ def turned_inputs(
 
 def _refuse_channels(where: str, value: Array, dims: Dims | None, known: Channels) -> None:
     axis, count, rank = known
-    if dims is None or value.ndim != rank or dims[axis] != count or value.shape[axis] == count:
+    if dims is None or len(dims) != rank or value.ndim != rank:
+        return
+    if dims[axis] != count or value.shape[axis] == count:
         return
     raise RequestError(
         f"{where} has shape {list(value.shape)}, with {value.shape[axis]} at axis {axis}: the "
