@@ -23,16 +23,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from onnxpad.geometry.windows import Axis, cells_within
-from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
-from onnxpad.padding.effective_pads import effective_pads, short_axis
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Made, Operand, Read
-from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import AttributeValue, Kind
+from onnxpad.padding.operators import AttributeValue
 from onnxpad.rewriting.steps.composer import LAST, Composer
-from onnxpad.rewriting.steps.divisors import beyond_the_end
+from onnxpad.rewriting.steps.divisors import uncounted_pads
 from onnxpad.rewriting.steps.pads import concat_refusal
-from onnxpad.rewriting.steps.run_time_pads import offering_run_time
 
 REMOVES = {Form.IGNORES_PADDING}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
@@ -51,21 +48,11 @@ class Part(NamedTuple):
 
 def rewrite(chain: Chain) -> PassResult:
     """Average what each window has of the data."""
-    if chain.op.kind is not Kind.AVERAGE or chain.fill is not Implicit.NOTHING:
-        return Skip("no average that leaves out its padding", moot=True)
-    pads = effective_pads(chain)
+    pads = uncounted_pads(chain, _refusal)
     if isinstance(pads, Skip):
-        return offering_run_time(chain, pads)
-    if not any(pads.flat):
-        return Skip("it does not pad", moot=True)
-    if refusal := _refusal(chain, pads) or short_axis(chain, pads):
-        return refusal
-    beyond = beyond_the_end(chain, pads)
-    if isinstance(beyond, Skip):
-        return beyond
-    total = pads + beyond
+        return pads
     rows = []
-    for axis, begin, end in zip(chain.axes, total.begins, total.ends, strict=True):
+    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
         found = _parts(axis, begin, end) if begin or end else None
         if isinstance(found, Skip):
             return found
@@ -73,13 +60,9 @@ def rewrite(chain: Chain) -> PassResult:
     return _joined(chain, rows)
 
 
-def _refusal(chain: Chain, pads: Pads) -> Skip | None:
+def _refusal(chain: Chain) -> Skip | None:
     if chain.op.quantised:
         return Skip("an integer average of averages would be rounded twice")
-    if not chain.dtype:
-        return Skip("the element type of its input is not known")
-    if any(pad < 0 for pad in pads.flat):
-        return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
     if not all(isinstance(axis.size, int) for axis in chain.axes):
         return Skip("its parts depend on sizes that are not known", ("--pass uncounted-padding",))
     return concat_refusal(chain)

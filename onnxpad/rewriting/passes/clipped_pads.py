@@ -25,9 +25,9 @@ from onnxpad.padding.chain import Chain, PadStep, PassResult, Skip
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind, Since
+from onnxpad.padding.operators import Since
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.pads import concat_refusal
+from onnxpad.rewriting.steps.pads import concat_refusal, pad_to_join
 
 REMOVES = {Form.PAD_VALUE, Form.OUTER_AXES, Form.PAD_AXES}
 ADDS: set[Form] = set()
@@ -39,17 +39,11 @@ _CLIP_SINCE = {"float32": 6, "float64": 12}
 
 def rewrite(chain: Chain) -> PassResult:
     """Join border cells, clipped to the value, to the input."""
-    step = chain.pad
-    if chain.op.kind is not Kind.PAD or step is None:
-        return Skip("no Pad node", moot=True)
-    if step.mode != "constant":
-        return Skip(f"it is of mode {step.mode}", moot=True)
-    if step.unclear:
-        return step.unclear.as_skip()
+    step = pad_to_join(chain)
+    if isinstance(step, Skip):
+        return step
     if not any(step.pads.flat):
         return Skip("it adds nothing", moot=True)
-    if any(pad < 0 for pad in step.pads.flat):
-        return Skip("it crops, which no Concat does", ("--pass plain-pad",))
     if not isinstance(step.fill, Constant) or not isfinite(step.fill.value):
         return Skip("its value is not known, or no finite number to clip to")
     axes = [axis for axis in range(len(step.pads.begins)) if _added(step, axis)]

@@ -20,9 +20,8 @@ from __future__ import annotations
 from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Read
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.pads import block_refusal, with_blocks
+from onnxpad.rewriting.steps.pads import block_refusal, pad_to_join, with_blocks
 
 REMOVES = {Form.PAD_VALUE, Form.OUTER_AXES, Form.PAD_AXES}
 ADDS: set[Form] = set()
@@ -30,18 +29,12 @@ ADDS: set[Form] = set()
 
 def rewrite(chain: Chain) -> PassResult:
     """Join blocks of the value to the input."""
-    step = chain.pad
-    if chain.op.kind is not Kind.PAD or step is None:
-        return Skip("no Pad node", moot=True)
-    if step.mode != "constant":
-        return Skip(f"it is of mode {step.mode}", moot=True)
-    if step.unclear:
-        return step.unclear.as_skip()
+    step = pad_to_join(chain)
+    if isinstance(step, Skip):
+        return step
     composer = Composer(chain.opset, chain.dtype)
     if not any(step.pads.flat):
         return composer.finish(composer.add("Identity", Read(0)))
-    if any(pad < 0 for pad in step.pads.flat):
-        return Skip("it crops, which no Concat does", ("--pass plain-pad",))
     if refusal := block_refusal(chain):
         return refusal
     sides = zip(step.pads.begins, step.pads.ends, strict=True)

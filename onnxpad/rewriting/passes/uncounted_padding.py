@@ -20,20 +20,18 @@ Example: AveragePool k3 pads=[1, 1] on 5 cells becomes Pad, AveragePool k3 witho
 from __future__ import annotations
 
 from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
-from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import Made, Operand, Read
-from onnxpad.padding.fills import Constant, Implicit
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import AttributeValue, Kind, Since
+from onnxpad.padding.operators import AttributeValue, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.divisors import (
-    beyond_the_end,
     corrections,
     counted_share,
     ones_of_input,
+    uncounted_pads,
 )
 from onnxpad.rewriting.steps.pads import full_pads
-from onnxpad.rewriting.steps.run_time_pads import offering_run_time
 
 REMOVES = {Form.IGNORES_PADDING}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
@@ -44,34 +42,21 @@ _OLD = ("auto_pad", "pads", "ceil_mode")
 
 def rewrite(chain: Chain) -> PassResult:
     """Pad with zeros, average, and make up for the zeros."""
-    if chain.op.kind is not Kind.AVERAGE or chain.fill is not Implicit.NOTHING:
-        return Skip("no average that leaves out its padding", moot=True)
-    pads = effective_pads(chain)
+    pads = uncounted_pads(chain, _refusal)
     if isinstance(pads, Skip):
-        return offering_run_time(chain, pads)
-    if not any(pads.flat):
-        return Skip("it does not pad", moot=True)
-    if refusal := _refusal(chain, pads) or short_axis(chain, pads):
-        return refusal
+        return pads
     composer = Composer(chain.opset, chain.dtype)
-    beyond = beyond_the_end(chain, pads)
-    if isinstance(beyond, Skip):
-        return beyond
     sizes = [axis.size for axis in chain.axes if isinstance(axis.size, int)]
     if len(sizes) == chain.rank:
-        return _multiplied(composer, chain, pads + beyond, sizes)
-    return _divided(composer, chain, pads + beyond)
+        return _multiplied(composer, chain, pads, sizes)
+    return _divided(composer, chain, pads)
 
 
-def _refusal(chain: Chain, pads: Pads) -> Skip | None:
+def _refusal(chain: Chain) -> Skip | None:
     if chain.op.quantised:
         return Skip("an integer average cannot be corrected behind")
     if chain.opset < Since.BROADCASTING:
         return Skip(f"Mul of opset {chain.opset} does not broadcast shapes")
-    if not chain.dtype:
-        return Skip("the element type of its input is not known")
-    if any(pad < 0 for pad in pads.flat):
-        return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
     known = all(isinstance(axis.size, int) for axis in chain.axes)
     if not known and chain.opset < Since.EXPAND:
         return Skip(f"a size is not known, and opset {chain.opset} has no Expand")

@@ -2,20 +2,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from math import prod
 
 from onnxpad.geometry.budgets import CONSTANT
 from onnxpad.geometry.windows import Axis, cells_within, overhang
 from onnxpad.padding.chain import Chain, Pads, Skip, is_same
+from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import Made, Numbers
+from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import reaches_kernel
-from onnxpad.padding.operators import AttributeValue
+from onnxpad.padding.operators import AttributeValue, Kind
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.run_time_pads import int64s, sizes_of_input
+from onnxpad.rewriting.steps.run_time_pads import int64s, offering_run_time, sizes_of_input
 
 _LARGEST = 1 << 14
 _WINDOW = ("kernel_shape", "strides", "dilations")
+
+
+def uncounted_pads(chain: Chain, refusal: Callable[[Chain], Skip | None]) -> Pads | Skip:
+    """The pads of an average that leaves them out, and what ceil_mode reads beyond them.
+
+    `refusal` says what else the pass asks for.
+    """
+    if chain.op.kind is not Kind.AVERAGE or chain.fill is not Implicit.NOTHING:
+        return Skip("no average that leaves out its padding", moot=True)
+    pads = effective_pads(chain)
+    if isinstance(pads, Skip):
+        return offering_run_time(chain, pads)
+    if not any(pads.flat):
+        return Skip("it does not pad", moot=True)
+    if found := refusal(chain) or _unfit(chain, pads) or short_axis(chain, pads):
+        return found
+    beyond = beyond_the_end(chain, pads)
+    return beyond if isinstance(beyond, Skip) else pads + beyond
+
+
+def _unfit(chain: Chain, pads: Pads) -> Skip | None:
+    if not chain.dtype:
+        return Skip("the element type of its input is not known")
+    if any(pad < 0 for pad in pads.flat):
+        return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
+    return None
 
 
 def beyond_the_end(chain: Chain, pads: Pads) -> Pads | Skip:

@@ -77,6 +77,16 @@ def pad_node(chain: Chain) -> PadStep | Skip:
     return step.unclear.as_skip() if step.unclear else step
 
 
+def pad_to_join(chain: Chain) -> PadStep | Skip:
+    """The Pad of mode constant that the chain is, where a Concat may add what it adds."""
+    if chain.pad is not None and chain.pad.mode != "constant":
+        return Skip(f"it is of mode {chain.pad.mode}", moot=True)
+    step = pad_node(chain)
+    if isinstance(step, PadStep) and any(pad < 0 for pad in step.pads.flat):
+        return Skip("it crops, which no Concat does", ("--pass plain-pad",))
+    return step
+
+
 def pools_refusal(chain: Chain) -> Skip | None:
     """Why a value that no maximum takes may not stand for another one in a Pad."""
     if chain.around.feeds_alone is Destination.MAX_POOLS:
