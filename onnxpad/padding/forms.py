@@ -179,3 +179,8 @@ def reaches_kernel(chain: Chain, pads: Pads) -> bool:
         begin >= axis.kernel or end >= axis.kernel
         for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
     )
+
+
+def windows_hold_data(chain: Chain, pads: Pads) -> bool:
+    """Whether each window of a pool with `pads` holds a cell of data, whatever the size."""
+    return all(axis.dilation == 1 for axis in chain.axes) and not reaches_kernel(chain, pads)

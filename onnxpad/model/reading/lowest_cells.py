@@ -12,7 +12,7 @@ from onnxpad.model.reading.crossing import LEFT_OUT, Facts, clip_limits
 from onnxpad.model.reading.quantised import input_of
 from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.forms import reaches_kernel
+from onnxpad.padding.forms import windows_hold_data
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
 
 _MAX_DEPTH = 24
@@ -128,13 +128,11 @@ class _Prover:
 
 def holds_cells(chain: Chain) -> bool:
     """Whether every window of a pool holds a cell that is no padding."""
-    if any(axis.dilation != 1 for axis in chain.axes):
-        return False
     match chain.padding:
         case Pads() as pads:
-            return not reaches_kernel(chain, pads)
+            return windows_hold_data(chain, pads)
         case AutoPad():
-            return True
+            return windows_hold_data(chain, Pads.zero(chain.rank))
     return False
 
 

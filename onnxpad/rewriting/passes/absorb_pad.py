@@ -38,7 +38,7 @@ from onnxpad.padding.effective_pads import (
     short_axis,
 )
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue, lowest
-from onnxpad.padding.forms import Form
+from onnxpad.padding.forms import Form, windows_hold_data
 from onnxpad.padding.operators import Kind, Since
 
 REMOVES = {Form.PAD_NODE}
@@ -166,13 +166,12 @@ def _wanted(chain: Chain) -> str:
 
 
 def _window_refusal(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Skip | None:
-    if chain.op.kind is Kind.MAX and not _same_fill(chain, step.fill):
-        writes = f"the Pad writes {step.fill}, and"
-        if any(axis.dilation > 1 for axis in chain.axes):
-            return Skip(f"{writes} a dilated window may hold its cells alone")
-        sides = zip(chain.axes * 2, folded.flat, (own + folded).flat, strict=True)
-        if any(cells and total >= axis.kernel for axis, cells, total in sides):
-            return Skip(f"{writes} with the pool's own pads its cells reach the kernel")
+    alone = chain.op.kind is Kind.MAX and not _same_fill(chain, step.fill)
+    if alone and not windows_hold_data(chain, own + folded):
+        return Skip(
+            f"the Pad writes {step.fill}, and a window may hold padding alone: the pads together "
+            "reach the kernel, or it is dilated"
+        )
     if rounds_up(chain):
         source = replace(chain, axes=axes_in_front(chain, folded))
         if not same_windows_when_padded(source, folded, own):

@@ -14,7 +14,7 @@ from onnxpad.padding.chain import Chain, Conversion, Dequantised, NewPad, Pads, 
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import Expansion, Itself, Made, Named, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant, Fill, TensorValue, lowest
-from onnxpad.padding.forms import reaches_kernel
+from onnxpad.padding.forms import windows_hold_data
 
 
 def outside_group(chain: Chain, after: Chain | Expansion) -> PassResult:
@@ -61,11 +61,11 @@ def _fill(
 
 
 def _holds_cells(chain: Chain, flat: Sequence[int]) -> bool:
-    if not flat or any(axis.dilation > 1 for axis in chain.axes):
+    if not flat:
         return False
     half, spatial, own = len(flat) // 2, chain.spatial, effective_pads(chain)
     wanted = Pads(tuple(flat[:half][spatial]), tuple(flat[half:][spatial]))
-    return not reaches_kernel(chain, wanted) and isinstance(own, Pads)
+    return windows_hold_data(chain, wanted) and isinstance(own, Pads)
 
 
 def _expansion(chain: Chain, dequantised: Dequantised, after: Expansion) -> Expansion | Skip:

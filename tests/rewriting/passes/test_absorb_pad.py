@@ -868,7 +868,8 @@ def test_row_36_max_pool_windows_without_data() -> None:
     dilated = "[op] y = MaxPool <kernel_shape = [3], dilations = [2]> (a)"
     model = tiny(f"r = Relu (x) a = Pad (r, p) {dilated}", "float[1,1,6]", constants=ONE_EACH)
     assert refused(model, RULE).reason == (
-        "the Pad writes 0, and a dilated window may hold its cells alone"
+        "the Pad writes 0, and a window may hold padding alone: the pads together reach the "
+        "kernel, or it is dilated"
     )
 
 
