@@ -13,6 +13,7 @@ from onnxpad.runtimes.conditions.rows import Answer, OpenBatch, Row, every
 from onnxpad.runtimes.targets import Target
 
 _FALLS_BACK = Answer.FALLS_BACK
+_MAY = {Answer.REFUSES: "refuse it", Answer.MISCOMPUTES: "compute wrong numbers"}
 _UNTESTED = "{} is untested on {}"
 
 
@@ -40,6 +41,17 @@ class Judgement:
         """What the target does with the node, behind its name: 'refuses it'."""
         own = {row.does for row in self.rows}
         return own.pop() if len(own) == 1 and own != {""} else self.answer.does
+
+    @property
+    def sentence(self) -> str:
+        """What happens to the node, and then why: 'refuses it: it has no LpPool'."""
+        if self.by or not self.reason:
+            return self.reason
+        if not self.answer.is_open:
+            return f"{self.does}: {self.reason}"
+        feared = {row.answer for row in self.rows}
+        may = " or ".join(_MAY[answer] for answer in _MAY if answer in feared)
+        return f"{f'may {may}' if may else 'not known'}: {self.reason}"
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -70,13 +82,13 @@ def judge(target: Target, chain: Chain) -> Judgement:
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
         holding = tuple(row for row, holds in found if holds and row.answer is answer)
         if holding:
-            return Judgement(answer, _reasons(holding, chain.op.title), holding)
+            return Judgement(answer, _reasons(holding, chain), holding)
     doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
     if doubtful:
         return _open(doubtful, chain, target)
     slow = tuple(row for row, holds in found if holds is not False and row.answer is _FALLS_BACK)
     if slow:
-        return Judgement(_FALLS_BACK, _reasons(slow, chain.op.title), slow)
+        return Judgement(_FALLS_BACK, _reasons(slow, chain), slow)
     taking = tuple(row for row, holds in found if holds and row.answer is Answer.TAKES)
     if taking:
         return Judgement(Answer.TAKES, "", taking)
@@ -154,7 +166,7 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
     for answer in sorted(Answer, key=lambda one: -one.rank):
         holding = tuple(row for row in rows if row.answer is answer and every(row.when, around))
         if holding:
-            reasons = "" if answer is Answer.TAKES else _reasons(holding, operator)
+            reasons = "" if answer is Answer.TAKES else _reasons(holding, around, operator)
             return Judgement(answer, reasons, holding)
     return Judgement(Answer.UNKNOWN, _UNTESTED.format(operator, target.name))
 
@@ -190,17 +202,20 @@ def _open(rows: tuple[Row, ...], chain: Chain, target: Target) -> Judgement:
     batch = next((question for _, question in asked if question is not None), None)
     questions = [batch.told(target.name)] if batch else []
     if rest:
-        questions.append(f"the model leaves open whether {_reasons(rest, chain.op.title)}")
+        questions.append(f"the model leaves open whether {_reasons(rest, chain)}")
     return Judgement(Answer.UNKNOWN, "; ".join(questions), rows, None if rest else batch)
 
 
-def _reasons(rows: tuple[Row, ...], operator: str) -> str:
-    return "; ".join(dict.fromkeys(row.why or _blanket(row, operator) for row in rows))
+def _reasons(rows: tuple[Row, ...], chain: Chain, operator: str = "") -> str:
+    name = operator or chain.op.title
+    return "; ".join(dict.fromkeys(row.because(chain) or _blanket(row, name) for row in rows))
 
 
 def _blanket(row: Row, operator: str) -> str:
     if row.answer is Answer.MISCOMPUTES:
-        return f"it computes {operator} wrongly"
+        return f"it gets every {operator} wrong"
+    if row.answer is Answer.UNKNOWN:
+        return f"{operator} is untested on it"
     if row.answer is _FALLS_BACK:
         return f"its device has no {operator}"
     return f"it has no {operator}"

@@ -105,7 +105,7 @@ def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, str
 
     alike: dict[tuple[str, str], list[NodeVerdict]] = {}
     for one in unfit:
-        alike.setdefault((one.op, one.judgement.reason), []).append(one)
+        alike.setdefault((one.op, one.judgement.sentence), []).append(one)
     (op, reason), nodes = max(alike.items(), key=lambda one: len(one[1]))
     others = len(unfit) - len(nodes)
     more = f"; {counted(others, 'other')} for another reason" if others else ""

@@ -15,7 +15,6 @@ from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.pipeline import Refusal, Undone
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.rewriting.stated_sizes import HOLDS_WHERE
-from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.show.wording import (
     assumed_text,
     bytes_text,
@@ -202,8 +201,8 @@ def _undone(rewriting: Rewriting, one: Undone) -> str:
     rest = [rule for rule in one.rules if rule not in own]
     for plan in rewriting.fitting.plans if rewriting.fitting else ():
         if plan.node == one.node and own and rest:
-            reason = f"{rewriting.target} does not take it ({plan.judgement.reason})"
-            return f"{' and '.join(rest)} undoes {' and '.join(own)}, as {reason}"
+            said = f"{rewriting.target} {plan.judgement.sentence}"
+            return f"{' and '.join(rest)} undoes {' and '.join(own)}, as {said}"
     more = f"; onnxpad explain {one.form} says what goes together" if one.form else ""
     return f"{' and '.join(one.rules)} undo each other{more}"
 
@@ -241,7 +240,7 @@ def fitting_text(rewriting: Rewriting) -> str:
     plans = [one for one in found.plans if one.node not in undone]
     alike: dict[tuple[str, str], list[NodeVerdict]] = {}
     for one in plans:
-        alike.setdefault((one.op, f"{one.judgement.reason}; {way_text(one)}"), []).append(one)
+        alike.setdefault((one.op, f"{one.judgement.sentence}; {way_text(one)}"), []).append(one)
     lines = [note("note", found.note)] if found.note else []
     lines += [visible(f"{rewriting.target}: {said}") for said in found.prepared]
     lines += [
@@ -259,11 +258,9 @@ def fitting_text(rewriting: Rewriting) -> str:
 
 def _elsewhere(target: str, one: NodeVerdict) -> str:
     """What onnxruntime does with a node that the target takes."""
-    refused = one.judgement.answer is Answer.REFUSES
-    does = "refuses it" if refused else "computes it wrongly"
     return visible(
-        f"note: {one.op} '{one.node.label}' is written for {target} alone: onnxruntime {does}: "
-        f"{one.judgement.reason}"
+        f"note: {one.op} '{one.node.label}' is written for {target} alone: onnxruntime "
+        f"{one.judgement.sentence}"
     )
 
 

@@ -184,7 +184,13 @@ def _rows(found: Sequence[NodeVerdict]) -> list[tuple[str, ...]]:
 
 def _row(verdict: NodeVerdict) -> tuple[str, ...]:
     found = verdict.judgement
-    return verdict.node.label, verdict.op, str(found.answer), found.reason or "-", way_text(verdict)
+    return (
+        verdict.node.label,
+        verdict.op,
+        str(found.answer),
+        found.sentence or "-",
+        way_text(verdict),
+    )
 
 
 def way_text(verdict: NodeVerdict) -> str:
@@ -292,7 +298,7 @@ def _no_way_notes(target: str, found: Sequence[NodeVerdict]) -> list[str]:
 def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
     if verdict.judgement.answer is Answer.UNKNOWN:
         head = f"unknown: {target}, {verdict.op} {nodes}"
-        return note(head, f"{verdict.judgement.reason} (left as it is)")
+        return note(head, f"{verdict.judgement.sentence} (left as it is)")
     head = f"no way: {target}, {verdict.op} {nodes}"
     found = verdict.judgement
     reason = found.reason if found.by else f"{target} {found.does}: {found.reason}"

@@ -63,7 +63,7 @@ def test_one_line_a_model_and_a_last_one(folder: Path, capsys: Captured) -> None
             ["--target", "opencv"],
             (
                 "opencv would refuse or miscompute 2 of its nodes: Conv 'Conv__8990', "
-                "'Conv__9006': OpenCV pads SAME as SAME_UPPER"
+                "'Conv__9006': computes wrong numbers: OpenCV pads SAME as SAME_UPPER"
             ),
             "--dim 'unk__9105%4=0' --dim 'unk__9106%4=0' settles all 2",
         ),

@@ -40,6 +40,8 @@ class Answer(StrEnum):
     @property
     def does(self) -> str:
         """What a runtime does with a node, behind its name: 'refuses it'."""
+        if self is Answer.MISCOMPUTES:
+            return "computes wrong numbers"
         return "leaves it to the CPU" if self is Answer.FALLS_BACK else f"{self} it"
 
 
@@ -113,7 +115,8 @@ class Condition:
     `of_opset` marks questions about the opset of the model, `of_sizes` those about sizes that the
     file leaves open: what is done about them is done to the whole model.
     `lasting`: where it holds or is open, it does so behind every pass that leaves the operator.
-    `tells` says of a chain for which it holds what is wrong, with its numbers.
+    `tells` says of a chain for which it holds what is wrong, with its numbers. Where one of
+    several conditions suffices, they are `either`.
     """
 
     text: str
@@ -125,6 +128,12 @@ class Condition:
     of_opset: bool = False
     of_sizes: bool = False
     tells: Callable[[Chain], str | None] | None = None
+    either: tuple[Condition, ...] = ()
+
+    def of(self, chain: Chain) -> str:
+        """What holds of this chain: of several of which one suffices, those that do."""
+        holding = [one.of(chain) for one in self.either if one.holds(chain)]
+        return " and ".join(holding) or self.text
 
     def __and__(self, other: Condition) -> Condition:
         return Condition(
@@ -142,6 +151,7 @@ class Condition:
             lambda c: _some((self, other), c),
             cure=self.cure if self.cure == other.cure else "",
             lasting=self.lasting and other.lasting,
+            either=(self, other),
         )
 
     def __invert__(self) -> Condition:
@@ -153,7 +163,7 @@ class Condition:
 
     def called(self, text: str, negation: str = "") -> Condition:
         """The same question in other words."""
-        return replace(self, text=text, negation=negation)
+        return replace(self, text=text, negation=negation, either=())
 
 
 def every(conditions: tuple[Condition, ...], chain: Chain) -> bool | None:
@@ -204,6 +214,10 @@ class Row:
     def why(self) -> str:
         """The reason for a user: what the row says, or its conditions."""
         return self.says or self._conditions
+
+    def because(self, chain: Chain) -> str:
+        """The reason for a user, of the conditions only what holds of this chain."""
+        return self.says or ", and ".join(condition.of(chain) for condition in self.when)
 
     def told(self, chain: Chain) -> str:
         """What is wrong with this chain, with its numbers where a condition tells them."""

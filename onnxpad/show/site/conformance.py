@@ -135,7 +135,7 @@ def _cell(target: Target, way: Way, anchors: Mapping[Row, str]) -> Cell:
         Proof(str(row.evidence), f"{page}#{anchors[row]}") for row in found.rows if row in anchors
     )
     assumed = bool(found.rows) and all(row.evidence.other_than for row in found.rows)
-    return Cell(target.name, WORDS[found.answer], found.reason, tuple(proofs), assumed)
+    return Cell(target.name, WORDS[found.answer], found.sentence, tuple(proofs), assumed)
 
 
 def outcomes_of(table: Table, way: Way) -> Sequence[tuple[str, int]]:

@@ -44,7 +44,7 @@ def test_it_is_said_who_stands_in_the_way() -> None:
     (found,) = rewrite(model_of(ASYMMETRIC % "3"), target=["opencv", "ncnn"]).unfit
     assert found.judgement.by == ("ncnn",)
     assert found.judgement.answer is Answer.MISCOMPUTES
-    assert found.judgement.reason.startswith("ncnn miscomputes it: ")
+    assert found.judgement.reason.startswith("ncnn computes wrong numbers: ")
     assert "opencv" not in found.judgement.reason
     stopped = rewrite(model_of(BRANCHES), target=["onnx2torch", "opencv", "mnn"]).unfit
     ways = {one.op: one.judgement.by for one in stopped}

@@ -6,9 +6,12 @@ import re
 
 import pytest
 
+from onnxpad.inspection import inspect
+
 from onnxpad.runtimes.conditions import fronts, pads, tensors, windows
 from onnxpad.runtimes.conditions.rows import Condition
 from onnxpad.runtimes.targets import all_targets
+from tests.models.text import text_model
 
 
 @pytest.mark.parametrize("name", all_targets())
@@ -39,3 +42,49 @@ def test_opsets_and_open_sizes_come_with_a_cure() -> None:
     assert tensors.UNKNOWN_SIZES.cure == "give the model's inputs fixed sizes"
     assert tensors.SPATIAL_SIZES_LEFT_OPEN.cure == tensors.UNKNOWN_SIZES.cure
     assert windows.GROUPED.cure == ""
+
+
+POOL = "y = MaxPool <kernel_shape = [3, 3], pads = [0, 0, 1, 1], strides = [2, 2]> (x)"
+SENTENCES = {
+    "onnx2keras": (
+        POOL,
+        "computes wrong numbers: it pads, and a cell of its input may be negative",
+    ),
+    "candle": (POOL, "refuses it: "),
+    "mnn": (POOL, ""),
+    "xnnpack": (
+        'y = MaxPool <kernel_shape = [3, 3], auto_pad = "SAME_LOWER"> (x)',
+        "leaves it to the CPU: ",
+    ),
+    "ncnn": ("y = LpPool <kernel_shape = [2, 2]> (x)", "refuses it: it has no LpPool"),
+    "tract": (
+        "y = LpPool <kernel_shape = [2, 2]> (x)",
+        "not known: LpPool is untested on it",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_what_happens_is_said_before_why(name: str) -> None:
+    body, said = SENTENCES[name]
+    assert sentence(name, body).startswith(said)
+
+
+def sentence(name: str, body: str, shape: str = "1, 2, 8, 8") -> str:
+    model = text_model(body, inputs=f"float[{shape}] x", outputs="float[a, b, c, d] y")
+    (found,) = inspect(model, target=name).targets[name]
+    return found.judgement.sentence
+
+
+def test_what_is_not_known_begins_with_what_may_happen() -> None:
+    symmetric = "y = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x)"
+    said = sentence("ncnn", symmetric, "n, 2, 8, 8")
+    assert said.startswith("may compute wrong numbers: batch size is open; ")
+
+
+def test_of_conditions_of_which_one_suffices_those_that_hold_are_told() -> None:
+    either = windows.SAME | windows.CEIL_MODE | windows.STRIDED
+    model = text_model(POOL, inputs="float[1, 2, 8, 8] x", outputs="float[a, b, c, d] y")
+    (chain,) = inspect(model).chains
+    assert either.of(chain) == "a stride is above 1"
+    assert "auto_pad is" in either.text
