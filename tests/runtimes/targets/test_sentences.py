@@ -7,7 +7,6 @@ import re
 import pytest
 
 from onnxpad.inspection import inspect
-
 from onnxpad.runtimes.conditions import fronts, pads, tensors, windows
 from onnxpad.runtimes.conditions.rows import Condition
 from onnxpad.runtimes.targets import all_targets
