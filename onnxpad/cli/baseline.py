@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 LARGEST = 64 * 2**20
 """Bytes that the file may have."""
 _VERSION = 1
+NO_WAY = "no way"
+"""What stands instead of a command where nothing that onnxpad writes repairs a finding."""
 _AGAIN = "write it anew with --write-baseline"
 
 
@@ -33,21 +35,34 @@ class Known(NamedTuple):
 
 
 class Baseline:
-    """Known findings by model; models are named as seen from the folder of the file."""
+    """Known findings by model; models are named as seen from the folder of the file.
 
-    def __init__(self, path: str, models: Mapping[str, frozenset[Known]]) -> None:
+    `repairs` are commands by model and finding, for those who read the file.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        models: Mapping[str, frozenset[Known]],
+        repairs: Mapping[str, Mapping[Known, str]] | None = None,
+    ) -> None:
         self.path = path
         self._models = dict(models)
+        self._repairs = {name: dict(told) for name, told in (repairs or {}).items()}
         self._folder = Path(path).resolve().parent
 
     def known_of(self, model: str) -> frozenset[Known]:
         """What is known of a model."""
-        return self._models.get(self._name(model), frozenset())
+        return self._models.get(self.name(model), frozenset())
 
     def learn(self, model: str, found: frozenset[Known]) -> frozenset[Known]:
         """Take this for all that is known of a model."""
-        self._models[self._name(model)] = found
+        self._models[self.name(model)] = found
         return found
+
+    def note(self, model: str, repairs: Mapping[Known, str]) -> None:
+        """Say of findings what repairs them."""
+        self._repairs.setdefault(self.name(model), {}).update(repairs)
 
     def write(self) -> None:
         """Write the file, all or nothing, without models that are gone; RequestError says why not.
@@ -58,17 +73,28 @@ class Baseline:
 
         models = {name: known for name, known in sorted(self._models.items()) if self._keeps(name)}
         listed = {name: _by_code(known) for name, known in models.items()}
-        content = {"onnxpad-baseline": _VERSION, "models": listed}
+        told = {name: self._told(name, known) for name, known in models.items()}
+        repairs = {name: by_code for name, by_code in told.items() if by_code}
+        content = {"onnxpad-baseline": _VERSION, "models": listed, "repairs": repairs}
         data = json.dumps(content, indent=2, ensure_ascii=False).encode(errors="backslashreplace")
         try:
             deliver([memoryview(data + b"\n")], (), self.path, origin=None)
         except ModelError as error:
             raise RequestError(f"the baseline: {error}") from error.__cause__
 
+    def _told(self, name: str, known: Iterable[Known]) -> dict[str, dict[str, list[str]]]:
+        """By code the commands with the nodes that each repairs."""
+        found: dict[str, dict[str, list[str]]] = {}
+        for one in sorted(known):
+            if command := self._repairs.get(name, {}).get(one):
+                found.setdefault(one.code, {}).setdefault(command, []).append(one.node)
+        return found
+
     def _keeps(self, name: str) -> bool:
         return bool(self._models[name]) and (name == STANDARD or (self._folder / name).exists())
 
-    def _name(self, model: str) -> str:
+    def name(self, model: str) -> str:
+        """What the file calls a model."""
         if model == STANDARD:
             return model
         path = Path(model).absolute()
@@ -99,7 +125,8 @@ def read_baseline(path: str) -> Baseline:
         raise RequestError(f"cannot read the baseline '{path}': {error}") from error
     except (ValueError, RecursionError) as error:
         raise RequestError(f"the baseline '{path}' is not JSON: {error}; {_AGAIN}") from error
-    return Baseline(path, dict(_models(content, path)))
+    models = dict(_models(content, path))
+    return Baseline(path, models, {name: dict(_repairs(content, name)) for name in models})
 
 
 def _models(content: Any, path: str) -> Iterator[tuple[str, frozenset[Known]]]:  # noqa: ANN401
@@ -117,6 +144,16 @@ def _models(content: Any, path: str) -> Iterator[tuple[str, frozenset[Known]]]: 
                 f"nodes by code: {_AGAIN}"
             )
         yield name, frozenset(Known(code, node) for code, nodes in codes.items() for node in nodes)
+
+
+def _repairs(content: Mapping[str, Any], name: str) -> Iterator[tuple[Known, str]]:
+    """What the file says of repairs; what is not written as onnxpad does is passed over."""
+    by_model = content.get("repairs")
+    by_code = by_model.get(name) if isinstance(by_model, dict) else None
+    for code, commands in by_code.items() if isinstance(by_code, dict) else ():
+        if _is_listing(commands):
+            for command, nodes in commands.items():
+                yield from ((Known(code, node), command) for node in nodes)
 
 
 def _is_listing(codes: object) -> bool:

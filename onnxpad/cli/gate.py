@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -88,20 +88,27 @@ class Gate:
         self._baseline = _baseline(given["baseline"], models, writes=self._writes)
         self._speaks = bool(given["fail_on"] or given["baseline"] or given["sarif"])
         self._seen = self._gone = 0
+        self._repairs: Counter[str] = Counter()
 
-    def gated(self, model: str, findings: tuple[Finding, ...], targets: Collection[str]) -> Gated:
+    def gated(
+        self, model: str, findings: tuple[Finding, ...], record: Callable[[], Mapping[str, Any]]
+    ) -> Gated:
         """What fails a model; where a baseline is to be written, nothing does.
 
-        `targets` are the names of those that were asked for, which findings have in their codes.
+        `record` gives the report on it, which is asked for where there is a baseline.
         """
         named = frozenset(one for one in findings if one.kind in self.kinds)
         if self._baseline is None:
             return Gated(findings, named, frozenset())
-        from onnxpad.cli.baseline import Known
+        from onnxpad.cli.baseline import NO_WAY, Known
 
-        now = {Known.of(one) for one in named}
-        baseline = self._compared(self._baseline, model, now, targets)
+        now, report = {Known.of(one) for one in named}, record()
+        baseline = self._compared(self._baseline, model, now, report["targets"])
         known = frozenset(one for one in findings if Known.of(one) in baseline)
+        name = self._baseline.name(model)
+        ways = {Known.of(one): mending(name, one, report) for one in named & known}
+        self._baseline.note(model, {one: way or NO_WAY for one, way in ways.items()})
+        self._repairs.update(mending(model, one, report) for one in named & known)
         return Gated(findings, named - known, known)
 
     def _compared(
@@ -155,7 +162,7 @@ class Gate:
             say(f"wrote {self._baseline.path}\n")
             return FINE
         if self._seen:
-            say(f"{_counted(self._seen)} in {self._baseline.path}\n")
+            self._say_seen(self._baseline.path)
         if self._gone and self._prunes and status <= FINDINGS:
             self._baseline.write()
             say(f"{_counted(self._gone)} dropped from {self._baseline.path}\n")
@@ -163,6 +170,16 @@ class Gate:
             are = "is" if self._gone == 1 else "are"
             say(f"{_counted(self._gone)} {are} gone: --prune-baseline drops what is gone\n")
         return status
+
+
+    def _say_seen(self, path: str) -> None:
+        """How many findings are known, for how many there is no way, and a command for the rest."""
+        stuck, commands = self._repairs.pop("", 0), list(self._repairs)
+        have = "has" if stuck == 1 else "have"
+        more = f", and {len(commands) - 1} more" if len(commands) > 1 else ""
+        said = f"{_counted(self._seen)} in {path}"
+        tried = f"{commands[0]}{more}" if commands else ""
+        say_with_try(f"{said}, {stuck} of which {have} no way" if stuck else said, tried)
 
 
 def _check(given: dict[str, Any]) -> None:
@@ -224,30 +241,58 @@ def _reasons(code: str, record: Mapping[str, Any]) -> dict[str, str]:
 
 def repair(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     """The command that repairs a model that has this finding, or what there is instead."""
+    if finding.kind == TRAP:
+        return mending(model, finding, record) or f"onnxpad explain {finding.code}"
+    target = finding.code.rpartition(":")[0]
+    fails = _failing(target, record)
+    if not fails:
+        return ""
+    stuck = sum(not _is_mended(one) for one in fails)
+    if stuck > record["openings"][target]["settled"]:
+        return f"no form that onnxpad writes is taken for {stuck}: onnxpad explain {target}"
+    return mending(model, finding, record)
+
+
+def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
+    """The command after which a model no longer has this finding; '' where there is none.
+
+    It names the node where others have no way, for which a rewrite of all writes nothing.
+    """
     from onnxpad.show.wording import given_text
 
-    name = shlex.quote(model)
     if finding.kind == TRAP:
         node = next(one for one in record["nodes"] if one["node"] == finding.node)
         passes = next(one["passes"] for one in node["traps"] if one["code"] == finding.code)
         if not passes:
-            return f"onnxpad explain {finding.code}"
+            return ""
         lacking = node["try"][-1] if node["pads"] is None and node["try"] else ""
         facts = lacking if lacking.startswith("--dim") else ""
         words = [f"--pass {passes[0]}", given_text(record["assumed"]), facts]
     else:
         target = finding.code.rpartition(":")[0]
-        verdicts = record["targets"].get(target, ())
-        fails = [one for one in verdicts if one["verdict"] in ("refuses", "miscomputes")]
-        if not fails:
+        fails = _failing(target, record)
+        mine = [one for one in fails if one["node"] == finding.node]
+        if not mine:
             return ""
-        stuck = sum(not (one["rewrite"] and one["rewrite"]["passes"]) for one in fails)
-        opening = record["openings"][target]
-        if stuck > opening["settled"]:
-            return f"no form that onnxpad writes is taken for {stuck}: onnxpad explain {target}"
-        facts = opening["dims"] if stuck else {}
-        words = [f"--target {target}", given_text({**record["assumed"], **facts})]
-    return " ".join(filter(None, ["onnxpad rewrite", name, *words, "-o OUT"]))
+        opening, stuck = record["openings"][target], not all(map(_is_mended, fails))
+        facts, only = {}, ""
+        if stuck and sum(not _is_mended(one) for one in fails) <= opening["settled"]:
+            facts = opening["dims"]
+        elif stuck:
+            if not all(map(_is_mended, mine)):
+                return ""
+            only = f"--node {shlex.quote(finding.node)}"
+        words = [f"--target {target}", given_text({**record["assumed"], **facts}), only]
+    return " ".join(filter(None, ["onnxpad rewrite", shlex.quote(model), *words, "-o OUT"]))
+
+
+def _failing(target: str, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    verdicts = record["targets"].get(target, ())
+    return [one for one in verdicts if one["verdict"] in ("refuses", "miscomputes")]
+
+
+def _is_mended(verdict: Mapping[str, Any]) -> bool:
+    return bool(verdict["rewrite"] and verdict["rewrite"]["passes"])
 
 
 def _shortened(names: Sequence[str]) -> str:

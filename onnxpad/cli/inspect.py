@@ -125,7 +125,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
             report = inspection.inspect(model, **about, **asked)
     except OnnxpadError as error:
         return checks.concluded(fail_for(model, error, as_json=given["as_json"]))
-    gated = checks.gated(model, report.findings, report.targets)
+    gated = checks.gated(model, report.findings, report.to_json)
     html_files.write(given["html"], partial(_page, report, model))
     _tell(model, report, gated, given)
     if gated.failing:
@@ -178,7 +178,7 @@ def _gated(checks: gate.Gate, outcome: Outcome) -> tuple[Outcome, Callable[[], N
     """An outcome with what fails and what is known, and what says more about it."""
     if outcome.error:
         return outcome, _nothing
-    told = checks.gated(outcome.file, _found(outcome.record), outcome.record["targets"])
+    told = checks.gated(outcome.file, _found(outcome.record), lambda: outcome.record)
     result = "with known findings" if told.known else outcome.result.replace("failing", "fine")
     outcome = outcome._replace(
         result="failing" if told.failing else result,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import onnx
 import pytest
 
 from onnxpad import inspect
@@ -13,6 +14,7 @@ from onnxpad.inspection import KINDS
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.cli.processes import MODELS, SAME
 from tests.cli.test_targets import INTEGER, STRINGS, save
+from tests.models.text import text_model
 
 Captured = pytest.CaptureFixture[str]
 UNTESTED = """<ir_version: 8, opset_import: ["" : 17]>
@@ -99,7 +101,9 @@ def test_known_findings_pass_and_new_ones_fail(capsys: Captured, baseline: Path)
     assert exits(*line, "--target", "opencv", "--write-baseline") == 0
     assert capsys.readouterr().err == f"wrote {baseline}\n"
     assert exits(*line, "--target", "opencv") == 0
-    assert capsys.readouterr().err == f"5 known findings in {baseline}\n"
+    said = capsys.readouterr().err
+    assert said.startswith(f"5 known findings in {baseline}\n  try     onnxpad rewrite {SAME} ")
+    assert said.endswith(" --target opencv -o OUT, and 1 more\n")
     assert exits(*line, "--target", "opencv", "--target", "ncnn") == 1
     assert "ncnn:wrong 'MaxPool.0', 'AveragePool.0'" in capsys.readouterr().err
     assert exits(*line, "--target", "opencv", "--fail-on", "trap") == 1
@@ -275,3 +279,47 @@ def test_the_python_report_lists_findings_once() -> None:
         ("opencv:wrong", "/f/f.2/Conv"),
         ("opencv:wrong", "/f/f.4/Conv"),
     ]
+
+
+MIXED = """[pool] p, i = MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (x)
+[norm] y = LpPool <kernel_shape = [2,2], pads = [1,1,1,1]> (p)"""
+
+
+def test_known_findings_tell_which_could_be_repaired(
+    capsys: Captured, tmp_path: Path, baseline: Path
+) -> None:
+    made = text_model(MIXED, "float[1,2,8,8] x", outputs="float[a,b,c,d] y, int64[e,f,g,h] i")
+    onnx.save(made, tmp_path / "m.onnx")
+    line = (tmp_path / "m.onnx", "--baseline", baseline, "--target", "ncnn")
+    exits(*line, "--write-baseline")
+    command = "onnxpad rewrite m.onnx --target ncnn --node norm -o OUT"
+    told = json.loads(baseline.read_text())["repairs"]
+    assert told == {"m.onnx": {"ncnn:refused": {"no way": ["pool"], command: ["norm"]}}}
+    capsys.readouterr()
+    assert exits(*line) == 0
+    said = capsys.readouterr().err
+    assert said.startswith(f"2 known findings in {baseline}, 1 of which has no way\n  try     ")
+    assert said.endswith(" --target ncnn --node norm -o OUT\n")
+
+
+def test_what_is_said_of_repairs_stays_where_it_was_not_looked_for(
+    tmp_path: Path, baseline: Path
+) -> None:
+    line = (STRINGS, "--baseline", baseline, "--write-baseline")
+    exits(*line, "--target", "opencv")
+    before = json.loads(baseline.read_text())["repairs"]
+    exits(SAME, "--baseline", baseline, "--write-baseline", "--target", "ncnn")
+    after = json.loads(baseline.read_text())["repairs"]
+    assert len(before) == 1
+    assert before.items() <= after.items()
+    assert len(after) == 2
+
+
+def test_a_file_without_a_word_of_repairs_is_read(capsys: Captured, baseline: Path) -> None:
+    line = (SAME, "--baseline", baseline, "--target", "opencv")
+    exits(*line, "--write-baseline")
+    written = json.loads(baseline.read_text())
+    for repairs in ({"repairs": [1]}, {"repairs": {next(iter(written["models"])): 3}}, {}):
+        kept = {name: written[name] for name in ("onnxpad-baseline", "models")}
+        baseline.write_text(json.dumps(kept | repairs))
+        assert exits(*line) == 0
