@@ -171,7 +171,6 @@ class Gate:
             say(f"{_counted(self._gone)} {are} gone: --prune-baseline drops what is gone\n")
         return status
 
-
     def _say_seen(self, path: str) -> None:
         """How many findings are known, for how many there is no way, and a command for the rest."""
         stuck, commands = self._repairs.pop("", 0), list(self._repairs)

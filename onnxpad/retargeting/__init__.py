@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, TypeAlias
 
 from onnxpad import processes
 from onnxpad.errors import RequestError
-from onnxpad.model.editing.session import Edited, finish, session_on
+from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
+from onnxpad.model.editing.stated_sizes import relied_on, stated
 from onnxpad.model.files.contents import contents
 from onnxpad.model.opened import ModelLike, open_model
 from onnxpad.model.reading.survey import known_names, selection
@@ -19,7 +20,7 @@ from onnxpad.reports import Report, reported
 from onnxpad.retargeting.plan import Plan
 from onnxpad.retargeting.report import Kept, Move, Refused
 from onnxpad.retargeting.rules import MoveRule, by_convention, by_plan
-from onnxpad.retargeting.run import Progress, run
+from onnxpad.retargeting.run import MoveLog, Progress, run
 from onnxpad.verbs import verb
 
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
@@ -30,14 +31,19 @@ _TRY = "\n  try     "
 __all__ = ["Kept", "Move", "Refused", "Retargeting", "parse_plan", "read_plan", "retarget"]
 
 
-@reported("to", "changed", "assumed", "changes", "unchanged", "skips", "breaks", "limits_met")
+@reported(
+    *("to", "changed", "assumed", "relied_on", "changes", "unchanged", "skips", "breaks"),
+    "limits_met",
+)
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Retargeting(Edited, Report):
     """What a retarget did.
 
     `changes` are nodes that were moved, `unchanged` those that pad like this already, `skips`
     those that could not be moved; each has its reason. `breaks` are nodes downstream whose
-    inputs do not fit together any more.
+    inputs do not fit together any more. `relied_on` are those of the sizes that the user stated
+    without which the result would be another: sizes of inputs are written into the model, other
+    facts into its metadata as `onnxpad.holds_where`.
     """
 
     to: str
@@ -77,10 +83,19 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     rule = _rule(to, plan, source)
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
-        session = session_on(opened, dims, Preferences(ambiguous))
-        selected = selection(session, nodes)
-        known_names(session, rule.names, rule.label)
-        log = run(session, rule, selected, progress)
+        kept = replace(opened, owned=False) if dims else opened  # as it was, to work on once more
+
+        def moved(
+            sizes: Mapping[str, int | str] | None, progress: Progress | None = None
+        ) -> tuple[EditSession, MoveLog]:
+            session = session_on(kept, sizes, Preferences(ambiguous))
+            selected = selection(session, nodes)
+            known_names(session, rule.names, rule.label)
+            return session, run(session, rule, selected, progress)
+
+        session, log = moved(dims, progress)
+        relied = relied_on(session.script, dims or {}, lambda fewer: moved(fewer)[0].script)
+        session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
         return Retargeting(
             edited=finish(session, opened),
             to=rule.name,
@@ -90,6 +105,7 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
             breaks=log.breaks,
             script=tuple(session.script),
             assumed=dict(dims or {}),
+            relied_on=relied,
             source=opened.source,
             carried=opened.carried,
             limits_met=tuple(work.met.values()),

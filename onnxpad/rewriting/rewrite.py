@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +13,7 @@ from onnxpad import processes
 from onnxpad.errors import ModelError
 from onnxpad.model.editing.script import Edit, InsertNode
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
+from onnxpad.model.editing.stated_sizes import relied_on, stated
 from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.graph.nodes import NodeId
@@ -34,7 +35,6 @@ from onnxpad.rewriting.pipeline import (
     standing,
     undone,
 )
-from onnxpad.rewriting.stated_sizes import relied_on, stated
 from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
@@ -91,7 +91,6 @@ class Rewriting(Edited, Report):
     notes: tuple[Refusal, ...] = ()
     target: str = ""
     fitting: Fitted | None = None
-    relied_on: Mapping[str, int | str] = field(default_factory=dict)
     original: Callable[[], ModelOrGraph] | None = None
 
     schema = 2

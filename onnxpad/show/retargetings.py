@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import describe_edit, edit_record
 from onnxpad.retargeting import Kept, Move, Refused, Retargeting
+from onnxpad.show.stated_sizes import relied_text
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
-    assumed_text,
     counted,
     idle_text,
     input_text,
@@ -52,7 +52,7 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
     summary = [
         paragraph(visible(f"breaks: {one}") for one in found.breaks),
         *limits_text(found.limits_met),
-        assumed_text(found.assumed) if found.changed else "",
+        relied_text(found),
         visible(
             f"{name}{target}: {'nothing written; without that, ' if refused else ''}"
             f"{summary_text(found, done=written is not None)}"

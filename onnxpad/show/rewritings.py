@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.geometry.size import show
-from onnxpad.model.editing.script import FixSize, SetMetadata, describe_edit, edit_record
+from onnxpad.model.editing.script import describe_edit, edit_record
 from onnxpad.padding.chain import Skip
 from onnxpad.padding.effective_pads import multiples_text, settling
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.pipeline import Refusal, Undone
 from onnxpad.rewriting.rewrite import Rewriting
-from onnxpad.rewriting.stated_sizes import HOLDS_WHERE
+from onnxpad.show.stated_sizes import relied_text
 from onnxpad.show.wording import (
-    assumed_text,
     bytes_text,
     counted,
     either,
@@ -87,18 +86,6 @@ def _own_runtime_text(rewriting: Rewriting, written: str | None) -> str:
     if rewriting.fitting is None or not rewriting.changed or written is None:
         return ""
     return f"to check it in {rewriting.target} itself: onnxpad explain own-runtime"
-
-
-def relied_text(rewriting: Rewriting) -> str:
-    """Where the result holds, and what of that the model itself says from now on."""
-    if not rewriting.changed or not rewriting.relied_on:
-        return ""
-    fixed = [f"{e.dimension}={e.size}" for e in rewriting.script if isinstance(e, FixSize)]
-    noted = [edit.value for edit in rewriting.script if isinstance(edit, SetMetadata)]
-    said = [f"{', '.join(fixed)} in its inputs"] if fixed else []
-    said += [f"{one} in its metadata ({HOLDS_WHERE})" for one in noted]
-    written = f"so the model itself says: {', '.join(said)}" if said else ""
-    return paragraph([assumed_text(rewriting.relied_on), visible(written)])
 
 
 def _cost_text(rewriting: Rewriting, model: str, written: str | None) -> str:

@@ -302,9 +302,7 @@ def test_known_findings_tell_which_could_be_repaired(
     assert said.endswith(" --target ncnn --node norm -o OUT\n")
 
 
-def test_what_is_said_of_repairs_stays_where_it_was_not_looked_for(
-    tmp_path: Path, baseline: Path
-) -> None:
+def test_what_is_said_of_repairs_stays_where_it_was_not_looked_for(baseline: Path) -> None:
     line = (STRINGS, "--baseline", baseline, "--write-baseline")
     exits(*line, "--target", "opencv")
     before = json.loads(baseline.read_text())["repairs"]
@@ -315,7 +313,7 @@ def test_what_is_said_of_repairs_stays_where_it_was_not_looked_for(
     assert len(after) == 2
 
 
-def test_a_file_without_a_word_of_repairs_is_read(capsys: Captured, baseline: Path) -> None:
+def test_a_file_without_a_word_of_repairs_is_read(baseline: Path) -> None:
     line = (SAME, "--baseline", baseline, "--target", "opencv")
     exits(*line, "--write-baseline")
     written = json.loads(baseline.read_text())

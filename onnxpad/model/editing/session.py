@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -176,12 +176,15 @@ class Edited:
 
     `edited` is what was worked on: a ModelProto, without its large weights where it was read from
     a file, or the Graph that was given. `script` are the edits, `assumed` the sizes that the user
-    stated, `limits_met` says what of native code was ended at its limit of time or memory.
+    stated, `relied_on` those of them without which the script would be another: sizes of inputs
+    are written into the model, other facts into its metadata as `onnxpad.holds_where`.
+    `limits_met` says what of native code was ended at its limit of time or memory.
     """
 
     edited: ModelOrGraph
     script: tuple[Edit, ...]
     assumed: Mapping[str, int | str]
+    relied_on: Mapping[str, int | str] = field(default_factory=dict)
     source: Source | None = None
     limits_met: tuple[str, ...] = ()
     carried: Carried | None = None

@@ -1,4 +1,4 @@
-"""What a rewritten model says of the sizes that its user stated and that the rewrite relied on."""
+"""What an edited model says of the sizes that its user stated and that the edits relied on."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _alike(script: Sequence[Edit], facts: Facts, again: Callable[[Facts], Sequen
 
 
 def stated(model: Model, script: Sequence[Edit], facts: Facts, *, whole: bool) -> list[Edit]:
-    """Edits after which the model itself says what its rewrite relied on.
+    """Edits after which the model itself says what its script relied on.
 
     A size of an input goes into its type, and everything else into the metadata, which only a
     `whole` model has.
