@@ -536,6 +536,19 @@ def test_channels_may_be_the_last_axis() -> None:
     assert prove(before, text(body.format("pads = [0, 1, 0, 0]"))).verdict == "refuted"
 
 
+@pytest.mark.parametrize(("kind", "value"), [("int8", -127), ("uint8", 1)])
+def test_a_pad_next_to_the_lowest_whole_number_shows_where_all_data_is_lower(
+    kind: str, value: int
+) -> None:
+    head = f"g ({kind}[1,1,20] x) => ({kind}[a,b,c] y) <int64[6] p = {{0,0,4,0,0,0}}, {kind} v = "
+    pool = "t = Pad(x, p, v) y = MaxPool<kernel_shape = [9], strides = [5]>(t)"
+    lowest = 0 if kind == "uint8" else -128
+    before, after = (text(f"{head}{{{one}}}> {{ {pool} }}") for one in (lowest, value))
+    found = prove(before, after)
+    assert found.verdict == "refuted"
+    assert found.reason == f"y[0, 0, 0] is {lowest}, then {value}"
+
+
 def test_the_first_axis_may_be_one_of_an_image() -> None:
     """An image of [H, W, C]: at sizes of one or two the kernel finds no window."""
     steps = "s = Unsqueeze(x, first) t = Transpose<perm = [0, 3, 1, 2]>(s) y = Conv"
