@@ -20,6 +20,8 @@ Array = NDArray[Any]
 _TOLERANCE = 1e-5
 _SIGNS = ("both", "negative", "positive")
 _MAGNITUDES = (1.0, 8.0, 0.01, 3000.0)
+_AT_ENDS, _BESIDE = 3000.0, 0.2
+"""Whole numbers of this magnitude are the least and the largest, but for a few beside them."""
 _FEW = 16
 _ROUNDS, _SMALL = 8, 1 << 12
 """Small inputs are drawn so often: where results are rounded, few of them show a difference."""
@@ -125,7 +127,7 @@ def drawn(
     shape: tuple[int, ...],
     dtype: np.dtype[Any],
 ) -> Array:
-    """Values of a type and of a magnitude, of both signs or of one."""
+    """Values of a type and of a magnitude, of both signs or of one; float64 or integers."""
     magnitude, sign = kind
     if dtype.kind == "b":
         return random.integers(0, 2, shape).astype(bool)
@@ -133,8 +135,12 @@ def drawn(
         info = np.iinfo(dtype)
         low, high = max(int(info.min), -(1 << 15)), min(int(info.max), 1 << 15)
         low = max(low, 1) if sign == "positive" else low
-        high = min(high, 0) if sign == "negative" else high
-        return random.integers(low, max(low, high), shape, endpoint=True)
+        high = max(low, min(high, 0)) if sign == "negative" else high
+        if magnitude == _AT_ENDS:
+            beside = random.integers(0, 4, shape) * (random.random(shape) < _BESIDE)
+            up = random.random(shape) < {"positive": 1, "negative": 0, "both": 0.5}[sign]
+            return np.where(up, high - beside, low + beside).clip(low, high)
+        return random.integers(low, high, shape, endpoint=True)
     values = random.standard_normal(shape) * magnitude
     if magnitude == 8:
         values = np.rint(values)

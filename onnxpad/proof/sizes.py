@@ -69,7 +69,7 @@ def bound(bit: int, notes: Notes, fact: Fact) -> int:
 def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch | bool, Sizes]:
     """Compare at sizes that are large enough for a result, and which those are."""
     sizes: Sizes = {}
-    for few, start in product((2, 1), (5, 9, 17, 33, 65)):
+    for few, start in product((2, 1, 0), (5, 9, 17, 33, 65)):
         sizes = moderate_sizes(region, facts, start, few)
         found = compare(region, sizes, shop)
         if found is not False:

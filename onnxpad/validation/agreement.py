@@ -121,7 +121,7 @@ def relative_gap(a: Array, b: Array) -> float:
     """Largest difference over largest value; infinite where shapes differ."""
     if a.shape != b.shape or _nested(a, b):
         return 0.0 if a.shape == b.shape and same(a, b) else np.inf
-    size = float(np.max(np.abs(_lowest_as_infinite(a)), initial=0.0, where=np.isfinite(a)))
+    size = float(magnitudes(a).max(initial=0.0))
     return gap(a, b).max_abs / size if size else gap(a, b).max_abs
 
 
@@ -129,8 +129,13 @@ def untelling(value: Array, bound: float) -> bool:
     """Whether a bound is so large that it would excuse a padding error."""
     if value.dtype == object or value.size == 0:
         return False
-    wide = np.abs(value.astype(np.float64))
-    return bound > UNTELLING * float(wide[np.isfinite(wide)].max(initial=0.0))
+    return bound > UNTELLING * float(magnitudes(value).max(initial=0.0))
+
+
+def magnitudes(value: Array) -> NDArray[np.float64]:
+    """How large the elements are; 0 for NaN, infinities, and the lowest float, which is -inf."""
+    wide = _lowest_as_infinite(value)
+    return np.where(np.isfinite(wide), np.abs(wide), 0.0)
 
 
 def _where(beyond: NDArray[np.bool_]) -> str:

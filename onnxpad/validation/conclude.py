@@ -108,6 +108,8 @@ def _both(proof: ProofReport, run: Validation, ran: RunReport) -> tuple[Verdict,
     if proof.verdict == "proved":
         if ran.verdict is not Verdict.DIFFERENT:
             return Verdict.PROVED, said
+        if any(row.shape_after is None and row.shape_before is not None for row in run.outputs):
+            return Verdict.DIFFERENT, f"equal by the ONNX text, but {ran.reason}"
         places = sorted({names[0] for names in run.providers.values() if names})
         them = f"{' and '.join(places) or 'onnxruntime'} compute{'s' * (len(places) < 2)} them"
         return Verdict.DIFFERENT, f"equal by the ONNX text; {them} differently: {ran.reason}"

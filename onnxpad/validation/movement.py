@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.validation.agreement import magnitudes
+
 Array = NDArray[Any]
 UNITS = {"float16": 2.0**-11, "float64": 2.0**-53, "bfloat16": 2.0**-8}
 # Next to nothing, against the median of the channels.
@@ -30,8 +32,7 @@ def bounds_of(moved: Array, clean: Array, *, apart: bool) -> Array:
     """
     if clean.dtype.kind in "iubO" or clean.size == 0:
         return 2 * moved
-    wide = np.abs(clean.astype(np.float64))
-    size = _largest(np.where(np.isfinite(wide), wide, 0.0), apart=apart)
+    size = _largest(magnitudes(clean), apart=apart)
     live = size > 0
     if not live.any():
         return 2 * moved
@@ -45,8 +46,7 @@ def stored(value: Array, *, apart: bool) -> Array:
     """What storing the cells of a tensor may move them by, of each one if they are `apart`."""
     if value.dtype.kind in "iubO" or value.size == 0:
         return np.zeros(())
-    wide = np.abs(value.astype(np.float64))
-    wide = _unit(value) * np.where(np.isfinite(wide), wide, 0.0)
+    wide = _unit(value) * magnitudes(value)
     return np.asarray(wide if apart else wide.max())
 
 

@@ -41,6 +41,8 @@ _SCHEMES: tuple[tuple[int, bool], ...] = (
     (512, True),
     (8, False),
 )
+# Sizes where the first axis may be one of an image.
+_LONG = (32, 64)
 # A float32 or float64 beyond this came from the lowest float, not from data of ordinary size.
 HUGE = 1e37
 # So many cells are drawn at once, as float64 or int64, and converted.
@@ -347,7 +349,8 @@ def _lost(value: Array, *, pooled: bool) -> bool:
 class Draw:
     """How one sample is tried: sizes from `size_from`, all alike or not, and integers.
 
-    `sizes` are taken in turn instead; axis 1 has so many `channels` where they are not 0.
+    `sizes` are taken in turn instead; axis 1 has so many `channels` where they are not 0. The first
+    axis is a batch of one or two, unless it is `long` like the others.
     """
 
     size_from: int
@@ -355,6 +358,7 @@ class Draw:
     style: Style
     sizes: tuple[int, ...] = ()
     channels: int = 0
+    long: bool = False
 
 
 class Sampler:
@@ -385,6 +389,9 @@ class Sampler:
                 yield Draw(size_from, square, style)
                 if size_from == _SCHEMES[0][0] and self._open_channels:
                     yield from (Draw(size_from, square, style, (), c) for c in self._channels)
+            firsts = [d for t in self._types.values() for d in (t.dims or ())[:1]]
+            if any(isinstance(size, Symbol) for size in firsts):
+                yield from (Draw(size, square=False, style=style, long=True) for size in _LONG)
 
     def at_sizes(self, sizes: Sequence[int], settled: Draw) -> Iterator[Draw]:
         """As `settled`, at each of the sizes in turn; nothing where no size is open."""
@@ -487,7 +494,7 @@ def _size(
     if size is None:
         return draw.sizes[axis % len(draw.sizes)] if draw.sizes and axis else draw.size_from
     if size.name not in sizes:
-        if axis == 0 and rank > 1:
+        if axis == 0 and rank > 1 and not draw.long:
             wanted = 1 + index % 2
         elif draw.sizes:
             wanted = draw.sizes[0 if draw.square else len(sizes) % len(draw.sizes)]

@@ -59,6 +59,7 @@ class Verifier:
     found: list[Region] = field(default_factory=list)
     settled: bool = False
     probed: bool = False
+    _misread: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._locate()
@@ -171,7 +172,10 @@ class Verifier:
                 case.check_text({name: values[name] for name in region.outputs})
             else:
                 self.bench.progress(f"sample {ran.index}: {', '.join(region.outputs)}")
-                judged.append(case.judged(ran.index))
+                row = case.judged(ran.index)
+                judged.append(row)
+                if self.proved and row.verdict is Verdict.DIFFERENT and case.differs_by_text():
+                    self._misread.add(row.tensor)
         return judged
 
     def _agrees(self, ran: Ran, region: Region) -> bool:
@@ -186,10 +190,14 @@ class Verifier:
         )
 
     def _misnamed(self, ran: Ran, judged: list[RegionRow]) -> frozenset[str]:
-        """Inner tensors of failing regions that may carry one name and two meanings."""
+        """Inner tensors of failing regions that may carry one name and two meanings.
+
+        They do where the models are proved to be the same function, and the text makes two things
+        of the tensor.
+        """
         before, after = ran.before, ran.after
         if isinstance(before, RunFailure) or isinstance(after, RunFailure):
-            return frozenset()
+            return frozenset(self._misread - set(self.pair.before.outputs) - self.apart)
         bad = {r.tensor for r in judged if r.verdict in (Verdict.DIFFERENT, Verdict.UNVERIFIED)}
         outputs = {
             name for region in self.found if bad & set(region.outputs) for name in region.outputs

@@ -145,3 +145,11 @@ def test_pool_lp() -> None:
     for x in (X5, -X5):
         np.testing.assert_allclose(oracle.pool_lp(x, [3], pads=[1, 1])[0, 0], expected, atol=1e-4)
     check(oracle.pool_lp(N4, [2], p=1, strides=[2]), 8, 4)
+
+
+def test_a_window_over_no_cells_reads_the_padding_alone() -> None:
+    none = np.zeros((1, 1, 0))
+    check(oracle.conv(none, np.ones((1, 1, 2)), np.array([3.0]), pads=[1, 2]), 3, 3)
+    check(oracle.pool_max(none, [2], pads=[1, 1])[0], -np.inf)
+    with pytest.raises(ValueError, match="holds no window"):
+        oracle.conv(none, np.ones((1, 1, 1)), auto_pad="SAME_UPPER")

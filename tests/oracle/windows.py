@@ -106,7 +106,9 @@ def place_windows(
 ) -> tuple[Window, ...]:
     """One Window per spatial axis, auto_pad resolved; an empty auto_pad means NOTSET.
 
-    Raises ValueError where attributes contradict each other or an axis holds no window.
+    Raises ValueError where attributes contradict each other or an axis holds no window. Over an
+    axis of 0 cells pads may make some (onnxruntime 1.31.1 runs such a Conv, not pools); SAME makes
+    none.
     """
     rank, auto_pad = len(spatial), auto_pad or "NOTSET"
     written = explicit_pads(pads, auto_pad, rank)
@@ -118,7 +120,7 @@ def place_windows(
         if auto_pad.startswith("SAME"):
             begin, end = resolve_same(size, k, s, d, auto_pad == "SAME_LOWER")
         window = Window(size, k, s, d, begin, end, ceil_mode)
-        if size < 1 or window.out < 1:
+        if (size < 1 and auto_pad.startswith("SAME")) or window.out < 1:
             raise ValueError(f"axis {axis} holds no window: {window}")
         windows.append(window)
     return tuple(windows)
@@ -147,9 +149,10 @@ def inside(windows: Sequence[Window], *, padded: bool) -> Array:
 def gather(x: Array, windows: Sequence[Window], fill: float) -> Array:
     """The cells of every window, `[N, C, outs..., kernels...]`, `fill` outside the data."""
     rank = len(windows)
-    near = [_spread(w.cells().clip(0, w.size - 1), a, rank) for a, w in enumerate(windows)]
+    near = [_spread(w.cells().clip(0, max(0, w.size - 1)), a, rank) for a, w in enumerate(windows)]
     index: tuple[Any, ...] = (slice(None), slice(None), *near)
-    return np.where(inside(windows, padded=False), x[index], fill)
+    held = np.pad(x, [(0, 0), (0, 0), *((0, w.size == 0) for w in windows)])
+    return np.where(inside(windows, padded=False), held[index], fill)
 
 
 def lowest(dtype: np.dtype[Any]) -> float:

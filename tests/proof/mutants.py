@@ -127,6 +127,8 @@ def chosen(spec: Spec, built: Built, rng: Generator) -> Iterator[Feed]:
             for low, high in ((info.min, info.max), (max(0, info.min), info.max), (info.min, 1)):
                 whole = rng.integers(low, max(low + 1, high), x.shape, endpoint=True)
                 yield {**feed, "x": whole.astype(x.dtype)}
+            for end in (info.min, info.max):
+                yield {**feed, "x": np.full_like(x, end)}
             continue
         for scale in (0.01, 1.0, 30.0, 3000.0):
             drawn = rng.standard_normal(x.shape) * scale

@@ -536,6 +536,31 @@ def test_channels_may_be_the_last_axis() -> None:
     assert prove(before, text(body.format("pads = [0, 1, 0, 0]"))).verdict == "refuted"
 
 
+@pytest.mark.parametrize(("kind", "value"), [("int8", -127), ("uint8", 1)])
+def test_a_pad_next_to_the_lowest_whole_number_shows_where_all_data_is_lower(
+    kind: str, value: int
+) -> None:
+    head = f"g ({kind}[1,1,20] x) => ({kind}[a,b,c] y) <int64[6] p = {{0,0,4,0,0,0}}, {kind} v = "
+    pool = "t = Pad(x, p, v) y = MaxPool<kernel_shape = [9], strides = [5]>(t)"
+    lowest = 0 if kind == "uint8" else -128
+    before, after = (text(f"{head}{{{one}}}> {{ {pool} }}") for one in (lowest, value))
+    found = prove(before, after)
+    assert found.verdict == "refuted"
+    assert found.reason == f"y[0, 0, 0] is {lowest}, then {value}"
+
+
+def test_the_first_axis_may_be_one_of_an_image() -> None:
+    """An image of [H, W, C]: at sizes of one or two the kernel finds no window."""
+    steps = "s = Unsqueeze(x, first) t = Transpose<perm = [0, 3, 1, 2]>(s) y = Conv"
+    head = "g (float[H,W,2] x) => (float[a,b,c,d] y) <int64[1] first = {0}, float[1,2,7,7] w = "
+    same, right, wrong = (
+        text(f"{head}{{{weights(98)}}}> {{ {steps}<strides = [4, 4]{more}>(t, w) }}")
+        for more in ("", ", pads = [0, 0, 0, 0]", ", pads = [0, 0, 1, 0]")
+    )
+    assert prove(same, right).verdict == "proved"
+    assert prove(same, wrong).verdict == "refuted"
+
+
 def test_tensors_that_a_few_bytes_describe_take_no_memory() -> None:
     """Shapes are followed without cells: a node of a gigabyte once took 8 here."""
     nodes = """n = Constant<value = int64[3] {1, 1, 268435456}>()

@@ -1,9 +1,11 @@
 import tracemalloc
+from typing import Any
 
 import numpy as np
 import pytest
 
-from onnxpad.validation.agreement import gap, same, untelling
+from onnxpad.validation.agreement import gap, relative_gap, same, untelling
+from onnxpad.validation.movement import bounds_of, stored
 
 INF = np.inf
 
@@ -72,6 +74,17 @@ def test_where_says_the_columns_that_differ_and_how_many_places() -> None:
 def test_a_bound_as_large_as_the_value_tells_nothing() -> None:
     assert untelling(np.array([1.0, -2.0]), 1.0)
     assert not untelling(np.array([1.0, -2.0]), 0.1)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_the_lowest_value_is_no_magnitude(kind: type[np.floating[Any]]) -> None:
+    """It is -inf: a window of padding alone makes no other cell's difference small."""
+    lowest = np.finfo(kind).min
+    first, second = np.array([lowest, 9], kind), np.array([lowest, 6], kind)
+    assert relative_gap(first, second) == 1 / 3
+    assert untelling(first, 1e30)
+    assert float(stored(first, apart=False)) < 1e-5
+    assert float(bounds_of(np.zeros(()), first, apart=False)) < 1e-5
 
 
 @pytest.mark.parametrize(

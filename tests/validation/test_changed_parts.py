@@ -8,6 +8,7 @@ from onnx import ModelProto, TensorProto, numpy_helper
 
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.validation import Validation, Verdict, changed_parts
+from tests.proof.small_models import text
 from tests.validation.builders import B1, W1, model, node, pooled, two_convs
 from tests.validation.runs import validate
 
@@ -123,3 +124,17 @@ def test_a_model_that_only_the_default_optimiser_breaks_is_different() -> None:
     assert all(row.equal for row in report.outputs if row.level == "off")
     assert report.verdict is Verdict.DIFFERENT
     assert "Pad_Fusion" in report.reason
+
+
+def test_another_shape_is_no_rounding_whatever_the_part_is() -> None:
+    """How a Loop rounds is not known; SAME and pads of 0 contradict each other for a proof."""
+    head = 'g (float[1,2,9] x) => (float[n,a,b,c] y) <int64 turns = {2}> { y = Loop (turns, "") '
+    body = "<body: graph = b (int64 i, bool on) => (bool go, float[a,b,c] z) { go = Identity (on) "
+    pool = "z = MaxPool <kernel_shape = [3], strides = [2], pads = [0, 0]"
+    before, after = (
+        text(f"{head}{body}{pool}{more}> (x) }}> }}", opset=22)
+        for more in ("", ', auto_pad = "SAME_UPPER"')
+    )
+    report = cpu(before, after)
+    assert report.verdict is Verdict.DIFFERENT
+    assert "shape [2, 1, 2, 4] against [2, 1, 2, 5]" in report.reason

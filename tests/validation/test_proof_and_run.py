@@ -67,6 +67,29 @@ def test_proved_and_a_run_that_differs_is_different_with_the_node() -> None:
     assert "MaxPool 'pool'" in found.reason
 
 
+def test_proved_and_a_model_that_onnxruntime_does_not_open() -> None:
+    padded = 't = Pad <mode = "constant"> (x, p, low) y = MaxPool <kernel_shape = [1]> (t)'
+    own = "y = MaxPool <kernel_shape = [1], pads = [1, 1]> (x)"
+    head = "g (float[1,1,9] x) => (float[a,b,c] y) <int64[6] p = {0,0,1,0,0,1}, float low = {-inf}>"
+    found = both(text(f"{head} {{ {padded} }}"), text(f"{head} {{ {own} }}"))
+    assert found.verdict is Verdict.DIFFERENT
+    said = "equal by the ONNX text, but onnxruntime does not open the second model: "
+    assert found.reason.startswith(said)
+
+
+def test_a_cell_that_nobody_reads_is_no_difference_where_nothing_runs() -> None:
+    """MaxPool's pads reach its kernel, which onnxruntime refuses; it leaves every other cell."""
+    head = "g (float[1,1,8] x) => (float[a,b,c] y)"
+    pool = "y = MaxPool <kernel_shape = [1], pads = [1, 1], strides = [2]> (t)"
+    padded = (
+        f"{head} <int64[6] p = {{0,0,1,0,0,2}}, float v = {{5}}> {{ t = Pad (x, p, v) {pool} }}"
+    )
+    joined_on = "<float[1,1,1] f = {7}, float[1,1,2] e = {5, 9}> { t = Concat <axis = 2> (f, x, e)"
+    found = both(text(padded), text(f"{head} {joined_on} {pool} }}"))
+    assert found.verdict is Verdict.PROVED, found.reason
+    assert "onnxruntime runs neither model" in found.reason
+
+
 def test_what_the_text_tells_apart_is_different_although_onnxruntime_does_not() -> None:
     """onnxruntime 1.31.1 places SAME padding of a dilated pool as if there were no dilation."""
     window = "kernel_shape = [3], dilations = [2]"

@@ -7,6 +7,7 @@ from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.graph.types import Type
 from onnxpad.validation.samples import Draw, Feeds, Sampler
+from tests.proof.small_models import text
 from tests.validation.builders import W1, model, node
 from tests.validation.runs import validate
 
@@ -80,6 +81,15 @@ def test_sizes_that_the_model_refuses_are_replaced() -> None:
     report = validate(blocky, blocky, device="cpu")
     assert report.ok
     assert all(size % 8 == 0 for shapes in report.input_shapes for size in shapes["x"][2:])
+
+
+def test_the_first_axis_may_be_one_of_an_image() -> None:
+    head = "g (float[H,W,1] x) => (float[a,b,c,d] y) <int64[1] first = {0}>"
+    steps = "s = Unsqueeze(x, first) t = Transpose<perm = [0, 3, 1, 2]>(s)"
+    pooled = text(f"{head} {{ {steps} y = MaxPool<kernel_shape = [9, 9]>(t) }}")
+    report = validate(pooled, pooled, device="cpu")
+    assert not report.warnings
+    assert all(shapes["x"][0] > 8 for shapes in report.input_shapes)
 
 
 def test_indices_that_must_stay_small() -> None:
