@@ -3,6 +3,7 @@
 import contextlib
 import io
 import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -10,18 +11,49 @@ from typing import Any
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 
 import numpy as np
+import onnx
 import onnx2tf
 import tensorflow as tf
 
 Array = np.ndarray[Any, Any]
 
 
+def image() -> Array:
+    """Stands for the photographs that onnx2tf downloads for inputs of three channels."""
+    return np.random.default_rng(0).uniform(0, 1, (20, 128, 128, 3)).astype(np.float32)
+
+
+onnx2tf.onnx2tf.download_test_image_data = image
+
+
+def sizes(model: str) -> dict[str, list[int]]:
+    """The shapes of the results, where they are known."""
+    inferred = onnx.shape_inference.infer_shapes(onnx.load(model)).graph
+    return {
+        one.name: [dim.dim_value for dim in one.type.tensor_type.shape.dim]
+        for one in inferred.output
+    }
+
+
+def in_order(result: Array, wanted: list[int]) -> Array:
+    """The result in ONNX's order of axes: onnx2tf leaves some results in it, and says nowhere so.
+
+    Where the sizes do not tell them apart it is taken for channels last.
+    """
+    if result.ndim < 3:
+        return result
+    moved = np.moveaxis(result, -1, 1)
+    return result if list(result.shape) == wanted != list(moved.shape) else moved
+
+
 def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
     with tempfile.TemporaryDirectory() as folder:
+        # onnx2tf writes what it simplified over the file that it is given.
+        copy = shutil.copy(model, folder)
         try:
             with contextlib.redirect_stdout(io.StringIO()):
                 onnx2tf.convert(
-                    input_onnx_file_path=model,
+                    input_onnx_file_path=copy,
                     output_folder_path=folder,
                     copy_onnx_input_output_names_to_tflite=False,
                     non_verbose=True,
@@ -40,7 +72,8 @@ def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[s
     interpreter.invoke()
     details = sorted(interpreter.get_output_details(), key=lambda detail: detail["name"])
     results = [interpreter.get_tensor(detail["index"]) for detail in details]
+    wanted_sizes = sizes(model)
     return {
-        name: np.moveaxis(result, -1, 1) if result.ndim > 2 else result
+        name: in_order(result, wanted_sizes[name])
         for name, result in zip(outputs, results, strict=False)
     }
