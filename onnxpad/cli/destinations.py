@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -98,8 +99,14 @@ def _folder(models: Sequence[str], output: str) -> str:
         raise click.UsageError("several models do not fit into standard output: add -o DIR/")
     if STANDARD in models:
         raise click.UsageError("standard input has no file name: add -o OUT, and one model only")
-    folder = Path(output)
-    if folder.exists() and not folder.is_dir():
+    from onnxpad.model.files.contents import explained
+
+    with explained(f"cannot make the folder '{output}'"):
+        try:
+            kind = os.stat(output).st_mode
+        except FileNotFoundError:
+            return output
+    if not stat.S_ISDIR(kind):
         raise click.UsageError(f"-o {output} is a file, and there are several models: add -o DIR/")
     return output
 
