@@ -61,7 +61,6 @@ class Bench:
     _made_of: dict[Network, tuple[Network, int]] = field(default_factory=dict)
     _costs: dict[tuple[Network, Shapes], RunningCost | None] = field(default_factory=dict)
     _told: dict[Network, RunningCosts] = field(default_factory=dict)
-    _alike: dict[bytes, RunningCosts] = field(default_factory=dict)
     _latest: dict[Network, RunningCost | None] = field(default_factory=dict)
 
     @property
@@ -185,10 +184,9 @@ class Bench:
         return self._latest.get(network)
 
     def _costs_of(self, network: Network) -> RunningCosts:
-        """What runs of a model cost; models that differ in large weights alone share it."""
         if network not in self._told:
-            found = RunningCosts(network.model)
-            self._told[network] = self._alike.setdefault(found.content, found)
+            alike = (known for known in self._told.values() if known.hold_for(network.model))
+            self._told[network] = next(alike, None) or RunningCosts(network.model)
         return self._told[network]
 
     def part(
