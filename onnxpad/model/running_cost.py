@@ -126,6 +126,12 @@ class RunningCosts:
             for value in model.graph.input
         }
 
+    @property
+    def has_fixed_sizes(self) -> bool:
+        """Whether the model states every size of its inputs: onnxruntime then runs no others."""
+        shaped = (value.type.tensor_type.HasField("shape") for value in self._model.graph.input)
+        return all(shaped) and not any(map(any, self._open.values()))
+
     def hold_for(self, model: ModelProto) -> bool:
         """Whether another model surely costs the same."""
         return bool(self._model == model)

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad import processes
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.perturbed import PHASE, jumps, only_copies, perturbed
 from onnxpad.model.comparing.pieces import cut, exposed
 from onnxpad.model.running_cost import RunningCost, RunningCosts, is_small, types_of
+from onnxpad.processes import Work
 from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session, trim
 from onnxpad.validation.evaluator import Arithmetic
 from onnxpad.validation.movement import UNITS, bounds_of, movement, stored
@@ -60,6 +62,8 @@ class Bench:
     # What is made of a network costs as much as what it was made of, or so many times more.
     _made_of: dict[Network, tuple[Network, int]] = field(default_factory=dict)
     _costs: dict[tuple[Network, Shapes], RunningCost | None] = field(default_factory=dict)
+    # Models that run here whatever they are fed, in this work.
+    _settled: dict[Network, Work] = field(default_factory=dict)
     _told: dict[Network, RunningCosts] = field(default_factory=dict)
     _latest: dict[Network, RunningCost | None] = field(default_factory=dict)
 
@@ -102,7 +106,7 @@ class Bench:
         """
         if threads is None:
             threads = 1 if len(network.nodes) <= FEW_NODES else self.settings.threads
-        apart = not is_small(self._cost(network, feeds))
+        apart = self._is_apart(network, feeds)
         key = (network, tuple(names), optimise, disabled, threads, apart)
         known = self._sessions.get(key)
         if known is None or (isinstance(known, Session) and known.lost):
@@ -169,6 +173,19 @@ class Bench:
         session = self.session(network, names, optimise=optimise, threads=threads, feeds=feeds)
         return session if isinstance(session, RunFailure) else session.run(feeds)
 
+    def _is_apart(self, network: Network, feeds: Mapping[str, Array] | None) -> bool:
+        """Whether a run may have to be ended, which only a child process can be."""
+        work = processes.current()
+        if self._settled.get(network) is work:
+            return False
+        apart = not is_small(self._cost(network, feeds))
+        source = network
+        while source in self._made_of:
+            source = self._made_of[source][0]
+        if not apart and source in self._told and self._told[source].has_fixed_sizes:
+            self._settled[network] = work
+        return apart
+
     def _cost(self, network: Network, feeds: Mapping[str, Array] | None) -> RunningCost | None:
         """What a run costs at most, None where that is not known."""
         if network in self._made_of:
@@ -223,7 +240,7 @@ class Bench:
         self._noisy = {key: noisy for key, noisy in self._noisy.items() if key[0] is not network}
         for key in [key for key in self._sessions if key[0] is network]:
             del self._sessions[key]
-        for known in (self._made_of, self._sizes, self._ran_on):
+        for known in (self._made_of, self._sizes, self._ran_on, self._settled):
             known.pop(network, None)
 
     def noise(
