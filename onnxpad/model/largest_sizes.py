@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, numpy_helper
 
+from onnxpad.geometry.cuts import cells_of_cut
 from onnxpad.model.shapes.inference_bounds import FOLLOWED, LARGEST_STEP, MOST_VALUES
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
@@ -33,6 +34,10 @@ _FITTING = 2**31 - 1
 _FAR = 2**30
 _EXACT = 2**24
 """Whole numbers up to here are exact in float32."""
+
+
+_DAMAGED = (IndexError, ValueError, TypeError, ArithmeticError, RecursionError)
+"""What rules raise where a node has not what its operator asks for."""
 
 
 class NoBoundError(Exception):
@@ -80,7 +85,7 @@ class Largest:
         self._count(len(self._graph.node))
         try:
             return list(self._walk())
-        except (IndexError, ValueError, TypeError, OverflowError, ZeroDivisionError) as error:
+        except _DAMAGED as error:
             raise NoBoundError from error
         finally:
             self._passed.clear()
@@ -716,13 +721,14 @@ def _reshaped(facts: Facts, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _cut(facts: Facts, values: NDArray[Any]) -> NDArray[Any]:
-    cuts = [slice(None)] * values.ndim
     for axis, start, end, step in _cuts(facts, values.ndim):
-        if start is None or end is None or not step:
+        if start is None or end is None:
             raise NoBoundError
-        reaches_begin = step < 0 and end < -values.shape[axis]
-        cuts[axis] = slice(start, None if reaches_begin else end, step)
-    return values[tuple(cuts)]
+        cells = cells_of_cut(values.shape[axis], start, end, step or 0)
+        if cells is None:
+            raise NoBoundError
+        values = np.take(values, list(cells), axis)
+    return values
 
 
 def _without_axes(facts: Facts, values: NDArray[Any]) -> NDArray[Any]:

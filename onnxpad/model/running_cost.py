@@ -208,7 +208,10 @@ class ReadCosts:
 @without_collections()
 def largest_cost(graph: GraphProto, inputs: Mapping[str, Type]) -> RunningCost | None:
     """What a run on these inputs, or smaller ones, costs at most; None where that is not known."""
-    if None in map(_size, inputs.values()):
+    sizes = list(map(_size, inputs.values()))
+    if not all(map(is_named, inputs.values())) or any(
+        one is None or one[1] > WIDTH for one in sizes
+    ):
         return None
     known = {name: tuple(map(int, one.dims or ())) for name, one in inputs.items()}  # type: ignore[arg-type]
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +31,7 @@ def largest(graph: GraphProto, **given: Shape) -> dict[str, Shape]:
     }
 
 
-def compare(model: ModelProto, most: dict[str, Shape], *shapes: dict[str, Shape]) -> None:
+def compare(model: ModelProto, most: Mapping[str, Shape], *shapes: Mapping[str, Shape]) -> None:
     """Hold the bounds of a model against runs at each of these shapes of its inputs."""
     network = Network(model)
     bounds = largest(network.model.graph, **most)
@@ -73,6 +74,7 @@ WEIGHTS = {"w": np.ones((4, 3, 3, 3), np.float32), "t": np.ones((3, 2, 3, 2), np
 NUMBERS = {
     "zero": [0], "one": [1], "two": [2], "three": [3], "last": [-1], "far": [2**62],
     "pads": [0, 0, 1, 2, 0, 0, 3, 0], "row": [0, -1], "tiles": [2, 3, 5, 7], "negative": [-3],
+    "far_below": [-9], "farther": [-99],
     "scale": np.array([1, 1, 0.7, 2.5], np.float32), "ends": [1, 2], "axes": [2, 3],
 }  # fmt: skip
 
@@ -123,6 +125,9 @@ NUMBERS = {
          node("Concat", ["d", "last", "a"], ["k"], axis=0), node("Reshape", ["x", "k"], ["y"])],
         [node("Shape", ["x"], ["s"]), node("Slice", ["s", "last", "negative", "zero", "last"],
                                            ["k"]), node("ConstantOfShape", ["k"], ["y"])],
+        # Backwards a start in front of the first cell means the first cell.
+        [node("Slice", ["tiles", "far_below", "farther", "zero", "last"], ["k"]),
+         node("ConstantOfShape", ["k"], ["z"]), node("Shape", ["x"], ["y"])],
     ],
     ids=lambda nodes: "-".join(one.op_type for one in nodes),
 )  # fmt: skip
