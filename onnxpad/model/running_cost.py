@@ -120,17 +120,12 @@ class RunningCosts:
 
     def __init__(self, model: ModelProto) -> None:
         self._model = model
-        self._bounds: list[tuple[Mapping[str, Type], RunningCost]] = []
+        self._bounds: list[tuple[Mapping[str, Sequence[Size | None]], RunningCost]] = []
+        self._untold: dict[tuple[tuple[str, Type], ...], RunningCost | None] = {}
         self._open = {
-            value.name: [not dim.HasField("dim_value") for dim in value.type.tensor_type.shape.dim]
+            value.name: [dim.dim_value < 1 for dim in value.type.tensor_type.shape.dim]
             for value in model.graph.input
         }
-
-    @property
-    def has_fixed_sizes(self) -> bool:
-        """Whether the model states every size of its inputs: onnxruntime then runs no others."""
-        shaped = (value.type.tensor_type.HasField("shape") for value in self._model.graph.input)
-        return all(shaped) and not any(map(any, self._open.values()))
 
     def hold_for(self, model: ModelProto) -> bool:
         """Whether another model surely costs the same."""
@@ -148,17 +143,26 @@ class RunningCosts:
         One look at the largest sizes tells of many inputs; where it tells too little, the model is
         read with these.
         """
-        for larger, cost in self._bounds:
-            if larger.keys() == inputs.keys() and all(
-                _is_within(one, larger[name]) for name, one in inputs.items()
-            ):
-                return cost
+        found = self.covering({name: one.dims or () for name, one in inputs.items()})
+        key = tuple(sorted(inputs.items()))
+        if found is not None or key in self._untold:
+            return found or self._untold[key]
         for given in (self._rounded_up(inputs), inputs) if not self._model.functions else ():
             found = largest_cost(self._model.graph, given)
             if found is not None and _leaves_room(found):
-                self._bounds.append((given, found))
+                self._bounds.append(({name: one.dims or () for name, one in given.items()}, found))
                 return found
-        return self.at(inputs)
+        self._untold[key] = self.at(inputs)
+        return self._untold[key]
+
+    def covering(self, shapes: Mapping[str, Sequence[Size | None]]) -> RunningCost | None:
+        """What a look at inputs at least as large told, None where there was none."""
+        for larger, cost in self._bounds:
+            if larger.keys() == shapes.keys() and all(
+                _is_within(own, larger[name]) for name, own in shapes.items()
+            ):
+                return cost
+        return None
 
     def at(self, inputs: Mapping[str, Type]) -> RunningCost | None:
         """What a run on inputs of these types costs at most; None where that is not known."""
@@ -246,9 +250,8 @@ def _names_read(made: Sequence[Made]) -> Iterator[str]:
             yield from _names_read(body)
 
 
-def _is_within(one: Type, other: Type) -> bool:
+def _is_within(own: Sequence[Size | None], larger: Sequence[Size | None]) -> bool:
     """Whether there are cells, and no size is beyond that of the other."""
-    own, larger = one.dims or (), other.dims or ()
     return len(own) == len(larger) and all(
         isinstance(size, int) and isinstance(most, int) and 0 < size <= most
         for size, most in zip(own, larger, strict=True)

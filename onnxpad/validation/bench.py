@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad import processes
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.perturbed import PHASE, jumps, only_copies, perturbed
 from onnxpad.model.comparing.pieces import cut, exposed
 from onnxpad.model.running_cost import RunningCost, RunningCosts, is_small, types_of
-from onnxpad.processes import Work
 from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session, trim
 from onnxpad.validation.evaluator import Arithmetic
 from onnxpad.validation.movement import UNITS, bounds_of, movement, stored
@@ -34,9 +32,6 @@ FEW_NODES = 8
 NOISE_FACTOR = 12
 # Where nothing is known of how sums are made: in one row, or of transformed tiles (Winograd).
 _ANY_SUM = 2.0
-
-
-Shapes = tuple[tuple[str, tuple[int, ...]], ...]
 
 
 def silent(_: str) -> None:
@@ -61,11 +56,11 @@ class Bench:
     _noisy: dict[tuple[Network, bool], Network | None] = field(default_factory=dict)
     # What is made of a network costs as much as what it was made of, or so many times more.
     _made_of: dict[Network, tuple[Network, int]] = field(default_factory=dict)
-    _costs: dict[tuple[Network, Shapes], RunningCost | None] = field(default_factory=dict)
-    # Models that run here whatever they are fed, in this work.
-    _settled: dict[Network, Work] = field(default_factory=dict)
     _told: dict[Network, RunningCosts] = field(default_factory=dict)
-    _latest: dict[Network, RunningCost | None] = field(default_factory=dict)
+    # By shapes that a model was fed last.
+    _latest: dict[Network, tuple[Mapping[str, tuple[int, ...]], RunningCost | None]] = field(
+        default_factory=dict
+    )
 
     @property
     def on_cuda(self) -> bool:
@@ -106,7 +101,7 @@ class Bench:
         """
         if threads is None:
             threads = 1 if len(network.nodes) <= FEW_NODES else self.settings.threads
-        apart = self._is_apart(network, feeds)
+        apart = not is_small(self._cost(network, feeds))
         key = (network, tuple(names), optimise, disabled, threads, apart)
         known = self._sessions.get(key)
         if known is None or (isinstance(known, Session) and known.lost):
@@ -173,32 +168,21 @@ class Bench:
         session = self.session(network, names, optimise=optimise, threads=threads, feeds=feeds)
         return session if isinstance(session, RunFailure) else session.run(feeds)
 
-    def _is_apart(self, network: Network, feeds: Mapping[str, Array] | None) -> bool:
-        """Whether a run may have to be ended, which only a child process can be."""
-        work = processes.current()
-        if self._settled.get(network) is work:
-            return False
-        apart = not is_small(self._cost(network, feeds))
-        source = network
-        while source in self._made_of:
-            source = self._made_of[source][0]
-        if not apart and source in self._told and self._told[source].has_fixed_sizes:
-            self._settled[network] = work
-        return apart
-
     def _cost(self, network: Network, feeds: Mapping[str, Array] | None) -> RunningCost | None:
         """What a run costs at most, None where that is not known."""
         if network in self._made_of:
             source, factor = self._made_of[network]
             found = self._cost(source, None)
             return None if found is None else found.times(factor)
-        if feeds is not None:
-            shapes = tuple((name, value.shape) for name, value in feeds.items())
-            key = (network, shapes)
-            if key not in self._costs:
-                self._costs[key] = self._costs_of(network).bound(types_of(feeds))
-            self._latest[network] = self._costs[key]
-        return self._latest.get(network)
+        shapes, found = self._latest.get(network, (None, None))
+        if feeds is None:
+            return found
+        given = {name: value.shape for name, value in feeds.items()}
+        if given != shapes:
+            costs = self._costs_of(network)
+            found = costs.covering(given) or costs.bound(types_of(feeds))
+            self._latest[network] = given, found
+        return found
 
     def _costs_of(self, network: Network) -> RunningCosts:
         if network not in self._told:
@@ -240,7 +224,7 @@ class Bench:
         self._noisy = {key: noisy for key, noisy in self._noisy.items() if key[0] is not network}
         for key in [key for key in self._sessions if key[0] is network]:
             del self._sessions[key]
-        for known in (self._made_of, self._sizes, self._ran_on, self._settled):
+        for known in (self._made_of, self._sizes, self._ran_on):
             known.pop(network, None)
 
     def noise(
