@@ -153,7 +153,7 @@ class Largest:
         for facts in self._passed:
             is_kernel = facts.node.op_type in _KERNELS
             fills = is_kernel or facts.node.op_type in _FILLING
-            if fills and all(map(self._has_cells, facts.names[:2])):
+            if fills and all(map(self._has_cells, filter(None, facts.names))):
                 self._filled.update(facts.node.output if not is_kernel or _covers(facts) else ())
         self._passed.clear()
         return self._has_cells(name)

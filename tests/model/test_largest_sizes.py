@@ -162,6 +162,13 @@ def test_an_input_without_cells_says_nothing_of_the_others_of_a_concat() -> None
     model = made_of(nodes, inputs, {"axis": [1]})
     found = largest(model.graph, x=(1, 4, 5), z=(1, 4, 500), a=(1,), b=(1,))
     assert found["y"] == (1, 8, 500)
+    summed = [
+        *nodes[:1],
+        node("Sum", ["x", "x", "e"], ["s"]),
+        node("Concat", ["z", "s"], ["y"], axis=1),
+    ]
+    model = made_of(summed, inputs, {"axis": [1]})
+    assert largest(model.graph, x=(1, 4, 5), z=(1, 4, 500), a=(1,), b=(1,))["y"] == (1, 8, 500)
     joined = made_of([node("Concat", ["z", "x"], ["y"], axis=1)], inputs[:2])
     assert largest(joined.graph, x=(1, 4, 5), z=(1, 4, 500))["y"] == (1, 8, 5)
 
