@@ -11,7 +11,8 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.graph.types import Type
-from onnxpad.model.largest_sizes import Largest, NoBoundError
+from onnxpad.model.largest_sizes import Largest
+from onnxpad.model.node_bounds import NoBoundError
 from onnxpad.model.running_cost import RunningCosts, is_small
 from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation.bench import Bench
