@@ -7,8 +7,8 @@ does not go with the cells that it reads and writes, nothing is known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache, partial
-from itertools import islice
+from functools import cached_property, lru_cache
+from itertools import islice, repeat
 from math import prod
 from typing import Any, NamedTuple
 
@@ -17,18 +17,17 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError
-from onnxpad.geometry.size import Size, Symbol
+from onnxpad.geometry.size import Size
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Type, dtype_code, is_named
-from onnxpad.model.reading.survey import Survey
-from onnxpad.model.shapes.dimensions import Dimensions
+from onnxpad.model.largest_sizes import MOST_NODES, Largest, Made
+from onnxpad.model.node_bounds import WIDTH, NoBoundError
+from onnxpad.model.reading.survey import Survey, without_collections
 from onnxpad.model.shapes.inference_bounds import every_node, follows_little
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, plain_domain
 
 _SMALL = 64
-_MOST_NODES = 2_000
-"""Looking through more nodes takes longer than starting a child."""
 # Operators whose work goes with the cells that they read and write. Those that end the whole
 # process on odd attributes are left out: onnxruntime 1.31.1 does so at the axis of a OneHot.
 _LINEAR = frozenset(
@@ -73,12 +72,15 @@ class RunningCost(NamedTuple):
 
 
 def _has_many_nodes(graph: GraphProto) -> bool:
-    return next(islice(every_node(graph.node), _MOST_NODES, None), None) is not None
+    return next(islice(every_node(graph.node), MOST_NODES, None), None) is not None
 
 
 def types_of(values: Mapping[str, NDArray[Any]]) -> dict[str, Type]:
     """Types of arrays by name."""
-    return {name: Type(str(value.dtype), value.shape) for name, value in values.items()}
+    return {name: Type(_name_of(value.dtype), value.shape) for name, value in values.items()}
+
+
+_name_of = lru_cache(maxsize=64)(str)
 
 
 _AT_ONCE = 16
@@ -112,56 +114,83 @@ class RunningCosts:
     """What runs of one model cost, whose inputs may have many sizes."""
 
     def __init__(self, model: ModelProto) -> None:
-        graph = model.graph
-        told = not (model.functions or graph.sparse_initializer or _has_many_nodes(graph))
-        self._bare = _without_claims(model) if told else None
-        self._inputs = graph.input
-        self._is_open = any(
-            not dim.HasField("dim_value")
-            for value in graph.input
-            for dim in value.type.tensor_type.shape.dim
-        )
-        self._stated: dict[str, Type] | None = None
-        self._known: dict[tuple[tuple[str, Type], ...], RunningCost | None] = {}
+        self._model = model
+        self._bounds: list[tuple[Mapping[str, Sequence[Size | None]], RunningCost]] = []
+        self._untold: dict[tuple[tuple[str, Type], ...], RunningCost | None] = {}
+        self._open = {
+            value.name: [dim.dim_value < 1 for dim in value.type.tensor_type.shape.dim]
+            for value in model.graph.input
+        }
 
-    @property
-    def content(self) -> bytes:
-        """Models of which this is equal cost the same."""
-        return b"" if self._bare is None else self._bare.SerializeToString()
+    def hold_for(self, model: ModelProto) -> bool:
+        """Whether another model surely costs the same."""
+        return bool(self._model == model)
+
+    @cached_property
+    def _read(self) -> ReadCosts | None:
+        model, graph = self._model, self._model.graph
+        is_told = not (model.functions or graph.sparse_initializer or _has_many_nodes(graph))
+        return ReadCosts(_without_claims(model)) if is_told else None
 
     def bound(self, inputs: Mapping[str, Type]) -> RunningCost | None:
         """What a run costs at most, be it what larger inputs cost; None where that is not known.
 
-        Where every size inside grows with those of the inputs, few looks tell of many sizes.
+        One look at the largest sizes tells of many inputs; where it tells too little, the model is
+        read with these.
         """
-        if _key(inputs) in self._known or not self._has_room(inputs):
-            return self.at(inputs)
-        own = self._open_sizes(inputs)
-        if not own:
-            return self.at(inputs)
-        for given, found in self._known.items():
-            larger = self._open_sizes(dict(given)) or {}
-            if larger and all(own[name] <= size for name, size in larger.items()):
+        found = self.covering({name: one.dims or () for name, one in inputs.items()})
+        key = tuple(sorted(inputs.items()))
+        if found is not None or key in self._untold:
+            return found or self._untold[key]
+        for given in (self._rounded_up(inputs), inputs) if not self._model.functions else ():
+            found = largest_cost(self._model.graph, given)
+            if found is not None and _leaves_room(found):
+                self._bounds.append(({name: one.dims or () for name, one in given.items()}, found))
                 return found
-        found = self.at({name: self._rounded_up(name, one) for name, one in inputs.items()})
-        return found if _leaves_room(found) else self.at(inputs)
+        self._untold[key] = self.at(inputs)
+        return self._untold[key]
 
-    def _has_room(self, inputs: Mapping[str, Type]) -> bool:
-        """Whether larger inputs may be looked at in place of these: small ones of open sizes."""
-        cells = sum(one[0] for one in map(_size, inputs.values()) if one)
-        return (
-            self._is_open and cells <= _FEW_CELLS and all(map(_leaves_room, self._known.values()))
-        )
+    def covering(self, shapes: Mapping[str, Sequence[Size | None]]) -> RunningCost | None:
+        """What a look at inputs at least as large told, None where there was none."""
+        for larger, cost in self._bounds:
+            if larger.keys() == shapes.keys() and all(
+                _is_within(own, larger[name]) for name, own in shapes.items()
+            ):
+                return cost
+        return None
 
     def at(self, inputs: Mapping[str, Type]) -> RunningCost | None:
         """What a run on inputs of these types costs at most; None where that is not known."""
-        key = _key(inputs)
+        return None if self._read is None else self._read.at(inputs)
+
+    def _rounded_up(self, inputs: Mapping[str, Type]) -> Mapping[str, Type]:
+        """The types with open sizes rounded up to what samples seldom exceed, if they are small."""
+        if sum(one[0] for one in map(_size, inputs.values()) if one) > _FEW_CELLS:
+            return inputs
+        return {
+            name: found._replace(dims=tuple(map(_rounded, found.dims or (), self._open[name])))
+            if len(self._open.get(name, ())) == len(found.dims or ())
+            else found
+            for name, found in inputs.items()
+        }
+
+
+class ReadCosts:
+    """The same, of a model that is read with the sizes of its inputs."""
+
+    def __init__(self, bare: ModelProto) -> None:
+        self._bare = bare
+        self._known: dict[tuple[tuple[str, Type], ...], RunningCost | None] = {}
+
+    def at(self, inputs: Mapping[str, Type]) -> RunningCost | None:
+        """What a run on inputs of these types costs at most; None where that is not known."""
+        key = tuple(sorted(inputs.items()))
         if key not in self._known:
             self._known[key] = self._looked_up(inputs)
         return self._known[key]
 
     def _looked_up(self, inputs: Mapping[str, Type]) -> RunningCost | None:
-        if self._bare is None or not all(map(is_named, inputs.values())):
+        if not all(map(is_named, inputs.values())):
             return None
         bare = _fed(self._bare, inputs)
         kept = {value.name for value in bare.graph.output}
@@ -174,69 +203,61 @@ class RunningCosts:
             cost = RunningCost(*map(sum, zip(cost, found, strict=True)))
         return cost if contexts else None
 
-    def _growing(self, given: Iterable[str]) -> dict[str, Type]:
-        """These inputs as the model states them, where every size grows with those left open."""
-        dimensions = Dimensions()
-        stated = {
-            value.name: dimensions.type_of(value.type, value.name, is_input=True)
-            for value in self._inputs
-        }
-        stated = {name: found for name, found in stated.items() if name in given}
-        if self._bare is None or not all(is_named(one) and _grows(one) for one in stated.values()):
-            return {}
-        contexts = _read(_fed(self._bare, stated), inferring=False)
-        made = (
-            context.type_of(name)
-            for context in contexts
-            for node in context.scope.ordered()
-            for name in filter(None, node.outputs)
-        )
-        return stated if contexts and all(map(_grows, made)) else {}
 
-    def _open_sizes(self, inputs: Mapping[str, Type]) -> dict[str, int] | None:
-        """Sizes by the names of those that the model leaves open.
+@without_collections()
+def largest_cost(graph: GraphProto, inputs: Mapping[str, Type]) -> RunningCost | None:
+    """What a run on these inputs, or smaller ones, costs at most; None where that is not known."""
+    sizes = list(map(_size, inputs.values()))
+    if not all(map(is_named, inputs.values())) or any(
+        one is None or one[1] > WIDTH for one in sizes
+    ):
+        return None
+    known = {name: tuple(map(int, one.dims or ())) for name, one in inputs.items()}  # type: ignore[arg-type]
+    try:
+        made = Largest(graph, known, None).made()
+    except NoBoundError:
+        return None
+    return _cost_of_made(made, {value.name for value in graph.output})
 
-        None where some size inside may shrink as they grow, or they are not as the model says.
-        """
-        if self._stated is None:
-            self._stated = self._growing(inputs)
-        if self._stated.keys() != inputs.keys():
+
+def _cost_of_made(made: Sequence[Made], kept: set[str] | None) -> RunningCost | None:
+    steps: list[_Step] = []
+    inside: list[RunningCost] = []
+    for facts, wrote, bodies in made:
+        cells = [prod(dims) for dims in wrote]
+        kind = facts.node.op_type
+        taps = facts.integers("kernel_shape") if kind in _POOLS else None
+        more = _more_steps(kind, facts.dims, cells[0], taps)
+        costs = [_cost_of_made(body, None) for body in bodies]
+        if more is None or None in costs:
             return None
-        found: dict[str, int] = {}
-        for name, (dtype, dims) in inputs.items():
-            stated = self._stated[name]
-            if dtype != stated.dtype or len(dims or ()) != len(stated.dims or ()):
-                return None
-            for own, size in zip(stated.dims or (), dims or (), strict=True):
-                if not isinstance(size, int):
-                    return None
-                said = found.setdefault(own.name, size) if isinstance(own, Symbol) else own
-                if said != size:
-                    return None
-        return found
-
-    def _rounded_up(self, name: str, given: Type) -> Type:
-        """The type with open sizes rounded up to a power of two that samples seldom exceed."""
-        stated = (self._stated or {})[name].dims
-        pairs = zip(stated or (), given.dims or (), strict=True)
-        return given._replace(dims=tuple(_rounded(*pair) for pair in pairs))
+        inside += filter(None, costs)
+        work = _PER_CELL * (sum(map(prod, facts.dims)) + sum(cells)) + more
+        read = [*facts.names, *(name for body in bodies for name in _names_read(body))]
+        steps.append(_Step(read, list(zip(facts.node.output, cells, repeat(WIDTH))), work))
+    return RunningCost(*map(sum, zip(_cost_of_steps(steps, kept), *inside, strict=True)))
 
 
-def _rounded(stated: Size | None, size: Size | None) -> Size | None:
-    if not isinstance(stated, Symbol) or not isinstance(size, int):
+def _names_read(made: Sequence[Made]) -> Iterator[str]:
+    for facts, _, bodies in made:
+        yield from facts.names
+        for body in bodies:
+            yield from _names_read(body)
+
+
+def _is_within(own: Sequence[Size | None], larger: Sequence[Size | None]) -> bool:
+    """Whether there are cells, and no size is beyond that of the other."""
+    return len(own) == len(larger) and all(
+        isinstance(size, int) and isinstance(most, int) and 0 < size <= most
+        for size, most in zip(own, larger, strict=True)
+    )
+
+
+def _rounded(size: Size | None, is_open: bool) -> Size | None:  # noqa: FBT001 - two of `map`
+    if not is_open or not isinstance(size, int):
         return size
     least = _SAMPLED if size > _BATCH else 2
     return max(least, 1 << (size - 1).bit_length())
-
-
-def _grows(found: Type) -> bool:
-    """Whether all sizes are numbers, or made of one open size by what never makes it smaller.
-
-    Such sizes have a root: it was multiplied, divided and rounded, and numbers were added.
-    """
-    return found.dims is not None and all(
-        isinstance(size, int) or (size is not None and size.root is not None) for size in found.dims
-    )
 
 
 def _leaves_room(found: RunningCost | None) -> bool:
@@ -244,33 +265,41 @@ def _leaves_room(found: RunningCost | None) -> bool:
     return found is not None and is_small(found.times(_ROOM))
 
 
-def _key(inputs: Mapping[str, Type]) -> tuple[tuple[str, Type], ...]:
-    return tuple(sorted(inputs.items()))
-
-
-def _read(bare: ModelProto, *, inferring: bool = True) -> Sequence[Context]:
+def _read(bare: ModelProto) -> Sequence[Context]:
     """Every reading of every graph in it; none where it cannot be read."""
     try:
-        survey = Survey(bare, inferring=inferring)
-        return survey.typed_contexts() if inferring else survey.contexts
+        return Survey(bare).typed_contexts()
     except (OnnxpadError, ValueError, OverflowError, RecursionError):
         return ()
 
 
+class _Step(NamedTuple):
+    """A node: what it reads, what it writes (names, cells, bytes of each), its work."""
+
+    read: list[str]
+    wrote: list[tuple[str, int, int]]
+    work: int
+
+
 def _cost_of_scope(context: Context, kept: set[str] | None) -> RunningCost | None:
     """The cost of one graph; `kept` are tensors that stay until its end, None for all."""
-    cells = memory = steps = peak = 0
-    nodes = list(context.scope.ordered())
-    last = {name: index for index, node in enumerate(nodes) for name in _read_by(context, node)}
-    dying: dict[int, int] = {}
-    for index, node in enumerate(nodes):
+    steps = []
+    for node in context.scope.ordered():
         work = _steps(context, node)
-        made = [_size(context.type_of(name)) for name in node.outputs if name]
-        if work is None or None in made:
+        wrote = [(name, _size(context.type_of(name))) for name in node.outputs if name]
+        known = [(name, *size) for name, size in wrote if size is not None]
+        if work is None or len(known) < len(wrote):
             return None
-        steps += work
-        for name, size in zip(filter(None, node.outputs), made, strict=True):
-            count, width = size or (0, 0)
+        steps.append(_Step(list(_read_by(context, node)), known, work))
+    return _cost_of_steps(steps, kept)
+
+
+def _cost_of_steps(steps: Sequence[_Step], kept: set[str] | None) -> RunningCost:
+    cells = memory = peak = 0
+    last = {name: index for index, step in enumerate(steps) for name in step.read}
+    dying: dict[int, int] = {}
+    for index, step in enumerate(steps):
+        for name, count, width in step.wrote:
             cells += count
             memory += count * width
             if kept is not None and name not in kept:
@@ -278,7 +307,7 @@ def _cost_of_scope(context: Context, kept: set[str] | None) -> RunningCost | Non
                 dying[end] = dying.get(end, 0) + count * width
         peak = max(peak, memory)
         memory -= dying.pop(index, 0)
-    return RunningCost(cells, peak, steps)
+    return RunningCost(cells, peak, sum(step.work for step in steps))
 
 
 def _read_by(context: Context, node: Node) -> Iterator[str]:
@@ -306,52 +335,44 @@ def _width(dtype: str) -> int:
     return max(1, bits // 8)
 
 
-def _cells(context: Context, node: Node, position: int) -> int | None:
-    name = node.inputs[position] if position < len(node.inputs) else ""
-    found = _size(context.type_of(name)) if name else (0, 0)
-    return None if found is None else found[0]
-
-
 def _steps(context: Context, node: Node) -> int | None:
     if node.domain not in PLAIN_DOMAINS and plain_domain(node.domain) != MICROSOFT:
         return None
-    read = [_cells(context, node, index) for index in range(len(node.inputs))]
-    wrote = [_size(context.type_of(name)) for name in node.outputs if name]
-    if None in read or None in wrote:
+    types = [context.type_of(name) if name else _LEFT_OUT for name in node.inputs]
+    sizes = [*map(_size, types), *(_size(context.type_of(name)) for name in node.outputs if name)]
+    known = [size for size in sizes if size is not None]
+    if len(known) < len(sizes):
         return None
-    cells = sum(one or 0 for one in read) + sum(one[0] for one in wrote if one)
-    out = wrote[0][0] if wrote and wrote[0] else 0
-    more = _more_steps(context, node, out)
-    return None if more is None else _PER_CELL * cells + more
+    read = [tuple(size for size in found.dims or () if isinstance(size, int)) for found in types]
+    out = known[len(types)][0] if len(known) > len(types) else 0
+    kernel = context.attributes(node).get("kernel_shape") if node.op_type in _POOLS else None
+    more = _more_steps(node.op_type, read, out, kernel if isinstance(kernel, tuple) else None)
+    return None if more is None else _PER_CELL * sum(size[0] for size in known) + more
 
 
-def _more_steps(context: Context, node: Node, out: int) -> int | None:
-    """Steps beside those for cells; None where they are not known."""
-    kind, read = node.op_type, partial(_read_cells, context, node)
+_LEFT_OUT = Type("float32", (0,))
+
+
+def _more_steps(
+    kind: str, read: Sequence[Sequence[int]], out: int, kernel: Sequence[Any] | None
+) -> int | None:
+    """Steps beside those for cells, from the sizes of what is read; None if they are not known."""
     if kind in _LINEAR:
         return 0
     if kind in _KERNELS:
-        return out * _per_output(context, node, _KERNELS[kind])
+        return out * _per_output(read, _KERNELS[kind])
     if kind == "ConvTranspose":
-        return read(0) * _per_output(context, node, 1)
+        return prod(read[0]) * _per_output(read, 1) if read else 0
     if kind in _PRODUCTS:
-        sizes = context.type_of(node.inputs[0]).dims or ()
-        return out * max((size for size in sizes if isinstance(size, int)), default=1)
+        return out * max(read[0], default=1)
     if kind in _POOLS:
-        kernel = context.attributes(node).get("kernel_shape")
-        taps = prod(map(int, kernel)) if isinstance(kernel, tuple) else out
-        return _PER_CELL * out * taps
+        return _PER_CELL * out * (out if kernel is None else prod(map(int, kernel)))
     return _PER_RESIZED * _PER_CELL * out if kind == "Resize" else None
 
 
-def _read_cells(context: Context, node: Node, position: int) -> int:
-    return _cells(context, node, position) or 0
-
-
-def _per_output(context: Context, node: Node, position: int) -> int:
+def _per_output(read: Sequence[Sequence[int]], position: int) -> int:
     """Cells of the kernel for one cell of the result."""
-    dims = context.type_of(node.inputs[position]).dims or () if position < len(node.inputs) else ()
-    return prod(size for size in dims[1:] if isinstance(size, int))
+    return prod(read[position][1:]) if position < len(read) else 1
 
 
 def _without_claims(model: ModelProto) -> ModelProto:

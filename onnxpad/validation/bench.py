@@ -34,9 +34,6 @@ NOISE_FACTOR = 12
 _ANY_SUM = 2.0
 
 
-Shapes = tuple[tuple[str, tuple[int, ...]], ...]
-
-
 def silent(_: str) -> None:
     """Progress that nobody follows."""
 
@@ -59,10 +56,11 @@ class Bench:
     _noisy: dict[tuple[Network, bool], Network | None] = field(default_factory=dict)
     # What is made of a network costs as much as what it was made of, or so many times more.
     _made_of: dict[Network, tuple[Network, int]] = field(default_factory=dict)
-    _costs: dict[tuple[Network, Shapes], RunningCost | None] = field(default_factory=dict)
     _told: dict[Network, RunningCosts] = field(default_factory=dict)
-    _alike: dict[bytes, RunningCosts] = field(default_factory=dict)
-    _latest: dict[Network, RunningCost | None] = field(default_factory=dict)
+    # By shapes that a model was fed last.
+    _latest: dict[Network, tuple[Mapping[str, tuple[int, ...]], RunningCost | None]] = field(
+        default_factory=dict
+    )
 
     @property
     def on_cuda(self) -> bool:
@@ -176,19 +174,20 @@ class Bench:
             source, factor = self._made_of[network]
             found = self._cost(source, None)
             return None if found is None else found.times(factor)
-        if feeds is not None:
-            shapes = tuple((name, value.shape) for name, value in feeds.items())
-            key = (network, shapes)
-            if key not in self._costs:
-                self._costs[key] = self._costs_of(network).bound(types_of(feeds))
-            self._latest[network] = self._costs[key]
-        return self._latest.get(network)
+        shapes, found = self._latest.get(network, (None, None))
+        if feeds is None:
+            return found
+        given = {name: value.shape for name, value in feeds.items()}
+        if given != shapes:
+            costs = self._costs_of(network)
+            found = costs.covering(given) or costs.bound(types_of(feeds))
+            self._latest[network] = given, found
+        return found
 
     def _costs_of(self, network: Network) -> RunningCosts:
-        """What runs of a model cost; models that differ in large weights alone share it."""
         if network not in self._told:
-            found = RunningCosts(network.model)
-            self._told[network] = self._alike.setdefault(found.content, found)
+            alike = (known for known in self._told.values() if known.hold_for(network.model))
+            self._told[network] = next(alike, None) or RunningCosts(network.model)
         return self._told[network]
 
     def part(

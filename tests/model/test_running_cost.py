@@ -1,10 +1,11 @@
 """What a run costs at most, and when nothing is known of it."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import ModelProto, NodeProto, TensorProto, helper
+from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, helper
 
 from onnxpad.model.comparing.networks import open_network
 from onnxpad.model.graph.types import Type
@@ -12,10 +13,10 @@ from onnxpad.model.running_cost import (
     RunningCost,
     RunningCosts,
     is_small,
+    largest_cost,
     running_cost,
     types_of,
 )
-from onnxpad.model.shapes.inference_bounds import follows_little
 from onnxpad.processes import limited
 from tests.models import runaway
 from tests.models.runaway import made_of, node, value
@@ -112,16 +113,15 @@ def test_both_branches_count() -> None:
     assert found.steps >= 2 * 4 * 6 * 6 * 27
 
 
-def looks_at(name: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, ...]]:
-    """The shapes of an input that are looked at from now on."""
-    seen: list[tuple[int, ...]] = []
+def looks_at(name: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
+    """The shapes of an input whose largest sizes are looked for from now on."""
+    seen: list[tuple[object, ...]] = []
 
-    def counted(model: ModelProto) -> bool:
-        given = next(one for one in model.graph.input if one.name == name)
-        seen.append(tuple(dim.dim_value for dim in given.type.tensor_type.shape.dim))
-        return follows_little(model)
+    def counted(graph: GraphProto, inputs: Mapping[str, Type]) -> RunningCost | None:
+        seen.append(tuple(inputs[name].dims or ()))
+        return largest_cost(graph, inputs)
 
-    monkeypatch.setattr("onnxpad.model.running_cost.follows_little", counted)
+    monkeypatch.setattr("onnxpad.model.running_cost.largest_cost", counted)
     return seen
 
 
@@ -140,56 +140,51 @@ def test_one_look_at_larger_inputs_tells_of_many_sizes(monkeypatch: pytest.Monke
         assert is_small(bound)
 
 
-OPEN = {"x": Type("float32", (1, 4, 8)), "y": Type("float32", (1, 4, 8))}
-
-
-@pytest.mark.parametrize(
-    "nodes",
-    [
-        # What is left of 100 cells, or of the other input, shrinks as the input grows.
-        [node("Shape", ["x"], ["s"]), node("Gather", ["s", "two"], ["w"]),
-         node("Sub", ["hundred", "w"], ["n"]), node("ConstantOfShape", ["n"], ["z"])],
-        [node("Shape", ["x"], ["s"]), node("Gather", ["s", "two"], ["w"]),
-         node("Sub", ["hundred", "w"], ["n"]), node("Div", ["n", "two"], ["h"]),
-         node("ConstantOfShape", ["h"], ["z"])],
-        # Two sizes in one: neither is its root.
-        [node("Concat", ["x", "y"], ["z"], axis=2)],
-    ],
-)  # fmt: skip
-def test_sizes_that_may_shrink_are_looked_at_one_by_one(
-    nodes: list[NodeProto], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    given = [value("x", [1, 4, "W"]), value("y", [1, 4, "V"])]
-    constants = {"two": np.array([2]), "hundred": np.array([100])}
-    costs = RunningCosts(made_of(nodes, given, constants, outputs=["z"]))
+def test_inputs_without_cells_have_a_look_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """onnxruntime asks nothing of the sizes of empty tensors: what holds of others may not hold."""
+    costs = RunningCosts(made_of([node("Relu", ["x"], ["y"])], [value("x", ["A", "B"])]))
     looks = looks_at("x", monkeypatch)
-    for width in (90, 10, 50):
-        shapes = {name: Type("float32", (1, 4, width)) for name in OPEN}
-        assert costs.bound(shapes) is not None
-    assert looks == [(1, 4, 90), (1, 4, 10), (1, 4, 50)]
-
-
-def test_sizes_of_one_name_have_to_be_equal_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    given = [value("x", [1, 4, "W"]), value("y", [1, 4, "W"])]
-    costs = RunningCosts(made_of([node("Add", ["x", "y"], ["z"])], given, {}, outputs=["z"]))
-    looks = looks_at("x", monkeypatch)
-    for widths in ((16, 16), (9, 9), (8, 1), (1, 8)):
-        shapes = zip(OPEN, widths, strict=True)
-        costs.bound({name: Type("float32", (1, 4, width)) for name, width in shapes})
-    assert looks == [(1, 4, 128), (1, 4, 8), (1, 4, 1)]
+    for shape in ((2, 9), (2, 5), (2, 0)):
+        assert costs.bound({"x": Type("float32", shape)}) is not None
+    assert looks == [(2, 128), (2, 2)]
 
 
 def test_large_inputs_are_looked_at_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
     costs = RunningCosts(open_network(MODELS / "k_unet_dyn_op13.onnx").model)
     looks = looks_at("input", monkeypatch)
-    for width in (900, 800, 700):
+    for width in (900, 800):
         costs.bound({"input": Type("float32", (1, width, width, 3))})
-    assert looks == [(1, width, width, 3) for width in (900, 800, 700)]
+    assert {shape[1] for shape in looks} == {900, 800}
+
+
+def test_what_the_look_does_not_know_is_read() -> None:
+    foreign = made_of([node("QLinearSigmoid", ["x"], ["y"], domain="com.microsoft")], [])
+    gelu = made_of([node("Gelu", ["x"], ["y"], domain="com.microsoft")], [value("x", [1, 9])])
+    gelu.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    given = {"x": Type("float32", (1, 9))}
+    for model in (foreign, gelu):
+        assert RunningCosts(model).bound(given) == running_cost(model, given)
+    assert running_cost(gelu, given) is not None
+
+
+def test_equal_models_share_one_look_and_others_do_not() -> None:
+    one, same, other = two_convs(), two_convs(), two_convs()
+    other.graph.node[0].attribute.add(name="auto_pad", type=AttributeProto.STRING, s=b"VALID")
+    assert RunningCosts(one).hold_for(same)
+    assert not RunningCosts(one).hold_for(other)
 
 
 def test_nodes_of_bodies_count_as_nodes() -> None:
     """A look at thousands takes longer than the start of a child, wherever they stand."""
-    relus = [node("Relu", ["x"], ["z"]) for _ in range(2_100)]
-    body = helper.make_graph(relus, "body", [], [value("z", [1])])
-    model = made_of([node("If", ["c"], ["y"], then_branch=body)], [value("x", [1])])
-    assert RunningCosts(model).content == b""
+    given = {"x": Type("float32", (1,)), "c": Type("bool", ())}
+    for count in (900, 2_100):
+        relus = [node("Relu", ["x"], [f"z{n}"]) for n in range(count)]
+        bodies = {
+            name: helper.make_graph(
+                relus[: 3 + count * (name[0] == "t")], "b", [], [value("z0", [1])]
+            )
+            for name in ("then_branch", "else_branch")
+        }
+        inputs = [value("x", [1]), value("c", [], TensorProto.BOOL)]
+        model = made_of([node("If", ["c"], ["y"], **bodies)], inputs)
+        assert (RunningCosts(model).bound(given) is None) == (count > 2_000)

@@ -63,13 +63,12 @@ class Survey:
     """One model and every padded node in it; shape inference runs only where a size is needed.
 
     That is where pads hang on it; with `thorough`, where any size of a padded input is missing.
-    `types` are what is known of tensors of the main graph besides what the model says. Not
-    `inferring`, it takes what its own rules tell.
+    `types` are what is known of tensors of the main graph besides what the model says.
     Raises ModelError for models that cannot be meant and RequestError for facts about
     dimensions that the model does not have.
     """
 
-    def __init__(  # noqa: PLR0913  each is something else that is known beforehand
+    def __init__(
         self,
         model: ModelProto,
         *,
@@ -78,9 +77,7 @@ class Survey:
         prefer: Preferences = NO_PREFERENCE,
         thorough: bool = False,
         types: Mapping[str, Type] | None = None,
-        inferring: bool = True,
     ) -> None:
-        self._inferring = inferring
         self._given = {"": dict(types or {})}
         self._folder = folder
         self._thorough = thorough
@@ -182,7 +179,7 @@ class Survey:
             before, nameless = nameless, _nameless(reading) if self._thorough else nameless
             others_lack = nameless not in (before, frozenset())
             lacks = others_lack or _needs_sizes(reading) or self._is_doubted(reading)
-            again = self._read_with_inference(reading) if lacks and self._inferring else None
+            again = self._read_with_inference(reading) if lacks else None
             if again is None:
                 break
             reading = again

@@ -21,11 +21,11 @@ from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProt
 from onnxpad.padding.operators import PLAIN_DOMAINS, operator
 
 _MOST_CALLS = 10_000
-_MOST_VALUES = 10_000
-_LARGEST_STEP = 2**30
+MOST_VALUES = 10_000
+LARGEST_STEP = 2**30
 _ONE_AXIS = 64
 # The operators through which onnx 1.23.2 follows values, and those that hold them.
-_FOLLOWED = {
+FOLLOWED = {
     *("Add", "Cast", "Concat", "Gather", "Mul", "Size", "Slice", "Squeeze", "Sub", "Unsqueeze"),
 }
 # Operators whose result has as many axes as what they read, and no more cells.
@@ -54,7 +54,7 @@ _SIZED = {"CenterCropPad", "Expand", "Resize", "Split", "TopK", "Upsample"}
 def is_bounded(model: ModelProto, *, data_prop: bool) -> bool:
     """Whether inference ends, at a cost that grows with nothing but the size of the model."""
     nodes = every_node(model.graph.node)
-    if not model.functions and _FOLLOWED.isdisjoint(node.op_type for node in nodes):
+    if not model.functions and FOLLOWED.isdisjoint(node.op_type for node in nodes):
         return True  # nothing of what the look is for can be found
     look = _Look(model)
     if look.deep or (look.slices and look.doubts):
@@ -196,7 +196,7 @@ class _Look:
     """What one look at a model finds.
 
     `deep` says that functions are called too often. `wild` that more values of shapes would be
-    followed than `_MOST_VALUES`, or in wild steps; `long` that the cells of one long axis may be.
+    followed than `MOST_VALUES`, or in wild steps; `long` that the cells of one long axis may be.
     `slices` are nodes that cut data, `doubts` what may have a size below 0, which they end the
     process on.
     """
@@ -233,13 +233,13 @@ class _Look:
             return
         self._note(node, names)
         names.follow(node)
-        if kind in _FOLLOWED:
+        if kind in FOLLOWED:
             read = [one for one in node.input if one and one not in names.wide]
             lengths = [names.lengths.get(one) for one in read]
             self.long |= None in lengths
             if (made := node.output[0]) not in names.wide:
                 lengths.append(names.lengths.get(made))
-            self.wild |= any((length or 0) > _MOST_VALUES for length in lengths)
+            self.wild |= any((length or 0) > MOST_VALUES for length in lengths)
 
     def _note(self, node: NodeProto, names: _Names) -> None:
         if node.op_type == "Slice":
@@ -285,7 +285,7 @@ def _steps_are_small(node: NodeProto, constants: Mapping[str, TensorProto]) -> b
     if tensor is None or prod(tensor.dims) > _ONE_AXIS:
         return False
     steps = _numbers(tensor)
-    return steps is not None and all(abs(step) <= _LARGEST_STEP for step in steps)
+    return steps is not None and all(abs(step) <= LARGEST_STEP for step in steps)
 
 
 def _numbers(tensor: TensorProto) -> list[float] | None:
