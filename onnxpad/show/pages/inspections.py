@@ -218,7 +218,10 @@ def _graph(found: Inspection, anchors: Mapping[int, str]) -> str:
     wrong = _wrong(found)
     vertices = [
         Vertex(
-            (node.op, f"pads {onnx_pads_text(node.pads)}" if any(node.pads or (0,)) else _unpadded(node)),
+            (
+                node.op,
+                f"pads {onnx_pads_text(node.pads)}" if any(node.pads or (0,)) else _unpadded(node),
+            ),
             anchors.get(number, ""),
             visible(name_text(node)),
             "wrong" if node.node in wrong else _state(node),
