@@ -133,10 +133,15 @@ TARGET = Target(
             COMPUTED_CROP,
             _FOR_ONE_SIZE,
             by=_seen("Slice to the size of another tensor, sizes open: it crops to one size"),
+            unshown="it shows at another size than pnnx was given, and a small model has one size",
         ),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
-        refuses(DEQUANTISES, by=_seen("QuantizeLinear and DequantizeLinear alone")),
+        refuses(
+            DEQUANTISES,
+            by=_seen("QuantizeLinear and DequantizeLinear alone"),
+            unshown="small models have DequantizeLinear beside a padded operator alone",
+        ),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         miscomputes(
             (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, _ABOVE_TWO_AXES, by=_seen("batches of 2")

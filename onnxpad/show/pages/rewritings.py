@@ -142,7 +142,7 @@ _SHOWN = ("kernel_shape", "strides", "dilations", "pads")
 
 
 def _steps(change: Change) -> str:
-    """'Slice, then Conv with pads [0, 0, 0, 0]': what each gets, and keeps where nothing is said."""
+    """'Slice, then Conv with pads [0, 0]': what each gets, and keeps where nothing is said."""
     steps = change.after.steps if isinstance(change.after, Expansion) else ()
     return ", then ".join(_step(change, one) for one in steps)
 
