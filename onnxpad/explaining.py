@@ -90,7 +90,8 @@ def _facts_called(address: str) -> Iterator[Explanation]:
         row = target.failures.get(address)
         if row is not None:
             command = f"onnxpad explain {target.name} --reproduce {address} -o DIR"
-            facts = [("known from", str(row.evidence)), ("to see it", command)]
+            shown = f"no small model: {row.unshown}" if row.unshown else command
+            facts = [("known from", str(row.evidence)), ("to see it", shown)]
             if told := held(row, target.releases):
                 facts.insert(0, ("releases", told))
             text = f"{target.name} {row.answer} {row.what}."

@@ -174,11 +174,10 @@ class Gate:
     def _say_seen(self, path: str) -> None:
         """How many findings are known, for how many there is no way, and a command for the rest."""
         stuck, commands = self._repairs.pop("", 0), list(self._repairs)
-        have = "has" if stuck == 1 else "have"
         more = f", and {len(commands) - 1} more" if len(commands) > 1 else ""
         said = f"{_counted(self._seen)} in {path}"
         tried = f"{commands[0]}{more}" if commands else ""
-        say_with_try(f"{said}, {stuck} of which {have} no way" if stuck else said, tried)
+        say_with_try(f"{said}, {stuck} without a way" if stuck else said, tried)
 
 
 def _check(given: dict[str, Any]) -> None:

@@ -45,9 +45,8 @@ def reproduce(target: str, row: str) -> Reproducer:
         raise _no_row(found, row)
     made = specimen(found, row)
     if made is None:
-        raise RequestError(
-            f"no small model of one operator falls under '{row}' of {found.name}: {rows[row].what}"
-        )
+        said = f"no small model of one operator falls under '{row}' of {found.name}"
+        raise RequestError(f"{said}: {rows[row].unshown or rows[row].what}")
     return made
 
 

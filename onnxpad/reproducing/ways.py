@@ -83,6 +83,7 @@ _PADDED: tuple[tuple[str, Words], ...] = (
     ("3-D, symmetric pads", {"rank": 3, "pads": (1, 1), "size": 4}),
     ("3-D, asymmetric pads", {"rank": 3, "pads": (0, 1), "size": 4}),
     ("3-D, auto_pad SAME_UPPER", {"rank": 3, "auto_pad": "SAME_UPPER", "stride": 2, "size": 4}),
+    ("asymmetric pads, more at the end, stride 2", {"pads": (0, 1), "stride": 2, "size": 6}),
 )
 _SPREAD: tuple[tuple[str, Words], ...] = (
     ("dilations and symmetric pads", {"dilation": 2, "pads": (2, 2)}),

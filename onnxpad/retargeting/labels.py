@@ -9,6 +9,8 @@ from onnxpad.padding.operators import Kind
 def label_of(chain: Chain, present: Chain | None = None) -> str:
     """What to call a way to pad; the `present` one is marked."""
     parts = []
+    if chain.op.kind is Kind.PAD and chain.pad is not None and not chain.pad.unclear:
+        return f"pads {flat_text(chain.pad.pads)} {_filled(chain.pad)}"
     if chain.pad is not None and chain.pad.unclear:
         parts.append("computed Pad")
     elif chain.pad is not None:
@@ -48,10 +50,10 @@ def _pads_label(pads: Pads) -> str:
     if not any(pads.flat):
         return "no padding"
     if pads.begins == pads.ends:
-        return f"symmetric pads {','.join(map(str, pads.begins))}"
+        return f"symmetric pads {flat_text(pads)}"
     return f"pads {flat_text(pads)}"
 
 
 def flat_text(pads: Pads) -> str:
-    """Every begin, then every end."""
-    return ",".join(map(str, pads.flat))
+    """Every begin, then every end, as ONNX writes them: '[0, 0, 1, 1]'."""
+    return str(list(pads.flat))

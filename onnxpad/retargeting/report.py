@@ -41,7 +41,7 @@ class Move:
         return f"<{self}>"
 
     def __str__(self) -> str:
-        """'Conv 'c': SAME_UPPER -> symmetric pads 1'."""
+        """'Conv 'c': SAME_UPPER -> symmetric pads [1, 1]'."""
         return f"{self.op} '{self.node.label}': {self.before} -> {self.after}"
 
     def to_json(self) -> dict[str, Any]:

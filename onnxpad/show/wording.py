@@ -79,6 +79,11 @@ def pads_text(pads: Sequence[int] | None) -> str:
     return " ".join(f"{pads[axis]},{pads[half + axis]}" for axis in range(half))
 
 
+def onnx_pads_text(pads: Sequence[int] | None) -> str:
+    """Every begin, then every end, as ONNX writes them: '[0, 0, 1, 1]'; '?' for what is unknown."""
+    return "?" if pads is None else str(list(pads))
+
+
 def each_text(numbers: Sequence[int]) -> str:
     """'3' for the same number on every axis, '3,5' otherwise."""
     if len(set(numbers)) == 1:

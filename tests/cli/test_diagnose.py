@@ -19,7 +19,7 @@ NODES = ["/Conv", "/Conv_1", "/MaxPool", "/Conv_2"]
 def test_it_says_which_nodes_and_how(capsys: Captured) -> None:
     assert run(["diagnose", WRONG, "--data", DATA]) == 0
     said = capsys.readouterr().out
-    assert "/Conv     Conv     symmetric pads 2  pads 1,2   tensorflow, keras, " in said
+    assert "/Conv     Conv     symmetric pads [2, 2]  pads [1, 2]  tensorflow, keras, " in said
     assert "an input of [33] would tell them apart" in said
     assert "explained: padding: with 4 nodes padded otherwise" in said
     assert "; 2 samples" in said
@@ -45,7 +45,7 @@ def test_json_holds_the_whole_report(capsys: Captured) -> None:
     assert read["before"] > 0.1
     assert read["residual"] < 1e-5
     pool = next(one for one in read["nodes"] if one["node"] == "/MaxPool")
-    assert (pool["before"], pool["after"]) == ("symmetric pads 1", "pads 0,1")
+    assert (pool["before"], pool["after"]) == ("symmetric pads [1, 1]", "pads [0, 1]")
     assert {"label": "no padding, rounding up", "sizes": [33]}.items() <= {
         key: pool["alternatives"][0][key] for key in ("label", "sizes")
     }.items()

@@ -298,7 +298,7 @@ def test_known_findings_tell_which_could_be_repaired(
     capsys.readouterr()
     assert exits(*line) == 0
     said = capsys.readouterr().err
-    assert said.startswith(f"2 known findings in {baseline}, 1 of which has no way\n  try     ")
+    assert said.startswith(f"2 known findings in {baseline}, 1 without a way\n  try     ")
     assert said.endswith(" --target ncnn --node norm -o OUT\n")
 
 

@@ -52,7 +52,7 @@ def test_a_constant_kernel_over_ten_cells_at_stride_2() -> None:
     found = fitted(torch, x, same)
     assert found.plan.entries[0].settings["pads"] == [0, 0, 1, 1]
     assert "tensorflow" in found.plan.entries[0].conventions
-    assert found.nodes[0].before == "symmetric pads 1,1"
+    assert found.nodes[0].before == "symmetric pads [1, 1, 1, 1]"
 
 
 def test_at_stride_1_nothing_is_to_be_done() -> None:

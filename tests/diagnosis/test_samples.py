@@ -42,7 +42,7 @@ def others(found: Diagnosis) -> dict[str, tuple[int, ...] | None]:
 
 def test_numbers_that_fit_one_size_are_named_beside_same() -> None:
     found = told(open_model(CONV, HALF), open_model(CONV, END), [16])
-    assert others(found)["pads 0,0,1,1"] == (17, 17)
+    assert others(found)["pads [0, 0, 1, 1]"] == (17, 17)
 
 
 def test_a_convention_that_another_sample_refutes_is_not_named() -> None:
@@ -52,7 +52,7 @@ def test_a_convention_that_another_sample_refutes_is_not_named() -> None:
     assert entry.settings["pads"] == [0, 0, 1, 1]
     assert "caffe" in entry.conventions
     assert "tensorflow" not in entry.conventions
-    assert found.nodes[0].after == "pads 0,0,1,1"
+    assert found.nodes[0].after == "pads [0, 0, 1, 1]"
     assert set(found.nodes[0].conventions) == set(entry.conventions)
     assert "SAME_UPPER" not in others(found)
 

@@ -53,7 +53,7 @@ def test_single_items_say_in_a_line_what_they_are() -> None:
 def test_moves_of_a_retarget_say_so_as_well() -> None:
     done = onnxpad.retarget(MODEL, to="pytorch")
     move = done.changes[0]
-    assert str(move) == "Conv 'Conv__8990': SAME_UPPER -> symmetric pads 1,1"
+    assert str(move) == "Conv 'Conv__8990': SAME_UPPER -> symmetric pads [1, 1, 1, 1]"
     assert repr(move) == f"<{move}>"
     assert move.to_json() == done.to_json()["changes"][0]
 

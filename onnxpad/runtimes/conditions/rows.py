@@ -189,9 +189,9 @@ class Row:
     their own (Slice, Concat, Mul ...) as in conditions/companions: rows about these have conditions
     about the opset at most. `says` is the reason in words of its own, where the conditions alone
     would not tell a user what is wrong, `does` what the runtime does where its answer does not say
-    it well. `since` and `until` are the first and the last release in
-    which it was seen to hold, '' where no end is known; `gone` is the next one behind `until` where
-    that was run and the row no longer held.
+    it well, `unshown` why no small model of one operator shows it. `since` and `until` are the
+    first and the last release in which it was seen to hold, '' where no end is known; `gone` is the
+    next one behind `until` where that was run and the row no longer held.
     """
 
     operators: tuple[str, ...]
@@ -203,6 +203,7 @@ class Row:
     since: str = ""
     until: str = ""
     gone: str = ""
+    unshown: str = ""
 
     @property
     def what(self) -> str:
@@ -269,14 +270,18 @@ def falls_back(
     return Row(_names(operators), Answer.FALLS_BACK, when, by, says, does)
 
 
-def refuses(operators: Operators, *when: Condition, by: Evidence, says: str = "") -> Row:
+def refuses(
+    operators: Operators, *when: Condition, by: Evidence, says: str = "", unshown: str = ""
+) -> Row:
     """A row: the model does not load, or stops with an error."""
-    return Row(_names(operators), Answer.REFUSES, when, by, says)
+    return Row(_names(operators), Answer.REFUSES, when, by, says, unshown=unshown)
 
 
-def miscomputes(operators: Operators, *when: Condition, by: Evidence, says: str = "") -> Row:
+def miscomputes(
+    operators: Operators, *when: Condition, by: Evidence, says: str = "", unshown: str = ""
+) -> Row:
     """A row: runs, and the numbers or sizes are wrong, without a word."""
-    return Row(_names(operators), Answer.MISCOMPUTES, when, by, says)
+    return Row(_names(operators), Answer.MISCOMPUTES, when, by, says, unshown=unshown)
 
 
 def untried(operators: Operators, *when: Condition, by: Evidence) -> Row:

@@ -117,6 +117,7 @@ TARGET = Target(
             DEQUANTISES_IMAGES,
             by=_seen("QuantizeLinear and DequantizeLinear alone: the batch is lost"),
             says="MNN loses the batch, or computes something else, behind QuantizeLinear",
+            unshown="small models have DequantizeLinear beside a padded operator alone",
         ),
         miscomputes("AveragePool", w.COUNTS, _END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
         miscomputes("Conv", t.THREE_D, w.SPREAD, by=_seen("3-D convolutions with dilations")),

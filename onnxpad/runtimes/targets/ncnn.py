@@ -8,7 +8,11 @@ that crops cells, and the network runs with other sizes, without a word (measure
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
+from typing import NamedTuple
 
+from onnxpad.geometry.windows import Axis
+from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.operators import Destination
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
@@ -48,8 +52,55 @@ _ABOVE_TWO_AXES = replace(~t.tensor_rank(1, 2), lasting=True)
 _PADS_NOTHING = Condition(
     "all its pads are 0", p.of_step(lambda s: not s.unclear and not any(s.pads.flat))
 )
-_BEGINS = Condition(
-    "a begin pad is above 0", w.of_pads(lambda _, pads: any(pad > 0 for pad in pads.begins))
+
+
+class _Windows(NamedTuple):
+    """What becomes of an axis of a MaxPool whose begin and end pads differ somewhere.
+
+    pnnx (src/pass_level2/F_max_pool2d.cpp, and alike for 1 and 3 axes) writes every such pool with
+    ceil_mode and with the begin pads on both sides. Where on all axes the end pads are what
+    PyTorch's exporter adds for ceil_mode (`is_tail`), that is all; else a Pad with all pads stands
+    in front as well. `joined` and `apart` say whether these are the windows that ONNX means.
+    """
+
+    is_tail: bool
+    joined: bool
+    apart: bool
+
+
+def _windows(axis: Axis, size: int, pads: tuple[int, int], *, ceil_mode: bool) -> _Windows:
+    begin, end = pads
+    padded, both = size + begin + end - axis.span, size + 2 * begin - axis.span
+    wanted = -(-padded // axis.stride) if ceil_mode else padded // axis.stride
+    steps = -(-both // axis.stride)
+    last = steps - 1 if steps * axis.stride >= size + begin else steps
+    tail = 0 if axis.stride == 1 else last * axis.stride + 1 - both
+    return _Windows(
+        not ceil_mode and begin + tail == end,
+        steps == wanted,
+        begin == 0 and -(-padded // axis.stride) == wanted,
+    )
+
+
+def _other_windows(chain: Chain, pads: Pads) -> bool:
+    """Whether at a size that an axis may have ncnn slides other windows than ONNX."""
+    axes = []
+    for axis, *both in zip(chain.axes, pads.begins, pads.ends, strict=True):
+        least = axis.stride * (axis.span // axis.stride + 2)
+        open_sizes = (least + rest for rest in w.rests_of(axis))
+        sizes = (axis.size,) if isinstance(axis.size, int) else open_sizes
+        begin, end = both
+        found = (_windows(axis, size, (begin, end), ceil_mode=chain.ceil_mode) for size in sizes)
+        axes.append(set(found))
+    return any(
+        not all(one.joined if all(o.is_tail for o in ones) else one.apart for one in ones)
+        for ones in product(*axes)
+    )
+
+
+_OTHER_WINDOWS = Condition(
+    "pnnx writes it with ceil_mode and the begin pads on both sides, which gives other windows",
+    w.of_pads(_other_windows),
 )
 _FEEDS_OUTPUTS_ALONE = Condition(
     "its result is only an output of the model",
@@ -82,10 +133,15 @@ TARGET = Target(
             COMPUTED_CROP,
             _FOR_ONE_SIZE,
             by=_seen("Slice to the size of another tensor, sizes open: it crops to one size"),
+            unshown="it shows at another size than pnnx was given, and a small model has one size",
         ),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
-        refuses(DEQUANTISES, by=_seen("QuantizeLinear and DequantizeLinear alone")),
+        refuses(
+            DEQUANTISES,
+            by=_seen("QuantizeLinear and DequantizeLinear alone"),
+            unshown="small models have DequantizeLinear beside a padded operator alone",
+        ),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         miscomputes(
             (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, _ABOVE_TWO_AXES, by=_seen("batches of 2")
@@ -105,7 +161,7 @@ TARGET = Target(
         miscomputes(
             "MaxPool",
             w.EXPLICIT_ASYMMETRIC,
-            _BEGINS | w.STRIDED | w.NEGATIVE_PADS | w.PADS_LIKE_KERNEL,
+            _OTHER_WINDOWS | w.NEGATIVE_PADS | w.PADS_LIKE_KERNEL,
             by=_seen("asymmetric MaxPool: begin pads count twice, and sizes are rounded up"),
         ),
         refuses("AveragePool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric averages")),

@@ -12,14 +12,16 @@ from onnxpad.show.pages.figures import legend, sentence, window_figure
 from onnxpad.show.pages.page import CARDS, Card, Picture, Section
 from onnxpad.show.wording import visible
 
-_ORDER = "Pads are written as in ONNX: those at the begins of all axes, then those at the ends."
+ORDER = "Pads are written as in ONNX: those at the begins of all axes, then those at the ends."
 _Both: TypeAlias = tuple[Drawing | None, Drawing | None]
 
 
 class Changed(NamedTuple):
     """A node that was changed, `by` what; `was` and `is_now` say in words how it pads.
 
-    `before` or `after` is None where the other model has other operators in its place.
+    `before` or `after` is None where the other model has other operators in its place. Where
+    several nodes took its place, `after` is the last of them that pads or has windows, and `last`
+    its name.
     """
 
     node: str
@@ -29,37 +31,34 @@ class Changed(NamedTuple):
     is_now: str
     before: Chain | None
     after: Chain | None
+    last: str = ""
 
 
-def changes_section(
-    changes: Iterable[Changed], title: str = "Before and after", order: str = _ORDER
-) -> Section:
-    """The part of a page with a card for all nodes that changed alike.
-
-    `order` says in which order pads stand in `was` and `is_now`.
-    """
+def changes_section(changes: Iterable[Changed], title: str = "Before and after") -> Section:
+    """The part of a page with a card for all nodes that changed alike."""
     cards = tuple(_cards(changes))
-    lines = (order,) if cards else ()
+    lines = (ORDER,) if cards else ()
     return Section("changes", title, lines, cards=cards, windows=True, wide=True)
 
 
 def _cards(changes: Iterable[Changed]) -> Iterator[Card]:
-    alike: dict[tuple[str, str, tuple[str, str], int, _Both], list[str]] = {}
+    alike: dict[tuple[str, str, tuple[str, str], int, _Both], list[Changed]] = {}
     for one in changes:
         drawn = _drawn(one.before), _drawn(one.after)
         known = one.before or one.after
         axis = known.first_axis if known is not None and known.axes else 0
         kind = one.op, one.by, (visible(one.was), visible(one.is_now)), axis, drawn
-        alike.setdefault(kind, []).append(one.node)
+        alike.setdefault(kind, []).append(one)
     for number, (kind, nodes) in enumerate(islice(alike.items(), CARDS + 1), 1):
         op, by, words, axis, drawn = kind
         more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
-        names = tuple(map(visible, nodes))
+        names = tuple(visible(one.node) for one in nodes)
+        last = visible(nodes[0].last)
         yield Card(
             f"change-{number}",
             f"{by}: {op} {names[0]}{more}",
-            _words(*drawn, axis),
-            tuple(_pictures(number, *drawn, words)),
+            _words(*drawn, axis, last),
+            tuple(_pictures(number, *drawn, words, last)),
             legend(*(one for one in drawn if one is not None)),
             names[1:],
         )
@@ -70,9 +69,10 @@ def _drawn(chain: Chain | None) -> Drawing | None:
 
 
 def _pictures(
-    number: int, before: Drawing | None, after: Drawing | None, words: tuple[str, str]
+    number: int, before: Drawing | None, after: Drawing | None, words: tuple[str, str], last: str
 ) -> Iterator[Picture]:
     (was, is_now), anchor = words, f"change-{number}"
+    is_now += f"; drawn is {after.op} '{last}'" if after is not None and last else ""
     if before is not None and after == before:
         yield Picture(window_figure(before, anchor=anchor), f"before: {was}; after: {is_now}")
         return
@@ -81,13 +81,15 @@ def _pictures(
         yield Picture(figure, f"{name}: {said}")
 
 
-def _words(before: Drawing | None, after: Drawing | None, first_axis: int) -> str:
+def _words(before: Drawing | None, after: Drawing | None, first_axis: int, last: str) -> str:
     if before is None or after is None:
         known = before or after
         return "" if known is None else visible(sentence(known))
     if after == before:
         return visible(f"The same cells are read, before and after: {sentence(before)}")
     said = f"Before: {sentence(before)} After: {sentence(after)}"
+    if last:
+        return visible(f"{said} What stands around it makes the result the same.")
     return visible(" ".join(filter(None, (_moves(before, after, first_axis), said))))
 
 
@@ -100,7 +102,7 @@ def _moves(before: Drawing, after: Drawing, first_axis: int) -> str:
             if sum(was) == sum(now) and was[0] != now[0]:
                 moved.append(
                     f"shifted by {abs(now[0] - was[0])} along axis {first_axis + axis} "
-                    f"({was[0]},{was[1]} became {now[0]},{now[1]})"
+                    f"(begin {was[0]}, end {was[1]} became begin {now[0]}, end {now[1]})"
                 )
     if not moved:
         return ""

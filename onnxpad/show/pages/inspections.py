@@ -15,18 +15,19 @@ from onnxpad.show.inspections import (
     next_lines,
     node_cells,
 )
+from onnxpad.show.pages.changes import ORDER
 from onnxpad.show.pages.drawings import Drawing, drawing_of
 from onnxpad.show.pages.figures import legend, sentence, window_figure
 from onnxpad.show.pages.graphs import Vertex, padded_graph
 from onnxpad.show.pages.page import CARDS, Card, Link, Page, Picture, Section, Table
-from onnxpad.show.wording import assumed_text, counted, either, limits_text, pads_text, visible
+from onnxpad.show.wording import assumed_text, counted, either, limits_text, onnx_pads_text, visible
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict
 
 _TRAPS = ("node", "operator", "trap", "what happens", "passes that help")
 _VERDICTS = ("node", "operator", "verdict", "why", "rewrite --target writes")
-_PADS = "pads (begin,end of each axis)"
+_PADS = "pads (all begins, then all ends)"
 _NEXT = "next: "
 _FAILING = ("refused", "wrong", "off-device")
 _DOES = {
@@ -37,7 +38,7 @@ _DOES = {
 }
 _GRAPH = (
     "Red: goes wrong; dashed: in a trap, or not known. A row of nodes that look alike is one box.",
-    "Pads are written begin,end for each axis.",
+    ORDER,
 )
 
 
@@ -217,7 +218,10 @@ def _graph(found: Inspection, anchors: Mapping[int, str]) -> str:
     wrong = _wrong(found)
     vertices = [
         Vertex(
-            (node.op, pads_text(node.pads) if any(node.pads or (0,)) else _unpadded(node)),
+            (
+                node.op,
+                f"pads {onnx_pads_text(node.pads)}" if any(node.pads or (0,)) else _unpadded(node),
+            ),
             anchors.get(number, ""),
             visible(name_text(node)),
             "wrong" if node.node in wrong else _state(node),
@@ -236,7 +240,12 @@ def _unpadded(node: PaddedNode) -> str:
 
 
 def _nodes(found: Inspection, leads: _Leads) -> Table:
-    rows = tuple(leads.row(name_text(node), *node_cells(node)) for node in found.nodes)
+    place = HEADERS.index("pads")
+    rows = tuple(
+        leads.row(name_text(node), *cells[: place - 1], onnx_pads_text(node.pads), *cells[place:])
+        for node in found.nodes
+        for cells in [node_cells(node)]
+    )
     headers = tuple(_PADS if header == "pads" else header for header in HEADERS)
     return Table("operators that can pad", headers, rows)
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from onnxpad.errors import OnnxpadError
 from onnxpad.inspection import with_far_pad
+from onnxpad.model.editing.script import FixSize, InsertNode
+from onnxpad.model.opened import Model
+from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.expansion import Expansion, Itself, Step
 from onnxpad.retargeting.labels import label_of
@@ -87,24 +91,58 @@ def _commands(model: str, written: str | None, compared: Validation | None) -> I
 
 
 def _changes(found: Rewriting) -> Iterator[Changed]:
+    sites = _sites(found)
     for one in found.changes:
-        after = one.after if isinstance(one.after, Chain) else None
+        last = ""
+        if isinstance(one.after, Chain):
+            after, is_now = one.after, label_of(one.after)
+        else:
+            after, is_now = None, _steps(one)
+            if site := _last(one, sites):
+                after, last = site.chain, site.address.label
         yield Changed(
             one.node.label,
             one.op,
             one.rule,
             label_of(one.before),
-            label_of(after) if after is not None else _steps(one),
+            is_now,
             with_far_pad(one.before),
             None if after is None else with_far_pad(after),
+            last,
         )
+
+
+def _sites(found: Rewriting) -> Sequence[Site]:
+    """What pads in the model as it is now, where several nodes took the place of one."""
+    several = any(isinstance(one.after, Expansion) for one in found.changes)
+    if not several or not isinstance(found.edited, Model):
+        return ()
+    fixed = {edit.dimension for edit in found.script if isinstance(edit, FixSize)}
+    dims = {name: fact for name, fact in found.assumed.items() if name not in fixed}
+    folder = found.source.folder if found.source else None
+    try:
+        return Survey(found.edited, dims=dims, folder=folder, thorough=True).sites_now()
+    except OnnxpadError:  # then no picture shows it
+        return ()
+
+
+def _last(change: Change, sites: Sequence[Site]) -> Site | None:
+    """The last of the nodes in the place of one that pads or has windows."""
+    made = {edit.name for edit in change.edits if isinstance(edit, InsertNode)}
+    mine = [
+        site
+        for site in sites
+        if site.address.scope == change.node.scope
+        and site.address.label in {change.node.label, *made}
+    ]
+    return mine[-1] if mine else None
 
 
 _SHOWN = ("kernel_shape", "strides", "dilations", "pads")
 
 
 def _steps(change: Change) -> str:
-    """'Slice, then Conv with pads 0,0,0,0': what each gets, and keeps where nothing is said."""
+    """'Slice, then Conv with pads [0, 0]': what each gets, and keeps where nothing is said."""
     steps = change.after.steps if isinstance(change.after, Expansion) else ()
     return ", then ".join(_step(change, one) for one in steps)
 
@@ -114,7 +152,7 @@ def _step(change: Change, one: Step | Itself) -> str:
         (change.op, one.sets) if isinstance(one, Itself) else (one.op_type, one.attributes)
     )
     given = {key: value for key, value in written if isinstance(value, tuple)}
-    parts = [f"{key} {','.join(map(str, given[key]))}" for key in _SHOWN if key in given]
+    parts = [f"{key} {list(given[key])}" for key in _SHOWN if key in given]
     return f"{name} with {', '.join(parts)}" if parts else name
 
 

@@ -15,7 +15,7 @@ from onnxpad.show.pages.figures import reads_figure
 from onnxpad.show.pages.heatmaps import heatmap, said
 from onnxpad.show.pages.page import Card, Page, Picture, Section, Table
 from onnxpad.show.validations import proof_lines, row_cells, validation_text
-from onnxpad.show.wording import pads_text, shape_text, visible
+from onnxpad.show.wording import onnx_pads_text, shape_text, visible
 from onnxpad.validation import OutputRow, Validation, Verdict
 from onnxpad.validation.changed_padding import ChangedPadding
 from onnxpad.validation.difference_maps import DifferenceMap
@@ -71,7 +71,7 @@ def _changed(changes: Sequence[ChangedPadding]) -> Section:
         told.append(Changed(one.label, one.op, "changed", was, is_now, before, after))
     told.sort(key=lambda one: _reads_alike(one.before, one.after))
     title = "The changed nodes, before and after"
-    return changes_section(told, title, "Pads are written begin,end for each axis.")
+    return changes_section(told, title)
 
 
 def _reads_alike(before: Chain | None, after: Chain | None) -> bool:
@@ -87,12 +87,12 @@ def _pads(chain: Chain | None, nodes: Sequence[str]) -> str:
     pads = effective_pads(chain)
     if isinstance(pads, Skip) or not chain.axes:
         return label_of(chain)
-    said = f"pads {pads_text(pads.flat)}"
+    said = f"pads {onnx_pads_text(pads.flat)}"
     said += f" ({chain.padding})" if isinstance(chain.padding, AutoPad) else ""
     front = pads_in_front(chain)
     said += ", rounding up" if chain.ceil_mode else ""
     said += ", counting padding" if chain.counts_padding and any(pads.flat) else ""
-    return said + (f", behind a Pad of {pads_text(front.flat)}" if any(front.flat) else "")
+    return said + (f", behind a Pad of {onnx_pads_text(front.flat)}" if any(front.flat) else "")
 
 
 def _lines(found: Validation) -> Iterator[str]:

@@ -35,7 +35,10 @@ class Word(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """One fact about a runtime, as the page of the target lists it."""
+    """One fact about a runtime, as the page of the target lists it.
+
+    `unshown` says why no small model shows it.
+    """
 
     anchor: str
     word: str
@@ -44,6 +47,7 @@ class Fact(NamedTuple):
     evidence: str
     command: str
     ran: str
+    unshown: str
 
 
 class Turn(NamedTuple):
@@ -116,11 +120,10 @@ def _target_facts(name: str) -> Iterator[Fact]:
     target = find_target(name)
     rank = [WORST_FIRST.index(WORDS[row.answer]) for row in target.history or target.rows]
     for _, (anchor, row) in sorted(zip(rank, facts_of(target), strict=True), key=lambda o: o[0]):
-        command = f"onnxpad explain {name} --reproduce {anchor} -o DIR" if row.answer.fails else ""
-        evidence, ran = str(row.evidence), last_run(name, anchor)
-        yield Fact(
-            anchor, WORDS[row.answer], row.what, held(row, target.releases), evidence, command, ran
-        )
+        command = f"onnxpad explain {name} --reproduce {anchor} -o DIR"
+        evidence, shown = str(row.evidence), row.answer.fails and not row.unshown
+        seen = command if shown else "", last_run(name, anchor), row.unshown
+        yield Fact(anchor, WORDS[row.answer], row.what, held(row, target.releases), evidence, *seen)
 
 
 def turns_of(name: str) -> Iterator[Turn]:

@@ -23,6 +23,7 @@ from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.inspections import inspection_page
 from onnxpad.show.pages.page import Page, Section, Table, page_html
 from onnxpad.show.pages.resolutions import layer_drawing
+from onnxpad.show.pages.retargetings import retargeting_page
 from onnxpad.show.pages.rewritings import rewriting_page
 from onnxpad.show.pages.validations import validation_page
 from onnxpad.validation.changed_padding import changed_padding
@@ -83,7 +84,7 @@ def test_inspect(tmp_path: Path) -> None:
         tmp_path / "a.html",
     )
     assert "2 nodes will go wrong" in found.said
-    assert "pads (begin,end of each axis)" in found.said
+    assert "pads (all begins, then all ends)" in found.said
     assert "--target opencv --dim 'unk__9105%4=0'" in found.said
     assert "What opencv does" in found.said
     assert text.count('class="onnxpad-figure"') >= 3
@@ -183,7 +184,7 @@ def test_retarget_and_how_far_outputs_moved(tmp_path: Path) -> None:
     )
     assert "4 nodes moved to pytorch" in found.said
     assert text.count('class="onnxpad-heatmap"') == 1
-    assert "before: pads 0,0,1,1" in found.said
+    assert "before: pads [0, 0, 1, 1]" in found.said
     assert "Pads are written as in ONNX" in found.said
 
 
@@ -234,10 +235,10 @@ def validated(first: str, second: str, **options: Any) -> str:
 
 def test_the_changed_node_is_drawn_before_and_after() -> None:
     text = validated("1,0,1,2", "1,1,1,1", proof_only=True)
-    assert "before: pads 1,1 0,2" in text
-    assert "after: pads 1,1 1,1" in text
+    assert "before: pads [1, 0, 1, 2]" in text
+    assert "after: pads [1, 1, 1, 1]" in text
     assert text.count('class="onnxpad-figure"') >= 2
-    assert "shifted by 1 along axis 3 (0,2 became 1,1)" in text
+    assert "shifted by 1 along axis 3 (begin 0, end 2 became begin 1, end 1)" in text
     assert "may lie everywhere" in text
 
 
@@ -259,8 +260,8 @@ def test_why_changed_nodes_are_not_drawn_is_said(
 def test_pads_of_another_total_are_not_called_shifted() -> None:
     text = validated("1,1,1,1", "1,1,1,2", samples=1, device="cpu")
     assert "shifted" not in text
-    assert "before: pads 1,1 1,1" in text
-    assert "after: pads 1,1 1,2" in text
+    assert "before: pads [1, 1, 1, 1]" in text
+    assert "after: pads [1, 1, 1, 2]" in text
     assert "of other shapes there is no heatmap" in text
     assert ">inf<" not in text
     assert "[1, 1, 8, 9]" in text
@@ -303,8 +304,54 @@ def test_what_takes_the_place_of_a_node_is_told_with_its_pads() -> None:
     model = chain(13, [1, 2, 6, 6], ("AveragePool", [], {"kernel_shape": [3, 3], "pads": [1] * 4}))
     made = onnxpad.rewrite(model, passes="average-by-conv")
     text = page_html(rewriting_page("m", "o", made, None, ""), "1")
-    assert "Conv with kernel_shape 3,3" in text
-    assert "pads 1,1,1,1" in text.partition("Conv with kernel_shape")[2][:120]
+    assert "Conv with kernel_shape [3, 3]" in text
+    assert "pads [1, 1, 1, 1]" in text.partition("Conv with kernel_shape")[2][:120]
+
+
+@pytest.mark.parametrize(
+    ("op", "rule", "last"),
+    [
+        ("AveragePool", "average-by-conv", "Conv reads a 3 x 3 window"),
+        ("MaxPool", "symmetric-pads", "MaxPool reads a 3 x 3 window"),
+    ],
+)
+def test_the_last_of_several_nodes_is_drawn_as_well(op: str, rule: str, last: str) -> None:
+    pads = [1, 1, 1, 1] if op == "AveragePool" else [0, 0, 1, 1]
+    words = {"kernel_shape": [3, 3], "pads": pads, "strides": [2, 2]}
+    made = onnxpad.rewrite(chain(13, [1, 2, 8, 8], (op, [], words)), passes=rule)
+    (section,) = (
+        one for one in rewriting_page("m", "o", made, None, "").sections if one.anchor == "changes"
+    )
+    (card,) = section.cards
+    assert [bool(picture.svg) for picture in card.pictures] == [True, True]
+    assert "; drawn is " in card.pictures[1].caption
+    assert f"After: {last}" in card.text
+    assert "shifted" not in card.text
+
+
+def test_an_expansion_without_a_padded_node_has_no_second_picture() -> None:
+    model = chain(13, [1, 2, 6, 6], ("MaxPool", [], {"kernel_shape": [3, 3], "pads": [1] * 4}))
+    made = onnxpad.rewrite(model, passes=["split-pads", "concat-pads"])
+    told = {one.anchor: one for one in rewriting_page("m", "o", made, None, "").sections}
+    *_, last = told["changes"].cards
+    assert "Concat" in last.pictures[1].caption
+    assert not last.pictures[1].svg
+
+
+def test_pads_are_written_in_one_way_on_every_page() -> None:
+    """As in ONNX, each behind the word or in the column of that name."""
+    model = chain(13, [1, 2, 8, 8], ("MaxPool", [], {"kernel_shape": [3, 3], "pads": [0, 0, 1, 1]}))
+    moved = onnxpad.retarget(model, to="symmetric")
+    made = onnxpad.rewrite(model, passes="split-pads")
+    told = [
+        inspection_page(onnxpad.inspect(model, target="ncnn"), "m"),
+        rewriting_page("m", "o", made, None, ""),
+        retargeting_page("m", "o", moved, None, ""),
+        validation_page(onnxpad.validate(model, made.model, samples=1, device="cpu"), ("a", "b")),
+    ]
+    for number, one in enumerate(told):
+        text = page_html(one, "1")
+        assert not re.search(r"[Pp]ads? \d+,\d|\d,\d \d,\d", text), number
 
 
 def test_counting_and_rounding_are_told_where_pads_are_alike() -> None:
@@ -313,8 +360,8 @@ def test_counting_and_rounding_are_told_where_pads_are_alike() -> None:
     pair = [text_model(said.format(one), inputs=both[0], outputs=both[1]) for one in (0, 1)]
     found = onnxpad.validate(*pair, samples=1, device="cpu")
     text = page_html(validation_page(found, ("a", "b"), changed_padding(*pair)), "1")
-    assert "before: pads 1,1 1,1<" in text
-    assert "after: pads 1,1 1,1, counting padding<" in text
+    assert "before: pads [1, 1, 1, 1]<" in text
+    assert "after: pads [1, 1, 1, 1], counting padding<" in text
 
 
 def test_validate_of_equal_models_has_no_heatmap(tmp_path: Path) -> None:

@@ -230,3 +230,10 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert run(["explain", "opencv", "--html", str(folder)]) == 2
     assert "give nothing else" in capsys.readouterr().err
     assert run(["explain", "--html", str(folder / "mine.txt")]) == 2
+
+
+def test_a_fact_without_a_small_model_says_why(files: dict[str, bytes]) -> None:
+    text = files["target/iree.html"].decode()
+    row = text.partition('<tr id="padding-mode-border">')[2].partition("</tr>")[0]
+    assert "No small model: small models have operators that pad" in row
+    assert "--reproduce" not in row

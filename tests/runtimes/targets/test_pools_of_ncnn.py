@@ -1,0 +1,108 @@
+"""MaxPools whose begin and end pads differ: what ncnn was measured to do with each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import onnx
+import pytest
+
+from onnxpad.inspection import inspect
+from onnxpad.model.assembled import with_output_shapes
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.validation.expected import expected
+from tests.models.text import text_model
+from tests.runtimes.live import RUNTIMES
+from tests.runtimes.live.environments import Unavailable
+from tests.runtimes.live.running import Case, outcomes
+
+
+class Pool(NamedTuple):
+    """Sizes of the spatial axes, kernel and stride of each, pads as in ONNX."""
+
+    sizes: tuple[int | str, ...]
+    kernel: int
+    stride: int
+    pads: tuple[int, ...]
+    ceil_mode: int = 0
+
+
+RIGHT = (
+    Pool((8, 8), 3, 2, (0, 0, 1, 1)),
+    Pool((6, 10), 3, 2, (0, 0, 1, 1)),
+    Pool((7, 7), 3, 2, (0, 0, 1, 1)),
+    Pool((7, 9), 3, 2, (0, 0, 1, 1)),
+    Pool((7, 7), 3, 2, (1, 1, 2, 2)),
+    Pool((8, 8), 3, 2, (0, 0, 2, 2)),
+    Pool((8, 8), 2, 2, (0, 0, 1, 1)),
+    Pool((7, 10), 3, 1, (0, 0, 1, 2)),
+    Pool((7, 7), 2, 3, (0, 0, 1, 1)),
+    Pool((7, 10), 3, 2, (0, 0, 1, 1), 1),
+    Pool((8,), 3, 2, (0, 1)),
+    Pool((7,), 3, 2, (1, 2)),
+    Pool((6, 6, 6), 3, 2, (0, 0, 0, 1, 1, 1)),
+)
+WRONG = (
+    Pool((7, 10), 3, 2, (0, 0, 1, 1)),
+    Pool((8, 8), 3, 2, (0, 0, 0, 1)),
+    Pool((9, 9), 3, 3, (0, 0, 2, 2)),
+    Pool((8, 8), 3, 1, (1, 1, 0, 0)),
+    Pool((8, 8), 3, 2, (1, 1, 0, 0)),
+    Pool((8, 8), 3, 2, (1, 0, 1, 1)),
+    Pool((8,), 3, 2, (1, 0)),
+    Pool((9,), 3, 3, (0, 2)),
+    Pool((6, 6, 7), 3, 2, (0, 0, 0, 1, 1, 1)),
+)
+
+
+def model(pool: Pool) -> onnx.ModelProto:
+    made = ", ".join("abcde"[: len(pool.sizes) + 2])
+    rank = len(pool.sizes)
+    words = f"kernel_shape={[pool.kernel] * rank}, strides={[pool.stride] * rank}"
+    return text_model(
+        f"y = MaxPool <{words}, pads={list(pool.pads)}, ceil_mode={pool.ceil_mode}> (x)",
+        inputs=f"float[1, 2, {', '.join(map(str, pool.sizes))}] x",
+        outputs=f"float[{made}] y",
+    )
+
+
+def answer(pool: Pool) -> Answer:
+    (found,) = inspect(model(pool), target="ncnn").targets["ncnn"]
+    return found.judgement.answer
+
+
+@pytest.mark.parametrize("pool", RIGHT, ids=str)
+def test_what_was_right_is_taken(pool: Pool) -> None:
+    assert answer(pool) is Answer.TAKES
+
+
+@pytest.mark.parametrize("pool", WRONG, ids=str)
+def test_what_was_wrong_is_called_so(pool: Pool) -> None:
+    assert answer(pool) is Answer.MISCOMPUTES
+
+
+def test_open_sizes_count_as_the_worst_that_they_may_be() -> None:
+    assert answer(Pool(("h", "w"), 3, 2, (0, 0, 1, 1))) is Answer.MISCOMPUTES
+    assert answer(Pool(("h", "w"), 3, 1, (0, 0, 1, 1))) is Answer.TAKES
+    assert answer(Pool(("h", 8), 3, 2, (0, 0, 0, 1))) is Answer.MISCOMPUTES
+
+
+@pytest.mark.sweep
+def test_ncnn_does_what_is_written_here(tmp_path: Path) -> None:
+    cases = {}
+    for number, pool in enumerate((*RIGHT, *WRONG)):
+        shape = (1, 2, *(int(size) for size in pool.sizes))
+        drawn = np.random.default_rng(number).permutation(int(np.prod(shape))).reshape(shape)
+        feeds = {"x": (-1 - drawn).astype(np.float32)}
+        right = expected(model(pool), feeds).outputs
+        path = tmp_path / f"{number}.onnx"
+        onnx.save(with_output_shapes(model(pool), right), path)
+        cases[pool] = Case(path, feeds, right)
+    try:
+        found = outcomes(RUNTIMES["ncnn"], cases)
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    assert {pool for pool, one in found.items() if one.verdict == "ok"} == set(RIGHT)
+    assert {pool for pool, one in found.items() if one.verdict == "wrong"} == set(WRONG)
