@@ -107,8 +107,13 @@ class Ranges:
         if kind in _MOVES:
             return of(inputs[0])
         if kind in _FREE:
+            read = [of(name) for name in inputs[:2]]
+            if not np.isfinite([end for one in read for end in (one.low, one.high)]).all():
+                return Range(sure=all(one.sure for one in read))
             filtered = kind in ("Conv", "ConvTranspose")
-            return self._filtered(operation, of(inputs[0])) if filtered else Range()
+            return self._filtered(operation, read[0]) if filtered else Range(sure=False)
+        if kind == "DequantizeLinear":
+            return self._dequantised(operation)
         if kind in ("Concat", "Where"):
             first, *rest = [of(name) for name in inputs[kind == "Where" :]]
             return first.with_(*rest)
@@ -164,10 +169,20 @@ class Ranges:
         number = float(operation.attributes.get("value", fill.reshape(())))
         return x.with_(Range(number, number))
 
+    def _dequantised(self, operation: Operation) -> Range:
+        """What the integers of the zero point's type stand for; only steps of it are taken."""
+        scale, zero = (
+            self._network.constant(name) if name else None
+            for name in [*operation.inputs[1:3], "", ""][:2]
+        )
+        if scale is None or zero is None or zero.dtype.kind not in "iu" or scale.ndim > 1:
+            return Range(sure=False)
+        info, offset = np.iinfo(zero.dtype), zero.astype(np.float64)
+        ends = [(end - offset) * scale.astype(np.float64) for end in (info.min, info.max)]
+        return Range(float(np.min(ends)), float(np.max(ends)), sure=False)
+
     def _filtered(self, operation: Operation, x: Range) -> Range:
         """A convolution of bounded cells, whose taps each read a cell or 0."""
-        if not (np.isfinite(x.low) and np.isfinite(x.high)):
-            return Range()
         weight, bias = (
             self._network.constant(name) if name else None
             for name in (operation.inputs[1], [*operation.inputs, ""][2])
