@@ -178,7 +178,7 @@ class Ranges:
         return Range(float(np.min(ends)), float(np.max(ends)), sure=False)
 
     def _filtered(self, operation: Operation, read: Sequence[Range]) -> Range:
-        """Any number; of bounded cells a convolution gives fewer: its taps read each a cell or 0."""
+        """Any number; of bounded cells a convolution gives fewer: each tap reads a cell or 0."""
         if not np.isfinite([end for one in read for end in (one.low, one.high)]).all():
             return Range(sure=all(one.sure for one in read))
         if operation.op_type not in ("Conv", "ConvTranspose"):
