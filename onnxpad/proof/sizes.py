@@ -68,21 +68,23 @@ def bound(bit: int, notes: Notes, fact: Fact) -> int:
 
 def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch | bool, Sizes]:
     """Compare at sizes that are large enough for a result, and which those are."""
-    sizes: Sizes = {}
-    for few, start in product((2, 1, 0), (5, 9, 17, 33, 65)):
-        sizes = moderate_sizes(region, facts, start, few)
+    for sizes in _likely_sizes(region, facts):
         found = compare(region, sizes, shop)
         if found is not False:
             return found, sizes
+    return False, moderate_sizes(region, facts, 17)
+
+
+def _likely_sizes(region: Region, facts: Facts) -> Iterator[Sizes]:
+    """Sizes of images of few items and channels, of channels that weights fix, of long batches."""
+    for few, start in product((2, 1), (5, 9, 17, 33, 65)):
+        yield moderate_sizes(region, facts, start, few)
     moderate = moderate_sizes(region, facts, 17)
     for name, size in product(_channels(region), _widths(region)):
-        if facts[name].only or next(facts[name].sizes_from(size)) != size:
-            continue
-        sizes = {**moderate, name: size}
-        found = compare(region, sizes, shop)
-        if found is not False:
-            return found, sizes
-    return False, moderate
+        if not facts[name].only and next(facts[name].sizes_from(size)) == size:
+            yield {**moderate, name: size}
+    for start in (5, 9, 17, 33):
+        yield moderate_sizes(region, facts, start, few=0)
 
 
 def _channels(region: Region) -> list[str]:

@@ -91,16 +91,16 @@ class Case:
         ran = self._run(side)
         return {} if isinstance(ran, RunFailure) else ran
 
-    def differs_by_text(self) -> bool:
-        """Whether the ONNX text itself makes two things of these inputs, where that is known."""
+    def agrees_by_text(self) -> bool | None:
+        """Whether the ONNX text makes one thing of these inputs; None where that is not known."""
         try:
             first, second = (self._trace(side, self._arithmetic()) for side in (0, 1))
         except LimitMet:
             raise
         except OnnxpadError:
-            return False
-        return any(
-            not _gap(first[name].value, second[name].value, _sum([first, second], name)).within
+            return None
+        return all(
+            _gap(first[name].value, second[name].value, _sum([first, second], name)).within
             for name in self.region.outputs
         )
 

@@ -42,7 +42,8 @@ class Prober:
     """Probes the changed parts of two models that one sample showed to be equal.
 
     Where the models are `proved` to be the same function, no caller gives a part inputs on which
-    the text makes two things of it: a padded cell has one value, whatever a probe gives it.
+    the text makes two things of it: a padded cell has one value, whatever a probe gives it. What
+    differs on a probe counts where the text is known to make one thing of it.
     """
 
     def __init__(
@@ -85,7 +86,7 @@ class Prober:
             row = case.judged(ran.index)
             if row.verdict is not Verdict.DIFFERENT:
                 continue
-            if self._proved and case.differs_by_text():
+            if self._proved and not case.agrees_by_text():
                 continue
             shown: bool | None = self._shown(ran, region, case)
             if shown and all(one.sure for one in ranges.values()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -107,8 +107,7 @@ class Ranges:
         if kind in _MOVES:
             return of(inputs[0])
         if kind in _FREE:
-            filtered = kind in ("Conv", "ConvTranspose")
-            return self._filtered(operation, of(inputs[0])) if filtered else Range()
+            return self._filtered(operation, [of(name) for name in inputs[:2]])
         if kind in ("Concat", "Where"):
             first, *rest = [of(name) for name in inputs[kind == "Where" :]]
             return first.with_(*rest)
@@ -135,6 +134,8 @@ class Ranges:
                 return Range(low, x.high, x.sure)
             case "Clip":
                 return self._clipped(operation, x)
+            case "DequantizeLinear":
+                return self._dequantised(operation)
         return Range(sure=False)
 
     def _clipped(self, operation: Operation, x: Range) -> Range:
@@ -164,10 +165,25 @@ class Ranges:
         number = float(operation.attributes.get("value", fill.reshape(())))
         return x.with_(Range(number, number))
 
-    def _filtered(self, operation: Operation, x: Range) -> Range:
-        """A convolution of bounded cells, whose taps each read a cell or 0."""
-        if not (np.isfinite(x.low) and np.isfinite(x.high)):
-            return Range()
+    def _dequantised(self, operation: Operation) -> Range:
+        """What the integers of the zero point's type stand for; only steps of it are taken."""
+        scale, zero = (
+            self._network.constant(name) if name else None
+            for name in [*operation.inputs[1:3], "", ""][:2]
+        )
+        if scale is None or zero is None or zero.dtype.kind not in "iu" or scale.ndim > 1:
+            return Range(sure=False)
+        info, offset = np.iinfo(zero.dtype), zero.astype(np.float64)
+        ends = [(end - offset) * scale.astype(np.float64) for end in (info.min, info.max)]
+        return Range(float(np.min(ends)), float(np.max(ends)), sure=False)
+
+    def _filtered(self, operation: Operation, read: Sequence[Range]) -> Range:
+        """Any number; of bounded cells a convolution gives fewer: each tap reads a cell or 0."""
+        if not np.isfinite([end for one in read for end in (one.low, one.high)]).all():
+            return Range(sure=all(one.sure for one in read))
+        if operation.op_type not in ("Conv", "ConvTranspose"):
+            return Range(sure=False)
+        x = read[0]
         weight, bias = (
             self._network.constant(name) if name else None
             for name in (operation.inputs[1], [*operation.inputs, ""][2])

@@ -59,7 +59,7 @@ class Verifier:
     found: list[Region] = field(default_factory=list)
     settled: bool = False
     probed: bool = False
-    _misread: set[str] = field(default_factory=set)
+    _apart_by_text: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self._locate()
@@ -174,8 +174,8 @@ class Verifier:
                 self.bench.progress(f"sample {ran.index}: {', '.join(region.outputs)}")
                 row = case.judged(ran.index)
                 judged.append(row)
-                if self.proved and row.verdict is Verdict.DIFFERENT and case.differs_by_text():
-                    self._misread.add(row.tensor)
+                if row.verdict is Verdict.DIFFERENT and _lacks(ran):
+                    self._apart_by_text |= {row.tensor} if case.agrees_by_text() is False else set()
         return judged
 
     def _agrees(self, ran: Ran, region: Region) -> bool:
@@ -192,12 +192,11 @@ class Verifier:
     def _misnamed(self, ran: Ran, judged: list[RegionRow]) -> frozenset[str]:
         """Inner tensors of failing regions that may carry one name and two meanings.
 
-        They do where the models are proved to be the same function, and the text makes two things
-        of the tensor.
+        Where a model does not run, those of which the text makes two things.
         """
         before, after = ran.before, ran.after
         if isinstance(before, RunFailure) or isinstance(after, RunFailure):
-            return frozenset(self._misread - set(self.pair.before.outputs) - self.apart)
+            return frozenset(self._apart_by_text - set(self.pair.before.outputs) - self.apart)
         bad = {r.tensor for r in judged if r.verdict in (Verdict.DIFFERENT, Verdict.UNVERIFIED)}
         outputs = {
             name for region in self.found if bad & set(region.outputs) for name in region.outputs
@@ -218,10 +217,14 @@ class Verifier:
         equal = bool(rows) and all(row.equal for row in rows)
         if equal:
             return self._equal(ran, rows, judged, hidden)
-        if Verdict.DIFFERENT in verdicts:
+        unhidden = hidden is not None and _lacks(ran) and Verdict.UNVERIFIED in verdicts
+        if Verdict.DIFFERENT in verdicts or unhidden:
             return SampleFinding(rows, [*first], Verdict.DIFFERENT, "")
         if Verdict.UNVERIFIED in verdicts:
             why = next(row.reason for row in judged if row.verdict is Verdict.UNVERIFIED)
+            return SampleFinding(rows, judged, Verdict.UNVERIFIED, why)
+        if hidden is not None and _lacks(ran) and not self.proved:
+            why = f"'{hidden.tensor}' inside differs ({hidden.where}), and what reads it hides that"
             return SampleFinding(rows, judged, Verdict.UNVERIFIED, why)
         if Verdict.ROUNDING in verdicts:
             return SampleFinding(rows, judged, Verdict.ROUNDING, "")
@@ -320,6 +323,11 @@ def renamed(pair: Pair, ran: Ran, judged: Sequence[RegionRow], row: RegionRow) -
         return False
     maker = pair.before.operation(made)
     return operator(maker.domain, maker.op_type) is None
+
+
+def _lacks(ran: Ran) -> bool:
+    """Whether a model did not run."""
+    return isinstance(ran.before, RunFailure) or isinstance(ran.after, RunFailure)
 
 
 def tells(value: NDArray[Any]) -> bool:

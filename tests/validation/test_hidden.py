@@ -168,6 +168,42 @@ def test_ranges_follow_operators() -> None:
     assert not ranges.of("y").sure
 
 
+def test_a_limit_that_no_dequantised_number_reaches_is_no_difference() -> None:
+    """int8 in steps of 0.5 behind a convolution: at most 262, whatever a caller gives."""
+    constants = {"s": scalar(0.5), "z": np.array(-3, np.int8), "high": scalar(1000)}
+    constants["w"] = np.array([-3, -1], np.float32).reshape(1, 1, 1, 2)
+    nodes = [
+        node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+        node("Conv", ["d", "w"], ["c"]),
+    ]
+    free, limited = (
+        model([*nodes, last], constants, shape=[1, 1, 3, 4])
+        for last in (node("Identity", ["c"], ["y"]), node("Min", ["c", "high"], ["y"]))
+    )
+    assert Ranges(Network(free)).of("d") == Range(-62.5, 65.0, sure=False)
+    assert Ranges(Network(free)).of("c") == Range(-260.0, 250.0, sure=False)
+    assert cpu(free, limited).verdict is not Verdict.DIFFERENT
+
+
+def test_an_unknown_operator_behind_a_probe_of_proved_models_says_nothing() -> None:
+    """A DeformConv reads a row of padding; the evaluator does not know what probes make of it."""
+
+    def reading(column: float) -> ModelProto:
+        offset = np.zeros((1, 2, 1, 3), np.float32)
+        offset[0, :, 0, 2] = 1, column
+        constants = {"w": np.ones((1, 1, 1, 1), np.float32), "o": offset}
+        constants["p"] = np.array([0, 0, 0, 0, 0, 0, 1, 0])
+        nodes = [
+            node("Pad", ["x", "p"], ["t"]),
+            node("DeformConv", ["t", "w", "o"], ["y"], strides=[2, 1]),
+        ]
+        return model(nodes, constants, shape=[1, 1, 1, 3], opset=19)
+
+    found = onnxpad.validate(reading(0), reading(0.5), device="cpu")
+    assert found.verdict is Verdict.PROVED, found.reason
+
+
 def test_a_weight_that_reads_nothing_but_padding_may_be_any_weight() -> None:
     def reading(weight: float) -> ModelProto:
         constants = {"p": np.array([0, 0, 0, 1, 0, 0, 0, 1]), "w": np.full((1, 1, 1, 1), weight)}

@@ -149,3 +149,23 @@ def test_a_first_model_that_alone_does_not_open() -> None:
         assert report.verdict is Verdict.IDENTICAL
         assert report.judge == judge
         assert "onnxruntime does not run the first model" in report.reason
+
+
+@pytest.mark.parametrize("run_only", [False, True])
+def test_what_a_slice_hides_in_models_that_nothing_runs_is_not_different(run_only: bool) -> None:
+    """Two nodes of one name keep onnxruntime away; in the row that is left a weight reads 0."""
+
+    def first_row(value: float) -> ModelProto:
+        weight = np.array([value, 1], np.float32).reshape(1, 1, 2, 1)
+        nodes = [
+            node("Relu", ["x"], ["r"], name="twin"),
+            node("Conv", ["r", "W"], ["c"], name="twin", pads=[1, 0, 0, 0]),
+            node("Slice", ["c", "from", "to", "rows"], ["y"], name="s"),
+        ]
+        numbers = {"from": np.array([0]), "to": np.array([1]), "rows": np.array([2])}
+        return model(nodes, {"W": weight, **numbers}, shape=[1, 1, 5, 5])
+
+    found = onnxpad.validate(first_row(2), first_row(3), device="cpu", run_only=run_only)
+    assert found.verdict is (Verdict.UNVERIFIED if run_only else Verdict.PROVED)
+    if run_only:
+        assert found.reason.startswith("'c' inside differs (")
