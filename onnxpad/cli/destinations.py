@@ -103,7 +103,7 @@ def _folder(models: Sequence[str], output: str) -> str:
 
     with explained(f"cannot make the folder '{output}'"):
         try:
-            kind = os.stat(output).st_mode
+            kind = Path(output).stat().st_mode
         except FileNotFoundError:
             return output
     if not stat.S_ISDIR(kind):

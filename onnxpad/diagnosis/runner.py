@@ -14,7 +14,7 @@ from onnxpad.diagnosis.suspects import Choices, Sizes, Suspect, in_numbers
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import cut, variant
-from onnxpad.model.running_cost import is_small, running_cost, types_of
+from onnxpad.model.costs.running_cost import is_small, running_cost, types_of
 from onnxpad.padding.chain import Chain, is_same
 from onnxpad.retargeting.plan import settings_of, with_settings
 from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session

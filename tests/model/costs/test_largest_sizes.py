@@ -10,16 +10,16 @@ import pytest
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from onnxpad.model.comparing.networks import Network, open_network
+from onnxpad.model.costs.largest_sizes import Largest
+from onnxpad.model.costs.node_bounds import NoBoundError
+from onnxpad.model.costs.running_cost import RunningCosts, is_small
 from onnxpad.model.graph.types import Type
-from onnxpad.model.largest_sizes import Largest
-from onnxpad.model.node_bounds import NoBoundError
-from onnxpad.model.running_cost import RunningCosts, is_small
 from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation.bench import Bench
 from tests.models import runaway
 from tests.models.runaway import LEAST, made_of, node, value
 
-MODELS = Path(__file__).resolve().parents[2] / "models"
+MODELS = Path(__file__).resolve().parents[3] / "models"
 Shape = tuple[int, ...]
 
 

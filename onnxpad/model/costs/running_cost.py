@@ -18,11 +18,11 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto,
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError
 from onnxpad.geometry.size import Size
+from onnxpad.model.costs.largest_sizes import MOST_NODES, Largest, Made
+from onnxpad.model.costs.node_bounds import WIDTH, NoBoundError
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Type, dtype_code, is_named
-from onnxpad.model.largest_sizes import MOST_NODES, Largest, Made
-from onnxpad.model.node_bounds import WIDTH, NoBoundError
 from onnxpad.model.reading.survey import Survey, without_collections
 from onnxpad.model.shapes.inference_bounds import every_node, follows_little
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, plain_domain

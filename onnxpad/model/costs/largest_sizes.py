@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, numpy_helper
 
-from onnxpad.model.node_bounds import (
+from onnxpad.model.costs.node_bounds import (
     FEW,
     FOLLOWED_TYPES,
     WIDER,
@@ -25,9 +25,9 @@ from onnxpad.model.node_bounds import (
     bounded,
     constant,
 )
-from onnxpad.model.number_bounds import NUMBER_RULES
+from onnxpad.model.costs.number_bounds import NUMBER_RULES
+from onnxpad.model.costs.size_bounds import FILLING, KERNELS, SIZE_RULES, covers, joined
 from onnxpad.model.shapes.inference_bounds import FOLLOWED, MOST_VALUES
-from onnxpad.model.size_bounds import FILLING, KERNELS, SIZE_RULES, covers, joined
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MOST_NODES = 2_000

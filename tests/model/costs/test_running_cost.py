@@ -8,8 +8,7 @@ import pytest
 from onnx import AttributeProto, GraphProto, ModelProto, TensorProto, helper
 
 from onnxpad.model.comparing.networks import open_network
-from onnxpad.model.graph.types import Type
-from onnxpad.model.running_cost import (
+from onnxpad.model.costs.running_cost import (
     RunningCost,
     RunningCosts,
     is_small,
@@ -17,12 +16,13 @@ from onnxpad.model.running_cost import (
     running_cost,
     types_of,
 )
+from onnxpad.model.graph.types import Type
 from onnxpad.processes import limited
 from tests.models import runaway
 from tests.models.runaway import made_of, node, value
 from tests.validation.builders import two_convs
 
-MODELS = Path(__file__).resolve().parents[2] / "models"
+MODELS = Path(__file__).resolve().parents[3] / "models"
 X = {"x": Type("float32", (1, 3, 9, 8))}
 # Nothing here knows a size behind a QLinearConcat; onnxruntime runs it in a child.
 IN_A_CHILD = {"t_avgpool_both_ts_op11_qoperator"}
@@ -121,7 +121,7 @@ def looks_at(name: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, .
         seen.append(tuple(inputs[name].dims or ()))
         return largest_cost(graph, inputs)
 
-    monkeypatch.setattr("onnxpad.model.running_cost.largest_cost", counted)
+    monkeypatch.setattr("onnxpad.model.costs.running_cost.largest_cost", counted)
     return seen
 
 

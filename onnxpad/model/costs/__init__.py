@@ -1,0 +1,1 @@
+"""What running a model takes at most: the largest sizes of its tensors, and the work on them."""
