@@ -118,6 +118,13 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
         {},
         _FLOATS,
     ),
+    "constant for each channel that fits another axis as well": (
+        [Piece("Relu", ["x"], ["r"]),
+         Piece("Slice", ["r", *_SLICED], ["square"]),
+         Piece("Add", ["square", "offsets"], ["y"])],
+        {**_STARTS, "offsets": np.array([1, 5], np.float32).reshape(1, 2, 1, 1)},
+        _FLOATS,
+    ),
     "uint8 that enters or leaves quantised operators": (
         [Piece("DequantizeLinear", ["x", "scale", "zero"], ["y"])],
         _SCALES,

@@ -11,6 +11,7 @@ from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
     BRANCH,
+    CHANNELWISE,
     COMPUTED_CROP,
     CONVERSIONS,
     DEQUANTISES,
@@ -26,6 +27,9 @@ from onnxpad.runtimes.targets import Target
 _IMAGE = 4
 """The axes of a batch of images."""
 _BETA, _NEAR = 0.5, 1e-6
+_VOLUME = 3
+"""The spatial axes of a volume."""
+_WITH_CONSTANTS = ("Add", "Sub", "Mul", "Div")
 
 
 def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node, str, Judgement]]:
@@ -54,6 +58,8 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield QUANTISED_BYTES[0]
     if node.op_type == "Mul" and any(_gates(context, node, name) for name in node.inputs):
         yield GATE[0]
+    if node.op_type in _WITH_CONSTANTS and _fits_another_axis(context, node):
+        yield CHANNELWISE[0]
     if node.op_type == "Slice" and _cuts_where_computed(context, node):
         yield COMPUTED_CROP[0]
     if node.op_type in CONVERSIONS:
@@ -68,6 +74,35 @@ def _gates(context: Context, node: Node, name: str) -> bool:
     written = context.attributes(maker)
     alpha, beta = written.get("alpha", 0.2), written.get("beta")
     return isinstance(alpha, float) and abs(alpha - 1 / 6) < _NEAR and beta == _BETA
+
+
+def _fits_another_axis(context: Context, node: Node) -> bool:
+    """Whether a converter to channels last takes a constant of the channels for another axis's.
+
+    By 124 models through onnx2tf: it may where a spatial axis is as long as the channels. Which
+    one depends on the operator, and on whether the constant has an axis for the batch.
+    """
+    stored = [name for name in node.inputs if is_stored(context, name)]
+    others = [name for name in node.inputs if name not in stored]
+    if len(stored) != 1 or len(others) != 1:
+        return False
+    shape, constant = (context.type_of(name).dims or () for name in (*others, *stored))
+    channels, spatial = shape[1:2], shape[2:]
+    if (
+        not spatial
+        or channels == (1,)
+        or constant[-len(shape) + 1 :] != (*channels, *[1] * len(spatial))
+    ):
+        return False
+    batch = len(constant) == len(shape)
+    first, last = 0, len(spatial) - 1
+    if node.op_type != "Add":
+        taken: tuple[int, ...] = (last,) if batch else (first,)
+    elif len(spatial) == _VOLUME:
+        taken = (1, 2)
+    else:
+        taken = (first,) if batch else (last,)
+    return any(spatial[axis] == channels[0] for axis in taken)
 
 
 def _cuts_where_computed(context: Context, node: Node) -> bool:

@@ -30,12 +30,15 @@ LISTED_SCALES = ("scales or zero points in a list",)
 """Of a QuantizeLinear or DequantizeLinear, even if the list has one element."""
 GATE = ("Mul by the HardSigmoid of another tensor",)
 """With alpha of 1/6 and a written beta of 0.5: Hardsigmoid as torch writes it, in MobileNetV3."""
+CHANNELWISE = ("constant for each channel that fits another axis as well",)
+"""Of an Add, Sub, Mul or Div whose other input has a spatial axis as long as its channels."""
 COMPUTED_CROP = ("Slice of an open size by computed starts or ends",)
 ANYWHERE = (
     *BRANCH,
     *STORED_BOOL,
     *QUANTISED_BYTES,
     *GATE,
+    *CHANNELWISE,
     *COMPUTED_CROP,
     *DEQUANTISES,
     *DEQUANTISES_IMAGES,

@@ -16,6 +16,7 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
+    BRANCH,
     COMPUTED_CROP,
     CROP,
     DEQUANTISES,
@@ -83,6 +84,7 @@ TARGET = Target(
             _FOR_ONE_SIZE,
             by=_seen("Slice to the size of another tensor, sizes open: it crops to one size"),
         ),
+        refuses(BRANCH, by=_seen("If")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses(DEQUANTISES, by=_seen("QuantizeLinear and DequantizeLinear alone")),
