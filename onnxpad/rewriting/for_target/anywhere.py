@@ -10,6 +10,7 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
+    BLOCKED_NORMS,
     BRANCH,
     CHANNELWISE,
     COMPUTED_CROP,
@@ -17,9 +18,13 @@ from onnxpad.runtimes.conditions.companions import (
     DEQUANTISES,
     DEQUANTISES_IMAGES,
     GATE,
+    GLOBAL_VOLUMES,
+    LINE_NORMS,
     LISTED_SCALES,
     QUANTISED_BYTES,
     STORED_BOOL,
+    SUMS,
+    TRAINING,
 )
 from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
@@ -29,6 +34,13 @@ _IMAGE = 4
 _BETA, _NEAR = 0.5, 1e-6
 _VOLUME = 3
 """The spatial axes of a volume."""
+_OF_WHOLE_CHANNELS = (
+    "BatchNormalization",
+    "InstanceNormalization",
+    "GlobalAveragePool",
+    "GlobalMaxPool",
+)
+_WINDOWS = ("Conv", "ConvTranspose", "MaxPool", "AveragePool")
 _WITH_CONSTANTS = ("Add", "Sub", "Mul", "Div")
 
 
@@ -56,14 +68,67 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield STORED_BOOL[0]
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
-    if node.op_type == "Mul" and any(_gates(context, node, name) for name in node.inputs):
-        yield GATE[0]
-    if node.op_type in _WITH_CONSTANTS and _fits_another_axis(context, node):
-        yield CHANNELWISE[0]
+    if node.op_type in _WITH_CONSTANTS:
+        yield from _arithmetic(context, node)
+    if node.op_type in _OF_WHOLE_CHANNELS:
+        yield from _of_whole_channels(context, node)
     if node.op_type == "Slice" and _cuts_where_computed(context, node):
         yield COMPUTED_CROP[0]
     if node.op_type in CONVERSIONS:
         yield from _conversion(context, node)
+
+
+def _arithmetic(context: Context, node: Node) -> Iterator[str]:
+    """What is said of sums and products."""
+    if node.op_type == "Mul" and any(_gates(context, node, name) for name in node.inputs):
+        yield GATE[0]
+    if _fits_another_axis(context, node):
+        yield CHANNELWISE[0]
+    makers = [context.scope.producers.get(name) for name in _beside_constant(context, node)]
+    if node.op_type in ("Add", "Sub") and any(
+        maker is not None
+        and maker.op_type == "Add"
+        and _beside_constant(context, maker)
+        and len(context.readers(maker.outputs[0])) == 1
+        for maker in makers
+    ):
+        yield SUMS[0]
+
+
+def _beside_constant(context: Context, node: Node) -> list[str]:
+    """The inputs that are computed, where the others are stored."""
+    others = [name for name in node.inputs if not is_stored(context, name)]
+    return others if len(others) < len(node.inputs) else []
+
+
+def _of_whole_channels(context: Context, node: Node) -> Iterator[str]:
+    """What is said of normalisations and of global pools."""
+    axes = _axes(context, node)
+    if node.op_type == "BatchNormalization":
+        if context.attributes(node).get("training_mode"):
+            yield TRAINING[0]
+    elif node.op_type != "InstanceNormalization":
+        if axes == _VOLUME:
+            yield GLOBAL_VOLUMES[0]
+    else:
+        if axes == 1:
+            yield LINE_NORMS[0]
+        if axes in (1, _VOLUME) and _behind_window(context, node):
+            yield BLOCKED_NORMS[0]
+
+
+def _axes(context: Context, node: Node) -> int | None:
+    """How many axes of what it reads are neither batch nor channels, where that is known."""
+    shape = context.type_of(node.inputs[0]).dims if node.inputs else None
+    return None if shape is None else len(shape) - 2
+
+
+def _behind_window(context: Context, node: Node) -> bool:
+    """Whether a convolution or a pool stands in front, or in front of operators of one input."""
+    maker = context.scope.producers.get(node.inputs[0])
+    while maker is not None and maker.op_type not in _WINDOWS and len(maker.inputs) == 1:
+        maker = context.scope.producers.get(maker.inputs[0])
+    return maker is not None and maker.op_type in _WINDOWS
 
 
 def _gates(context: Context, node: Node, name: str) -> bool:

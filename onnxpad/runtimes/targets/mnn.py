@@ -17,6 +17,7 @@ from onnxpad.runtimes.conditions.companions import (
     LIMIT,
     LOOKUP,
     RANK,
+    TRAINING,
 )
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
@@ -68,6 +69,7 @@ TARGET = Target(
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT, *RANK), by=_seen("rewritten forms")),
+        miscomputes(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear: it ends")),
         miscomputes(

@@ -23,10 +23,12 @@ from onnxpad.runtimes.conditions.companions import (
     FACTOR,
     INPUT_CROP,
     LIMIT,
+    LINE_NORMS,
     LOOKUP,
     LOOSE_PIECES,
     OUTER_BLOCKS,
     PIECES,
+    TRAINING,
 )
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes, until
 from onnxpad.runtimes.onnxruntime.rows import loader_rows
@@ -84,6 +86,8 @@ TARGET = Target(
             _FOR_ONE_SIZE,
             by=_seen("Slice to the size of another tensor, sizes open: it crops to one size"),
         ),
+        refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
+        refuses(LINE_NORMS, by=_seen("InstanceNormalization of 1 to 3 axes")),
         refuses(BRANCH, by=_seen("If")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),

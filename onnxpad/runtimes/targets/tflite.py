@@ -18,6 +18,7 @@ from onnxpad.runtimes.conditions.companions import (
     JOIN,
     LIMIT,
     LOOKUP,
+    SUMS,
 )
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
@@ -69,6 +70,11 @@ TARGET = Target(
             CHANNELWISE,
             by=_seen("Add, Sub, Mul and Div with a constant for each channel"),
             says="onnx2tf adds or multiplies it along that axis",
+        ),
+        miscomputes(
+            SUMS,
+            by=_seen("Add of a constant, behind it Add or Sub of another"),
+            says="onnx2tf loses the second constant",
         ),
         refuses(BRANCH, by=_seen("If")),
         miscomputes(

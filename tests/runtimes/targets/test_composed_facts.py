@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import parser
 
-from onnxpad.runtimes.conditions.companions import CHANNELWISE, GATE
+from onnxpad.runtimes.conditions.companions import CHANNELWISE, GATE, SUMS
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.runtimes.targets.test_facts import Step, chain, weights
 from tests.runtimes.targets.test_held_out_facts import answers
@@ -261,3 +261,68 @@ def test_who_refuses_every_if(target: str) -> None:
         "{ p = Relu(x) }, else_branch = e () => (float[1,4,6,6] q) { q = Neg(x) }> }"
     )
     assert answers(model, target)["If"] is Answer.REFUSES
+
+
+SCALE_AND_BIAS = [weights(3), weights(3)]
+
+
+@pytest.mark.parametrize(
+    ("target", "fails"),
+    [
+        *(("opencv", True), ("opencv-classic", True), ("ncnn", True), ("mnn", True)),
+        *(("openvino@2024.6", True), ("openvino", False), ("onnx2torch", True)),
+    ],
+)
+def test_who_normalises_no_batch_in_training_mode(target: str, *, fails: bool) -> None:
+    statistics = [*SCALE_AND_BIAS, weights(3), weights(3)]
+    for mode in (0, 1):
+        step: Step = ("BatchNormalization", statistics, {"training_mode": mode})
+        model = chain(17, [1, 3, 8, 9], RELU, step)
+        model.graph.node[-1].output.extend(["mean", "var"] * mode)
+        found = answers(model, target).values()
+        assert any(answer.fails for answer in found) is (fails and bool(mode))
+
+
+@pytest.mark.parametrize("target", ["opencv", "opencv-classic"])
+def test_opencv_pools_no_whole_volume(target: str) -> None:
+    for op in ("GlobalAveragePool", "GlobalMaxPool"):
+        assert answers(chain(17, [1, 3, 4, 4, 4], RELU, (op, [], {})), target)
+        assert not answers(chain(17, [1, 3, 4, 4], RELU, (op, [], {})), target)
+
+
+@pytest.mark.parametrize(
+    ("target", "sizes", "window", "refused"),
+    [
+        *(("ncnn", [9], False, True), ("ncnn", [9, 9, 9], True, False)),
+        *(("opencv", [9], True, True), ("opencv", [9], False, False)),
+        *(("opencv", [9, 9], True, False), ("opencv", [9, 9, 9], True, True)),
+    ],
+)
+def test_who_normalises_which_instances(
+    target: str, sizes: list[int], *, window: bool, refused: bool
+) -> None:
+    rank = len(sizes)
+    given = {"kernel_shape": [1] * rank, "pads": [0] * 2 * rank, "strides": [1] * rank}
+    steps: list[Step] = [("MaxPool", [], given), RELU] if window else [RELU]
+    model = chain(17, [1, 3, *sizes], *steps, ("InstanceNormalization", SCALE_AND_BIAS, {}))
+    assert any(answer.fails for answer in answers(model, target).values()) is refused
+
+
+@pytest.mark.parametrize(
+    ("nodes", "wrong"),
+    [
+        *(("q = Add(p, a) y = Add(q, b)", True), ("q = Add(a, p) y = Sub(b, q)", True)),
+        *(("q = Sub(p, a) y = Add(q, b)", False), ("q = Add(p, a) y = Mul(q, b)", False)),
+        *(
+            ("q = Add(p, a) y = Add(q, p)", False),
+            ("q = Add(p, a) r = Relu(q) y = Add(r, b)", False),
+        ),
+        ("q = Add(p, a) r = Add(q, b) y = Add(q, r)", False),
+    ],
+)
+def test_tflite_loses_the_second_of_two_constants(nodes: str, *, wrong: bool) -> None:
+    model: onnx.ModelProto = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> m (float[1,2,8,9] x) => (float[1,2,8,9] y) '
+        f"<float[1,2,1,1] a = {{1, 2}}, float b = {{3}}> {{ p = Relu(x) {nodes} }}"
+    )
+    assert (SUMS[0] in answers(model, "tflite")) is wrong
