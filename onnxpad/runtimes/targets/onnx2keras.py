@@ -22,6 +22,14 @@ _NOT_HALF_THE_KERNEL = Condition(
         )
     ),
 )
+_BEGINS_OF_HALF_THE_KERNEL = Condition(
+    "its begin pads are half of an odd kernel",
+    w.of_pads(
+        lambda c, pads: all(
+            axis.kernel == 2 * begin + 1 for axis, begin in zip(c.axes, pads.begins, strict=True)
+        )
+    ),
+)
 _ALL = (*w.WINDOWS, *p.PAD)
 
 TARGET = Target(
@@ -62,6 +70,14 @@ TARGET = Target(
             ~f.NEVER_NEGATIVE,
             ~t.element_type("uint8"),
             by=_seen("padded MaxPool: the padding is 0"),
+        ),
+        miscomputes("MaxPool", w.SAME, w.PADDED, by=_seen("SAME pools: ignored")),
+        miscomputes(
+            "MaxPool",
+            w.ASYMMETRIC,
+            ~w.STRIDED,
+            _BEGINS_OF_HALF_THE_KERNEL,
+            by=_seen("pools: end pads as the begin"),
         ),
         miscomputes(
             "AveragePool",

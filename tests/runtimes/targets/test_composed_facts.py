@@ -326,3 +326,17 @@ def test_tflite_loses_the_second_of_two_constants(nodes: str, *, wrong: bool) ->
         f"<float[1,2,1,1] a = {{1, 2}}, float b = {{3}}> {{ p = Relu(x) {nodes} }}"
     )
     assert (SUMS[0] in answers(model, "tflite")) is wrong
+
+
+@pytest.mark.parametrize(
+    ("given", "right"),
+    [
+        *(({"auto_pad": "SAME_UPPER"}, False), ({"pads": [1, 1, 0, 0]}, False)),
+        *(({"pads": [0, 0, 1, 1]}, True), ({"pads": [1] * 4}, True)),
+        ({"pads": [1, 0, 0, 1], "strides": [2, 2]}, True),
+    ],
+)
+def test_onnx2keras_pads_no_max_pool_as_same(given: dict[str, Any], *, right: bool) -> None:
+    step: Step = ("MaxPool", [], {"kernel_shape": [3, 3], "strides": [1, 1]} | given)
+    found = answers(chain(17, [1, 2, 8, 9], RELU, step), "onnx2keras")["MaxPool"]
+    assert (found is Answer.TAKES) is right
