@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -113,7 +114,12 @@ def _placed(
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"…{name[1 - _LONGEST :]}"
+    """The end of a long name, from where a part of it begins."""
+    if len(name) <= _LONGEST:
+        return name
+    end = name[1 - _LONGEST :]
+    begins = re.search("/", end[:-1]) or re.search("[.:_]", end[:-1])
+    return f"…{end[begins.start() :] if begins else end}"
 
 
 def _is_long(one: _Box, other: _Box, more: int) -> bool:

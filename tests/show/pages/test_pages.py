@@ -637,3 +637,13 @@ def test_written_pads_in_the_place_of_auto_pad_are_told(tmp_path: Path) -> None:
         "before: auto_pad SAME_UPPER, which gives pads [2, 2, 2, 2]; "
         "after: written pads [2, 2, 2, 2]" in found.said
     )
+
+
+def test_a_report_is_written_from_python(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    page(0, "inspect", KT, "--target", "opencv", "--html", path)
+    found = onnxpad.inspect(str(KT), target="opencv")
+    assert found.to_html(str(KT)) == path.read_text(encoding="utf-8")
+    assert "Padding of" in found.to_html()
+    with pytest.raises(onnxpad.RequestError, match="no page about Explanation"):
+        onnxpad.explain("split-pads")[0].to_html()
