@@ -118,6 +118,18 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
         {},
         _FLOATS,
     ),
+    "Add or Sub of a constant behind an Add of another": (
+        [Piece("Add", ["x", "two"], ["z"]), Piece("Add", ["z", "two"], ["y"])],
+        _TWO,
+        _FLOATS,
+    ),
+    "constant for each channel that fits another axis as well": (
+        [Piece("Relu", ["x"], ["r"]),
+         Piece("Slice", ["r", *_SLICED], ["square"]),
+         Piece("Add", ["square", "offsets"], ["y"])],
+        {**_STARTS, "offsets": np.array([1, 5], np.float32).reshape(1, 2, 1, 1)},
+        _FLOATS,
+    ),
     "uint8 that enters or leaves quantised operators": (
         [Piece("DequantizeLinear", ["x", "scale", "zero"], ["y"])],
         _SCALES,

@@ -10,15 +10,21 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
+    BLOCKED_NORMS,
     BRANCH,
+    CHANNELWISE,
     COMPUTED_CROP,
     CONVERSIONS,
     DEQUANTISES,
     DEQUANTISES_IMAGES,
     GATE,
+    GLOBAL_VOLUMES,
+    LINE_NORMS,
     LISTED_SCALES,
     QUANTISED_BYTES,
     STORED_BOOL,
+    SUMS,
+    TRAINING,
 )
 from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
@@ -26,6 +32,16 @@ from onnxpad.runtimes.targets import Target
 _IMAGE = 4
 """The axes of a batch of images."""
 _BETA, _NEAR = 0.5, 1e-6
+_VOLUME = 3
+"""The spatial axes of a volume."""
+_OF_WHOLE_CHANNELS = (
+    "BatchNormalization",
+    "InstanceNormalization",
+    "GlobalAveragePool",
+    "GlobalMaxPool",
+)
+_WINDOWS = ("Conv", "ConvTranspose", "MaxPool", "AveragePool")
+_WITH_CONSTANTS = ("Add", "Sub", "Mul", "Div")
 
 
 def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node, str, Judgement]]:
@@ -52,12 +68,67 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield STORED_BOOL[0]
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
-    if node.op_type == "Mul" and any(_gates(context, node, name) for name in node.inputs):
-        yield GATE[0]
+    if node.op_type in _WITH_CONSTANTS:
+        yield from _arithmetic(context, node)
+    if node.op_type in _OF_WHOLE_CHANNELS:
+        yield from _of_whole_channels(context, node)
     if node.op_type == "Slice" and _cuts_where_computed(context, node):
         yield COMPUTED_CROP[0]
     if node.op_type in CONVERSIONS:
         yield from _conversion(context, node)
+
+
+def _arithmetic(context: Context, node: Node) -> Iterator[str]:
+    """What is said of sums and products."""
+    if node.op_type == "Mul" and any(_gates(context, node, name) for name in node.inputs):
+        yield GATE[0]
+    if _fits_another_axis(context, node):
+        yield CHANNELWISE[0]
+    makers = [context.scope.producers.get(name) for name in _beside_constant(context, node)]
+    if node.op_type in ("Add", "Sub") and any(
+        maker is not None
+        and maker.op_type == "Add"
+        and _beside_constant(context, maker)
+        and len(context.readers(maker.outputs[0])) == 1
+        for maker in makers
+    ):
+        yield SUMS[0]
+
+
+def _beside_constant(context: Context, node: Node) -> list[str]:
+    """The inputs that are computed, where the others are stored."""
+    others = [name for name in node.inputs if not is_stored(context, name)]
+    return others if len(others) < len(node.inputs) else []
+
+
+def _of_whole_channels(context: Context, node: Node) -> Iterator[str]:
+    """What is said of normalisations and of global pools."""
+    axes = _axes(context, node)
+    if node.op_type == "BatchNormalization":
+        if context.attributes(node).get("training_mode"):
+            yield TRAINING[0]
+    elif node.op_type != "InstanceNormalization":
+        if axes == _VOLUME:
+            yield GLOBAL_VOLUMES[0]
+    else:
+        if axes == 1:
+            yield LINE_NORMS[0]
+        if axes in (1, _VOLUME) and _behind_window(context, node):
+            yield BLOCKED_NORMS[0]
+
+
+def _axes(context: Context, node: Node) -> int | None:
+    """How many axes of what it reads are neither batch nor channels, where that is known."""
+    shape = context.type_of(node.inputs[0]).dims if node.inputs else None
+    return None if shape is None else len(shape) - 2
+
+
+def _behind_window(context: Context, node: Node) -> bool:
+    """Whether a convolution or a pool stands in front, or in front of operators of one input."""
+    maker = context.scope.producers.get(node.inputs[0])
+    while maker is not None and maker.op_type not in _WINDOWS and len(maker.inputs) == 1:
+        maker = context.scope.producers.get(maker.inputs[0])
+    return maker is not None and maker.op_type in _WINDOWS
 
 
 def _gates(context: Context, node: Node, name: str) -> bool:
@@ -68,6 +139,35 @@ def _gates(context: Context, node: Node, name: str) -> bool:
     written = context.attributes(maker)
     alpha, beta = written.get("alpha", 0.2), written.get("beta")
     return isinstance(alpha, float) and abs(alpha - 1 / 6) < _NEAR and beta == _BETA
+
+
+def _fits_another_axis(context: Context, node: Node) -> bool:
+    """Whether a converter to channels last takes a constant of the channels for another axis's.
+
+    By 124 models through onnx2tf: it may where a spatial axis is as long as the channels. Which
+    one depends on the operator, and on whether the constant has an axis for the batch.
+    """
+    stored = [name for name in node.inputs if is_stored(context, name)]
+    others = [name for name in node.inputs if name not in stored]
+    if len(stored) != 1 or len(others) != 1:
+        return False
+    shape, constant = (context.type_of(name).dims or () for name in (*others, *stored))
+    channels, spatial = shape[1:2], shape[2:]
+    if (
+        not spatial
+        or channels == (1,)
+        or constant[-len(shape) + 1 :] != (*channels, *[1] * len(spatial))
+    ):
+        return False
+    batch = len(constant) == len(shape)
+    first, last = 0, len(spatial) - 1
+    if node.op_type != "Add":
+        taken: tuple[int, ...] = (last,) if batch else (first,)
+    elif len(spatial) == _VOLUME:
+        taken = (1, 2)
+    else:
+        taken = (first,) if batch else (last,)
+    return any(spatial[axis] == channels[0] for axis in taken)
 
 
 def _cuts_where_computed(context: Context, node: Node) -> bool:

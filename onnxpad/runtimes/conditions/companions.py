@@ -30,12 +30,26 @@ LISTED_SCALES = ("scales or zero points in a list",)
 """Of a QuantizeLinear or DequantizeLinear, even if the list has one element."""
 GATE = ("Mul by the HardSigmoid of another tensor",)
 """With alpha of 1/6 and a written beta of 0.5: Hardsigmoid as torch writes it, in MobileNetV3."""
+CHANNELWISE = ("constant for each channel that fits another axis as well",)
+"""Of an Add, Sub, Mul or Div whose other input has a spatial axis as long as its channels."""
+SUMS = ("Add or Sub of a constant behind an Add of another",)
+"""Where nothing else reads the first sum."""
+TRAINING = ("BatchNormalization in training mode",)
+GLOBAL_VOLUMES = ("global pool of three axes",)
+LINE_NORMS = ("InstanceNormalization of one axis",)
+BLOCKED_NORMS = ("InstanceNormalization of one or three axes behind a convolution or a pool",)
 COMPUTED_CROP = ("Slice of an open size by computed starts or ends",)
 ANYWHERE = (
     *BRANCH,
     *STORED_BOOL,
     *QUANTISED_BYTES,
     *GATE,
+    *CHANNELWISE,
+    *SUMS,
+    *TRAINING,
+    *GLOBAL_VOLUMES,
+    *LINE_NORMS,
+    *BLOCKED_NORMS,
     *COMPUTED_CROP,
     *DEQUANTISES,
     *DEQUANTISES_IMAGES,

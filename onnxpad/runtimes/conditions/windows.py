@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -114,6 +115,23 @@ AUTO_PAD = auto_pad("VALID", "SAME_UPPER", "SAME_LOWER").called(
 )
 
 PADDED = Condition("it pads", of_pads(lambda _, pads: any(pads.flat)))
+
+
+def _like_same_upper(chain: Chain) -> bool | None:
+    """None where it hangs on sizes that are not known."""
+    own = possible_pads(chain)
+    same = possible_pads(replace(chain, padding=AutoPad.SAME_UPPER))
+    if not own or not same:
+        return None
+    shared = any(pads in same for pads in own)
+    return None if shared and len(own) + len(same) > 2 else shared
+
+
+LIKE_SAME_UPPER = Condition(
+    "its pads are those of SAME_UPPER", _like_same_upper, "its pads are not those of SAME_UPPER"
+)
+
+
 FIRST_UNPADDED = Condition(
     "it pads, but not at the begin of its first axis",
     of_pads(lambda _, pads: any(pads.flat) and pads.begins[:1] == (0,)),

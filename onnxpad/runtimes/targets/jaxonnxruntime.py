@@ -6,6 +6,7 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.companions import BRANCH, DEQUANTISES
 from onnxpad.runtimes.conditions.rows import measured, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -18,6 +19,8 @@ TARGET = Target(
         takes(("Conv", *w.POOLS), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of every mode")),
         refuses((*w.TRANSPOSED, "LpPool"), by=_seen("operators that it has")),
+        refuses(BRANCH, by=_seen("If")),
+        refuses(DEQUANTISES, by=_seen("QuantizeLinear and DequantizeLinear alone")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         refuses(w.POOLS, w.CEIL_MODE, by=_seen("pools with ceil_mode")),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import PadStep
+from dataclasses import replace
+
+from onnxpad.padding.chain import Chain, Pads, PadStep
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -15,6 +17,7 @@ from onnxpad.runtimes.conditions.companions import (
     LIMIT,
     LOOKUP,
     RANK,
+    TRAINING,
 )
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
@@ -22,9 +25,21 @@ from onnxpad.runtimes.targets import Target
 _VERSION = "MNN 3.6.1, CPU, precision high"
 _seen = measured(_VERSION)
 
+
+def _reads_end_above_begin(chain: Chain, pads: Pads) -> bool:
+    """Whether on some axis more end padding is read than there is begin padding."""
+    read = []
+    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+        one = replace(chain, axes=(axis,))
+        for window in w.last_windows(one, Pads((begin,), (end,))):
+            start = window.start if chain.ceil_mode else window.floor
+            read.append((begin, min(end, start + axis.span - window.size - begin)))
+        read += [(begin, end)] if axis.stride == 1 else []
+    return any(end > begin for begin, end in read)
+
+
 _END_ABOVE_BEGIN = Condition(
-    "an end pad is larger than its begin pad",
-    w.of_pads(lambda _, pads: any(e > b for b, e in zip(pads.begins, pads.ends, strict=True))),
+    "an end pad that it reads is larger than its begin pad", w.of_pads(_reads_end_above_begin)
 )
 _SPREAD_BY_STRIDE = Condition(
     "dilation makes its first window wider, by a stride or more",
@@ -54,12 +69,14 @@ TARGET = Target(
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT, *RANK), by=_seen("rewritten forms")),
+        miscomputes(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear: it ends")),
         miscomputes(
             w.WINDOWS, w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER: read as SAME_UPPER")
         ),
-        miscomputes(("Conv", *w.POOLS), w.SAME, t.THREE_D, by=_seen("3-D SAME")),
+        miscomputes("Conv", w.SAME, t.THREE_D, w.PADDED, by=_seen("3-D SAME convolutions")),
+        miscomputes(w.POOLS, w.SAME, t.THREE_D, by=_seen("3-D SAME")),
         miscomputes(w.TRANSPOSED, t.THREE_D, w.SAME, by=_seen("3-D SAME ConvTranspose")),
         miscomputes(w.TRANSPOSED, t.THREE_D, w.HAS_BIAS, by=_seen("3-D ConvTranspose with a bias")),
         miscomputes(w.TRANSPOSED, t.THREE_D, w.GROUPED, by=_seen("3-D ConvTranspose with groups")),
@@ -123,7 +140,7 @@ TARGET = Target(
         miscomputes("Conv", t.THREE_D, w.SPREAD, by=_seen("3-D convolutions with dilations")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
         refuses("LpPool", t.THREE_D, by=_seen("3-D LpPool")),
-        miscomputes("LpPool", w.ASYMMETRIC, by=_seen("asymmetric LpPool")),
+        miscomputes("LpPool", _END_ABOVE_BEGIN, by=_seen("asymmetric LpPool")),
         miscomputes(
             p.PAD, p.ON_FOUR_AXES, ~p.MIRRORS, p.WRITES_VALUE, by=_seen("Pad on four axes")
         ),

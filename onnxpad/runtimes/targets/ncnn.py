@@ -20,16 +20,19 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
+    BRANCH,
     COMPUTED_CROP,
     CROP,
     DEQUANTISES,
     FACTOR,
     INPUT_CROP,
     LIMIT,
+    LINE_NORMS,
     LOOKUP,
     LOOSE_PIECES,
     OUTER_BLOCKS,
     PIECES,
+    TRAINING,
 )
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes, until
 from onnxpad.runtimes.onnxruntime.rows import loader_rows
@@ -135,6 +138,9 @@ TARGET = Target(
             by=_seen("Slice to the size of another tensor, sizes open: it crops to one size"),
             unshown="it shows at another size than pnnx was given, and a small model has one size",
         ),
+        refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
+        refuses(LINE_NORMS, by=_seen("InstanceNormalization of 1 to 3 axes")),
+        refuses(BRANCH, by=_seen("If")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses(

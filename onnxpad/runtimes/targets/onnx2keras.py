@@ -6,12 +6,30 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.companions import BRANCH, DEQUANTISES
+from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.conditions.weights import SEVERAL_PER_CHANNEL
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnx2keras 0.0.25, keras 3.15.1"
 _seen = measured(_VERSION)
+_NOT_HALF_THE_KERNEL = Condition(
+    "its pads are not half of an odd kernel",
+    w.of_pads(
+        lambda c, pads: any(
+            axis.kernel != 2 * pads.begins[i] + 1 or pads.ends[i] != pads.begins[i]
+            for i, axis in enumerate(c.axes)
+        )
+    ),
+)
+_BEGINS_OF_HALF_THE_KERNEL = Condition(
+    "its begin pads are half of an odd kernel",
+    w.of_pads(
+        lambda c, pads: all(
+            axis.kernel == 2 * begin + 1 for axis, begin in zip(c.axes, pads.begins, strict=True)
+        )
+    ),
+)
 _ALL = (*w.WINDOWS, *p.PAD)
 
 TARGET = Target(
@@ -20,11 +38,18 @@ TARGET = Target(
         takes(w.WINDOWS, by=_seen("2-D convolutions with explicit pads, pools without")),
         takes(p.PAD, by=_seen("Pad of modes constant and reflect")),
         refuses("LpPool", by=_seen("LpPool")),
+        refuses(BRANCH, by=_seen("If")),
+        refuses(DEQUANTISES, by=_seen("QuantizeLinear and DequantizeLinear alone")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         refuses(_ALL, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("models whose sizes are not fixed")),
-        miscomputes(("Conv", *w.TRANSPOSED), w.SAME, w.PADDED, by=_seen("SAME: ignored")),
-        miscomputes("Conv", t.ONE_D, w.PADDED, by=_seen("1-D pads: ignored")),
+        miscomputes("Conv", t.spatial_axes(2, 3), w.SAME, w.PADDED, by=_seen("SAME: ignored")),
+        miscomputes(w.TRANSPOSED, w.SAME, w.PADDED, by=_seen("SAME ConvTranspose: ignored")),
+        miscomputes(
+            "Conv", t.ONE_D, ~w.LIKE_SAME_UPPER, by=_seen("1-D convolutions: all are SAME_UPPER")
+        ),
+        miscomputes("Conv", t.ONE_D, w.HAS_BIAS, by=_seen("1-D convolutions: no bias")),
+        miscomputes("Conv", t.ONE_D, w.SPREAD, by=_seen("1-D convolutions: dilations ignored")),
         miscomputes("Conv", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric pads")),
         miscomputes("Conv", t.THREE_D, f.BEHIND_PAD, by=_seen("Pad in front of 3-D convolutions")),
         miscomputes("Conv", t.THREE_D, w.STRIDED, w.PADDED, by=_seen("3-D pads with strides")),
@@ -46,8 +71,26 @@ TARGET = Target(
             ~t.element_type("uint8"),
             by=_seen("padded MaxPool: the padding is 0"),
         ),
-        miscomputes("AveragePool", w.PADDED, by=_seen("padded averages")),
-        miscomputes(w.POOLS, w.CEIL_MODE, by=_seen("pools with ceil_mode")),
+        miscomputes("MaxPool", w.SAME, w.PADDED, by=_seen("SAME pools: ignored")),
+        miscomputes(
+            "MaxPool",
+            w.ASYMMETRIC,
+            ~w.STRIDED,
+            _BEGINS_OF_HALF_THE_KERNEL,
+            by=_seen("pools: end pads as the begin"),
+        ),
+        miscomputes(
+            "AveragePool",
+            w.PADDED,
+            ~w.COUNTS,
+            _NOT_HALF_THE_KERNEL | w.STRIDED,
+            by=_seen("padded averages: the padding is counted"),
+        ),
+        miscomputes(
+            "AveragePool", w.COUNTS, w.ASYMMETRIC, by=_seen("averages: end pads as the begin")
+        ),
+        miscomputes("AveragePool", w.SAME, w.PADDED, by=_seen("SAME averages: ignored")),
+        miscomputes(w.POOLS, w.GAINED_WINDOW, by=_seen("pools: ceil_mode is ignored")),
         refuses(w.POOLS, w.STRIDES_UNWRITTEN, by=_seen("pools without strides")),
         refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations")),
         refuses(w.POOLS, t.ONE_D, by=_seen("1-D pools")),

@@ -15,6 +15,7 @@ from onnxpad.runtimes.conditions.companions import (
     JOIN,
     LIMIT,
     LOOKUP,
+    TRAINING,
 )
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
@@ -31,6 +32,7 @@ TARGET = Target(
         refuses(("Slice", *INPUT_CROP), t.opset_below(10), by=_seen("Slice of opset 9")),
         refuses("Identity", t.opset_above(18), by=_seen("Identity of opset 19 and newer")),
         refuses(w.WINDOWS, t.opset_above(21), by=_seen("operators of opset 22 and newer")),
+        refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(BRANCH, by=_seen("If")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("MaxPool", t.opset_below(8), by=_seen("MaxPool of opset 7")),

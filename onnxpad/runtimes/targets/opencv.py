@@ -7,12 +7,15 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
+    BLOCKED_NORMS,
     CROP,
     GATE,
+    GLOBAL_VOLUMES,
     JOIN,
     LIMIT,
     LOOKUP,
     STORED_BOOL,
+    TRAINING,
 )
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
@@ -47,6 +50,9 @@ TARGET = Target(
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT), by=_seen("rewritten forms")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
+        refuses(BLOCKED_NORMS, by=_seen("InstanceNormalization behind windows of 1 to 3 axes")),
+        refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
+        refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
         miscomputes(
             GATE,
             t.TAKEN_FOR_HARDSWISH,

@@ -12,6 +12,7 @@ from onnxpad.runtimes.conditions.companions import (
     BRANCH,
     CROP,
     GATE,
+    GLOBAL_VOLUMES,
     LIMIT,
     LOOKUP,
     LOOSE_PIECES,
@@ -20,6 +21,7 @@ from onnxpad.runtimes.conditions.companions import (
     QUANTISED_BYTES,
     RANK,
     STORED_BOOL,
+    TRAINING,
 )
 from onnxpad.runtimes.conditions.rows import (
     Condition,
@@ -95,6 +97,8 @@ TARGET = Target(
             QUANTISED_BYTES, by=_seen("uint8 inputs and results of quantised models: 128 apart")
         ),
         refuses(BRANCH, by=_seen("If")),
+        miscomputes(TRAINING, by=_seen("BatchNormalization in training mode")),
+        refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
         miscomputes(
             GATE,
             t.TAKEN_FOR_HARDSWISH,

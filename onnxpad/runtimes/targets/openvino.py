@@ -13,6 +13,7 @@ from onnxpad.runtimes.conditions.companions import (
     LIMIT,
     LISTED_SCALES,
     LOOKUP,
+    TRAINING,
 )
 from onnxpad.runtimes.conditions.rows import (
     Condition,
@@ -108,6 +109,7 @@ TARGET = Target(
             miscomputes(w.TRANSPOSED, w.SAME, w.PADDED, by=_in_2025("SAME ConvTranspose")),
             gone="2025.4",
         ),
+        *until("2025.3", refuses(TRAINING, by=_in_2025("BatchNormalization in training mode"))),
         *until(
             "2024.6",
             refuses(

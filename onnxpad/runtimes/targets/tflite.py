@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from onnxpad.padding.chain import AutoPad, Chain
+from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.operators import Destination
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
+    BRANCH,
+    CHANNELWISE,
     CROP,
+    DEQUANTISES,
     FACTOR,
     INFINITE_BLOCKS,
     JOIN,
     LIMIT,
     LOOKUP,
+    SUMS,
 )
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
@@ -31,18 +33,17 @@ _FEEDS_MAX_ALONE = Condition(
 )
 
 
-def _like_same_upper(chain: Chain) -> bool | None:
-    """None where it hangs on sizes that are not known."""
-    own = w.possible_pads(chain)
-    same = w.possible_pads(replace(chain, padding=AutoPad.SAME_UPPER))
-    if not own or not same:
-        return None
-    shared = any(pads in same for pads in own)
-    return None if shared and len(own) + len(same) > 2 else shared
+def _other_than_interleaved(chain: Chain, pads: Pads) -> bool:
+    """Whether pads are others than onnx2tf makes of them for SAME_LOWER.
+
+    It lists them axis by axis, and takes the first half for the begins.
+    """
+    listed = [pad for both in zip(pads.begins, pads.ends, strict=True) for pad in both]
+    return listed != [*pads.begins, *pads.ends] or any(axis.dilation > 1 for axis in chain.axes)
 
 
-_LIKE_SAME_UPPER = Condition(
-    "its pads are those of SAME_UPPER", _like_same_upper, "its pads are not those of SAME_UPPER"
+_INTERLEAVED = Condition(
+    "its pads change when they are listed axis by axis", w.of_pads(_other_than_interleaved)
 )
 _EQUAL_SIZES = Condition(
     "all sizes but the batch's are fixed and equal",
@@ -65,6 +66,22 @@ TARGET = Target(
         miscomputes(
             FACTOR, by=_seen("Mul with a constant for each cell: its axes stay as in ONNX")
         ),
+        miscomputes(
+            CHANNELWISE,
+            by=_seen("Add, Sub, Mul and Div with a constant for each channel"),
+            says="onnx2tf adds or multiplies it along that axis",
+        ),
+        miscomputes(
+            SUMS,
+            by=_seen("Add of a constant, behind it Add or Sub of another"),
+            says="onnx2tf loses the second constant",
+        ),
+        refuses(BRANCH, by=_seen("If")),
+        miscomputes(
+            DEQUANTISES,
+            by=_seen("QuantizeLinear and DequantizeLinear alone, values beyond the range"),
+            says="onnx2tf leaves QuantizeLinear out: values beyond its range are not cut off",
+        ),
         miscomputes("QLinearConv", by=_seen("QLinearConv, padded or not")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
         miscomputes("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
@@ -78,20 +95,25 @@ TARGET = Target(
         refuses(w.TRANSPOSED, w.SAME_LOWER, by=_seen("SAME_LOWER ConvTranspose")),
         miscomputes(w.TRANSPOSED, t.THREE_D, w.HAS_BIAS, by=_seen("3-D ConvTranspose with a bias")),
         miscomputes(w.TRANSPOSED, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("unknown sizes")),
-        miscomputes(w.POOLS, w.SAME_LOWER, by=_seen("SAME_LOWER pools")),
+        miscomputes(
+            (*w.POOLS, "LpPool"), w.SAME_LOWER, w.PADDED, _INTERLEAVED, by=_seen("SAME_LOWER pools")
+        ),
+        miscomputes(
+            "AveragePool", w.SAME_LOWER, w.PADDED, ~w.COUNTS, by=_seen("SAME_LOWER averages")
+        ),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices: counted in NHWC")),
         miscomputes(
             "MaxPool", t.EIGHT_BIT, t.BEHIND_QUANTISED, by=_seen("MaxPool behind QuantizeLinear")
         ),
         miscomputes(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8 and uint8 behind QuantizeLinear")),
-        miscomputes("AveragePool", w.COUNTS, w.SAME, by=_seen("SAME averages that count")),
+        miscomputes("AveragePool", w.COUNTS, w.SAME_UPPER, by=_seen("SAME averages that count")),
         miscomputes("AveragePool", w.DILATED, by=_seen("averages with dilations")),
         refuses(
             "AveragePool",
             t.THREE_D,
             ~w.COUNTS,
             w.PADDED,
-            ~_LIKE_SAME_UPPER,
+            ~w.LIKE_SAME_UPPER,
             by=_seen("3-D averages of the data with pads unlike SAME_UPPER"),
         ),
         refuses(
@@ -99,15 +121,21 @@ TARGET = Target(
             t.THREE_D,
             w.COUNTS,
             w.PADDED,
-            _LIKE_SAME_UPPER,
+            ~w.SAME_LOWER,
+            w.LIKE_SAME_UPPER,
             by=_seen("3-D averages that count padding, with pads like SAME_UPPER"),
         ),
         refuses(
             w.POOLS, w.CEIL_MODE, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("ceil_mode, unknown sizes")
         ),
-        miscomputes("LpPool", w.PADDED, _LIKE_SAME_UPPER, by=_seen("LpPool, pads like SAME_UPPER")),
+        miscomputes(
+            "LpPool",
+            w.PADDED,
+            ~w.SAME_LOWER,
+            w.LIKE_SAME_UPPER,
+            by=_seen("LpPool, pads like SAME_UPPER"),
+        ),
         refuses("LpPool", _KERNEL_BELOW_STRIDE, by=_seen("LpPool, kernels below the stride")),
-        miscomputes("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("asymmetric LpPool")),
         miscomputes(p.PAD, p.READS_INPUT, _EQUAL_SIZES, by=_seen("Pad of inputs such as 1x4x4x4")),
         refuses(p.PAD, p.VALUE_LISTED, by=_seen("Pad with constant_value of shape [1]")),
         miscomputes(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from onnxpad.padding.chain import Chain
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, INPUT_CROP, JOIN
 from onnxpad.runtimes.conditions.rows import (
+    Condition,
     measured,
     miscomputes,
     refuses,
@@ -20,6 +22,20 @@ _VERSION = "apache-tvm 0.27.0.post1, relax, llvm"
 _seen = measured(_VERSION)
 _in_0_25 = measured("apache-tvm 0.25.0")
 
+
+def _stride_leaves_rest(chain: Chain) -> bool | None:
+    """None where it hangs on sizes that are not known."""
+    rests = [
+        (axis.size % axis.stride,) if isinstance(axis.size, int) else w.rests_of(axis)
+        for axis in chain.axes
+    ]
+    if any(all(found) for found in rests):
+        return True
+    return None if any(any(found) for found in rests) else False
+
+
+_STRIDE_LEAVES_REST = Condition("a size is no multiple of the stride", _stride_leaves_rest)
+
 TARGET = Target(
     _VERSION,
     (
@@ -31,7 +47,12 @@ TARGET = Target(
         refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, w.PADDED | w.SAME, by=_seen("output_shape")),
-        miscomputes("MaxPool", w.SAME_LOWER, by=_seen("SAME_LOWER pools")),
+        miscomputes(
+            "MaxPool",
+            w.SAME_LOWER,
+            _STRIDE_LEAVES_REST,
+            by=_seen("SAME_LOWER pools: rounded down"),
+        ),
         miscomputes(
             "MaxPool", w.SAME, w.SAME_NEGATIVE, by=_seen("SAME pools with kernels below the stride")
         ),

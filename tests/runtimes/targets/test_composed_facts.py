@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import parser
 
-from onnxpad.runtimes.conditions.companions import GATE
+from onnxpad.runtimes.conditions.companions import CHANNELWISE, GATE, SUMS
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.runtimes.targets.test_facts import Step, chain, weights
 from tests.runtimes.targets.test_held_out_facts import answers
@@ -131,3 +131,212 @@ def test_who_takes_a_weight_that_is_handed_on(
     )
     for target in targets:
         assert answers(model, target)["Conv"].fails is fails
+
+
+@pytest.mark.parametrize(
+    ("op", "dims", "batch", "wrong"),
+    [
+        *(("Add", [4, 5, 6], True, False), ("Add", [4, 4, 6], True, True)),
+        *(("Add", [4, 5, 4], True, False), ("Add", [4, 4, 6], False, False)),
+        *(("Add", [4, 5, 4], False, True), ("Add", [4, 4, 6, 7], True, False)),
+        *(("Add", [4, 5, 4, 7], True, True), ("Add", [4, 5, 6, 4], False, True)),
+        *(("Mul", [4, 4, 6], True, False), ("Sub", [4, 5, 4], True, True)),
+        *(("Div", [4, 4, 6], False, True), ("Mul", [4, 5, 6, 4], True, True)),
+        *(("Mul", [4, 4], True, True), ("Add", [4, 4], False, True), ("Add", [1, 1], True, False)),
+    ],
+)
+def test_tflite_takes_constants_of_channels_for_those_of_axes_as_long(
+    op: str, dims: list[int], *, batch: bool, wrong: bool
+) -> None:
+    constant = weights(*[1] * batch, dims[0], *[1] * (len(dims) - 1)) + 2
+    found = answers(chain(17, [2, *dims], RELU, (op, [constant], {})), "tflite")
+    assert (CHANNELWISE[0] in found) is wrong
+
+
+def pool(op: str, dims: list[int], **given: Any) -> Answer:
+    """What a target does with a pool alone; its name is `target`."""
+    target, rank = given.pop("target"), len(dims)
+    given = {"kernel_shape": [3] * rank, "strides": [1] * rank} | given
+    return answers(chain(18 if op == "LpPool" else 17, [1, 2, *dims], (op, [], given)), target)[op]
+
+
+@pytest.mark.parametrize(
+    ("op", "dims", "kernel", "more", "right"),
+    [
+        *(("MaxPool", [9], [2], {}, True), ("MaxPool", [9, 10], [3, 2], {}, True)),
+        *(("MaxPool", [9, 10], [2, 3], {}, False), ("LpPool", [9, 10], [3, 3], {}, True)),
+        *(("LpPool", [9, 10, 8], [2, 3, 3], {}, False), ("AveragePool", [9], [3], {}, False)),
+        ("AveragePool", [9, 10], [3, 2], {"count_include_pad": 1}, True),
+        ("AveragePool", [9, 10], [2, 2], {"count_include_pad": 1}, False),
+    ],
+)
+def test_tflite_lists_the_pads_of_same_lower_axis_by_axis(
+    op: str, dims: list[int], kernel: list[int], more: dict[str, Any], *, right: bool
+) -> None:
+    found = pool(op, dims, kernel_shape=kernel, auto_pad="SAME_LOWER", target="tflite", **more)
+    assert (found is Answer.TAKES) is right
+
+
+@pytest.mark.parametrize(
+    ("pads", "kernel", "right"),
+    [([1, 0, 0, 0], 2, True), ([0, 0, 1, 1], 2, False), ([0, 0, 1, 1], 3, True)],
+)
+def test_tflite_pools_norms_rightly_where_the_pads_are_not_those_of_same(
+    pads: list[int], kernel: int, *, right: bool
+) -> None:
+    found = pool("LpPool", [9, 10], kernel_shape=[kernel] * 2, pads=pads, target="tflite")
+    assert (found is Answer.TAKES) is right
+
+
+def test_tflite_cuts_nothing_off_behind_quantize_linear() -> None:
+    assert BYTES in answers(chain(13, [1, 3, 8, 9], *conversions(0), RELU), "tflite")
+
+
+@pytest.mark.parametrize(("size", "right"), [(9, False), (10, True)])
+def test_tvm_rounds_the_sizes_of_same_lower_down(size: int, *, right: bool) -> None:
+    found = pool("MaxPool", [size], strides=[2], auto_pad="SAME_LOWER", target="tvm")
+    assert (found is Answer.TAKES) is right
+
+
+@pytest.mark.parametrize(
+    ("pads", "stride", "right"),
+    [
+        *(([1, 2, 0, 0], 1, True), ([0, 0, 0, 1], 1, False), ([0, 0, 0, 1], 2, True)),
+        *(([2, 0, 1, 1], 2, True), ([0, 0, 1, 0], 2, False)),
+    ],
+)
+@pytest.mark.parametrize("op", ["LpPool", "AveragePool"])
+def test_mnn_minds_end_pads_that_it_reads(
+    op: str, pads: list[int], stride: int, *, right: bool
+) -> None:
+    more = {"count_include_pad": 1} if op == "AveragePool" else {}
+    found = pool(op, [8, 9], strides=[stride] * 2, pads=pads, target="mnn", **more)
+    assert (found is Answer.TAKES) is right
+
+
+def test_mnn_takes_volumes_under_same_that_pad_nothing() -> None:
+    for kernel, right in ((1, True), (2, False)):
+        given = {"kernel_shape": [kernel] * 3, "strides": [1] * 3, "auto_pad": "SAME_UPPER"}
+        model = chain(17, [1, 2, 6, 6, 6], ("Conv", [weights(2, 2, *[kernel] * 3)], given))
+        assert (answers(model, "mnn")["Conv"] is Answer.TAKES) is right
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "pads", "bias", "right"),
+    [
+        *((1, 2, [0, 0], False, True), (1, 1, [0, 0], True, False), (3, 1, [1, 1], False, True)),
+        *((3, 1, [0, 0], False, False), (2, 1, [0, 1], False, True), (2, 1, [1, 0], False, False)),
+    ],
+)
+def test_onnx2keras_makes_same_upper_of_lines_and_drops_their_bias(
+    kernel: int, stride: int, pads: list[int], *, bias: bool, right: bool
+) -> None:
+    given = {"kernel_shape": [kernel], "strides": [stride], "pads": pads}
+    arrays = [weights(3, 4, kernel), *[weights(3)] * bias]
+    found = answers(chain(13, [1, 4, 8], ("Conv", arrays, given)), "onnx2keras")["Conv"]
+    assert (found is Answer.TAKES) is right
+
+
+@pytest.mark.parametrize(
+    ("pads", "more", "right"),
+    [
+        *(([1] * 4, {}, True), ([1] * 4, {"strides": [2, 2]}, False)),
+        *(([1] * 4, {"count_include_pad": 1, "strides": [2, 2]}, True), ([1, 1, 0, 0], {}, False)),
+        *(([1, 1, 0, 0], {"count_include_pad": 1}, False), ([1] * 4, {"ceil_mode": 1}, True)),
+        *(([0] * 4, {"ceil_mode": 1, "strides": [2, 2]}, False), ([1, 0, 1, 0], {}, False)),
+    ],
+)
+def test_onnx2keras_averages_with_half_an_odd_kernel(
+    pads: list[int], more: dict[str, Any], *, right: bool
+) -> None:
+    found = pool("AveragePool", [8, 9], pads=pads, target="onnx2keras", **more)
+    assert (found is Answer.TAKES) is right
+
+
+@pytest.mark.parametrize("target", ["tflite", "ncnn", "jaxonnxruntime", "onnx2keras"])
+def test_who_refuses_every_if(target: str) -> None:
+    model: onnx.ModelProto = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> m (float[1,4,6,6] x, bool b) => '
+        "(float[1,4,6,6] y) { y = If(b) <then_branch = t () => (float[1,4,6,6] p) "
+        "{ p = Relu(x) }, else_branch = e () => (float[1,4,6,6] q) { q = Neg(x) }> }"
+    )
+    assert answers(model, target)["If"] is Answer.REFUSES
+
+
+SCALE_AND_BIAS = [weights(3), weights(3)]
+
+
+@pytest.mark.parametrize(
+    ("target", "fails"),
+    [
+        *(("opencv", True), ("opencv-classic", True), ("ncnn", True), ("mnn", True)),
+        *(("openvino@2024.6", True), ("openvino", False), ("onnx2torch", True)),
+    ],
+)
+def test_who_normalises_no_batch_in_training_mode(target: str, *, fails: bool) -> None:
+    statistics = [*SCALE_AND_BIAS, weights(3), weights(3)]
+    for mode in (0, 1):
+        step: Step = ("BatchNormalization", statistics, {"training_mode": mode})
+        model = chain(17, [1, 3, 8, 9], RELU, step)
+        model.graph.node[-1].output.extend(["mean", "var"] * mode)
+        found = answers(model, target).values()
+        assert any(answer.fails for answer in found) is (fails and bool(mode))
+
+
+@pytest.mark.parametrize("target", ["opencv", "opencv-classic"])
+def test_opencv_pools_no_whole_volume(target: str) -> None:
+    for op in ("GlobalAveragePool", "GlobalMaxPool"):
+        assert answers(chain(17, [1, 3, 4, 4, 4], RELU, (op, [], {})), target)
+        assert not answers(chain(17, [1, 3, 4, 4], RELU, (op, [], {})), target)
+
+
+@pytest.mark.parametrize(
+    ("target", "sizes", "window", "refused"),
+    [
+        *(("ncnn", [9], False, True), ("ncnn", [9, 9, 9], True, False)),
+        *(("opencv", [9], True, True), ("opencv", [9], False, False)),
+        *(("opencv", [9, 9], True, False), ("opencv", [9, 9, 9], True, True)),
+    ],
+)
+def test_who_normalises_which_instances(
+    target: str, sizes: list[int], *, window: bool, refused: bool
+) -> None:
+    rank = len(sizes)
+    given = {"kernel_shape": [1] * rank, "pads": [0] * 2 * rank, "strides": [1] * rank}
+    steps: list[Step] = [("MaxPool", [], given), RELU] if window else [RELU]
+    model = chain(17, [1, 3, *sizes], *steps, ("InstanceNormalization", SCALE_AND_BIAS, {}))
+    assert any(answer.fails for answer in answers(model, target).values()) is refused
+
+
+@pytest.mark.parametrize(
+    ("nodes", "wrong"),
+    [
+        *(("q = Add(p, a) y = Add(q, b)", True), ("q = Add(a, p) y = Sub(b, q)", True)),
+        *(("q = Sub(p, a) y = Add(q, b)", False), ("q = Add(p, a) y = Mul(q, b)", False)),
+        *(
+            ("q = Add(p, a) y = Add(q, p)", False),
+            ("q = Add(p, a) r = Relu(q) y = Add(r, b)", False),
+        ),
+        ("q = Add(p, a) r = Add(q, b) y = Add(q, r)", False),
+    ],
+)
+def test_tflite_loses_the_second_of_two_constants(nodes: str, *, wrong: bool) -> None:
+    model: onnx.ModelProto = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> m (float[1,2,8,9] x) => (float[1,2,8,9] y) '
+        f"<float[1,2,1,1] a = {{1, 2}}, float b = {{3}}> {{ p = Relu(x) {nodes} }}"
+    )
+    assert (SUMS[0] in answers(model, "tflite")) is wrong
+
+
+@pytest.mark.parametrize(
+    ("given", "right"),
+    [
+        *(({"auto_pad": "SAME_UPPER"}, False), ({"pads": [1, 1, 0, 0]}, False)),
+        *(({"pads": [0, 0, 1, 1]}, True), ({"pads": [1] * 4}, True)),
+        ({"pads": [1, 0, 0, 1], "strides": [2, 2]}, True),
+    ],
+)
+def test_onnx2keras_pads_no_max_pool_as_same(given: dict[str, Any], *, right: bool) -> None:
+    step: Step = ("MaxPool", [], {"kernel_shape": [3, 3], "strides": [1, 1]} | given)
+    found = answers(chain(17, [1, 2, 8, 9], RELU, step), "onnx2keras")["MaxPool"]
+    assert (found is Answer.TAKES) is right
