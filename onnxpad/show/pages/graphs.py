@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from onnxpad.show.pages.templates import rendered
 
-_WIDE, _HIGH, _ACROSS, _DOWN, _NAMED = 132, 38, 148, 60, 14
+_WIDE, _HIGH, _ACROSS, _DOWN, _NAMED = 160, 38, 176, 60, 14
 """Sizes of a box and distances of boxes; so much higher where names stand in them."""
 _LONGEST = 20
 """Letters of a name that a box can hold; the end of a longer one."""
@@ -118,6 +118,8 @@ def _short(name: str) -> str:
     if len(name) <= _LONGEST:
         return name
     end = name[1 - _LONGEST :]
+    if name[-_LONGEST] in "/.:_":
+        return f"…{end}"
     begins = re.search("/", end[:-1]) or re.search("[.:_]", end[:-1])
     return f"…{end[begins.start() :] if begins else end}"
 

@@ -639,6 +639,12 @@ def test_written_pads_in_the_place_of_auto_pad_are_told(tmp_path: Path) -> None:
     )
 
 
+def test_names_of_nodes_are_broken_between_their_parts() -> None:
+    found = inspect(MODELS / "t_same_string_ts.onnx", target="opencv")
+    html = page_html(inspection_page(found, "m.onnx"), "1")
+    assert ">/<wbr>f/<wbr>f.<wbr>4/<wbr>Conv</a>" in html
+
+
 def test_a_report_is_written_from_python(tmp_path: Path) -> None:
     path = tmp_path / "a.html"
     page(0, "inspect", KT, "--target", "opencv", "--html", path)
