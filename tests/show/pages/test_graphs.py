@@ -86,7 +86,7 @@ def test_boxes_of_nodes_that_go_wrong_say_their_names() -> None:
     svg = padded_graph(both, [(0, 1)])
     assert ">…" + long[-19:] + "</text>" in svg
     assert ">fine</text>" not in svg
-    assert '<rect width="132" height="52"' in svg
+    assert '<rect width="160" height="52"' in svg
 
 
 def test_long_names_are_cut_between_their_parts() -> None:
