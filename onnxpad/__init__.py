@@ -121,7 +121,8 @@ def __getattr__(name: str) -> object:
     for home, names in _HOMES.items():
         if name in names:
             found: object = getattr(import_module(home), name)
-            import_module("onnxpad.reports").InNotebooks.drawn_by = _drawn
+            shown = import_module("onnxpad.reports").InNotebooks
+            shown.drawn_by, shown.written_by = _drawn, _written
             globals()[name] = found
             return found
     raise AttributeError(f"module 'onnxpad' has no attribute '{name}'")
@@ -133,6 +134,15 @@ def _drawn(report: object) -> str | None:
 
     html: str | None = import_module("onnxpad.show.pages.notebooks").notebook_html(report)
     return html
+
+
+def _written(report: object, model: str) -> str | None:
+    """A report as a page of its own; None where there is none of its kind."""
+    from importlib import import_module
+
+    notebooks = import_module("onnxpad.show.pages.notebooks")
+    page: str | None = notebooks.report_html(report, model, __version__)
+    return page
 
 
 def __dir__() -> list[str]:

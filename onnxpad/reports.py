@@ -10,6 +10,8 @@ from math import isfinite
 from operator import attrgetter
 from typing import Any, ClassVar, TypeVar
 
+from onnxpad.errors import RequestError
+
 T = TypeVar("T")
 _ENTRIES: dict[type, tuple[str, ...]] = {}
 
@@ -33,11 +35,24 @@ class InNotebooks:
 
     __slots__ = ()
     drawn_by: ClassVar[Callable[[object], str | None] | None] = None
+    written_by: ClassVar[Callable[[object, str], str | None] | None] = None
 
     def _repr_html_(self) -> str | None:
         """HTML of the report; None, and so its text, where nobody draws it."""
         draw = InNotebooks.drawn_by
         return None if draw is None else draw(self)
+
+    def to_html(self, model: str = "MODEL") -> str:
+        """The report as the page that --html writes; `model` is what to call the model on it.
+
+        Raises RequestError for reports without a page, and RuntimeUnavailable where jinja2 or
+        matplotlib is not installed.
+        """
+        write = InNotebooks.written_by
+        page = None if write is None else write(self, model)
+        if page is None:
+            raise RequestError(f"there is no page about {type(self).__name__}: take to_json()")
+        return page
 
 
 class Report(InNotebooks):

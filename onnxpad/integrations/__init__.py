@@ -1,7 +1,7 @@
 """onnxpad inside of other tools, one module each: `onnxpad explain integrations` shows them all.
 
-Every module takes the options of `onnxpad.rewrite` and uses the public API alone. It imports the
-tool that it is for, and is itself imported only when asked for.
+Every module takes the options of `onnxpad.rewrite`, and `validate=True`, and uses the public API
+alone. It imports the tool that it is for, and is itself imported only when asked for.
 """
 
 from __future__ import annotations
@@ -15,25 +15,34 @@ import onnxpad
 
 _NAMING = ("target", "passes", "prefer", "exclude")
 """The options that name passes and targets, whatever the model is."""
+_JUDGING = ("dims", "ambiguous", "timeout", "memory")
+"""The options that validate has too."""
 
 
 def checked(options: dict[str, Any]) -> None:
     """Refuse wrong options now, and not at the end of what the tool does first.
 
-    Raises TypeError for options that `onnxpad.rewrite` does not have, RequestError for names that
-    do not exist.
+    Raises TypeError for options that `onnxpad.rewrite` does not have, beside `validate`, and
+    RequestError for names that do not exist.
     """
+    options = {name: value for name, value in options.items() if name != "validate"}
     inspect.signature(onnxpad.rewrite).bind(None, **options)
     layer = onnxpad.resolve("pytorch", "max_pool", input_shape=(1, 1, 4, 4), kernel_size=2)
     naming = {name: value for name, value in options.items() if name in _NAMING}
     onnxpad.rewrite(layer.to_model(), **naming)
 
 
-def rewritten(model: Any, **options: Any) -> onnxpad.Rewriting:  # noqa: ANN401 - what rewrite takes
-    """What `onnxpad.rewrite` made of a model, for tools that go on with it whatever it is.
+def rewritten(
+    model: Any,  # noqa: ANN401 - what rewrite takes
+    *,
+    validate: bool = False,
+    **options: Any,  # noqa: ANN401 - as above
+) -> tuple[onnxpad.Rewriting, str]:
+    """What `onnxpad.rewrite` made of a model, and a line for the log of the tool.
 
-    Raises RequestError where the target still refuses or miscomputes a node, and what `rewrite`
-    raises.
+    `validate` proves it against the model, and runs both where onnxruntime is installed. Raises
+    RequestError where that does not agree, where the target still refuses or miscomputes a node,
+    and what `rewrite` raises.
     """
     done = onnxpad.rewrite(model, **options)
     if done.unfit:
@@ -43,19 +52,38 @@ def rewritten(model: Any, **options: Any) -> onnxpad.Rewriting:  # noqa: ANN401 
             f"there is no way to write '{one.node.label}'{others} for {done.target}: "
             f"{one.judgement.reason}; onnxpad inspect MODEL --target {done.target} shows all"
         )
-    return done
+    if not done.changed:
+        return done, _told(done)
+    return done, f"{_told(done)}; {_judged(model, done, options) if validate else _UNPROVED}"
+
+
+_UNPROVED = "not proved: validate=True does that, as onnxpad rewrite --validate does"
+
+
+def _judged(model: Any, done: onnxpad.Rewriting, options: dict[str, Any]) -> str:  # noqa: ANN401
+    """'proved', or how runs found both alike, and why that is no proof."""
+    asked = {name: options[name] for name in _JUDGING if name in options}
+    found = onnxpad.validate(model, done.model, **asked)
+    if not found.ok:
+        raise onnxpad.RequestError(
+            "what was rewritten is not validated, and the model stays as it was: "
+            f"{found.verdict}: {found.reason}"
+        )
+    if found.verdict == "proved":
+        return "proved"
+    return f"not proved, but {found.verdict} in runs: {found.reason}"
 
 
 def rewritten_in_place(path: Path, **options: Any) -> str:  # noqa: ANN401 - as above
     """Rewrite a file, which stays as it was where that raises; a line says what was done."""
-    done = rewritten(path, **options)
+    done, said = rewritten(path, **options)
     if done.changed:
         done.save(path)
-    return told(done)
+    return said
 
 
-def told(done: onnxpad.Rewriting) -> str:
-    """One line for the log of the tool: what was rewritten, left alone, and is not known."""
+def _told(done: onnxpad.Rewriting) -> str:
+    """What was rewritten, left alone, and is not known."""
     counts = Counter(change.rule for change in done.changes)
     by = ", ".join(f"{name} {number}" for name, number in counts.items())
     nodes = len({change.node for change in done.changes})

@@ -12,7 +12,7 @@ from olive.passes import Pass
 from olive.passes.pass_config import BasePassConfig, PassConfigParam
 
 import onnxpad
-from onnxpad.integrations import rewritten, told
+from onnxpad.integrations import rewritten
 
 _LOGGER = logging.getLogger("olive.onnxpad")
 """Olive shows what is below its own."""
@@ -20,14 +20,14 @@ _OPTIONS = {
     name: option.default
     for name, option in inspect.signature(onnxpad.rewrite).parameters.items()
     if option.kind is option.KEYWORD_ONLY and name != "progress"
-}
+} | {"validate": False}
 
 
 class OnnxpadRewrite(Pass):
     """Writes the padding of an ONNX model in another form, by the options of `onnxpad.rewrite`.
 
-    Raises ValueError, which Olive ends with at once, where a target takes a node in no form and for
-    wrong options.
+    `validate` proves it. Raises ValueError, which Olive ends with at once, where a target takes a
+    node in no form, where that is not validated, and for wrong options.
     """
 
     @classmethod
@@ -44,9 +44,10 @@ class OnnxpadRewrite(Pass):
     ) -> ONNXModelHandler:
         path = resolve_onnx_path(output_model_path, Path(model.model_path).name)
         try:
-            done = rewritten(model.model_path, **{name: getattr(config, name) for name in _OPTIONS})
+            options = {name: getattr(config, name) for name in _OPTIONS}
+            done, said = rewritten(model.model_path, **options)
         except onnxpad.RequestError as error:
             raise ValueError(str(error)) from error
         done.save(path)
-        _LOGGER.info(told(done))
+        _LOGGER.info(said)
         return ONNXModelHandler(model_path=path)

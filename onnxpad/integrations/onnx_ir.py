@@ -9,7 +9,7 @@ from typing import Any
 import onnx_ir
 from onnx_ir import passes
 
-from onnxpad.integrations import rewritten, told
+from onnxpad.integrations import rewritten
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -17,7 +17,8 @@ _LOGGER = logging.getLogger(__name__)
 class RewritePadding(passes.FunctionalPass):
     """Gives a new model with its padding in another form, by the options of `onnxpad.rewrite`.
 
-    Raises RequestError where a target takes a node in no form; a Sequential wraps it.
+    `validate=True` proves it. Raises RequestError where a target takes a node in no form, and where
+    that is not validated; a Sequential wraps it.
     """
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - those of onnxpad.rewrite
@@ -25,6 +26,6 @@ class RewritePadding(passes.FunctionalPass):
 
     def call(self, model: onnx_ir.Model) -> passes.PassResult:
         """The model with its padding rewritten."""
-        done = rewritten(model, **self.options)
-        _LOGGER.info(told(done))
+        done, said = rewritten(model, **self.options)
+        _LOGGER.info(said)
         return passes.PassResult(done.model if done.changed else model.clone(), done.changed)

@@ -22,9 +22,9 @@ _LOGGER = logging.getLogger(__name__)
 def rewriting(**options: Any) -> Iterator[None]:  # noqa: ANN401 - those of onnxpad.rewrite
     """Rewrite what main_export and onnx_export_from_model write inside of the `with`.
 
-    It is a step of optimum's post-processing. Where a target takes a node in no form, the export
-    fails with RequestError as its cause. Raises RequestError where optimum post-processes nothing,
-    and for wrong options at once.
+    It is a step of optimum's post-processing; `validate=True` proves each file. Where that fails,
+    or a target takes a node in no form, the export fails with RequestError as its cause. Raises
+    RequestError where optimum post-processes nothing, and for wrong options at once.
     """
     checked(options)
     original = OnnxConfig.post_process_exported_models
@@ -44,5 +44,6 @@ def rewriting(**options: Any) -> Iterator[None]:  # noqa: ANN401 - those of onnx
     if not files:
         raise onnxpad.RequestError(
             "optimum post-processed no file, as with ORTModel.from_pretrained, diffusion pipelines "
-            "and no_post_process=True; after the export: onnxpad rewrite FOLDER --in-place"
+            "and no_post_process=True; after the export: "
+            "onnxpad rewrite FOLDER --in-place --validate"
         )

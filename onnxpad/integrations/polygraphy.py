@@ -14,7 +14,7 @@ from polygraphy.tools.args import OnnxLoadArgs, OnnxrtSessionArgs
 from polygraphy.tools.args.base import BaseArgs, BaseRunnerArgs
 from polygraphy.tools.script import make_invocable
 
-from onnxpad.integrations import rewritten, told
+from onnxpad.integrations import rewritten
 
 _HERE = "onnxpad.integrations.polygraphy"
 _RUNS = ("onnxruntime", "ort")
@@ -25,8 +25,9 @@ _ONNXRUNTIME = mod.lazy_import("onnxruntime")
 class RewritePadding(BaseLoader):
     """Loads a model with its padding rewritten.
 
-    `model` is a ModelProto, a path or a loader of one, `options` are those of `onnxpad.rewrite`.
-    Calling it raises RequestError where a target takes a node in no form.
+    `model` is a ModelProto, a path or a loader of one, `options` are those of `onnxpad.rewrite`;
+    `validate=True` proves it. Calling it raises RequestError where that fails, and where a target
+    takes a node in no form.
     """
 
     def __init__(self, model: Any, **options: Any) -> None:  # noqa: ANN401
@@ -36,8 +37,8 @@ class RewritePadding(BaseLoader):
     def call_impl(self) -> Any:  # noqa: ANN401
         """The ModelProto as onnxpad writes it."""
         model, _ = util.invoke_if_callable(self._model)
-        done = rewritten(model, **self._options)
-        G_LOGGER.info(told(done))
+        done, said = rewritten(model, **self._options)
+        G_LOGGER.info(said)
         return done.model
 
 

@@ -23,8 +23,9 @@ class Exporter(Protocol):
 def rewriting(**options: Any) -> Callable[[Exporter], None]:  # noqa: ANN401 - those of onnxpad.rewrite
     """A callback that rewrites the exported file in place, with the options of `onnxpad.rewrite`.
 
-    It raises RequestError for formats other than onnx, and where a target takes a node in no form:
-    the file is then as ultralytics wrote it. Wrong options raise at once.
+    `validate=True` proves it before the file is replaced. It raises RequestError for formats other
+    than onnx, where a target takes a node in no form, and where that is not validated: the file is
+    then as ultralytics wrote it. Wrong options raise at once.
     """
     checked(options)
 

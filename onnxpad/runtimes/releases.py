@@ -65,7 +65,7 @@ def held(row: Row, known: Sequence[str]) -> str:
     before = [one for one in known if row.since and numbers(one) < numbers(row.since)]
     behind = [one for one in known if row.until and _is_newer(one, row.until)]
     others = [*before[-1:], *([row.gone] if row.gone else behind[:1])]
-    both = f"from {row.since} up to {row.until}"
+    both = f"{row.since} only" if row.since == row.until else f"from {row.since} up to {row.until}"
     one = f"since {row.since}" if row.since else f"up to {row.until}"
     words = both if row.since and row.until else one
     if not others:

@@ -236,11 +236,22 @@ def fitting_text(rewriting: Rewriting) -> str:
     ]
     if plans:
         lines.append(f"cost: {'nothing' if found.cost == Cost() else found.cost}")
+    lines.append(taken_text(rewriting))
     lines.append(no_way_text(rewriting.target, found.no_way))
     lines.append(opening_text(rewriting.target, found.opening, found.no_way))
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]
     lines.append(visible(not_judged_text(rewriting.not_judged)))
     return paragraph(lines)
+
+
+def taken_text(rewriting: Rewriting) -> str:
+    """'as rewritten, opencv takes 6 of the 6 nodes that were judged'."""
+    found = rewriting.fitting
+    if found is None or not rewriting.changed:
+        return ""
+    return (
+        f"as rewritten, {rewriting.target} takes {found.taken} of the {found.judged} nodes judged"
+    )
 
 
 def _elsewhere(target: str, one: NodeVerdict) -> str:

@@ -15,19 +15,20 @@ _REGION = ("changed tensor", "computed from", "sizes tried")
 
 
 def validation_text(validation: Validation, terminal: Terminal | None = None) -> str:
-    """Outputs and parts that differ, the worst first, one line on the rest, and the verdict."""
+    """The verdict, outputs and parts that differ, the worst first, and what was proved and run."""
     headers = (*_FIRST, *validation.compared, *_LAST)
     names = ("output", *validation.compared, "where")
     apart = sorted((row for row in validation.outputs if not row.equal), key=_badness, reverse=True)
     rows = [row_cells(row) for row in apart[:_ROWS_SHOWN]]
     more = len(apart) - len(rows)
     parts = [
+        paragraph(map(visible, _verdict(validation))),
         table(headers, rows, terminal, names=names)
         + (f"\nand {counted(more, 'more comparison')} with a difference" if more else ""),
         "" if validation.run else _proved_parts(validation.proof, terminal),
         paragraph(visible(line) for line in _parts(validation)),
         paragraph(visible(f"warning: {warning}") for warning in validation.warnings),
-        paragraph(visible(line) for line in _conclusion(validation)),
+        paragraph(visible(line) for line in rests_on(validation)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -41,7 +42,14 @@ def _badness(row: OutputRow) -> tuple[bool, bool, float]:
     return False, beyond, inf if isnan(gap) else gap
 
 
-def _conclusion(validation: Validation) -> Iterator[str]:
+def _verdict(validation: Validation) -> Iterator[str]:
+    yield f"{validation.verdict}: {validation.reason}"
+    if validation.hints:
+        yield f"  try     {either(validation.hints)}"
+
+
+def rests_on(validation: Validation) -> Iterator[str]:
+    """What differs first, what was proved, what was run, and what was allowed."""
     yield _first_difference(validation)
     if validation.proof is not None:
         yield from proof_lines(validation)
@@ -52,9 +60,6 @@ def _conclusion(validation: Validation) -> Iterator[str]:
             f"tolerance: atol {asked.atol:g}, rtol {asked.rtol:g}; the largest difference is "
             f"{_number(asked.share)} of it"
         )
-    yield verdict_line(validation)
-    if validation.hints:
-        yield f"  try     {either(validation.hints)}"
 
 
 def _proved_parts(proof: ProofReport | None, terminal: Terminal | None) -> str:
@@ -88,11 +93,6 @@ def proof_lines(validation: Validation) -> Iterator[str]:
     elif proof.verdict == "undecided" and validation.verdict is not Verdict.UNVERIFIED:
         parts = f"not proved and not refuted: {proof.reason}"
     yield parts + alone
-
-
-def verdict_line(validation: Validation) -> str:
-    """'rounding: ...', with the reason."""
-    return f"{validation.verdict}: {validation.reason}"
 
 
 def row_cells(row: OutputRow) -> tuple[str, ...]:

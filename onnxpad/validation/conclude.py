@@ -230,7 +230,8 @@ def _sentence(
         return f"all outputs are bit-equal in {many}"
     if verdict is Verdict.ROUNDING:
         said = f"apart by rounding in {many}: every changed part agrees within its bound"
-        return f"{said}{_closest(regions)}{alone}"
+        said += _closest(regions)
+        return f"{missing}, so its changed parts were computed alone: {said}" if missing else said
     if first is not None:
         return f"{first.node} -> '{first.tensor}' differs{first.amount()}"
     return ""

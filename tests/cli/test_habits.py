@@ -89,7 +89,7 @@ def test_a_tolerance_on_the_command_line(moved: Path, capsys: Captured) -> None:
     assert run([*line, "--rtol", "0.5", "--atol", "0.3"]) == 0
     said = capsys.readouterr().out
     assert "tolerance: atol 0.3, rtol 0.5; the largest difference" in said
-    assert "\ntolerated: within the tolerance asked for" in said
+    assert said.startswith("tolerated: within the tolerance asked for")
     assert run([*line, "--atol", "0.001"]) == 1
     assert run([*line, "--atol", "-1"]) == 2
     assert run(["validate", str(SAME), str(SAME), "--proof-only", "--rtol", "1"]) == 2
@@ -100,7 +100,7 @@ def test_a_failing_reference_names_the_command_that_looks_for_the_padding(
     moved: Path, capsys: Captured
 ) -> None:
     assert run(["validate", str(moved), "--data", str(REFERENCE)]) == 1
-    hint = capsys.readouterr().out.splitlines()[-1].split(maxsplit=1)[1]
+    hint = capsys.readouterr().out.splitlines()[1].split(maxsplit=1)[1]
     assert hint == f"onnxpad diagnose '{moved}' --data {REFERENCE} --plan plan.json"
 
 

@@ -202,7 +202,7 @@ def test_validate_exits_with_1_where_models_differ(tmp_path: Path) -> None:
     onnxpad("rewrite", SAME, "-o", out)
     same = onnxpad("validate", SAME, out, "--samples", "1", "--device", "cpu")
     assert same.returncode == 0
-    assert same.stdout.decode().splitlines()[-1].startswith("proved: ")
+    assert same.stdout.decode().startswith("proved: ")
     model = onnx.load(out)
     pads = next(a for a in model.graph.node[0].attribute if a.name == "pads")
     pads.ints[:] = [1, 1, 0, 0]

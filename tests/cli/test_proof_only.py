@@ -34,23 +34,23 @@ def test_proved(files: Path, capsys: Captured) -> None:
     del files
     assert run(["validate", "same.onnx", "pads.onnx", "--proof-only"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split("  ")[0] == "changed tensor"
-    assert lines[1].startswith("y ")
-    assert lines[-2].startswith("1 changed part proved over the reals, with a probability of error")
-    assert lines[-2].endswith("; nothing was run")
-    assert lines[-1] == (
+    assert lines[0] == (
         "proved: both are the same function, for all values of the inputs and all sizes of H"
     )
+    assert lines[2].split("  ")[0] == "changed tensor"
+    assert lines[3].startswith("y ")
+    assert lines[-1].startswith("1 changed part proved over the reals, with a probability of error")
+    assert lines[-1].endswith("; nothing was run")
 
 
 def test_refuted_with_an_input_that_shows_it(files: Path, capsys: Captured) -> None:
     line = ["validate", "same.onnx", "wrong.onnx", "--proof-only", "--counterexample", "x.npz"]
     assert run(line) == 1
-    last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith("different: y[0, 0, ")
-    assert "in the first model and" in last
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.startswith("different: y[0, 0, ")
+    assert "in the first model and" in first
     with np.load(files / "x.npz", allow_pickle=False) as shown:
-        assert f"at H={shown['x'].shape[2]}" in last
+        assert f"at H={shown['x'].shape[2]}" in first
     pytest.importorskip("onnxruntime")
     assert run(["validate", "same.onnx", "wrong.onnx", "--inputs", "x.npz", "--device", "cpu"]) == 1
 
@@ -67,7 +67,7 @@ def test_no_counterexample_is_said_and_an_older_file_stays(files: Path, capsys: 
 def test_a_dimension_that_is_stated(files: Path, capsys: Captured) -> None:
     del files
     assert run(["validate", "same.onnx", "pads.onnx", "--proof-only", "--dim", "H=9"]) == 0
-    assert capsys.readouterr().out.endswith("for all values of the inputs, where H=9\n")
+    assert capsys.readouterr().out.splitlines()[0].endswith("of the inputs, where H=9")
 
 
 @pytest.mark.parametrize(
@@ -101,14 +101,14 @@ def test_bad_lines_come_first_and_the_rest_is_one_line(files: Path, capsys: Capt
     del files
     assert run(["validate", "same.onnx", "pads.onnx", "--device", "cpu"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split(" ")[0] for line in lines] == ["1", "device", "proved:"]
-    assert lines[1].endswith("; 6 comparisons without a difference")
+    assert [line.split(" ")[0] for line in lines] == ["proved:", "", "1", "device"]
+    assert lines[3].endswith("; 6 comparisons without a difference")
     assert run(["validate", "same.onnx", "wrong.onnx", "--device", "cpu"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    gaps = [float(line.rpartition("]")[2].split()[0]) for line in lines[1:7]]
-    assert lines[0].startswith("sample ")
+    gaps = [float(line.rpartition("]")[2].split()[0]) for line in lines[3:9]]
+    assert lines[0].startswith("different: y[0, 0, ")
+    assert lines[2].startswith("sample ")
     assert gaps == sorted(gaps, reverse=True)
-    assert lines[-1].startswith("different: y[0, 0, ")
 
 
 @pytest.mark.parametrize(

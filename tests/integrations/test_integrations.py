@@ -55,8 +55,40 @@ def test_what_is_not_known_of_a_target_is_told(tmp_path: Path) -> None:
 
 def test_what_is_told_names_the_target_and_what_was_done(tmp_path: Path) -> None:
     path = Path(shutil.copy(ROOT / "models" / "t_same_string_ts.onnx", tmp_path))
-    said = "onnxpad for opencv: 2 nodes rewritten (explicit-pads 2), 0 skipped"
-    assert rewritten_in_place(path, target="opencv") == said
+    said = "onnxpad for opencv: 2 nodes rewritten (explicit-pads 2), 0 skipped; not proved: "
+    assert rewritten_in_place(path, target="opencv").startswith(said)
     assert rewritten_in_place(path, target="opencv") == (
         "onnxpad for opencv: it takes every operator that pads, nothing to rewrite"
     )
+
+
+def test_validate_proves_what_is_written(tmp_path: Path) -> None:
+    path = Path(shutil.copy(ROOT / "models" / "t_same_string_ts.onnx", tmp_path))
+    before = path.read_bytes()
+    checked({"target": "opencv", "validate": True})
+    said = rewritten_in_place(path, target="opencv", validate=True)
+    assert said == "onnxpad for opencv: 2 nodes rewritten (explicit-pads 2), 0 skipped; proved"
+    assert onnxpad.validate(before, path).verdict == "proved"
+
+
+def test_what_is_not_validated_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(shutil.copy(ROOT / "models" / "t_same_string_ts.onnx", tmp_path))
+    before = path.read_bytes()
+    other = ROOT / "models" / "pd_same_static_op13.onnx"
+    differs = onnxpad.validate(other, onnxpad.retarget(other, to="pytorch").model)
+    assert not differs.ok
+    asked = list[dict[str, Any]]()
+
+    def judge(*_models: object, **options: Any) -> onnxpad.Validation:
+        asked.append(options)
+        return differs
+
+    monkeypatch.setattr(onnxpad, "validate", judge)
+    with pytest.raises(onnxpad.RequestError, match=r"not validated.*stays as it was: different: "):
+        rewritten_in_place(
+            path, target="opencv", validate=True, ambiguous="pads", prefer="auto-pads"
+        )
+    assert path.read_bytes() == before
+    assert asked == [{"ambiguous": "pads"}]

@@ -70,7 +70,7 @@ def test_what_is_shown_works(host: Callable[[str], Host]) -> None:
     tool = host("ultralytics")
     printed = tool.program(shown("ultralytics"))
     assert printed.index("slimming with onnxslim") < printed.index(
-        "onnxpad for onnxruntime@1.31: 1 node rewritten (auto-pads 1), 0 skipped"
+        "onnxpad for onnxruntime@1.31: 1 node rewritten (auto-pads 1), 0 skipped; proved"
     )
     assert fits(tool.folder / "yolov3-tiny.onnx", "onnxruntime@1.31")
 

@@ -382,11 +382,11 @@ def test_a_validation_as_it_is_printed(same: bool, verdict: str) -> None:
     after = text_model(f"[pool] y = MaxPool <kernel_shape=[3], pads=[{pads}]> (x)")
     found = validate(before, after, samples=1, device="cpu")
     text = validation_text(found)
-    assert text.splitlines()[-1] == f"{verdict}: {found.reason}"
+    assert text.splitlines()[0] == f"{verdict}: {found.reason}"
     assert ("first difference: MaxPool 'pool'" in text) is not same
     assert "device cpu: before on CPUExecutionProvider" in text
     assert ("2 comparisons without a difference" in text) is same
-    assert text.startswith("sample ") is not same
+    assert ("\nsample " in text) is not same
 
 
 def test_json_has_no_numbers_that_are_none() -> None:
@@ -404,3 +404,13 @@ def test_a_rewriting_shows_the_warnings_of_its_validation() -> None:
     assert len(warned) == len(found.warnings) == 1
     assert "both models alike" in warned[0]
     assert shown[1].startswith("validation: proved: both are the same function, for all values")
+
+
+def test_the_verdict_of_a_validation_stands_first() -> None:
+    pytest.importorskip("onnxruntime")
+    model = MODELS / "t_same_string_ts.onnx"
+    found = validate(model, rewrite(model).model, samples=1, device="cpu")
+    lines = validation_text(found).splitlines()
+    assert lines[0] == f"proved: {found.reason}"
+    assert "onnxruntime does not run the first model, so its changed parts were" in found.reason
+    assert lines[-1].startswith("device cpu")

@@ -33,6 +33,7 @@ from onnxpad.rewriting.for_target.verdicts import Selected, verdicts
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.work import work_of
+from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 MAX_ROUNDS = 4
@@ -46,7 +47,8 @@ class Fitted(NamedTuple):
     `cost` is what the work of the whole model grew by, `opening` what a user can add to the
     request for those without a way. `elsewhere` are nodes that the target takes as they are now,
     and onnxruntime, which ran them before, computes wrongly or refuses. `note` says what is not
-    known of the release that was asked for, `prepared` what was done to the model as a whole.
+    known of the release that was asked for, `prepared` what was done to the model as a whole. Of
+    `judged` nodes the target takes `taken` as they are now.
     """
 
     plans: tuple[NodeVerdict, ...]
@@ -57,6 +59,8 @@ class Fitted(NamedTuple):
     elsewhere: tuple[NodeVerdict, ...] = ()
     note: str = ""
     prepared: tuple[str, ...] = ()
+    judged: int = 0
+    taken: int = 0
 
 
 def fit(
@@ -76,14 +80,16 @@ def fit(
     whole = preparation or Preparation({})
     planner = whole.at_once(session, planner) if preparation else planner
     plans, changes = _in_rounds(session, planner, selected, progress)
-    left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
+    found = list(verdicts(session, planner, selected))
+    left = [verdict for verdict in found if verdict.way]
     if preparation and left:
         told = len(whole.told)
         planner = whole.at_last(session, planner, left)
         if len(whole.told) > told:
             more = _in_rounds(session, planner, selected, progress)
             plans, changes = plans + more[0], changes + more[1]
-            left = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
+            found = list(verdicts(session, planner, selected))
+            left = [verdict for verdict in found if verdict.way]
     changes = [*whole.changes, *changes]
     written = list(nodes_written(session, planner.judge, (*earlier, *changes)))
     ours = {one.node for one in written}
@@ -92,9 +98,17 @@ def fit(
     opened = opening(session, planner, selected, final)
     helped = {one.node for one in final if isinstance(one.way, NoWay)} - opened.left
     final = tuple(one._replace(facts=opened.facts) if one.node in helped else one for one in final)
-    note = planner.judge.target.note
+    failing = {one.node for one in final}
     return Fitted(
-        tuple(plans), final, tuple(changes), cost, opened, note=note, prepared=tuple(whole.told)
+        tuple(plans),
+        final,
+        tuple(changes),
+        cost,
+        opened,
+        note=planner.judge.target.note,
+        prepared=tuple(whole.told),
+        judged=len({one.node for one in found} | failing),
+        taken=sum(one.judgement.answer is Answer.TAKES for one in found if one.node not in failing),
     )
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from onnxpad.show.pages.templates import rendered
 
-_WIDE, _HIGH, _ACROSS, _DOWN, _NAMED = 132, 38, 148, 60, 14
+_WIDE, _HIGH, _ACROSS, _DOWN, _NAMED = 160, 38, 176, 60, 14
 """Sizes of a box and distances of boxes; so much higher where names stand in them."""
 _LONGEST = 20
 """Letters of a name that a box can hold; the end of a longer one."""
@@ -113,7 +114,14 @@ def _placed(
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= _LONGEST else f"…{name[1 - _LONGEST :]}"
+    """The end of a long name, from where a part of it begins."""
+    if len(name) <= _LONGEST:
+        return name
+    end = name[1 - _LONGEST :]
+    if name[-_LONGEST] in "/.:_":
+        return f"…{end}"
+    begins = re.search("/", end[:-1]) or re.search("[.:_]", end[:-1])
+    return f"…{end[begins.start() :] if begins else end}"
 
 
 def _is_long(one: _Box, other: _Box, more: int) -> bool:

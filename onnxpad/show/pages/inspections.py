@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from onnxpad.inspection import KINDS, Inspection, PaddedNode, with_far_pad
+from onnxpad.inspection import KINDS, Finding, Inspection, PaddedNode, with_far_pad
+from onnxpad.runtimes.targets import all_targets
 from onnxpad.show.inspections import (
     HEADERS,
     about_text,
@@ -30,6 +32,16 @@ _VERDICTS = ("node", "operator", "verdict", "why", "rewrite --target writes")
 _PADS = "pads (all begins, then all ends)"
 _NEXT = "next: "
 _FAILING = ("refused", "wrong", "off-device")
+_WHY_TRAPS = (
+    "Whatever the target: what other runtimes and tools make of a model that is written like this."
+)
+_CAUSES = 3
+_HAPPENS = {
+    "wrong": "{} computes wrong numbers",
+    "refused": "{} refuses to run the model",
+    "off-device": "some leave {}",
+}
+"""What becomes of nodes, by the kind of their findings; the braces hold the target."""
 _DOES = {
     "refuses": "refuses",
     "miscomputes": "computes wrongly",
@@ -71,7 +83,7 @@ def inspection_page(found: Inspection, model: str) -> Page:
         (
             *_targets(found, leads),
             Section("graph", "The padded part of the graph", _GRAPH * bool(graph), graph=graph),
-            Section("traps", "Traps", table=Table("traps", _TRAPS, tuple(_traps(found, leads)))),
+            _trapped(found, leads),
             Section("unknown", "Not known", lines=tuple(_unknown(found))),
             Section(
                 "drawings",
@@ -90,7 +102,8 @@ def _verdict(found: Inspection) -> tuple[str, str]:
     failing = [one for one in found.findings if one.kind in _FAILING]
     if failing:
         nodes = len({one.node for one in failing})
-        return "wrong", visible(f"{counted(nodes, 'node')} will go wrong: {failing[0].reason}")
+        told = "; ".join(_failures(failing))
+        return "wrong", visible(f"{counted(nodes, 'node')} will go wrong: {told}")
     if found.targets:
         unknown = [one for one in found.findings if one.kind == "unknown"]
         if unknown:
@@ -113,14 +126,42 @@ def _verdict(found: Inspection) -> tuple[str, str]:
     return "fine", "no trap is known for how this model pads"
 
 
+def _failures(failing: Sequence[Finding]) -> Iterator[str]:
+    """'opencv computes wrong numbers (2 nodes: why; 1 node: why)', for each target."""
+    for code in dict.fromkeys(one.code for one in failing):
+        mine = [one for one in failing if one.code == code]
+        target, kind = mine[0].code.rsplit(":", 1)[0], mine[0].kind
+        causes = Counter(one.reason.partition("; ")[0] for one in mine).most_common()
+        told = [f"{counted(number, 'node')}: {reason}" for reason, number in causes[:_CAUSES]]
+        if more := len(causes) - _CAUSES:
+            told += [f"and {counted(more, 'more cause')}"] * (more > 0)
+        why = f": {causes[0][0]}" if len(causes) == 1 else f" ({'; '.join(told)})"
+        yield f"{_HAPPENS[kind].format(target)}{why}"
+
+
+def _releases(targets: Iterable[str]) -> Iterator[str]:
+    """Which release is meant where none was named."""
+    for name in dict.fromkeys(one for target in targets for one in target.split(" + ")):
+        target = all_targets().get(name)
+        if target is None or not target.releases:
+            continue
+        *older, newest = target.releases
+        before = all_targets().get(target.before)
+        if before is not None and not older:
+            older = [one for one in before.releases if one != newest]
+        another = f"; another one: --target {name}@{older[-1]}" if older else ""
+        yield f"{name} means release {newest}{another}"
+
+
 def _headlines(found: Inspection) -> Sequence[str]:
     if not found.targets:
         return ()
-    from onnxpad.show.verdicts import headlines, opening_text
+    from onnxpad.show.verdicts import are_many, headlines, opening_text
 
     told = [opening_text(t, found.openings[t], v) for t, v in found.targets.items()]
     openings = dict.fromkeys(line for text in told for line in text.splitlines())
-    return [*headlines(found.targets), *found.target_notes.values(), *openings]
+    releases = () if are_many(found.targets) else _releases(found.targets)
+    return [*headlines(found.targets), *releases, *found.target_notes.values(), *openings]
 
 
 def _not_judged(found: Inspection) -> str:
@@ -167,6 +208,12 @@ def _verdict_rows(
         alike.setdefault(key, []).append(one.node.label)
     for (_, op, *rest), (first, *others) in alike.items():
         yield leads.row(first, f"{op}, and {len(others)} more" if others else op, *rest)
+
+
+def _trapped(found: Inspection, leads: _Leads) -> Section:
+    rows = tuple(_traps(found, leads))
+    lines = (_WHY_TRAPS,) if rows and found.targets else ()
+    return Section("traps", "Traps", lines, Table("traps", _TRAPS, rows))
 
 
 def _traps(found: Inspection, leads: _Leads) -> Iterator[tuple[str | Link, ...]]:

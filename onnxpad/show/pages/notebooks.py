@@ -1,4 +1,4 @@
-"""Reports in notebooks: the figures of the pages, without their scripts."""
+"""Reports of the Python API as pages, and in notebooks: the same figures, without scripts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.show.pages.diagnoses import diagnosis_page
 from onnxpad.show.pages.guardings import guarding_page
 from onnxpad.show.pages.inspections import inspection_page
-from onnxpad.show.pages.page import Page, fragment_html
+from onnxpad.show.pages.page import Page, fragment_html, page_html
 from onnxpad.show.pages.resolutions import resolution_page
 from onnxpad.show.pages.retargetings import retargeting_page
 from onnxpad.show.pages.rewritings import rewriting_page
@@ -30,22 +30,32 @@ def notebook_html(report: object) -> str | None:
         check_installed()
     except RuntimeUnavailable:
         return None
-    page = _page_of(report)
+    page = _page_of(report, _MODEL)
     return None if page is None else fragment_html(page)
 
 
-def _page_of(report: object) -> Page | None:
+def report_html(report: object, model: str, version: str) -> str | None:
+    """A report as a page of its own; None of a kind without one.
+
+    RuntimeUnavailable where the extra `html` is missing.
+    """
+    check_installed()
+    page = _page_of(report, model)
+    return None if page is None else page_html(page, version)
+
+
+def _page_of(report: object, model: str) -> Page | None:
     match report:
         case Inspection():
-            return inspection_page(report, _MODEL)
+            return inspection_page(report, model)
         case Rewriting():
-            return rewriting_page(_MODEL, None, report, None, "")
+            return rewriting_page(model, None, report, None, "")
         case Retargeting():
-            return retargeting_page(_MODEL, None, report, None, "")
+            return retargeting_page(model, None, report, None, "")
         case Validation():
             return validation_page(report, report.compared)
         case Diagnosis():
-            return diagnosis_page(report, _MODEL, None)
+            return diagnosis_page(report, model, None)
         case Guarding():
             return guarding_page(report)
         case Resolution():

@@ -18,7 +18,7 @@ from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.show.pages.changes import Changed, changes_section
 from onnxpad.show.pages.page import Page, Section, Table
 from onnxpad.show.pages.validations import STATES, validation_sections
-from onnxpad.show.rewritings import changes_text, rewriting_text
+from onnxpad.show.rewritings import changes_text, rewriting_text, taken_text
 from onnxpad.show.verdicts import way_text
 from onnxpad.show.wording import either, visible
 
@@ -77,7 +77,7 @@ def _verdict(
 ) -> tuple[str, str]:
     if objection:
         return "wrong", visible(f"nothing was written: {objection}")
-    said = changes_text(found, done=done)
+    said = "; ".join(filter(None, (changes_text(found, done=done), taken_text(found))))
     if compared is not None:
         return STATES[compared.verdict], f"{said}; {compared.verdict}"
     return "open" if found.skips else "fine", said

@@ -14,7 +14,7 @@ from onnxpad.show.pages.drawings import drawing_of, pads_in_front
 from onnxpad.show.pages.figures import reads_figure
 from onnxpad.show.pages.heatmaps import heatmap, said
 from onnxpad.show.pages.page import Card, Page, Picture, Section, Table
-from onnxpad.show.validations import proof_lines, row_cells, validation_text
+from onnxpad.show.validations import proof_lines, rests_on, row_cells
 from onnxpad.show.wording import onnx_pads_text, shape_text, visible
 from onnxpad.validation import OutputRow, Validation, Verdict
 from onnxpad.validation.changed_padding import ChangedPadding
@@ -67,7 +67,11 @@ def _changed(changes: Sequence[ChangedPadding]) -> Section:
     told = []
     for one in changes:
         before, after = (None if c is None else with_far_pad(c) for c in (one.before, one.after))
-        was, is_now = _pads(before, one.nodes[0]), _pads(after, one.nodes[1])
+        written = "written " * any(c and isinstance(c.padding, AutoPad) for c in (before, after))
+        was, is_now = (
+            _pads(chain, nodes, written)
+            for chain, nodes in zip((before, after), one.nodes, strict=True)
+        )
         told.append(Changed(one.label, one.op, "changed", was, is_now, before, after))
     told.sort(key=lambda one: _reads_alike(one.before, one.after))
     title = "The changed nodes, before and after"
@@ -80,15 +84,21 @@ def _reads_alike(before: Chain | None, after: Chain | None) -> bool:
     return drawing_of(before) == drawing_of(after)
 
 
-def _pads(chain: Chain | None, nodes: Sequence[str]) -> str:
-    """How a node pads, in words; of a place without it, what stands there."""
+def _pads(chain: Chain | None, nodes: Sequence[str], written: str) -> str:
+    """How a node pads, in words; of a place without it, what stands there.
+
+    `written` is what explicit pads are called.
+    """
     if chain is None:
         return ", ".join(nodes) or "nothing in its place"
     pads = effective_pads(chain)
     if isinstance(pads, Skip) or not chain.axes:
         return label_of(chain)
     said = f"pads {onnx_pads_text(pads.flat)}"
-    said += f" ({chain.padding})" if isinstance(chain.padding, AutoPad) else ""
+    if isinstance(chain.padding, AutoPad):
+        said = f"auto_pad {chain.padding}, which gives {said}"
+    else:
+        said = f"{written}{said}"
     front = pads_in_front(chain)
     said += ", rounding up" if chain.ceil_mode else ""
     said += ", counting padding" if chain.counts_padding and any(pads.flat) else ""
@@ -96,11 +106,8 @@ def _pads(chain: Chain | None, nodes: Sequence[str]) -> str:
 
 
 def _lines(found: Validation) -> Iterator[str]:
-    """What the text says under its tables, but the verdict, which stands above."""
-    text = validation_text(found).rstrip("\n").split("\n\n")[-1]
-    for line in text.splitlines():
-        if not line.startswith((f"{found.verdict}: ", "  try ")):
-            yield line
+    """What the text says under its tables."""
+    yield from filter(None, map(visible, rests_on(found)))
     yield from (visible(f"warning: {one}") for one in found.warnings)
 
 

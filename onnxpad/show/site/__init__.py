@@ -13,11 +13,19 @@ from onnxpad.explaining import KINDS, Explanation, entries
 from onnxpad.reproducing.reproducer import model_lines
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, ways
-from onnxpad.runtimes.targets import all_targets
+from onnxpad.runtimes.targets import all_targets, find_target
 from onnxpad.show.explanations import PLURALS
 from onnxpad.show.pages.templates import text_of
-from onnxpad.show.site.conformance import SIGNS, Table, conformance, downloads, outcomes_of
-from onnxpad.show.site.contents import page_of, turns_of
+from onnxpad.show.site.conformance import (
+    SIGNS,
+    WORDS,
+    Table,
+    conformance,
+    downloads,
+    facts_of,
+    outcomes_of,
+)
+from onnxpad.show.site.contents import brief, page_of, turns_of
 from onnxpad.show.site.drawings import of_chain
 from onnxpad.show.site.links import address_of
 from onnxpad.show.site.templates import filled, own_text
@@ -85,7 +93,8 @@ def _page(template: str, address: str, **given: object) -> bytes:
 def _found(explained: Sequence[Explanation], table: Table) -> str:
     """What is searched: title, kind, address and further words of each page and each cell."""
     found = [
-        (one.name, one.kind, address_of(one.kind, one.name), one.headline) for one in explained
+        (one.name, one.kind, address_of(one.kind, one.name), f"{one.headline} {_also(one)}".strip())
+        for one in explained
     ]
     found += [
         (
@@ -103,9 +112,24 @@ def _found(explained: Sequence[Explanation], table: Table) -> str:
             f"{name}, {one.releases}: {one.what}, {one.now}",
             "release",
             f"{address_of('target', name)}#{one.fact}",
-            f"{one.known}; since, until, fixed, history of releases",
+            f"{one.known}; {one.words}; since, until, fixed, history of releases",
         )
         for name in all_targets()
-        for one in turns_of(name)
+        for one in turns_of(name, table)
+    ]
+    found += [
+        (
+            f"{name}: {WORDS[row.answer]}, {brief(row)}",
+            "fact",
+            f"{address_of('target', name)}#{anchor}",
+            f"{row.what}; {row.says}; {row.evidence.what}",
+        )
+        for name, target in all_targets().items()
+        for anchor, row in facts_of(target)
     ]
     return json.dumps(found)
+
+
+def _also(entry: Explanation) -> str:
+    """Other names of a target."""
+    return " ".join(find_target(entry.name).also) if entry.kind == "target" else ""

@@ -87,6 +87,12 @@ class Table:
         found = ((way, self.cells[way.name, target]) for way in ways())
         return tuple(sorted(found, key=lambda one: WORST_FIRST.index(one[1].word)))
 
+    def elsewhere(self, link: str, here: str, there: str) -> Iterator[str]:
+        """What one release does with the ways that a fact decides in another."""
+        for (way, name), cell in self.cells.items():
+            if name == here and any(one.link == link for one in cell.evidence):
+                yield self.cells[way, there].word
+
     @cached_property
     def operators(self) -> tuple[str, ...]:
         """Operators of which there are ways."""
@@ -140,8 +146,13 @@ def _cell(target: Target, way: Way, anchors: Mapping[Row, str]) -> Cell:
 
 def outcomes_of(table: Table, way: Way) -> Sequence[tuple[str, int]]:
     """How many of the newest releases do what with it."""
-    words = [table.cells[way.name, name].word for name in table.newest]
-    return [(word, words.count(word)) for word in SIGNS if word in words]
+    return counted_words([table.cells[way.name, name] for name in table.newest])
+
+
+def counted_words(cells: Sequence[Cell]) -> tuple[tuple[str, int], ...]:
+    """How many of the cells say what."""
+    words = [cell.word for cell in cells]
+    return tuple((word, words.count(word)) for word in SIGNS if word in words)
 
 
 def downloads(way: Way) -> Iterator[tuple[str, bytes]]:

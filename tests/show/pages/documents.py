@@ -8,7 +8,7 @@ from pathlib import Path
 from onnx import ModelProto, TensorProto, helper
 
 HOSTILE = "</title></script><script>alert(1)</script><img src=x onerror=alert(2)>'\"&${{7*7}}"
-_VOID = {"meta", "link", "img", "br", "input", "hr"}
+_VOID = {"meta", "link", "img", "br", "input", "hr", "wbr"}
 _LEADS = ("src", "href", "xlink:href", "action", "data", "poster", "srcset")
 
 

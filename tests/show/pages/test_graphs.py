@@ -86,4 +86,12 @@ def test_boxes_of_nodes_that_go_wrong_say_their_names() -> None:
     svg = padded_graph(both, [(0, 1)])
     assert ">…" + long[-19:] + "</text>" in svg
     assert ">fine</text>" not in svg
-    assert '<rect width="132" height="52"' in svg
+    assert '<rect width="160" height="52"' in svg
+
+
+def test_long_names_are_cut_between_their_parts() -> None:
+    names = ("context/conv_same_dilated", "/backbone/features.17/conv2/Conv", "w" * 40)
+    vertices = [Vertex(("Conv", name), "", name, "wrong") for name in names]
+    svg = padded_graph(vertices, [(0, 1), (1, 2)])
+    shown = re.findall(r'y="44">([^<]+)<', svg)
+    assert shown == ["…/conv_same_dilated", "…/conv2/Conv", "…" + "w" * 19]

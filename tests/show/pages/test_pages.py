@@ -18,6 +18,7 @@ import onnxpad
 from onnxpad.cli import run
 from onnxpad.errors import LimitMet
 from onnxpad.inspection import inspect
+from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.pages import page as pages
 from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.inspections import inspection_page
@@ -595,3 +596,60 @@ def test_what_is_beyond_all_reading_is_counted(monkeypatch: pytest.MonkeyPatch) 
     assert "node 2" in made
     assert "node 3" not in made
     assert "and 2 more, not shown here" in made
+
+
+def test_the_headline_has_what_happens_and_each_cause_with_its_count() -> None:
+    model = chain(
+        13,
+        [1, 1, 12, 12],
+        ("Conv", [weights(1, 1, 3, 3)], {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
+        ("Conv", [weights(1, 1, 3, 3)], {"auto_pad": "SAME_UPPER", "dilations": [2, 2]}),
+        ("ConvTranspose", [weights(1, 1, 3, 3)], {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
+    )
+    page = inspection_page(inspect(model, target="opencv"), "m.onnx")
+    assert page.verdict.startswith(
+        "3 nodes will go wrong: opencv computes wrong numbers (2 nodes: OpenCV pads SAME as "
+        "SAME_UPPER without stride and dilation; 1 node: auto_pad is"
+    )
+    assert "opencv means release 5.0; another one: --target opencv@4.12" in page.lines
+    (traps,) = [one for one in page.sections if one.anchor == "traps"]
+    assert traps.table is not None
+    assert traps.table.rows
+    assert traps.lines[0].startswith("Whatever the target: what other runtimes")
+
+
+def test_a_rewriting_says_how_many_nodes_the_target_takes() -> None:
+    found = rewrite(MODELS / "t_same_string_ts.onnx", target="opencv")
+    page = rewriting_page("m.onnx", "o.onnx", found, None, "")
+    assert page.verdict.endswith("; as rewritten, opencv takes 6 of the 6 nodes judged")
+    stuck = rewrite(MODELS / "k_unet_dyn_op13.onnx", target="opencv")
+    assert stuck.fitting is not None
+    left = stuck.fitting.judged - stuck.fitting.taken
+    assert left == len({one.node for one in stuck.fitting.no_way}) == 2
+
+
+def test_written_pads_in_the_place_of_auto_pad_are_told(tmp_path: Path) -> None:
+    model, out = MODELS / "t_same_string_ts.onnx", tmp_path / "o.onnx"
+    assert run(["rewrite", str(model), "--node", "/f/f.4/Conv", "-o", str(out), "-q"]) == 0
+    words = "validate", model, out, "--proof-only", "--html", tmp_path / "a.html"
+    _, found = page(0, *words)
+    assert (
+        "before: auto_pad SAME_UPPER, which gives pads [2, 2, 2, 2]; "
+        "after: written pads [2, 2, 2, 2]" in found.said
+    )
+
+
+def test_names_of_nodes_are_broken_between_their_parts() -> None:
+    found = inspect(MODELS / "t_same_string_ts.onnx", target="opencv")
+    html = page_html(inspection_page(found, "m.onnx"), "1")
+    assert ">/<wbr>f/<wbr>f.<wbr>4/<wbr>Conv</a>" in html
+
+
+def test_a_report_is_written_from_python(tmp_path: Path) -> None:
+    path = tmp_path / "a.html"
+    page(0, "inspect", KT, "--target", "opencv", "--html", path)
+    found = onnxpad.inspect(str(KT), target="opencv")
+    assert found.to_html(str(KT)) == path.read_text(encoding="utf-8")
+    assert "Padding of" in found.to_html()
+    with pytest.raises(onnxpad.RequestError, match="no page about Explanation"):
+        onnxpad.explain("split-pads")[0].to_html()

@@ -30,13 +30,18 @@ WORDS = """
 const field = document.getElementById("find");
 const said = [];
 const texts = ["pools ncnn asymmetric", "asymetric averagepool opencv", "ncnn zzzzqqqq maxpool",
-  "pad"];
+  "pad", "opencv max-pooling SAME", "tensorrt deconvolution", "jsep convolution"];
 for (const text of texts) {
   field.value = text; field.dispatchEvent(new Event("input"));
   const links = [...document.querySelectorAll("#found a")];
   said.push([links.length, links.length ? links[0].textContent : "",
     document.getElementById("found-count").textContent]);
 }
+field.value = "pad"; field.dispatchEvent(new Event("input"));
+document.querySelector("#found button").click();
+said.push([document.querySelectorAll("#found a").length,
+  document.activeElement === document.querySelectorAll("#found a")[12],
+  document.getElementById("found-count").textContent]);
 document.title = JSON.stringify(said);
 """
 KEYS = """
@@ -129,7 +134,7 @@ def test_nothing_sticks_out(page: str, width: int, site: Path, tmp_path: Path) -
 def test_search_takes_plurals_misspellings_and_words_that_are_nowhere(
     site: Path, tmp_path: Path
 ) -> None:
-    plural, typo, unknown, many = said_by(site / "index.html", WORDS, tmp_path)
+    plural, typo, unknown, many, *ours, every = said_by(site / "index.html", WORDS, tmp_path)
     assert plural[1].startswith("ncnn: ")
     assert "asymmetric" in plural[1]
     assert typo[1].startswith("opencv: AveragePool, asymmetric")
@@ -138,6 +143,11 @@ def test_search_takes_plurals_misspellings_and_words_that_are_nowhere(
     assert "with 2 of 3 words" in unknown[2]
     assert many[0] == 12
     assert "the first 12 are shown" in many[2]
+    for found, op in zip(ours, ("MaxPool", "ConvTranspose", "Conv"), strict=True):
+        assert op in found[1]
+        assert "with" not in found[2]
+    assert every[0] == int(every[2].split()[0]) > 12
+    assert every[1] is True
 
 
 def test_hits_are_reached_with_arrows_and_enter(site: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from posixpath import dirname, join, normpath
@@ -237,3 +238,68 @@ def test_a_fact_without_a_small_model_says_why(files: dict[str, bytes]) -> None:
     row = text.partition('<tr id="padding-mode-border">')[2].partition("</tr>")[0]
     assert "No small model: small models have operators that pad" in row
     assert "--reproduce" not in row
+
+
+def test_facts_are_found(files: dict[str, bytes]) -> None:
+    entries = json.loads(files["search.js"].decode().partition("= ")[2].rstrip(";\n"))
+    facts = [one for one in entries if one[1] == "fact"]
+    known = sum(len(target.history or target.rows) for target in all_targets().values())
+    assert len(facts) == known > 500
+    assert any("ort-web-jsep" in one[3] for one in entries if one[1] == "target")
+
+
+def test_facts_say_in_which_releases_they_hold(files: dict[str, bytes]) -> None:
+    for name in all_targets():
+        text = files[f"target/{name}.html"].decode().partition('id="facts"')[2]
+        assert '<td data-label="releases"></td>' not in text
+        assert not re.search(r"from (\S+) up to \1\b", text)
+    assert "every known release" in files["target/opencv-classic.html"].decode()
+
+
+def test_what_changed_says_what_it_became(files: dict[str, bytes]) -> None:
+    text = files["target/openvino.html"].decode().partition('id="changes"')[2]
+    assert '<td data-label="now">right, no longer refused</td>' in text
+    pages = "".join(data.decode() for name, data in files.items() if name.startswith("target/"))
+    turns = re.findall(r'<td data-label="now">([^<]*)', pages)
+    assert len(turns) > 50
+    assert len([one for one in turns if one.startswith("no longer")]) < 6
+
+
+def test_ways_of_a_target_are_counted_and_long_lists_shortened(files: dict[str, bytes]) -> None:
+    table = conformance()
+    for name in ("ncnn", "webgpu-jsep"):
+        text = files[f"target/{name}.html"].decode()
+        (said,) = re.findall(r"<p>(\d+) ways: ([^<]*)\.</p>", text)
+        assert int(said[0]) == len(ways()) == sum(map(int, re.findall(r"\d+", said[1])))
+        wrong = sum(cell.word == "wrong" for _, cell in table.of_target(name))
+        assert f"{wrong} wrong" in said[1]
+    for one in re.findall(
+        r'data-label="where">([^<]*)',
+        "".join(data.decode() for name, data in files.items() if name.startswith("target/")),
+    ):
+        assert one.partition(" where ")[0].count(", ") < 6, one
+
+
+def test_code_is_shown_as_code(files: dict[str, bytes]) -> None:
+    pages = [data.decode() for name, data in files.items() if name.endswith(".html")]
+    assert not [text for text in pages if "`" in text]
+    assert (
+        "<code>import &#39;onnxruntime-web&#39;</code>" in files["target/webgpu-jsep.html"].decode()
+    )
+
+
+def test_the_program_beside_the_files_works(
+    files: dict[str, bytes],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    pytest.importorskip("onnxruntime")
+    monkeypatch.chdir(tmp_path)
+    for way in (ways()[0], ways()[-1]):
+        for end in (".onnx", "-input.npz", "-expected.npz"):
+            (tmp_path / f"{way.name}{end}").write_bytes(files[f"models/{way.name}{end}"])
+        text = files[f"way/{way.name}.html"].decode()
+        (program,) = re.findall(r'aria-label="a program">(.*?)</pre>', text, re.DOTALL)
+        exec(unescape(program), {})  # noqa: S102 - the page's own
+    assert capsys.readouterr().out.count(" 0.0\n") == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
@@ -11,6 +12,7 @@ from onnxpad.errors import RuntimeUnavailable
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 _MISSING = (
     "pages with pictures are made with jinja2 and matplotlib: {} is not installed\n"
@@ -37,13 +39,22 @@ def environment() -> Environment:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
         raise RuntimeUnavailable(_MISSING.format("jinja2")) from error
-    return Environment(
+    made = Environment(
         loader=PackageLoader(__package__, ""),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["breakable"] = _breakable
+    return made
+
+
+def _breakable(name: str) -> Markup:
+    """A name as HTML that is broken between its parts, where it is too long for a line."""
+    from markupsafe import Markup, escape
+
+    return Markup(re.sub(r"([/_.]+)(?=\w)", r"\1<wbr>", str(escape(name))))  # noqa: S704 - escaped
 
 
 def text_of(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from onnxpad.show.pages import templates
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 
 @cache
@@ -18,7 +20,19 @@ def _environment() -> Environment:
     from jinja2 import ChoiceLoader, PackageLoader
 
     own = PackageLoader(__package__, "")
-    return plain.overlay(loader=ChoiceLoader([own, plain.loader] if plain.loader else [own]))
+    found = plain.overlay(loader=ChoiceLoader([own, plain.loader] if plain.loader else [own]))
+    found.filters["code"] = _with_code
+    return found
+
+
+def _with_code(text: str) -> Markup:
+    """The text as HTML, with what stands between backticks as code."""
+    from markupsafe import Markup, escape
+
+    return Markup(_BETWEEN_BACKTICKS.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped
+
+
+_BETWEEN_BACKTICKS = re.compile("`([^`]+)`")
 
 
 def filled(template: str, **given: object) -> str:

@@ -70,11 +70,39 @@
     return line;
   }
 
+  /* How people call operators, in the words of ONNX. */
+  const NAMES = [
+    [/\b(de-?|transposed? )conv(olution(al)?)?s?\b/g, "convtranspose"],
+    [/\bconvolution(al)?s?\b/g, "conv"],
+    [/\bmax[- ]pool(ing)?s?\b|\bmaxpooling\b/g, "maxpool"],
+    [/\b(avg|average|mean)[- ]?pool(ing)?s?\b/g, "averagepool"],
+    [/\b(lp|l2)[- ]?pool(ing)?s?\b/g, "lppool"],
+    [/\bpooling\b/g, "pool"],
+  ];
+
+  function inWordsOfOnnx(text) {
+    return NAMES.reduce((said, [pattern, name]) => said.replace(pattern, name), text);
+  }
+
+  function more(hits) {
+    const line = document.createElement("li");
+    const button = document.createElement("button");
+    button.type = "button";
+    button.textContent = `show ${hits.length} more`;
+    button.addEventListener("click", () => {
+      line.replaceWith(...hits.map((number) => item(entries[number])));
+      list.children[MOST].querySelector("a").focus();
+    });
+    line.append(button);
+    return line;
+  }
+
   function search() {
-    const typed = field.value.toLowerCase().split(/[\s,;:]+/).filter(Boolean);
+    const typed = inWordsOfOnnx(field.value.toLowerCase()).split(/[\s,;:]+/).filter(Boolean);
     const words = typed.map(corrected);
     const [hits, most] = typed.length ? matching(words) : [[], 0];
     list.replaceChildren(...hits.slice(0, MOST).map((number) => item(entries[number])));
+    if (hits.length > MOST) list.append(more(hits.slice(MOST)));
     const notes = words.filter((word, place) => word !== typed[place]).map((word) => `read as "${word}"`);
     if (hits.length && most < words.length) notes.push(`with ${most} of ${words.length} words`);
     if (hits.length > MOST) notes.push(`the first ${MOST} are shown`);
