@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS
-from onnxpad.runtimes.conditions.rows import Answer, OpenBatch, Row, every
+from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch, Row, every
 from onnxpad.runtimes.targets import Target
 
 _FALLS_BACK = Answer.FALLS_BACK
@@ -68,7 +68,8 @@ def judge(target: Target, chain: Chain) -> Judgement:
     """What `target` does with a padded operator.
 
     A row that refuses or miscomputes decides wherever its conditions hold, and makes the answer
-    unknown where they hang on what is not known. Without one, a row that takes the operator
+    unknown where they hang on what is not known. What the release was seen to refuse is refused,
+    also where another release computes it wrongly. Without one, a row that takes the operator
     decides; without that, nothing is known. Nothing is known either of an opset that is too new.
     Where a row that leaves it to the CPU may hold, it counts as if it did: that costs time alone.
     Of several runtimes the worst answer counts.
@@ -81,7 +82,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
     found = [(row, every(row.when, chain)) for row in rows]
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
         holding = tuple(row for row, holds in found if holds and row.answer is answer)
-        if holding:
+        if holding and not _outweighed(holding, [row for row, holds in found if holds]):
             return Judgement(answer, _reasons(holding, chain), holding)
     doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
     if doubtful:
@@ -93,6 +94,18 @@ def judge(target: Target, chain: Chain) -> Judgement:
     if taking:
         return Judgement(Answer.TAKES, "", taking)
     return Judgement(Answer.UNKNOWN, _UNTESTED.format(chain.op.title, target.name))
+
+
+def _outweighed(rows: Sequence[Row], holding: Sequence[Row]) -> bool:
+    """Whether another release alone computes it wrongly, and this one was seen to refuse it."""
+    return all(
+        row.answer is Answer.MISCOMPUTES and row.evidence.other_than for row in rows
+    ) and any(
+        row.answer is Answer.REFUSES
+        and row.evidence.certainty is Certainty.MEASURED
+        and not row.evidence.other_than
+        for row in holding
+    )
 
 
 def _together(found: Sequence[tuple[str, Judgement]]) -> Judgement:

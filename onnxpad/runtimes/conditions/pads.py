@@ -47,7 +47,11 @@ AT_RUN_TIME = Condition(
     _at_run_time,
     "its pads are not computed while the model runs",
 )
-READS_INPUT = Condition("it reads an input of the model", lambda c: c.around.reads_input)
+READS_INPUT = Condition(
+    "it reads an input of the model",
+    lambda c: c.around.reads_input,
+    "it reads no input of the model",
+)
 PADS_FED = Condition(
     "its pads are an input of the model",
     of_step(lambda s: bool(s.unclear) and PadInput.PADS not in s.computed),
@@ -80,6 +84,7 @@ VALUE_GIVEN = Condition(
 VALUE_LEFT_OUT = Condition(
     "constant_value is left out",
     lambda c: c.opset >= Since.PAD_INPUTS and not _reads_value(c),
+    "constant_value is given",
 )
 MODE_UNWRITTEN = Condition("Pad omits `mode`", lambda c: "mode" not in dict(c.attributes))
 

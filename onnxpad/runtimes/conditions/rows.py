@@ -278,10 +278,15 @@ def refuses(
 
 
 def miscomputes(
-    operators: Operators, *when: Condition, by: Evidence, says: str = "", unshown: str = ""
+    operators: Operators,
+    *when: Condition,
+    by: Evidence,
+    says: str = "",
+    does: str = "",
+    unshown: str = "",
 ) -> Row:
     """A row: runs, and the numbers or sizes are wrong, without a word."""
-    return Row(_names(operators), Answer.MISCOMPUTES, when, by, says, unshown=unshown)
+    return Row(_names(operators), Answer.MISCOMPUTES, when, by, says, does, unshown=unshown)
 
 
 def untried(operators: Operators, *when: Condition, by: Evidence) -> Row:

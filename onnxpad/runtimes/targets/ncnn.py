@@ -12,7 +12,7 @@ from itertools import product
 from typing import NamedTuple
 
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.operators import Destination
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
@@ -105,6 +105,20 @@ _OTHER_WINDOWS = Condition(
     "pnnx writes it with ceil_mode and the begin pads on both sides, which gives other windows",
     w.of_pads(_other_windows),
 )
+
+
+def _begins_unlike_stride_one(chain: Chain, pads: Pads) -> bool:
+    lower = chain.padding is AutoPad.SAME_LOWER
+    return any(
+        begin != (axis.span - (not lower)) // 2
+        for axis, begin in zip(chain.axes, pads.begins, strict=True)
+    )
+
+
+_BEGINS_UNLIKE_STRIDE_ONE = Condition(
+    "SAME with stride 1 would have other begin pads, which pnnx writes",
+    w.of_pads(_begins_unlike_stride_one),
+)
 _FEEDS_OUTPUTS_ALONE = Condition(
     "its result is only an output of the model",
     lambda c: c.around.feeds_alone is Destination.OUTPUTS,
@@ -162,8 +176,22 @@ TARGET = Target(
         refuses(w.TRANSPOSED, w.AUTO_PAD, by=_seen("auto_pad of ConvTranspose")),
         refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
-        miscomputes("MaxPool", w.SAME, w.STRIDED, by=_seen("SAME pools with strides")),
-        miscomputes("AveragePool", w.SAME, by=_seen("SAME averages")),
+        refuses(w.POOLS, w.SAME_NEGATIVE, w.SAME, by=_seen("SAME pools that leave cells out")),
+        miscomputes(
+            "MaxPool",
+            w.SAME,
+            w.STRIDED,
+            ~w.SAME_NEGATIVE,
+            _BEGINS_UNLIKE_STRIDE_ONE | w.CEIL_MODE,
+            by=_seen("SAME pools with strides: begin pads as with stride 1"),
+        ),
+        miscomputes(
+            "AveragePool",
+            w.SAME,
+            ~w.SAME_NEGATIVE,
+            w.PADDED | _BEGINS_UNLIKE_STRIDE_ONE | w.CEIL_MODE,
+            by=_seen("SAME averages"),
+        ),
         miscomputes(
             "MaxPool",
             w.EXPLICIT_ASYMMETRIC,

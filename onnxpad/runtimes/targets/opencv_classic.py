@@ -1,6 +1,11 @@
-"""OpenCV's dnn module with its classic engine, the only one before 5.0."""
+"""OpenCV's dnn module with its classic engine: that of 5.0; the releases 4.x had no other.
+
+The name alone stands for the classic engine of 5.0, opencv-classic@4.14 for that release.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.runtimes.conditions import pads as p
@@ -23,8 +28,11 @@ from onnxpad.runtimes.conditions.companions import (
     STORED_BOOL,
     TRAINING,
 )
+from onnxpad.runtimes.conditions.opencv import rows_of_crops
 from onnxpad.runtimes.conditions.rows import (
     Condition,
+    Evidence,
+    Row,
     measured,
     miscomputes,
     refuses,
@@ -38,8 +46,12 @@ from onnxpad.runtimes.targets import Target
 
 _VERSION = "opencv-python-headless 5.0.0.93, ENGINE_CLASSIC"
 _seen = measured(_VERSION)
-_in_all = measured(f"{_VERSION}, 4.12, 4.10 and 4.8")
-_in_4_10, _in_4_12 = (measured(f"opencv-python-headless {one}") for one in ("4.10", "4.12"))
+_in_all = measured(f"{_VERSION}, 4.14, 4.12, 4.10 and 4.8")
+_PACKAGE = "opencv-python-headless"
+_in_4 = measured(f"{_PACKAGE} 4.14, 4.12, 4.10 and 4.8")
+_to_4_12 = measured(f"{_PACKAGE} 4.12, 4.10 and 4.8")
+_to_4_10 = measured(f"{_PACKAGE} 4.10 and 4.8")
+_in_4_12 = measured(f"{_PACKAGE} 4.12")
 
 _FROM_PYTORCH = Condition(
     "the model names pytorch as its producer",
@@ -65,6 +77,30 @@ _DROPPED_BY_END = Condition(
 )
 
 
+def _drops_though_down(chain: Chain, pads: Pads) -> bool:
+    """Whether the same rule drops a window that starts in the padding where sizes round down."""
+    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+        sizes = (axis.size,) if isinstance(axis.size, int) else w.rests_of(axis)
+        for size in sizes:
+            last = (size + begin + end - axis.span) // axis.stride
+            if end > 0 and last * axis.stride >= size + end:
+                return True
+    return False
+
+
+_DROPPED_THOUGH_DOWN = Condition(
+    "the last window starts in the end padding, which OpenCV drops without ceil_mode too",
+    lambda c: isinstance(c.padding, Pads) and not c.ceil_mode and w.of_pads(_drops_though_down)(c),
+)
+_MORE_AT_END = Condition(
+    "an end pad is above its begin pad",
+    w.of_pads(lambda _, pads: any(e > b for b, e in zip(pads.begins, pads.ends, strict=True))),
+)
+_NO_STEPS = ~(w.STRIDED | w.DILATED).called(
+    "a stride or a dilation is above 1", "no stride and no dilation is above 1"
+)
+
+
 def _off_middle(chain: Chain) -> bool | None:
     middle = {"int8": 0, "uint8": 128}.get(chain.weight.whole)
     if middle is None or chain.weight.zero_point is None:
@@ -76,6 +112,19 @@ _ZERO_POINT_OFF_MIDDLE = Condition(
     "the zero point of its weight is not the middle of the type (0 of int8, 128 of uint8)",
     _off_middle,
 )
+
+
+def _crops_of_one(by: Callable[[str], Evidence], *when: Condition) -> Row:
+    return miscomputes(
+        w.TRANSPOSED,
+        t.TWO_D,
+        w.KERNEL_OF_ONE,
+        _NO_STEPS,
+        w.PADDED,
+        *when,
+        by=by("1x1 ConvTranspose that crops"),
+    )
+
 
 TARGET = Target(
     _VERSION,
@@ -105,10 +154,9 @@ TARGET = Target(
             by=_seen("Mul by the HardSigmoid of another tensor"),
         ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends")),
-        miscomputes(
-            ("Conv", "QLinearConv", *w.POOLS), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")
-        ),
-        miscomputes(("Conv", *w.POOLS), w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
+        miscomputes(("Conv", "QLinearConv"), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")),
+        miscomputes(w.POOLS, w.SAME_LOWER, w.ASYMMETRIC, ~t.ONE_D, by=_seen("SAME_LOWER pools")),
+        miscomputes("Conv", w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
         miscomputes(
             "Conv", DEPTHWISE_READS_BEYOND, by=_in_all("depthwise convolutions: rows behind")
         ),
@@ -129,23 +177,40 @@ TARGET = Target(
             by=_seen("1-D asymmetric pads"),
         ),
         refuses(w.POOLS, t.ONE_D, w.SAME, by=_seen("1-D SAME pools")),
-        miscomputes(
-            w.TRANSPOSED,
-            t.ONE_D,
-            ~w.KERNEL_OF_ONE | w.STRIDED | w.DILATED | w.PADDED,
-            by=_seen("1-D ConvTranspose"),
+        *since(
+            "5.0",
+            miscomputes(
+                w.TRANSPOSED,
+                t.ONE_D,
+                ~w.KERNEL_OF_ONE | w.STRIDED | w.DILATED | w.PADDED,
+                by=_seen("1-D ConvTranspose"),
+            ),
         ),
+        *since("5.0", _crops_of_one(_seen)),
+        *until("4.14", _crops_of_one(_in_4, ~w.EXPLICIT_ASYMMETRIC), gone="5.0"),
         miscomputes(
-            w.TRANSPOSED,
-            t.TWO_D,
+            "Conv",
             w.KERNEL_OF_ONE,
             ~w.STRIDED,
-            w.PADDED,
-            by=_seen("1x1 ConvTranspose that crops"),
+            _MORE_AT_END,
+            by=_in_all("1x1 convolutions with end pads: cells of other memory"),
         ),
-        miscomputes(w.TRANSPOSED, w.SAME, w.STRIDED | w.ASYMMETRIC, by=_seen("SAME ConvTranspose")),
-        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
-        miscomputes(w.POOLS, w.SPREAD, by=_seen("pools with dilations: ignored")),
+        miscomputes(
+            w.POOLS,
+            _DROPPED_THOUGH_DOWN,
+            by=_in_all("windows in the padding without ceil_mode: dropped"),
+            does="gives another shape",
+        ),
+        *since("5.0", *rows_of_crops(_seen, dilates=False)),
+        *until("4.14", *rows_of_crops(_in_4, t.TWO_D, dilates=False), gone="5.0"),
+        miscomputes(
+            w.POOLS,
+            w.SPREAD,
+            ~(t.ONE_D & w.SAME).called(
+                "it is 1-D, and auto_pad is SAME", "it is not both 1-D and SAME"
+            ),
+            by=_seen("pools with dilations: ignored"),
+        ),
         miscomputes(w.POOLS, w.VALID, w.GAINED_WINDOW, by=_seen("VALID: ceil_mode is ignored")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         *since(
@@ -181,6 +246,7 @@ TARGET = Target(
             t.element_type("uint8"),
             p.CONSTANT,
             p.VALUE_LEFT_OUT,
+            ~p.READS_INPUT,
             by=_seen("Pad of uint8 without constant_value: writes 128"),
         ),
         miscomputes(
@@ -197,17 +263,66 @@ TARGET = Target(
         refuses(p.PAD, p.MIRRORS, p.BEYOND_LAST_TWO, by=_seen("reflect and edge beyond H and W")),
         refuses(p.PAD, p.MIRRORS, ~t.tensor_rank(4), by=_seen("reflect and edge, not of 4 axes")),
         *until(
+            "4.14",
+            refuses(
+                w.TRANSPOSED,
+                w.EXPLICIT_ASYMMETRIC,
+                by=_in_4("asymmetric ConvTranspose"),
+            ),
+            refuses(w.TRANSPOSED, t.NOT_TWO_D, by=_in_4("1-D and 3-D ConvTranspose")),
+            miscomputes(
+                w.TRANSPOSED,
+                t.TWO_D,
+                w.SPREAD,
+                ~(w.SAME | w.OUTPUT_SHAPE | w.EXPLICIT_ASYMMETRIC).called(
+                    "SAME, output_shape or asymmetric", "pads are symmetric numbers"
+                ),
+                by=_in_4("ConvTranspose with dilations: ignored"),
+                does="gives another shape",
+            ),
+            refuses(
+                "QLinearConv",
+                p.READS_INPUT,
+                t.NOT_TWO_D | ~w.EXPLICIT_ASYMMETRIC,
+                by=_in_4("QLinearConv of an input of the model"),
+            ),
+            miscomputes(
+                "QLinearConv",
+                p.READS_INPUT,
+                t.TWO_D,
+                w.EXPLICIT_ASYMMETRIC,
+                by=_in_4("asymmetric QLinearConv of an input of the model"),
+            ),
+            miscomputes(
+                p.PAD,
+                t.EIGHT_BIT,
+                p.CONSTANT,
+                ~p.VALUE_LEFT_OUT,
+                by=_in_4("Pad of int8 and uint8, constant_value given: another value"),
+            ),
+            gone="5.0",
+        ),
+        *until(
             "4.12",
-            refuses("Conv", w.KERNEL_UNWRITTEN, by=_in_4_12("convolutions without kernel_shape")),
-            refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_in_4_12("asymmetric ConvTranspose")),
-            refuses(w.TRANSPOSED, t.NOT_TWO_D, by=_in_4_12("1-D and 3-D ConvTranspose")),
-            miscomputes(p.PAD, t.EIGHT_BIT, by=_in_4_12("Pad of int8: another value")),
+            refuses(
+                ("Conv", *w.TRANSPOSED),
+                w.KERNEL_UNWRITTEN,
+                by=_to_4_12("convolutions without kernel_shape"),
+            ),
+            gone="4.14",
+        ),
+        *until(
+            "4.12",
+            miscomputes(
+                p.PAD, t.EIGHT_BIT, ~p.READS_INPUT, by=_in_4_12("Pad of int8: another value")
+            ),
         ),
         *until(
             "4.10",
-            refuses(("Conv", *w.POOLS), t.ONE_D, by=_in_4_10("1-D convolutions and pools")),
-            refuses(p.PAD, t.tensor_rank(3), by=_in_4_10("Pad of 3 axes")),
+            refuses(("Conv", *w.POOLS), t.ONE_D, by=_to_4_10("1-D convolutions and pools")),
+            refuses(p.PAD, t.tensor_rank(3), by=_to_4_10("Pad of 3 axes")),
+            gone="4.12",
         ),
     ),
-    releases=("4.8", "4.10", "4.12", "5.0"),
+    releases=("4.8", "4.10", "4.12", "4.14", "5.0"),
 )

@@ -83,6 +83,44 @@ def test_what_was_wrong_is_called_so(pool: Pool) -> None:
     assert answer(pool) is Answer.MISCOMPUTES
 
 
+@pytest.mark.parametrize(
+    ("sizes", "kernel", "stride", "upper", "lower"),
+    [
+        ((6, 7), 3, 2, Answer.MISCOMPUTES, Answer.TAKES),
+        ((32, 40), 3, 2, Answer.MISCOMPUTES, Answer.TAKES),
+        ((33, 41), 3, 2, Answer.TAKES, Answer.TAKES),
+        ((9, 9), 2, 2, Answer.TAKES, Answer.TAKES),
+        ((8, 9), 2, 2, Answer.TAKES, Answer.MISCOMPUTES),
+        ((20, 21), 5, 3, Answer.MISCOMPUTES, Answer.MISCOMPUTES),
+        ((20, 20), 5, 3, Answer.MISCOMPUTES, Answer.TAKES),
+        ((8, 8), 4, 2, Answer.TAKES, Answer.MISCOMPUTES),
+        ((8, 8), 4, 1, Answer.TAKES, Answer.TAKES),
+        ((6,), 3, 2, Answer.MISCOMPUTES, Answer.TAKES),
+        ((7, 7, 7), 3, 2, Answer.TAKES, Answer.TAKES),
+        ((8, 8), 2, 3, Answer.TAKES, Answer.MISCOMPUTES),
+        ((9, 9), 2, 3, Answer.REFUSES, Answer.REFUSES),
+        ((6, 7), 1, 2, Answer.REFUSES, Answer.REFUSES),
+    ],
+)
+def test_same_has_the_begin_pads_of_stride_one(
+    sizes: tuple[int, ...], kernel: int, stride: int, upper: Answer, lower: Answer
+) -> None:
+    """Each was run with ncnn 1.0.20261020."""
+    for auto_pad, answer in (("SAME_UPPER", upper), ("SAME_LOWER", lower)):
+        given = [f"kernel_shape={[kernel] * len(sizes)}", f"strides={[stride] * len(sizes)}"]
+        nodes = f'y = MaxPool <{", ".join(given)}, auto_pad="{auto_pad}"> (x)'
+        same = text_model(nodes, inputs=f"float[1, 2, {', '.join(map(str, sizes))}] x")
+        (found,) = inspect(same, target="ncnn").targets["ncnn"]
+        assert found.judgement.answer is answer, auto_pad
+
+
+def test_what_2024_refuses_is_not_called_wrong_for_the_newest_release() -> None:
+    (found,) = inspect(
+        model(Pool((8, 8), 3, 2, (1, 1, 0, 0))), target="ncnn@20241226"
+    ).targets.values()
+    assert found[0].judgement.answer is Answer.REFUSES
+
+
 def test_open_sizes_count_as_the_worst_that_they_may_be() -> None:
     assert answer(Pool(("h", "w"), 3, 2, (0, 0, 1, 1))) is Answer.MISCOMPUTES
     assert answer(Pool(("h", "w"), 3, 1, (0, 0, 1, 1))) is Answer.TAKES
