@@ -68,7 +68,7 @@ class Evidence:
 
     def __str__(self) -> str:
         if self.other_than:
-            other = f"{self.other_than} was not run"
+            other = f"{self.other_than} was not run for this"
             return f"assumed: {self.certainty} with {self.where}; {other}: {self.what}"
         return f"{self.certainty}: {self.where}, {self.what}"
 

@@ -186,6 +186,7 @@ def _least_total(chain: Chain) -> int:
 SAME_NEGATIVE = Condition(
     "no window reads the last cell of an axis, which SAME takes for negative padding",
     lambda c: _least_total(c) < 0,
+    "a window reads the last cell of every axis",
 )
 SAME_SHIFTS = Condition(
     "no window reads the last two cells of an axis, which SAME takes for negative padding",

@@ -155,7 +155,9 @@ TARGET = Target(
         ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends")),
         miscomputes(("Conv", "QLinearConv"), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")),
-        miscomputes(w.POOLS, w.SAME_LOWER, w.ASYMMETRIC, ~t.ONE_D, by=_seen("SAME_LOWER pools")),
+        miscomputes(
+            w.POOLS, w.SAME_LOWER, w.ASYMMETRIC, t.spatial_axes(2, 3), by=_seen("SAME_LOWER pools")
+        ),
         miscomputes("Conv", w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
         miscomputes(
             "Conv", DEPTHWISE_READS_BEYOND, by=_in_all("depthwise convolutions: rows behind")

@@ -99,7 +99,9 @@ def test_kernel_shape_had_to_be_written_up_to_4_12(release: str) -> None:
 def test_what_the_release_refuses_is_not_called_wrong_for_another(
     release: str, given: dict[str, Any], rank: int
 ) -> None:
-    more = {name: [1] * 2 * rank if value is True else value for name, value in given.items()}
+    more: dict[str, Any] = {
+        name: [1] * 2 * rank if value is True else value for name, value in given.items()
+    }
     assert only(transposed(3, rank, **more), f"opencv@{release}") is REFUSED
 
 
