@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.nodes import Node
+from onnxpad.model.reading.near_and_far_pads import quantised_at
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
     BLOCKED_NORMS,
     BRANCH,
+    BYTES_CHANGED,
     CHANNELWISE,
     COMPUTED_CROP,
     CONVERSIONS,
@@ -76,6 +78,8 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield COMPUTED_CROP[0]
     if node.op_type in CONVERSIONS:
         yield from _conversion(context, node)
+    if node.op_type == "Sigmoid" and _changes_bytes(context, node):
+        yield BYTES_CHANGED[0]
 
 
 def _arithmetic(context: Context, node: Node) -> Iterator[str]:
@@ -191,6 +195,22 @@ def _conversion(context: Context, node: Node) -> Iterator[str]:
             yield DEQUANTISES[0]
             if dims is not None and len(dims) >= _IMAGE:
                 yield DEQUANTISES_IMAGES[0]
+
+
+def _changes_bytes(context: Context, node: Node) -> bool:
+    """Whether it stands alone between conversions from one type of bytes and to the other.
+
+    Of the second conversion a DequantizeLinear reads the result.
+    """
+    front = context.scope.producers.get(node.inputs[0])
+    behind = quantised_at(context, node, alone=True)
+    if front is None or behind is None or front.op_type != "DequantizeLinear":
+        return False
+    if not front.inputs[2:] or context.scope.uses.get(front.outputs[0], 0) > 1:
+        return False
+    back = [one.op_type for one in context.readers(behind.outputs[0])]
+    kinds = {context.type_of(name).dtype for name in (front.inputs[0], behind.inputs[2])}
+    return "DequantizeLinear" in back and len(kinds - {""}) > 1
 
 
 def _changes_hands(context: Context, node: Node) -> bool:
