@@ -73,7 +73,10 @@ TARGET = Target(
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear: it ends")),
         miscomputes(
-            w.WINDOWS, w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER: read as SAME_UPPER")
+            (*w.WINDOWS, "LpPool"),
+            w.SAME_LOWER,
+            w.ASYMMETRIC,
+            by=_seen("SAME_LOWER: read as SAME_UPPER"),
         ),
         miscomputes("Conv", w.SAME, t.THREE_D, w.PADDED, by=_seen("3-D SAME convolutions")),
         miscomputes(w.POOLS, w.SAME, t.THREE_D, by=_seen("3-D SAME")),

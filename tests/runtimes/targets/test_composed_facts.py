@@ -415,3 +415,26 @@ def test_opencv_keeps_sigmoids_in_the_type_of_bytes_that_they_read(
     behind: list[Step] = [("QuantizeLinear", pair, {}), ("DequantizeLinear", pair, {})]
     model = chain(13, [1, 3, 8, 9], *conversions(121), ("Sigmoid", [], {}), *behind)
     assert (BYTES_CHANGED[0] in answers(model, "opencv")) is refused
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "wrong"),
+    [
+        *((12, [4, 1], 2, True), (12, [2, 2], 3, True), (12, [1, 1], 2, False)),
+        *((11, [4, 1], 2, False), (11, [5, 2], 3, False), (12, [3, 3], 2, False)),
+    ],
+)
+def test_tflite_shifts_same_where_no_window_reads_the_last_cell(
+    size: int, kernel: list[int], stride: int, *, wrong: bool
+) -> None:
+    given = {"kernel_shape": kernel, "strides": [stride] * 2, "auto_pad": "SAME_UPPER"}
+    model = chain(13, [2, 4, size, size], ("Conv", [weights(4, 4, *kernel)], given))
+    wanted = Answer.MISCOMPUTES if wrong else Answer.TAKES
+    assert answers(model, "tflite")["Conv"] is wanted
+
+
+@pytest.mark.parametrize(("kernel", "wrong"), [(2, True), (3, False)])
+def test_mnn_reads_same_lower_of_lp_pools_as_same_upper(kernel: int, *, wrong: bool) -> None:
+    given = {"kernel_shape": [kernel] * 2, "strides": [1, 1], "auto_pad": "SAME_LOWER"}
+    found = answers(chain(13, [1, 3, 8, 9], ("LpPool", [], given)), "mnn")["LpPool"]
+    assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
