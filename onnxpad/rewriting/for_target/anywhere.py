@@ -18,7 +18,6 @@ from onnxpad.runtimes.conditions.companions import (
     COMPUTED_CROP,
     CONVERSIONS,
     DEQUANTISES,
-    DEQUANTISES_IMAGES,
     GATE,
     GLOBAL_VOLUMES,
     LINE_NORMS,
@@ -31,8 +30,6 @@ from onnxpad.runtimes.conditions.companions import (
 from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
 
-_IMAGE = 4
-"""The axes of a batch of images."""
 _BETA, _NEAR = 0.5, 1e-6
 _VOLUME = 3
 """The spatial axes of a volume."""
@@ -190,11 +187,8 @@ def _conversion(context: Context, node: Node) -> Iterator[str]:
     if any(context.type_of(name).dims for name in node.inputs[1:] if name):
         yield LISTED_SCALES[0]
     if node.op_type == "DequantizeLinear" and node.inputs[0] in context.scope.producers:
-        dims = context.type_of(node.inputs[0]).dims
         if not is_stored(context, node.inputs[0]):
             yield DEQUANTISES[0]
-            if dims is not None and len(dims) >= _IMAGE:
-                yield DEQUANTISES_IMAGES[0]
 
 
 def _changes_bytes(context: Context, node: Node) -> bool:

@@ -25,7 +25,6 @@ STORED_BOOL = ("stored bool",)
 QUANTISED_BYTES = ("uint8 that enters or leaves quantised operators",)
 """uint8 of the model's inputs or results, or of a Cast, on a quantised operator."""
 DEQUANTISES = ("DequantizeLinear of a computed tensor",)
-DEQUANTISES_IMAGES = ("DequantizeLinear of a computed tensor of four or more axes",)
 BYTES_CHANGED = ("Sigmoid between bytes of two types",)
 """Behind a DequantizeLinear of int8 and in front of a QuantizeLinear to uint8, or the other way."""
 LISTED_SCALES = ("scales or zero points in a list",)
@@ -54,7 +53,6 @@ ANYWHERE = (
     *BLOCKED_NORMS,
     *COMPUTED_CROP,
     *DEQUANTISES,
-    *DEQUANTISES_IMAGES,
     *BYTES_CHANGED,
     *LISTED_SCALES,
 )

@@ -63,8 +63,9 @@ def test_who_fails_at_every_dequantized_image(target: str) -> None:
     assert any(name.startswith(BYTES) and answer.fails for name, answer in found.items())
 
 
-def test_mnn_dequantizes_what_is_no_image() -> None:
-    assert not answers(chain(13, [1, 3, 8], *conversions(0), RELU), "mnn")
+def test_mnn_fails_at_dequantized_lines_as_well() -> None:
+    line = chain(13, [1, 3, 8], *conversions(0), RELU)
+    assert answers(line, "mnn") == {BYTES: Answer.MISCOMPUTES}
 
 
 @pytest.mark.parametrize(
