@@ -186,9 +186,9 @@ def _conversion(context: Context, node: Node) -> Iterator[str]:
     """What is said of a QuantizeLinear or DequantizeLinear."""
     if any(context.type_of(name).dims for name in node.inputs[1:] if name):
         yield LISTED_SCALES[0]
-    if node.op_type == "DequantizeLinear" and node.inputs[0] in context.scope.producers:
-        if not is_stored(context, node.inputs[0]):
-            yield DEQUANTISES[0]
+    computed = node.inputs[0] in context.scope.producers and not is_stored(context, node.inputs[0])
+    if node.op_type == "DequantizeLinear" and computed:
+        yield DEQUANTISES[0]
 
 
 def _changes_bytes(context: Context, node: Node) -> bool:
