@@ -127,6 +127,7 @@ class _Cutter:
         if self._focus.op_type == "Pad":
             self._kept |= {found.key: found for found in _behind(self._context, self._focus)}
             readers = readers_of(self._context, self._focus)
+        self._kept |= {found.key: found for found in self._quantises()}
         for node in list(self._kept.values()):
             self._gather(node)
         nodes = self._context.scope.in_order(self._kept.values())
@@ -139,6 +140,13 @@ class _Cutter:
             tuple(numbers[node.key] for node in readers if node.key in numbers),
             tuple(numbers[node.key] for node in fronts if node.key in numbers),
         )
+
+    def _quantises(self) -> list[Node]:
+        """The QuantizeLinear that is first to read the result of what is no Pad."""
+        if self._focus.op_type == "Pad" or not self._focus.outputs:
+            return []
+        first = self._context.readers(self._focus.outputs[0])[:1]
+        return [one for one in first if one.op_type == "QuantizeLinear"]
 
     def _gather(self, node: Node) -> None:
         """Keep what stands in front of a node."""

@@ -229,9 +229,11 @@ class Around:
 
     `at_least` is a bound that no cell of the input of a max pool, or of a Pad that only max pools
     read, is below. `dequantised` tells of a DequantizeLinear that makes the input;
-    `behind_quantised` that a quantised operator computes it. `producer` is, for averages, the tool
-    that wrote the model; `off_zero` says that a DequantizeLinear makes their input, maybe through
-    other operators, and that bytes of 0 are not worth 0 there.
+    `behind_quantised` that a quantised operator computes it. `bytes_read` is the type that this
+    DequantizeLinear reads, `bytes_kept` the type in which a QuantizeLinear stores the result of a
+    convolution or max pool: the first to read it, of a convolution the only one. `producer` is,
+    for averages, the tool that wrote the model; `off_zero` says that a DequantizeLinear makes their
+    input, maybe through other operators, and that bytes of 0 are not worth 0 there.
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
     input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its
@@ -247,6 +249,8 @@ class Around:
     at_least: float | None = None
     dequantised: Dequantised | None = None
     behind_quantised: bool = False
+    bytes_read: str = ""
+    bytes_kept: str = ""
     producer: str = ""
     off_zero: bool = False
     behind: tuple[Chain, ...] = ()

@@ -289,15 +289,30 @@ def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dic
         facts["off_zero"] = is_off_zero(context, node.inputs[0])
     if op.kind is Kind.MAX:
         facts["behind_quantised"] = _follows_quantised(context, node.inputs[0])
+    if op.kind in (Kind.CONVOLUTION, Kind.MAX) and not op.quantised:
+        maker = context.scope.producers.get(node.inputs[0])
+        if maker is not None and maker.op_type == "DequantizeLinear":
+            facts["bytes_read"] = context.type_of(maker.inputs[0]).dtype
+        quantises = quantised_at(context, node, alone=op.kind is Kind.CONVOLUTION)
+        facts["bytes_kept"] = context.type_of(quantises.inputs[2]).dtype if quantises else ""
     if not op.quantised:
         rank = spatial.stop - spatial.start + 2
         facts["dequantised"] = dequantised_input(context, node, spatial, rank)
     return facts
 
 
+def quantised_at(context: Context, node: Node, *, alone: bool) -> Node | None:
+    """The QuantizeLinear with a zero point that reads a result first, or `alone`."""
+    readers = context.readers(node.outputs[0])
+    if not readers or (alone and context.scope.uses.get(node.outputs[0], 0) > 1):
+        return None
+    first = readers[0]
+    return first if first.op_type == "QuantizeLinear" and first.inputs[2:] else None
+
+
 def _follows_quantised(context: Context, name: str) -> bool:
     """Whether a tensor comes from QuantizeLinear or QLinear..., maybe through other operators."""
-    for _ in range(_FAR):
+    for _ in range(_LONGEST_ROW):
         maker = context.scope.producers.get(name)
         if maker is None or not maker.inputs:
             return False

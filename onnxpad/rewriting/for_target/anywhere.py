@@ -6,17 +6,18 @@ from collections.abc import Iterator
 
 from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.nodes import Node
+from onnxpad.model.reading.near_and_far_pads import quantised_at
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
     BLOCKED_NORMS,
     BRANCH,
+    BYTES_CHANGED,
     CHANNELWISE,
     COMPUTED_CROP,
     CONVERSIONS,
     DEQUANTISES,
-    DEQUANTISES_IMAGES,
     GATE,
     GLOBAL_VOLUMES,
     LINE_NORMS,
@@ -29,8 +30,6 @@ from onnxpad.runtimes.conditions.companions import (
 from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
 
-_IMAGE = 4
-"""The axes of a batch of images."""
 _BETA, _NEAR = 0.5, 1e-6
 _VOLUME = 3
 """The spatial axes of a volume."""
@@ -76,6 +75,8 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield COMPUTED_CROP[0]
     if node.op_type in CONVERSIONS:
         yield from _conversion(context, node)
+    if node.op_type == "Sigmoid" and _changes_bytes(context, node):
+        yield BYTES_CHANGED[0]
 
 
 def _arithmetic(context: Context, node: Node) -> Iterator[str]:
@@ -185,12 +186,25 @@ def _conversion(context: Context, node: Node) -> Iterator[str]:
     """What is said of a QuantizeLinear or DequantizeLinear."""
     if any(context.type_of(name).dims for name in node.inputs[1:] if name):
         yield LISTED_SCALES[0]
-    if node.op_type == "DequantizeLinear" and node.inputs[0] in context.scope.producers:
-        dims = context.type_of(node.inputs[0]).dims
-        if not is_stored(context, node.inputs[0]):
-            yield DEQUANTISES[0]
-            if dims is not None and len(dims) >= _IMAGE:
-                yield DEQUANTISES_IMAGES[0]
+    computed = node.inputs[0] in context.scope.producers and not is_stored(context, node.inputs[0])
+    if node.op_type == "DequantizeLinear" and computed:
+        yield DEQUANTISES[0]
+
+
+def _changes_bytes(context: Context, node: Node) -> bool:
+    """Whether it stands alone between conversions from one type of bytes and to the other.
+
+    Of the second conversion a DequantizeLinear reads the result.
+    """
+    front = context.scope.producers.get(node.inputs[0])
+    behind = quantised_at(context, node, alone=True)
+    if front is None or behind is None or front.op_type != "DequantizeLinear":
+        return False
+    if not front.inputs[2:] or context.scope.uses.get(front.outputs[0], 0) > 1:
+        return False
+    back = [one.op_type for one in context.readers(behind.outputs[0])]
+    kinds = {context.type_of(name).dtype for name in (front.inputs[0], behind.inputs[2])}
+    return "DequantizeLinear" in back and len(kinds - {""}) > 1
 
 
 def _changes_hands(context: Context, node: Node) -> bool:

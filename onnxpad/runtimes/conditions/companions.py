@@ -25,7 +25,8 @@ STORED_BOOL = ("stored bool",)
 QUANTISED_BYTES = ("uint8 that enters or leaves quantised operators",)
 """uint8 of the model's inputs or results, or of a Cast, on a quantised operator."""
 DEQUANTISES = ("DequantizeLinear of a computed tensor",)
-DEQUANTISES_IMAGES = ("DequantizeLinear of a computed tensor of four or more axes",)
+BYTES_CHANGED = ("Sigmoid between bytes of two types",)
+"""Behind a DequantizeLinear of int8 and in front of a QuantizeLinear to uint8, or the other way."""
 LISTED_SCALES = ("scales or zero points in a list",)
 """Of a QuantizeLinear or DequantizeLinear, even if the list has one element."""
 GATE = ("Mul by the HardSigmoid of another tensor",)
@@ -52,7 +53,7 @@ ANYWHERE = (
     *BLOCKED_NORMS,
     *COMPUTED_CROP,
     *DEQUANTISES,
-    *DEQUANTISES_IMAGES,
+    *BYTES_CHANGED,
     *LISTED_SCALES,
 )
 """What some runtimes stop at wherever it stands; no pass writes it."""

@@ -12,7 +12,7 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     CROP,
-    DEQUANTISES_IMAGES,
+    DEQUANTISES,
     JOIN,
     LIMIT,
     LOOKUP,
@@ -73,7 +73,10 @@ TARGET = Target(
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear: it ends")),
         miscomputes(
-            w.WINDOWS, w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER: read as SAME_UPPER")
+            (*w.WINDOWS, "LpPool"),
+            w.SAME_LOWER,
+            w.ASYMMETRIC,
+            by=_seen("SAME_LOWER: read as SAME_UPPER"),
         ),
         miscomputes("Conv", w.SAME, t.THREE_D, w.PADDED, by=_seen("3-D SAME convolutions")),
         miscomputes(w.POOLS, w.SAME, t.THREE_D, by=_seen("3-D SAME")),
@@ -131,9 +134,9 @@ TARGET = Target(
             "MaxPool", t.EIGHT_BIT, t.BEHIND_QUANTISED, by=_seen("MaxPool behind QuantizeLinear")
         ),
         miscomputes(
-            DEQUANTISES_IMAGES,
-            by=_seen("QuantizeLinear and DequantizeLinear alone: the batch is lost"),
-            says="MNN loses the batch, or computes something else, behind QuantizeLinear",
+            DEQUANTISES,
+            by=_seen("QuantizeLinear and DequantizeLinear alone, tensors of 3 and 4 axes"),
+            says="MNN loses axes, or computes something else, behind QuantizeLinear",
             unshown="small models have DequantizeLinear beside a padded operator alone",
         ),
         miscomputes("AveragePool", w.COUNTS, _END_ABOVE_BEGIN, by=_seen("asymmetric averages")),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from onnxpad.padding.chain import Chain
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     BLOCKED_NORMS,
+    BYTES_CHANGED,
     CROP,
     GATE,
     GLOBAL_VOLUMES,
@@ -42,6 +44,30 @@ _SIGNED_BYTES = Condition(
     lambda c: c.weight.whole == "int8" and c.weight.zero_point in (0, None),
 )
 
+
+def _written_evenly(chain: Chain) -> bool:
+    """Whether the pads attribute, if there is one, has equal begins and ends."""
+    pads = chain.attribute("pads", ())
+    return not isinstance(pads, tuple) or pads[: len(pads) // 2] == pads[len(pads) // 2 :]
+
+
+_BADLY_PADDED = w.PADDED | (w.KERNEL_OF_ONE & ~w.STRIDED)
+_AT_SOME_SIZES = "quantised convolutions, x86-64 with AVX-512: wrong at some sizes"
+_WRONG_AT_SOME_SIZES = (
+    "at some sizes it computes convolutions with int8 weights wrongly where they pad, or have a "
+    "1x1 kernel and stride 1"
+)
+_RUNS_ON_BYTES = Condition(
+    "it reads a DequantizeLinear, a QuantizeLinear alone reads it, and its pads, as they are "
+    "written, are equal at begin and end",
+    lambda c: bool(c.around.bytes_read and c.around.bytes_kept) and _written_evenly(c),
+)
+_OTHER_BYTES = Condition(
+    "one of them is of int8, the other of uint8",
+    lambda c: c.around.bytes_read != c.around.bytes_kept,
+    lasting=True,
+)
+
 TARGET = Target(
     _VERSION,
     (
@@ -69,13 +95,29 @@ TARGET = Target(
         ),
         miscomputes(("Conv", *w.POOLS), w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
         miscomputes(
-            ("Conv", "QLinearConv"),
+            "QLinearConv",
             _SIGNED_BYTES,
-            w.PADDED | (w.KERNEL_OF_ONE & ~w.STRIDED),
-            by=_seen("quantised convolutions, x86-64 with AVX-512: wrong at some sizes"),
-            says="at some sizes it computes convolutions with int8 weights wrongly where they pad, "
-            "or have a 1x1 kernel and stride 1",
+            _BADLY_PADDED,
+            by=_seen(_AT_SOME_SIZES),
+            says=_WRONG_AT_SOME_SIZES,
         ),
+        miscomputes(
+            "Conv",
+            _SIGNED_BYTES,
+            _BADLY_PADDED,
+            _RUNS_ON_BYTES,
+            by=_seen(_AT_SOME_SIZES),
+            says=_WRONG_AT_SOME_SIZES,
+        ),
+        refuses(
+            "Conv",
+            _SIGNED_BYTES,
+            _RUNS_ON_BYTES,
+            _OTHER_BYTES,
+            by=_seen("convolutions between int8 and uint8"),
+            says="OpenCV leaves the result of a convolution on bytes in the type that it reads",
+        ),
+        refuses(BYTES_CHANGED, by=_seen("Sigmoid between int8 and uint8")),
         miscomputes("Conv", w.KERNEL_OF_ONE, w.PADDED, by=_seen("1x1 convolutions with pads")),
         *rows_of_crops(_seen, dilates=True),
         miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
@@ -90,6 +132,15 @@ TARGET = Target(
             t.EIGHT_BIT,
             ~t.BEHIND_QUANTISED,
             by=_seen("MaxPool of an int8 or uint8 input"),
+        ),
+        refuses(
+            "MaxPool",
+            ~t.EIGHT_BIT,
+            t.BEHIND_QUANTISED,
+            ~t.QUANTISED_NEXT,
+            by=_seen("MaxPool behind QuantizeLinear and DequantizeLinear"),
+            says="OpenCV takes its input for bytes, behind a quantised tensor and where no "
+            "QuantizeLinear is the first to read the result",
         ),
         miscomputes(p.PAD, t.EIGHT_BIT, p.WRITES_VALUE, by=_seen("Pad of int8: writes 0")),
     ),

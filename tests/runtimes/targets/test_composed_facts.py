@@ -10,7 +10,8 @@ import onnx
 import pytest
 from onnx import parser
 
-from onnxpad.runtimes.conditions.companions import CHANNELWISE, GATE, SUMS
+import onnxpad
+from onnxpad.runtimes.conditions.companions import BYTES_CHANGED, CHANNELWISE, GATE, SUMS
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.runtimes.targets.test_facts import Step, chain, weights
 from tests.runtimes.targets.test_held_out_facts import answers
@@ -62,8 +63,9 @@ def test_who_fails_at_every_dequantized_image(target: str) -> None:
     assert any(name.startswith(BYTES) and answer.fails for name, answer in found.items())
 
 
-def test_mnn_dequantizes_what_is_no_image() -> None:
-    assert not answers(chain(13, [1, 3, 8], *conversions(0), RELU), "mnn")
+def test_mnn_fails_at_dequantized_lines_as_well() -> None:
+    line = chain(13, [1, 3, 8], *conversions(0), RELU)
+    assert answers(line, "mnn") == {BYTES: Answer.MISCOMPUTES}
 
 
 @pytest.mark.parametrize(
@@ -340,3 +342,100 @@ def test_onnx2keras_pads_no_max_pool_as_same(given: dict[str, Any], *, right: bo
     step: Step = ("MaxPool", [], {"kernel_shape": [3, 3], "strides": [1, 1]} | given)
     found = answers(chain(17, [1, 2, 8, 9], RELU, step), "onnx2keras")["MaxPool"]
     assert (found is Answer.TAKES) is right
+
+
+def on_bytes(read: type, kept: type, pads: Sequence[int], *between: Step) -> onnx.ModelProto:
+    """A convolution with int8 weights from bytes of one type to those of another."""
+    scale = np.array(0.02, np.float32)
+    given = {"kernel_shape": [3, 3], "pads": list(pads)}
+    model = chain(
+        13,
+        [1, 3, 8, 9],
+        ("QuantizeLinear", [scale, np.array(3, read)], {}),
+        ("DequantizeLinear", [scale, np.array(3, read)], {}),
+        ("Conv", [weights(3, 3, 3, 3)], given),
+        *between,
+        ("QuantizeLinear", [scale, np.array(3, kept)], {}),
+        ("DequantizeLinear", [scale, np.array(3, kept)], {}),
+    )
+    nodes, stored = model.graph.node, model.graph.initializer
+    numbers: Any = np.ones((3, 3, 3, 3), np.int8)
+    whole = [numbers, scale, np.array(0, np.int8)]
+    stored.extend(onnx.numpy_helper.from_array(one, f"w{at}") for at, one in enumerate(whole))
+    nodes.insert(0, onnx.helper.make_node("DequantizeLinear", ["w0", "w1", "w2"], ["w"]))
+    nodes[3].input[1] = "w"
+    return model
+
+
+@pytest.mark.parametrize(
+    ("read", "kept", "pads", "between", "wanted"),
+    [
+        (np.uint8, np.uint8, [1, 1, 1, 1], [], Answer.MISCOMPUTES),
+        (np.uint8, np.uint8, [1, 1, 2, 1], [], Answer.TAKES),
+        (np.uint8, np.uint8, [1, 1, 1, 1], [RELU], Answer.TAKES),
+        (np.uint8, np.uint8, [0, 0, 0, 0], [], Answer.TAKES),
+        (np.int8, np.uint8, [0, 0, 0, 0], [], Answer.REFUSES),
+        (np.uint8, np.int8, [0, 0, 0, 0], [], Answer.REFUSES),
+        (np.int8, np.uint8, [0, 0, 0, 1], [], Answer.TAKES),
+        (np.int8, np.uint8, [0, 0, 0, 0], [RELU], Answer.TAKES),
+    ],
+)
+def test_opencv_runs_convolutions_on_bytes_where_pads_are_equal(
+    read: type, kept: type, pads: list[int], between: Sequence[Step], wanted: Answer
+) -> None:
+    assert answers(on_bytes(read, kept, pads, *between), "opencv")["Conv"] is wanted
+
+
+def test_opencv_is_not_brought_to_run_on_bytes_what_it_refuses_there() -> None:
+    uneven = on_bytes(np.int8, np.uint8, [0, 0, 0, 1])
+    assert not onnxpad.rewrite(uneven, target="opencv").changed
+
+
+MAX: Step = ("MaxPool", [], {"kernel_shape": [2, 2], "strides": [1, 1]})
+
+
+@pytest.mark.parametrize(
+    ("steps", "wanted"),
+    [
+        ([*conversions(121), MAX], Answer.REFUSES),
+        ([*conversions(121), *[RELU] * 9, MAX], Answer.REFUSES),
+        ([*conversions(121), MAX, RELU, *conversions(121)], Answer.REFUSES),
+        ([*conversions(121), MAX, *conversions(100)], Answer.TAKES),
+        ([MAX, *conversions(121)], Answer.TAKES),
+    ],
+)
+def test_opencv_takes_inputs_of_max_pools_for_bytes(steps: Sequence[Step], wanted: Answer) -> None:
+    assert answers(chain(13, [1, 3, 8, 9], *steps), "opencv")["MaxPool"] is wanted
+
+
+@pytest.mark.parametrize(("kind", "refused"), [(np.int8, True), (np.uint8, False)])
+def test_opencv_keeps_sigmoids_in_the_type_of_bytes_that_they_read(
+    kind: type, *, refused: bool
+) -> None:
+    pair = [np.array(0.02, np.float32), np.array(3, kind)]
+    behind: list[Step] = [("QuantizeLinear", pair, {}), ("DequantizeLinear", pair, {})]
+    model = chain(13, [1, 3, 8, 9], *conversions(121), ("Sigmoid", [], {}), *behind)
+    assert (BYTES_CHANGED[0] in answers(model, "opencv")) is refused
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "wrong"),
+    [
+        *((12, [4, 1], 2, True), (12, [2, 2], 3, True), (12, [1, 1], 2, False)),
+        *((11, [4, 1], 2, False), (11, [5, 2], 3, False), (12, [3, 3], 2, False)),
+    ],
+)
+def test_tflite_shifts_same_where_no_window_reads_the_last_cell(
+    size: int, kernel: list[int], stride: int, *, wrong: bool
+) -> None:
+    given = {"kernel_shape": kernel, "strides": [stride] * 2, "auto_pad": "SAME_UPPER"}
+    model = chain(13, [2, 4, size, size], ("Conv", [weights(4, 4, *kernel)], given))
+    wanted = Answer.MISCOMPUTES if wrong else Answer.TAKES
+    assert answers(model, "tflite")["Conv"] is wanted
+
+
+@pytest.mark.parametrize(("kernel", "wrong"), [(2, True), (3, False)])
+def test_mnn_reads_same_lower_of_lp_pools_as_same_upper(kernel: int, *, wrong: bool) -> None:
+    given = {"kernel_shape": [kernel] * 2, "strides": [1, 1], "auto_pad": "SAME_LOWER"}
+    found = answers(chain(13, [1, 3, 8, 9], ("LpPool", [], given)), "mnn")["LpPool"]
+    assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
