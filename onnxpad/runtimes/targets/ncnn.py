@@ -8,10 +8,10 @@ that crops cells, and the network runs with other sizes, without a word (measure
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 from typing import NamedTuple
 
-from onnxpad.geometry.windows import Axis
+from onnxpad.geometry.windows import Axis, same_totals
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.operators import Destination
 from onnxpad.runtimes.conditions import fronts as f
@@ -102,6 +102,26 @@ _OTHER_WINDOWS = Condition(
     "pnnx writes it with ceil_mode and the begin pads on both sides, which gives other windows",
     w.of_pads(_other_windows),
 )
+
+
+def _pads_beside_negative(chain: Chain) -> bool:
+    """Whether at sizes that two axes may have, SAME has a negative total on one and pads the other.
+
+    ncnn (src/layer/convolution.cpp, make_padding, and alike for groups and 3 axes) pads all axes as
+    soon as one total is positive, with negative pads on the others, for which its Padding copies
+    rows of another length than it has room for. Where no total is positive it pads nothing.
+    """
+    return any(
+        min(one) < 0 < max(other)
+        for one, other in permutations(map(same_totals, chain.axes), 2)
+    )
+
+
+_PADS_BESIDE_NEGATIVE = Condition(
+    "SAME pads an axis, and of another no window reads the last cell, which it takes for negative "
+    "padding",
+    _pads_beside_negative,
+)
 _FEEDS_OUTPUTS_ALONE = Condition(
     "its result is only an output of the model",
     lambda c: c.around.feeds_alone is Destination.OUTPUTS,
@@ -147,6 +167,12 @@ TARGET = Target(
             (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, _ABOVE_TWO_AXES, by=_seen("batches of 2")
         ),
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
+        miscomputes(
+            "Conv",
+            w.SAME_UPPER,
+            _PADS_BESIDE_NEGATIVE,
+            by=_seen("SAME with a kernel below the stride on one axis: memory is overwritten"),
+        ),
         miscomputes(
             "Conv",
             w.WEIGHT_MADE,
