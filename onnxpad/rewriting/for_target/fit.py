@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import pads_before, readers_of
@@ -46,7 +47,8 @@ class Fitted(NamedTuple):
     `cost` is what the work of the whole model grew by, `opening` what a user can add to the
     request for those without a way. `elsewhere` are nodes that the target takes as they are now,
     and onnxruntime, which ran them before, computes wrongly or refuses. `note` says what is not
-    known of the release that was asked for, `prepared` what was done to the model as a whole.
+    known of the release that was asked for, `prepared` what was done to the model as a whole,
+    `open_sizes` are those of its inputs, each of which counts as 64 in what it costs.
     """
 
     plans: tuple[NodeVerdict, ...]
@@ -57,6 +59,7 @@ class Fitted(NamedTuple):
     elsewhere: tuple[NodeVerdict, ...] = ()
     note: str = ""
     prepared: tuple[str, ...] = ()
+    open_sizes: tuple[str, ...] = ()
 
 
 def fit(
@@ -94,8 +97,21 @@ def fit(
     final = tuple(one._replace(facts=opened.facts) if one.node in helped else one for one in final)
     note = planner.judge.target.note
     return Fitted(
-        tuple(plans), final, tuple(changes), cost, opened, note=note, prepared=tuple(whole.told)
+        tuple(plans),
+        final,
+        tuple(changes),
+        cost,
+        opened,
+        note=note,
+        prepared=tuple(whole.told),
+        open_sizes=_open_sizes(session),
     )
+
+
+def _open_sizes(session: EditSession) -> tuple[str, ...]:
+    main = session.contexts[0]
+    sizes = (size for name in main.scope.input_places for size in main.type_of(name).dims or ())
+    return tuple(dict.fromkeys(show(size) for size in sizes if not isinstance(size, int)))
 
 
 def _in_rounds(

@@ -112,8 +112,7 @@ def _pads_beside_negative(chain: Chain) -> bool:
     rows of another length than it has room for. Where no total is positive it pads nothing.
     """
     return any(
-        min(one) < 0 < max(other)
-        for one, other in permutations(map(same_totals, chain.axes), 2)
+        min(one) < 0 < max(other) for one, other in permutations(map(same_totals, chain.axes), 2)
     )
 
 

@@ -247,7 +247,8 @@ def test_what_a_pass_writes_in_its_second_way_is_a_plan_too(target: str) -> None
 def half_of(size: str, left: str) -> str:
     """torch.div(size, 2, rounding_mode="floor"), as PyTorch writes it."""
     return f"""
-        {left}d = Div ({size}, two) {left}n = Less ({size}, zero) {left}x = Xor ({left}n, no)
+        {left}d = Div ({size}, two) {left}n = Less ({size}, zero)
+        {left}x = Xor ({left}n, no)
         {left}m = Mod ({size}, two) {left}e = Equal ({left}m, zero) {left}o = Not ({left}e)
         {left}a = And ({left}x, {left}o) {left}s = Sub ({left}d, one)
         {left} = Where ({left}a, {left}s, {left}d)"""
@@ -256,8 +257,8 @@ def half_of(size: str, left: str) -> str:
 HALVED = f"""
     s = Shape (x) h = Gather (s, two) {half_of("h", "half")}
     rows = Unsqueeze (half, first) pair = Concat <axis = 0> (rows, rows)
-    alike = Concat <axis = 0> (rows, rows) count = Shape (alike) rest = Sub (eight, count) none = ConstantOfShape (rest)
-    nothing = Cast <to = 7> (none) all = Concat <axis = 0> (pair, nothing)
+    alike = Concat <axis = 0> (rows, rows) count = Shape (alike) rest = Sub (eight, count)
+    none = ConstantOfShape (rest) nothing = Cast <to = 7> (none) all = Concat <axis = 0> (pair, nothing)
     table = Reshape (all, two_wide) back = Slice (table, last, far, first, minus)
     turned = Transpose <perm = [1, 0]> (back) pads = Reshape (turned, flat)
     z = Pad <mode = "constant"> (x, pads)
@@ -277,9 +278,8 @@ def test_pads_from_a_floor_division_of_a_size(target: str) -> None:
     model = onnx.parser.parse_model(text)
     done = rewrite(model, target=target, dims={"h": 6})
     assert done.unfit == ()
+    assert isinstance(done.model, ModelProto)
     assert {node.op_type for node in done.model.graph.node} <= {"Pad", "Conv"}
     x = np.random.default_rng(5).normal(size=(1, 2, 6, 9)).astype(np.float32)
-    first, second = (
-        ReferenceEvaluator(one).run(None, {"x": x})[0] for one in (model, done.model)
-    )
+    first, second = (ReferenceEvaluator(one).run(None, {"x": x})[0] for one in (model, done.model))
     np.testing.assert_allclose(first, second, rtol=1e-5, atol=1e-5)

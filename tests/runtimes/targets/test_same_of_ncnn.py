@@ -83,7 +83,7 @@ def test_what_was_right_is_taken(conv: Conv) -> None:
     assert answer(conv) is Answer.TAKES
 
 
-@pytest.mark.parametrize("conv", (*WRONG, *OVERWRITES), ids=str)
+@pytest.mark.parametrize("conv", [*WRONG, *OVERWRITES], ids=str)
 def test_what_was_wrong_is_called_so(conv: Conv) -> None:
     assert answer(conv) is Answer.MISCOMPUTES
 
