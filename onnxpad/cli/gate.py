@@ -280,7 +280,13 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
             if not all(map(_is_mended, mine)):
                 return ""
             only = f"--node {shlex.quote(finding.node)}"
-        words = [f"--target {target}", given_text({**record["assumed"], **facts}), only]
+        others = [
+            f"--target {name}"
+            for name in record["targets"]
+            if name != target and not stuck and all(map(_is_mended, _failing(name, record)))
+        ]
+        words = [f"--target {target}", *others]
+        words += [given_text({**record["assumed"], **facts}), only]
     return " ".join(filter(None, ["onnxpad rewrite", shlex.quote(model), *words, "-o OUT"]))
 
 

@@ -165,6 +165,11 @@ def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, .
         chain = suspect.options[choice].chain
         if entry is not None and "pads" in entry.settings:
             chain = with_settings(chain, entry.settings)
+        after = label_of(chain)
+        if after in {one.label for one in others}:  # numbers that stand for SAME at one size
+            after += (
+                f": {suspect.options[choice].chain.padding} at {list(found.sizes[number] or ())}"
+            )
         why = ""
         if entry is not None and choice == 0:
             why = "the same padding in numbers: runtimes refuse auto_pad here, or leave its formula"
@@ -175,7 +180,7 @@ def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, .
                 suspect.label,
                 suspect.chain.op.name,
                 label_of(suspect.chain),
-                label_of(chain),
+                after,
                 entry is not None,
                 frequent_first(
                     suspect.options[choice].conventions if entry is None else entry.conventions

@@ -218,8 +218,14 @@ class _Cutter:
                 copy.attribute[-1].name = attribute.name
                 copy.attribute[-1].doc_string = ""
         for name in node.outputs:
-            if name and (known := self._context.type_of(name)) != Type():
+            if name and (known := self._type_of(name)) != Type():
                 self._types[self._name(name)] = known
+
+    def _type_of(self, name: str) -> Type:
+        """What is known of a tensor; of a small one whose value is known its shape as well."""
+        known = self._context.type_of(name)
+        value = self._context.value(name) if known.dims is None else None
+        return known if value is None else Type(known.dtype, value.shape)
 
     def _feed(self, model: ModelProto, name: str) -> None:
         """A constant as a constant, anything else as an input, with its value where it has one."""
@@ -234,7 +240,7 @@ class _Cutter:
             self._types[self._name(name)] = tensor_type(found)
             return
         model.graph.input.append(ValueInfoProto(name=self._name(name)))
-        self._types[self._name(name)] = self._context.type_of(name)
+        self._types[self._name(name)] = self._type_of(name)
         if has_value(self._context, name):  # which an input may replace
             copy = model.graph.initializer.add()
             _copy_tensor(self._context.scope.initializers[name], copy)

@@ -23,6 +23,7 @@ _NAMES_FOR = ("refused", "failing", "different", "unverified", "not known")
 _TRAPS_SHOWN = 3
 _WHAT_TO_DO = {
     "with traps": "inspect of one of them alone names the nodes and the command that mends them",
+    "failing": "inspect of one alone, or --fail-on refused --fail-on wrong, names the nodes",
     "not known": "no finding unless --fail-on unknown is given; the lines above say what to add",
 }
 

@@ -59,6 +59,12 @@ def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
     for node in diagnosis.nodes:
         if node.why:
             yield f"{node.node}: {node.why}"
+    if rows and not diagnosis.plan.entries:
+        ways, nodes = counted(len(rows), "other way", "other ways"), {node.node for node, _ in rows}
+        yield (
+            f"{ways} to pad {counted(len(nodes), 'node')} would give the same here: --json has them"
+        )
+        return
     for node, other in rows[:_ALTERNATIVES_SHOWN]:
         at = f"at {shape_text(node.sizes)}" if node.sizes else "here"
         tells = (

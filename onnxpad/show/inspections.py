@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from math import lcm
 from typing import TypeVar
 
@@ -293,10 +293,11 @@ def _typed(model: str) -> str:
     return visible(shlex.quote(model))
 
 
-def _facts_for(inspection: Inspection) -> str:
+def _facts_for(inspection: Inspection, known: Collection[str] = ()) -> str:
     """Options without which a pass has nothing to do at some nodes: what makes their pads known.
 
-    Numbers only where a trap is to be mended: divisors leave the sizes open.
+    Numbers only where a trap is to be mended: divisors leave the sizes open. Nothing about sizes
+    that are `known`.
     """
     numbers: dict[str, int] = {}
     divisors: dict[str, int] = {}
@@ -309,14 +310,19 @@ def _facts_for(inspection: Inspection) -> str:
             elif trapped:
                 numbers[name] = lcm(numbers.get(name, 1), int(number))
     rests = {name: f"%{divisor}=0" for name, divisor in divisors.items()}
-    return facts_text(tuple((rests | numbers).items()))
+    found = rests | numbers
+    return facts_text(tuple((name, found[name]) for name in found if name not in known))
 
 
 _FACT = re.compile(r"--dim '(.+?)(?:%(\d+)=0|=(\d+))'")
 
 
 def _for_a_target(inspection: Inspection) -> list[str] | None:
-    """What to say to `rewrite` for the first target that it can help, sizes included."""
+    """What to say to `rewrite` for the first target that it can help, sizes included.
+
+    Other targets that were asked about are named as well where they are not without a way: what is
+    written for one alone may fail them.
+    """
     from onnxpad.rewriting.for_target.report import NoWay
     from onnxpad.show.verdicts import are_many
 
@@ -328,5 +334,12 @@ def _for_a_target(inspection: Inspection) -> list[str] | None:
         batches = {b.name: 1 for one in found for b in one.open_batches if b.name}
         if batches or any(facts or not isinstance(one.way, NoWay) for one in failing):
             known = {**inspection.assumed, **dict(facts), **batches}
-            return [f"--target {name}", given_text(known)]
+            others = [
+                f"--target {other}"
+                for other, verdicts in inspection.targets.items()
+                if other != name
+                and not any(v.judgement.answer.fails and isinstance(v.way, NoWay) for v in verdicts)
+            ]
+            options = [f"--target {name}", *others, given_text(known)]
+            return [*options, _facts_for(inspection, known)]
     return None

@@ -11,7 +11,7 @@ from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import describe_edit, edit_record
 from onnxpad.padding.chain import Skip
 from onnxpad.padding.effective_pads import multiples_text, settling
-from onnxpad.rewriting.costs import Cost
+from onnxpad.rewriting.costs import NOMINAL, Cost
 from onnxpad.rewriting.pipeline import Refusal, Undone
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.show.stated_sizes import relied_text
@@ -54,7 +54,10 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
     target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
     warnings = validation.warnings if validation else ()
     verdict = f"validation: {validation.verdict}: {validation.reason}" if validation else ""
+    done = visible(f"{name}{target}: {_summary(rewriting, written, refused=refused)}")
+    first = refused and validation is not None  # `proved` alone would read like success
     lines = [
+        done if first else "",
         script_text(rewriting) if script else "",
         skips_text(rewriting),
         notes_text(rewriting),
@@ -65,7 +68,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         *_undecided(validation),
         relied_text(rewriting),
         _own_runtime_text(rewriting, written),
-        visible(f"{name}{target}: {_summary(rewriting, written, refused=refused)}"),
+        "" if first else done,
         visible(_cost_text(rewriting, model, written)) if not refused else "",
         _nothing_to_do(rewriting, written),
         idle_text(in_vain=_in_vain(rewriting), compared=compared),
@@ -235,8 +238,14 @@ def fitting_text(rewriting: Rewriting) -> str:
         for (op, said), nodes in alike.items()
     ]
     if plans:
+<<<<<<< HEAD
         lines.append(f"cost: {'nothing' if found.cost == Cost() else found.cost}")
     lines.append(taken_text(rewriting))
+=======
+        sizes = f", with {NOMINAL} for each of {', '.join(found.open_sizes)}"
+        at = visible(sizes) if found.open_sizes else ""
+        lines.append(f"cost: {'nothing' if found.cost == Cost() else f'{found.cost}{at}'}")
+>>>>>>> 345bbe5f79075895956b42d611179dd3f7047dee
     lines.append(no_way_text(rewriting.target, found.no_way))
     lines.append(opening_text(rewriting.target, found.opening, found.no_way))
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]

@@ -37,6 +37,7 @@ def test_of_many_models_those_that_fail_alone(capsys: Captured) -> None:
     assert every[0] == some[0] == 1
     assert some[1] == [line for line in every[1] if not line.startswith(good)]
     assert len(some[1]) == len(every[1]) - 1
+    assert "--fail-on refused --fail-on wrong, names the nodes" in "".join(some[1])
     assert run(["inspect", bad, "--failing"]) == 2
     assert "one model has one report" in capsys.readouterr().err
 

@@ -8,6 +8,7 @@ from onnx import ModelProto, parser
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.diagnosis.score import ReferenceValues, scored
+from onnxpad.show.diagnoses import diagnosis_text
 from tests.retargeting.running import Array, outputs, signed
 
 BODY = """
@@ -99,3 +100,30 @@ def test_one_cell_that_agrees_is_chance(agree: int, unlike: float) -> None:
     got[:agree] = right[:agree]
     target = ReferenceValues(("y",), {"y": right}, {"y": 1e-5})
     assert scored(_Fixed(got), target, (0,)).unlike == unlike  # type: ignore[arg-type]
+
+
+POOL = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (float[1, 1, 9, 9] x) => (float[1, 1, 5, 5] y) {
+  [pool] y = AveragePool
+    <kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1], count_include_pad = COUNTS> (x)
+}
+"""
+
+
+def test_ways_that_an_input_would_tell_apart_have_other_names() -> None:
+    feeds = {"x": signed(0, 1, 1, 9, 9)}
+    right = outputs(written(POOL, COUNTS="1"), feeds)[0]
+    found = found_for(written(POOL, COUNTS="0"), right, feeds)
+    (node,) = found.nodes
+    names = [node.after, *(other.label for other in node.alternatives)]
+    assert len(names) > 1
+    assert len(set(names)) == len(names)
+
+
+def test_a_model_that_needs_no_repair_has_one_line_about_other_ways() -> None:
+    feeds = {"x": signed(0, 1, 1, 9, 9)}
+    model = written(POOL, COUNTS="1")
+    text = diagnosis_text(found_for(model, outputs(model, feeds)[0], feeds))
+    assert "also fits" not in text
+    assert text.count("other way") == text.count("--json has them") == 1

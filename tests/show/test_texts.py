@@ -101,6 +101,15 @@ def test_what_a_rewrite_costs_stands_under_it(tmp_path: Path) -> None:
     assert counts == {"before": 10, "after": 15, "change": {"Pad": 5}}
 
 
+def test_nothing_written_stands_above_what_is_proved_of_it() -> None:
+    model = MODELS / "k_unet_dyn_op13.onnx"
+    done = rewrite(model, target="opencv")
+    proved = validate(model, model, proof_only=True)
+    text = rewriting_text("m.onnx", None, done, proved, refused=True)
+    assert text.startswith("m.onnx: nothing written\n")
+    assert text.index("nothing written") < text.index("validation: proved")
+
+
 def test_a_refused_write_says_so() -> None:
     done = rewrite(MODELS / "k_unet_dyn_op13.onnx", target="opencv")
     text = rewriting_text("m.onnx", None, done, refused=True)

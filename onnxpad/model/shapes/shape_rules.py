@@ -62,7 +62,9 @@ _KEEP = (
 _MATRIX = 2
 """Axes of a matrix."""
 _BROADCAST = ("Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Sum", "Mean", "Mod")
-_LOGIC = ("And", "Or", "Xor", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual")
+_LOGIC = (
+    *("And", "Or", "Xor", "Not", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual"),
+)
 
 
 def keep(inputs: Sequence[Type], _: RuleFacts) -> Type:

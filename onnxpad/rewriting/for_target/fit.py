@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import pads_before, readers_of
@@ -47,8 +48,13 @@ class Fitted(NamedTuple):
     `cost` is what the work of the whole model grew by, `opening` what a user can add to the
     request for those without a way. `elsewhere` are nodes that the target takes as they are now,
     and onnxruntime, which ran them before, computes wrongly or refuses. `note` says what is not
+<<<<<<< HEAD
     known of the release that was asked for, `prepared` what was done to the model as a whole. Of
     `judged` nodes the target takes `taken` as they are now.
+=======
+    known of the release that was asked for, `prepared` what was done to the model as a whole,
+    `open_sizes` are those of its inputs, each of which counts as 64 in what it costs.
+>>>>>>> 345bbe5f79075895956b42d611179dd3f7047dee
     """
 
     plans: tuple[NodeVerdict, ...]
@@ -59,8 +65,12 @@ class Fitted(NamedTuple):
     elsewhere: tuple[NodeVerdict, ...] = ()
     note: str = ""
     prepared: tuple[str, ...] = ()
+<<<<<<< HEAD
     judged: int = 0
     taken: int = 0
+=======
+    open_sizes: tuple[str, ...] = ()
+>>>>>>> 345bbe5f79075895956b42d611179dd3f7047dee
 
 
 def fit(
@@ -105,11 +115,23 @@ def fit(
         tuple(changes),
         cost,
         opened,
+<<<<<<< HEAD
         note=planner.judge.target.note,
         prepared=tuple(whole.told),
         judged=len({one.node for one in found} | failing),
         taken=sum(one.judgement.answer is Answer.TAKES for one in found if one.node not in failing),
+=======
+        note=note,
+        prepared=tuple(whole.told),
+        open_sizes=_open_sizes(session),
+>>>>>>> 345bbe5f79075895956b42d611179dd3f7047dee
     )
+
+
+def _open_sizes(session: EditSession) -> tuple[str, ...]:
+    main = session.contexts[0]
+    sizes = (size for name in main.scope.input_places for size in main.type_of(name).dims or ())
+    return tuple(dict.fromkeys(show(size) for size in sizes if not isinstance(size, int)))
 
 
 def _in_rounds(

@@ -8,8 +8,11 @@ from dataclasses import dataclass, field, replace
 from onnxpad.model.editing.opsets import NEWEST, Kept, moved
 from onnxpad.model.editing.script import FixSize
 from onnxpad.model.editing.session import EditSession
+from onnxpad.model.graph.nodes import NodeId
+from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind, Since
+from onnxpad.rewriting.for_target.anywhere import met_anywhere
 from onnxpad.rewriting.for_target.obstacles import Judge
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay
 from onnxpad.rewriting.for_target.requests import beyond_batch
@@ -41,8 +44,10 @@ class Preparation:
     def at_once(self, session: EditSession, planner: Planner) -> Planner:
         """Before any search: another opset costs nothing, and where sizes are open no pass helps.
 
-        That is so for operators that stay in their place.
+        That is so for operators that stay in their place. Known pads are written as numbers where
+        the target stops at what computes them.
         """
+        self._write_pads(session, planner)
         judge = planner.judge
         rows = [
             row
@@ -63,6 +68,23 @@ class Preparation:
             nearest = one.way.remaining if isinstance(one.way, NoWay) else ()
             rows += [row for obstacle in nearest for row in obstacle.judgement.rows]
         return self._done(session, planner, rows)
+
+    def _write_pads(self, session: EditSession, planner: Planner) -> None:
+        met = {
+            (context.scope.id, node.key)
+            for context, node, _, found in met_anywhere(session, planner.judge.target)
+            if planner.judge.objects(found)
+        }
+        pads = {
+            site.address
+            for site in (session.sites_now() if met and planner.may_use("static-pads") else ())
+            if site.chain.op.kind is Kind.PAD and met & _computing(site)
+        }
+        log = run(session, [find_pass("static-pads")], pads.__contains__)
+        if log.changes:
+            nodes = ", ".join(repr(change.node.label) for change in log.changes)
+            self.told.append(f"the pads of {nodes} are numbers now: it stops at what computed them")
+        self.changes += log.changes
 
     def _done(self, session: EditSession, planner: Planner, rows: list[Row]) -> Planner:
         if "sizes" not in self._tried and any(row.asks_for_sizes for row in rows):
@@ -104,6 +126,18 @@ class Preparation:
         pads = {s.address for s in session.sites_now() if s.chain.op.kind is Kind.PAD}
         log = run(session, [find_pass("all-axes")], lambda address: address in pads)
         self.changes += log.changes
+
+
+def _computing(site: Site) -> set[NodeId]:
+    """The nodes of its own graph that compute the pads of a Pad, or its value."""
+    producers, found = site.contexts[0].scope.producers, set[NodeId]()
+    waiting = list(site.node.inputs[1:])
+    while waiting:
+        maker = producers.get(waiting.pop())
+        if maker is not None and (node_id := (site.address.id[0], maker.key)) not in found:
+            found.add(node_id)
+            waiting += maker.inputs
+    return found
 
 
 def _better(session: EditSession, judge: Judge, now: int) -> Iterator[int]:

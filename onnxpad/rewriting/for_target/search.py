@@ -160,6 +160,10 @@ class Planner:
         judge = self.judge.knowing(assumes_sizes=assumes_sizes)
         return Planner(judge, self._wishes, self._steps)
 
+    def may_use(self, name: str) -> bool:
+        """Whether the user did not leave this pass out."""
+        return any(rule.name == name for rule in self._rules)
+
     def plan(self, context: Context, node: Node, floor: Answer = Answer.TAKES) -> PassPlan | NoWay:
         """What to do with a node that the target does not take, and at best does `floor` with."""
         self._steps.begin(context.document)

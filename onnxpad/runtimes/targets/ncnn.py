@@ -8,11 +8,16 @@ that crops cells, and the network runs with other sizes, without a word (measure
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
+from itertools import permutations, product
 from typing import NamedTuple
 
+<<<<<<< HEAD
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import AutoPad, Chain, Pads
+=======
+from onnxpad.geometry.windows import Axis, same_totals
+from onnxpad.padding.chain import Chain, Pads
+>>>>>>> 345bbe5f79075895956b42d611179dd3f7047dee
 from onnxpad.padding.operators import Destination
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
@@ -107,6 +112,7 @@ _OTHER_WINDOWS = Condition(
 )
 
 
+<<<<<<< HEAD
 def _begins_unlike_stride_one(chain: Chain, pads: Pads) -> bool:
     lower = chain.padding is AutoPad.SAME_LOWER
     return any(
@@ -118,6 +124,24 @@ def _begins_unlike_stride_one(chain: Chain, pads: Pads) -> bool:
 _BEGINS_UNLIKE_STRIDE_ONE = Condition(
     "SAME with stride 1 would have other begin pads, which pnnx writes",
     w.of_pads(_begins_unlike_stride_one),
+=======
+def _pads_beside_negative(chain: Chain) -> bool:
+    """Whether at sizes that two axes may have, SAME has a negative total on one and pads the other.
+
+    ncnn (src/layer/convolution.cpp, make_padding, and alike for groups and 3 axes) pads all axes as
+    soon as one total is positive, with negative pads on the others, for which its Padding copies
+    rows of another length than it has room for. Where no total is positive it pads nothing.
+    """
+    return any(
+        min(one) < 0 < max(other) for one, other in permutations(map(same_totals, chain.axes), 2)
+    )
+
+
+_PADS_BESIDE_NEGATIVE = Condition(
+    "SAME pads an axis, and of another no window reads the last cell, which it takes for negative "
+    "padding",
+    _pads_beside_negative,
+>>>>>>> 345bbe5f79075895956b42d611179dd3f7047dee
 )
 _FEEDS_OUTPUTS_ALONE = Condition(
     "its result is only an output of the model",
@@ -167,6 +191,12 @@ TARGET = Target(
             (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, _ABOVE_TWO_AXES, by=_seen("batches of 2")
         ),
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
+        miscomputes(
+            "Conv",
+            w.SAME_UPPER,
+            _PADS_BESIDE_NEGATIVE,
+            by=_seen("SAME with a kernel below the stride on one axis: memory is overwritten"),
+        ),
         miscomputes(
             "Conv",
             w.WEIGHT_MADE,

@@ -11,6 +11,7 @@ import onnx
 import onnx_graphsurgeon as gs
 import pytest
 from onnx import ModelProto, helper, parser, shape_inference
+from onnx.reference import ReferenceEvaluator
 
 from onnxpad.errors import RequestError
 from onnxpad.rewriting.for_target.report import NoWay, PassPlan
@@ -241,3 +242,44 @@ def test_what_a_pass_writes_in_its_second_way_is_a_plan_too(target: str) -> None
     x = -np.arange(1, 37, dtype=np.float32).reshape(1, 1, 6, 6)
     before, after = (run_model(one, {"x": x}) for one in (parser.parse_model(MIXED), found.model))
     assert np.array_equal(before["y"], after["y"])
+
+
+def half_of(size: str, left: str) -> str:
+    """torch.div(size, 2, rounding_mode="floor"), as PyTorch writes it."""
+    return f"""
+        {left}d = Div ({size}, two) {left}n = Less ({size}, zero)
+        {left}x = Xor ({left}n, no)
+        {left}m = Mod ({size}, two) {left}e = Equal ({left}m, zero) {left}o = Not ({left}e)
+        {left}a = And ({left}x, {left}o) {left}s = Sub ({left}d, one)
+        {left} = Where ({left}a, {left}s, {left}d)"""
+
+
+HALVED = f"""
+    s = Shape (x) h = Gather (s, two) {half_of("h", "half")}
+    rows = Unsqueeze (half, first) pair = Concat <axis = 0> (rows, rows)
+    alike = Concat <axis = 0> (rows, rows) count = Shape (alike) rest = Sub (eight, count)
+    none = ConstantOfShape (rest) nothing = Cast <to = 7> (none) all = Concat <axis = 0> (pair, nothing)
+    table = Reshape (all, two_wide) back = Slice (table, last, far, first, minus)
+    turned = Transpose <perm = [1, 0]> (back) pads = Reshape (turned, flat)
+    z = Pad <mode = "constant"> (x, pads)
+    y = Conv <kernel_shape = [3, 3]> (z, w)"""
+
+
+@pytest.mark.parametrize("target", ["ncnn", "tflite", "opencv"])
+def test_pads_from_a_floor_division_of_a_size(target: str) -> None:
+    constants = (
+        "int64 two = {2}, int64 one = {1}, int64 zero = {0}, bool no = {0}, int64[1] first = {0}, "
+        "int64[1] eight = {8}, int64[2] two_wide = {-1, 2}, int64[1] last = {-1}, "
+        "int64[1] far = {-9223372036854775807}, int64[1] minus = {-1}, int64[1] flat = {-1}, "
+        f"float[2, 2, 3, 3] w = {{{', '.join(['1'] * 36)}}}"
+    )
+    text = f"""<ir_version: 8, opset_import: ["": 17]>
+    net (float[1, 2, h, 9] x) => (float[a, b, c, d] y) <{constants}> {{ {HALVED} }}"""
+    model = onnx.parser.parse_model(text)
+    done = rewrite(model, target=target, dims={"h": 6})
+    assert done.unfit == ()
+    assert isinstance(done.model, ModelProto)
+    assert {node.op_type for node in done.model.graph.node} <= {"Pad", "Conv"}
+    x = np.random.default_rng(5).normal(size=(1, 2, 6, 9)).astype(np.float32)
+    first, second = (ReferenceEvaluator(one).run(None, {"x": x})[0] for one in (model, done.model))
+    np.testing.assert_allclose(first, second, rtol=1e-5, atol=1e-5)
