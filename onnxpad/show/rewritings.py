@@ -238,14 +238,10 @@ def fitting_text(rewriting: Rewriting) -> str:
         for (op, said), nodes in alike.items()
     ]
     if plans:
-<<<<<<< HEAD
-        lines.append(f"cost: {'nothing' if found.cost == Cost() else found.cost}")
-    lines.append(taken_text(rewriting))
-=======
         sizes = f", with {NOMINAL} for each of {', '.join(found.open_sizes)}"
         at = visible(sizes) if found.open_sizes else ""
         lines.append(f"cost: {'nothing' if found.cost == Cost() else f'{found.cost}{at}'}")
->>>>>>> 345bbe5f79075895956b42d611179dd3f7047dee
+    lines.append(taken_text(rewriting))
     lines.append(no_way_text(rewriting.target, found.no_way))
     lines.append(opening_text(rewriting.target, found.opening, found.no_way))
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]

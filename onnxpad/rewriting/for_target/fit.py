@@ -48,13 +48,9 @@ class Fitted(NamedTuple):
     `cost` is what the work of the whole model grew by, `opening` what a user can add to the
     request for those without a way. `elsewhere` are nodes that the target takes as they are now,
     and onnxruntime, which ran them before, computes wrongly or refuses. `note` says what is not
-<<<<<<< HEAD
     known of the release that was asked for, `prepared` what was done to the model as a whole. Of
-    `judged` nodes the target takes `taken` as they are now.
-=======
-    known of the release that was asked for, `prepared` what was done to the model as a whole,
-    `open_sizes` are those of its inputs, each of which counts as 64 in what it costs.
->>>>>>> 345bbe5f79075895956b42d611179dd3f7047dee
+    `judged` nodes the target takes `taken` as they are now. `open_sizes` are those of the model's
+    inputs, each of which counts as 64 in what it costs.
     """
 
     plans: tuple[NodeVerdict, ...]
@@ -65,12 +61,9 @@ class Fitted(NamedTuple):
     elsewhere: tuple[NodeVerdict, ...] = ()
     note: str = ""
     prepared: tuple[str, ...] = ()
-<<<<<<< HEAD
     judged: int = 0
     taken: int = 0
-=======
     open_sizes: tuple[str, ...] = ()
->>>>>>> 345bbe5f79075895956b42d611179dd3f7047dee
 
 
 def fit(
@@ -115,16 +108,11 @@ def fit(
         tuple(changes),
         cost,
         opened,
-<<<<<<< HEAD
         note=planner.judge.target.note,
         prepared=tuple(whole.told),
         judged=len({one.node for one in found} | failing),
         taken=sum(one.judgement.answer is Answer.TAKES for one in found if one.node not in failing),
-=======
-        note=note,
-        prepared=tuple(whole.told),
         open_sizes=_open_sizes(session),
->>>>>>> 345bbe5f79075895956b42d611179dd3f7047dee
     )
 
 

@@ -11,13 +11,8 @@ from dataclasses import replace
 from itertools import permutations, product
 from typing import NamedTuple
 
-<<<<<<< HEAD
-from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import AutoPad, Chain, Pads
-=======
 from onnxpad.geometry.windows import Axis, same_totals
-from onnxpad.padding.chain import Chain, Pads
->>>>>>> 345bbe5f79075895956b42d611179dd3f7047dee
+from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.operators import Destination
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
@@ -112,7 +107,6 @@ _OTHER_WINDOWS = Condition(
 )
 
 
-<<<<<<< HEAD
 def _begins_unlike_stride_one(chain: Chain, pads: Pads) -> bool:
     lower = chain.padding is AutoPad.SAME_LOWER
     return any(
@@ -124,7 +118,9 @@ def _begins_unlike_stride_one(chain: Chain, pads: Pads) -> bool:
 _BEGINS_UNLIKE_STRIDE_ONE = Condition(
     "SAME with stride 1 would have other begin pads, which pnnx writes",
     w.of_pads(_begins_unlike_stride_one),
-=======
+)
+
+
 def _pads_beside_negative(chain: Chain) -> bool:
     """Whether at sizes that two axes may have, SAME has a negative total on one and pads the other.
 
@@ -141,7 +137,6 @@ _PADS_BESIDE_NEGATIVE = Condition(
     "SAME pads an axis, and of another no window reads the last cell, which it takes for negative "
     "padding",
     _pads_beside_negative,
->>>>>>> 345bbe5f79075895956b42d611179dd3f7047dee
 )
 _FEEDS_OUTPUTS_ALONE = Condition(
     "its result is only an output of the model",
