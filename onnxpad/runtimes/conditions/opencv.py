@@ -75,6 +75,7 @@ def rows_of_crops(
                 _of_same(_crops_elsewhere(width)),
             ),
             by=by("SAME ConvTranspose, as many cells"),
+            unshown="it takes SAME_LOWER with a kernel of an even size",
         ),
         miscomputes(
             w.TRANSPOSED, *when, w.OUTPUT_SHAPE, ~w.SAME, by=by("output_shape"), does=_OTHER_SHAPE
