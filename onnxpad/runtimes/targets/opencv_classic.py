@@ -287,6 +287,7 @@ TARGET = Target(
                 p.READS_INPUT,
                 t.NOT_TWO_D | ~w.EXPLICIT_ASYMMETRIC,
                 by=_in_4("QLinearConv of an input of the model"),
+                unshown="small models quantise in front of it",
             ),
             miscomputes(
                 "QLinearConv",
@@ -294,6 +295,7 @@ TARGET = Target(
                 t.TWO_D,
                 w.EXPLICIT_ASYMMETRIC,
                 by=_in_4("asymmetric QLinearConv of an input of the model"),
+                unshown="small models quantise in front of it",
             ),
             miscomputes(
                 p.PAD,
