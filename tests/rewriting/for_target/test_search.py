@@ -258,7 +258,8 @@ HALVED = f"""
     s = Shape (x) h = Gather (s, two) {half_of("h", "half")}
     rows = Unsqueeze (half, first) pair = Concat <axis = 0> (rows, rows)
     alike = Concat <axis = 0> (rows, rows) count = Shape (alike) rest = Sub (eight, count)
-    none = ConstantOfShape (rest) nothing = Cast <to = 7> (none) all = Concat <axis = 0> (pair, nothing)
+    none = ConstantOfShape (rest) nothing = Cast <to = 7> (none)
+    all = Concat <axis = 0> (pair, nothing)
     table = Reshape (all, two_wide) back = Slice (table, last, far, first, minus)
     turned = Transpose <perm = [1, 0]> (back) pads = Reshape (turned, flat)
     z = Pad <mode = "constant"> (x, pads)
@@ -281,5 +282,8 @@ def test_pads_from_a_floor_division_of_a_size(target: str) -> None:
     assert isinstance(done.model, ModelProto)
     assert {node.op_type for node in done.model.graph.node} <= {"Pad", "Conv"}
     x = np.random.default_rng(5).normal(size=(1, 2, 6, 9)).astype(np.float32)
-    first, second = (ReferenceEvaluator(one).run(None, {"x": x})[0] for one in (model, done.model))
+    first, second = (
+        list(ReferenceEvaluator(one).run(None, {"x": x}))[0]  # noqa: RUF015
+        for one in (model, done.model)
+    )
     np.testing.assert_allclose(first, second, rtol=1e-5, atol=1e-5)
