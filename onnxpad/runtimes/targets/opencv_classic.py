@@ -113,6 +113,16 @@ _ZERO_POINT_OFF_MIDDLE = Condition(
     _off_middle,
 )
 
+_UNPADDED_BELOW_STRIDE = Condition(
+    "SAME pads the begin of an axis whose kernel is below its stride",
+    w.of_pads(
+        lambda c, pads: any(
+            axis.kernel < axis.stride and begin > 0
+            for axis, begin in zip(c.axes, pads.begins, strict=True)
+        )
+    ),
+)
+
 
 def _crops_of_one(by: Callable[[str], Evidence], *when: Condition) -> Row:
     return miscomputes(
@@ -159,6 +169,12 @@ TARGET = Target(
             w.POOLS, w.SAME_LOWER, w.ASYMMETRIC, t.spatial_axes(2, 3), by=_seen("SAME_LOWER pools")
         ),
         miscomputes("Conv", w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
+        miscomputes(
+            ("Conv", "QLinearConv", *w.POOLS),
+            w.SAME,
+            _UNPADDED_BELOW_STRIDE,
+            by=_seen("SAME with kernels below the stride: pads nothing"),
+        ),
         miscomputes(
             "Conv", DEPTHWISE_READS_BEYOND, by=_in_all("depthwise convolutions: rows behind")
         ),

@@ -96,6 +96,12 @@ TARGET = Target(
         ),
         miscomputes("Conv", t.THREE_D, w.SAME, _SAME_SHORT, by=_seen("kernels below the stride")),
         miscomputes(w.POOLS, w.SAME, _SAME_SHORT, by=_seen("kernels below the stride")),
+        refuses(
+            w.POOLS,
+            w.SAME_LOWER,
+            w.SAME_NEGATIVE,
+            by=_seen("SAME_LOWER pools, kernels below the stride"),
+        ),
         refuses("Conv", w.STRIDED_AND_DILATED, by=_seen("strides with dilations")),
         refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
         miscomputes(w.TRANSPOSED, w.SAME, w.PADDED, by=_seen("SAME ConvTranspose")),

@@ -1,0 +1,118 @@
+"""SAME on axes whose kernel is below their stride, in OpenCV's classic engine and in tflite."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+
+from onnxpad.inspection import inspect
+from onnxpad.model.assembled import with_output_shapes
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.validation.expected import expected
+from tests.models.text import text_model
+from tests.runtimes.live import RUNTIMES
+from tests.runtimes.live.environments import Unavailable
+from tests.runtimes.live.judging import Verdict
+from tests.runtimes.live.running import Case, outcomes
+
+UPPER, LOWER = "SAME_UPPER", "SAME_LOWER"
+FAILURES: dict[Answer, Verdict] = {
+    Answer.TAKES: "ok",
+    Answer.MISCOMPUTES: "wrong",
+    Answer.REFUSES: "refused",
+}
+
+
+class Layer(NamedTuple):
+    """Sizes of the spatial axes; kernel and stride of each."""
+
+    operator: str
+    sizes: tuple[int | str, ...]
+    kernel: tuple[int, ...]
+    strides: tuple[int, ...]
+    auto_pad: str = UPPER
+
+
+SAID = {
+    "opencv-classic": {
+        Layer("Conv", (13, 13), (3, 3), (4, 4)): Answer.MISCOMPUTES,
+        Layer("Conv", (17, 17), (4, 4), (5, 5)): Answer.MISCOMPUTES,
+        Layer("Conv", (13, 12), (3, 1), (4, 4)): Answer.MISCOMPUTES,
+        Layer("Conv", (13,), (3,), (4,)): Answer.MISCOMPUTES,
+        Layer("Conv", (9, 9, 9), (3, 3, 3), (4, 4, 4), LOWER): Answer.MISCOMPUTES,
+        Layer("MaxPool", (13, 13), (3, 3), (4, 4)): Answer.MISCOMPUTES,
+        Layer("AveragePool", (13, 12), (3, 3), (4, 3), LOWER): Answer.MISCOMPUTES,
+        Layer("Conv", (14, 14), (3, 3), (4, 4)): Answer.TAKES,
+        Layer("Conv", (15, 15), (3, 3), (4, 4), LOWER): Answer.TAKES,
+        Layer("Conv", (13, 12), (4, 3), (4, 4)): Answer.TAKES,
+        Layer("Conv", (12, 12), (3, 1), (1, 2)): Answer.TAKES,
+        Layer("MaxPool", (11, 11), (2, 2), (5, 5)): Answer.TAKES,
+        Layer("AveragePool", (14, 14), (3, 3), (4, 4)): Answer.TAKES,
+    },
+    "tflite": {
+        Layer("MaxPool", (12, 12), (1, 1), (2, 2), LOWER): Answer.REFUSES,
+        Layer("MaxPool", (12, 12), (3, 1), (2, 2), LOWER): Answer.REFUSES,
+        Layer("AveragePool", (11, 12), (1, 1), (1, 2), LOWER): Answer.REFUSES,
+        Layer("MaxPool", (12,), (1,), (2,), LOWER): Answer.REFUSES,
+        Layer("AveragePool", (6, 6, 6), (1, 1, 1), (2, 2, 2), LOWER): Answer.REFUSES,
+        Layer("MaxPool", (11, 11), (1, 1), (2, 2), LOWER): Answer.TAKES,
+        Layer("MaxPool", (12, 12), (1, 1), (2, 2)): Answer.TAKES,
+    },
+}
+CASES = [(target, *one) for target, layers in SAID.items() for one in layers.items()]
+
+
+def model(layer: Layer) -> onnx.ModelProto:
+    rank = len(layer.sizes)
+    conv = layer.operator == "Conv"
+    made = text_model(
+        f'y = {layer.operator} <auto_pad="{layer.auto_pad}", kernel_shape={list(layer.kernel)}, '
+        f"strides={list(layer.strides)}> (x{', w' * conv})",
+        inputs=f"float[1, 4, {', '.join(map(str, layer.sizes))}] x",
+        outputs=f"float[{', '.join('abcde'[: rank + 2])}] y",
+    )
+    if conv:
+        weight = np.random.default_rng(0).normal(size=(4, 4, *layer.kernel))
+        made.graph.initializer.append(numpy_helper.from_array(weight.astype(np.float32), "w"))
+    return made
+
+
+def answer(target: str, layer: Layer) -> Answer:
+    (found,) = inspect(model(layer), target=target).targets[target]
+    return found.judgement.answer
+
+
+@pytest.mark.parametrize(("target", "layer", "said"), CASES, ids=str)
+def test_each_is_called_what_it_was_measured_to_be(target: str, layer: Layer, said: Answer) -> None:
+    assert answer(target, layer) is said
+
+
+def test_open_sizes_count_as_the_worst_that_they_may_be() -> None:
+    opened = Layer("Conv", ("h", "w"), (3, 3), (4, 4))
+    assert answer("opencv-classic", opened) is Answer.MISCOMPUTES
+    opened = Layer("Conv", ("h", "w"), (2, 2), (4, 4))
+    assert answer("opencv-classic", opened) is Answer.TAKES
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("target", SAID)
+def test_the_runtime_does_what_is_written_here(target: str, tmp_path: Path) -> None:
+    cases = {}
+    for number, layer in enumerate(SAID[target]):
+        shape = (1, 4, *(int(size) for size in layer.sizes))
+        feeds = {"x": np.random.default_rng(number).normal(size=shape).astype(np.float32)}
+        right = expected(model(layer), feeds).outputs
+        path = tmp_path / f"{number}.onnx"
+        onnx.save(with_output_shapes(model(layer), right), path)
+        cases[layer] = Case(path, feeds, right)
+    try:
+        found = outcomes(RUNTIMES[target], cases)
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    verdicts = {layer: one.verdict for layer, one in found.items()}
+    assert verdicts == {layer: FAILURES[said] for layer, said in SAID[target].items()}
