@@ -20,7 +20,7 @@ from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.graph.types import Type
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.lowest_cells import lowest_cell
-from onnxpad.model.reading.near_and_far_pads import follows_window, front_of
+from onnxpad.model.reading.near_and_far_pads import follows_quantised, follows_window, front_of
 from onnxpad.model.reading.pads import read_pad, value_type
 from onnxpad.model.reading.quantised import between, input_of
 from onnxpad.model.reading.readers_of_pad import feeds_alone, feeds_channels_last
@@ -381,6 +381,8 @@ def _pad_chain(
         shape=source.dims,
         around=Around(
             reads_input=is_model_input(context, node.inputs[0]),
+            behind_quantised=context.document.quantises
+            and follows_quantised(context, node.inputs[0]),
             feeds_alone=alone,
             at_least=lowest_cell(context, node.inputs[0]) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),

@@ -288,7 +288,7 @@ def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dic
     if op.kind is Kind.AVERAGE:
         facts["off_zero"] = is_off_zero(context, node.inputs[0])
     if op.kind is Kind.MAX:
-        facts["behind_quantised"] = _follows_quantised(context, node.inputs[0])
+        facts["behind_quantised"] = follows_quantised(context, node.inputs[0])
     if op.kind in (Kind.CONVOLUTION, Kind.MAX) and not op.quantised:
         maker = context.scope.producers.get(node.inputs[0])
         if maker is not None and maker.op_type == "DequantizeLinear":
@@ -310,7 +310,7 @@ def quantised_at(context: Context, node: Node, *, alone: bool) -> Node | None:
     return first if first.op_type == "QuantizeLinear" and first.inputs[2:] else None
 
 
-def _follows_quantised(context: Context, name: str) -> bool:
+def follows_quantised(context: Context, name: str) -> bool:
     """Whether a tensor comes from QuantizeLinear or QLinear..., maybe through other operators."""
     for _ in range(_LONGEST_ROW):
         maker = context.scope.producers.get(name)

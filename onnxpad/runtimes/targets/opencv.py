@@ -21,6 +21,7 @@ from onnxpad.runtimes.conditions.companions import (
 )
 from onnxpad.runtimes.conditions.opencv import rows_of_crops
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.weights import DEPTHWISE
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "opencv-python-headless 5.0.0.93, ENGINE_NEW"
@@ -118,7 +119,14 @@ TARGET = Target(
             says="OpenCV leaves the result of a convolution on bytes in the type that it reads",
         ),
         refuses(BYTES_CHANGED, by=_seen("Sigmoid between int8 and uint8")),
-        miscomputes("Conv", w.KERNEL_OF_ONE, w.PADDED, by=_seen("1x1 convolutions with pads")),
+        miscomputes(
+            ("Conv", "QLinearConv"),
+            w.KERNEL_OF_ONE,
+            ~w.STRIDED,
+            w.PADDED,
+            ~DEPTHWISE,
+            by=_seen("1x1 convolutions with pads"),
+        ),
         *rows_of_crops(_seen, dilates=True),
         miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),

@@ -51,7 +51,6 @@ _PACKAGE = "opencv-python-headless"
 _in_4 = measured(f"{_PACKAGE} 4.14, 4.12, 4.10 and 4.8")
 _to_4_12 = measured(f"{_PACKAGE} 4.12, 4.10 and 4.8")
 _to_4_10 = measured(f"{_PACKAGE} 4.10 and 4.8")
-_in_4_12 = measured(f"{_PACKAGE} 4.12")
 
 _FROM_PYTORCH = Condition(
     "the model names pytorch as its producer",
@@ -271,7 +270,7 @@ TARGET = Target(
             p.PAD,
             t.element_type("uint8"),
             p.WRITES_VALUE,
-            p.READS_INPUT,
+            ~t.BEHIND_QUANTISED,
             by=_seen("Pad of uint8 with a value: writes 128 less, and never below 0"),
         ),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
@@ -318,6 +317,7 @@ TARGET = Target(
                 t.EIGHT_BIT,
                 p.CONSTANT,
                 ~p.VALUE_LEFT_OUT,
+                ~t.BEHIND_QUANTISED,
                 by=_in_4("Pad of int8 and uint8, constant_value given: another value"),
             ),
             gone="5.0",
@@ -330,12 +330,6 @@ TARGET = Target(
                 by=_to_4_12("convolutions without kernel_shape"),
             ),
             gone="4.14",
-        ),
-        *until(
-            "4.12",
-            miscomputes(
-                p.PAD, t.EIGHT_BIT, ~p.READS_INPUT, by=_in_4_12("Pad of int8: another value")
-            ),
         ),
         *until(
             "4.10",

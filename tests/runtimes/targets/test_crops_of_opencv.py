@@ -14,7 +14,7 @@ from onnx import TensorProto, helper
 
 from onnxpad import inspect, rewrite
 from onnxpad.runtimes.conditions.rows import Answer
-from tests.runtimes.targets.test_facts import chain, weights
+from tests.runtimes.targets.test_facts import Step, chain, weights
 from tests.runtimes.targets.test_held_out_facts import only
 
 OLD = ("4.8", "4.10", "4.12", "4.14")
@@ -142,3 +142,36 @@ def test_pads_of_bytes_that_enter_the_model(kind: int, release: str) -> None:
         found = inspect(model, target=f"opencv-classic@{release}").targets
         (one,) = next(iter(found.values()))
         assert one.judgement.answer is (RIGHT if right else WRONG)
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int8])
+@pytest.mark.parametrize("release", ["4.8", "4.12", "4.14", "5.0"])
+def test_pads_of_bytes_are_right_between_quantised_tensors(kind: type[Any], release: str) -> None:
+    around: list[Any] = [np.float32(0.1), kind(3)]
+    pads = np.array([0, 0, 1, 1, 0, 0, 1, 1])
+    for mode, value, right in (
+        ("constant", [], kind is np.int8),
+        ("constant", [kind(0)], True),
+        ("constant", [kind(7)], True),
+        ("edge", [], True),
+    ):
+        steps: list[Step] = [
+            ("QuantizeLinear", around, {}),
+            ("Pad", [pads, *value], {"mode": mode}),
+            ("DequantizeLinear", around, {}),
+        ]
+        answer = only(chain(13, [1, 2, 5, 6], *steps), f"opencv-classic@{release}")
+        assert answer is (RIGHT if right else WRONG)
+
+
+@pytest.mark.parametrize("release", ["4.10", "4.12", "4.14", "5.0"])
+def test_pads_of_bytes_that_a_transpose_hands_on(release: str) -> None:
+    pads = np.array([0, 0, 1, 1, 0, 0, 1, 1])
+    steps: list[Step] = [
+        ("Transpose", [], {"perm": [0, 1, 3, 2]}),
+        ("Pad", [pads, np.uint8(7)], {}),
+    ]
+    model = chain(13, [1, 2, 5, 6], *steps)
+    model.graph.input[0].type.tensor_type.elem_type = TensorProto.UINT8
+    model.graph.output[0].type.tensor_type.elem_type = TensorProto.UINT8
+    assert only(model, f"opencv-classic@{release}") is WRONG

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper, parser
 
 import onnxpad
 from onnxpad.runtimes.conditions.rows import Answer
-from tests.runtimes.targets.test_facts import chain, weights
+from tests.runtimes.targets.test_facts import Step, chain, weights
 
 OPSET_13 = '<ir_version: 8, opset_import: ["" : 13]>\n'
 
@@ -238,6 +238,34 @@ def test_opencv_computes_some_int8_weights_wrongly(form: str) -> None:
     assert ends(np.int8, 0, 3) == "same"
     assert ends(np.uint8, 128, 3, pads=[1] * 4) == "same"
     assert ends(np.int8, 5, 3, pads=[1] * 4) == "same"
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ({"pads": [1] * 4}, True),
+        ({"pads": [0, 0, 0, 1]}, True),
+        ({"pads": [1, 0, 0, 0], "dilations": [2, 2]}, True),
+        ({"pads": [1] * 4, "strides": [1, 2]}, False),
+        ({"pads": [1] * 4, "strides": [2, 2]}, False),
+        ({}, False),
+    ],
+)
+@pytest.mark.parametrize(("dtype", "zero"), [(np.uint8, 128), (np.uint8, 100), (np.int8, 5)])
+def test_opencv_reads_other_memory_for_pads_of_1x1_convolutions(
+    dtype: type[Any], zero: int, given: dict[str, Any], wrong: bool
+) -> None:
+    for form in ("QLinearConv", "Conv"):
+        model = quantised(dtype, zero, form=form, kernel_shape=[1, 1], kernel=1, **given)
+        assert onnxpad.rewrite(model, target="opencv").changed is wrong
+
+
+@pytest.mark.parametrize("outputs", [3, 6])
+def test_opencv_pads_1x1_convolutions_of_single_channels(outputs: int) -> None:
+    given = {"kernel_shape": [1, 1], "pads": [1] * 4, "group": 3}
+    step: Step = ("Conv", [weights(outputs, 1, 1, 1)], given)
+    answer = only(chain(13, [1, 3, 5, 6], step), "opencv")
+    assert answer is (Answer.TAKES if outputs == 3 else Answer.MISCOMPUTES)
 
 
 BRANCHES = """g (float[1,2,6,6] x%s) => (float[a,b,d,e] y) %s {
