@@ -208,7 +208,7 @@ def test_held_names_the_nearest_releases_in_which_a_row_does_not_hold() -> None:
     assert held(old, KNOWN) == f"up to 1.20, not in 1.23{between}"
     assert held(exact, KNOWN) == "up to 1.20, not in 1.21"
     assert held(new, KNOWN) == f"since 1.20, not in 1.17{between}"
-    assert held(both, KNOWN) == f"from 1.20 up to 1.20, not in 1.17 and 1.23{between}"
+    assert held(both, KNOWN) == f"1.20 only, not in 1.17 and 1.23{between}"
     (last,) = until("1.23", row)
     assert held(last, KNOWN) == "up to 1.23"
     found = [(one.older, one.newer, one.began) for one in changes((row, old, new), KNOWN)]
