@@ -56,18 +56,6 @@ DEPTHWISE_READS_BEYOND = Condition(
 )
 
 
-def _takes_channels_apart(chain: Chain) -> bool:
-    sizes, group = chain.weight.shape, chain.attribute("group", 1)
-    return sizes is not None and sizes[:2] == (group, 1)
-
-
-DEPTHWISE = Condition(
-    "it is depthwise, with one output for each channel",
-    _takes_channels_apart,
-    "it is not depthwise with one output for each channel",
-)
-
-
 def _has_multiplier(chain: Chain) -> bool:
     sizes, channels = chain.weight.shape, chain.shape[1] if chain.shape else None
     return _is_depthwise(chain) and sizes is not None and channels not in (1, sizes[0])

@@ -21,7 +21,6 @@ from onnxpad.runtimes.conditions.companions import (
 )
 from onnxpad.runtimes.conditions.opencv import rows_of_crops
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
-from onnxpad.runtimes.conditions.weights import DEPTHWISE
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "opencv-python-headless 5.0.0.93, ENGINE_NEW"
@@ -53,6 +52,20 @@ def _written_evenly(chain: Chain) -> bool:
 
 
 _BADLY_PADDED = w.PADDED | (w.KERNEL_OF_ONE & ~w.STRIDED)
+
+
+def _takes_channels_apart(chain: Chain) -> bool:
+    sizes, group = chain.weight.shape, chain.attribute("group", 1)
+    return sizes is not None and sizes[:2] == (group, 1)
+
+
+_DEPTHWISE = Condition(
+    "it is depthwise, with one output for each channel",
+    _takes_channels_apart,
+    "it is not depthwise with one output for each channel",
+)
+
+
 _AT_SOME_SIZES = "quantised convolutions, x86-64 with AVX-512: wrong at some sizes"
 _WRONG_AT_SOME_SIZES = (
     "at some sizes it computes convolutions with int8 weights wrongly where they pad, or have a "
@@ -124,7 +137,7 @@ TARGET = Target(
             w.KERNEL_OF_ONE,
             ~w.STRIDED,
             w.PADDED,
-            ~DEPTHWISE,
+            ~_DEPTHWISE,
             by=_seen("1x1 convolutions with pads"),
         ),
         *rows_of_crops(_seen, dilates=True),
