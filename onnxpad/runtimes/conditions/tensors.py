@@ -77,12 +77,6 @@ BEHIND_QUANTISED = Condition(
     lambda c: c.around.behind_quantised,
     "no quantised operator stands in front",
 )
-QUANTISED_NEXT = Condition(
-    "a QuantizeLinear is the first to read its result",
-    lambda c: bool(c.around.bytes_kept),
-    "no QuantizeLinear is the first to read its result",
-    lasting=True,
-)
 _FIX = "give the model's inputs fixed sizes"
 
 

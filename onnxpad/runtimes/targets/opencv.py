@@ -82,6 +82,13 @@ _OTHER_BYTES = Condition(
     lasting=True,
 )
 
+_QUANTISED_NEXT = Condition(
+    "a QuantizeLinear is the first to read its result",
+    lambda c: bool(c.around.bytes_kept),
+    "no QuantizeLinear is the first to read its result",
+    lasting=True,
+)
+
 TARGET = Target(
     _VERSION,
     (
@@ -158,7 +165,7 @@ TARGET = Target(
             "MaxPool",
             ~t.EIGHT_BIT,
             t.BEHIND_QUANTISED,
-            ~t.QUANTISED_NEXT,
+            ~_QUANTISED_NEXT,
             by=_seen("MaxPool behind QuantizeLinear and DequantizeLinear"),
             says="OpenCV takes its input for bytes, behind a quantised tensor and where no "
             "QuantizeLinear is the first to read the result",
