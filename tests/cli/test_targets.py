@@ -198,15 +198,16 @@ g (float[1,3,8,8] x) => (float[1,3,5,5] y) <int64[8] pads = {0,0,1,1,0,0,1,1}> {
 def test_what_is_written_for_a_target_alone_is_said_to_need_no_validation(
     capsys: Captured, tmp_path: Path
 ) -> None:
-    """onnxruntime's own fusion harms the form that ncnn takes, where no pass takes the Pad away."""
+    """onnxruntime's own fusion harms the form that onnx2torch takes, where no pass takes the Pad away."""
     path, out = save(tmp_path, ZERO_PAD_BEFORE_SAME_POOL), tmp_path / "out.onnx"
-    command = ["rewrite", str(path), "--target", "ncnn", "-o", str(out)]
-    command += ["--exclude", "clipped-pads"]
+    command = ["rewrite", str(path), "--target", "onnx2torch", "-o", str(out)]
+    for name in ("clipped-pads", "concat-pads", "split-pads", "border-pads"):
+        command += ["--exclude", name]
     assert run([*command, "--validate"]) == 1
     shown = capsys.readouterr()
     said = shown.err
     assert "rule Pad_Fusion disabled" in shown.out
-    assert "without --validate it is written for ncnn alone" in said
+    assert "without --validate it is written for onnx2torch alone" in said
     assert not out.exists()
     assert run(command) == 0
 
@@ -215,7 +216,7 @@ def test_where_there_is_no_way_nothing_is_said_of_validating(
     capsys: Captured, tmp_path: Path
 ) -> None:
     path = save(tmp_path, ZERO_PAD_BEFORE_SAME_POOL)
-    command = ["rewrite", str(path), "--target", "ncnn", "--exclude", "explicit-pads"]
+    command = ["rewrite", str(path), "--target", "onnx2torch", "--exclude", "explicit-pads"]
     assert run([*command, "--validate", "-o", str(tmp_path / "out.onnx")]) == 1
     shown = capsys.readouterr()
     assert "nothing written" in shown.err

@@ -148,9 +148,11 @@ def _text(name: str, stream: bytes) -> Iterator[Fault]:
 
 
 def _lengths(outcome: Outcome) -> Iterator[Fault]:
-    longest = max(map(len, outcome.stderr.split(b"\n")))
+    longest = max(map(len, outcome.stderr.decode(errors="replace").split("\n")))
     if longest > LINE:
-        yield Fault("a line of a message is too long", f"{longest} bytes: {outcome.stderr[:200]!r}")
+        yield Fault(
+            "a line of a message is too long", f"{longest} characters: {outcome.stderr[:200]!r}"
+        )
     elif len(outcome.stderr) > MESSAGE:
         yield Fault("messages are too long", f"{len(outcome.stderr)} bytes")
 

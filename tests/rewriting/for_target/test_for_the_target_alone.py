@@ -22,8 +22,8 @@ SHIELDED = """t = Pad<mode="constant">(x, p)
 y = MaxPool<auto_pad="SAME_UPPER", kernel_shape=[3], strides=[2]>(t)"""
 """auto_pad keeps onnxruntime from fusing the Pad; many targets compute it wrongly."""
 NO_OTHER_WAY = ("concat-pads", "clipped-pads", "split-pads", "border-pads", "lift-rank")
-ALONE = ("ncnn", "onnx2torch", "opencv-classic")
-TARGETS = (*ALONE, "mnn", "tflite")
+ALONE = ("onnx2torch", "opencv-classic")
+TARGETS = (*ALONE, "ncnn", "mnn", "tflite")
 ENOUGH = 10
 
 

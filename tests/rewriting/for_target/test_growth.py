@@ -40,7 +40,7 @@ def pads_in_a_row(count: int) -> ModelProto:
     nodes.append(helper.make_node("MaxPool", [f"t{count}"], ["y"], **same))
     made = [
         helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
-        for name, shape in (("t0", [1, 1, 9]), ("y", None))
+        for name, shape in (("t0", [1, 1, 10]), ("y", None))
     ]
     pads = helper.make_tensor("p", TensorProto.INT64, [6], [0, 0, 1, 0, 0, 1])
     graph = helper.make_graph(nodes, "pads", made[:1], made[1:], [pads])

@@ -611,7 +611,7 @@ def test_the_headline_has_what_happens_and_each_cause_with_its_count() -> None:
         "3 nodes will go wrong: opencv computes wrong numbers (2 nodes: OpenCV pads SAME as "
         "SAME_UPPER without stride and dilation; 1 node: auto_pad is"
     )
-    assert "opencv means release 5.0; another one: --target opencv@4.12" in page.lines
+    assert "opencv means release 5.0; another one: --target opencv@4.14" in page.lines
     (traps,) = [one for one in page.sections if one.anchor == "traps"]
     assert traps.table is not None
     assert traps.table.rows
