@@ -84,7 +84,7 @@ def _verdicts(
     found = inspection.targets
     table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
     notes = [note("note", text) for text in inspection.target_notes.values()]
-    return [*headlines(found), not_judged_text(inspection.not_judged), *notes], table_of
+    return [*headlines(found), visible(not_judged_text(inspection.not_judged)), *notes], table_of
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import onnx
 import pytest
 from onnx import parser
 
@@ -221,3 +222,18 @@ def test_where_there_is_no_way_nothing_is_said_of_validating(
     shown = capsys.readouterr()
     assert "nothing written" in shown.err
     assert "nothing to validate" not in shown.out
+
+
+def test_a_kind_of_operator_that_is_not_judged_is_printed_as_escapes(
+    capsys: Captured, tmp_path: Path
+) -> None:
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 17]>' + "g (float[1] x) => (float[1] y) { y = Relu(x) }"
+    )
+    model.graph.node[0].op_type = "\x07"
+    path = tmp_path / "bell.onnx"
+    onnx.save(model, path)
+    run(["inspect", str(path), "--target", "tvm", "--target", "ncnn"])
+    shown = capsys.readouterr().out
+    assert "\x07" not in shown
+    assert "is not (" in shown
