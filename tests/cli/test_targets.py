@@ -199,7 +199,7 @@ g (float[1,3,8,8] x) => (float[1,3,5,5] y) <int64[8] pads = {0,0,1,1,0,0,1,1}> {
 def test_what_is_written_for_a_target_alone_is_said_to_need_no_validation(
     capsys: Captured, tmp_path: Path
 ) -> None:
-    """onnxruntime's own fusion harms the form that onnx2torch takes, where no pass takes the Pad away."""
+    """onnxruntime's fusion harms the form that onnx2torch takes, where no pass helps."""
     path, out = save(tmp_path, ZERO_PAD_BEFORE_SAME_POOL), tmp_path / "out.onnx"
     command = ["rewrite", str(path), "--target", "onnx2torch", "-o", str(out)]
     for name in ("clipped-pads", "concat-pads", "split-pads", "border-pads"):
