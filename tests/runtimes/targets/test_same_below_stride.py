@@ -11,14 +11,10 @@ import pytest
 from onnx import numpy_helper
 
 from onnxpad.inspection import inspect
-from onnxpad.model.assembled import with_output_shapes
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.validation.expected import expected
 from tests.models.text import text_model
-from tests.runtimes.live import RUNTIMES
-from tests.runtimes.live.environments import Unavailable
 from tests.runtimes.live.judging import Verdict
-from tests.runtimes.live.running import Case, outcomes
+from tests.runtimes.live.layers import verdicts_on
 
 UPPER, LOWER = "SAME_UPPER", "SAME_LOWER"
 FAILURES: dict[Answer, Verdict] = {
@@ -102,17 +98,10 @@ def test_open_sizes_count_as_the_worst_that_they_may_be() -> None:
 @pytest.mark.sweep
 @pytest.mark.parametrize("target", SAID)
 def test_the_runtime_does_what_is_written_here(target: str, tmp_path: Path) -> None:
-    cases = {}
+    models = {}
     for number, layer in enumerate(SAID[target]):
         shape = (1, 4, *(int(size) for size in layer.sizes))
-        feeds = {"x": np.random.default_rng(number).normal(size=shape).astype(np.float32)}
-        right = expected(model(layer), feeds).outputs
-        path = tmp_path / f"{number}.onnx"
-        onnx.save(with_output_shapes(model(layer), right), path)
-        cases[layer] = Case(path, feeds, right)
-    try:
-        found = outcomes(RUNTIMES[target], cases)
-    except Unavailable as reason:
-        pytest.skip(str(reason))
-    verdicts = {layer: one.verdict for layer, one in found.items()}
-    assert verdicts == {layer: FAILURES[said] for layer, said in SAID[target].items()}
+        x = np.random.default_rng(number).normal(size=shape).astype(np.float32)
+        models[layer] = model(layer), {"x": x}
+    said = {layer: FAILURES[answer] for layer, answer in SAID[target].items()}
+    assert verdicts_on(target, models, tmp_path) == said

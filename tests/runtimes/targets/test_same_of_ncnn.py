@@ -11,13 +11,9 @@ import pytest
 from onnx import numpy_helper
 
 from onnxpad.inspection import inspect
-from onnxpad.model.assembled import with_output_shapes
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.validation.expected import expected
 from tests.models.text import text_model
-from tests.runtimes.live import RUNTIMES
-from tests.runtimes.live.environments import Unavailable
-from tests.runtimes.live.running import Case, outcomes
+from tests.runtimes.live.layers import verdicts_on
 
 
 class Conv(NamedTuple):
@@ -97,16 +93,10 @@ def test_open_sizes_count_as_the_worst_that_they_may_be() -> None:
 
 @pytest.mark.sweep
 def test_ncnn_does_what_is_written_here(tmp_path: Path) -> None:
-    cases = {}
+    models = {}
     for number, conv in enumerate((*RIGHT, *WRONG)):
         shape = (1, 4, *(int(size) for size in conv.sizes))
-        feeds = {"x": np.random.default_rng(number).normal(size=shape).astype(np.float32)}
-        right = expected(model(conv), feeds).outputs
-        path = tmp_path / f"{number}.onnx"
-        onnx.save(with_output_shapes(model(conv), right), path)
-        cases[conv] = Case(path, feeds, right)
-    try:
-        found = outcomes(RUNTIMES["ncnn"], cases)
-    except Unavailable as reason:
-        pytest.skip(str(reason))
-    assert {conv for conv, one in found.items() if one.verdict == "ok"} == set(RIGHT)
+        x = np.random.default_rng(number).normal(size=shape).astype(np.float32)
+        models[conv] = model(conv), {"x": x}
+    found = verdicts_on("ncnn", models, tmp_path)
+    assert {conv for conv, said in found.items() if said == "ok"} == set(RIGHT)
