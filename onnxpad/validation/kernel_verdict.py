@@ -19,27 +19,27 @@ from onnxpad.model.comparing.random_nodes import random_nodes
 from onnxpad.model.graph.types import Type
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.processes import ChildEnded
-from onnxpad.proof import Counterexample, Limits, Proof, prove
+from onnxpad.proof import Clock, Counterexample, Limits, Proof, prove
 from onnxpad.validation.interface import broken
 from onnxpad.validation.proof_apart import prove_apart
 from onnxpad.validation.report import ProofReport, Validation
 from onnxpad.validation.samples import Pair
 
 Array = NDArray[Any]
-_SHORT, _FEW_NODES = Limits(cells=4_000_000), 2_000
-"""What is tried in this process: rewrites of ResNet-50 need 3 million cells."""
+_SHORT, _FEW_NODES = 4_000_000, 2_000
+"""Cells and nodes tried in this process: rewrites of ResNet-50 need 3 million cells."""
 _NO_TIME, _NO_CELLS = "the budget of seconds is spent", "the budget of cells is spent"
 _EXAMPLE = 224
 """About what a size is fixed to in a hint."""
 
 
-def proved(pair: Pair, types: Mapping[str, Type], seconds: float) -> ProofReport:
+def proved(pair: Pair, types: Mapping[str, Type], limits: Limits) -> ProofReport:
     """Whether two models are the same function, for inputs of these types.
 
-    `seconds` are what it may take. Raises ModelError where a file was changed meanwhile.
+    `limits` say how long it may take. Raises ModelError where a file was changed meanwhile.
     """
     facts, open_sizes = _facts(pair.before.input_types(), types)
-    found = _proof(pair, facts, seconds, _fixing(types))
+    found = _proof(pair, facts, limits, _fixing(types))
     for one in pair.both():
         one.refuse_changed()
     drawn = [label for one in pair.both() for label in random_nodes(one)]
@@ -84,23 +84,23 @@ def arrays_file(given: Mapping[str, Array]) -> bytes:
     return content.getvalue()
 
 
-def _proof(pair: Pair, facts: Mapping[str, int | str], seconds: float, fixing: str) -> Proof:
+def _proof(pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: str) -> Proof:
     """What the kernel says; where a damaged model breaks it off, nothing is decided.
 
     A short try is made here, where its own budget ends it; all else in a child process. `fixing`
     are options that fix all open sizes, '' where none are open: that is what a proof without an
     end needs, and more time is little help.
     """
-    begin = time.monotonic()
+    begin, clock = time.monotonic(), Clock(limits.seconds, limits.slowdown)
     found = Proof("undecided", _NO_TIME)
     try:
         if sum(_node_count(one.nodes) for one in pair.both()) <= _FEW_NODES:
-            found = _here(pair, facts, seconds)
-        if _out_of(found) and (left := begin + seconds - time.monotonic()) > 0:
-            found = prove_apart(pair.both(), facts, left)
-        took = min(seconds, time.monotonic() - begin)
+            found = _here(pair, facts, limits)
+        if _out_of(found) and (left := clock.left) > 0:
+            found = prove_apart(pair.both(), facts, replace(limits, seconds=left))
+        took = min(limits.seconds * limits.slowdown, time.monotonic() - begin)
         if why := _out_of(found):
-            return replace(found, reason=_unfinished(why, took, seconds, fixing))
+            return replace(found, reason=_unfinished(why, took, limits.seconds, fixing))
         return found  # noqa: TRY300 - all of it may be broken off
     except LimitMet as limit:
         more = f"; fixed sizes help: {fixing}" if fixing else ""
@@ -149,13 +149,13 @@ def _node_count(nodes: Sequence[Any]) -> int:
     return found
 
 
-def _here(pair: Pair, facts: Mapping[str, int | str], seconds: float) -> Proof:
+def _here(pair: Pair, facts: Mapping[str, int | str], limits: Limits) -> Proof:
     before, after = pair.before, pair.after
     return prove(
         before.model,
         after.model,
         dims=facts,
-        limits=replace(_SHORT, seconds=seconds),
+        limits=replace(limits, cells=_SHORT),
         outside=(before.outside, after.outside),
     )
 

@@ -2,7 +2,9 @@
 
 import itertools
 import re
+import time
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-from onnxpad.proof import Limits, Proof, Readings, prove
+from onnxpad.proof import Clock, Limits, Proof, Readings, prove
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.graphs import Constant, read
 from onnxpad.proof.shapes import shapes_of
@@ -584,4 +586,27 @@ def test_shapes_are_followed_for_no_longer_than_the_proof_may_take() -> None:
     graph = text("g (float[1,1,4] x) => (float[1,1,4] y) { r = Relu(x) y = Relu(r) }").graph
     given = {"x": (np.dtype(np.float32), (1, 1, 4))}
     with pytest.raises(Undecided, match="the budget of seconds is spent"):
-        shapes_of(read(helper.make_model(graph), None), given, Readings(), end=0.0)
+        shapes_of(read(helper.make_model(graph), None), given, Readings(), Clock(0.0))
+
+
+def running_ahead(clock: Callable[[], float], seconds: float) -> Callable[[], float]:
+    """A clock on which each look finds so many seconds more."""
+    looks = itertools.count()
+    return lambda: clock() + next(looks) * seconds
+
+
+@pytest.mark.parametrize(
+    ("of_thread", "on_wall", "limits", "verdict"),
+    [
+        (0, 5, Limits(seconds=20, slowdown=1e6), "proved"),
+        (0, 5, Limits(seconds=20, slowdown=2), "undecided"),
+        (5, 0, Limits(seconds=20, slowdown=1e6), "undecided"),
+    ],
+    ids=["others run", "nothing runs", "it runs"],
+)
+def test_only_the_time_of_the_proof_itself_counts(
+    of_thread: float, on_wall: float, limits: Limits, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "thread_time", running_ahead(time.thread_time, of_thread))
+    monkeypatch.setattr(time, "monotonic", running_ahead(time.monotonic, on_wall))
+    assert prove(SAME, PADS, limits=limits).verdict == verdict

@@ -231,15 +231,18 @@ def test_a_name_that_no_size_has_is_refused() -> None:
 
 
 def test_timeout_reaches_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[float] = []
+    seen: list[tuple[float, float]] = []
 
     def prove(*_: object, limits: Limits, **__: object) -> Proof:
-        seen.append(limits.seconds)
+        seen.append((limits.seconds, limits.seconds * limits.slowdown))
         return Proof("undecided", "too hard")
 
     monkeypatch.setattr(kernel_verdict, "prove", prove)
-    found = proof(conv(SAME), conv(SAME), timeout=2.5)
-    assert (seen, found.verdict) == ([2.5], Verdict.UNVERIFIED)
+    for timeout in (2.5, None):
+        found = proof(conv(SAME), conv(SAME), timeout=timeout)
+        assert found.verdict is Verdict.UNVERIFIED
+    onnxpad.validate(conv(SAME), conv(SAME), samples=1)
+    assert seen == [(2.5, 2.5), (60, 90), (20, 90)], "of the processor, and on the wall"
 
 
 def never_ends(name: str) -> onnx.ModelProto:
@@ -262,7 +265,7 @@ def test_exact_numbers_do_not_grow_without_end() -> None:
 def test_what_takes_long_is_proved_in_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
     here = proof(conv(SAME), conv("pads = [0, 2]"))
     right = proof(conv(SAME), conv("pads = [1, 1]"))
-    monkeypatch.setattr(kernel_verdict, "_SHORT", Limits(cells=10))
+    monkeypatch.setattr(kernel_verdict, "_SHORT", 10)
     wrong = proof(conv(SAME), conv("pads = [0, 2]"))
     apart = proof(conv(SAME), conv("pads = [1, 1]"))
     assert [one for one in processes.running() if one.module.endswith("proof_apart")]
