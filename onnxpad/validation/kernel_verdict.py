@@ -7,7 +7,7 @@ import time
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from onnxpad.errors import LimitMet
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.comparing.networks import bodies
+from onnxpad.model.comparing.pieces import ambiguous_nodes, chosen
 from onnxpad.model.comparing.random_nodes import random_nodes
 from onnxpad.model.graph.types import Type
 from onnxpad.padding.effective_pads import facts_text
@@ -29,6 +30,10 @@ Array = NDArray[Any]
 _SHORT, _FEW_NODES = 4_000_000, 2_000
 """Cells and nodes tried in this process: rewrites of ResNet-50 need 3 million cells."""
 _NO_TIME, _NO_CELLS = "the budget of seconds is spent", "the budget of cells is spent"
+_BOTH: tuple[Literal["auto_pad", "pads"], ...] = ("auto_pad", "pads")
+_EITHER = (
+    "auto_pad or pads holds where a node has both: proved for either, where a runtime takes it"
+)
 _EXAMPLE = 224
 """About what a size is fixed to in a hint."""
 
@@ -39,7 +44,10 @@ def proved(pair: Pair, types: Mapping[str, Type], limits: Limits) -> ProofReport
     `limits` say how long it may take. Raises ModelError where a file was changed meanwhile.
     """
     facts, open_sizes = _facts(pair.before.input_types(), types)
-    found = _proof(pair, facts, limits, _fixing(types))
+    clock, fixing = Clock(limits.seconds, limits.slowdown), _fixing(types)
+    found = _proof(pair, facts, limits, fixing)
+    if found.verdict == "undecided" and ambiguous_nodes(pair.before):
+        found = _either_way(pair, facts, replace(limits, seconds=clock.left), fixing) or found
     for one in pair.both():
         one.refuse_changed()
     drawn = [label for one in pair.both() for label in random_nodes(one)]
@@ -110,6 +118,32 @@ def _proof(pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: s
     except Exception as error:  # noqa: BLE001 - a file may be damaged in any way; nothing is claimed
         said = str(error).strip().partition("\n")[0]
         return Proof("undecided", f"the proof broke off ({type(error).__name__}: {said})")
+
+
+def _either_way(
+    pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: str
+) -> Proof | None:
+    """What is proved whichever holds where a node has auto_pad and pads; None for nothing.
+
+    No node of the second model alone may have both, which some runtimes refuse, and only nodes of
+    one operator: a runtime reads them alike.
+    """
+    had, has = (set(ambiguous_nodes(one)) for one in pair.both())
+    if not has <= had or len({label.partition(" ")[0] for label in had}) > 1:
+        return None
+    clock, proofs = Clock(limits.seconds, limits.slowdown), list[Proof]()
+    for keep in _BOTH:
+        read = Pair(chosen(pair.before, keep)[0], chosen(pair.after, keep)[0])
+        proofs.append(_proof(read, facts, replace(limits, seconds=clock.left), fixing))
+        if proofs[-1].verdict != "proved":
+            return None
+    return replace(
+        proofs[0],
+        readings=(*dict.fromkeys(said for one in proofs for said in one.readings), _EITHER),
+        rounded=any(one.rounded for one in proofs),
+        probability=sum(one.probability for one in proofs),
+        seconds=sum(one.seconds for one in proofs),
+    )
 
 
 def _out_of(found: Proof) -> str:
