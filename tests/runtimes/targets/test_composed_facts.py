@@ -350,7 +350,7 @@ def on_bytes(read: type, kept: type, pads: Sequence[int], *between: Step) -> onn
     given = {"kernel_shape": [3, 3], "pads": list(pads)}
     model = chain(
         13,
-        [1, 3, 8, 9],
+        [1, 3, 7, 9],
         ("QuantizeLinear", [scale, np.array(3, read)], {}),
         ("DequantizeLinear", [scale, np.array(3, read)], {}),
         ("Conv", [weights(3, 3, 3, 3)], given),
