@@ -49,12 +49,6 @@ _SIGNED_BYTES = Condition(
 )
 
 
-def _written_evenly(chain: Chain) -> bool:
-    """Whether the pads attribute, if there is one, has equal begins and ends."""
-    pads = chain.attribute("pads", ())
-    return not isinstance(pads, tuple) or pads[: len(pads) // 2] == pads[len(pads) // 2 :]
-
-
 _BLOCK = 8
 """Cells of a result that its convolutions on bytes compute at once; those left over come last.
 
@@ -64,8 +58,19 @@ is not 1x1, the number of threads says whether some are left over.
 """
 
 
+def _written_evenly(chain: Chain) -> bool:
+    """Whether the pads attribute, if there is one, has equal begins and ends."""
+    pads = chain.attribute("pads", ())
+    return not isinstance(pads, tuple) or pads[: len(pads) // 2] == pads[len(pads) // 2 :]
+
+
 def _left_over_are_wrong(chain: Chain, pads: Pads) -> bool:
-    """Whether they may be; sizes that are not known count as the worst."""
+    """Whether they may be; sizes that are not known count as the worst.
+
+    With `pads` that differ between begin and end it runs another way.
+    """
+    if not _written_evenly(chain):
+        return False
     sizes = [output_size(axis, *both) for axis, *both in _padded(chain, pads)]
     known = [size for size in sizes if isinstance(size, int)]
     if len(known) < len(sizes):
@@ -89,14 +94,14 @@ def _reads_padding(chain: Chain, pads: Pads, sizes: list[int], cell: int) -> boo
     for (axis, begin, _), size in reversed(list(zip(_padded(chain, pads), sizes, strict=True))):
         cell, along = divmod(cell, size)
         taps = [along * axis.stride - begin + tap * axis.dilation for tap in range(axis.kernel)]
-        if not all(0 <= tap < axis.size for tap in taps):
+        if not isinstance(axis.size, int) or not all(0 <= tap < axis.size for tap in taps):
             return True
     return False
 
 
 _BADLY_ENDED = Condition(
     "of the cells of its result, 8 at a time, those left over read padding or have a 1x1 kernel "
-    "and stride 1",
+    "and stride 1, and its pads, as they are written, are equal at begin and end",
     w.of_pads(_left_over_are_wrong),
 )
 

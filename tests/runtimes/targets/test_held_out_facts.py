@@ -241,19 +241,21 @@ def test_opencv_computes_some_int8_weights_wrongly(form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kernel", "sizes", "pads", "wrong"),
+    ("kernel", "sizes", "given", "wrong"),
     [
-        *((1, [6, 7], [0] * 4, True), (1, [6, 8], [0] * 4, False)),
-        *((3, [6, 7], [1] * 4, True), (3, [6, 8], [1] * 4, False)),
-        *((3, [7, 5], [1, 1, 0, 0], False), (3, [8, 9], [1, 0, 0, 0], False)),
-        *((2, [4, 7], [0, 1, 0, 0], False), (2, [5, 3], [0, 1, 0, 0], True)),
+        *((1, [6, 7], {}, True), (1, [6, 8], {}, False), (1, [9, 3], {"strides": [2, 2]}, False)),
+        *((3, [6, 7], {"pads": [1] * 4}, True), (3, [6, 8], {"pads": [1] * 4}, False)),
+        *((3, [6, 7], {"pads": [0, 0, 1, 1]}, False), (3, [6, 7], {}, False)),
+        *((2, [4, 7], {"pads": [0, 1, 0, 1]}, False), (2, [4, 6], {"pads": [0, 1, 0, 1]}, True)),
+        (3, [6, 6], {"pads": [1] * 4, "strides": [2, 2]}, False),
+        (3, [5, 5], {"pads": [1] * 4, "strides": [2, 2]}, True),
     ],
 )
 def test_opencv_takes_8_cells_of_bytes_at_once_and_the_last_ones_alone(
-    kernel: int, sizes: list[int], pads: list[int], wrong: bool
+    kernel: int, sizes: list[int], given: dict[str, Any], wrong: bool
 ) -> None:
-    given: dict[str, Any] = {"kernel_shape": [kernel] * 2, "kernel": kernel, "sizes": sizes}
-    found = answers(quantised(np.int8, 0, pads=pads, **given), "opencv")["QLinearConv"]
+    more = {"kernel_shape": [kernel] * 2, "kernel": kernel, "sizes": sizes}
+    found = answers(quantised(np.int8, 0, **given, **more), "opencv")["QLinearConv"]
     assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
 
 
