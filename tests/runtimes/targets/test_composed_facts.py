@@ -201,6 +201,20 @@ def test_tvm_rounds_the_sizes_of_same_lower_down(size: int, *, right: bool) -> N
 
 
 @pytest.mark.parametrize(
+    ("same", "size", "kernel", "stride", "right"),
+    [
+        *(("UPPER", 12, 1, 2, False), ("LOWER", 12, 1, 2, True), ("LOWER", 12, 2, 3, True)),
+        *(("LOWER", 12, 1, 3, False), ("LOWER", 11, 1, 3, False), ("UPPER", 11, 1, 2, True)),
+    ],
+)
+def test_tvm_shifts_same_upper_by_one_cell_and_same_lower_by_two(
+    same: str, size: int, kernel: int, stride: int, *, right: bool
+) -> None:
+    given = {"kernel_shape": [kernel], "strides": [stride], "auto_pad": f"SAME_{same}"}
+    assert (pool("MaxPool", [size], **given, target="tvm") is Answer.TAKES) is right
+
+
+@pytest.mark.parametrize(
     ("pads", "stride", "right"),
     [
         *(([1, 2, 0, 0], 1, True), ([0, 0, 0, 1], 1, False), ([0, 0, 0, 1], 2, True)),
@@ -350,7 +364,7 @@ def on_bytes(read: type, kept: type, pads: Sequence[int], *between: Step) -> onn
     given = {"kernel_shape": [3, 3], "pads": list(pads)}
     model = chain(
         13,
-        [1, 3, 8, 9],
+        [1, 3, 7, 9],
         ("QuantizeLinear", [scale, np.array(3, read)], {}),
         ("DequantizeLinear", [scale, np.array(3, read)], {}),
         ("Conv", [weights(3, 3, 3, 3)], given),
@@ -438,4 +452,20 @@ def test_tflite_shifts_same_where_no_window_reads_the_last_cell(
 def test_mnn_reads_same_lower_of_lp_pools_as_same_upper(kernel: int, *, wrong: bool) -> None:
     given = {"kernel_shape": [kernel] * 2, "strides": [1, 1], "auto_pad": "SAME_LOWER"}
     found = answers(chain(13, [1, 3, 8, 9], ("LpPool", [], given)), "mnn")["LpPool"]
+    assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+@pytest.mark.parametrize(
+    ("op", "rank", "wrong"),
+    [
+        *(("Conv", 1, True), ("Conv", 2, True), ("Conv", 3, False)),
+        *(("MaxPool", 1, False), ("MaxPool", 2, False), ("AveragePool", 2, False)),
+    ],
+)
+def test_mnn_shifts_no_pools_where_no_window_reads_the_last_two_cells(
+    op: str, rank: int, *, wrong: bool
+) -> None:
+    given = {"kernel_shape": [2] * rank, "strides": [4] * rank, "auto_pad": "SAME_UPPER"}
+    arrays = [weights(4, 4, *[2] * rank)] if op == "Conv" else []
+    found = answers(chain(13, [1, 4, *[8] * rank], (op, arrays, given)), "mnn")[op]
     assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
