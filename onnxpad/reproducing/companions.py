@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from onnx import TensorProto, helper
 
 from onnxpad.model.assembled import Array, Piece, assembled, list_bools
 from onnxpad.model.opened import Model
@@ -64,6 +65,7 @@ _STARTS = {
 }
 _SLICED = ["starts", "ends", "axes"]
 _TWO: Mapping[str, Any] = {"two": np.array(2, np.float32)}
+_THIRD = helper.make_tensor("c", TensorProto.FLOAT, [], [1 / 3])
 _SCALES: Mapping[str, Any] = {
     "scale": np.array(1, np.float32),
     "zero": np.array(3, np.uint8),
@@ -115,6 +117,14 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
         [Piece("Neg", ["x"], ["n"]),
          Piece("HardSigmoid", ["n"], ["h"], {"alpha": 1 / 6, "beta": 0.5}),
          Piece("Mul", ["x", "h"], ["y"])],
+        {},
+        _FLOATS,
+    ),
+    "Cast behind a Mul or Gather by a Constant node": (
+        [Piece("Constant", [], ["c"], {"value": _THIRD}),
+         Piece("Mul", ["x", "c"], ["m"]),
+         Piece("Cast", ["m"], ["n"], {"to": TensorProto.INT64}),
+         Piece("Cast", ["n"], ["y"], {"to": TensorProto.FLOAT})],
         {},
         _FLOATS,
     ),

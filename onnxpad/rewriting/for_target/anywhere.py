@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.types import dtype_name
 from onnxpad.model.reading.near_and_far_pads import quantised_at
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
@@ -14,6 +15,7 @@ from onnxpad.runtimes.conditions.companions import (
     BLOCKED_NORMS,
     BRANCH,
     BYTES_CHANGED,
+    CASTS_LEFT_OUT,
     CHANNELWISE,
     COMPUTED_CROP,
     CONVERSIONS,
@@ -75,6 +77,8 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield COMPUTED_CROP[0]
     if node.op_type in CONVERSIONS:
         yield from _conversion(context, node)
+    if node.op_type == "Cast" and _is_left_out(context, node):
+        yield CASTS_LEFT_OUT[0]
     if node.op_type == "Sigmoid" and _changes_bytes(context, node):
         yield BYTES_CHANGED[0]
 
@@ -189,6 +193,31 @@ def _conversion(context: Context, node: Node) -> Iterator[str]:
     computed = node.inputs[0] in context.scope.producers and not is_stored(context, node.inputs[0])
     if node.op_type == "DequantizeLinear" and computed:
         yield DEQUANTISES[0]
+
+
+def _is_left_out(context: Context, node: Node) -> bool:
+    """Whether OpenCV's importer drops a Cast between integers and floats.
+
+    GatherCastSubgraph and MulCastSubgraph of modules/dnn/src/onnx/onnx_graph_simplifier.cpp. A Mul
+    behind the Cast may belong to an Upsample, which it takes as a whole.
+    """
+    maker = context.scope.producers.get(node.inputs[0])
+    if maker is None or maker.op_type not in ("Mul", "Gather"):
+        return False
+    factors = maker.inputs if maker.op_type == "Mul" else maker.inputs[1:]
+    makers = map(context.scope.producers.get, factors)
+    if not any(one is not None and one.op_type == "Constant" for one in makers):
+        return False
+    if maker.op_type == "Gather" and (
+        len(context.readers(maker.outputs[0])) > 1
+        or any(one.op_type == "Mul" for one in context.readers(node.outputs[0]))
+    ):
+        return False
+    read = (*node.inputs, *(maker.inputs if maker.op_type == "Mul" else maker.inputs[:1]))
+    kinds = [context.type_of(name).dtype for name in read]
+    to = context.attributes(node).get("to")
+    kinds.append(dtype_name(to) if isinstance(to, int) else "")
+    return {kind.startswith("float") for kind in kinds if kind} == {True, False}
 
 
 def _changes_bytes(context: Context, node: Node) -> bool:

@@ -120,6 +120,11 @@ def _open_batch(chain: Chain) -> OpenBatch:
 
 BATCH_ABOVE_ONE = Condition("the batch is not 1", _batch, asks=_open_batch, lasting=True)
 
+BY_CONSTANT_NODE = Condition(
+    "OpenCV leaves out a Cast behind such a node; that is not about padding",
+    lambda _: True,
+    cure="store what that Constant node gives as an initializer",
+)
 TAKEN_FOR_HARDSWISH = Condition(
     "OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is not about padding",
     lambda _: True,

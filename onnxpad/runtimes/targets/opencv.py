@@ -14,6 +14,7 @@ from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     BLOCKED_NORMS,
     BYTES_CHANGED,
+    CASTS_LEFT_OUT,
     CROP,
     GATE,
     GLOBAL_VOLUMES,
@@ -153,6 +154,11 @@ TARGET = Target(
         refuses(BLOCKED_NORMS, by=_seen("InstanceNormalization behind windows of 1 to 3 axes")),
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
+        miscomputes(
+            CASTS_LEFT_OUT,
+            t.BY_CONSTANT_NODE,
+            by=_seen("Mul and Gather by Constant nodes, then Cast"),
+        ),
         miscomputes(
             GATE,
             t.TAKEN_FOR_HARDSWISH,

@@ -14,6 +14,7 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     BRANCH,
+    CASTS_LEFT_OUT,
     COMPUTED_CROP,
     CROP,
     FACTOR,
@@ -60,6 +61,11 @@ TARGET = Target(
             COMPUTED_CROP, by=_ncnn("Slice to the size of another tensor, sizes open: it stays")
         ),
         refuses(BRANCH, by=_torch("If")),
+        miscomputes(
+            CASTS_LEFT_OUT,
+            t.BY_CONSTANT_NODE,
+            by=_new("Mul and Gather by Constant nodes, then Cast"),
+        ),
         miscomputes(
             GATE,
             t.TAKEN_FOR_HARDSWISH,
