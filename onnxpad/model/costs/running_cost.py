@@ -20,6 +20,7 @@ from onnxpad.errors import OnnxpadError
 from onnxpad.geometry.size import Size
 from onnxpad.model.costs.largest_sizes import MOST_NODES, Largest, Made
 from onnxpad.model.costs.node_bounds import WIDTH, NoBoundError
+from onnxpad.model.costs.size_bounds import SIZE_RULES
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Type, dtype_code, is_named
@@ -28,20 +29,14 @@ from onnxpad.model.shapes.inference_bounds import every_node, follows_little
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, plain_domain
 
 _SMALL = 64
-# Operators whose work goes with the cells that they read and write. Those that end the whole
-# process on odd attributes are left out: onnxruntime 1.31.1 does so at the axis of a OneHot.
-_LINEAR = frozenset(
-    """Abs Acos Acosh Add And Asin Asinh Atan Atanh BatchNormalization Cast CastLike Ceil Celu Clip
-    Concat Constant ConstantOfShape Cos Cosh DepthToSpace DequantizeLinear Div Dropout
-    DynamicQuantizeLinear Elu Equal Erf Exp Expand Flatten Floor Gather Gelu GlobalAveragePool
-    GlobalMaxPool Greater GreaterOrEqual HardSigmoid HardSwish Identity If InstanceNormalization
-    IsInf IsNaN LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax Max Mean Min Mish Mod
-    Mul Neg Not Or PRelu Pad Pow QuantizeLinear Range Reciprocal ReduceMax ReduceMean ReduceMin
-    ReduceSum Relu Reshape Round Selu Shape Sigmoid Sign Sin Sinh Size Slice Softmax Softplus
-    Softsign SpaceToDepth Split Sqrt Squeeze Sub Sum Tan Tanh Tile Transpose Unsqueeze Upsample
-    Where Xor QLinearAdd QLinearConcat QLinearGlobalAveragePool QLinearLeakyRelu QLinearMul
-    QLinearSigmoid QLinearSoftmax""".split()  # noqa: SIM905
-)
+# Operators whose work goes with the cells that they read and write, and all with a rule of sizes
+# that `_more_steps` says nothing else of. Those that end the whole process on odd attributes are
+# left out: onnxruntime 1.31.1 does so at the axis of a OneHot.
+_LINEAR = SIZE_RULES.keys() | {
+    *("CastLike", "Constant", "DynamicQuantizeLinear", "If", "QLinearAdd", "QLinearConcat"),
+    *("QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearMul", "QLinearSigmoid"),
+    *("QLinearSoftmax", "Range", "Size", "Tile"),
+}
 # Where the kernel stands among the inputs of an operator that multiplies by one.
 _KERNELS = {"Conv": 1, "FusedConv": 1, "ConvInteger": 1, "QLinearConv": 3, "NhwcConv": 1}
 _POOLS = {"AveragePool", "LpPool", "MaxPool", "QLinearAveragePool"}
@@ -357,8 +352,6 @@ def _more_steps(
     kind: str, read: Sequence[Sequence[int]], out: int, kernel: Sequence[Any] | None
 ) -> int | None:
     """Steps beside those for cells, from the sizes of what is read; None if they are not known."""
-    if kind in _LINEAR:
-        return 0
     if kind in _KERNELS:
         return out * _per_output(read, _KERNELS[kind])
     if kind == "ConvTranspose":
@@ -367,7 +360,9 @@ def _more_steps(
         return out * max(read[0], default=1)
     if kind in _POOLS:
         return _PER_CELL * out * (out if kernel is None else prod(map(int, kernel)))
-    return _PER_RESIZED * _PER_CELL * out if kind == "Resize" else None
+    if kind == "Resize":
+        return _PER_RESIZED * _PER_CELL * out
+    return 0 if kind in _LINEAR else None
 
 
 def _per_output(read: Sequence[Sequence[int]], position: int) -> int:

@@ -367,4 +367,7 @@ SIZE_RULES: dict[str, Rule] = {
     "Unsqueeze": _unsqueeze,
     "Upsample": _resize,
 }
-"""By operator: the sizes of the first output, of all outputs where they are alike, or of each."""
+"""By operator: the sizes of the first output, of all outputs where they are alike, or of each.
+
+`running_cost` takes the work of each for that on its cells, where it says nothing else of it.
+"""
