@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, helper, numpy_helper
 
 from onnxpad.errors import InternalError
-from onnxpad.model.comparing.networks import Network, bodies, free_names
+from onnxpad.model.comparing.networks import Network, free_names
 from onnxpad.model.editing.session import EditSession
+from onnxpad.model.graph.nodes import bodies
 from onnxpad.padding.chain import Chain, Preference
 
 Array = NDArray[Any]

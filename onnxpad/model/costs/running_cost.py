@@ -13,7 +13,7 @@ from math import prod
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError
@@ -22,10 +22,10 @@ from onnxpad.model.costs.largest_sizes import MOST_NODES, Largest, Made
 from onnxpad.model.costs.node_bounds import WIDTH, NoBoundError
 from onnxpad.model.costs.size_bounds import SIZE_RULES
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.types import Type, dtype_code, is_named
+from onnxpad.model.graph.nodes import Node, bodies, every_node
+from onnxpad.model.graph.types import Type, is_named, value_info, write_sizes
 from onnxpad.model.reading.survey import Survey, without_collections
-from onnxpad.model.shapes.inference_bounds import every_node, follows_little
+from onnxpad.model.shapes.inference_bounds import follows_little
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, plain_domain
 
 _SMALL = 64
@@ -218,25 +218,25 @@ def largest_cost(graph: GraphProto, inputs: Mapping[str, Type]) -> RunningCost |
 def _cost_of_made(made: Sequence[Made], kept: set[str] | None) -> RunningCost | None:
     steps: list[_Step] = []
     inside: list[RunningCost] = []
-    for facts, wrote, bodies in made:
+    for facts, wrote, inner in made:
         cells = [prod(dims) for dims in wrote]
         kind = facts.node.op_type
         taps = facts.integers("kernel_shape") if kind in _POOLS else None
         more = _more_steps(kind, facts.dims, cells[0], taps)
-        costs = [_cost_of_made(body, None) for body in bodies]
+        costs = [_cost_of_made(body, None) for body in inner]
         if more is None or None in costs:
             return None
         inside += filter(None, costs)
         work = _PER_CELL * (sum(map(prod, facts.dims)) + sum(cells)) + more
-        read = [*facts.names, *(name for body in bodies for name in _names_read(body))]
+        read = [*facts.names, *(name for body in inner for name in _names_read(body))]
         steps.append(_Step(read, list(zip(facts.node.output, cells, repeat(WIDTH))), work))
     return RunningCost(*map(sum, zip(_cost_of_steps(steps, kept), *inside, strict=True)))
 
 
 def _names_read(made: Sequence[Made]) -> Iterator[str]:
-    for facts, _, bodies in made:
+    for facts, _, inner in made:
         yield from facts.names
-        for body in bodies:
+        for body in inner:
             yield from _names_read(body)
 
 
@@ -379,7 +379,7 @@ def _without_claims(model: ModelProto) -> ModelProto:
     graph.output.extend(ValueInfoProto(name=value.name) for value in source.output)
     for tensor in source.initializer:
         _add_constant(graph, tensor)
-    graph.node.extend(_plain_nodes(source.node, graph))
+    graph.node.extend(_plain_nodes(graph, source.node))
     return bare
 
 
@@ -388,7 +388,7 @@ def _fed(bare: ModelProto, inputs: Mapping[str, Type]) -> ModelProto:
     found = ModelProto()
     found.CopyFrom(bare)
     for name, type_ in inputs.items():
-        _declare(found.graph.input.add(), name, type_)
+        found.graph.input.append(value_info(name, type_))
     return found
 
 
@@ -396,55 +396,29 @@ def _add_constant(graph: GraphProto, tensor: TensorProto, name: str = "") -> Non
     if prod(tensor.dims) <= _SMALL and tensor.data_location != TensorProto.EXTERNAL:
         graph.initializer.append(tensor)
     else:
-        value = graph.input.add()
-        value.name = name or tensor.name
+        value = graph.input.add(name=name or tensor.name)
         value.type.tensor_type.elem_type = tensor.data_type
-        value.type.tensor_type.shape.SetInParent()
-        for size in tensor.dims:
-            value.type.tensor_type.shape.dim.add().dim_value = size
+        write_sizes(value, tensor.dims)
 
 
-def _plain_nodes(nodes: Iterable[NodeProto], graph: GraphProto | None) -> Iterator[NodeProto]:
-    """The nodes; large Constants become inputs of the main graph, bodies lose their claims."""
+def _plain_nodes(graph: GraphProto, nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+    """The nodes; large Constants become inputs of the graph, bodies lose their claims."""
     for node in nodes:
         held = node.attribute[0].t if node.op_type == "Constant" and node.attribute else None
-        if graph is not None and held is not None and prod(held.dims) > _SMALL and node.output:
+        if held is not None and prod(held.dims) > _SMALL and node.output:
             _add_constant(graph, held, node.output[0])
-        elif any(
-            one.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for one in node.attribute
-        ):
+        elif bodies(node):
             copy = NodeProto()
             copy.CopyFrom(node)
-            for attribute in copy.attribute:
-                for body in (attribute.g, *attribute.graphs) if _has_bodies(attribute) else ():
+            for inner in every_node([copy]):
+                for body in bodies(inner):
                     _drop_claims(body)
             yield copy
         else:
             yield node
 
 
-def _has_bodies(attribute: AttributeProto) -> bool:
-    return attribute.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS)
-
-
 def _drop_claims(body: GraphProto) -> None:
     del body.value_info[:]
     for value in body.output:
         value.ClearField("type")
-    for node in body.node:
-        for attribute in node.attribute:
-            for inner in (attribute.g, *attribute.graphs) if _has_bodies(attribute) else ():
-                _drop_claims(inner)
-
-
-def _declare(value: ValueInfoProto, name: str, found: Type) -> None:
-    value.name = name
-    tensor = value.type.tensor_type
-    tensor.elem_type = dtype_code(found.dtype)
-    tensor.shape.SetInParent()
-    for size in found.dims or ():
-        dim = tensor.shape.dim.add()
-        if isinstance(size, int):
-            dim.dim_value = size
-        elif size is not None:
-            dim.dim_param = size.name
