@@ -12,6 +12,7 @@ import click
 
 from onnxpad.cli.arguments import given_by_hand
 from onnxpad.cli.exits import FINDINGS, FINE, say, say_with_try
+from onnxpad.errors import few
 
 if TYPE_CHECKING:
     from onnxpad.cli.baseline import Baseline, Known
@@ -220,7 +221,7 @@ def _told(code: str, found: Sequence[Finding], record: Mapping[str, Any]) -> str
     reasons = _reasons(code, record)
     known = Counter(one.reason or reasons.get(one.node, "") for one in found)
     reason, _ = known.most_common(1)[0]
-    nodes = _shortened([f"'{one.node}'" for one in found])
+    nodes = few([f"'{one.node}'" for one in found], _NAMED)
     return f"{code} {nodes}{f': {reason}' if reason else ''}"
 
 
@@ -297,11 +298,6 @@ def _failing(target: str, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _is_mended(verdict: Mapping[str, Any]) -> bool:
     return bool(verdict["rewrite"] and verdict["rewrite"]["passes"])
-
-
-def _shortened(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 def _counted(number: int) -> str:

@@ -17,7 +17,7 @@ from onnxpad.diagnosis.report import Cause, Diagnosis, NodeFinding, RemainingDif
 from onnxpad.diagnosis.runner import Broken, needed_nodes
 from onnxpad.diagnosis.score import Score
 from onnxpad.diagnosis.search import Search
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, few
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
@@ -254,8 +254,7 @@ def _unsearched(fitting: Fitting) -> str:
     labels = fitting.unsearched
     if not labels:
         return ""
-    more = f" and {len(labels) - _NAMED} more" if labels[_NAMED:] else ""
-    return f"other ways to pad these were not tried: {', '.join(labels[:_NAMED])}{more}"
+    return f"other ways to pad these were not tried: {few(labels, _NAMED)}"
 
 
 def _where(difference: RemainingDifference | None, nearest: Nearest | None) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
+from onnxpad.errors import few
 from onnxpad.show.wording import counted, either, visible
 
 if TYPE_CHECKING:
@@ -57,9 +58,8 @@ def inspection_line(model: str, found: Inspection) -> str:
         parts += [f"{number} {name}"] if number else []
     traps = Counter(str(trap.code) for node in found.nodes for trap in node.traps)
     if traps:
-        more = f" and {len(traps) - _TRAPS_SHOWN} more" if len(traps) > _TRAPS_SHOWN else ""
-        codes = ", ".join(code for code, _ in traps.most_common(_TRAPS_SHOWN))
-        parts.append(f"{counted(traps.total(), 'trap')} ({codes}{more})")
+        codes = few([code for code, _ in traps.most_common()], _TRAPS_SHOWN)
+        parts.append(f"{counted(traps.total(), 'trap')} ({codes})")
     text = ", ".join(parts) if counts["nodes"] else "no operator that can pad"
     for target, verdicts in found.targets.items():
         text += f"; {target}: {_answers(verdicts)}"
@@ -149,7 +149,7 @@ def totals_text(outcomes: Sequence[Told], noun: str = "model") -> str:
     parts = []
     for result in sorted(names, key=lambda one: (one == "refused", one in ("unchanged", "fine"))):
         text = f"{len(names[result])} {result}"
-        parts.append(f"{text} ({_listed(names[result])})" if result in _NAMES_FOR else text)
+        parts.append(f"{text} ({few(names[result], _NAMED)})" if result in _NAMES_FOR else text)
     text = visible(f"{counted(len(outcomes), noun)}: {', '.join(parts)}")
     more = "".join(f"{result}: {say}\n" for result, say in _WHAT_TO_DO.items() if result in names)
     text = more + text
@@ -160,15 +160,10 @@ def totals_text(outcomes: Sequence[Told], noun: str = "model") -> str:
         text = f"{visible(not_judged_text(sorted(kinds)))}\n{text}"
     skips = {one.file: len(one.record["skips"]) for one in outcomes if one.record.get("skips")}
     if skips:
-        where = f"in {counted(len(skips), noun)} ({_listed([_name(one) for one in skips])})"
+        where = f"in {counted(len(skips), noun)} ({few([_name(one) for one in skips], _NAMED)})"
         told = f"{counted(sum(skips.values()), 'node')} skipped {where}"
         text += f"\n{visible(told)}: the same with one model alone, or --json, says why"
     return text
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 def _from_to(model: str, written: str | None) -> str:

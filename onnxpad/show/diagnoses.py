@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from onnxpad.diagnosis import Diagnosis, NodeFinding
+from onnxpad.errors import few
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import counted, paragraph, shape_text, visible
 
@@ -44,13 +45,8 @@ def _table(
 
 def finding_row(node: NodeFinding) -> tuple[str, ...]:
     """The row of a node."""
-    return node.node, node.op, node.before, node.after, _conventions(node.conventions)
-
-
-def _conventions(names: tuple[str, ...]) -> str:
-    shown = ", ".join(names[:_CONVENTIONS_SHOWN])
-    more = len(names) - _CONVENTIONS_SHOWN
-    return (f"{shown} and {more} more" if more > 0 else shown) or "-"
+    conventions = few(node.conventions, _CONVENTIONS_SHOWN) or "-"
+    return node.node, node.op, node.before, node.after, conventions
 
 
 def other_lines(diagnosis: Diagnosis) -> Iterator[str]:

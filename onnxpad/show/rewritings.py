@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from onnxpad.errors import few
 from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import describe_edit, edit_record
 from onnxpad.padding.chain import Skip
@@ -175,9 +176,8 @@ def notes_text(rewriting: Rewriting) -> str:
         groups.setdefault((found.rule, found.skip), []).append(f"{found.op} '{found.node.label}'")
     lines = []
     for (rule, skip), nodes in groups.items():
-        more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
         tried = f"; try {either(skip.hints)}" if skip.hints else ""
-        lines.append(f"note: {rule}, {', '.join(nodes[:_NAMED])}{more}: {skip.reason}{tried}")
+        lines.append(f"note: {rule}, {few(nodes, _NAMED)}: {skip.reason}{tried}")
     lines += [
         f"note: {one.op} '{one.node.label}' is as before: {_undone(rewriting, one)}"
         for one in rewriting.undone

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 
+from onnxpad.errors import few
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
@@ -20,11 +21,6 @@ _OVERVIEW = ("target", "operators that can pad", "rewrite --target", "known from
 _SHOWN = 3
 _IN_FULL = 3
 """How many targets are told node by node; of more, each is a line."""
-
-
-def is_mended(verdict: NodeVerdict) -> bool:
-    """Whether a target fails at a node, and a rewrite of it does not."""
-    return verdict.judgement.answer.fails and not isinstance(verdict.way, NoWay)
 
 
 def verdicts_text(
@@ -276,8 +272,7 @@ def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
 
 def named(found: Sequence[NodeVerdict]) -> str:
     """'a', 'b', 'c' and 4 more."""
-    names = ", ".join(f"'{one.node.label}'" for one in found[:_SHOWN])
-    return names + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
+    return few([f"'{one.node.label}'" for one in found], _SHOWN)
 
 
 def _no_way_notes(target: str, found: Sequence[NodeVerdict]) -> list[str]:

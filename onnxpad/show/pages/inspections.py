@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from onnxpad.errors import few
 from onnxpad.inspection import KINDS, Finding, Inspection, PaddedNode, with_far_pad
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.show.inspections import (
@@ -250,8 +251,7 @@ def _kinds(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
 
 def card_of(anchor: str, drawing: Drawing, svg: str, names: tuple[str, ...]) -> Card:
     """One figure with its words, and the nodes that look so."""
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    title = f"{drawing.op} {names[0]}{more}" if names else drawing.op
+    title = f"{drawing.op} {few(names, 1)}" if names else drawing.op
     return Card(
         anchor, title, visible(sentence(drawing)), (Picture(svg),), legend(drawing), names[1:]
     )
