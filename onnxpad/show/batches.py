@@ -137,7 +137,7 @@ class Told(Protocol):
         """Its report."""
 
 
-def totals_text(outcomes: Sequence[Told], noun: str = "model") -> str:
+def totals_text(outcomes: Sequence[Told], noun: str) -> str:
     """'30 models: 3 rewritten, 24 unchanged, 3 refused (a.onnx, b.onnx, c.onnx)'.
 
     Above it stands what to do about results that need something.

@@ -32,7 +32,7 @@ def resolution_text(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def difference_text(difference: Difference, terminal: Terminal | None = None) -> str:
+def difference_text(difference: Difference, terminal: Terminal | None) -> str:
     """Both layers, and which cells differ."""
     first, second = difference.first, difference.second
     paddings = [padding_text(first), padding_text(second)]

@@ -26,10 +26,10 @@ _IN_FULL = 3
 def verdicts_text(
     targets: Mapping[str, Sequence[NodeVerdict]],
     openings: Mapping[str, Opening],
-    terminal: Terminal | None = None,
+    terminal: Terminal | None,
     *,
-    everything: bool = False,
-    each: bool = False,
+    everything: bool,
+    each: bool,
 ) -> str:
     """For each target the nodes that it does not take, and how that is known.
 

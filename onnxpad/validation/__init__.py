@@ -302,7 +302,7 @@ def _of_pair(
     pair: Pair,
     drawn: Sequence[Mapping[str, Array]] | Sampler,
     wanted: tuple[int, int],
-    proof: ProofReport | None = None,
+    proof: ProofReport | None,
 ) -> Validation:
     """The report of runs; `wanted` says how many samples are drawn and from which seed.
 

@@ -15,7 +15,7 @@ _MOST_SITES = 2_000
 Divisors = tuple[tuple[str, int], ...]
 
 
-def settling_divisors(survey: Survey, given: Collection[str] = ()) -> Divisors:
+def settling_divisors(survey: Survey, given: Collection[str]) -> Divisors:
     """The smallest of these divisors that makes as many computed pads known as the largest does.
 
     Each is tried on the model itself; () where none helps, where there is nothing to help, where

@@ -57,7 +57,7 @@ def row_in_front(
     node: Node,
     name: str,
     rank: int,
-    gone: Gone = NONE_GONE,
+    gone: Gone,
 ) -> tuple[InFront, ...]:
     """Pads behind which `node` reads the tensor `name` of `rank` axes, the nearest first.
 
@@ -359,7 +359,7 @@ def readers_of(context: Context, name: str, gone: Gone, read: ReadChain) -> list
 
 
 def siblings(
-    context: Context, node: Node, names: Sequence[str], readers: Readers, gone: Gone = NONE_GONE
+    context: Context, node: Node, names: Sequence[str], readers: Readers, gone: Gone
 ) -> tuple[Chain, ...]:
     """Operators that also read one of the tensors `names`, as they are when `node` reads none.
 

@@ -41,14 +41,14 @@ class Skeleton:
 
     model: ModelProto
     before: Inferred
+    believing: bool
     contexts: dict[tuple[tuple[int, str], ...], Context] = field(default_factory=dict)
     symbols: dict[str, Symbol] = field(default_factory=dict)
     inputs: dict[str, Type] = field(default_factory=dict)
-    believing: bool = True
 
 
 def reduce_context(
-    context: Context, bodies: Bodies, before: Inferred, *, believing: bool = True
+    context: Context, bodies: Bodies, before: Inferred, *, believing: bool
 ) -> Skeleton:
     """The skeleton of the main graph or of one function body as it is called.
 
@@ -57,7 +57,7 @@ def reduce_context(
     """
     document = context.document.model
     empty = ModelProto(ir_version=max(document.ir_version, 8))
-    skeleton = Skeleton(empty, before, believing=believing)
+    skeleton = Skeleton(empty, before, believing)
     proto = context.scope.proto
     imports = document.opset_import if isinstance(proto, GraphProto) else proto.opset_import
     skeleton.model.opset_import.extend(imports)
