@@ -43,6 +43,10 @@ class Node:
         if not _TEXT.issuperset(map(type, names)):
             refuse_no_text(names, f"node {key}: the name")
 
+    def input(self, position: int) -> str:
+        """The name of an input, '' where it is left out."""
+        return self.inputs[position] if len(self.inputs) > position else ""
+
 
 _TEXT = frozenset({str})
 

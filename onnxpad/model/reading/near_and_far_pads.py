@@ -30,7 +30,6 @@ from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.quantised import (
     dequantised,
     dequantised_input,
-    input_of,
     is_in_blocks,
     is_off_zero,
     quantised,
@@ -244,7 +243,7 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
     if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
         return Front()
     facts = _of_input(context, node, op, slice(first_axis, first_axis + rank))
-    weight = "" if op.weight is None else input_of(node, op.weight)
+    weight = "" if op.weight is None else node.input(op.weight)
     behind_pads = context.document.behind_pads
     if node.inputs[0] not in behind_pads and weight not in behind_pads:
         return Front(around=_around(**facts))

@@ -219,8 +219,7 @@ def _outside(reached: _Reached, maker: Node | None) -> _Reached | None:
         return _around_body(reached)
     if context.call is None or context.caller is None or not scope.is_function:
         return None
-    position = scope.input_places[name]
-    given = context.call.inputs[position] if position < len(context.call.inputs) else ""
+    given = context.call.input(scope.input_places[name])
     return reached._replace(context=context.caller, name=given, idle_uses=0) if given else None
 
 
