@@ -19,8 +19,8 @@ from onnxpad import processes
 from onnxpad.errors import OnnxpadError
 from onnxpad.geometry.size import Size
 from onnxpad.model.costs.largest_sizes import MOST_NODES, Largest, Made
-from onnxpad.model.costs.node_bounds import WIDTH, NoBoundError
-from onnxpad.model.costs.size_bounds import SIZE_RULES
+from onnxpad.model.costs.rule_facts import WIDTH, NoBoundError
+from onnxpad.model.costs.size_rules import SIZE_RULES
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node, bodies, every_node
 from onnxpad.model.graph.types import Type, is_named, value_info, write_sizes

@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 from onnx import TensorProto
 
-from onnxpad.model.costs.node_bounds import (
+from onnxpad.model.costs.rule_facts import (
     WIDER,
     Dims,
     Facts,

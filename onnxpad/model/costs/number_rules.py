@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.geometry.cuts import cells_of_cut
-from onnxpad.model.costs.node_bounds import (
+from onnxpad.model.costs.rule_facts import (
     FEW,
     FOLLOWED_TYPES,
     Facts,
