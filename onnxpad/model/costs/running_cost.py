@@ -28,7 +28,15 @@ from onnxpad.model.reading.survey import Survey, without_collections
 from onnxpad.model.shapes.inference_bounds import follows_little
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, plain_domain
 
+MOST_MEMORY, MOST_STEPS = 512 * 2**20, 10**10
+"""What a model may cost that runs in this process, where nothing can end it: about a second."""
+_AT_ONCE = 16
+"""Times what one run takes: two models, optimised or not, with what each of them gave, and what
+onnxruntime keeps for its next run; 10 times was measured."""
+_ROOM = 16
+"""What is not known exactly leaves so much: a run with noise costs 12 times."""
 _SMALL = 64
+"""Cells of a constant that stays one where a model is read for its cost."""
 # Operators whose work goes with the cells that they read and write, and all with a rule of sizes
 # that `_more_steps` says nothing else of. Those that end the whole process on odd attributes are
 # left out: onnxruntime 1.31.1 does so at the axis of a OneHot.
@@ -50,10 +58,6 @@ _PER_CELL = 16
 """Steps that a cell counts for, where a step is a multiplication in a convolution."""
 
 
-MOST_MEMORY, MOST_STEPS = 512 * 2**20, 10**10
-"""What a model may cost that runs in this process, where nothing can end it: about a second."""
-
-
 class RunningCost(NamedTuple):
     """`cells` of all tensors, `memory` in bytes that they take at once, `steps` of work."""
 
@@ -66,25 +70,12 @@ class RunningCost(NamedTuple):
         return RunningCost(*(factor * one for one in self))
 
 
-def _has_many_nodes(graph: GraphProto) -> bool:
-    return next(islice(every_node(graph.node), MOST_NODES, None), None) is not None
-
-
 def types_of(values: Mapping[str, NDArray[Any]]) -> dict[str, Type]:
     """Types of arrays by name."""
     return {name: Type(_name_of(value.dtype), value.shape) for name, value in values.items()}
 
 
 _name_of = lru_cache(maxsize=64)(str)
-
-
-_AT_ONCE = 16
-"""Times what one run takes: two models, optimised or not, with what each of them gave, and what
-onnxruntime keeps for its next run; 10 times was measured."""
-
-
-_ROOM = 16
-"""What is not known exactly leaves so much: a run with noise costs 12 times."""
 
 
 def is_small(cost: RunningCost | None) -> bool:
@@ -238,6 +229,10 @@ def _names_read(made: Sequence[Made]) -> Iterator[str]:
         yield from facts.names
         for body in inner:
             yield from _names_read(body)
+
+
+def _has_many_nodes(graph: GraphProto) -> bool:
+    return next(islice(every_node(graph.node), MOST_NODES, None), None) is not None
 
 
 def _is_within(own: Sequence[Size | None], larger: Sequence[Size | None]) -> bool:
