@@ -102,5 +102,5 @@ def _record_line(job: Job, request: Request, done: Done) -> str:
     from onnxpad.show.edited import edited_record
 
     parts = (job.model, done.written, done.found, done.compared)
-    told = {"script": request.dry_run, "refused": done.objection}
-    return json_line(edited_record(request.verb, *parts, **told))
+    script, refused = request.dry_run, done.objection
+    return json_line(edited_record(request.verb, *parts, script=script, refused=refused))
