@@ -43,7 +43,7 @@ _SMALL = 64
 _LINEAR = SIZE_RULES.keys() | {
     *("CastLike", "Constant", "DynamicQuantizeLinear", "If", "QLinearAdd", "QLinearConcat"),
     *("QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearMul", "QLinearSigmoid"),
-    *("QLinearSoftmax", "Range", "Size", "Tile"),
+    *("QLinearSoftmax", "Range", "Shape", "Size", "Tile"),
 }
 # Where the kernel stands among the inputs of an operator that multiplies by one.
 _KERNELS = {"Conv": 1, "FusedConv": 1, "ConvInteger": 1, "QLinearConv": 3, "NhwcConv": 1}

@@ -20,7 +20,6 @@ from onnxpad.model.costs.rule_facts import (
     constant,
     cuts,
     permutation,
-    shape_range,
     squeezed,
 )
 
@@ -226,11 +225,6 @@ def _reduce(facts: Facts) -> Dims:
     return tuple(size for axis, size in enumerate(dims) if axis not in gone)
 
 
-def _shape(facts: Facts) -> Dims:
-    (dims,) = facts.dims
-    return (len(dims[shape_range(facts, len(dims))]),)
-
-
 def _gather(facts: Facts) -> Dims:
     dims, places = facts.dims
     axis = axis_of(facts.integer("axis"), len(dims))
@@ -358,7 +352,6 @@ SIZE_RULES: dict[str, Rule] = {
     "Pad": _pad,
     "Reshape": _reshape,
     "Resize": _resize,
-    "Shape": _shape,
     "Slice": _slice,
     "SpaceToDepth": _blocks_to_depth,
     "Split": _split,
