@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 
 from onnxpad.errors import few
@@ -164,18 +164,31 @@ def _unproven(found: Sequence[NodeVerdict]) -> str:
 
 def _rows(found: Sequence[NodeVerdict]) -> list[tuple[str, ...]]:
     """One for each node, and one for many of which the same is said."""
-    alike: dict[tuple[str, ...], list[NodeVerdict]] = {}
-    for one in found:
-        alike.setdefault(_row(one)[2:], []).append(one)
     rows = []
-    for one in found:
-        mine = alike[_row(one)[2:]]
-        if len(mine) <= _SHOWN:
-            rows.append(_row(one))
-        elif one is mine[0]:
-            operators = ", ".join(dict.fromkeys(other.op for other in mine))
-            rows.append((f"{len(mine)} nodes: {named(mine)}", operators, *_row(one)[2:]))
+    for nodes in _few_or_all(found, lambda one: _row(one)[2:]):
+        label, op, *said = _row(nodes[0])
+        if len(nodes) > 1:
+            label, op = (
+                f"{len(nodes)} nodes: {named(nodes)}",
+                ", ".join(dict.fromkeys(one.op for one in nodes)),
+            )
+        rows.append((label, op, *said))
     return rows
+
+
+def _few_or_all(
+    found: Sequence[NodeVerdict], said: Callable[[NodeVerdict], object]
+) -> Iterator[list[NodeVerdict]]:
+    """Each alone, and together those of which the same is said where they are many."""
+    alike: dict[object, list[NodeVerdict]] = {}
+    for one in found:
+        alike.setdefault(said(one), []).append(one)
+    for one in found:
+        mine = alike[said(one)]
+        if len(mine) <= _SHOWN:
+            yield [one]
+        elif one is mine[0]:
+            yield mine
 
 
 def _row(verdict: NodeVerdict) -> tuple[str, ...]:
@@ -277,17 +290,8 @@ def named(found: Sequence[NodeVerdict]) -> str:
 
 def _no_way_notes(target: str, found: Sequence[NodeVerdict]) -> list[str]:
     """One for each node, and one for many of an operator of which the same is said."""
-    alike: dict[tuple[str, str], list[NodeVerdict]] = {}
-    for one in found:
-        alike.setdefault((one.op, _no_way_note(target, one, "")), []).append(one)
-    notes = []
-    for one in found:
-        mine = alike[one.op, _no_way_note(target, one, "")]
-        if len(mine) <= _SHOWN:
-            notes.append(_no_way_note(target, one, f"'{one.node.label}'"))
-        elif one is mine[0]:
-            notes.append(_no_way_note(target, one, named(mine)))
-    return notes
+    groups = _few_or_all(found, lambda one: (one.op, _no_way_note(target, one, "")))
+    return [_no_way_note(target, nodes[0], named(nodes)) for nodes in groups]
 
 
 def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
