@@ -130,6 +130,11 @@ def few(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + more
 
 
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """'1 node', '2 nodes'."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
 def nearest(name: str, known: Iterable[str], most: int = 1) -> list[str]:
     """The known names that are most like one that is not known; capitals do not matter."""
     name = str(name)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from onnxpad.errors import few
-from onnxpad.show.wording import counted, either, route_text, visible
+from onnxpad.errors import counted, few
+from onnxpad.show.wording import either, route_text, visible
 
 if TYPE_CHECKING:
     from onnxpad.inspection import Inspection

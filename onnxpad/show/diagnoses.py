@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from onnxpad.diagnosis import Diagnosis, NodeFinding
-from onnxpad.errors import few
+from onnxpad.errors import counted, few
 from onnxpad.show.tables import Terminal, table
-from onnxpad.show.wording import counted, paragraph, shape_text, visible
+from onnxpad.show.wording import paragraph, shape_text, visible
 
 HEADERS = ("node", "op", "padded", "has to be", "as in")
 _NEAREST = ("node", "op", "padded", "comes nearest with", "as in")

@@ -8,14 +8,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from math import lcm
 from typing import TypeVar
 
-from onnxpad.errors import few
+from onnxpad.errors import counted, few
 from onnxpad.inspection import Inspection, PaddedNode
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
     assumed_text,
-    counted,
     given_text,
     input_text,
     limits_text,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from onnxpad.errors import counted
 from onnxpad.retargeting import Kept, Move, Retargeting
 from onnxpad.show.edited import relied_text, script_text, skip_text
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
-    counted,
     idle_text,
     limits_text,
     paragraph,

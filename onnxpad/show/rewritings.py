@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxpad.errors import few
+from onnxpad.errors import counted, few
 from onnxpad.padding.chain import Skip
 from onnxpad.padding.effective_pads import multiples_text, settling
 from onnxpad.rewriting.costs import NOMINAL, Cost
@@ -17,7 +17,6 @@ from onnxpad.show.edited import relied_text, script_text, skip_text
 from onnxpad.show.wording import (
     STANDARD,
     bytes_text,
-    counted,
     either,
     idle_text,
     limits_text,

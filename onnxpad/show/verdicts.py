@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 
-from onnxpad.errors import few
+from onnxpad.errors import counted, few
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
@@ -14,7 +14,7 @@ from onnxpad.runtimes.conditions.companions import ANYWHERE
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch
 from onnxpad.runtimes.judge import cures
 from onnxpad.show.tables import Terminal, table
-from onnxpad.show.wording import counted, note, paragraph, visible
+from onnxpad.show.wording import note, paragraph, visible
 
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite --target writes")
 _OVERVIEW = ("target", "operators that can pad", "rewrite --target", "known from")

@@ -147,11 +147,6 @@ def bytes_text(count: int) -> str:
     return f"{size:.3g} {units[0]}"
 
 
-def counted(number: int, singular: str, plural: str = "") -> str:
-    """'1 node', '2 nodes'."""
-    return f"{number} {singular if number == 1 else plural or singular + 's'}"
-
-
 def paragraph(lines: Iterable[str]) -> str:
     """Lines that say something, joined; '' for none."""
     return "\n".join(line for line in lines if line)

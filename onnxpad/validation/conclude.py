@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from onnxpad.errors import few
+from onnxpad.errors import counted, few
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.kernel_verdict import claim
@@ -218,9 +218,8 @@ def _sentence(
     first: FirstDifference | None,
 ) -> str:
     runs, more = tried
-    count = len(runs)
-    many = f"{count} samples" if count != 1 else "1 sample"
-    many += f" and at {more} further size{'s' * (more != 1)}" if more else ""
+    many = counted(len(runs), "sample")
+    many += f" and at {counted(more, 'further size')}" if more else ""
     alone = f"; {missing}" if (missing := lacking(runs)) else ""
     if verdict is Verdict.IDENTICAL:
         if any(row.judge == EVALUATOR for row in regions):

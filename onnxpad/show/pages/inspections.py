@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from onnxpad.errors import few
+from onnxpad.errors import counted, few
 from onnxpad.inspection import KINDS, Finding, Inspection, PaddedNode, with_far_pad
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.show.inspections import (
@@ -23,7 +23,7 @@ from onnxpad.show.pages.drawings import Drawing, drawing_of
 from onnxpad.show.pages.figures import legend, sentence, window_figure
 from onnxpad.show.pages.graphs import Vertex, padded_graph
 from onnxpad.show.pages.page import CARDS, Card, Link, Page, Picture, Section, Table
-from onnxpad.show.wording import assumed_text, counted, either, limits_text, onnx_pads_text, visible
+from onnxpad.show.wording import assumed_text, either, limits_text, onnx_pads_text, visible
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict
