@@ -8,7 +8,7 @@ OnnxpadError
 └── InternalError        onnxpad broke one of its own laws: please report it
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -122,6 +122,17 @@ def blaming_the_file() -> Iterator[None]:
         raise ModelError(said) from error
     finally:
         _SUSPECTS.reset(token)
+
+
+def few(names: Sequence[str], most: int) -> str:
+    """'a, b and 4 more': so many names at most, and how many others there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """'1 node', '2 nodes'."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
 def nearest(name: str, known: Iterable[str], most: int = 1) -> list[str]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from onnxpad import processes
 from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
-from onnxpad.geometry.size import show
+from onnxpad.geometry.size import plain_sizes
 from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
 from onnxpad.model.graph.attributes import Unbound
 from onnxpad.model.graph.context import Context
@@ -27,7 +27,6 @@ from onnxpad.padding.chain import (
     Pads,
     Preference,
     Preferences,
-    Shape,
     Skip,
     Unclear,
 )
@@ -484,8 +483,8 @@ def _record(site: Site, context: Context, facts: ChainFacts, around: Surrounding
         opset=chain.opset,
         dtype=chain.dtype,
         input=site.node.inputs[0] if site.node.inputs else "",
-        input_shape=_plain_sizes(around.input_shape),
-        output_shape=_plain_sizes(around.output_shape),
+        input_shape=plain_sizes(around.input_shape),
+        output_shape=plain_sizes(around.output_shape),
         kernel=tuple(axis.kernel for axis in chain.axes),
         strides=tuple(axis.stride for axis in chain.axes),
         dilations=tuple(axis.dilation for axis in chain.axes),
@@ -506,12 +505,6 @@ def _calls(context: Context) -> tuple[str, ...]:
     if root is None:
         return ()
     return tuple(address_of(caller.scope, call).label for caller, call in root.calls)
-
-
-def _plain_sizes(shape: Shape) -> Sizes:
-    if shape is None:
-        return None
-    return tuple(size if size is None or isinstance(size, int) else show(size) for size in shape)
 
 
 def _written(context: Context, site: Site, chain: Chain) -> dict[str, Plain]:

@@ -312,7 +312,7 @@ def is_ending() -> bool:
     return _ENDING.is_set()
 
 
-def run_program(command: Sequence[str], *, quiet_stdout: bool = False) -> int:
+def run_program(command: Sequence[str], *, quiet_stdout: bool) -> int:
     """Run a program that a user named, without a shell and without limits; gives its exit status.
 
     Its streams are those of this process; with `quiet_stdout` what it prints goes to standard

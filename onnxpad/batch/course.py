@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -291,26 +291,23 @@ def _done(asked: Plain) -> Plain:
 
 
 def _rewrite(job: Job, request: Request, asked: Plain) -> Plain:
-    from onnxpad.show import batches, rewritings
+    from onnxpad.show import batches
 
     done = rewritten(job, request)
     line = batches.rewriting_line(asked["model"], _written(done, asked), done.found, done.compared)
-    script = rewritings.script_text(done.found) if request.dry_run else ""
-    record = rewritings.rewriting_record
-    return _edited(done, asked, record, [script, line], "rewritten")
+    return _edited(done, asked, line, "rewritten")
 
 
 def _retarget(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.retargeting.plan import Plan
-    from onnxpad.show import batches, retargetings, rewritings
+    from onnxpad.show import batches
 
     if sent := request.options.get("plan"):
         plan = Plan.from_json(sent["record"], file=sent["file"])
         request = request._replace(options={**request.options, "plan": plan})
     done = retargeted(job, request)
     line = batches.retargeting_line(asked["model"], _written(done, asked), done.found)
-    script = rewritings.script_text(done.found) if request.dry_run else ""
-    return _edited(done, asked, retargetings.retargeting_record, [script, line], "moved")
+    return _edited(done, asked, line, "moved")
 
 
 def _written(done: Done, asked: Plain) -> str | None:
@@ -319,11 +316,10 @@ def _written(done: Done, asked: Plain) -> str | None:
     return target if done.written else None
 
 
-def _edited(
-    done: Done, asked: Plain, record: Callable[..., Plain], lines: Sequence[str], word: str
-) -> Plain:
+def _edited(done: Done, asked: Plain, line: str, word: str) -> Plain:
     """The answer about a model that was to be edited; `word` says what was done."""
     from onnxpad.show.batches import refusal_text
+    from onnxpad.show.edited import edited_record, script_text
     from onnxpad.show.wording import paragraph
 
     written = _written(done, asked)
@@ -335,7 +331,8 @@ def _edited(
     return {
         "result": "refused" if done.objection else result,
         "code": done.code,
-        "record": record(
+        "record": edited_record(
+            asked["verb"],
             asked["model"],
             written,
             done.found,
@@ -345,7 +342,7 @@ def _edited(
         ),
         "error": refused,
         "written": written,
-        "line": paragraph(lines),
+        "line": paragraph([script_text(done.found) if asked["dry_run"] else "", line]),
     }
 
 

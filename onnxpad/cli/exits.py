@@ -30,7 +30,7 @@ def say_with_try(message: str, hint: str = "") -> None:
     say(text)
 
 
-def fail_for(model: str, error: OnnxpadError, *, as_json: bool = False) -> int:
+def fail_for(model: str, error: OnnxpadError, *, as_json: bool) -> int:
     """The same for an error about a model; `as_json` also prints it as a record.
 
     Raises BrokenPipeError where it is about a pipe whose reader has gone.

@@ -12,6 +12,7 @@ import click
 
 from onnxpad.cli.arguments import given_by_hand
 from onnxpad.cli.exits import FINDINGS, FINE, say, say_with_try
+from onnxpad.errors import counted, few
 
 if TYPE_CHECKING:
     from onnxpad.cli.baseline import Baseline, Known
@@ -163,19 +164,20 @@ class Gate:
             return FINE
         if self._seen:
             self._say_seen(self._baseline.path)
+        gone = counted(self._gone, "known finding")
         if self._gone and self._prunes and status <= FINDINGS:
             self._baseline.write()
-            say(f"{_counted(self._gone)} dropped from {self._baseline.path}\n")
+            say(f"{gone} dropped from {self._baseline.path}\n")
         elif self._gone:
             are = "is" if self._gone == 1 else "are"
-            say(f"{_counted(self._gone)} {are} gone: --prune-baseline drops what is gone\n")
+            say(f"{gone} {are} gone: --prune-baseline drops what is gone\n")
         return status
 
     def _say_seen(self, path: str) -> None:
         """How many findings are known, for how many there is no way, and a command for the rest."""
         stuck, commands = self._repairs.pop("", 0), list(self._repairs)
         more = f", and {len(commands) - 1} more" if len(commands) > 1 else ""
-        said = f"{_counted(self._seen)} in {path}"
+        said = f"{counted(self._seen, 'known finding')} in {path}"
         tried = f"{commands[0]}{more}" if commands else ""
         say_with_try(f"{said}, {stuck} without a way" if stuck else said, tried)
 
@@ -220,7 +222,7 @@ def _told(code: str, found: Sequence[Finding], record: Mapping[str, Any]) -> str
     reasons = _reasons(code, record)
     known = Counter(one.reason or reasons.get(one.node, "") for one in found)
     reason, _ = known.most_common(1)[0]
-    nodes = _shortened([f"'{one.node}'" for one in found])
+    nodes = few([f"'{one.node}'" for one in found], _NAMED)
     return f"{code} {nodes}{f': {reason}' if reason else ''}"
 
 
@@ -297,12 +299,3 @@ def _failing(target: str, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def _is_mended(verdict: Mapping[str, Any]) -> bool:
     return bool(verdict["rewrite"] and verdict["rewrite"]["passes"])
-
-
-def _shortened(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
-
-
-def _counted(number: int) -> str:
-    return f"{number} known finding{'' if number == 1 else 's'}"

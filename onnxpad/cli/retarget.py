@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -75,8 +74,7 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
     request = _request(given)
     from onnxpad.batch.course import retargeted
 
-    text = partial(_text, as_json=given["as_json"])
-    return writing.run(jobs, request, given, retargeted, text, _page)
+    return writing.run(jobs, request, given, retargeted, _text, _page)
 
 
 def _request(given: dict[str, Any]) -> Request:
@@ -101,13 +99,8 @@ def _page(job: Job, done: Done) -> Page:
     return retargeting_page(job.model, done.written, done.found, done.compared, done.objection)
 
 
-def _text(job: Job, request: Request, done: Done, *, as_json: bool) -> str:
+def _text(job: Job, request: Request, done: Done) -> str:
     parts = (job.model, done.written, done.found, done.compared)
-    if as_json:
-        from onnxpad.reports import json_line
-        from onnxpad.show.retargetings import retargeting_record
-
-        return json_line(retargeting_record(*parts, script=request.dry_run, refused=done.objection))
     from onnxpad.show.retargetings import retargeting_text
 
     return retargeting_text(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -104,8 +103,7 @@ def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  
     request = _request(given)
     from onnxpad.batch.course import rewritten
 
-    text = partial(_text, as_json=given["as_json"])
-    return writing.run(jobs, request, given, rewritten, text, _page)
+    return writing.run(jobs, request, given, rewritten, _text, _page)
 
 
 def _check_certificate(path: str | None, jobs: Jobs) -> None:
@@ -155,13 +153,8 @@ def _page(job: Job, done: Done) -> Page:
     return rewriting_page(job.model, done.written, done.found, done.compared, done.objection)
 
 
-def _text(job: Job, request: Request, done: Done, *, as_json: bool) -> str:
+def _text(job: Job, request: Request, done: Done) -> str:
     parts = (job.model, done.written, done.found, done.compared)
-    if as_json:
-        from onnxpad.reports import json_line
-        from onnxpad.show.rewritings import rewriting_record
-
-        return json_line(rewriting_record(*parts, script=request.dry_run, refused=done.objection))
     from onnxpad.show.rewritings import rewriting_text
 
     compared = request.judging is None or done.found.changed or bool(done.found.unfit)

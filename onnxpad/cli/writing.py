@@ -84,18 +84,23 @@ def run(
     except OnnxpadError as error:
         return fail_for(job.model, error, as_json=given["as_json"] and job.target != STANDARD)
     html_files.write(given["html"], partial(page, job, done))
-    _report(job, done, text(job, request, done), as_json=given["as_json"])
-    return done.code
-
-
-def _report(job: Job, done: Done, text: str, *, as_json: bool) -> None:
     stream = report_stream(model_on_stdout=done.written == STANDARD)
-    if as_json:
-        stream.write(text)
+    if given["as_json"]:
+        stream.write(_record_line(job, request, done))
         stream.flush()
     else:
-        show(text, stream)
+        show(text(job, request, done), stream)
     if done.objection:
         from onnxpad.show.wording import visible
 
         say(brief(visible(f"nothing written for {job.model}: {done.objection}")) + "\n")
+    return done.code
+
+
+def _record_line(job: Job, request: Request, done: Done) -> str:
+    from onnxpad.reports import json_line
+    from onnxpad.show.edited import edited_record
+
+    parts = (job.model, done.written, done.found, done.compared)
+    script, refused = request.dry_run, done.objection
+    return json_line(edited_record(request.verb, *parts, script=script, refused=refused))

@@ -17,7 +17,7 @@ from onnxpad.diagnosis.report import Cause, Diagnosis, NodeFinding, RemainingDif
 from onnxpad.diagnosis.runner import Broken, needed_nodes
 from onnxpad.diagnosis.score import Score
 from onnxpad.diagnosis.search import Search
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, counted, few
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
@@ -192,8 +192,7 @@ def reason_of(
     if fit.undecided:
         return _cannot_tell(fit)
     if fit.solution is not None:
-        count = len(fit.solution.plan.entries)
-        many = f"{count} nodes" if count != 1 else "1 node"
+        many = counted(len(fit.solution.plan.entries), "node")
         return f"padding: with {many} padded otherwise, {fit.solution.judgement.reason}"
     if cause in (Cause.NOTHING, Cause.ROUNDING):
         return fit.present.reason
@@ -227,7 +226,7 @@ def _tried(fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None) ->
     if fit.partial is not None:
         return f"what fits the first sample does not fit the others ({fit.partial.reason})"
     count = len(fitting.suspects)
-    nodes = f"{count} nodes" if count != 1 else "1 node"
+    nodes = counted(count, "node")
     none = f"of the {fit.tried} ways tried to pad {nodes} none gives the reference"
     near = _nearness(fit, nearest)
     if search.out_of_time:
@@ -254,8 +253,7 @@ def _unsearched(fitting: Fitting) -> str:
     labels = fitting.unsearched
     if not labels:
         return ""
-    more = f" and {len(labels) - _NAMED} more" if labels[_NAMED:] else ""
-    return f"other ways to pad these were not tried: {', '.join(labels[:_NAMED])}{more}"
+    return f"other ways to pad these were not tried: {few(labels, _NAMED)}"
 
 
 def _where(difference: RemainingDifference | None, nearest: Nearest | None) -> str:

@@ -16,7 +16,7 @@ from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import PRECISE, Comparison, ReferenceValues, judged, scored, tolerances
 from onnxpad.diagnosis.search import Search
 from onnxpad.diagnosis.suspects import suspects
-from onnxpad.errors import InternalError, RequestError
+from onnxpad.errors import InternalError, RequestError, few
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
 from onnxpad.retargeting import retarget
@@ -134,10 +134,9 @@ class Fitting:
         if not complete:
             self.bench.warn("not every node was tried for other padding that fits as well")
         if planned and whole and found:
-            titles = ", ".join(f"'{rival.title}'" for rival in found[:_NAMED])
-            more = f" and {len(found) - _NAMED} more" if found[_NAMED:] else ""
+            titles = few([f"'{rival.title}'" for rival in found], _NAMED)
             self.bench.warn(
-                f"the reference holds whole numbers, which tell little: {titles}{more} fit as well"
+                f"the reference holds whole numbers, which tell little: {titles} fit as well"
             )
         doubts = undecided(found, judgement.residual or 0.0, judgement.allowed or 0.0)
         return replace(fit, rivals=tuple(found), undecided=tuple(doubts))

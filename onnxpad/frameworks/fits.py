@@ -31,7 +31,7 @@ from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.windows import Axis, cells_within, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes
-from onnxpad.padding.fills import Constant, TensorValue, lowest
+from onnxpad.padding.fills import Constant, TensorValue, lowest, number_of
 from onnxpad.padding.operators import Kind
 
 ANY = "any"
@@ -111,12 +111,8 @@ def _held(chain: Chain, step: PadStep) -> Fill | None:
     if step.mode != "constant":
         return Fill(step.mode)
     zero = chain.fill if isinstance(chain.fill, TensorValue) else Constant(0)
-    is_zero = step.fill == zero or (zero.value is not None and _number(step) == zero.value)
+    is_zero = step.fill == zero or (zero.value is not None and number_of(step.fill) == zero.value)
     return Fill.ZEROS if is_zero else None
-
-
-def _number(step: PadStep) -> float | int | None:
-    return step.fill.value if isinstance(step.fill, Constant | TensorValue) else None
 
 
 def _as_own(chain: Chain, step: PadStep) -> Fill | None:
@@ -126,7 +122,7 @@ def _as_own(chain: Chain, step: PadStep) -> Fill | None:
     """
     held, own = _held(chain, step), effective_pads(chain)
     match chain.op.kind:
-        case Kind.MAX if step.mode == "constant" and _number(step) in lowest(chain.dtype):
+        case Kind.MAX if step.mode == "constant" and number_of(step.fill) in lowest(chain.dtype):
             return Fill.ZEROS
         case Kind.AVERAGE if held is Fill.ZEROS:
             return held

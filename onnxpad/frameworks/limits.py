@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from onnxpad.errors import counted
 from onnxpad.frameworks.layer import Slide
-from onnxpad.frameworks.values import many
 
 
 def at_most_half_a_window(slides: tuple[Slide, ...]) -> str:
@@ -12,7 +12,7 @@ def at_most_half_a_window(slides: tuple[Slide, ...]) -> str:
         if max(slide.begin, slide.end) > slide.span // 2:
             return (
                 f"padding {max(slide.begin, slide.end)} is more than half of the window "
-                f"({many(slide.span, 'cell')})"
+                f"({counted(slide.span, 'cell')})"
             )
     return ""
 
@@ -52,6 +52,6 @@ def fits_the_padded_input(slides: tuple[Slide, ...]) -> str:
     """MXNet's pools, which otherwise round up to one window."""
     for slide in slides:
         if slide.span > slide.size + slide.begin + slide.end:
-            window = many(slide.span, "cell")
+            window = counted(slide.span, "cell")
             return f"a window of {window} does not fit into {slide.size} and the padding"
     return ""

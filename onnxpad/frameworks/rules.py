@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, counted
 from onnxpad.frameworks.layer import AxisCrop, Given, Mode, Pair
-from onnxpad.frameworks.values import many
 from onnxpad.geometry.windows import Axis, same_pads
 
 
@@ -126,7 +125,7 @@ def full_extent(axis: Axis, size: int) -> int:
 def _no_inverse(output: int, mode: str, size: int, axis: Axis) -> str:
     return (
         f"output size {output} does not fit: a {mode} convolution with stride {axis.stride} over "
-        f"{many(output, 'cell')} does not give {size}"
+        f"{counted(output, 'cell')} does not give {size}"
     )
 
 

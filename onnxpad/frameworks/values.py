@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import index
 from typing import TypeVar
 
-from onnxpad.errors import RequestError, nearest
+from onnxpad.errors import RequestError, counted, nearest
 from onnxpad.frameworks.layer import Layout, Pair, Word
 
 LARGEST = 2**31 - 1
@@ -25,11 +25,6 @@ def whole(value: object, name: str, least: int, most: int = LARGEST) -> int:
         limit = f"at least {least}" if number < least else f"at most {most}"
         raise RequestError(f"{name} is {number}, but must be {limit}")
     return number
-
-
-def many(number: int, singular: str, plural: str = "") -> str:
-    """'1 axis', '2 axes'."""
-    return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
 def is_list(value: object) -> bool:
@@ -56,8 +51,8 @@ def per_axis(value: object, word: Word, rank: int, least: int) -> tuple[int, ...
         found = found[1:-1]
     if len(found) != rank:
         raise RequestError(
-            f"{word.name} is {_shown(value)}: {many(len(found), 'value')} for "
-            f"{many(rank, 'axis', 'axes')}, give one for each or one number for all"
+            f"{word.name} is {_shown(value)}: {counted(len(found), 'value')} for "
+            f"{counted(rank, 'axis', 'axes')}, give one for each or one number for all"
         )
     return tuple(whole(item, word.name, least) for item in found)
 
@@ -79,7 +74,7 @@ def pads(value: object, word: Word, rank: int) -> tuple[Pair, ...]:
         if len(numbers) == 2 * rank and Layout.INTERLEAVED in word.layouts:
             return tuple(zip(numbers[::2], numbers[1::2], strict=True))
     raise RequestError(
-        f"{word.name} is {_shown(value)}; for {many(rank, 'axis', 'axes')} give {_forms(word)}"
+        f"{word.name} is {_shown(value)}; for {counted(rank, 'axis', 'axes')} give {_forms(word)}"
     )
 
 
@@ -105,7 +100,7 @@ def _pairs(found: Sequence[object], word: Word, rank: int, least: int) -> tuple[
         if own:
             raise RequestError(f"{word.name} pads batch or channels: {_shown(list(found))}")
     raise RequestError(
-        f"{word.name} has {many(len(pairs), 'pair')}; for {many(rank, 'axis', 'axes')} it is "
+        f"{word.name} has {counted(len(pairs), 'pair')}; for {counted(rank, 'axis', 'axes')} it is "
         f"{_forms(word)}"
     )
 
@@ -119,7 +114,7 @@ def flags(value: object, word: Word, rank: int) -> tuple[bool, ...]:
         found = found * rank
     if len(found) not in {rank, rank + 1}:
         raise RequestError(
-            f"{word.name} has {many(len(found), 'value')} for {many(rank, 'axis', 'axes')}"
+            f"{word.name} has {counted(len(found), 'value')} for {counted(rank, 'axis', 'axes')}"
         )
     return tuple(item is True for item in found[-rank:])
 

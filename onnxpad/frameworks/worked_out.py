@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import NamedTuple, TypeVar
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, counted
 from onnxpad.frameworks import values
 from onnxpad.frameworks.layer import (
     Check,
@@ -267,7 +267,7 @@ def groups_of(
     _divides(group, inputs, "channel")
     if second is not None and second * group != inputs:
         raise RequestError(
-            f"the weight takes {values.many(second, 'channel')}"
+            f"the weight takes {counted(second, 'channel')}"
             f"{'' if group == 1 else f' for each of {group} groups'}, the input has {inputs}"
         )
     if first is not None:
@@ -277,7 +277,7 @@ def groups_of(
 
 def _divides(group: int, number: int, what: str) -> None:
     if number % group:
-        raise RequestError(f"{values.many(number, what)} cannot be divided into {group} groups")
+        raise RequestError(f"{counted(number, what)} cannot be divided into {group} groups")
 
 
 class WorkedOut(NamedTuple):
@@ -400,7 +400,7 @@ def _cut(wish: Wish, axis: Axis, index: int) -> Slide:
     full = (size - 1) * axis.stride + axis.span
     if crop.output < 1 or crop.begin >= full or crop.begin + crop.output <= 0:
         raise RequestError(
-            f"nothing is left of axis {index + 2}: {values.many(size, 'cell')}, kernel "
+            f"nothing is left of axis {index + 2}: {counted(size, 'cell')}, kernel "
             f"{axis.kernel}, stride {axis.stride} make {full}, of which "
             f"{crop.output} from {crop.begin} on are kept"
         )
@@ -414,7 +414,7 @@ def _windows(axis: Axis, size: int, pads: Pair, rounding: Rounding, *, any_padde
     if rounding is Rounding.EXACT and room >= 0 and room % axis.stride:
         raise RequestError(
             f"windows of stride {axis.stride} do not end at the border: {room % axis.stride} of "
-            f"{values.many(size, 'cell')} with padding {begin} and {end} would be left over"
+            f"{counted(size, 'cell')} with padding {begin} and {end} would be left over"
         )
     count = room // axis.stride + 1
     if rounding not in {Rounding.DOWN, Rounding.EXACT}:
@@ -431,7 +431,7 @@ def _windows(axis: Axis, size: int, pads: Pair, rounding: Rounding, *, any_padde
         count = max(count, 1)
     if count < 1:
         raise RequestError(
-            f"a window of {values.many(axis.span, 'cell')} does not fit: the input has {size} on "
+            f"a window of {counted(axis.span, 'cell')} does not fit: the input has {size} on "
             f"that axis, padding {begin} and {end}"
         )
     return count
@@ -457,6 +457,6 @@ def _fill_fits(fill: Fill, slides: tuple[Slide, ...]) -> None:
         most = slide.size - 1 if fill is Fill.REFLECT else slide.size
         if fill in {Fill.REFLECT, Fill.WRAP} and max(slide.begin, slide.end) > most:
             raise RequestError(
-                f"{fill} padding of {values.many(max(slide.begin, slide.end), 'cell')} needs more "
+                f"{fill} padding of {counted(max(slide.begin, slide.end), 'cell')} needs more "
                 f"than the {slide.size} of the input"
             )

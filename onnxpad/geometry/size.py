@@ -203,6 +203,13 @@ def _divided(size: Size, divisor: int, rounding: str) -> Size:
     )
 
 
+def plain_sizes(sizes: tuple[Size | None, ...] | None) -> tuple[int | str | None, ...] | None:
+    """Sizes as JSON can hold them: numbers, names and formulas, None where nothing is known."""
+    if sizes is None:
+        return None
+    return tuple(one.name if isinstance(one, Symbol) else one for one in sizes)
+
+
 def show(size: Size | None) -> str:
     """The size as people write it; `?` where nothing is known."""
     if size is None:

@@ -10,6 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, Union
 
+from google.protobuf.descriptor import (  # type: ignore[import-untyped, unused-ignore]
+    FieldDescriptor,
+)
+from google.protobuf.message import Message  # type: ignore[import-untyped, unused-ignore]
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError, suspect
@@ -158,14 +162,13 @@ def refusal_of_onnx(model: ModelLike) -> str | None:
     from onnx import checker, load
 
     from onnxpad.model.files.external import external_tensors
-    from onnxpad.model.files.texts import no_text
 
     try:
         path = os.fspath(model) if isinstance(model, str | os.PathLike) else None
         if path is not None and not Path(path).is_file():
             return None
         proto = model if path is None else load(path, load_external_data=False)
-        if isinstance(proto, ModelProto) and (broken := no_text(proto)) is not None:
+        if isinstance(proto, ModelProto) and (broken := _no_text(proto)) is not None:
             return f"the text {broken!r:.80} in it is no UTF-8; mend it, or export it again"
         if path is not None:
             checker.check_model(path)
@@ -176,6 +179,19 @@ def refusal_of_onnx(model: ModelLike) -> str | None:
         return f"onnx's checker refuses it: {said}; mend it, or export it again"
     except Exception:  # noqa: BLE001 - it is asked because something else went wrong
         return None
+    return None
+
+
+def _no_text(message: Message) -> bytes | None:
+    """The first name, operator or doc string of a message, at any depth, that is no UTF-8."""
+    for field, value in message.ListFields():
+        if field.type not in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE):
+            continue
+        for item in [value] if isinstance(value, str | bytes | Message) else value:
+            if isinstance(item, bytes):
+                return item
+            if isinstance(item, Message) and (found := _no_text(item)) is not None:
+                return found
     return None
 
 

@@ -10,7 +10,7 @@ import onnx
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from onnxpad.model.editing.script import Resize
-from onnxpad.model.graph.nodes import Address, Node
+from onnxpad.model.graph.nodes import Address, Node, named_bodies
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.graph.types import open_negative_sizes
 from onnxpad.model.shapes.native_inference import infer_shapes
@@ -158,8 +158,9 @@ def _gather(scope: Scope, graph: GraphProto, found: Sizes) -> None:
     rows = ((value.name, _dims(value)) for value in (*graph.value_info, *graph.output))
     found[scope.id] = {name: dims for name, dims in rows if dims is not None}
     for index, node in enumerate(scope.ordered()):
-        for label, child in scope.children.get(node.key, ()):
-            _gather(child, _body(graph.node[index], label), found)
+        inside = dict(named_bodies(graph.node[index]))
+        for name, child in scope.children.get(node.key, ()):
+            _gather(child, inside[name], found)
 
 
 def _skeleton(document: Document) -> ModelProto:
@@ -209,18 +210,11 @@ def _nodes(scope: Scope) -> Iterator[NodeProto]:
             continue
         copy = NodeProto()
         copy.CopyFrom(node.proto)
-        for label, child in children:
-            body = _body(copy, label)
-            body.Clear()
-            _fill(body, child)
+        inside = dict(named_bodies(copy))
+        for name, child in children:
+            inside[name].Clear()
+            _fill(inside[name], child)
         yield copy
-
-
-def _body(node: NodeProto, label: str) -> GraphProto:
-    plain, _, position = label.partition("[")
-    attribute = next(one for one in node.attribute if one.name == plain)
-    graph: GraphProto = attribute.graphs[int(position[:-1])] if position else attribute.g
-    return graph
 
 
 def _light(tensor: TensorProto) -> TensorProto:

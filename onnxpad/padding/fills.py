@@ -39,6 +39,12 @@ class Implicit(StrEnum):
 
 Fill: TypeAlias = Constant | TensorValue | Implicit
 
+
+def number_of(fill: Fill) -> float | int | None:
+    """The number that a padded cell holds, None where it is not known or none."""
+    return fill.value if isinstance(fill, Constant | TensorValue) else None
+
+
 _LOWEST = {
     "float16": (-math.inf, -65504.0),
     "bfloat16": (-math.inf, -3.3895313892515355e38),

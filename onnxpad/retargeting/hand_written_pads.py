@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, rounds_up
-from onnxpad.padding.fills import Constant, Implicit, TensorValue
+from onnxpad.padding.fills import Constant, Implicit, TensorValue, number_of
 from onnxpad.padding.operators import Kind
 
 _MIRRORS = frozenset({"edge", "reflect"})
@@ -57,11 +57,7 @@ def is_by_hand(chain: Chain, step: PadStep) -> bool:
     if step.mode != "constant":
         return False
     if isinstance(chain.fill, TensorValue):
-        return step.fill == chain.fill or _number(step) == chain.fill.value
+        return step.fill == chain.fill or number_of(step.fill) == chain.fill.value
     if chain.fill is Implicit.LOWEST:
         return True
-    return _number(step) == 0
-
-
-def _number(step: PadStep) -> float | int | None:
-    return step.fill.value if isinstance(step.fill, Constant | TensorValue) else None
+    return number_of(step.fill) == 0

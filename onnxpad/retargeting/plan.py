@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from reprlib import Repr
 from typing import Any, TypeAlias
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, counted
 from onnxpad.padding.chain import AutoPad, Chain, NewPad, Padding, Pads, PadStep
 from onnxpad.padding.effective_pads import axes_behind, axes_in_front
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
@@ -43,7 +43,7 @@ def numbers(
     ):
         raise RequestError(f"{name} is {shown(value)}, but must be a list of {count} integers")
     if len(value) != count:
-        has = f"{len(value)} number{'' if len(value) == 1 else 's'}"
+        has = counted(len(value), "number")
         raise RequestError(
             f"{name} has {has}, but needs {count}: the begin of each axis, then the end of each"
             if name.endswith("pads")

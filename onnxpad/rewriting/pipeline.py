@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from onnxpad.errors import InternalError
-from onnxpad.geometry.size import show
+from onnxpad.geometry.size import plain_sizes
 from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.names import as_nodes
 from onnxpad.model.editing.script import Edit, RemoveAttribute, SetAttribute, edit_record
@@ -83,12 +83,7 @@ class Refusal(NamedTuple):
     @property
     def input_shape(self) -> tuple[int | str | None, ...] | None:
         """The sizes of the input: numbers, names and formulas, None where nothing is known."""
-        if self.source.dims is None:
-            return None
-        return tuple(
-            size if size is None or isinstance(size, int) else show(size)
-            for size in self.source.dims
-        )
+        return plain_sizes(self.source.dims)
 
     def __repr__(self) -> str:
         return f"<{self}>"

@@ -78,8 +78,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
         return _together([(part.name, judge(part, chain)) for part in target.parts])
     if chain.trouble and chain.trouble.too_new:
         return Judgement(Answer.UNKNOWN, chain.trouble.reason)
-    rows = [row for row in target.rows if chain.op.title in row.operators]
-    found = [(row, every(row.when, chain)) for row in rows]
+    found = [(row, every(row.when, chain)) for row in target.about(chain.op.title)]
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
         holding = tuple(row for row, holds in found if holds and row.answer is answer)
         if holding and not _outweighed(holding, [row for row, holds in found if holds]):
@@ -144,12 +143,8 @@ def newly_failing(target: Target, before: Chain, after: Chain) -> tuple[Row, ...
 
 def failing(target: Target, chain: Chain) -> tuple[Row, ...]:
     """Every row by which `target` refuses the operator or computes it wrongly."""
-    return tuple(
-        row
-        for part in target.parts or (target,)
-        for row in part.rows
-        if row.answer.fails and chain.op.title in row.operators and every(row.when, chain)
-    )
+    rows = target.about(chain.op.title)
+    return tuple(row for row in rows if row.answer.fails and every(row.when, chain))
 
 
 def lasting(target: Target, chain: Chain) -> Answer:
@@ -158,8 +153,8 @@ def lasting(target: Target, chain: Chain) -> Answer:
     TAKES where passes may help.
     """
     worst = Answer.TAKES
-    for row in (row for part in target.parts or (target,) for row in part.rows):
-        if row.answer is not Answer.TAKES and row.lasting and chain.op.title in row.operators:
+    for row in target.about(chain.op.title):
+        if row.answer is not Answer.TAKES and row.lasting:
             holds = every(row.when, chain)
             if holds or (holds is None and row.answer.fails):
                 found = row.answer if holds else Answer.UNKNOWN
@@ -175,7 +170,7 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
     if target.parts:
         return _together([(one.name, judge_plain(one, operator, opset)) for one in target.parts])
     around = plain_chain(opset)
-    rows = tuple(row for row in target.rows if operator in row.operators)
+    rows = target.about(operator)
     for answer in sorted(Answer, key=lambda one: -one.rank):
         holding = tuple(row for row in rows if row.answer is answer and every(row.when, around))
         if holding:

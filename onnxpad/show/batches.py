@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from onnxpad.show.wording import counted, either, visible
+from onnxpad.errors import counted, few
+from onnxpad.show.wording import either, route_text, visible
 
 if TYPE_CHECKING:
     from onnxpad.inspection import Inspection
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from onnxpad.validation import Validation
 
 TRY = "\n  try     "
-STANDARD = "-"
 _NAMED = 3
 _NAMES_FOR = ("refused", "failing", "different", "unverified", "not known")
 """Results whose models are named at the end."""
@@ -34,7 +34,7 @@ def rewriting_line(
     """'a.onnx -> b.onnx: 6 nodes rewritten (explicit-pads 6), 0 skipped; identical'."""
     from onnxpad.show.rewritings import changes_text
 
-    text = f"{_from_to(model, written)}: {changes_text(found, done=written is not None)}"
+    text = f"{route_text(model, written)}: {changes_text(found, done=written is not None)}"
     return visible(f"{text}; {validation.verdict}" if validation else text)
 
 
@@ -42,7 +42,7 @@ def retargeting_line(model: str, written: str | None, found: Retargeting) -> str
     """'a.onnx -> b.onnx: 3 nodes moved to tensorflow, 8 unchanged, 0 skipped'."""
     from onnxpad.show.retargetings import summary_text
 
-    return visible(f"{_from_to(model, written)}: {summary_text(found, done=written is not None)}")
+    return visible(f"{route_text(model, written)}: {summary_text(found, done=written is not None)}")
 
 
 def inspection_line(model: str, found: Inspection) -> str:
@@ -57,13 +57,12 @@ def inspection_line(model: str, found: Inspection) -> str:
         parts += [f"{number} {name}"] if number else []
     traps = Counter(str(trap.code) for node in found.nodes for trap in node.traps)
     if traps:
-        more = f" and {len(traps) - _TRAPS_SHOWN} more" if len(traps) > _TRAPS_SHOWN else ""
-        codes = ", ".join(code for code, _ in traps.most_common(_TRAPS_SHOWN))
-        parts.append(f"{counted(traps.total(), 'trap')} ({codes}{more})")
+        codes = few([code for code, _ in traps.most_common()], _TRAPS_SHOWN)
+        parts.append(f"{counted(traps.total(), 'trap')} ({codes})")
     text = ", ".join(parts) if counts["nodes"] else "no operator that can pad"
     for target, verdicts in found.targets.items():
         text += f"; {target}: {_answers(verdicts)}"
-    return visible(f"{_name(model)}: {text}")
+    return visible(f"{route_text(model)}: {text}")
 
 
 def _answers(verdicts: Sequence[NodeVerdict]) -> str:
@@ -96,7 +95,7 @@ def refusal_text(
         more = f" and {len(found.skips) - 1} more" if found.skips[1:] else ""
         reason = f"{skip.op} '{skip.node.label}'{more}: {skip.skip.reason}"
         tried = either(skip.skip.hints)
-    said = f"nothing written for {_name(model)}: {objection}{f': {reason}' if reason else ''}"
+    said = f"nothing written for {route_text(model)}: {objection}{f': {reason}' if reason else ''}"
     return visible(said) + (f"{TRY}{visible(tried)}" if tried else "")
 
 
@@ -138,18 +137,18 @@ class Told(Protocol):
         """Its report."""
 
 
-def totals_text(outcomes: Sequence[Told], noun: str = "model") -> str:
+def totals_text(outcomes: Sequence[Told], noun: str) -> str:
     """'30 models: 3 rewritten, 24 unchanged, 3 refused (a.onnx, b.onnx, c.onnx)'.
 
     Above it stands what to do about results that need something.
     """
     names: dict[str, list[str]] = {}
     for one in outcomes:
-        names.setdefault(one.result, []).append(_name(one.file))
+        names.setdefault(one.result, []).append(route_text(one.file))
     parts = []
     for result in sorted(names, key=lambda one: (one == "refused", one in ("unchanged", "fine"))):
         text = f"{len(names[result])} {result}"
-        parts.append(f"{text} ({_listed(names[result])})" if result in _NAMES_FOR else text)
+        parts.append(f"{text} ({few(names[result], _NAMED)})" if result in _NAMES_FOR else text)
     text = visible(f"{counted(len(outcomes), noun)}: {', '.join(parts)}")
     more = "".join(f"{result}: {say}\n" for result, say in _WHAT_TO_DO.items() if result in names)
     text = more + text
@@ -160,21 +159,9 @@ def totals_text(outcomes: Sequence[Told], noun: str = "model") -> str:
         text = f"{visible(not_judged_text(sorted(kinds)))}\n{text}"
     skips = {one.file: len(one.record["skips"]) for one in outcomes if one.record.get("skips")}
     if skips:
-        where = f"in {counted(len(skips), noun)} ({_listed([_name(one) for one in skips])})"
+        where = (
+            f"in {counted(len(skips), noun)} ({few([route_text(one) for one in skips], _NAMED)})"
+        )
         told = f"{counted(sum(skips.values()), 'node')} skipped {where}"
         text += f"\n{visible(told)}: the same with one model alone, or --json, says why"
     return text
-
-
-def _listed(names: list[str]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
-
-
-def _from_to(model: str, written: str | None) -> str:
-    target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
-    return f"{_name(model)}{target}"
-
-
-def _name(model: str) -> str:
-    return "standard input" if model == STANDARD else model

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from onnxpad.diagnosis import Diagnosis, NodeFinding
+from onnxpad.errors import counted, few
 from onnxpad.show.tables import Terminal, table
-from onnxpad.show.wording import counted, paragraph, shape_text, visible
+from onnxpad.show.wording import paragraph, shape_text, visible
 
 HEADERS = ("node", "op", "padded", "has to be", "as in")
 _NEAREST = ("node", "op", "padded", "comes nearest with", "as in")
@@ -44,13 +45,8 @@ def _table(
 
 def finding_row(node: NodeFinding) -> tuple[str, ...]:
     """The row of a node."""
-    return node.node, node.op, node.before, node.after, _conventions(node.conventions)
-
-
-def _conventions(names: tuple[str, ...]) -> str:
-    shown = ", ".join(names[:_CONVENTIONS_SHOWN])
-    more = len(names) - _CONVENTIONS_SHOWN
-    return (f"{shown} and {more} more" if more > 0 else shown) or "-"
+    conventions = few(node.conventions, _CONVENTIONS_SHOWN) or "-"
+    return node.node, node.op, node.before, node.after, conventions
 
 
 def other_lines(diagnosis: Diagnosis) -> Iterator[str]:

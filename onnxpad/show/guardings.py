@@ -10,7 +10,7 @@ from onnxpad.show.validations import validation_text
 from onnxpad.show.wording import paragraph, visible
 
 
-def guarding_text(found: Guarding, terminal: Terminal | None = None) -> str:
+def guarding_text(found: Guarding, terminal: Terminal | None) -> str:
     """What was compared, the validation, and behind it what is wrong and how to see it again."""
     compared = f"{visible(found.before)} against {visible(found.after)}, which the command wrote"
     wrong = paragraph(visible(line) for line in wrong_lines(found))

@@ -8,13 +8,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from math import lcm
 from typing import TypeVar
 
+from onnxpad.errors import counted, few
 from onnxpad.inspection import Inspection, PaddedNode
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
     assumed_text,
-    counted,
     given_text,
     input_text,
     limits_text,
@@ -121,11 +121,7 @@ def _rows(nodes: Iterable[PaddedNode], *, each: bool) -> list[tuple[str, ...]]:
     groups = _alike(
         [(name_text(node), *node_cells(node)) for node in nodes], lambda row: row[1:], each=each
     )
-    return [(_and_more(rows[0][0], len(rows)), *rows[0][1:]) for rows in groups]
-
-
-def _and_more(name: str, number: int) -> str:
-    return name if number == 1 else f"{name} and {number - 1} more"
+    return [(few([row[0] for row in rows], 1), *rows[0][1:]) for rows in groups]
 
 
 def node_cells(node: PaddedNode) -> tuple[str, ...]:
@@ -142,17 +138,14 @@ def node_cells(node: PaddedNode) -> tuple[str, ...]:
 
 def _fits(names: tuple[str, ...]) -> str:
     """The first names, whose own rule it is if it is anybody's, and how many more there are."""
-    more = len(names) - _NAMES_SHOWN
-    return (", ".join(names[:_NAMES_SHOWN]) or "-") + (f" and {more} more" if more > 0 else "")
+    return few(names, _NAMES_SHOWN) or "-"
 
 
 def name_text(node: PaddedNode) -> str:
     """Its address, and who calls the function that it stands in."""
     if not node.calls:
         return node.node
-    more = len(node.calls) - _CALLS_SHOWN
-    calls = ", ".join(node.calls[:_CALLS_SHOWN]) + (f" and {more} more" if more > 0 else "")
-    return f"{node.node} (called by {calls})"
+    return f"{node.node} (called by {few(node.calls, _CALLS_SHOWN)})"
 
 
 def _written(node: PaddedNode) -> str:
@@ -182,7 +175,7 @@ def _why_unknown(node: PaddedNode) -> object:
 
 def _unknown(nodes: Sequence[PaddedNode]) -> str:
     node = nodes[0]
-    where = _and_more(f"'{node.node}'", len(nodes))
+    where = few([f"'{one.node}'" for one in nodes], 1)
     read = input_text(node.input, node.input_shape, node.kernel, node.strides)
     return note(f"unknown: {node.op} {where}", node.reason, read=read, hints=node.hints)
 
@@ -195,7 +188,7 @@ def _behind_unknown(inspection: Inspection, *, each: bool) -> Iterator[str]:
         if node.pads is not None and chain.pad is not None and chain.pad.unclear
     ]
     for group in _alike(behind, lambda node: node.op, each=each):
-        where = _and_more(f"'{group[0].node}'", len(group))
+        where = few([f"'{one.node}'" for one in group], 1)
         reason = "what the Pad in front of it adds is not known; what settles the Pad settles it"
         yield note(f"unknown: {group[0].op} {where}", reason)
 
@@ -205,7 +198,7 @@ def _traps(inspection: Inspection, *, each: bool) -> Iterator[str]:
     found = [(node, trap) for node in inspection.nodes for trap in node.traps]
     for group in _alike(found, lambda one: (one[1].code, one[0].op), each=each):
         node, trap = group[0]
-        where = _and_more(f"'{node.node}'", len(group))
+        where = few([f"'{one.node}'" for one, _ in group], 1)
         yield note(f"trap: {trap.code}, {node.op} {where}", trap.sentence)
 
 

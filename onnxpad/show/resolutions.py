@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, few
 from onnxpad.frameworks.layer import Fill, HowKnown, Role
 from onnxpad.padding.expansion import Step
 from onnxpad.resolving import Resolution, step_record
@@ -32,7 +32,7 @@ def resolution_text(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def difference_text(difference: Difference, terminal: Terminal | None = None) -> str:
+def difference_text(difference: Difference, terminal: Terminal | None) -> str:
     """Both layers, and which cells differ."""
     first, second = difference.first, difference.second
     paddings = [padding_text(first), padding_text(second)]
@@ -179,8 +179,7 @@ def _axis(axis: AxisDifference, difference: Difference) -> str:
     """Cells that differ, then those that only one of both has."""
     shared, most = min(axis.outputs), max(axis.outputs)
     inside = [(begin, min(end, shared - 1)) for begin, end in axis.ranges if begin < shared]
-    parts = [_range(*pair) for pair in inside[:_SHOWN]]
-    where = ", ".join(parts) + (f" and {len(inside) - _SHOWN} more" if inside[_SHOWN:] else "")
+    where = few([_range(*pair) for pair in inside], _SHOWN)
     if most > shared:
         longer = difference.first if axis.outputs[0] == most else difference.second
         where += f"{', ' if where else ''}{_range(shared, most - 1)} in {longer.framework} only"

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from onnxpad.geometry.size import show
-from onnxpad.model.editing.script import describe_edit, edit_record
-from onnxpad.retargeting import Kept, Move, Refused, Retargeting
-from onnxpad.show.stated_sizes import relied_text
+from onnxpad.errors import counted
+from onnxpad.retargeting import Kept, Move, Retargeting
+from onnxpad.show.edited import relied_text, script_text, skip_text
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
-    counted,
     idle_text,
-    input_text,
     limits_text,
-    note,
     paragraph,
+    route_text,
     shape_text,
     visible,
 )
@@ -24,7 +21,6 @@ from onnxpad.show.wording import (
 if TYPE_CHECKING:
     from onnxpad.validation.distances import Distance, Distances
 
-STANDARD = "-"
 _LONGEST_SIZE = 16
 HEADERS = ("node", "operator", "before", "after", "output")
 MOVED = ("sample", "output", "before", "after", "moved by", "relative", "elements")
@@ -46,15 +42,12 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
     `compared` is False where a comparison was asked for and there was nothing to compare, `refused`
     says that something spoke against writing the model.
     """
-    name = "standard input" if model == STANDARD else model
-    target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
-    edits = paragraph(visible(describe_edit(edit)) for edit in found.script) if script else ""
     summary = [
         paragraph(visible(f"breaks: {one}") for one in found.breaks),
         *limits_text(found.limits_met),
         relied_text(found),
         visible(
-            f"{name}{target}: {'nothing written; without that, ' if refused else ''}"
+            f"{route_text(model, written)}: {'nothing written; without that, ' if refused else ''}"
             f"{summary_text(found, done=written is not None)}"
         ),
         idle_text(in_vain=not found.changed and bool(found.skips), compared=compared),
@@ -63,32 +56,12 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
     parts = [
         table(HEADERS, _rows(found, names), terminal, names=("node",)),
         paragraph(visible(f"{name} = {size}") for size, name in names.items()),
-        edits,
+        script_text(found) if script else "",
         paragraph(skip_text(one, found.to) for one in found.skips),
         _moved_text(moved, terminal),
         paragraph(summary),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def retargeting_record(
-    model: str,
-    written: str | None,
-    found: Retargeting,
-    moved: Distances | None = None,
-    *,
-    script: bool = False,
-    refused: str = "",
-) -> dict[str, Any]:
-    """The same as plain data; `written` is the file, or null where nothing was written.
-
-    `refused` says what spoke against writing it.
-    """
-    record = {"file": model, "written": written, "refused": refused or None} | found.to_json()
-    if script:
-        record["script"] = [edit_record(edit) for edit in found.script]
-    record["moved"] = moved.to_json() if moved else None
-    return record
 
 
 def summary_text(found: Retargeting, *, done: bool) -> str:
@@ -99,17 +72,6 @@ def summary_text(found: Retargeting, *, done: bool) -> str:
     resized = sum(one.resized for one in found.changes)
     text += f" ({resized} with another output size)" if resized else ""
     return f"{text}, {len(found.unchanged)} unchanged, {len(found.skips)} skipped"
-
-
-def skip_text(skip: Refused, to: str) -> str:
-    """Which node was left, why, and what to try."""
-    dims = skip.source.dims
-    shape = None if dims is None else [show(size) for size in dims]
-    axes = skip.chain.axes
-    kernel, strides = [axis.kernel for axis in axes], [axis.stride for axis in axes]
-    read = input_text(skip.tensor, shape, kernel, strides)
-    head = f"skip: {to}, {skip.op} '{skip.node.label}'"
-    return note(head, skip.skip.reason, read=read, hints=skip.skip.hints)
 
 
 def _rows(found: Retargeting, names: dict[str, str]) -> list[Sequence[str]]:

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from onnxpad.geometry.size import show
-from onnxpad.model.editing.script import describe_edit, edit_record
+from onnxpad.errors import counted, few
 from onnxpad.padding.chain import Skip
 from onnxpad.padding.effective_pads import multiples_text, settling
 from onnxpad.rewriting.costs import NOMINAL, Cost
-from onnxpad.rewriting.pipeline import Refusal, Undone
+from onnxpad.rewriting.pipeline import Undone
 from onnxpad.rewriting.rewrite import Rewriting
-from onnxpad.show.stated_sizes import relied_text
+from onnxpad.show.edited import relied_text, script_text, skip_text
 from onnxpad.show.wording import (
+    STANDARD,
     bytes_text,
-    counted,
     either,
     idle_text,
-    input_text,
     limits_text,
     note,
     paragraph,
+    route_text,
     visible,
 )
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict
     from onnxpad.validation import Validation
 
-STANDARD = "-"
 _NAMED = 3
 
 
@@ -50,11 +48,10 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
     `compared` is False where a validation was asked for and there was nothing to compare, `refused`
     says that something spoke against writing the model.
     """
-    name = "standard input" if model == STANDARD else model
-    target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
     warnings = validation.warnings if validation else ()
     verdict = f"validation: {validation.verdict}: {validation.reason}" if validation else ""
-    done = visible(f"{name}{target}: {_summary(rewriting, written, refused=refused)}")
+    done = f"{route_text(model, written)}: {_summary(rewriting, written, refused=refused)}"
+    done = visible(done)
     first = refused and validation is not None  # `proved` alone would read like success
     lines = [
         done if first else "",
@@ -138,29 +135,9 @@ def _undecided(validation: Validation | None) -> Iterator[str]:
         yield visible(f"not proved and not refuted: {proof.reason}")
 
 
-def rewriting_record(
-    model: str,
-    written: str | None,
-    rewriting: Rewriting,
-    validation: Validation | None = None,
-    *,
-    script: bool = False,
-    refused: str = "",
-) -> dict[str, Any]:
-    """The same as plain data; `written` is the file, or null where nothing was written.
-
-    `refused` says what spoke against writing it.
-    """
-    record = {"file": model, "written": written, "refused": refused or None} | rewriting.to_json()
-    if script:
-        record["script"] = [edit_record(edit) for edit in rewriting.script]
-    record["validation"] = validation.to_json() if validation else None
-    return record
-
-
 def skips_text(rewriting: Rewriting) -> str:
     """What every pass left as it was, and facts about sizes that settle several nodes at once."""
-    lines = [skip_text(skip) for skip in rewriting.skips]
+    lines = [skip_text(skip, skip.rule) for skip in rewriting.skips]
     facts, helped = settling([refusal.skip for refusal in rewriting.skips])
     if helped > 1:
         which = f"all {helped}" if helped == len(lines) else f"{helped} of the {len(lines)} skips"
@@ -175,9 +152,8 @@ def notes_text(rewriting: Rewriting) -> str:
         groups.setdefault((found.rule, found.skip), []).append(f"{found.op} '{found.node.label}'")
     lines = []
     for (rule, skip), nodes in groups.items():
-        more = f" and {len(nodes) - _NAMED} more" if len(nodes) > _NAMED else ""
         tried = f"; try {either(skip.hints)}" if skip.hints else ""
-        lines.append(f"note: {rule}, {', '.join(nodes[:_NAMED])}{more}: {skip.reason}{tried}")
+        lines.append(f"note: {rule}, {few(nodes, _NAMED)}: {skip.reason}{tried}")
     lines += [
         f"note: {one.op} '{one.node.label}' is as before: {_undone(rewriting, one)}"
         for one in rewriting.undone
@@ -200,17 +176,6 @@ def _undone(rewriting: Rewriting, one: Undone) -> str:
 def _in_vain(rewriting: Rewriting) -> bool:
     """Whether a pass had something to do, and the model is as it was."""
     return not rewriting.changed and bool(rewriting.skips or rewriting.undone)
-
-
-def skip_text(skip: Refusal) -> str:
-    """Which pass left which node, why, and what to try."""
-    dims = skip.source.dims
-    shape = None if dims is None else [show(size) for size in dims]
-    axes = skip.chain.axes
-    kernel, strides = [axis.kernel for axis in axes], [axis.stride for axis in axes]
-    read = input_text(skip.tensor, shape, kernel, strides)
-    head = f"skip: {skip.rule}, {skip.op} '{skip.node.label}'"
-    return note(head, skip.skip.reason, read=read, hints=skip.skip.hints)
 
 
 def fitting_text(rewriting: Rewriting) -> str:
@@ -265,11 +230,6 @@ def _elsewhere(target: str, one: NodeVerdict) -> str:
         f"note: {one.op} '{one.node.label}' is written for {target} alone: onnxruntime "
         f"{one.judgement.sentence}"
     )
-
-
-def script_text(rewriting: Rewriting) -> str:
-    """The edit script, one line for each edit."""
-    return paragraph(visible(describe_edit(edit)) for edit in rewriting.script)
 
 
 def changes_text(rewriting: Rewriting, *, done: bool) -> str:

@@ -63,7 +63,7 @@ _ANSWERS = {
 }
 
 
-def sarif_text(records: Sequence[Record], version: str, *, traps: bool = False) -> str:
+def sarif_text(records: Sequence[Record], version: str, *, traps: bool) -> str:
     """One SARIF log about all models: a result for each node that a target does not take.
 
     `records` are what `inspect --json` prints, `version` is onnxpad's own; `traps` asks for a

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf, isnan
 
+from onnxpad.errors import counted
 from onnxpad.show.tables import Terminal, table
-from onnxpad.show.wording import counted, either, paragraph, shape_text, visible
+from onnxpad.show.wording import either, paragraph, shape_text, visible
 from onnxpad.validation import OutputRow, ProofReport, Validation, Verdict
 
 _FIRST, _LAST = ("sample", "output", "optimised"), ("difference", "allowed", "where")

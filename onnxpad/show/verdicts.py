@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 
+from onnxpad.errors import counted, few
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
@@ -13,7 +14,7 @@ from onnxpad.runtimes.conditions.companions import ANYWHERE
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch
 from onnxpad.runtimes.judge import cures
 from onnxpad.show.tables import Terminal, table
-from onnxpad.show.wording import counted, note, paragraph, visible
+from onnxpad.show.wording import note, paragraph, visible
 
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite --target writes")
 _OVERVIEW = ("target", "operators that can pad", "rewrite --target", "known from")
@@ -22,18 +23,13 @@ _IN_FULL = 3
 """How many targets are told node by node; of more, each is a line."""
 
 
-def is_mended(verdict: NodeVerdict) -> bool:
-    """Whether a target fails at a node, and a rewrite of it does not."""
-    return verdict.judgement.answer.fails and not isinstance(verdict.way, NoWay)
-
-
 def verdicts_text(
     targets: Mapping[str, Sequence[NodeVerdict]],
     openings: Mapping[str, Opening],
-    terminal: Terminal | None = None,
+    terminal: Terminal | None,
     *,
-    everything: bool = False,
-    each: bool = False,
+    everything: bool,
+    each: bool,
 ) -> str:
     """For each target the nodes that it does not take, and how that is known.
 
@@ -168,18 +164,31 @@ def _unproven(found: Sequence[NodeVerdict]) -> str:
 
 def _rows(found: Sequence[NodeVerdict]) -> list[tuple[str, ...]]:
     """One for each node, and one for many of which the same is said."""
-    alike: dict[tuple[str, ...], list[NodeVerdict]] = {}
-    for one in found:
-        alike.setdefault(_row(one)[2:], []).append(one)
     rows = []
-    for one in found:
-        mine = alike[_row(one)[2:]]
-        if len(mine) <= _SHOWN:
-            rows.append(_row(one))
-        elif one is mine[0]:
-            operators = ", ".join(dict.fromkeys(other.op for other in mine))
-            rows.append((f"{len(mine)} nodes: {named(mine)}", operators, *_row(one)[2:]))
+    for nodes in _few_or_all(found, lambda one: _row(one)[2:]):
+        label, op, *said = _row(nodes[0])
+        if len(nodes) > 1:
+            label, op = (
+                f"{len(nodes)} nodes: {named(nodes)}",
+                ", ".join(dict.fromkeys(one.op for one in nodes)),
+            )
+        rows.append((label, op, *said))
     return rows
+
+
+def _few_or_all(
+    found: Sequence[NodeVerdict], said: Callable[[NodeVerdict], object]
+) -> Iterator[list[NodeVerdict]]:
+    """Each alone, and together those of which the same is said where they are many."""
+    alike: dict[object, list[NodeVerdict]] = {}
+    for one in found:
+        alike.setdefault(said(one), []).append(one)
+    for one in found:
+        mine = alike[said(one)]
+        if len(mine) <= _SHOWN:
+            yield [one]
+        elif one is mine[0]:
+            yield mine
 
 
 def _row(verdict: NodeVerdict) -> tuple[str, ...]:
@@ -276,23 +285,13 @@ def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
 
 def named(found: Sequence[NodeVerdict]) -> str:
     """'a', 'b', 'c' and 4 more."""
-    names = ", ".join(f"'{one.node.label}'" for one in found[:_SHOWN])
-    return names + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
+    return few([f"'{one.node.label}'" for one in found], _SHOWN)
 
 
 def _no_way_notes(target: str, found: Sequence[NodeVerdict]) -> list[str]:
     """One for each node, and one for many of an operator of which the same is said."""
-    alike: dict[tuple[str, str], list[NodeVerdict]] = {}
-    for one in found:
-        alike.setdefault((one.op, _no_way_note(target, one, "")), []).append(one)
-    notes = []
-    for one in found:
-        mine = alike[one.op, _no_way_note(target, one, "")]
-        if len(mine) <= _SHOWN:
-            notes.append(_no_way_note(target, one, f"'{one.node.label}'"))
-        elif one is mine[0]:
-            notes.append(_no_way_note(target, one, named(mine)))
-    return notes
+    groups = _few_or_all(found, lambda one: (one.op, _no_way_note(target, one, "")))
+    return [_no_way_note(target, nodes[0], named(nodes)) for nodes in groups]
 
 
 def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:

@@ -18,6 +18,16 @@ def visible(text: str) -> str:
     )
 
 
+STANDARD = "-"
+"""What stands for standard input and output."""
+
+
+def route_text(model: str, written: str | None = None) -> str:
+    """'a.onnx -> b.onnx': what a model was read from and, where it was, written to."""
+    target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
+    return f"{'standard input' if model == STANDARD else model}{target}"
+
+
 def quotes_for_windows(text: str) -> str:
     """The same with double quotes around what is typed: cmd takes single ones as letters."""
     return _TYPED.sub(r'\1"\2"', text)
@@ -135,11 +145,6 @@ def bytes_text(count: int) -> str:
         size /= 1000
         units.pop(0)
     return f"{size:.3g} {units[0]}"
-
-
-def counted(number: int, singular: str, plural: str = "") -> str:
-    """'1 node', '2 nodes'."""
-    return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
 def paragraph(lines: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad import processes
-from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable
+from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable, few
 from onnxpad.model.comparing.networks import Network, open_lean_network
 from onnxpad.model.comparing.pieces import chosen
 from onnxpad.model.comparing.random_nodes import random_nodes
@@ -301,8 +301,9 @@ def _read(bench: Bench, network: Network, ambiguous: Preference) -> Network:
         raise RequestError(f"ambiguous is {ambiguous!r}: auto_pad and pads are the choices")
     read, labels = chosen(network, ambiguous)
     if labels:
-        shown = ", ".join(labels[:8]) + (f" and {len(labels) - 8} more" if labels[8:] else "")
-        bench.warn(f"judged by {ambiguous} alone, as asked, where a node has both: {shown}")
+        bench.warn(
+            f"judged by {ambiguous} alone, as asked, where a node has both: {few(labels, 8)}"
+        )
     return read
 
 
@@ -311,7 +312,7 @@ def _of_pair(
     pair: Pair,
     drawn: Sequence[Mapping[str, Array]] | Sampler,
     wanted: tuple[int, int],
-    proof: ProofReport | None = None,
+    proof: ProofReport | None,
 ) -> Validation:
     """The report of runs; `wanted` says how many samples are drawn and from which seed.
 

@@ -16,7 +16,7 @@ from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import Gap, gap, same, untelling
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.difference_maps import DifferenceMap, difference_map
-from onnxpad.validation.evaluator import Arithmetic, NotEvaluable
+from onnxpad.validation.evaluator import NotEvaluable
 from onnxpad.validation.report import EVALUATOR, ONNXRUNTIME, SEVERITY, RegionRow, Verdict
 from onnxpad.validation.trace import Traces, trace
 
@@ -93,12 +93,10 @@ class Case:
 
     def agrees_by_text(self) -> bool | None:
         """Whether the ONNX text makes one thing of these inputs; None where that is not known."""
-        try:
-            first, second = (self._trace(side, self._arithmetic()) for side in (0, 1))
-        except LimitMet:
-            raise
-        except OnnxpadError:
+        traced = self._traces(0, 1)
+        if isinstance(traced, str):
             return None
+        first, second = traced
         return all(
             _gap(first[name].value, second[name].value, _sum([first, second], name)).within
             for name in self.region.outputs
@@ -116,12 +114,10 @@ class Case:
             return
         if not any(_ambitious(network, index) for index in self.region.before):
             return
-        try:
-            exact = self._trace(0, self._arithmetic())
-        except LimitMet:
-            raise
-        except OnnxpadError:
+        traced = self._traces(0)
+        if isinstance(traced, str):
             return
+        (exact,) = traced
         if all(_gap(exact[n].value, v, exact[n].error).within for n, v in results.items()):
             return
         labels = ", ".join(network.operation(index).label for index in self.region.before)
@@ -171,16 +167,12 @@ class Case:
 
         A text where neither is known, or rounding alone may do more than padding would.
         """
-        bounds: dict[str, Array | float] = {}
-        why = "rounding is strongly amplified here"
-        try:
-            traces = [self._trace(side, self._arithmetic()) for side in (0, 1)]
-            bounds = {name: _sum(traces, name) for name in self.region.outputs}
-        except LimitMet:
-            raise
-        except OnnxpadError as reason:
-            why = str(reason)
-            bounds |= self._noise(before, after)
+        traced = self._traces(0, 1)
+        if isinstance(traced, str):
+            why, bounds = traced, self._noise(before, after)
+        else:
+            why = "rounding is strongly amplified here"
+            bounds = {name: _sum(traced, name) for name in self.region.outputs}
         if not bounds:
             return why
         for name, bound in bounds.items():
@@ -227,18 +219,13 @@ class Case:
 
     def _evaluated(self, before: Results, after: Results) -> list[Finding]:
         """Compare the second form with the ONNX text's value of the first."""
-        names, arithmetic = self.region.outputs, self._arithmetic()
-        try:
-            exact = self._trace(0, arithmetic)
-            other = self._trace(1, arithmetic)
-        except LimitMet:
-            raise
-        except OnnxpadError as reason:
-            said = before if isinstance(before, RunFailure) else after
-            why = str(reason)
+        names, traced = self.region.outputs, self._traces(0, 1)
+        if isinstance(traced, str):
+            said, why = before if isinstance(before, RunFailure) else after, traced
             if isinstance(said, RunFailure) and str(said) not in why:
                 why += f"; onnxruntime: {said}"
             return [Finding(names[0], Verdict.UNVERIFIED, EVALUATOR, None, why)]
+        exact, other = traced
         findings = []
         for name in names:
             right = exact[name]
@@ -250,22 +237,29 @@ class Case:
                 findings.append(_within(name, found, EVALUATOR))
         return findings
 
-    def _trace(self, side: int, arithmetic: Arithmetic) -> Traces:
+    def _traces(self, *sides: int) -> list[Traces] | str:
+        """What the ONNX text makes of these forms, or why that is not known; raises LimitMet."""
+        try:
+            return [self._trace(side) for side in sides]
+        except LimitMet:
+            raise
+        except OnnxpadError as reason:
+            return str(reason)
+
+    def _trace(self, side: int) -> Traces:
         if side in self._traced:
             return self._traced[side]
         network, indices = self.networks[side], self._sides()[side]
         rounding = [i for i in indices if network.nodes[i].op_type in ROUNDING]
         if len(rounding) > DEEPEST:
             raise NotEvaluable(f"{len(rounding)} convolutions or pools in one changed region")
+        arithmetic = self.bench.arithmetic(list(self.feeds.values()))
         traced = trace(self.bench, network, indices, self._read(side), arithmetic)
         for name in self.region.outputs:
             if name not in traced:
                 raise NotEvaluable(f"'{name}' is not made where it is read: a name is given twice")
         self._traced[side] = traced
         return traced
-
-    def _arithmetic(self) -> Arithmetic:
-        return self.bench.arithmetic(list(self.feeds.values()))
 
 
 def _ambitious(network: Network, index: int) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from onnxpad.errors import counted, few
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.kernel_verdict import claim
@@ -143,10 +144,9 @@ def qualified(report: Validation, broken: str, random: Sequence[str]) -> Validat
         return replace(report, verdict=Verdict.DIFFERENT, reason=broken)
     if not random or (report.verdict is Verdict.DIFFERENT and _told_apart(report, random)):
         return report
-    more = f" and {len(random) - 3} more" if random[3:] else ""
     draw = "draws" if len(random) == 1 else "draw"
     why = (
-        f"{', '.join(random[:3])}{more} {draw} random numbers: two runs of one model differ, so "
+        f"{few(random, 3)} {draw} random numbers: two runs of one model differ, so "
         "two models cannot be told apart by running"
     )
     return replace(report, verdict=Verdict.UNVERIFIED, reason=why, first_difference=None)
@@ -218,9 +218,8 @@ def _sentence(
     first: FirstDifference | None,
 ) -> str:
     runs, more = tried
-    count = len(runs)
-    many = f"{count} samples" if count != 1 else "1 sample"
-    many += f" and at {more} further size{'s' * (more != 1)}" if more else ""
+    many = counted(len(runs), "sample")
+    many += f" and at {counted(more, 'further size')}" if more else ""
     alone = f"; {missing}" if (missing := lacking(runs)) else ""
     if verdict is Verdict.IDENTICAL:
         if any(row.judge == EVALUATOR for row in regions):

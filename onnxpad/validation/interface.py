@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, few
 from onnxpad.geometry.size import show
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import renamed
@@ -87,7 +87,7 @@ def lost_defaults(before: Network, after: Network) -> str:
     lost = [name for name in before.replaceable if name not in after.replaceable]
     if not lost:
         return ""
-    given = quoted(lost[:4]) + (f" and {len(lost) - 4} more" if lost[4:] else "")
+    given = few([f"'{name}'" for name in lost], 4)
     return (
         f"callers of the first model may give {given} in place of its initializer; the second "
         "model does not take that"

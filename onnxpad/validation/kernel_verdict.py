@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import time
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import LimitMet
 from onnxpad.geometry.size import Symbol
-from onnxpad.model.comparing.networks import bodies
 from onnxpad.model.comparing.pieces import ambiguous_nodes, chosen
 from onnxpad.model.comparing.random_nodes import random_nodes
+from onnxpad.model.graph.nodes import every_node
 from onnxpad.model.graph.types import Type
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.processes import ChildEnded
@@ -102,7 +102,7 @@ def _proof(pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: s
     begin, clock = time.monotonic(), Clock(limits.seconds, limits.slowdown)
     found = Proof("undecided", _NO_TIME)
     try:
-        if sum(_node_count(one.nodes) for one in pair.both()) <= _FEW_NODES:
+        if sum(1 for one in pair.both() for _ in every_node(one.nodes)) <= _FEW_NODES:
             found = _here(pair, facts, limits)
         if _out_of(found) and (left := clock.left) > 0:
             found = prove_apart(pair.both(), facts, replace(limits, seconds=left))
@@ -173,14 +173,6 @@ def _fixing(types: Mapping[str, Type]) -> str:
                 fewest = size.residue or step
                 sizes.setdefault(size.name, most if axis or len(type_.dims or ()) == 1 else fewest)
     return facts_text(tuple(sizes.items()))
-
-
-def _node_count(nodes: Sequence[Any]) -> int:
-    """How many nodes these are, with those in their bodies."""
-    found = len(nodes)
-    for node in nodes:
-        found += sum(_node_count(body.node) for body in bodies(node))
-    return found
 
 
 def _here(pair: Pair, facts: Mapping[str, int | str], limits: Limits) -> Proof:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import NDArray
 
-from onnxpad.errors import RequestError, nearest
+from onnxpad.errors import RequestError, few, nearest
 from onnxpad.geometry.size import Size
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.files.arrays import array_from_npy, arrays_in
@@ -205,14 +205,14 @@ def _by_place(path: str | Path, network: Network, needs: Sequence[str]) -> str:
 
 def say_what_is_left(path: str | Path, names: Sequence[str], free: set[str], warn: Warn) -> None:
     """Warn of names that match nothing, with the nearest of the `free` ones."""
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
     likely = (nearest(name, sorted(free)) for name in names)
     near = next((found[0] for found in likely if found), "")
     hint = f"; did you mean '{near}'?" if near else ""
+    left = few([f"'{name}'" for name in names], _SHOWN)
     are, they, name = ("is", "it", "names") if len(names) == 1 else ("are", "they", "name")
     warn(
-        f"{path}: {quoted(names[:_SHOWN])}{more} {are} left out: {they} {name} no input and no "
-        f"tensor that the model computes, or one that is given already{hint}"
+        f"{path}: {left} {are} left out: {they} {name} no input and no tensor that the model "
+        f"computes, or one that is given already{hint}"
     )
 
 

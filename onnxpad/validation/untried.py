@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
+from onnxpad.errors import few
 from onnxpad.model.comparing.pieces import ambiguous_nodes
 from onnxpad.model.graph.types import Type
 from onnxpad.validation.report import ProofReport
@@ -23,25 +24,20 @@ def untried(pair: Pair, types: Mapping[str, Type], proof: ProofReport | None) ->
     names = [f"'{name}'" for name in pair.before.replaceable if name in pair.after.replaceable]
     if names:
         whose = "its initializer" if len(names) == 1 else "their initializers"
-        yield f"callers may give {_few(names)} in place of {whose}: only those values were run"
-    labels = [one.label for network in pair.both() for one in comparisons(network)]
+        yield f"callers may give {few(names, _FEW)} in place of {whose}: only those values were run"
+    labels = list(dict.fromkeys(n.label for one in pair.both() for n in comparisons(one)))
     if labels and any(_is_open(type_) for type_ in types.values()):
         yield (
-            f"sizes of the inputs are compared ({_few(labels)}): at sizes that were not run the "
-            "models may do something else"
+            f"sizes of the inputs are compared ({few(labels, _FEW)}): at sizes that were not run "
+            "the models may do something else"
         )
-    known = ambiguous_nodes(pair.before)
-    if labels := [one for one in ambiguous_nodes(pair.after) if one not in known]:
+    known, ambiguous = (dict.fromkeys(ambiguous_nodes(one)) for one in pair.both())
+    if labels := [one for one in ambiguous if one not in known]:
         yield (
-            f"{_few(labels)} of the second model has auto_pad and pads, which runtimes read in "
-            "three ways; see onnxpad explain auto-pad-with-pads"
+            f"{few(labels, _FEW)} of the second model has auto_pad and pads, which runtimes read "
+            "in three ways; see onnxpad explain auto-pad-with-pads"
         )
 
 
 def _is_open(type_: Type) -> bool:
     return any(not isinstance(size, int) for size in type_.dims or ())
-
-
-def _few(names: Sequence[str]) -> str:
-    once = list(dict.fromkeys(names))
-    return ", ".join(once[:_FEW]) + (f" and {len(once) - _FEW} more" if once[_FEW:] else "")

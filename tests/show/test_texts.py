@@ -13,9 +13,10 @@ from onnxpad.reports import json_line
 from onnxpad.retargeting import retarget
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.batches import refusal_text
+from onnxpad.show.edited import edited_record
 from onnxpad.show.inspections import inspection_text
 from onnxpad.show.retargetings import retargeting_text
-from onnxpad.show.rewritings import rewriting_record, rewriting_text
+from onnxpad.show.rewritings import rewriting_text
 from onnxpad.show.tables import Terminal
 from onnxpad.show.validations import validation_text
 from onnxpad.show.wording import (
@@ -77,7 +78,7 @@ def test_a_skip_as_it_is_printed() -> None:
         "m.onnx -> out.onnx: 0 nodes rewritten, 1 skipped\n"
         "nothing was changed\n"
     )
-    (skip,) = rewriting_record("m.onnx", None, done)["skips"]
+    (skip,) = edited_record("rewrite", "m.onnx", None, done)["skips"]
     assert skip["input"] == "x"
     assert skip["input_shape"] == [1, 1, "height"]
 

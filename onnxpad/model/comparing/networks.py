@@ -25,6 +25,7 @@ from onnx.inliner import inline_local_functions
 
 from onnxpad.errors import ModelError
 from onnxpad.model.files.left_weights import LeftWeights
+from onnxpad.model.graph.nodes import bodies
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike, Opened, referring_model, whole_model
 from onnxpad.model.shapes.dimensions import Dimensions
@@ -270,17 +271,6 @@ def free_names(node: NodeProto) -> set[str]:
     for body in bodies(node):
         names |= _outer_names(body)
     return names
-
-
-def bodies(node: NodeProto) -> list[GraphProto]:
-    """Graphs that a node holds: branches of If, bodies of Loop and Scan."""
-    found = []
-    for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            found.append(attribute.g)
-        elif attribute.type == AttributeProto.GRAPHS:
-            found.extend(attribute.graphs)
-    return found
 
 
 def _outer_names(graph: GraphProto) -> set[str]:

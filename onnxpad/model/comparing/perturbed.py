@@ -7,7 +7,8 @@ from math import prod, sqrt
 
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
-from onnxpad.model.comparing.networks import Network, bodies
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.graph.nodes import bodies
 from onnxpad.model.graph.types import open_negative_sizes
 from onnxpad.model.shapes.native_inference import infer_shapes
 

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, helper, numpy_helper
 
 from onnxpad.errors import InternalError
-from onnxpad.model.comparing.networks import Network, bodies, free_names
+from onnxpad.model.comparing.networks import Network, free_names
 from onnxpad.model.editing.session import EditSession
+from onnxpad.model.graph.nodes import bodies
+from onnxpad.model.graph.types import write_sizes
 from onnxpad.padding.chain import Chain, Preference
 
 Array = NDArray[Any]
@@ -59,9 +61,7 @@ def standalone(part: Network, feeds: Mapping[str, Array]) -> ModelProto:
     model = ModelProto()
     model.CopyFrom(part.model)
     for value in model.graph.input:
-        value.type.tensor_type.shape.SetInParent()
-        for size in feeds[value.name].shape:
-            value.type.tensor_type.shape.dim.add().dim_value = size
+        write_sizes(value, feeds[value.name].shape)
     for tensor in model.graph.initializer:
         held = part.constant(tensor.name)
         if tensor.data_location == onnx.TensorProto.EXTERNAL and held is not None:

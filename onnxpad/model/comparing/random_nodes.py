@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from onnx import NodeProto
 
-from onnx import GraphProto, NodeProto
-
-from onnxpad.model.comparing.networks import Network, bodies, free_names
+from onnxpad.model.comparing.networks import Network, free_names
+from onnxpad.model.graph.nodes import every_node
 
 _DRAWING = {
     *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"),
@@ -38,16 +37,8 @@ def _needed(network: Network) -> list[int]:
 def _draws(network: Network, node: NodeProto) -> bool:
     return any(
         one.op_type in _DRAWING or (one.op_type == "Dropout" and _trains(network, one))
-        for one in (node, *_inside(node))
+        for one in every_node([node])
     )
-
-
-def _inside(node: NodeProto) -> Iterator[NodeProto]:
-    waiting: list[GraphProto] = bodies(node)
-    while waiting:
-        for one in waiting.pop().node:
-            yield one
-            waiting.extend(bodies(one))
 
 
 def _trains(network: Network, node: NodeProto) -> bool:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from onnx import AttributeProto, NodeProto, TensorProto, defs
 
-from onnxpad.model.comparing.networks import Network, bodies, free_names
+from onnxpad.model.comparing.networks import Network, free_names
+from onnxpad.model.graph.nodes import bodies
 from onnxpad.padding.operators import plain_domain
 
 Member = tuple[bool, int]

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, numpy_helper
 
-from onnxpad.model.costs.node_bounds import (
+from onnxpad.model.costs.number_rules import NUMBER_RULES
+from onnxpad.model.costs.rule_facts import (
     FEW,
     FOLLOWED_TYPES,
     WIDER,
@@ -25,8 +26,7 @@ from onnxpad.model.costs.node_bounds import (
     bounded,
     constant,
 )
-from onnxpad.model.costs.number_bounds import NUMBER_RULES
-from onnxpad.model.costs.size_bounds import FILLING, KERNELS, SIZE_RULES, covers, joined
+from onnxpad.model.costs.size_rules import FILLING, KERNELS, SIZE_RULES, covers, joined
 from onnxpad.model.shapes.inference_bounds import FOLLOWED, MOST_VALUES
 from onnxpad.padding.operators import PLAIN_DOMAINS
 

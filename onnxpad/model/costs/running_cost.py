@@ -13,35 +13,38 @@ from math import prod
 from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError
 from onnxpad.geometry.size import Size
 from onnxpad.model.costs.largest_sizes import MOST_NODES, Largest, Made
-from onnxpad.model.costs.node_bounds import WIDTH, NoBoundError
+from onnxpad.model.costs.rule_facts import WIDTH, NoBoundError
+from onnxpad.model.costs.size_rules import SIZE_RULES
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.types import Type, dtype_code, is_named
+from onnxpad.model.graph.nodes import Node, bodies, every_node
+from onnxpad.model.graph.types import Type, is_named, value_info, write_sizes
 from onnxpad.model.reading.survey import Survey, without_collections
-from onnxpad.model.shapes.inference_bounds import every_node, follows_little
+from onnxpad.model.shapes.inference_bounds import follows_little
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, plain_domain
 
+MOST_MEMORY, MOST_STEPS = 512 * 2**20, 10**10
+"""What a model may cost that runs in this process, where nothing can end it: about a second."""
+_AT_ONCE = 16
+"""Times what one run takes: two models, optimised or not, with what each of them gave, and what
+onnxruntime keeps for its next run; 10 times was measured."""
+_ROOM = 16
+"""What is not known exactly leaves so much: a run with noise costs 12 times."""
 _SMALL = 64
-# Operators whose work goes with the cells that they read and write. Those that end the whole
-# process on odd attributes are left out: onnxruntime 1.31.1 does so at the axis of a OneHot.
-_LINEAR = frozenset(
-    """Abs Acos Acosh Add And Asin Asinh Atan Atanh BatchNormalization Cast CastLike Ceil Celu Clip
-    Concat Constant ConstantOfShape Cos Cosh DepthToSpace DequantizeLinear Div Dropout
-    DynamicQuantizeLinear Elu Equal Erf Exp Expand Flatten Floor Gather Gelu GlobalAveragePool
-    GlobalMaxPool Greater GreaterOrEqual HardSigmoid HardSwish Identity If InstanceNormalization
-    IsInf IsNaN LayerNormalization LeakyRelu Less LessOrEqual Log LogSoftmax Max Mean Min Mish Mod
-    Mul Neg Not Or PRelu Pad Pow QuantizeLinear Range Reciprocal ReduceMax ReduceMean ReduceMin
-    ReduceSum Relu Reshape Round Selu Shape Sigmoid Sign Sin Sinh Size Slice Softmax Softplus
-    Softsign SpaceToDepth Split Sqrt Squeeze Sub Sum Tan Tanh Tile Transpose Unsqueeze Upsample
-    Where Xor QLinearAdd QLinearConcat QLinearGlobalAveragePool QLinearLeakyRelu QLinearMul
-    QLinearSigmoid QLinearSoftmax""".split()  # noqa: SIM905
-)
+"""Cells of a constant that stays one where a model is read for its cost."""
+# Operators whose work goes with the cells that they read and write, and all with a rule of sizes
+# that `_more_steps` says nothing else of. Those that end the whole process on odd attributes are
+# left out: onnxruntime 1.31.1 does so at the axis of a OneHot.
+_LINEAR = SIZE_RULES.keys() | {
+    *("CastLike", "Constant", "DynamicQuantizeLinear", "If", "QLinearAdd", "QLinearConcat"),
+    *("QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearMul", "QLinearSigmoid"),
+    *("QLinearSoftmax", "Range", "Shape", "Size", "Tile"),
+}
 # Where the kernel stands among the inputs of an operator that multiplies by one.
 _KERNELS = {"Conv": 1, "FusedConv": 1, "ConvInteger": 1, "QLinearConv": 3, "NhwcConv": 1}
 _POOLS = {"AveragePool", "LpPool", "MaxPool", "QLinearAveragePool"}
@@ -53,10 +56,6 @@ _BATCH, _SAMPLED = 8, 128
 _PER_RESIZED = 64
 _PER_CELL = 16
 """Steps that a cell counts for, where a step is a multiplication in a convolution."""
-
-
-MOST_MEMORY, MOST_STEPS = 512 * 2**20, 10**10
-"""What a model may cost that runs in this process, where nothing can end it: about a second."""
 
 
 class RunningCost(NamedTuple):
@@ -71,25 +70,12 @@ class RunningCost(NamedTuple):
         return RunningCost(*(factor * one for one in self))
 
 
-def _has_many_nodes(graph: GraphProto) -> bool:
-    return next(islice(every_node(graph.node), MOST_NODES, None), None) is not None
-
-
 def types_of(values: Mapping[str, NDArray[Any]]) -> dict[str, Type]:
     """Types of arrays by name."""
     return {name: Type(_name_of(value.dtype), value.shape) for name, value in values.items()}
 
 
 _name_of = lru_cache(maxsize=64)(str)
-
-
-_AT_ONCE = 16
-"""Times what one run takes: two models, optimised or not, with what each of them gave, and what
-onnxruntime keeps for its next run; 10 times was measured."""
-
-
-_ROOM = 16
-"""What is not known exactly leaves so much: a run with noise costs 12 times."""
 
 
 def is_small(cost: RunningCost | None) -> bool:
@@ -223,26 +209,30 @@ def largest_cost(graph: GraphProto, inputs: Mapping[str, Type]) -> RunningCost |
 def _cost_of_made(made: Sequence[Made], kept: set[str] | None) -> RunningCost | None:
     steps: list[_Step] = []
     inside: list[RunningCost] = []
-    for facts, wrote, bodies in made:
+    for facts, wrote, inner in made:
         cells = [prod(dims) for dims in wrote]
         kind = facts.node.op_type
         taps = facts.integers("kernel_shape") if kind in _POOLS else None
         more = _more_steps(kind, facts.dims, cells[0], taps)
-        costs = [_cost_of_made(body, None) for body in bodies]
+        costs = [_cost_of_made(body, None) for body in inner]
         if more is None or None in costs:
             return None
         inside += filter(None, costs)
         work = _PER_CELL * (sum(map(prod, facts.dims)) + sum(cells)) + more
-        read = [*facts.names, *(name for body in bodies for name in _names_read(body))]
+        read = [*facts.names, *(name for body in inner for name in _names_read(body))]
         steps.append(_Step(read, list(zip(facts.node.output, cells, repeat(WIDTH))), work))
     return RunningCost(*map(sum, zip(_cost_of_steps(steps, kept), *inside, strict=True)))
 
 
 def _names_read(made: Sequence[Made]) -> Iterator[str]:
-    for facts, _, bodies in made:
+    for facts, _, inner in made:
         yield from facts.names
-        for body in bodies:
+        for body in inner:
             yield from _names_read(body)
+
+
+def _has_many_nodes(graph: GraphProto) -> bool:
+    return next(islice(every_node(graph.node), MOST_NODES, None), None) is not None
 
 
 def _is_within(own: Sequence[Size | None], larger: Sequence[Size | None]) -> bool:
@@ -357,8 +347,6 @@ def _more_steps(
     kind: str, read: Sequence[Sequence[int]], out: int, kernel: Sequence[Any] | None
 ) -> int | None:
     """Steps beside those for cells, from the sizes of what is read; None if they are not known."""
-    if kind in _LINEAR:
-        return 0
     if kind in _KERNELS:
         return out * _per_output(read, _KERNELS[kind])
     if kind == "ConvTranspose":
@@ -367,7 +355,9 @@ def _more_steps(
         return out * max(read[0], default=1)
     if kind in _POOLS:
         return _PER_CELL * out * (out if kernel is None else prod(map(int, kernel)))
-    return _PER_RESIZED * _PER_CELL * out if kind == "Resize" else None
+    if kind == "Resize":
+        return _PER_RESIZED * _PER_CELL * out
+    return 0 if kind in _LINEAR else None
 
 
 def _per_output(read: Sequence[Sequence[int]], position: int) -> int:
@@ -384,7 +374,7 @@ def _without_claims(model: ModelProto) -> ModelProto:
     graph.output.extend(ValueInfoProto(name=value.name) for value in source.output)
     for tensor in source.initializer:
         _add_constant(graph, tensor)
-    graph.node.extend(_plain_nodes(source.node, graph))
+    graph.node.extend(_plain_nodes(graph, source.node))
     return bare
 
 
@@ -393,7 +383,7 @@ def _fed(bare: ModelProto, inputs: Mapping[str, Type]) -> ModelProto:
     found = ModelProto()
     found.CopyFrom(bare)
     for name, type_ in inputs.items():
-        _declare(found.graph.input.add(), name, type_)
+        found.graph.input.append(value_info(name, type_))
     return found
 
 
@@ -401,55 +391,29 @@ def _add_constant(graph: GraphProto, tensor: TensorProto, name: str = "") -> Non
     if prod(tensor.dims) <= _SMALL and tensor.data_location != TensorProto.EXTERNAL:
         graph.initializer.append(tensor)
     else:
-        value = graph.input.add()
-        value.name = name or tensor.name
+        value = graph.input.add(name=name or tensor.name)
         value.type.tensor_type.elem_type = tensor.data_type
-        value.type.tensor_type.shape.SetInParent()
-        for size in tensor.dims:
-            value.type.tensor_type.shape.dim.add().dim_value = size
+        write_sizes(value, tensor.dims)
 
 
-def _plain_nodes(nodes: Iterable[NodeProto], graph: GraphProto | None) -> Iterator[NodeProto]:
-    """The nodes; large Constants become inputs of the main graph, bodies lose their claims."""
+def _plain_nodes(graph: GraphProto, nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+    """The nodes; large Constants become inputs of the graph, bodies lose their claims."""
     for node in nodes:
         held = node.attribute[0].t if node.op_type == "Constant" and node.attribute else None
-        if graph is not None and held is not None and prod(held.dims) > _SMALL and node.output:
+        if held is not None and prod(held.dims) > _SMALL and node.output:
             _add_constant(graph, held, node.output[0])
-        elif any(
-            one.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS) for one in node.attribute
-        ):
+        elif bodies(node):
             copy = NodeProto()
             copy.CopyFrom(node)
-            for attribute in copy.attribute:
-                for body in (attribute.g, *attribute.graphs) if _has_bodies(attribute) else ():
+            for inner in every_node([copy]):
+                for body in bodies(inner):
                     _drop_claims(body)
             yield copy
         else:
             yield node
 
 
-def _has_bodies(attribute: AttributeProto) -> bool:
-    return attribute.type in (AttributeProto.GRAPH, AttributeProto.GRAPHS)
-
-
 def _drop_claims(body: GraphProto) -> None:
     del body.value_info[:]
     for value in body.output:
         value.ClearField("type")
-    for node in body.node:
-        for attribute in node.attribute:
-            for inner in (attribute.g, *attribute.graphs) if _has_bodies(attribute) else ():
-                _drop_claims(inner)
-
-
-def _declare(value: ValueInfoProto, name: str, found: Type) -> None:
-    value.name = name
-    tensor = value.type.tensor_type
-    tensor.elem_type = dtype_code(found.dtype)
-    tensor.shape.SetInParent()
-    for size in found.dims or ():
-        dim = tensor.shape.dim.add()
-        if isinstance(size, int):
-            dim.dim_value = size
-        elif size is not None:
-            dim.dim_param = size.name

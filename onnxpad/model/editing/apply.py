@@ -55,6 +55,7 @@ from onnxpad.model.graph.constant_folding import FOLDABLE
 from onnxpad.model.graph.context import MAX_CONSTANT
 from onnxpad.model.graph.nodes import Address, Node
 from onnxpad.model.graph.scopes import Document, Scope
+from onnxpad.model.graph.types import write_sizes
 from onnxpad.padding.operators import PLAIN_DOMAINS, AttributeValue
 
 
@@ -195,19 +196,7 @@ def resize(container: GraphProto | FunctionProto, edit: Resize) -> None:
         values += container.output
     for value in values:
         if value.name == edit.tensor and value.type.HasField("tensor_type"):
-            _write(value, edit.dims)
-
-
-def _write(value: ValueInfoProto, dims: tuple[int | str, ...]) -> None:
-    tensor = value.type.tensor_type
-    tensor.ClearField("shape")
-    tensor.shape.SetInParent()
-    for size in dims:
-        dim = tensor.shape.dim.add()
-        if isinstance(size, int):
-            dim.dim_value = size
-        elif size:
-            dim.dim_param = size
+            write_sizes(value, edit.dims)
 
 
 def set_metadata(model: ModelProto, edit: SetMetadata) -> None:

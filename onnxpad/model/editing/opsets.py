@@ -173,7 +173,7 @@ class _Mover:
         """An attribute that becomes an input, or the other way."""
         node, scope = self._node, self._context.scope
         before, behind = name in self._old.attributes, name in self._new.attributes
-        read = node.inputs[position] if position < len(node.inputs) else ""
+        read = node.input(position)
         if before and not behind and name in self._written:
             value = self._written[name]
             yield RemoveAttribute(self._address, name)

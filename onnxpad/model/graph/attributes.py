@@ -28,7 +28,7 @@ _READERS: dict[int, Callable[[AttributeProto], Value]] = {
 }
 
 
-def read_attributes(node: NodeProto, bindings: Bindings | None = None) -> dict[str, Value]:
+def read_attributes(node: NodeProto, bindings: Bindings | None) -> dict[str, Value]:
     """Numbers, texts and lists of numbers; tensors and graphs are left out.
 
     `bindings` are the attributes of the call that the function body is read for.

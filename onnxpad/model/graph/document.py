@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from onnx import (
-    AttributeProto,
     FunctionProto,
     GraphProto,
     ModelProto,
@@ -17,12 +16,10 @@ from onnx import (
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import DEEPEST
-from onnxpad.model.graph.nodes import Node, in_order
+from onnxpad.model.graph.nodes import Node, in_order, named_bodies
 from onnxpad.model.graph.scopes import Document, Scope, quantisation_notes, scope_label
 from onnxpad.padding.operators import FREE_INITIALIZERS, PLAIN_DOMAINS
 
-GRAPH = AttributeProto.GRAPH
-GRAPHS = AttributeProto.GRAPHS
 _MOST_OPSETS = 2**31 - 1
 """Beyond it no runtime can name one."""
 WITH_BODIES = frozenset({"If", "Loop", "Scan", "SequenceMap"})
@@ -140,23 +137,18 @@ def _count_uses(scope: Scope) -> bool:
 
 
 def _open_bodies(scope: Scope, node: Node, scopes: dict[str, Scope]) -> None:
-    for attribute in node.proto.attribute:
-        if attribute.type not in (GRAPH, GRAPHS):
-            continue
+    for name, graph in named_bodies(node.proto):
         if scope.depth >= DEEPEST.most:
             raise ModelError(DEEPEST.reason())
-        graphs = [attribute.g] if attribute.type == GRAPH else list(attribute.graphs)
-        for index, graph in enumerate(graphs):
-            name = attribute.name + (f"[{index}]" if attribute.type == GRAPHS else "")
-            id_ = f"{scope.id}/{node.key}.{name}" if scope.id else f"{node.key}.{name}"
-            label = scope_label(scope, node, name)
-            body = _graph_scope(graph, id_, label, scope, scope.opset, scopes)
-            body.holder = node
-            for used in body.outputs:
-                if body.owner(used) not in (body, None):
-                    outer = body.owner(used)
-                    outer.uses[used] = outer.uses.get(used, 0) + 1  # type: ignore[union-attr]
-            scope.children.setdefault(node.key, []).append((name, body))
+        id_ = f"{scope.id}/{node.key}.{name}" if scope.id else f"{node.key}.{name}"
+        label = scope_label(scope, node, name)
+        body = _graph_scope(graph, id_, label, scope, scope.opset, scopes)
+        body.holder = node
+        for used in body.outputs:
+            if body.owner(used) not in (body, None):
+                outer = body.owner(used)
+                outer.uses[used] = outer.uses.get(used, 0) + 1  # type: ignore[union-attr]
+        scope.children.setdefault(node.key, []).append((name, body))
 
 
 def _needs(scope: Scope) -> dict[int, set[int]]:

@@ -1,11 +1,11 @@
-"""Nodes, and an order of them in which every input exists before it is read."""
+"""Nodes, their bodies, and an order in which every input exists before it is read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from onnx import NodeProto
+from onnx import AttributeProto, GraphProto, NodeProto
 
 from onnxpad.errors import ModelError
 
@@ -43,6 +43,10 @@ class Node:
         if not _TEXT.issuperset(map(type, names)):
             refuse_no_text(names, f"node {key}: the name")
 
+    def input(self, position: int) -> str:
+        """The name of an input, '' where it is left out."""
+        return self.inputs[position] if len(self.inputs) > position else ""
+
 
 _TEXT = frozenset({str})
 
@@ -52,6 +56,29 @@ def refuse_no_text(names: Iterable[object], what: str) -> None:
     odd = [name for name in names if not isinstance(name, str)]
     if odd:
         raise ModelError(f"{what} {odd[0]!r} is no UTF-8 text")
+
+
+def named_bodies(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:
+    """Graphs that a node holds, by attribute: 'then_branch', or 'graphs[1]' of a list of them."""
+    for attribute in node.attribute:
+        if attribute.type == AttributeProto.GRAPH:
+            yield attribute.name, attribute.g
+        elif attribute.type == AttributeProto.GRAPHS:
+            for index, graph in enumerate(attribute.graphs):
+                yield f"{attribute.name}[{index}]", graph
+
+
+def bodies(node: NodeProto) -> list[GraphProto]:
+    """Graphs that a node holds: branches of If, bodies of Loop and Scan."""
+    return [graph for _, graph in named_bodies(node)]
+
+
+def every_node(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
+    """Nodes with those of their bodies."""
+    for node in nodes:
+        yield node
+        for body in bodies(node):
+            yield from every_node(body.node)
 
 
 def in_order(nodes: Sequence[Node], needs: Mapping[int, set[int]]) -> list[Node]:

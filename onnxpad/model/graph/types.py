@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from onnx import TensorProto, ValueInfoProto
 
-from onnxpad.geometry.size import Size
+from onnxpad.geometry.size import Size, Symbol
 
 _DTYPES: dict[int, str] = {
     TensorProto.FLOAT: "float32",
@@ -55,6 +55,29 @@ def open_negative_sizes(values: Iterable[ValueInfoProto]) -> None:
         for dim in value.type.tensor_type.shape.dim if value.type.HasField("tensor_type") else ():
             if dim.dim_value < 0:
                 dim.Clear()
+
+
+def value_info(name: str, found: Type) -> ValueInfoProto:
+    """What is known of a tensor, as a file declares it."""
+    value = ValueInfoProto(name=name)
+    if found.dtype:
+        value.type.tensor_type.elem_type = dtype_code(found.dtype)
+    if found.dims is not None:
+        write_sizes(value, (one.name if isinstance(one, Symbol) else one for one in found.dims))
+    return value
+
+
+def write_sizes(value: ValueInfoProto, sizes: Iterable[int | str | None]) -> None:
+    """Declare these sizes of a tensor, in the place of what was declared; '' and None say none."""
+    tensor = value.type.tensor_type
+    tensor.ClearField("shape")
+    tensor.shape.SetInParent()
+    for size in sizes:
+        dim = tensor.shape.dim.add()
+        if isinstance(size, int):
+            dim.dim_value = size
+        elif size:
+            dim.dim_param = size
 
 
 def is_named(found: Type) -> bool:

@@ -22,7 +22,7 @@ from onnxpad.model.reading import refusals
 from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.near_and_far_pads import follows_quantised, follows_window, front_of
 from onnxpad.model.reading.pads import read_pad, value_type
-from onnxpad.model.reading.quantised import between, input_of
+from onnxpad.model.reading.quantised import between
 from onnxpad.model.reading.readers_of_pad import feeds_alone, feeds_channels_last
 from onnxpad.model.reading.refusals import describe
 from onnxpad.model.reading.row_of_pads import NONE_GONE, Gone, Reader, chains_behind, readers_of
@@ -65,13 +65,13 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     stored = is_stored(context, name)
     value = stored or has_value(context, name)
     if op.weight_zero_point is not None:
-        zero = input_of(node, op.weight_zero_point)
+        zero = node.input(op.weight_zero_point)
         known, whole = not zero or is_stored(context, zero), _whole(context, name, zero)
         counts = _scales(context, node, op), _listed(context, node, op)
         return Weight(found.dims, found.dtype, stored, known, value, *counts, *whole)
     maker = context.scope.producers.get(name)
     if maker is not None and maker.op_type == "DequantizeLinear":
-        kind, at = _whole(context, maker.inputs[0], input_of(maker, 2))
+        kind, at = _whole(context, maker.inputs[0], maker.input(2))
         return Weight(found.dims, found.dtype, stored, has_value=value, whole=kind, zero_point=at)
     handed = (
         maker is not None and maker.op_type == "Identity" and has_value(context, maker.inputs[0])

@@ -17,7 +17,7 @@ _MOST_SITES = 2_000
 Divisors = tuple[tuple[str, int], ...]
 
 
-def settling_divisors(survey: Survey, given: Collection[str] = ()) -> Divisors:
+def settling_divisors(survey: Survey, given: Collection[str]) -> Divisors:
     """The divisor of the dimensions that makes the computed pads known.
 
     The product of the strides up to them, where that settles all; else the smallest of those tried

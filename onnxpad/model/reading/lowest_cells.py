@@ -9,7 +9,6 @@ import numpy as np
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import LEFT_OUT, Facts, clip_limits
-from onnxpad.model.reading.quantised import input_of
 from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import windows_hold_data
@@ -150,10 +149,10 @@ def _not_negative(found: list[float | None]) -> float | None:
 def _lowest_dequantised(context: Context, node: Node) -> float | None:
     """The lowest number that a DequantizeLinear can write."""
     scale = context.constant(node.inputs[1]) if len(node.inputs) > 1 else None
-    zero = context.constant(input_of(node, 2)) if input_of(node, 2) else np.zeros(1, np.int64)
+    zero = context.constant(node.input(2)) if node.input(2) else np.zeros(1, np.int64)
     dtype = context.type_of(node.inputs[0]).dtype
     known = scale is not None and zero is not None and "int" in dtype
-    if not known or not input_of(node, 0) or scale is None or zero is None or (scale <= 0).any():
+    if not known or not node.input(0) or scale is None or zero is None or (scale <= 0).any():
         return None
     if scale.dtype != np.float32 or (scale.size != zero.size and 1 not in (scale.size, zero.size)):
         return None

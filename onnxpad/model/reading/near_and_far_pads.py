@@ -25,19 +25,16 @@ from onnxpad.model.reading.crossing import (
     path_to,
 )
 from onnxpad.model.reading.lowest_cells import lowest_cell
-from onnxpad.model.reading.made_by_pad import beyond_reach, out_of_reach, pad_behind
 from onnxpad.model.reading.optimised import MAY_VANISH, made_by
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.quantised import (
     dequantised,
     dequantised_input,
-    input_of,
     is_in_blocks,
     is_off_zero,
     quantised,
 )
 from onnxpad.model.reading.row_of_pads import (
-    NONE_GONE,
     Gone,
     Readers,
     copied_out,
@@ -235,8 +232,8 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
     op: Operator,
     rank: int,
     first_axis: int,
-    readers: Readers | None = None,
-    gone: Gone = NONE_GONE,
+    readers: Readers | None,
+    gone: Gone,
 ) -> Front:
     """What stands in front of an operator with `rank` spatial axes from `first_axis` on.
 
@@ -246,7 +243,7 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
     if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
         return Front()
     facts = _of_input(context, node, op, slice(first_axis, first_axis + rank))
-    weight = "" if op.weight is None else input_of(node, op.weight)
+    weight = "" if op.weight is None else node.input(op.weight)
     behind_pads = context.document.behind_pads
     if node.inputs[0] not in behind_pads and weight not in behind_pads:
         return Front(around=_around(**facts))
@@ -341,9 +338,9 @@ def follows_window(context: Context, name: str) -> bool:
 
 def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
     """The Pad that makes the operator's input, which has `rank` axes in all."""
-    maker, reason = pad_behind(context, node.inputs[0])
+    maker, reason = _pad_behind(context, node.inputs[0])
     if reason:
-        return out_of_reach(context, node.inputs[0], reason, rank)
+        return _out_of_reach(context, node.inputs[0], reason, rank)
     if maker is None:
         return None
     return read_pad(context, maker, rank)
@@ -359,9 +356,9 @@ def _far_pad(context: Context, node: Node, rank: int) -> tuple[PadStep | None, t
 def _seen_far(context: Context, path: Path, rank: int) -> PadStep | None:
     if context.call is not None and path.source in context.scope.input_places:
         return _behind_more(context, path, rank, None)
-    maker, reason = pad_behind(context, path.source)
+    maker, reason = _pad_behind(context, path.source)
     if reason:
-        return out_of_reach(context, path.source, reason, rank)
+        return _out_of_reach(context, path.source, reason, rank)
     if maker is None:
         last = context.scope.producers.get(path.source)
         return _behind_more(context, path, rank, last) if last else None
@@ -383,12 +380,12 @@ def _behind_more(context: Context, path: Path, rank: int, last: Node | None) -> 
     where = f"in front of {crossed}" if last else "outside the function"
     step = read_pad(*found, rank)
     name = found[1].name or found[1].outputs[0]
-    return replace(beyond_reach(step, f"the Pad '{name}' stands {where}"), crossed=(crossed,))
+    return replace(_beyond_reach(step, f"the Pad '{name}' stands {where}"), crossed=(crossed,))
 
 
 def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:
     """The Pads in front of a node that add up, the nearest first, and what they do together."""
-    maker, _ = pad_behind(context, node.inputs[0])
+    maker, _ = _pad_behind(context, node.inputs[0])
     found: list[Node] = []
     whole = None
     while maker is not None and len(found) < _LONGEST_ROW:
@@ -398,7 +395,7 @@ def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], 
             break
         found.append(maker)
         whole = together
-        maker, _ = pad_behind(context, maker.inputs[0])
+        maker, _ = _pad_behind(context, maker.inputs[0])
     return found, whole
 
 
@@ -421,3 +418,30 @@ def _sum(first: PadStep, second: PadStep) -> PadStep | None:
     if all(adds) and first.fill != second.fill:
         return None
     return replace(second if adds[1] else first, pads=first.pads + second.pads)
+
+
+def _pad_behind(context: Context, name: str) -> tuple[Node | None, str]:
+    """The Pad that makes a tensor; or why it is out of reach."""
+    scope = context.scope
+    maker = scope.producers.get(name)
+    if maker is not None:
+        return (maker if is_pad(maker) else None), ""
+    owner = scope.owner(name)
+    maker = owner.producers.get(name) if owner is not None else None
+    if maker is None or not is_pad(maker):
+        return None, ""
+    return None, f"the Pad '{maker.name or name}' stands in an enclosing graph"
+
+
+def _out_of_reach(context: Context, name: str, reason: str, rank: int) -> PadStep:
+    """A Pad that cannot be worked on because of `reason`."""
+    found = made_by(context, name)
+    if found is None or not is_pad(found[1]):
+        return PadStep(Pads.zero(rank), Constant(0), unclear=Unclear(reason))
+    return _beyond_reach(read_pad(*found, rank), reason)
+
+
+def _beyond_reach(step: PadStep, reason: str) -> PadStep:
+    """A Pad that cannot be worked on where it stands, whatever it says."""
+    hints = step.unclear.hints if step.unclear else ()
+    return replace(step, unclear=Unclear(reason, hints))

@@ -84,6 +84,5 @@ def _around(context: Context, name: str) -> tuple[Context | None, str]:
         return context.outer, name
     if call is None or not scope.is_function:
         return None, ""
-    position = scope.input_places[name]
-    found = call.inputs[position] if position < len(call.inputs) else ""
+    found = call.input(scope.input_places[name])
     return (context.caller if found else None), found

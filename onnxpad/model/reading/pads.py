@@ -54,13 +54,13 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
         numbers: tuple[int, ...] | None = tuple(int(pad) for pad in flat)
         axes = None
     else:
-        numbers = constant_integers(context, _input(node, PadInput.PADS))
-        listed = _input(node, PadInput.AXES)
+        numbers = constant_integers(context, node.input(PadInput.PADS))
+        listed = node.input(PadInput.AXES)
         axes = constant_integers(context, listed) if listed else None
         fill = _value(context, node)
         if numbers is None:
-            why = _why_not_constant(context, _input(node, PadInput.PADS))
-            computed = context.scope.producers.get(_input(node, PadInput.PADS)) is not None
+            why = _why_not_constant(context, node.input(PadInput.PADS))
+            computed = context.scope.producers.get(node.input(PadInput.PADS)) is not None
             step = replace(_unclear(rank, "", str(mode)), unclear=why)
             return replace(step, fill=fill, computed=(1,) * computed)
         if listed and axes is None:
@@ -68,7 +68,7 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     step = _placed(numbers or (), axes, rank, fill, str(mode))
     if by_attribute:
         return step
-    value = _input(node, PadInput.VALUE)
+    value = node.input(PadInput.VALUE)
     alone = value != "" and context.type_of(value).dims == (1,)
     lists = (PadInput.VALUE,) * alone + (PadInput.AXES,) * (axes is not None)
     made = _computed(context, node, fill)
@@ -78,7 +78,7 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:
     """Inputs behind the data that the model computes, and whose numbers are known all the same."""
     positions = _INPUTS if isinstance(fill, Constant) else _BUT_VALUE
-    named = ((position, _input(node, position)) for position in positions)
+    named = ((position, node.input(position)) for position in positions)
     return tuple(p for p, name in named if name and context.constant_tensor(name) is None)
 
 
@@ -106,7 +106,7 @@ def _placed(
 
 
 def _value(context: Context, node: Node) -> Fill:
-    name = _input(node, PadInput.VALUE)
+    name = node.input(PadInput.VALUE)
     if not name:
         return Constant(0)
     array = context.constant(name)
@@ -118,7 +118,7 @@ def _value(context: Context, node: Node) -> Fill:
 
 def value_type(context: Context, node: Node) -> str:
     """The element type of the value that a Pad has as an input, which is that of its data."""
-    value = _input(node, PadInput.VALUE)
+    value = node.input(PadInput.VALUE)
     return context.type_of(value).dtype if value else ""
 
 
@@ -147,7 +147,3 @@ def _why_not_constant(context: Context, name: str) -> Unclear:
 
 def _unclear(rank: int | None, reason: str, mode: str = "constant") -> PadStep:
     return PadStep(Pads.zero(rank or 0), Constant(0), mode, unclear=Unclear(reason))
-
-
-def _input(node: Node, position: int) -> str:
-    return node.inputs[position] if len(node.inputs) > position else ""

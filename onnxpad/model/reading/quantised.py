@@ -65,7 +65,7 @@ def _zero_point(
     context: Context, node: Node, attributes: dict[str, Value], rank: int, dtype_attribute: str
 ) -> np.ndarray | str | None:
     """The zero points shaped to broadcast with the tensor, or the name of one that is not known."""
-    name = input_of(node, 2)
+    name = node.input(2)
     if not name:
         dtype = context.type_of(node.outputs[0] if dtype_attribute else node.inputs[0]).dtype
         fallback = "uint8" if dtype_attribute and not attributes.get(dtype_attribute) else ""
@@ -83,7 +83,7 @@ _WHOLE = ("int8", "uint8", "int16", "uint16", "int32")
 def _along(
     context: Context, node: Node, position: int, attributes: dict[str, Value], rank: int
 ) -> np.ndarray | None:
-    value = context.constant(input_of(node, position)) if input_of(node, position) else None
+    value = context.constant(node.input(position)) if node.input(position) else None
     if value is None:
         return None
     if value.size == 1:
@@ -92,11 +92,6 @@ def _along(
     if value.ndim != 1 or not isinstance(axis, int) or not -rank <= axis < rank:
         return None
     return value.reshape([-1 if index == axis % rank else 1 for index in range(rank)])
-
-
-def input_of(node: Node, position: int) -> str:
-    """The name of an input, '' where it is left out."""
-    return node.inputs[position] if len(node.inputs) > position else ""
 
 
 def conversion_of(context: Context, node: Node) -> Conversion:
@@ -109,7 +104,7 @@ def conversion_of(context: Context, node: Node) -> Conversion:
         node.inputs[0],
         context.type_of(node.inputs[0]).dtype,
         node.inputs[1],
-        input_of(node, 2),
+        node.input(2),
         tuple(attributes),
         node.domain,
         node.op_type == "QuantizeLinear",
@@ -118,7 +113,7 @@ def conversion_of(context: Context, node: Node) -> Conversion:
 
 def zero_fill(context: Context, node: Node) -> Fill:
     """The zero point as a number, a tensor or one value per channel."""
-    name = input_of(node, 2)
+    name = node.input(2)
     if not name:
         return Constant(0)
     value = context.constant(name)
@@ -153,7 +148,7 @@ def dequantised_input(
 ) -> Dequantised | None:
     """The DequantizeLinear that makes the operator's data, as a place for new Pads."""
     scope = context.scope
-    maker = scope.producers.get(input_of(node, 0))
+    maker = scope.producers.get(node.input(0))
     if maker is None or not _is(maker, "DequantizeLinear") or len(maker.inputs) < 2:
         return None
     attributes = context.attributes(maker)
@@ -206,7 +201,7 @@ def between(context: Context, node: Node, step: PadStep) -> Between | None:
 
     Of one scale for all cells and one byte each; None for others.
     """
-    scope, maker = context.scope, context.scope.producers.get(input_of(node, 0))
+    scope, maker = context.scope, context.scope.producers.get(node.input(0))
     if node.domain not in PLAIN_DOMAINS or step.unclear:
         return None
     if maker is None or not _is(maker, "DequantizeLinear"):
@@ -222,18 +217,18 @@ def between(context: Context, node: Node, step: PadStep) -> Between | None:
     ):
         return None
     for reader in readers:
-        zero = input_of(reader, 2)
+        zero = reader.input(2)
         made = context.type_of(zero).dtype if zero else "uint8"
         if made != dtype or context.attributes(reader).get("output_dtype", 0) != 0:
             return None
-        if not _is_pair(context, reader, maker) or input_of(reader, 0) != name:
+        if not _is_pair(context, reader, maker) or reader.input(0) != name:
             return None
     fill = _fill_between(context, maker, readers[0], step)
     return None if fill is None else Between(conversion_of(context, maker), fill)
 
 
 def _fill_between(context: Context, maker: Node, reader: Node, step: PadStep) -> int | None:
-    scale, zero = context.constant(input_of(maker, 1)), zero_fill(context, maker)
+    scale, zero = context.constant(maker.input(1)), zero_fill(context, maker)
     if scale is None or scale.size != 1 or scale.dtype != np.float32:
         return None
     if not _LIMITS[0] < float(scale.reshape(())) < _LIMITS[1] or not isinstance(zero, Constant):
@@ -301,7 +296,7 @@ def _is_pair(context: Context, first: Node, second: Node) -> bool:
         return False
     axes = [context.attributes(node).get("axis", 1) for node in (first, second)]
     return axes[0] == axes[1] and all(
-        _equal(context, input_of(first, one), input_of(second, one)) for one in (1, 2)
+        _equal(context, first.input(one), second.input(one)) for one in (1, 2)
     )
 
 

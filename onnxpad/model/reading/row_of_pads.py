@@ -57,7 +57,7 @@ def row_in_front(
     node: Node,
     name: str,
     rank: int,
-    gone: Gone = NONE_GONE,
+    gone: Gone,
 ) -> tuple[InFront, ...]:
     """Pads behind which `node` reads the tensor `name` of `rank` axes, the nearest first.
 
@@ -219,8 +219,7 @@ def _outside(reached: _Reached, maker: Node | None) -> _Reached | None:
         return _around_body(reached)
     if context.call is None or context.caller is None or not scope.is_function:
         return None
-    position = scope.input_places[name]
-    given = context.call.inputs[position] if position < len(context.call.inputs) else ""
+    given = context.call.input(scope.input_places[name])
     return reached._replace(context=context.caller, name=given, idle_uses=0) if given else None
 
 
@@ -359,7 +358,7 @@ def readers_of(context: Context, name: str, gone: Gone, read: ReadChain) -> list
 
 
 def siblings(
-    context: Context, node: Node, names: Sequence[str], readers: Readers, gone: Gone = NONE_GONE
+    context: Context, node: Node, names: Sequence[str], readers: Readers, gone: Gone
 ) -> tuple[Chain, ...]:
     """Operators that also read one of the tensors `names`, as they are when `node` reads none.
 

@@ -77,10 +77,6 @@ def _is_plain(node: Node) -> bool:
     return node.domain in PLAIN_DOMAINS
 
 
-def _input(node: Node, position: int) -> str:
-    return node.inputs[position] if len(node.inputs) > position else ""
-
-
 def _pad_in_front(context: Context, node: Node, chain: Chain) -> Node | None:
     """The Pad node of the chain, where onnxruntime's fusion would see it as well."""
     if chain.pad is None:
@@ -98,14 +94,14 @@ def _pads_source(context: Context, node: Node, chain: Chain) -> tuple[str, str]:
     if chain.op.kind is Kind.PAD:
         by_attribute = pads_are_attributes(chain.op.domain, context.scope.opset)
         position = None if by_attribute else PadInput.PADS
-    name = "" if position is None else _input(node, position)
+    name = "" if position is None else node.input(position)
     if not name or context.constant_tensor(name) is not None:
         return "", ""
     return ("", name) if name in context.document.overridable else (name, "")
 
 
 def _dequantised_by(context: Context, pad: Node) -> str:
-    maker = context.scope.producers.get(_input(pad, 0))
+    maker = context.scope.producers.get(pad.input(0))
     if maker is None or maker.op_type != "DequantizeLinear":
         return ""
     return f"DequantizeLinear '{maker.name or maker.outputs[0]}'"

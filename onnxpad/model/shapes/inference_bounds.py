@@ -11,13 +11,14 @@ have, ends the process.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
 import onnx
-from onnx import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
+from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
+from onnxpad.model.graph.nodes import bodies, every_node
 from onnxpad.padding.operators import PLAIN_DOMAINS, operator
 
 _MOST_CALLS = 10_000
@@ -90,22 +91,6 @@ def calls_in(model: ModelProto) -> int:
         return min(total, 2**62)
 
     return count(model.graph.node, 0)
-
-
-def every_node(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
-    """Nodes with those of their bodies."""
-    for node in nodes:
-        yield node
-        for body in _bodies(node):
-            yield from every_node(body.node)
-
-
-def _bodies(node: NodeProto) -> Iterator[GraphProto]:
-    for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            yield attribute.g
-        elif attribute.type == AttributeProto.GRAPHS:
-            yield from attribute.graphs
 
 
 @dataclass
@@ -213,7 +198,7 @@ class _Look:
     def _part(self, part: GraphProto | FunctionProto, names: _Names) -> None:
         self.doubts |= _states_negative(part)
         for node in part.node:
-            for body in _bodies(node):
+            for body in bodies(node):
                 inner = names.copy()
                 for tensor in body.initializer:
                     inner.hold(tensor.name, tensor)

@@ -17,10 +17,9 @@ from onnx import (
 
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.graph.context import Context, context_address, tensor_type
-from onnxpad.model.graph.document import GRAPH, GRAPHS
-from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.nodes import Node, named_bodies
 from onnxpad.model.graph.scopes import Scope
-from onnxpad.model.graph.types import Type, dtype_code, dtype_name
+from onnxpad.model.graph.types import Type, dtype_name, value_info
 from onnxpad.model.shapes.native_inference import infer_shapes
 from onnxpad.model.shapes.result_types import is_settled
 from onnxpad.padding.operators import PLAIN_DOMAINS
@@ -42,14 +41,14 @@ class Skeleton:
 
     model: ModelProto
     before: Inferred
+    believing: bool
     contexts: dict[tuple[tuple[int, str], ...], Context] = field(default_factory=dict)
     symbols: dict[str, Symbol] = field(default_factory=dict)
     inputs: dict[str, Type] = field(default_factory=dict)
-    believing: bool = True
 
 
 def reduce_context(
-    context: Context, bodies: Bodies, before: Inferred, *, believing: bool = True
+    context: Context, bodies: Bodies, before: Inferred, *, believing: bool
 ) -> Skeleton:
     """The skeleton of the main graph or of one function body as it is called.
 
@@ -58,7 +57,7 @@ def reduce_context(
     """
     document = context.document.model
     empty = ModelProto(ir_version=max(document.ir_version, 8))
-    skeleton = Skeleton(empty, before, believing=believing)
+    skeleton = Skeleton(empty, before, believing)
     proto = context.scope.proto
     imports = document.opset_import if isinstance(proto, GraphProto) else proto.opset_import
     skeleton.model.opset_import.extend(imports)
@@ -93,10 +92,11 @@ def _reduce(
             continue
         copy = target.node.add()
         _copy_node(context, node, copy)
+        inside = dict(named_bodies(copy))
         for attribute, scope in context.scope.children.get(node.key, ()):
             body = bodies.get((id(context), scope.id))
-            graph = _body_of(copy, attribute)
-            if body is not None and graph is not None:
+            if body is not None and attribute in inside:
+                graph = inside[attribute]
                 _reduce_body(skeleton, body, scope, graph)
                 step = (len(target.node) - 1, attribute)
                 _reduce(skeleton, body, graph, (*path, step), bodies)
@@ -186,22 +186,13 @@ def _copy_node(context: Context, node: Node, copy: NodeProto) -> None:
     copy.output.extend(node.outputs)
     proto = context.bound(node)
     for attribute in proto.attribute if proto else ():
-        if attribute.type == GRAPH:
+        if attribute.type == AttributeProto.GRAPH:
             copy.attribute.add(name=attribute.name, type=AttributeProto.GRAPH, g=GraphProto())
-        elif attribute.type == GRAPHS:
+        elif attribute.type == AttributeProto.GRAPHS:
             empty = [GraphProto() for _ in attribute.graphs]
             copy.attribute.add(name=attribute.name, type=AttributeProto.GRAPHS, graphs=empty)
         else:
             copy.attribute.append(attribute)
-
-
-def _body_of(node: NodeProto, name: str) -> GraphProto | None:
-    plain, _, index = name.partition("[")
-    for attribute in node.attribute:
-        if attribute.name == plain:
-            body: GraphProto = attribute.graphs[int(index[:-1])] if index else attribute.g
-            return body
-    return None
 
 
 def _pin(skeleton: Skeleton, name: str, found: Type) -> None:
@@ -211,22 +202,8 @@ def _pin(skeleton: Skeleton, name: str, found: Type) -> None:
 
 
 def _value_info(skeleton: Skeleton, name: str, found: Type) -> ValueInfoProto:
-    value = ValueInfoProto(name=name)
-    if not found.dtype and found.dims is None:
-        return value
-    tensor = value.type.tensor_type
-    if found.dtype:
-        tensor.elem_type = dtype_code(found.dtype)
-    if found.dims is not None:
-        tensor.shape.SetInParent()
-        for size in found.dims:
-            dim = tensor.shape.dim.add()
-            if isinstance(size, int):
-                dim.dim_value = size
-            elif size is not None:
-                dim.dim_param = size.name
-                skeleton.symbols[size.name] = size
-    return value
+    skeleton.symbols |= {one.name: one for one in found.dims or () if isinstance(one, Symbol)}
+    return value_info(name, found)
 
 
 def infer(
@@ -260,17 +237,11 @@ def _infer_context(skeleton: Skeleton) -> Iterator[tuple[str, str, Type]]:
     except Exception:  # noqa: BLE001  inference raises many kinds; unknown sizes are an answer
         return
     for path, context in skeleton.contexts.items():
-        graph = _follow(result.graph, path)
+        graph = result.graph
+        for index, name in path:
+            graph = dict(named_bodies(graph.node[index]))[name]
         for value in (*graph.value_info, *graph.output):
             yield from _readable(skeleton, context, value)
-
-
-def _follow(graph: GraphProto, path: tuple[tuple[int, str], ...]) -> GraphProto:
-    for index, name in path:
-        plain, _, position = name.partition("[")
-        attribute = next(a for a in graph.node[index].attribute if a.name == plain)
-        graph = attribute.graphs[int(position[:-1])] if position else attribute.g
-    return graph
 
 
 def _readable(

@@ -29,6 +29,7 @@ from onnxpad.runtimes.conditions.companions import (
     SUMS,
     TRAINING,
 )
+from onnxpad.runtimes.conditions.windows import WINDOWS
 from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
 
@@ -41,7 +42,6 @@ _OF_WHOLE_CHANNELS = (
     "GlobalAveragePool",
     "GlobalMaxPool",
 )
-_WINDOWS = ("Conv", "ConvTranspose", "MaxPool", "AveragePool")
 _WITH_CONSTANTS = ("Add", "Sub", "Mul", "Div")
 
 
@@ -131,9 +131,9 @@ def _axes(context: Context, node: Node) -> int | None:
 def _behind_window(context: Context, node: Node) -> bool:
     """Whether a convolution or a pool stands in front, or in front of operators of one input."""
     maker = context.scope.producers.get(node.inputs[0])
-    while maker is not None and maker.op_type not in _WINDOWS and len(maker.inputs) == 1:
+    while maker is not None and maker.op_type not in WINDOWS and len(maker.inputs) == 1:
         maker = context.scope.producers.get(maker.inputs[0])
-    return maker is not None and maker.op_type in _WINDOWS
+    return maker is not None and maker.op_type in WINDOWS
 
 
 def _gates(context: Context, node: Node, name: str) -> bool:

@@ -135,9 +135,8 @@ class Judge:
         seen = self._seen(chain)
         return [
             row
-            for part in self.target.parts or (self.target,)
-            for row in part.rows
-            if (row.asks_for_opset or row.asks_for_sizes) and chain.op.title in row.operators
+            for row in self.target.about(chain.op.title)
+            if row.asks_for_opset or row.asks_for_sizes
             if self.counts(row.answer) and every(row.when, seen)
         ]
 

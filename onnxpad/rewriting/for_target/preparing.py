@@ -151,13 +151,11 @@ def _better(session: EditSession, judge: Judge, now: int) -> Iterator[int]:
 
 def _objections(judge: Judge, chains: list[Chain], opset: int) -> tuple[int, int]:
     """How many operators a row about opsets is in the way of, and of those that passes write."""
-    parts = judge.target.parts or (judge.target,)
     found = sum(
         judge.counts(row.answer) and bool(every(row.when, replace(chain, opset=opset)))
         for chain in chains
-        for part in parts
-        for row in part.rows
-        if row.asks_for_opset and chain.op.title in row.operators
+        for row in judge.target.about(chain.op.title)
+        if row.asks_for_opset
     )
     plain = sum(judge_plain(judge.target, one, opset).answer.fails for one in _COMPANIONS)
     return found, plain

@@ -98,11 +98,10 @@ def left_open(first: int, text: str) -> Condition:
     )
 
 
-UNKNOWN_SIZES = left_open(1, "a size is open, or known from --dim only")
 UNKNOWN_SPATIAL_SIZES = left_open(
     2, "a size other than the batch is open, or known from --dim only"
 )
-SIZES_LEFT_OPEN = UNKNOWN_SIZES.called("the file leaves a size open")
+SIZES_LEFT_OPEN = left_open(1, "the file leaves a size open")
 SPATIAL_SIZES_LEFT_OPEN = UNKNOWN_SPATIAL_SIZES.called(
     "the file leaves a size other than the batch open"
 )
@@ -119,14 +118,3 @@ def _open_batch(chain: Chain) -> OpenBatch:
 
 
 BATCH_ABOVE_ONE = Condition("the batch is not 1", _batch, asks=_open_batch, lasting=True)
-
-BY_CONSTANT_NODE = Condition(
-    "OpenCV leaves out a Cast behind such a node; that is not about padding",
-    lambda _: True,
-    cure="store what that Constant node gives as an initializer",
-)
-TAKEN_FOR_HARDSWISH = Condition(
-    "OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is not about padding",
-    lambda _: True,
-    cure="write that HardSigmoid as Clip(y / 6 + 0.5, 0, 1), which OpenCV takes",
-)

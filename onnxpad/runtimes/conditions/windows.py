@@ -11,6 +11,7 @@ from onnxpad.geometry.size import residues
 from onnxpad.geometry.windows import Axis, possible_same_pads, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind
 from onnxpad.runtimes.conditions.rows import Condition
 
@@ -36,8 +37,8 @@ class LastWindow(NamedTuple):
 def last_windows(chain: Chain, pads: Pads) -> Iterator[LastWindow]:
     """The last window of every axis; of sizes that are not known one for each rest."""
     for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
-        rests = () if axis.stride == 1 or _always_even(chain, axis) else rests_of(axis)
-        for size in (axis.size,) if isinstance(axis.size, int) else rests:
+        even = axis.stride == 1 or _always_even(chain, axis)
+        for size in () if even and not isinstance(axis.size, int) else sizes_of(axis):
             room = size + begin + end - axis.span
             floor, start = (room // axis.stride, -(-room // axis.stride))
             yield LastWindow(size, begin, end, floor * axis.stride, start * axis.stride)
@@ -59,8 +60,10 @@ def _always_even(chain: Chain, axis: Axis) -> bool:
     return is_same(chain.padding) and axis.span >= axis.stride
 
 
-def rests_of(axis: Axis) -> Sequence[int]:
-    """What the size can leave when it is divided by the stride."""
+def sizes_of(axis: Axis) -> Sequence[int]:
+    """The size; where that is not known, what it can leave when it is divided by the stride."""
+    if isinstance(axis.size, int):
+        return (axis.size,)
     return range(axis.stride) if axis.size is None else residues(axis.size, axis.stride)
 
 
@@ -91,6 +94,16 @@ def of_pads(test: Callable[[Chain, Pads], bool]) -> Callable[[Chain], bool | Non
         return any(test(chain, pads) for pads in found) if found else None
 
     return holds
+
+
+def of_sides(test: Callable[[Axis, int, int], bool]) -> Callable[[Chain], bool | None]:
+    """A test that holds for some spatial axis with its begin and its end pad."""
+
+    def holds(chain: Chain, pads: Pads) -> bool:
+        sides = zip(chain.axes, pads.begins, pads.ends, strict=True)
+        return any(test(axis, begin, end) for axis, begin, end in sides)
+
+    return of_pads(holds)
 
 
 def of_axes(test: Callable[[Axis], bool]) -> Callable[[Chain], bool]:
@@ -144,27 +157,16 @@ EXPLICIT_ASYMMETRIC = Condition(
     lambda c: isinstance(c.padding, Pads) and c.padding.begins != c.padding.ends,
     "begin and end values of `pads` do not differ",
 )
-PADS_LIKE_KERNEL = Condition(
-    "a pad is as wide as the kernel",
-    of_pads(lambda c, pads: reaches(c, pads, lambda axis: axis.kernel)),
-)
+PADS_LIKE_KERNEL = Condition("a pad is as wide as the kernel", of_pads(reaches_kernel))
 PADS_OVER_HALF = Condition(
     "a pad is wider than half the kernel",
-    of_pads(lambda c, pads: reaches(c, pads, lambda axis: axis.kernel // 2 + 1)),
+    of_sides(lambda axis, begin, end: max(begin, end) > axis.kernel // 2),
 )
-
-
-def reaches(chain: Chain, pads: Pads, limit: Callable[[Axis], int]) -> bool:
-    """Whether a pad is not below its axis's limit."""
-    return any(
-        max(pads.begins[i], pads.ends[i]) >= limit(axis) for i, axis in enumerate(chain.axes)
-    )
-
-
 NEGATIVE_PADS = Condition(
     "a value of `pads` is negative",
     lambda c: isinstance(c.padding, Pads) and any(p < 0 for p in c.padding.flat),
 )
+PADS_UNWRITTEN = Condition("pads is not written", lambda c: not writes(c, "pads"))
 STRIDES_UNWRITTEN = Condition("strides is not written", lambda c: not writes(c, "strides"))
 KERNEL_UNWRITTEN = Condition("kernel_shape is not written", lambda c: not writes(c, "kernel_shape"))
 STRIDED = Condition(
@@ -204,6 +206,9 @@ UNEQUAL_STEPS = Condition(
 CEIL_MODE = Condition("ceil_mode is 1", lambda c: c.ceil_mode, "ceil_mode is 0")
 COUNTS = Condition("count_include_pad is 1", lambda c: c.counts_padding, "count_include_pad is 0")
 INDICES = Condition("its Indices are used", lambda c: c.uses_indices)
+COLUMNS_FIRST = Condition(
+    "storage_order is 1", lambda c: c.attribute("storage_order", 0) == 1, "storage_order is 0"
+)
 OUTPUT_PADDING = Condition("output_padding is set", lambda c: any(c.output_padding))
 OUTPUT_SHAPE = Condition(
     "output_shape is set", lambda c: bool(c.output_shape), "output_shape is not set"
@@ -217,6 +222,22 @@ WEIGHT_MADE = Condition(
     "its weight is computed",
     lambda c: not c.weight.has_value and not c.weight.handed_on and c.around.dequantised is None,
     "its weight is a constant, or an Identity hands it on",
+)
+
+
+def is_depthwise(chain: Chain) -> bool:
+    """Whether each output of a convolution reads one channel, by its weight."""
+    sizes = chain.weight.shape
+    return sizes is not None and len(sizes) > 1 and sizes[1] == 1 and sizes[0] != 1
+
+
+def _has_multiplier(chain: Chain) -> bool:
+    sizes, channels = chain.weight.shape, chain.shape[1] if chain.shape else None
+    return is_depthwise(chain) and sizes is not None and channels not in (1, sizes[0])
+
+
+SEVERAL_PER_CHANNEL = Condition(
+    "it is depthwise, with several outputs for each channel", _has_multiplier
 )
 DILATIONS_DIFFER = Condition(
     "its dilations differ", lambda c: len({axis.dilation for axis in c.axes}) > 1

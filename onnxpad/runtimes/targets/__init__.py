@@ -50,6 +50,11 @@ class Target:
         """Its name without a release."""
         return self.name.partition("@")[0]
 
+    def about(self, operator: str) -> list[Row]:
+        """The rows about an operator, those of its `parts` too."""
+        parts = self.parts or (self,)
+        return [row for part in parts for row in part.rows if operator in row.operators]
+
     @property
     def failures(self) -> dict[str, Row]:
         """By address every row of every release by which it fails; the rows of its `parts` too.

@@ -21,7 +21,6 @@ _PAD = _read("pad_op_builder.cc")
 _UNEQUAL_PADS = Condition(
     "not all its pads are equal", w.of_pads(lambda _, p: len(set(p.flat)) > 1)
 )
-_PADS_UNWRITTEN = Condition("pads is not written", lambda c: not w.writes(c, "pads"))
 
 TARGET = Target(
     _VERSION,
@@ -38,7 +37,7 @@ TARGET = Target(
         falls_back("MaxPool", w.INDICES, by=_POOL),
         falls_back(w.TRANSPOSED, w.SAME, by=_TRANSPOSED),
         falls_back(w.TRANSPOSED, _UNEQUAL_PADS, by=_TRANSPOSED),
-        falls_back(w.TRANSPOSED, _PADS_UNWRITTEN, ~w.AUTO_PAD, by=_TRANSPOSED),
+        falls_back(w.TRANSPOSED, w.PADS_UNWRITTEN, ~w.AUTO_PAD, by=_TRANSPOSED),
         falls_back(w.TRANSPOSED, w.OUTPUT_PADDING, by=_TRANSPOSED),
         falls_back(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_TRANSPOSED),
         falls_back(w.TRANSPOSED, w.WEIGHT_COMPUTED, by=_TRANSPOSED),

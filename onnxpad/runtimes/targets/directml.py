@@ -6,7 +6,7 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
-from onnxpad.runtimes.conditions.rows import Condition, miscomputes, read, refuses, takes, untried
+from onnxpad.runtimes.conditions.rows import miscomputes, read, refuses, takes, untried
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime DirectML provider (source of 2024)"
@@ -14,15 +14,13 @@ _read = read("microsoft/onnxruntime, core/providers/dml/DmlExecutionProvider/src
 _PAD = _read("DmlOperatorPadding.cpp")
 _POOL = _read("DmlOperatorPooling.cpp")
 
-_COLUMNS_FIRST = Condition("storage_order is 1", lambda c: c.attribute("storage_order", 0) == 1)
-
 TARGET = Target(
     _VERSION,
     (
         takes((*w.WINDOWS, "LpPool"), by=_POOL),
         takes(p.PAD, by=_PAD),
         untried("AveragePool", w.DILATED, by=_POOL),
-        refuses("MaxPool", _COLUMNS_FIRST, by=_POOL),
+        refuses("MaxPool", w.COLUMNS_FIRST, by=_POOL),
         refuses(p.PAD, p.LISTS_AXES, by=_PAD),
         refuses(p.PAD, p.COMPUTED, by=_PAD),
         refuses(p.PAD, p.WRAP, by=_PAD),

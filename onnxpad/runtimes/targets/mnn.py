@@ -45,7 +45,6 @@ _SPREAD_BY_STRIDE = Condition(
     "dilation makes its first window wider, by a stride or more",
     lambda c: any(axis.span - axis.kernel >= axis.stride for axis in c.axes[:1]),
 )
-_PADS_UNWRITTEN = Condition("pads is not written", lambda c: not w.writes(c, "pads"))
 
 
 def _pieces(step: PadStep) -> int:
@@ -114,7 +113,7 @@ TARGET = Target(
             (*w.POOLS, "LpPool"), w.STRIDES_UNWRITTEN, by=_seen("pools without strides: it ends")
         ),
         miscomputes((*w.POOLS, "LpPool"), w.DILATED, by=_seen("pools with dilations: ignored")),
-        refuses(w.POOLS, t.THREE_D, _PADS_UNWRITTEN, by=_seen("3-D pools without pads: it ends")),
+        refuses(w.POOLS, t.THREE_D, w.PADS_UNWRITTEN, by=_seen("3-D pools without pads: it ends")),
         miscomputes(w.POOLS, w.VALID, w.GAINED_WINDOW, by=_seen("VALID: ceil_mode is ignored")),
         miscomputes("MaxPool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric pools")),
         miscomputes(

@@ -89,9 +89,9 @@ def _other_windows(chain: Chain, pads: Pads) -> bool:
     """Whether at a size that an axis may have ncnn slides other windows than ONNX."""
     axes = []
     for axis, *both in zip(chain.axes, pads.begins, pads.ends, strict=True):
-        least = axis.stride * (axis.span // axis.stride + 2)
-        open_sizes = (least + rest for rest in w.rests_of(axis))
-        sizes = (axis.size,) if isinstance(axis.size, int) else open_sizes
+        is_known = isinstance(axis.size, int)
+        least = 0 if is_known else axis.stride * (axis.span // axis.stride + 2)
+        sizes = (least + size for size in w.sizes_of(axis))
         begin, end = both
         found = (_windows(axis, size, (begin, end), ceil_mode=chain.ceil_mode) for size in sizes)
         axes.append(set(found))

@@ -8,19 +8,13 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import BRANCH, DEQUANTISES
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
-from onnxpad.runtimes.conditions.weights import SEVERAL_PER_CHANNEL
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnx2keras 0.0.25, keras 3.15.1"
 _seen = measured(_VERSION)
 _NOT_HALF_THE_KERNEL = Condition(
     "its pads are not half of an odd kernel",
-    w.of_pads(
-        lambda c, pads: any(
-            axis.kernel != 2 * pads.begins[i] + 1 or pads.ends[i] != pads.begins[i]
-            for i, axis in enumerate(c.axes)
-        )
-    ),
+    w.of_sides(lambda axis, begin, end: axis.kernel != 2 * begin + 1 or end != begin),
 )
 _BEGINS_OF_HALF_THE_KERNEL = Condition(
     "its begin pads are half of an odd kernel",
@@ -57,7 +51,9 @@ TARGET = Target(
         refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
         miscomputes("Conv", w.DILATIONS_DIFFER, by=_seen("dilations that differ")),
         miscomputes("Conv", t.THREE_D, w.SAME, w.STRIDED, by=_seen("3-D SAME with strides")),
-        refuses("Conv", SEVERAL_PER_CHANNEL, by=_seen("depthwise convolutions with a multiplier")),
+        refuses(
+            "Conv", w.SEVERAL_PER_CHANNEL, by=_seen("depthwise convolutions with a multiplier")
+        ),
         miscomputes(w.TRANSPOSED, w.FIRST_UNPADDED, by=_seen("ConvTranspose: pads of W alone")),
         refuses(w.TRANSPOSED, w.OUTPUT_PADDING, by=_seen("output_padding")),
         miscomputes(w.TRANSPOSED, w.ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),

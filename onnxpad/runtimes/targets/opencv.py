@@ -24,7 +24,7 @@ from onnxpad.runtimes.conditions.companions import (
     STORED_BOOL,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.opencv import rows_of_crops
+from onnxpad.runtimes.conditions.opencv import BY_CONSTANT_NODE, TAKEN_FOR_HARDSWISH, rows_of_crops
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -33,16 +33,10 @@ _seen = measured(_VERSION)
 
 _BEGIN_UNLIKE_CENTRED = Condition(
     "SAME with stride 1 and no dilation would have other begin pads",
-    w.of_pads(
-        lambda c, pads: any(
-            begin != (axis.kernel - 1) // 2 for axis, begin in zip(c.axes, pads.begins, strict=True)
-        )
-    ),
+    w.of_sides(lambda axis, begin, _: begin != (axis.kernel - 1) // 2),
 )
-_STORAGE_ORDER = Condition(
-    "storage_order is 1: its Indices count column by column",
-    lambda c: c.attribute("storage_order", 0) == 1,
-    "storage_order is 0",
+_STORAGE_ORDER = w.COLUMNS_FIRST.called(
+    "storage_order is 1: its Indices count column by column", "storage_order is 0"
 )
 _SIGNED_BYTES = Condition(
     "its weight is stored as int8 with the zero point 0",
@@ -156,12 +150,12 @@ TARGET = Target(
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
         miscomputes(
             CASTS_LEFT_OUT,
-            t.BY_CONSTANT_NODE,
+            BY_CONSTANT_NODE,
             by=_seen("Mul and Gather by Constant nodes, then Cast"),
         ),
         miscomputes(
             GATE,
-            t.TAKEN_FOR_HARDSWISH,
+            TAKEN_FOR_HARDSWISH,
             by=_seen("Mul by the HardSigmoid of another tensor"),
         ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends where int32_data has them")),

@@ -29,7 +29,12 @@ from onnxpad.runtimes.conditions.companions import (
     STORED_BOOL,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.opencv import rows_of_crops
+from onnxpad.runtimes.conditions.opencv import (
+    BY_CONSTANT_NODE,
+    DEPTHWISE_READS_BEYOND,
+    TAKEN_FOR_HARDSWISH,
+    rows_of_crops,
+)
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     Evidence,
@@ -41,7 +46,6 @@ from onnxpad.runtimes.conditions.rows import (
     takes,
     until,
 )
-from onnxpad.runtimes.conditions.weights import DEPTHWISE_READS_BEYOND
 from onnxpad.runtimes.conditions.windows import last_windows
 from onnxpad.runtimes.targets import Target
 
@@ -80,8 +84,7 @@ _DROPPED_BY_END = Condition(
 def _drops_though_down(chain: Chain, pads: Pads) -> bool:
     """Whether the same rule drops a window that starts in the padding where sizes round down."""
     for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
-        sizes = (axis.size,) if isinstance(axis.size, int) else w.rests_of(axis)
-        for size in sizes:
+        for size in w.sizes_of(axis):
             last = (size + begin + end - axis.span) // axis.stride
             if end > 0 and last * axis.stride >= size + end:
                 return True
@@ -94,7 +97,7 @@ _DROPPED_THOUGH_DOWN = Condition(
 )
 _MORE_AT_END = Condition(
     "an end pad is above its begin pad",
-    w.of_pads(lambda _, pads: any(e > b for b, e in zip(pads.begins, pads.ends, strict=True))),
+    w.of_sides(lambda _, begin, end: end > begin),
 )
 _NO_STEPS = ~(w.STRIDED | w.DILATED).called(
     "a stride or a dilation is above 1", "no stride and no dilation is above 1"
@@ -115,12 +118,7 @@ _ZERO_POINT_OFF_MIDDLE = Condition(
 
 _UNPADDED_BELOW_STRIDE = Condition(
     "SAME pads the begin of an axis whose kernel is below its stride",
-    w.of_pads(
-        lambda c, pads: any(
-            axis.kernel < axis.stride and begin > 0
-            for axis, begin in zip(c.axes, pads.begins, strict=True)
-        )
-    ),
+    w.of_sides(lambda axis, begin, _: axis.kernel < axis.stride and begin > 0),
 )
 
 
@@ -160,12 +158,12 @@ TARGET = Target(
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
         miscomputes(
             CASTS_LEFT_OUT,
-            t.BY_CONSTANT_NODE,
+            BY_CONSTANT_NODE,
             by=_in_all("Mul and Gather by Constant nodes, then Cast"),
         ),
         miscomputes(
             GATE,
-            t.TAKEN_FOR_HARDSWISH,
+            TAKEN_FOR_HARDSWISH,
             by=_seen("Mul by the HardSigmoid of another tensor"),
         ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends")),

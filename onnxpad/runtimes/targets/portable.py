@@ -28,8 +28,12 @@ from onnxpad.runtimes.conditions.companions import (
     QUANTISED_BYTES,
     STORED_BOOL,
 )
+from onnxpad.runtimes.conditions.opencv import (
+    BY_CONSTANT_NODE,
+    DEPTHWISE_READS_BEYOND,
+    TAKEN_FOR_HARDSWISH,
+)
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
-from onnxpad.runtimes.conditions.weights import DEPTHWISE_READS_BEYOND, SEVERAL_PER_CHANNEL
 from onnxpad.runtimes.onnxruntime.rows import fusion_rows
 from onnxpad.runtimes.targets import Target
 
@@ -63,12 +67,12 @@ TARGET = Target(
         refuses(BRANCH, by=_torch("If")),
         miscomputes(
             CASTS_LEFT_OUT,
-            t.BY_CONSTANT_NODE,
+            BY_CONSTANT_NODE,
             by=_new("Mul and Gather by Constant nodes, then Cast"),
         ),
         miscomputes(
             GATE,
-            t.TAKEN_FOR_HARDSWISH,
+            TAKEN_FOR_HARDSWISH,
             by=_new("Mul by the HardSigmoid of another tensor"),
         ),
         refuses(STORED_BOOL, by=_new("stored tensors of bool: it ends")),
@@ -96,7 +100,7 @@ TARGET = Target(
         miscomputes(
             "Conv", DEPTHWISE_READS_BEYOND, by=_classic("depthwise convolutions: rows behind")
         ),
-        refuses("Conv", SEVERAL_PER_CHANNEL, by=_keras("depthwise, several outputs each")),
+        refuses("Conv", w.SEVERAL_PER_CHANNEL, by=_keras("depthwise, several outputs each")),
         refuses("Conv", w.DILATIONS_DIFFER, by=_keras("dilations that differ")),
         refuses(w.TRANSPOSED, w.FIRST_UNPADDED, by=_keras("ConvTranspose, first axis unpadded")),
         refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, by=_ncnn("asymmetric ConvTranspose")),

@@ -25,10 +25,7 @@ _in_0_25 = measured("apache-tvm 0.25.0")
 
 def _stride_leaves_rest(chain: Chain) -> bool | None:
     """None where it hangs on sizes that are not known."""
-    rests = [
-        (axis.size % axis.stride,) if isinstance(axis.size, int) else w.rests_of(axis)
-        for axis in chain.axes
-    ]
+    rests = [[size % axis.stride for size in w.sizes_of(axis)] for axis in chain.axes]
     if any(all(found) for found in rests):
         return True
     return None if any(any(found) for found in rests) else False

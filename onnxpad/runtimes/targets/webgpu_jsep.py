@@ -31,16 +31,9 @@ from onnxpad.runtimes.targets import Target
 _VERSION = "onnxruntime-web 1.30.0, JSEP, Chromium 156, SwiftShader"
 _seen = measured(_VERSION)
 _in_1_20, _in_1_27 = (measured(f"onnxruntime-web {one}, JSEP") for one in ("1.20.1", "1.27.0"))
-
-
-def _off_centre(_: Chain, pads: Pads) -> bool:
-    sides = zip(pads.begins, pads.ends, strict=True)
-    return any(begin != (begin + end) // 2 for begin, end in sides)
-
-
 _OFF_CENTRE = Condition(
     "a begin pad is not half of begin and end together, rounded down, which JSEP takes it for",
-    w.of_pads(_off_centre),
+    w.of_sides(lambda _, begin, end: begin != (begin + end) // 2),
 )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
+from onnxpad.errors import few
 from onnxpad.padding.chain import Chain
 from onnxpad.show.pages.drawings import Drawing, drawing_of
 from onnxpad.show.pages.figures import legend, sentence, window_figure
@@ -51,12 +52,11 @@ def _cards(changes: Iterable[Changed]) -> Iterator[Card]:
         alike.setdefault(kind, []).append(one)
     for number, (kind, nodes) in enumerate(islice(alike.items(), CARDS + 1), 1):
         op, by, words, axis, drawn = kind
-        more = f" and {len(nodes) - 1} more" if len(nodes) > 1 else ""
         names = tuple(visible(one.node) for one in nodes)
         last = visible(nodes[0].last)
         yield Card(
             f"change-{number}",
-            f"{by}: {op} {names[0]}{more}",
+            f"{by}: {op} {few(names, 1)}",
             _words(*drawn, axis, last),
             tuple(_pictures(number, *drawn, words, last)),
             legend(*(one for one in drawn if one is not None)),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from onnxpad.errors import counted
 from onnxpad.geometry.size import Size, lower_bound, show
 from onnxpad.geometry.windows import Axis, output_size
 from onnxpad.padding.chain import Chain, Pads, PadStep, Skip, is_same
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
 from onnxpad.padding.fills import Fill, Implicit
 from onnxpad.padding.operators import Kind
-from onnxpad.show.wording import counted, each_text, either
+from onnxpad.show.wording import each_text, either
 
 NOT_COUNTED = "nothing (not counted)"
 _LONGEST_LABEL = 14

@@ -9,8 +9,9 @@ from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
+from onnxpad.errors import counted
 from onnxpad.show.pages.page import Picture
-from onnxpad.show.wording import counted, visible
+from onnxpad.show.wording import visible
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

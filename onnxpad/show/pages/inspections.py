@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from onnxpad.errors import counted, few
 from onnxpad.inspection import KINDS, Finding, Inspection, PaddedNode, with_far_pad
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.show.inspections import (
@@ -22,7 +23,7 @@ from onnxpad.show.pages.drawings import Drawing, drawing_of
 from onnxpad.show.pages.figures import legend, sentence, window_figure
 from onnxpad.show.pages.graphs import Vertex, padded_graph
 from onnxpad.show.pages.page import CARDS, Card, Link, Page, Picture, Section, Table
-from onnxpad.show.wording import assumed_text, counted, either, limits_text, onnx_pads_text, visible
+from onnxpad.show.wording import assumed_text, either, limits_text, onnx_pads_text, visible
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict
@@ -250,8 +251,7 @@ def _kinds(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
 
 def card_of(anchor: str, drawing: Drawing, svg: str, names: tuple[str, ...]) -> Card:
     """One figure with its words, and the nodes that look so."""
-    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    title = f"{drawing.op} {names[0]}{more}" if names else drawing.op
+    title = f"{drawing.op} {few(names, 1)}" if names else drawing.op
     return Card(
         anchor, title, visible(sentence(drawing)), (Picture(svg),), legend(drawing), names[1:]
     )

@@ -11,7 +11,7 @@ from onnx import GraphProto, ModelProto, NodeProto, TensorProto, helper
 
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.costs.largest_sizes import Largest
-from onnxpad.model.costs.node_bounds import NoBoundError
+from onnxpad.model.costs.rule_facts import NoBoundError
 from onnxpad.model.costs.running_cost import RunningCosts, is_small
 from onnxpad.model.graph.types import Type
 from onnxpad.sessions import RunFailure, Settings

@@ -20,4 +20,4 @@ def test_strides_say_what_settles_computed_pads(strides: tuple[int, ...], diviso
     net.shape = ("N", 3, "H", "W")
     for stride in strides:
         net.same_conv(4, 5, stride)
-    assert settling_divisors(Survey(net.model())) == (("H", divisor), ("W", divisor))
+    assert settling_divisors(Survey(net.model()), ()) == (("H", divisor), ("W", divisor))

@@ -23,7 +23,7 @@ import onnx
 from onnxpad.model.opened import open_model
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
-from onnxpad.runtimes.conditions import fronts, pads, tensors, weights, windows
+from onnxpad.runtimes.conditions import fronts, opencv, pads, tensors, windows
 from onnxpad.runtimes.conditions.rows import Answer, Condition, Row, every
 from onnxpad.runtimes.judge import failing, judge
 from onnxpad.runtimes.targets import Target, find_target
@@ -33,7 +33,7 @@ from tests.runtimes.live.judging import Outcome
 from tests.runtimes.live.running import Case, outcomes
 from tests.runtimes.targets import generated, probes
 
-_ROOMS = (windows, pads, tensors, fronts, weights)
+_ROOMS = (windows, pads, tensors, fronts, opencv)
 _SHOWN = 6
 
 

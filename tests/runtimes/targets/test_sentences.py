@@ -38,8 +38,8 @@ def test_negated_conditions(condition: Condition, text: str) -> None:
 def test_opsets_and_open_sizes_come_with_a_cure() -> None:
     assert tensors.opset_above(17).cure == "export the model with opset 17 or older"
     assert tensors.opset_below(13).cure == "export the model with opset 13 or newer"
-    assert tensors.UNKNOWN_SIZES.cure == "give the model's inputs fixed sizes"
-    assert tensors.SPATIAL_SIZES_LEFT_OPEN.cure == tensors.UNKNOWN_SIZES.cure
+    assert tensors.SIZES_LEFT_OPEN.cure == "give the model's inputs fixed sizes"
+    assert tensors.SPATIAL_SIZES_LEFT_OPEN.cure == tensors.SIZES_LEFT_OPEN.cure
     assert windows.GROUPED.cure == ""
 
 

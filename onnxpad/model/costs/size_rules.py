@@ -10,7 +10,7 @@ from typing import Any
 from numpy.typing import NDArray
 from onnx import TensorProto
 
-from onnxpad.model.costs.node_bounds import (
+from onnxpad.model.costs.rule_facts import (
     WIDER,
     Dims,
     Facts,
@@ -20,7 +20,6 @@ from onnxpad.model.costs.node_bounds import (
     constant,
     cuts,
     permutation,
-    shape_range,
     squeezed,
 )
 
@@ -226,11 +225,6 @@ def _reduce(facts: Facts) -> Dims:
     return tuple(size for axis, size in enumerate(dims) if axis not in gone)
 
 
-def _shape(facts: Facts) -> Dims:
-    (dims,) = facts.dims
-    return (len(dims[shape_range(facts, len(dims))]),)
-
-
 def _gather(facts: Facts) -> Dims:
     dims, places = facts.dims
     axis = axis_of(facts.integer("axis"), len(dims))
@@ -358,7 +352,6 @@ SIZE_RULES: dict[str, Rule] = {
     "Pad": _pad,
     "Reshape": _reshape,
     "Resize": _resize,
-    "Shape": _shape,
     "Slice": _slice,
     "SpaceToDepth": _blocks_to_depth,
     "Split": _split,
@@ -367,4 +360,7 @@ SIZE_RULES: dict[str, Rule] = {
     "Unsqueeze": _unsqueeze,
     "Upsample": _resize,
 }
-"""By operator: the sizes of the first output, of all outputs where they are alike, or of each."""
+"""By operator: the sizes of the first output, of all outputs where they are alike, or of each.
+
+`running_cost` takes the work of each for that on its cells, where it says nothing else of it.
+"""

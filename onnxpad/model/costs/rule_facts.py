@@ -152,11 +152,6 @@ def squeezed(facts: Facts, rank: int) -> set[int]:
     return {axis_of(axis, rank) for axis in axes}
 
 
-def shape_range(facts: Facts, rank: int) -> slice:
-    """The axes whose sizes a Shape gives (Shape-15)."""
-    return slice(facts.integer("start"), facts.integer("end", rank))
-
-
 def cuts(facts: Facts, rank: int) -> list[tuple[int, int | None, int | None, int | None]]:
     """Axis, start, end and step of every cut; None where the number is not known."""
     steps = facts.exact("steps", 4)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.geometry.cuts import cells_of_cut
-from onnxpad.model.costs.node_bounds import (
+from onnxpad.model.costs.rule_facts import (
     FEW,
     FOLLOWED_TYPES,
     Facts,
@@ -22,7 +22,6 @@ from onnxpad.model.costs.node_bounds import (
     cuts,
     exact_of,
     permutation,
-    shape_range,
     squeezed,
 )
 
@@ -84,8 +83,10 @@ def _whole(facts: Facts, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _sizes(facts: Facts) -> Numbers:
+    """Of the axes from start up to end (Shape-15)."""
     (dims,) = facts.dims
-    most = np.array(dims[shape_range(facts, len(dims))], np.int64)
+    start, end = facts.integer("start"), facts.integer("end", len(dims))
+    most = np.array(dims[start:end], np.int64)
     return bounded(np.zeros_like(most), most)
 
 

@@ -1,0 +1,70 @@
+"""What is told of every edited model, rewritten or moved: its record, its script, skips, sizes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from onnxpad.geometry.size import show
+from onnxpad.model.editing.script import FixSize, SetMetadata, describe_edit, edit_record
+from onnxpad.model.editing.session import Edited
+from onnxpad.model.editing.stated_sizes import HOLDS_WHERE
+from onnxpad.show.wording import assumed_text, input_text, note, paragraph, visible
+
+if TYPE_CHECKING:
+    from onnxpad.retargeting import Refused, Retargeting
+    from onnxpad.rewriting.pipeline import Refusal
+    from onnxpad.rewriting.rewrite import Rewriting
+    from onnxpad.validation import Validation
+    from onnxpad.validation.distances import Distances
+
+_COMPARED = {"rewrite": "validation", "retarget": "moved"}
+"""What the record of a verb calls the runs of both models."""
+
+
+def edited_record(  # noqa: PLR0913 - all that one record holds
+    verb: str,
+    model: str,
+    written: str | None,
+    found: Rewriting | Retargeting,
+    compared: Validation | Distances | None = None,
+    *,
+    script: bool = False,
+    refused: str = "",
+) -> dict[str, Any]:
+    """The report on one model as plain data; `written` is the file, or null where nothing was.
+
+    `refused` says what spoke against writing it.
+    """
+    record = {"file": model, "written": written, "refused": refused or None} | found.to_json()
+    if script:
+        record["script"] = [edit_record(edit) for edit in found.script]
+    record[_COMPARED[verb]] = compared.to_json() if compared else None
+    return record
+
+
+def script_text(found: Edited) -> str:
+    """The edit script, one line for each edit."""
+    return paragraph(visible(describe_edit(edit)) for edit in found.script)
+
+
+def skip_text(skip: Refusal | Refused, by: str) -> str:
+    """Which node a pass or a convention left, why, and what to try."""
+    dims = skip.source.dims
+    shape = None if dims is None else [show(size) for size in dims]
+    axes = skip.chain.axes
+    kernel, strides = [axis.kernel for axis in axes], [axis.stride for axis in axes]
+    read = input_text(skip.tensor, shape, kernel, strides)
+    head = f"skip: {by}, {skip.op} '{skip.node.label}'"
+    return note(head, skip.skip.reason, read=read, hints=skip.skip.hints)
+
+
+def relied_text(found: Edited) -> str:
+    """Where the result holds, and what of that the model itself says from now on."""
+    if not found.changed or not found.relied_on:
+        return ""
+    fixed = [f"{edit.dimension}={edit.size}" for edit in found.script if isinstance(edit, FixSize)]
+    noted = [edit.value for edit in found.script if isinstance(edit, SetMetadata)]
+    said = [f"{', '.join(fixed)} in its inputs"] if fixed else []
+    said += [f"{one} in its metadata ({HOLDS_WHERE})" for one in noted]
+    written = f"so the model itself says: {', '.join(said)}" if said else ""
+    return paragraph([assumed_text(found.relied_on), visible(written)])
