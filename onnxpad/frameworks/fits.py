@@ -169,7 +169,7 @@ def _widest(chain: Chain, front: Pads, index: int) -> int:
 
 def _row(chain: Chain, front: Pads, sizes: Sequence[int]) -> _Row | None:
     """The windows at these sizes of what stands in front; None where there are none."""
-    sides = list(zip(front.begins, front.ends, strict=True))
+    sides = front.sides
     axes = tuple(
         axis._replace(size=size + sum(side))
         for axis, size, side in zip(chain.axes, sizes, sides, strict=True)

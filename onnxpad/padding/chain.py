@@ -40,6 +40,11 @@ class Pads:
         """ONNX order: every begin, then every end."""
         return self.begins + self.ends
 
+    @property
+    def sides(self) -> tuple[tuple[int, int], ...]:
+        """The begin and the end of each axis."""
+        return tuple(zip(self.begins, self.ends, strict=True))
+
     def __add__(self, other: Pads) -> Pads:
         return Pads(
             tuple(a + b for a, b in zip(self.begins, other.begins, strict=True)),
@@ -308,6 +313,10 @@ class Chain:
         that does not hold, and what the user preferred says nothing of the new padding.
         """
         return replace(self, padding=padding, read_as=NO_PREFERENCE)
+
+    def sides(self, pads: Pads) -> list[tuple[Axis, int, int]]:
+        """Each spatial axis with its begin and its end among `pads`."""
+        return list(zip(self.axes, pads.begins, pads.ends, strict=True))
 
     @property
     def counts_padding(self) -> bool:

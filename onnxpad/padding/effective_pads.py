@@ -164,7 +164,7 @@ def output_sizes(chain: Chain) -> tuple[Size | None, ...]:
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
         return (None,) * chain.rank
-    sides = zip(chain.axes, pads.begins, pads.ends, strict=True)
+    sides = chain.sides(pads)
     if chain.op.kind is Kind.TRANSPOSED:
         extra = chain.output_padding or (0,) * chain.rank
         return tuple(
@@ -215,7 +215,7 @@ def axes_behind(chain: Chain, pads: Pads) -> tuple[Axis, ...]:
     """The axes as an operator sees them behind a Pad node with `pads`."""
     return tuple(
         axis._replace(size=None if axis.size is None else plus(axis.size, begin + end))
-        for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
+        for axis, begin, end in chain.sides(pads)
     )
 
 
@@ -223,7 +223,7 @@ def axes_in_front(chain: Chain, pads: Pads) -> tuple[Axis, ...]:
     """The axes in front of a Pad node with `pads`, whose result the operator reads."""
     return tuple(
         axis._replace(size=None if axis.size is None else plus(axis.size, -begin - end))
-        for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
+        for axis, begin, end in chain.sides(pads)
     )
 
 
@@ -236,7 +236,7 @@ def floored(chain: Chain, pads: Pads) -> Pads | Skip:
     """Pads that give the same windows without ceil_mode."""
     if not rounds_up(chain):
         return pads
-    sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
+    sides = chain.sides(pads)
     if any(end >= axis.span for axis, _, end in sides):
         return Skip(f"the pads {list(pads.flat)} reach the window and ceil_mode is set")
     extra = [overhang(axis, begin, end) for axis, begin, end in sides]

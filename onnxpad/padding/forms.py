@@ -175,10 +175,7 @@ def outer_axes(chain: Chain, pads: Pads) -> tuple[int, ...]:
 
 def reaches_kernel(chain: Chain, pads: Pads) -> bool:
     """Whether a pad is not smaller than the kernel (undilated, as onnxruntime's pools test it)."""
-    return any(
-        begin >= axis.kernel or end >= axis.kernel
-        for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True)
-    )
+    return any(begin >= axis.kernel or end >= axis.kernel for axis, begin, end in chain.sides(pads))
 
 
 def windows_hold_data(chain: Chain, pads: Pads) -> bool:

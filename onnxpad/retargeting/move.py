@@ -39,7 +39,7 @@ def meanings(chain: Chain, pads: Pads, source: Habits | None = None) -> frozense
     fit anything; no padding at all is VALID and nothing else.
     """
     found = frozenset(Meaning) - {Meaning.EXPLICIT}
-    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+    for axis, begin, end in chain.sides(pads):
         if axis.span > 1 or begin or end:
             found &= frozenset(_of_axis(axis, (begin, end), source))
     if not any(pads.flat):
@@ -497,7 +497,7 @@ def _outer(chain: Chain, pads: Pads, allowed: frozenset[Rounding]) -> bool:
     if Rounding.UP in allowed or Rounding.UP_FROM_ONE in allowed:
         return False
     any_padded = any(pads.flat)
-    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+    for axis, begin, end in chain.sides(pads):
         drops = {
             Rounding.UP_IF_ANY_PADDED: any_padded,
             Rounding.UP_IF_AXIS_PADDED: bool(begin or end),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from onnxpad.cli import without_quotes
+from onnxpad.errors import counted
 from onnxpad.inspection import inspect
 from onnxpad.reports import json_line
 from onnxpad.retargeting import retarget
@@ -21,7 +22,6 @@ from onnxpad.show.tables import Terminal
 from onnxpad.show.validations import validation_text
 from onnxpad.show.wording import (
     bytes_text,
-    counted,
     either,
     input_text,
     note,

@@ -58,7 +58,7 @@ def _always_sees(context: Context, reader: Node, step: PadStep) -> bool:
         return False
     if set(_ints(attributes.get("pads"))) - {0} or set(_ints(attributes.get("dilations"))) - {1}:
         return False
-    reach = zip(step.pads.begins, step.pads.ends, strict=True)
+    reach = step.pads.sides
     windows = (1, 1, *kernel)
     return len(step.pads.begins) == len(windows) and all(
         max(sides) < width for sides, width in zip(reach, windows, strict=True)

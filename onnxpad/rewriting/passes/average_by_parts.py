@@ -52,7 +52,7 @@ def rewrite(chain: Chain) -> PassResult:
     if isinstance(pads, Skip):
         return pads
     rows = []
-    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+    for axis, begin, end in chain.sides(pads):
         found = _parts(axis, begin, end) if begin or end else None
         if isinstance(found, Skip):
             return found

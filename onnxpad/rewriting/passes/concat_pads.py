@@ -37,6 +37,6 @@ def rewrite(chain: Chain) -> PassResult:
         return composer.finish(composer.add("Identity", Read(0)))
     if refusal := block_refusal(chain):
         return refusal
-    sides = zip(step.pads.begins, step.pads.ends, strict=True)
+    sides = step.pads.sides
     axes = [axis for axis, pads in enumerate(sides) if any(pads)]
     return composer.finish(with_blocks(composer, chain, step, axes, Read(0)))

@@ -49,7 +49,7 @@ def rewrite(chain: Chain) -> Chain | Skip:
         return short
     if is_same(chain.padding):
         return _under_same(chain, pads)
-    sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
+    sides = chain.sides(pads)
     if any(end >= axis.span for axis, _, end in sides):
         return Skip(f"ceil_mode drops windows over the pads {list(pads.flat)}, wider than a window")
     wider = tuple(end + overhang(axis, begin, end) for axis, begin, end in sides)

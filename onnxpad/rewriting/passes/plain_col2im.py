@@ -50,7 +50,7 @@ def rewrite(chain: Chain) -> PassResult:
 
 
 def _whole(composer: Composer, chain: Chain, pads: Pads) -> Operand:
-    more = tuple(begin + end for begin, end in zip(pads.begins, pads.ends, strict=True))
+    more = tuple(begin + end for begin, end in pads.sides)
     sizes = [axis.size for axis in chain.axes if isinstance(axis.size, int)]
     if len(sizes) == chain.rank:
         whole = tuple(size + extra for size, extra in zip(sizes, more, strict=True))

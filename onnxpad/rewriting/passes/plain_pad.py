@@ -100,7 +100,7 @@ def otherwise(chain: Chain) -> Iterator[PassResult]:
 
 
 def _slice(composer: Composer, data: Operand, cut: Pads) -> Made:
-    axes = [axis for axis, sides in enumerate(zip(cut.begins, cut.ends, strict=True)) if any(sides)]
+    axes = [axis for axis, sides in enumerate(cut.sides) if any(sides)]
     starts = [cut.begins[axis] for axis in axes]
     ends = [-cut.ends[axis] if cut.ends[axis] else LAST for axis in axes]
     return composer.slice(data, axes, starts, ends)

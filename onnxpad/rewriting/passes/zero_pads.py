@@ -45,6 +45,6 @@ def rewrite(chain: Chain) -> PassResult:
     if refusal := block_refusal(chain):
         return refusal
     composer = Composer(chain.opset, chain.dtype)
-    sides = zip(step.pads.begins, step.pads.ends, strict=True)
+    sides = step.pads.sides
     axes = [axis for axis, pads in enumerate(sides) if any(pads)]
     return composer.finish(with_blocks(composer, chain, step, axes, Read(0)))

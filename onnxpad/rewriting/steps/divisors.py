@@ -51,7 +51,7 @@ def beyond_the_end(chain: Chain, pads: Pads) -> Pads | Skip:
     """End pads that let ceil_mode go: what its last windows read beyond `pads`."""
     if not chain.ceil_mode or is_same(chain.padding):
         return Pads.zero(chain.rank)
-    sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
+    sides = chain.sides(pads)
     if any(end >= axis.span for axis, _, end in sides):
         return Skip(f"ceil_mode drops windows over the pads {list(pads.flat)}, wider than a window")
     return Pads((0,) * chain.rank, tuple(overhang(axis, *pair) for axis, *pair in sides))

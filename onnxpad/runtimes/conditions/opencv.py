@@ -83,7 +83,7 @@ def _of_same(test: Callable[[Chain, Pads], bool]) -> Callable[[Chain], bool | No
 
 
 def _has_other_shape(chain: Chain, pads: Pads) -> bool:
-    both = zip(chain.axes, pads.begins, pads.ends, strict=True)
+    both = chain.sides(pads)
     return any(begin + end != axis.span - 1 for axis, begin, end in both)
 
 

@@ -108,7 +108,7 @@ BEYOND_LAST_TWO = Condition("it pads axes other than the last two", _beyond_last
 
 
 def _axes_padded(step: PadStep) -> int:
-    return sum(1 for sides in zip(step.pads.begins, step.pads.ends, strict=True) if any(sides))
+    return sum(1 for sides in step.pads.sides if any(sides))
 
 
 ON_FOUR_AXES = Condition("it pads four axes or more", of_step(lambda s: _axes_padded(s) > 3))

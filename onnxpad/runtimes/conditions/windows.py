@@ -36,7 +36,7 @@ class LastWindow(NamedTuple):
 
 def last_windows(chain: Chain, pads: Pads) -> Iterator[LastWindow]:
     """The last window of every axis; of sizes that are not known one for each rest."""
-    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+    for axis, begin, end in chain.sides(pads):
         even = axis.stride == 1 or _always_even(chain, axis)
         for size in () if even and not isinstance(axis.size, int) else sizes_of(axis):
             room = size + begin + end - axis.span
@@ -46,7 +46,7 @@ def last_windows(chain: Chain, pads: Pads) -> Iterator[LastWindow]:
 
 def cut_off(chain: Chain, pads: Pads) -> bool:
     """Whether rounding up makes a window that reads beyond the padded input."""
-    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+    for axis, begin, end in chain.sides(pads):
         if not isinstance(axis.size, int):
             if not _always_even(chain, axis):
                 return True
@@ -100,7 +100,7 @@ def of_sides(test: Callable[[Axis, int, int], bool]) -> Callable[[Chain], bool |
     """A test that holds for some spatial axis with its begin and its end pad."""
 
     def holds(chain: Chain, pads: Pads) -> bool:
-        sides = zip(chain.axes, pads.begins, pads.ends, strict=True)
+        sides = chain.sides(pads)
         return any(test(axis, begin, end) for axis, begin, end in sides)
 
     return of_pads(holds)

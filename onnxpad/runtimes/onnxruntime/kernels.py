@@ -242,7 +242,7 @@ def _what_happens(chain: Chain, pads: Pads) -> str:
     """What onnxruntime does with an input that is shorter than the window."""
     if not chain.op.is_pool:
         return "onnxruntime fails when it runs"
-    sides = zip(chain.axes, pads.begins, pads.ends, strict=True)
+    sides = chain.sides(pads)
     counts = [
         int((axis.size + begin + end - axis.span) / axis.stride) + 1
         for axis, begin, end in sides

@@ -29,7 +29,7 @@ _seen = measured(_VERSION)
 def _reads_end_above_begin(chain: Chain, pads: Pads) -> bool:
     """Whether on some axis more end padding is read than there is begin padding."""
     read = []
-    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+    for axis, begin, end in chain.sides(pads):
         one = replace(chain, axes=(axis,))
         for window in w.last_windows(one, Pads((begin,), (end,))):
             start = window.start if chain.ceil_mode else window.floor
@@ -52,7 +52,7 @@ def _pieces(step: PadStep) -> int:
 
     Those in front of the first padded axis do not count.
     """
-    padded = [any(sides) for sides in zip(step.pads.begins, step.pads.ends, strict=True)]
+    padded = [any(sides) for sides in step.pads.sides]
     inner = padded[padded.index(True) :] if any(padded) else []
     return sum(now or not (index and not inner[index - 1]) for index, now in enumerate(inner))
 

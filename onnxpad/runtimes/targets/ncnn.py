@@ -88,7 +88,7 @@ def _windows(axis: Axis, size: int, pads: tuple[int, int], *, ceil_mode: bool) -
 def _other_windows(chain: Chain, pads: Pads) -> bool:
     """Whether at a size that an axis may have ncnn slides other windows than ONNX."""
     axes = []
-    for axis, *both in zip(chain.axes, pads.begins, pads.ends, strict=True):
+    for axis, *both in chain.sides(pads):
         is_known = isinstance(axis.size, int)
         least = 0 if is_known else axis.stride * (axis.span // axis.stride + 2)
         sizes = (least + size for size in w.sizes_of(axis))

@@ -83,7 +83,7 @@ _DROPPED_BY_END = Condition(
 
 def _drops_though_down(chain: Chain, pads: Pads) -> bool:
     """Whether the same rule drops a window that starts in the padding where sizes round down."""
-    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+    for axis, begin, end in chain.sides(pads):
         for size in w.sizes_of(axis):
             last = (size + begin + end - axis.span) // axis.stride
             if end > 0 and last * axis.stride >= size + end:

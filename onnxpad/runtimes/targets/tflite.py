@@ -38,7 +38,7 @@ def _other_than_interleaved(chain: Chain, pads: Pads) -> bool:
 
     It lists them axis by axis, and takes the first half for the begins.
     """
-    listed = [pad for both in zip(pads.begins, pads.ends, strict=True) for pad in both]
+    listed = [pad for both in pads.sides for pad in both]
     return listed != [*pads.begins, *pads.ends] or any(axis.dilation > 1 for axis in chain.axes)
 
 

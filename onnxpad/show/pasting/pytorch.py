@@ -51,11 +51,7 @@ def _lines(step: Step, found: Resolution) -> list[str]:
 
 
 def _pad(pads: Pads, mode: str, value: float, name: str = "x") -> str:
-    order = [
-        number
-        for pair in reversed(list(zip(pads.begins, pads.ends, strict=True)))
-        for number in pair
-    ]
+    order = [number for pair in reversed(pads.sides) for number in pair]
     how = f'mode="{_MODES[mode]}"' if mode != "constant" else ""
     filled = f'value=float("{value}")' if value and mode == "constant" else ""
     return f"{name} = {call('F.pad', name, str(tuple(order)), how, filled)}"

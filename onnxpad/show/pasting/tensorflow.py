@@ -60,7 +60,7 @@ def _lines(step: Step, found: Resolution) -> list[str]:
 
 
 def _pad(pads: Pads, mode: str, value: float, name: str = "x") -> str:
-    pairs = [[b, e] for b, e in zip(pads.begins, pads.ends, strict=True)]
+    pairs = [list(pair) for pair in pads.sides]
     if mode not in {"constant", *_MODES}:
         raise RequestError(f"tf.pad has no mode for {mode}")
     how = f'mode="{_MODES[mode]}"' if mode != "constant" else ""

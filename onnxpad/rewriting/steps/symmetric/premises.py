@@ -59,7 +59,7 @@ def _ends_may_be_equal(chain: Chain, pads: Pads) -> bool:
     wider = floored(chain, pads)
     if isinstance(wider, Skip):
         return False
-    sides = zip(chain.axes, wider.begins, wider.ends, strict=True)
+    sides = chain.sides(wider)
     ranges = [equal_ends(axis, begin, end) for axis, begin, end in sides]
     return all(low <= begin <= high for (low, high), begin in zip(ranges, pads.begins, strict=True))
 
@@ -69,7 +69,7 @@ def cuts_rounding_up(chain: Chain, pads: Pads) -> list[SurplusWindows]:
     if not rounds_up(chain):
         return []
     counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
-    sides = zip(chain.axes, pads.begins, pads.ends, strict=True)
+    sides = chain.sides(pads)
     found = [cut_rounding_up(axis, begin, end, counts=counts) for axis, begin, end in sides]
     cuts = [one for one in found if one is not None]
     return cuts if len(cuts) == len(found) else []

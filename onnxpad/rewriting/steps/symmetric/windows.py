@@ -56,7 +56,7 @@ def by_kernel(chain: Chain) -> list[Way] | Skip:
         return found
     if refusal := _weight_refusal(chain):
         return refusal
-    sides = list(zip(chain.axes, pads.begins, pads.ends, strict=True))
+    sides = chain.sides(pads)
     taps = [growth(axis, begin, end) for axis, begin, end in sides]
     growths = [one for one in taps if one is not None]
     if len(growths) < len(taps):
@@ -112,7 +112,7 @@ def _cuts(chain: Chain, pads: Pads) -> list[SurplusWindows] | Skip:
     wider = floored(chain, pads)
     if isinstance(wider, Skip):
         return wider
-    sides = zip(chain.axes, wider.begins, wider.ends, strict=True)
+    sides = chain.sides(wider)
     found = [cut(axis, begin, end) for axis, begin, end in sides]
     cuts = [one for one in found if one is not None]
     if len(cuts) < len(found):
@@ -179,7 +179,7 @@ def _grown(chain: Chain, growths: list[Growth], kernel: tuple[int, ...]) -> Way:
 def _difference(chain: Chain, pads: Pads, *, rounds: bool) -> tuple[Pads, Pads]:
     """Symmetric pads, and what is left to a Pad node."""
     kept, begins, ends = [], [], []
-    for axis, begin, end in zip(chain.axes, pads.begins, pads.ends, strict=True):
+    for axis, begin, end in chain.sides(pads):
         low, high = (end, end) if rounds else equal_ends(axis, begin, end)
         nearest = min(max(begin, low), high)
         kept.append(min(begin, nearest))
