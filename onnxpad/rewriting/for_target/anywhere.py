@@ -10,6 +10,7 @@ from onnxpad.model.graph.types import dtype_name
 from onnxpad.model.reading.near_and_far_pads import quantised_at
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
+from onnxpad.rewriting.for_target.joined_sums import joins_sum
 from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
     BLOCKED_NORMS,
@@ -22,6 +23,7 @@ from onnxpad.runtimes.conditions.companions import (
     DEQUANTISES,
     GATE,
     GLOBAL_VOLUMES,
+    JOINED_SUMS,
     LINE_NORMS,
     LISTED_SCALES,
     QUANTISED_BYTES,
@@ -79,6 +81,8 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield from _conversion(context, node)
     if node.op_type == "Cast" and _is_left_out(context, node):
         yield CASTS_LEFT_OUT[0]
+    if node.op_type == "Concat" and joins_sum(context, node):
+        yield JOINED_SUMS[0]
     if node.op_type == "Sigmoid" and _changes_bytes(context, node):
         yield BYTES_CHANGED[0]
 

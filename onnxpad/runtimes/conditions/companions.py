@@ -37,6 +37,8 @@ CHANNELWISE = ("constant for each channel that fits another axis as well",)
 """Of an Add, Sub, Mul or Div whose other input has a spatial axis as long as its channels."""
 SUMS = ("Add or Sub of a constant behind an Add of another",)
 """Where nothing else reads the first sum."""
+JOINED_SUMS = ("Concat of a sum behind a convolution or a pool",)
+"""Where another axis is as long as the one that it joins, and a third is not."""
 TRAINING = ("BatchNormalization in training mode",)
 GLOBAL_VOLUMES = ("global pool of three axes",)
 LINE_NORMS = ("InstanceNormalization of one axis",)
@@ -50,6 +52,7 @@ ANYWHERE = (
     *CASTS_LEFT_OUT,
     *CHANNELWISE,
     *SUMS,
+    *JOINED_SUMS,
     *TRAINING,
     *GLOBAL_VOLUMES,
     *LINE_NORMS,

@@ -11,7 +11,13 @@ import pytest
 from onnx import parser
 
 import onnxpad
-from onnxpad.runtimes.conditions.companions import BYTES_CHANGED, CHANNELWISE, GATE, SUMS
+from onnxpad.runtimes.conditions.companions import (
+    BYTES_CHANGED,
+    CHANNELWISE,
+    GATE,
+    JOINED_SUMS,
+    SUMS,
+)
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.runtimes.targets.test_facts import Step, chain, weights
 from tests.runtimes.targets.test_held_out_facts import answers
@@ -469,3 +475,38 @@ def test_mnn_shifts_no_pools_where_no_window_reads_the_last_two_cells(
     arrays = [weights(4, 4, *[2] * rank)] if op == "Conv" else []
     found = answers(chain(13, [1, 4, *[8] * rank], (op, arrays, given)), "mnn")[op]
     assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+CONVOLVED = "c = Conv <kernel_shape=[1, 1]> (x, w) "
+
+
+@pytest.mark.parametrize(
+    ("nodes", "sizes", "wrong"),
+    [
+        *(("d = Add(c, c) y = Concat<axis=1>(d, d)", size, True) for size in ([9, 5], [5, 9])),
+        *(("d = Add(c, c) y = Concat<axis=1>(d, d)", size, False) for size in ([9, 4], [5, 5])),
+        ("d = Add(c, c) y = Concat<axis=-3>(c, d)", [9, 5], True),
+        ("d = Add(c, c) y = Concat<axis=3>(d, d)", [6, 6], True),
+        ("d = Add(c, c) y = Concat<axis=2>(d, d)", [6, 5], False),
+        ("d = Add(c, c) e = Relu(d) y = Concat<axis=1>(c, e)", [9, 5], True),
+        ("d = Add(c, one) y = Concat<axis=1>(d, d)", [9, 5], False),
+        ("d = Mul(c, c) y = Concat<axis=1>(d, d)", [9, 5], False),
+        ("d = Add(x, x) y = Concat<axis=1>(d, d)", [9, 5], False),
+        (
+            "d = Add(c, c) e = Conv <kernel_shape=[1, 1]> (d, w) y = Concat<axis=1>(e, e)",
+            [9, 5],
+            False,
+        ),
+        ("d = Add(c, c) y = Concat<axis=0>(d, d)", [9, 5], False),
+    ],
+)
+def test_tflite_joins_sums_along_another_axis_of_the_same_size(
+    nodes: str, sizes: Sequence[int], *, wrong: bool
+) -> None:
+    model: onnx.ModelProto = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> m '
+        f"(float[2,5,{sizes[0]},{sizes[1]}] x) => (float[n,a,b,d] y) <float one = {{1}}> "
+        f"{{ {CONVOLVED} {nodes} }}"
+    )
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weights(5, 5, 1, 1), "w"))
+    assert (JOINED_SUMS[0] in answers(model, "tflite")) is wrong
