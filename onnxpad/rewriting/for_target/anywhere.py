@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.nodes import Node
@@ -75,16 +75,11 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield from _arithmetic(context, node)
     if node.op_type in _OF_WHOLE_CHANNELS:
         yield from _of_whole_channels(context, node)
-    if node.op_type == "Slice" and _cuts_where_computed(context, node):
-        yield COMPUTED_CROP[0]
     if node.op_type in CONVERSIONS:
         yield from _conversion(context, node)
-    if node.op_type == "Cast" and _is_left_out(context, node):
-        yield CASTS_LEFT_OUT[0]
-    if node.op_type == "Concat" and joins_sum(context, node):
-        yield JOINED_SUMS[0]
-    if node.op_type == "Sigmoid" and _changes_bytes(context, node):
-        yield BYTES_CHANGED[0]
+    name, holds = _OF_ONE_OPERATOR.get(node.op_type, ("", None))
+    if holds is not None and holds(context, node):
+        yield name
 
 
 def _arithmetic(context: Context, node: Node) -> Iterator[str]:
@@ -268,3 +263,11 @@ def _quantised(context: Context, node: Node | None) -> bool:
         seen.update(maker.key for maker in more)
         pending += more
     return False
+
+
+_OF_ONE_OPERATOR: Mapping[str, tuple[str, Callable[[Context, Node], bool]]] = {
+    "Slice": (COMPUTED_CROP[0], _cuts_where_computed),
+    "Cast": (CASTS_LEFT_OUT[0], _is_left_out),
+    "Concat": (JOINED_SUMS[0], joins_sum),
+    "Sigmoid": (BYTES_CHANGED[0], _changes_bytes),
+}
