@@ -124,9 +124,9 @@ timeout = click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="How long native code may take whose cost is not known beforehand. [default: 60 for "
-    "running models, and 1 more for each MB of them; 20 for a proof beside them; 5 for finding "
-    "sizes]",
+    help="How long native code may take whose cost is not known beforehand, and a proof. [default: "
+    "60 for running models, and 1 more for each MB of them; for a proof 20 of the processor beside "
+    "runs and 60 alone; 5 for finding sizes]",
 )
 memory = click.option(
     "--memory",

@@ -1,12 +1,14 @@
 """The formal kernel: whether two models are the same function, for all inputs and sizes."""
 
 from onnxpad.proof.call import Readings
+from onnxpad.proof.clock import Clock
 from onnxpad.proof.counterexamples import Counterexample, OutputCell
 from onnxpad.proof.equalities import Limits, Proved
 from onnxpad.proof.proving import Proof, prove
 
 __all__ = [
     "VERSION",
+    "Clock",
     "Counterexample",
     "Limits",
     "OutputCell",

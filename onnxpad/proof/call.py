@@ -1,7 +1,6 @@
 """One operator at one size: what a rule sees, and what it notes for the lemmas."""
 
 import math
-import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
@@ -10,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.functions import Number
 
@@ -222,24 +222,19 @@ class Value:
 class Budget:
     """How many cells an evaluation may compute, in all and at once (memory goes by that).
 
-    `end` is until when, as time.monotonic counts.
+    `clock` says for how long.
     """
 
     cells: int
     at_once: int = 1 << 24
-    end: float = math.inf
+    clock: Clock = field(default_factory=Clock)
 
     def spend(self, count: int) -> None:
         """Raise Undecided where the budget does not reach."""
         self.cells -= int(count)
         if self.cells < 0 or count > self.at_once:
             raise Undecided("the budget of cells is spent")
-        self.in_time()
-
-    def in_time(self) -> None:
-        """Raise Undecided where the time is up."""
-        if time.monotonic() > self.end:
-            raise Undecided("the budget of seconds is spent")
+        self.clock.in_time()
 
 
 @dataclass(slots=True)

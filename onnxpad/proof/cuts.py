@@ -7,13 +7,13 @@ models are equal where all outputs are. A change that does not agree may still d
 where less is free (behind a Relu nothing is negative).
 """
 
-import math
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from onnxpad.proof.call import Readings
 from onnxpad.proof.classes import Classes
+from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.evaluation import read_by
 from onnxpad.proof.functions import FLOATS
@@ -54,13 +54,13 @@ class Side:
 
 @dataclass(slots=True)
 class Cutting:
-    """Both sides, and what is known of their tensors; `end` is until when that is looked for."""
+    """Both sides, and what is known of their tensors; `clock` ends the search for it."""
 
     sides: tuple[Side, Side]
     inputs: tuple[Cut, ...]
     facts: dict[str, Fact]
     readings: Readings
-    end: float = math.inf
+    clock: Clock
     _shapes: Shapes | None = None
 
     @property
@@ -76,7 +76,7 @@ class Cutting:
             for name, fact in self.facts.items():
                 sizes[name] = next(one for one in fact.sizes() if one >= _SAMPLE)
             given = {cut.names[0][0]: (cut.dtype, cut.shape(sizes)) for cut in self.inputs}
-            self._shapes = shapes_of(self.sides[0].graph, given, self.readings, self.end)
+            self._shapes = shapes_of(self.sides[0].graph, given, self.readings, self.clock)
         return self._shapes
 
     def regions(self, wanted: tuple[str, str], deepest: int) -> Iterator[Region]:

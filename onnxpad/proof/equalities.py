@@ -6,7 +6,6 @@ equal operands are equal, whatever they compute. Bodies of If, Loop and Scan are
 sense: they are compared as functions of their arguments and of what they capture.
 """
 
-import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -33,10 +32,15 @@ Pair = tuple[str, str]
 
 @dataclass(slots=True)
 class Limits:
-    """How much a proof may take; `sizes` is per open axis."""
+    """How much a proof may take; `sizes` is per open axis.
+
+    `seconds` are of the processor, in the thread that proves; by the clock on the wall it may be
+    `slowdown` times as many.
+    """
 
     cells: int = 300_000_000
     seconds: float = 60.0
+    slowdown: float = 8.0
     sizes: int = 64
     deepest: int = 4
 
@@ -87,7 +91,8 @@ class Equalities:
         """
         first, second = self.cutting.sides
         names = {**{name: name for name in first.classes}, **ends}
-        patience = (self.shop.clock.end - time.monotonic()) * _PATIENCE
+        clock = self.shop.clock
+        patience = clock.left * _PATIENCE
         for node in nodes:
             self.numbering.add(node, second.classes)
             for name in node.outputs:
@@ -97,9 +102,9 @@ class Equalities:
                 self.hopeless = self.hopeless or self.wasted > patience
                 if name not in ends and self.hopeless:
                     continue
-                start = time.monotonic()
+                start = clock.now
                 found = self.settle((twin, name), last=whole and name in ends)
-                self.wasted += time.monotonic() - start
+                self.wasted += clock.now - start
                 self.wasted *= not isinstance(found, list)
 
     def settle(self, wanted: Pair, *, last: bool = False, depth: int = 0) -> Result:

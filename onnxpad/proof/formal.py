@@ -53,7 +53,8 @@ class Formal:
     that it is the sum of (`moved`), or, where it is the position of a maximum, the candidates and
     their positions (`chosen_from`). `asked` are the elements that functions told apart, which two
     that are equal by chance would spoil. With `fractions`, floats count as the fractions that they
-    round; `rounded` says that one did.
+    round; `rounded` says that one did. `vague` says that -inf may be the lowest finite number, as
+    maxima read it, or that a name may be an infinity: nothing is computed with infinities then.
     """
 
     computes = True
@@ -69,6 +70,7 @@ class Formal:
         self.moved: dict[int, tuple[int, Fraction]] = {}
         self.chosen_from: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self.infinities: list[int] = []
+        self.vague = False
         self._embedded: dict[int, tuple[Array, Cells]] = {}
         self._maxima: dict[Hashable, dict[frozenset[int], int]] = {}
         self._drawn: list[int] = []
@@ -155,11 +157,12 @@ class Formal:
 
     def add(self, a: Cells, b: Cells) -> Cells:
         """a + b."""
-        return self.field.add(self._finite(a), self._finite(b))
+        made = self.field.add(a, b)
+        return self._swallowed(made, {e: (a == e) | (b == e) for e in self.infinities})
 
     def sub(self, a: Cells, b: Cells) -> Cells:
         """a - b."""
-        return self.field.sub(self._finite(a), self._finite(b))
+        return self.add(a, self.neg(b))
 
     def neg(self, a: Cells) -> Cells:
         """-a; the infinities change places."""
@@ -183,18 +186,28 @@ class Formal:
 
     def _endless(self, a: Cells, b: Cells, made: Cells) -> Cells:
         """`made`, but infinities of a as they are, if b is known to be positive there."""
-        for element in self.infinities:
-            here = np.broadcast_to(a == element, made.shape)
-            if here.any():
-                factors = np.unique(np.broadcast_to(b, made.shape)[here])
-                if any(self.numbers.get(one, 0) <= 0 for one in factors.tolist()):
-                    raise Undecided("an infinity meets arithmetic")
-                made = np.where(here, element, made)
-        return made
+        places = {e: np.broadcast_to(a == e, made.shape) for e in self.infinities}
+        for here in places.values():
+            factors = np.unique(np.broadcast_to(b, made.shape)[here])
+            if any(self.numbers.get(one, 0) <= 0 for one in factors.tolist()):
+                raise Undecided("an infinity meets arithmetic")
+        return self._swallowed(made, places)
 
     def total(self, a: Cells) -> Cells:
         """Sum over the last axis."""
-        return self.field.total(self._finite(a))
+        made = self.field.total(a)
+        return self._swallowed(made, {e: (a == e).any(axis=-1) for e in self.infinities})
+
+    def _swallowed(self, made: Cells, places: Mapping[int, Array]) -> Cells:
+        """`made`, but infinities where they are: what is finite beside them changes nothing."""
+        left = [(element, here) for element, here in places.items() if here.any()]
+        if left and self.vague:
+            raise Undecided("an infinity meets arithmetic")
+        if len(left) == 2 and (left[0][1] & left[1][1]).any():
+            raise Undecided("an infinity meets the other one")
+        for element, here in left:
+            made = np.where(here, element, made)
+        return made
 
     def contract(self, a: Cells, b: Cells) -> Cells:
         """Sum of a b over the last axis, broadcast."""
@@ -280,11 +293,14 @@ class Formal:
             bounds.append(floor)
         if known:
             top = max(self.numbers[element] for element in known)
+            if top == math.inf:
+                return self.infinity(1)
             neutral = floor is None and top <= lowest
             if not neutral and not any(bound >= top for bound in bounds):
                 members.add(self.number(top))
                 bounds.append(top)
         if not members:
+            self.vague |= not known <= set(self.infinities)
             return self.infinity(-1)
         if len(members) == 1:
             return members.pop()
@@ -335,6 +351,7 @@ class Formal:
                 return self.number(value)
             if not isinstance(known, Fraction):
                 raise Undecided(f"an infinity meets {op}")
+        self.vague |= not set(args).isdisjoint(self.infinities)
         if op == "Abs":
             opposite = int(self.field.neg(np.asarray(args)).item())
             args = (min(args[0], opposite),)

@@ -11,13 +11,14 @@ import onnx
 
 from onnxpad.proof.call import Budget, Readings
 from onnxpad.proof.classes import Numbering
+from onnxpad.proof.clock import Clock
 from onnxpad.proof.counterexamples import Counterexample
 from onnxpad.proof.cuts import Cutting, Side
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.equalities import Equalities, Limits, Proved, Refuted, equal
 from onnxpad.proof.field import Source
 from onnxpad.proof.graphs import Graph, Input, Outside, read
-from onnxpad.proof.regions import Clock, Cut, Workshop
+from onnxpad.proof.regions import Cut, Workshop
 from onnxpad.proof.sizes import Fact
 
 Decision = Literal["proved", "refuted", "undecided"]
@@ -67,8 +68,8 @@ def prove(  # noqa: PLR0913 - what may be said of two models
     """
     limits = limits or Limits()
     start = time.monotonic()
-    clock = Clock(start + limits.seconds)
-    shop = Workshop(readings or Readings(), Budget(limits.cells, end=clock.end), source, clock)
+    clock = Clock(limits.seconds, limits.slowdown)
+    shop = Workshop(readings or Readings(), Budget(limits.cells, clock=clock), source, clock)
     try:
         proof = _proved(before, after, dims or {}, shop, limits, outside)
     except Undecided as reason:
@@ -111,7 +112,7 @@ def _proved(
     )
     for node in graphs[0].nodes:
         numbering.add(node, sides[0].classes)
-    cutting = Cutting(sides, inputs, facts, shop.readings, shop.budget.end)
+    cutting = Cutting(sides, inputs, facts, shop.readings, shop.clock)
     found = _by_regions(Equalities(cutting, numbering, shop, limits))
     if other and found.verdict == "proved":
         raise Undecided(f"{', '.join(sorted(other))} has another default, and may be given")

@@ -1,7 +1,5 @@
 """A part of two models between the same cuts, evaluated and compared at one size."""
 
-import math
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Budget, Domain, Notes, Readings, Value
+from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
 from onnxpad.proof.field import BITS, PRIMES, Field, Source
@@ -79,32 +78,13 @@ class Mismatch:
 
 
 @dataclass(slots=True)
-class Clock:
-    """Ends what takes too long; a share of what is left may be given away."""
-
-    end: float
-    share: float = math.inf
-
-    def check(self) -> None:
-        """Raise Undecided when the time is over."""
-        now = time.monotonic()
-        if now > self.end or now > self.share:
-            raise Undecided("the budget of seconds is spent")
-
-    def divide(self, parts: int) -> None:
-        """Give one of some parts of what is left to what follows."""
-        now = time.monotonic()
-        self.share = now + max(0.0, self.end - now) / parts
-
-
-@dataclass(slots=True)
 class Workshop:
     """Budgets, readings and randomness of a proof, and what was spent and noted."""
 
     readings: Readings
     budget: Budget
     source: Source
-    clock: "Clock"
+    clock: Clock
     notes: Notes = field(default_factory=Notes)
     numbers: dict[int, tuple[Constant, Array]] = field(default_factory=dict)
     fractions: bool = False

@@ -1,6 +1,5 @@
 """The shapes of a model's tensors at one size, by the same rules without any cells."""
 
-import math
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.call import Budget, Notes, Readings, Value
+from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
 from onnxpad.proof.functions import Number
@@ -114,14 +114,14 @@ def shapes_of(
     graph: Graph,
     given: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]],
     readings: Readings,
-    end: float = math.inf,
+    clock: Clock,
 ) -> Shapes:
-    """Every tensor that can be followed from inputs of these types and shapes, until `end`.
+    """Every tensor that can be followed from inputs of these types and shapes.
 
-    That is as time.monotonic counts; raises Undecided behind it.
+    Raises Undecided where the time is over.
     """
     d, found = Hollow(), Shapes()
-    budget = Budget(_CELLS, _AT_ONCE, end)
+    budget = Budget(_CELLS, _AT_ONCE, clock)
     run = Evaluation(d, readings, Notes(), budget)
     values: Environment = {
         name: Value(d.fresh(None, shape), dtype) for name, (dtype, shape) in given.items()
@@ -134,7 +134,7 @@ def shapes_of(
     guessed: set[str] = set()
     for node in graph.nodes:
         is_guess = not guessed.isdisjoint(read_by(node))
-        budget.in_time()
+        clock.in_time()
         read = [values[name] for name in read_by(node) if name in values]
         budget.at_once = _NUMBERS if all(one.known for one in read) else _AT_ONCE
         try:

@@ -118,6 +118,14 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
         {},
         _FLOATS,
     ),
+    "Cast behind a Mul or Gather by a Constant node": (
+        [Piece("Constant", [], ["c"], {"value": np.array(1 / 3, np.float32)}),
+         Piece("Mul", ["x", "c"], ["m"]),
+         Piece("Cast", ["m"], ["n"], {"to": np.dtype("int64")}),
+         Piece("Cast", ["n"], ["y"], {"to": np.dtype("float32")})],
+        {},
+        _FLOATS,
+    ),
     "Add or Sub of a constant behind an Add of another": (
         [Piece("Add", ["x", "two"], ["z"]), Piece("Add", ["z", "two"], ["y"])],
         _TWO,

@@ -16,6 +16,7 @@ from onnxpad.model.comparing.random_nodes import random_nodes
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike
 from onnxpad.padding.chain import Preference
+from onnxpad.proof import Limits
 from onnxpad.sessions import Device, Settings, check_device, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.conclude import concluded, joined, qualified
@@ -77,8 +78,9 @@ __all__ = [
 ]
 
 
-BESIDE_RUNS = 20.0
-"""Seconds that a proof may take beside runs, where nobody says otherwise."""
+BESIDE_RUNS, WAITED = 20.0, 90.0
+"""Seconds of the processor that a proof may take beside runs, where nobody says otherwise, and
+seconds by the clock in which any proof ends then."""
 
 
 _ASK_DIAGNOSE = (
@@ -122,8 +124,9 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     (NHWC, NCHW) where shapes tell; `data` is a file or folder with both, or several. Without them,
     `samples` random inputs are drawn from `seed`, of several sizes where sizes are open (`dims` or
     `input_shapes` fix them: {'images': (1, 3, 64, 64)}). `ambiguous` decides between auto_pad and
-    pads. Beyond `timeout` (60 s; 20 s of a proof beside runs) and `memory` of a child (2 GiB; more
-    for large models) nothing is decided. Raises RequestError, ModelError, and RuntimeUnavailable.
+    pads. Beyond `timeout` (60 s; for a proof 20 s of the processor beside runs, 60 s alone) and
+    `memory` of a child (2 GiB; more for large models) nothing is decided. Raises RequestError,
+    ModelError, and RuntimeUnavailable.
     """
     _check(after, (data, inputs, outputs), samples, both=proof_only and run_only)
     tolerance = tolerance_of(atol, rtol)
@@ -142,8 +145,8 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
         pair = _paired(bench, first, after, ambiguous)
         types = joint_types(types, pair.after.input_types())
         given = None if inputs is None else turned_inputs(first, types, inputs, bench.warn)
-        seconds = timeout or (processes.SECONDS if proof_only else BESIDE_RUNS)
-        proof = None if run_only else _proved(bench, pair, types, given, seconds)
+        limits = _limits(timeout, processes.SECONDS if proof_only else BESIDE_RUNS)
+        proof = None if run_only else _proved(bench, pair, types, given, limits)
         if proof is not None and not runs:
             return replace(joined(proof, None, unrun or ""), warnings=tuple(bench.warnings))
         return _judged(bench, pair, proof, types, given or (samples, seed))
@@ -191,18 +194,25 @@ def _unavailable(device: Device, *, needed: bool) -> str | None:
     return None
 
 
+def _limits(timeout: float | None, seconds: float) -> Limits:
+    """What a proof may take: as long as a user waits, or so much of the processor."""
+    if timeout is not None:
+        return Limits(seconds=timeout, slowdown=1.0)
+    return Limits(seconds=seconds, slowdown=WAITED / seconds)
+
+
 def _proved(
     bench: Bench,
     pair: Pair,
     types: Mapping[str, Type],
     given: Sequence[Mapping[str, Array]] | None,
-    seconds: float,
+    limits: Limits,
 ) -> ProofReport:
     """The proof, for the sizes of the inputs where they are given."""
     bench.progress("proving")
     work = processes.current()
     with processes.limited(work.seconds, work.memory):  # of its own: nothing of the runs is spent
-        proof = proved(pair, _fixed(types, given), seconds)
+        proof = proved(pair, _fixed(types, given), limits)
     shapes = {tuple(value.shape for value in feeds.values()) for feeds in given or ()}
     if len(shapes) < 2 or proof.verdict != "refuted":
         return proof

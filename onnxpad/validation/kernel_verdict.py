@@ -7,39 +7,47 @@ import time
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import LimitMet
 from onnxpad.geometry.size import Symbol
+from onnxpad.model.comparing.pieces import ambiguous_nodes, chosen
 from onnxpad.model.comparing.random_nodes import random_nodes
 from onnxpad.model.graph.nodes import every_node
 from onnxpad.model.graph.types import Type
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.processes import ChildEnded
-from onnxpad.proof import Counterexample, Limits, Proof, prove
+from onnxpad.proof import Clock, Counterexample, Limits, Proof, prove
 from onnxpad.validation.interface import broken
 from onnxpad.validation.proof_apart import prove_apart
 from onnxpad.validation.report import ProofReport, Validation
 from onnxpad.validation.samples import Pair
 
 Array = NDArray[Any]
-_SHORT, _FEW_NODES = Limits(cells=4_000_000), 2_000
-"""What is tried in this process: rewrites of ResNet-50 need 3 million cells."""
+_SHORT, _FEW_NODES = 4_000_000, 2_000
+"""Cells and nodes tried in this process: rewrites of ResNet-50 need 3 million cells."""
 _NO_TIME, _NO_CELLS = "the budget of seconds is spent", "the budget of cells is spent"
+_BOTH: tuple[Literal["auto_pad", "pads"], ...] = ("auto_pad", "pads")
+_EITHER = (
+    "auto_pad or pads holds where a node has both: proved for either, where a runtime takes it"
+)
 _EXAMPLE = 224
 """About what a size is fixed to in a hint."""
 
 
-def proved(pair: Pair, types: Mapping[str, Type], seconds: float) -> ProofReport:
+def proved(pair: Pair, types: Mapping[str, Type], limits: Limits) -> ProofReport:
     """Whether two models are the same function, for inputs of these types.
 
-    `seconds` are what it may take. Raises ModelError where a file was changed meanwhile.
+    `limits` say how long it may take. Raises ModelError where a file was changed meanwhile.
     """
     facts, open_sizes = _facts(pair.before.input_types(), types)
-    found = _proof(pair, facts, seconds, _fixing(types))
+    clock, fixing = Clock(limits.seconds, limits.slowdown), _fixing(types)
+    found = _proof(pair, facts, limits, fixing)
+    if found.verdict == "undecided" and ambiguous_nodes(pair.before):
+        found = _either_way(pair, facts, replace(limits, seconds=clock.left), fixing) or found
     for one in pair.both():
         one.refuse_changed()
     drawn = [label for one in pair.both() for label in random_nodes(one)]
@@ -84,23 +92,23 @@ def arrays_file(given: Mapping[str, Array]) -> bytes:
     return content.getvalue()
 
 
-def _proof(pair: Pair, facts: Mapping[str, int | str], seconds: float, fixing: str) -> Proof:
+def _proof(pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: str) -> Proof:
     """What the kernel says; where a damaged model breaks it off, nothing is decided.
 
     A short try is made here, where its own budget ends it; all else in a child process. `fixing`
     are options that fix all open sizes, '' where none are open: that is what a proof without an
     end needs, and more time is little help.
     """
-    begin = time.monotonic()
+    begin, clock = time.monotonic(), Clock(limits.seconds, limits.slowdown)
     found = Proof("undecided", _NO_TIME)
     try:
         if sum(1 for one in pair.both() for _ in every_node(one.nodes)) <= _FEW_NODES:
-            found = _here(pair, facts, seconds)
-        if _out_of(found) and (left := begin + seconds - time.monotonic()) > 0:
-            found = prove_apart(pair.both(), facts, left)
-        took = min(seconds, time.monotonic() - begin)
+            found = _here(pair, facts, limits)
+        if _out_of(found) and (left := clock.left) > 0:
+            found = prove_apart(pair.both(), facts, replace(limits, seconds=left))
+        took = min(limits.seconds * limits.slowdown, time.monotonic() - begin)
         if why := _out_of(found):
-            return replace(found, reason=_unfinished(why, took, seconds, fixing))
+            return replace(found, reason=_unfinished(why, took, limits.seconds, fixing))
         return found  # noqa: TRY300 - all of it may be broken off
     except LimitMet as limit:
         more = f"; fixed sizes help: {fixing}" if fixing else ""
@@ -110,6 +118,32 @@ def _proof(pair: Pair, facts: Mapping[str, int | str], seconds: float, fixing: s
     except Exception as error:  # noqa: BLE001 - a file may be damaged in any way; nothing is claimed
         said = str(error).strip().partition("\n")[0]
         return Proof("undecided", f"the proof broke off ({type(error).__name__}: {said})")
+
+
+def _either_way(
+    pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: str
+) -> Proof | None:
+    """What is proved whichever holds where a node has auto_pad and pads; None for nothing.
+
+    No node of the second model alone may have both, which some runtimes refuse, and only nodes of
+    one operator: a runtime reads them alike.
+    """
+    had, has = (set(ambiguous_nodes(one)) for one in pair.both())
+    if not has <= had or len({label.partition(" ")[0] for label in had}) > 1:
+        return None
+    clock, proofs = Clock(limits.seconds, limits.slowdown), list[Proof]()
+    for keep in _BOTH:
+        read = Pair(chosen(pair.before, keep)[0], chosen(pair.after, keep)[0])
+        proofs.append(_proof(read, facts, replace(limits, seconds=clock.left), fixing))
+        if proofs[-1].verdict != "proved":
+            return None
+    return replace(
+        proofs[0],
+        readings=(*dict.fromkeys(said for one in proofs for said in one.readings), _EITHER),
+        rounded=any(one.rounded for one in proofs),
+        probability=sum(one.probability for one in proofs),
+        seconds=sum(one.seconds for one in proofs),
+    )
 
 
 def _out_of(found: Proof) -> str:
@@ -141,13 +175,13 @@ def _fixing(types: Mapping[str, Type]) -> str:
     return facts_text(tuple(sizes.items()))
 
 
-def _here(pair: Pair, facts: Mapping[str, int | str], seconds: float) -> Proof:
+def _here(pair: Pair, facts: Mapping[str, int | str], limits: Limits) -> Proof:
     before, after = pair.before, pair.after
     return prove(
         before.model,
         after.model,
         dims=facts,
-        limits=replace(_SHORT, seconds=seconds),
+        limits=replace(limits, cells=_SHORT),
         outside=(before.outside, after.outside),
     )
 

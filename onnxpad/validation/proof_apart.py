@@ -24,7 +24,7 @@ _GRACE = 2.0
 
 
 def prove_apart(
-    networks: tuple[Network, Network], dims: Mapping[str, int | str], seconds: float
+    networks: tuple[Network, Network], dims: Mapping[str, int | str], limits: Limits
 ) -> Proof:
     """What the kernel says of two models, within the limits of the work.
 
@@ -32,9 +32,10 @@ def prove_apart(
     """
     work = processes.current()
     folders = [str(one.folder) if one.folder else None for one in networks]
-    said = {"do": "prove", "dims": dict(dims), "seconds": seconds, "folders": folders}
+    said = {"do": "prove", "dims": dict(dims), "limits": asdict(limits), "folders": folders}
     content = [one.serialised() for one in networks]
-    own = processes.Limits(seconds + _GRACE, work.memory_allowed(sum(map(len, content))))
+    wall = limits.seconds * limits.slowdown + _GRACE
+    own = processes.Limits(wall, work.memory_allowed(sum(map(len, content))))
     try:
         child = work.child(_MODULE, "the proof")
         reply = work.call(child, said, content, what="the proof", own=own)
@@ -104,7 +105,7 @@ def _prove(said: Mapping[str, Any], buffers: list[Buffer]) -> Reply:
         models[0],
         models[1],
         dims=said["dims"],
-        limits=Limits(seconds=said["seconds"]),
+        limits=Limits(**said["limits"]),
         outside=(folders[0], folders[1]),
     )
     return _packed(found)

@@ -43,7 +43,9 @@ INSPECT = "from onnxpad.inspection import inspect; inspect({path!r})"
 LOADED = "from tests.benchmarks.loaded import inspect, rewrite; "
 INSPECT_LOADED = LOADED + "inspect({path!r})"
 INSPECT_NCNN = LOADED + "inspect({path!r}, target='ncnn')"
-REWRITE_PORTABLE = LOADED + "rewrite({path!r}, target='portable').save({out!r})"
+REWRITE_PORTABLE = LOADED + (
+    "rewrite({path!r}, target='portable').save({out!r}, although_unfit=True)"
+)
 REWRITE_LOADED = LOADED + "rewrite({path!r}).save({out!r})"
 SPLIT_THEN_ABSORB = LOADED + (
     "rewrite({path!r}, passes=['split-pads']).save({out!r}); "

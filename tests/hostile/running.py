@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import os
 import re
@@ -70,10 +71,10 @@ class Summary:
 
 
 def drawn(count: int, seed: int, kinds: Sequence[str] = ()) -> list[Case]:
-    """`count` cases, of each class as many as its weight says, and one at least."""
+    """At least `count` cases, of each class no fewer than its weight says."""
     wanted = {kind: CLASSES[kind].weight for kind in kinds or CLASSES}
     total = sum(wanted.values())
-    shares = {kind: max(1, round(count * weight / total)) for kind, weight in wanted.items()}
+    shares = {kind: math.ceil(count * weight / total) for kind, weight in wanted.items()}
     cases = [Case(kind, n, seed) for kind, share in shares.items() for n in range(share)]
     return sorted(cases, key=lambda case: (case.number / shares[case.kind], case.kind))
 

@@ -2,7 +2,9 @@
 
 import itertools
 import re
+import time
 import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-from onnxpad.proof import Limits, Proof, Readings, prove
+from onnxpad.proof import Clock, Limits, Proof, Readings, prove
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.graphs import Constant, read
 from onnxpad.proof.shapes import shapes_of
@@ -584,4 +586,79 @@ def test_shapes_are_followed_for_no_longer_than_the_proof_may_take() -> None:
     graph = text("g (float[1,1,4] x) => (float[1,1,4] y) { r = Relu(x) y = Relu(r) }").graph
     given = {"x": (np.dtype(np.float32), (1, 1, 4))}
     with pytest.raises(Undecided, match="the budget of seconds is spent"):
-        shapes_of(read(helper.make_model(graph), None), given, Readings(), end=0.0)
+        shapes_of(read(helper.make_model(graph), None), given, Readings(), Clock(0.0))
+
+
+def running_ahead(clock: Callable[[], float], seconds: float) -> Callable[[], float]:
+    """A clock on which each look finds so many seconds more."""
+    looks = itertools.count()
+    return lambda: clock() + next(looks) * seconds
+
+
+@pytest.mark.parametrize(
+    ("of_thread", "on_wall", "limits", "verdict"),
+    [
+        (0, 5, Limits(seconds=20, slowdown=1e6), "proved"),
+        (0, 5, Limits(seconds=20, slowdown=2), "undecided"),
+        (5, 0, Limits(seconds=20, slowdown=1e6), "undecided"),
+    ],
+    ids=["others run", "nothing runs", "it runs"],
+)
+def test_only_the_time_of_the_proof_itself_counts(
+    of_thread: float, on_wall: float, limits: Limits, verdict: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(time, "thread_time", running_ahead(time.thread_time, of_thread))
+    monkeypatch.setattr(time, "monotonic", running_ahead(time.monotonic, on_wall))
+    assert prove(SAME, PADS, limits=limits).verdict == verdict
+
+
+ENDLESS = "e = Constant<value = float {-inf}>() u = Constant<value = float {inf}>()"
+LOWEST = "e = Constant<value = float {-3.4028235e38}>()"
+SCALE = "k = Constant<value = float {1e-37}>() n = Constant<value_ints = [0, 0, 2, 0, 0, 0]>()"
+FILLED = "f = Pad(x, n, e)"
+POOLED = f"{FILLED} m = MaxPool<kernel_shape = [1]>(f)"
+AVERAGED = f"{FILLED} a = AveragePool<kernel_shape = [2]>(f) y = Add(a, k)"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = Add(x, e)", "t = Tanh(x) y = Add(e, t)"),
+        ("y = Sub(x, e)", "t = Tanh(x) y = Add(t, u)"),
+        (f"{FILLED} y = Add(f, f)", "t = Add(x, x) y = Pad(t, n, e)"),
+        (AVERAGED, "t = Add(x, k) p = Pad(t, n, e) y = AveragePool<kernel_shape = [2]>(p)"),
+        (f"{FILLED} y = Add(f, k)", "t = Add(x, k) y = Pad(t, n, e)"),
+        (f"{POOLED} y = Add(m, k)", "t = Add(x, k) y = Pad(t, n, e)"),
+        (f"{POOLED} y = Mul(m, k)", "t = Mul(x, k) y = Pad(t, n, e)"),
+    ],
+)
+def test_an_infinity_swallows_the_finite_numbers_of_a_sum(before: str, after: str) -> None:
+    first, second = (pool(f"{ENDLESS} {SCALE} {body}") for body in (before, after))
+    assert prove(first, second).verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (f"{ENDLESS} y = Add(x, e)", f"{LOWEST} y = Add(x, e)"),
+        (f"{ENDLESS} y = Add(x, e)", f"{ENDLESS} y = Add(x, u)"),
+        (f"{ENDLESS} t = Add(x, e) y = Add(t, u)", f"{ENDLESS} y = Add(x, u)"),
+        (f"{ENDLESS} t = Add(x, u) y = Sub(t, u)", f"{ENDLESS} y = Identity(x)"),
+        (f"{ENDLESS} t = Max(x, u) y = Add(t, e)", f"{ENDLESS} y = Add(x, e)"),
+        (
+            f"{ENDLESS} t = Pad(x, n, u) p = PRelu(t, k) y = Add(p, e)",
+            f"{ENDLESS} {FILLED} y = Add(f, e)",
+        ),
+        *(
+            (
+                f"{LOWEST} {POOLED} y = {last}(m, k)",
+                f"{ENDLESS} t = {last}(x, k) y = Pad(t, n, e)",
+            )
+            for last in ("Add", "Mul")
+        ),
+        (f"{ENDLESS} {AVERAGED}", f"{LOWEST} {AVERAGED}"),
+    ],
+)
+def test_no_infinity_is_taken_for_another_number(before: str, after: str) -> None:
+    first, second = (pool(f"{SCALE} {body}") for body in (before, after))
+    assert prove(first, second).verdict != "proved"

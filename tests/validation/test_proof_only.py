@@ -193,12 +193,35 @@ def test_random_numbers_are_never_proved(nodes: str, said: str) -> None:
 
 
 def test_auto_pad_with_pads_is_decided_by_the_caller() -> None:
-    both = conv(f"{SAME}, pads = [1, 1]")
-    after = conv("pads = [1, 1]")
+    both = conv(f"{SAME}, pads = [0, 2]")
+    after = conv("pads = [0, 2]")
     assert proof(both, after).verdict is Verdict.UNVERIFIED
     found = proof(both, after, ambiguous="pads")
     assert found.verdict is Verdict.PROVED
     assert "judged by pads alone" in found.warnings[0]
+
+
+def test_auto_pad_with_the_same_pads_is_proved_whichever_holds() -> None:
+    both, pads = conv(f"{SAME}, pads = [1, 1]"), conv("pads = [1, 1]")
+    found = proof(both, pads)
+    assert found.verdict is Verdict.PROVED
+    assert found.proof is not None
+    assert [said for said in found.proof.readings if "proved for either" in said]
+    assert proof(both, conv(SAME)).verdict is Verdict.PROVED
+    assert proof(pads, both).verdict is Verdict.UNVERIFIED, "some runtimes refuse the second alone"
+
+
+def test_operators_that_runtimes_read_apart_are_not_proved_whichever_holds() -> None:
+    """Both pad one end, or the other one: what convolutions and pools do together is not known."""
+    body = (
+        "{{ t = MaxPool<kernel_shape = [2], {0}>(x) y = AveragePool<kernel_shape = [2], {1}>(t) }}"
+    )
+    graph = f"g (float[1,1,9] x) => (float[1,1,9] y) {body}"
+    lower, upper = 'auto_pad = "SAME_LOWER"', 'auto_pad = "SAME_UPPER"'
+    both = text(graph.format(f"{lower}, pads = [1, 0]", f"{upper}, pads = [0, 1]"))
+    after = text(graph.format("pads = [1, 0]", "pads = [0, 1]"))
+    assert proof(both, after).verdict is Verdict.UNVERIFIED
+    assert proof(both, after, ambiguous="auto_pad").verdict is Verdict.PROVED
 
 
 def test_json_has_the_proof_and_no_arrays() -> None:
@@ -231,15 +254,18 @@ def test_a_name_that_no_size_has_is_refused() -> None:
 
 
 def test_timeout_reaches_the_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[float] = []
+    seen: list[tuple[float, float]] = []
 
     def prove(*_: object, limits: Limits, **__: object) -> Proof:
-        seen.append(limits.seconds)
+        seen.append((limits.seconds, limits.seconds * limits.slowdown))
         return Proof("undecided", "too hard")
 
     monkeypatch.setattr(kernel_verdict, "prove", prove)
-    found = proof(conv(SAME), conv(SAME), timeout=2.5)
-    assert (seen, found.verdict) == ([2.5], Verdict.UNVERIFIED)
+    for timeout in (2.5, None):
+        found = proof(conv(SAME), conv(SAME), timeout=timeout)
+        assert found.verdict is Verdict.UNVERIFIED
+    onnxpad.validate(conv(SAME), conv(SAME), samples=1)
+    assert seen == [(2.5, 2.5), (60, 90), (20, 90)], "of the processor, and on the wall"
 
 
 def never_ends(name: str) -> onnx.ModelProto:
@@ -262,7 +288,7 @@ def test_exact_numbers_do_not_grow_without_end() -> None:
 def test_what_takes_long_is_proved_in_a_child(monkeypatch: pytest.MonkeyPatch) -> None:
     here = proof(conv(SAME), conv("pads = [0, 2]"))
     right = proof(conv(SAME), conv("pads = [1, 1]"))
-    monkeypatch.setattr(kernel_verdict, "_SHORT", Limits(cells=10))
+    monkeypatch.setattr(kernel_verdict, "_SHORT", 10)
     wrong = proof(conv(SAME), conv("pads = [0, 2]"))
     apart = proof(conv(SAME), conv("pads = [1, 1]"))
     assert [one for one in processes.running() if one.module.endswith("proof_apart")]

@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterator
 from copy import copy
 
 from onnxpad.errors import ModelError
+from onnxpad.model.graph.context import Context
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Unclear
+from onnxpad.padding.operators import Kind
 
 _TRIED = (2, 4, 8, 16, 32, 64)
 """Divisors of images that networks halve; the last is tried first, for what it settles."""
@@ -16,16 +18,21 @@ Divisors = tuple[tuple[str, int], ...]
 
 
 def settling_divisors(survey: Survey, given: Collection[str]) -> Divisors:
-    """The smallest of these divisors that makes as many computed pads known as the largest does.
+    """The divisor of the dimensions that makes the computed pads known.
 
-    Each is tried on the model itself; () where none helps, where there is nothing to help, where
-    something is `given` of one of the dimensions already, and in models too large to be read again.
+    The product of the strides up to them, where that settles all; else the smallest of those tried
+    that settles as many as the largest. Each is tried on the model itself; () where none helps,
+    where there is nothing to help, where something is `given` of one of the dimensions already, and
+    in models too large to be read again.
     """
     if len(survey.sites_now()) > _MOST_SITES:
         return ()
     roots = tuple(dict.fromkeys(root for one in _open_pads(survey) for root in one.roots))
     if not roots or any(root in given for root in roots):
         return ()
+    strides = max(map(_strides_to_open_pads, survey.contexts))
+    if strides > 1 and not _left(survey, roots, strides):
+        return tuple((root, strides) for root in roots)
     before = _count(survey)
     least, most = 0, len(_TRIED) - 1
     left = _left(survey, roots, _TRIED[most])
@@ -46,8 +53,12 @@ def hanging_on_sizes(chain: Chain) -> bool:
 
 
 def _hanging(chain: Chain) -> Iterator[Unclear]:
+    return (one for one in _unclear(chain) if one.roots)
+
+
+def _unclear(chain: Chain) -> Iterator[Unclear]:
     for one in (chain.pad.unclear if chain.pad else None, chain.padding):
-        if isinstance(one, Unclear) and one.roots:
+        if isinstance(one, Unclear):
             yield one
 
 
@@ -55,6 +66,22 @@ def _open_pads(survey: Survey) -> Iterator[Unclear]:
     for site in survey.sites_now():
         for chain in site.chains:
             yield from _hanging(chain)
+
+
+def _strides_to_open_pads(context: Context) -> int:
+    """The largest product of strides on a way to computed pads, with those of what they pad."""
+    passed: dict[str, int] = {}
+    largest = 1
+    for node in context.scope.nodes:
+        product = max((passed.get(name, 1) for name in node.inputs), default=1)
+        chain = context.chains.get(node.key)
+        if chain and chain.op.kind not in (Kind.TRANSPOSED, Kind.FOLD):
+            product *= max((axis.stride for axis in chain.axes), default=1)
+            if any(_unclear(chain)):
+                largest = max(largest, product)
+        if product > 1:
+            passed |= dict.fromkeys(node.outputs, product)
+    return largest
 
 
 def _count(survey: Survey) -> int:

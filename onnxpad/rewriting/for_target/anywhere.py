@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.types import dtype_name
 from onnxpad.model.reading.near_and_far_pads import quantised_at
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
+from onnxpad.rewriting.for_target.joined_sums import joins_sum
 from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
     BLOCKED_NORMS,
     BRANCH,
     BYTES_CHANGED,
+    CASTS_LEFT_OUT,
     CHANNELWISE,
     COMPUTED_CROP,
     CONVERSIONS,
     DEQUANTISES,
     GATE,
     GLOBAL_VOLUMES,
+    JOINED_SUMS,
     LINE_NORMS,
     LISTED_SCALES,
     QUANTISED_BYTES,
@@ -71,12 +75,11 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield from _arithmetic(context, node)
     if node.op_type in _OF_WHOLE_CHANNELS:
         yield from _of_whole_channels(context, node)
-    if node.op_type == "Slice" and _cuts_where_computed(context, node):
-        yield COMPUTED_CROP[0]
     if node.op_type in CONVERSIONS:
         yield from _conversion(context, node)
-    if node.op_type == "Sigmoid" and _changes_bytes(context, node):
-        yield BYTES_CHANGED[0]
+    name, holds = _OF_ONE_OPERATOR.get(node.op_type, ("", None))
+    if holds is not None and holds(context, node):
+        yield name
 
 
 def _arithmetic(context: Context, node: Node) -> Iterator[str]:
@@ -191,6 +194,31 @@ def _conversion(context: Context, node: Node) -> Iterator[str]:
         yield DEQUANTISES[0]
 
 
+def _is_left_out(context: Context, node: Node) -> bool:
+    """Whether OpenCV's importer drops a Cast between integers and floats.
+
+    GatherCastSubgraph and MulCastSubgraph of modules/dnn/src/onnx/onnx_graph_simplifier.cpp. A Mul
+    behind the Cast may belong to an Upsample, which it takes as a whole.
+    """
+    maker = context.scope.producers.get(node.inputs[0])
+    if maker is None or maker.op_type not in ("Mul", "Gather"):
+        return False
+    factors = maker.inputs if maker.op_type == "Mul" else maker.inputs[1:]
+    makers = map(context.scope.producers.get, factors)
+    if not any(one is not None and one.op_type == "Constant" for one in makers):
+        return False
+    if maker.op_type == "Gather" and (
+        len(context.readers(maker.outputs[0])) > 1
+        or any(one.op_type == "Mul" for one in context.readers(node.outputs[0]))
+    ):
+        return False
+    read = (*node.inputs, *(maker.inputs if maker.op_type == "Mul" else maker.inputs[:1]))
+    kinds = [context.type_of(name).dtype for name in read]
+    to = context.attributes(node).get("to")
+    kinds.append(dtype_name(to) if isinstance(to, int) else "")
+    return {kind.startswith("float") for kind in kinds if kind} == {True, False}
+
+
 def _changes_bytes(context: Context, node: Node) -> bool:
     """Whether it stands alone between conversions from one type of bytes and to the other.
 
@@ -235,3 +263,11 @@ def _quantised(context: Context, node: Node | None) -> bool:
         seen.update(maker.key for maker in more)
         pending += more
     return False
+
+
+_OF_ONE_OPERATOR: Mapping[str, tuple[str, Callable[[Context, Node], bool]]] = {
+    "Slice": (COMPUTED_CROP[0], _cuts_where_computed),
+    "Cast": (CASTS_LEFT_OUT[0], _is_left_out),
+    "Concat": (JOINED_SUMS[0], joins_sum),
+    "Sigmoid": (BYTES_CHANGED[0], _changes_bytes),
+}

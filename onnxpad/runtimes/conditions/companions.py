@@ -31,10 +31,14 @@ LISTED_SCALES = ("scales or zero points in a list",)
 """Of a QuantizeLinear or DequantizeLinear, even if the list has one element."""
 GATE = ("Mul by the HardSigmoid of another tensor",)
 """With alpha of 1/6 and a written beta of 0.5: Hardsigmoid as torch writes it, in MobileNetV3."""
+CASTS_LEFT_OUT = ("Cast behind a Mul or Gather by a Constant node",)
+"""Between integers and floats. Of Gather where nothing else reads it, and no Mul the Cast."""
 CHANNELWISE = ("constant for each channel that fits another axis as well",)
 """Of an Add, Sub, Mul or Div whose other input has a spatial axis as long as its channels."""
 SUMS = ("Add or Sub of a constant behind an Add of another",)
 """Where nothing else reads the first sum."""
+JOINED_SUMS = ("Concat of a sum behind a convolution or a pool",)
+"""Where another axis is as long as the one that it joins, and a third is not."""
 TRAINING = ("BatchNormalization in training mode",)
 GLOBAL_VOLUMES = ("global pool of three axes",)
 LINE_NORMS = ("InstanceNormalization of one axis",)
@@ -45,8 +49,10 @@ ANYWHERE = (
     *STORED_BOOL,
     *QUANTISED_BYTES,
     *GATE,
+    *CASTS_LEFT_OUT,
     *CHANNELWISE,
     *SUMS,
+    *JOINED_SUMS,
     *TRAINING,
     *GLOBAL_VOLUMES,
     *LINE_NORMS,

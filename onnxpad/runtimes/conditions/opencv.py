@@ -15,6 +15,11 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.rows import Condition, Evidence, Row, miscomputes, refuses
 
 _OTHER_SHAPE = "gives another shape"
+BY_CONSTANT_NODE = Condition(
+    "OpenCV leaves out a Cast behind such a node; that is not about padding",
+    lambda _: True,
+    cure="store what that Constant node gives as an initializer",
+)
 TAKEN_FOR_HARDSWISH = Condition(
     "OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is not about padding",
     lambda _: True,

@@ -95,10 +95,11 @@ TARGET = Target(
             by=_seen("3-D convolutions without kernel_shape"),
         ),
         miscomputes(
-            ("Conv", *w.POOLS),
+            "Conv",
+            t.spatial_axes(1, 2),
             w.SAME,
             w.SAME_SHIFTS,
-            by=_seen("SAME with kernels below the stride"),
+            by=_seen("1-D and 2-D SAME convolutions, kernels below the stride"),
         ),
         miscomputes(
             w.TRANSPOSED,

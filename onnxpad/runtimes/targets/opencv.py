@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain
+from collections.abc import Iterator
+from math import prod
+
+from onnxpad.geometry.windows import Axis, output_size
+from onnxpad.padding.chain import Chain, Pads
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
@@ -10,6 +14,7 @@ from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     BLOCKED_NORMS,
     BYTES_CHANGED,
+    CASTS_LEFT_OUT,
     CROP,
     GATE,
     GLOBAL_VOLUMES,
@@ -19,7 +24,7 @@ from onnxpad.runtimes.conditions.companions import (
     STORED_BOOL,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.opencv import TAKEN_FOR_HARDSWISH, rows_of_crops
+from onnxpad.runtimes.conditions.opencv import BY_CONSTANT_NODE, TAKEN_FOR_HARDSWISH, rows_of_crops
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -39,13 +44,61 @@ _SIGNED_BYTES = Condition(
 )
 
 
+_BLOCK = 8
+"""Cells of a result that its convolutions on bytes compute at once; those left over come last.
+
+What they do with those is read in modules/dnn/src/int8layers/conv2_int8_kernels.simd.hpp: they
+pass over the padding, and of a 1x1 kernel they take the weights in another order. Where a kernel
+is not 1x1, the number of threads says whether some are left over.
+"""
+
+
 def _written_evenly(chain: Chain) -> bool:
     """Whether the pads attribute, if there is one, has equal begins and ends."""
     pads = chain.attribute("pads", ())
     return not isinstance(pads, tuple) or pads[: len(pads) // 2] == pads[len(pads) // 2 :]
 
 
-_BADLY_PADDED = w.PADDED | (w.KERNEL_OF_ONE & ~w.STRIDED)
+def _left_over_are_wrong(chain: Chain, pads: Pads) -> bool:
+    """Whether they may be; sizes that are not known count as the worst.
+
+    With `pads` that differ between begin and end it runs another way.
+    """
+    if not _written_evenly(chain):
+        return False
+    sizes = [output_size(axis, *both) for axis, *both in _padded(chain, pads)]
+    known = [size for size in sizes if isinstance(size, int)]
+    if len(known) < len(sizes):
+        return any(pads.flat) or _steps_over_nothing(chain)
+    left = range(prod(known) // _BLOCK * _BLOCK, prod(known))
+    if _steps_over_nothing(chain):
+        return bool(left)
+    return any(_reads_padding(chain, pads, known, cell) for cell in left)
+
+
+def _padded(chain: Chain, pads: Pads) -> Iterator[tuple[Axis, int, int]]:
+    return zip(chain.axes, pads.begins, pads.ends, strict=True)
+
+
+def _steps_over_nothing(chain: Chain) -> bool:
+    return all(axis.kernel == axis.stride == 1 for axis in chain.axes)
+
+
+def _reads_padding(chain: Chain, pads: Pads, sizes: list[int], cell: int) -> bool:
+    """Whether the window of a cell of the result does, counted along all axes."""
+    for (axis, begin, _), size in reversed(list(zip(_padded(chain, pads), sizes, strict=True))):
+        cell, along = divmod(cell, size)
+        taps = [along * axis.stride - begin + tap * axis.dilation for tap in range(axis.kernel)]
+        if not isinstance(axis.size, int) or not all(0 <= tap < axis.size for tap in taps):
+            return True
+    return False
+
+
+_BADLY_ENDED = Condition(
+    "of the cells of its result, 8 at a time, those left over read padding or have a 1x1 kernel "
+    "and stride 1, and its pads, as they are written, are equal at begin and end",
+    w.of_pads(_left_over_are_wrong),
+)
 
 
 def _takes_channels_apart(chain: Chain) -> bool:
@@ -60,10 +113,10 @@ _DEPTHWISE = Condition(
 )
 
 
-_AT_SOME_SIZES = "quantised convolutions, x86-64 with AVX-512: wrong at some sizes"
+_AT_SOME_SIZES = "quantised convolutions, x86-64 with AVX-512, 2 and 64 threads"
 _WRONG_AT_SOME_SIZES = (
-    "at some sizes it computes convolutions with int8 weights wrongly where they pad, or have a "
-    "1x1 kernel and stride 1"
+    "at some numbers of threads OpenCV computes the last cells of convolutions with int8 weights "
+    "wrongly where they read padding, or have a 1x1 kernel and stride 1"
 )
 _RUNS_ON_BYTES = Condition(
     "it reads a DequantizeLinear, a QuantizeLinear alone reads it, and its pads, as they are "
@@ -96,6 +149,11 @@ TARGET = Target(
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
         miscomputes(
+            CASTS_LEFT_OUT,
+            BY_CONSTANT_NODE,
+            by=_seen("Mul and Gather by Constant nodes, then Cast"),
+        ),
+        miscomputes(
             GATE,
             TAKEN_FOR_HARDSWISH,
             by=_seen("Mul by the HardSigmoid of another tensor"),
@@ -112,14 +170,14 @@ TARGET = Target(
         miscomputes(
             "QLinearConv",
             _SIGNED_BYTES,
-            _BADLY_PADDED,
+            _BADLY_ENDED,
             by=_seen(_AT_SOME_SIZES),
             says=_WRONG_AT_SOME_SIZES,
         ),
         miscomputes(
             "Conv",
             _SIGNED_BYTES,
-            _BADLY_PADDED,
+            _BADLY_ENDED,
             _RUNS_ON_BYTES,
             by=_seen(_AT_SOME_SIZES),
             says=_WRONG_AT_SOME_SIZES,

@@ -15,6 +15,7 @@ from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     BLOCKS,
     BRANCH,
+    CASTS_LEFT_OUT,
     CROP,
     GATE,
     GLOBAL_VOLUMES,
@@ -29,6 +30,7 @@ from onnxpad.runtimes.conditions.companions import (
     TRAINING,
 )
 from onnxpad.runtimes.conditions.opencv import (
+    BY_CONSTANT_NODE,
     DEPTHWISE_READS_BEYOND,
     TAKEN_FOR_HARDSWISH,
     rows_of_crops,
@@ -154,6 +156,11 @@ TARGET = Target(
         refuses(BRANCH, by=_seen("If")),
         miscomputes(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
+        miscomputes(
+            CASTS_LEFT_OUT,
+            BY_CONSTANT_NODE,
+            by=_in_all("Mul and Gather by Constant nodes, then Cast"),
+        ),
         miscomputes(
             GATE,
             TAKEN_FOR_HARDSWISH,

@@ -14,6 +14,7 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     BRANCH,
+    CASTS_LEFT_OUT,
     COMPUTED_CROP,
     CROP,
     FACTOR,
@@ -27,7 +28,11 @@ from onnxpad.runtimes.conditions.companions import (
     QUANTISED_BYTES,
     STORED_BOOL,
 )
-from onnxpad.runtimes.conditions.opencv import DEPTHWISE_READS_BEYOND, TAKEN_FOR_HARDSWISH
+from onnxpad.runtimes.conditions.opencv import (
+    BY_CONSTANT_NODE,
+    DEPTHWISE_READS_BEYOND,
+    TAKEN_FOR_HARDSWISH,
+)
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.onnxruntime.rows import fusion_rows
 from onnxpad.runtimes.targets import Target
@@ -60,6 +65,11 @@ TARGET = Target(
             COMPUTED_CROP, by=_ncnn("Slice to the size of another tensor, sizes open: it stays")
         ),
         refuses(BRANCH, by=_torch("If")),
+        miscomputes(
+            CASTS_LEFT_OUT,
+            BY_CONSTANT_NODE,
+            by=_new("Mul and Gather by Constant nodes, then Cast"),
+        ),
         miscomputes(
             GATE,
             TAKEN_FOR_HARDSWISH,

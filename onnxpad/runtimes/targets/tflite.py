@@ -16,6 +16,7 @@ from onnxpad.runtimes.conditions.companions import (
     FACTOR,
     INFINITE_BLOCKS,
     JOIN,
+    JOINED_SUMS,
     LIMIT,
     LOOKUP,
     SUMS,
@@ -75,6 +76,11 @@ TARGET = Target(
             SUMS,
             by=_seen("Add of a constant, behind it Add or Sub of another"),
             says="onnx2tf loses the second constant",
+        ),
+        miscomputes(
+            JOINED_SUMS,
+            by=_seen("Concat of what an Add made behind a convolution or a pool"),
+            says="onnx2tf joins it along another axis, where two axes are as long",
         ),
         refuses(BRANCH, by=_seen("If")),
         miscomputes(

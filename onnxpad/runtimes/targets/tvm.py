@@ -51,7 +51,16 @@ TARGET = Target(
             by=_seen("SAME_LOWER pools: rounded down"),
         ),
         miscomputes(
-            "MaxPool", w.SAME, w.SAME_NEGATIVE, by=_seen("SAME pools with kernels below the stride")
+            "MaxPool",
+            w.SAME_UPPER,
+            w.SAME_NEGATIVE,
+            by=_seen("SAME_UPPER pools with kernels below the stride"),
+        ),
+        miscomputes(
+            "MaxPool",
+            w.SAME_LOWER,
+            w.SAME_SHIFTS,
+            by=_seen("SAME_LOWER pools with kernels below the stride"),
         ),
         miscomputes("LpPool", w.CEIL_MODE, by=_seen("LpPool with ceil_mode")),
         *until(

@@ -11,7 +11,13 @@ import pytest
 from onnx import parser
 
 import onnxpad
-from onnxpad.runtimes.conditions.companions import BYTES_CHANGED, CHANNELWISE, GATE, SUMS
+from onnxpad.runtimes.conditions.companions import (
+    BYTES_CHANGED,
+    CHANNELWISE,
+    GATE,
+    JOINED_SUMS,
+    SUMS,
+)
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.runtimes.targets.test_facts import Step, chain, weights
 from tests.runtimes.targets.test_held_out_facts import answers
@@ -201,6 +207,20 @@ def test_tvm_rounds_the_sizes_of_same_lower_down(size: int, *, right: bool) -> N
 
 
 @pytest.mark.parametrize(
+    ("same", "size", "kernel", "stride", "right"),
+    [
+        *(("UPPER", 12, 1, 2, False), ("LOWER", 12, 1, 2, True), ("LOWER", 12, 2, 3, True)),
+        *(("LOWER", 12, 1, 3, False), ("LOWER", 11, 1, 3, False), ("UPPER", 11, 1, 2, True)),
+    ],
+)
+def test_tvm_shifts_same_upper_by_one_cell_and_same_lower_by_two(
+    same: str, size: int, kernel: int, stride: int, *, right: bool
+) -> None:
+    given = {"kernel_shape": [kernel], "strides": [stride], "auto_pad": f"SAME_{same}"}
+    assert (pool("MaxPool", [size], **given, target="tvm") is Answer.TAKES) is right
+
+
+@pytest.mark.parametrize(
     ("pads", "stride", "right"),
     [
         *(([1, 2, 0, 0], 1, True), ([0, 0, 0, 1], 1, False), ([0, 0, 0, 1], 2, True)),
@@ -350,7 +370,7 @@ def on_bytes(read: type, kept: type, pads: Sequence[int], *between: Step) -> onn
     given = {"kernel_shape": [3, 3], "pads": list(pads)}
     model = chain(
         13,
-        [1, 3, 8, 9],
+        [1, 3, 7, 9],
         ("QuantizeLinear", [scale, np.array(3, read)], {}),
         ("DequantizeLinear", [scale, np.array(3, read)], {}),
         ("Conv", [weights(3, 3, 3, 3)], given),
@@ -439,3 +459,54 @@ def test_mnn_reads_same_lower_of_lp_pools_as_same_upper(kernel: int, *, wrong: b
     given = {"kernel_shape": [kernel] * 2, "strides": [1, 1], "auto_pad": "SAME_LOWER"}
     found = answers(chain(13, [1, 3, 8, 9], ("LpPool", [], given)), "mnn")["LpPool"]
     assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+@pytest.mark.parametrize(
+    ("op", "rank", "wrong"),
+    [
+        *(("Conv", 1, True), ("Conv", 2, True), ("Conv", 3, False)),
+        *(("MaxPool", 1, False), ("MaxPool", 2, False), ("AveragePool", 2, False)),
+    ],
+)
+def test_mnn_shifts_no_pools_where_no_window_reads_the_last_two_cells(
+    op: str, rank: int, *, wrong: bool
+) -> None:
+    given = {"kernel_shape": [2] * rank, "strides": [4] * rank, "auto_pad": "SAME_UPPER"}
+    arrays = [weights(4, 4, *[2] * rank)] if op == "Conv" else []
+    found = answers(chain(13, [1, 4, *[8] * rank], (op, arrays, given)), "mnn")[op]
+    assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+CONVOLVED = "c = Conv <kernel_shape=[1, 1]> (x, w) "
+
+
+@pytest.mark.parametrize(
+    ("nodes", "sizes", "wrong"),
+    [
+        *(("d = Add(c, c) y = Concat<axis=1>(d, d)", size, True) for size in ([9, 5], [5, 9])),
+        *(("d = Add(c, c) y = Concat<axis=1>(d, d)", size, False) for size in ([9, 4], [5, 5])),
+        ("d = Add(c, c) y = Concat<axis=-3>(c, d)", [9, 5], True),
+        ("d = Add(c, c) y = Concat<axis=3>(d, d)", [6, 6], True),
+        ("d = Add(c, c) y = Concat<axis=2>(d, d)", [6, 5], False),
+        ("d = Add(c, c) e = Relu(d) y = Concat<axis=1>(c, e)", [9, 5], True),
+        ("d = Add(c, one) y = Concat<axis=1>(d, d)", [9, 5], False),
+        ("d = Mul(c, c) y = Concat<axis=1>(d, d)", [9, 5], False),
+        ("d = Add(x, x) y = Concat<axis=1>(d, d)", [9, 5], False),
+        (
+            "d = Add(c, c) e = Conv <kernel_shape=[1, 1]> (d, w) y = Concat<axis=1>(e, e)",
+            [9, 5],
+            False,
+        ),
+        ("d = Add(c, c) y = Concat<axis=0>(d, d)", [9, 5], False),
+    ],
+)
+def test_tflite_joins_sums_along_another_axis_of_the_same_size(
+    nodes: str, sizes: Sequence[int], *, wrong: bool
+) -> None:
+    model: onnx.ModelProto = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> m '
+        f"(float[2,5,{sizes[0]},{sizes[1]}] x) => (float[n,a,b,d] y) <float one = {{1}}> "
+        f"{{ {CONVOLVED} {nodes} }}"
+    )
+    model.graph.initializer.append(onnx.numpy_helper.from_array(weights(5, 5, 1, 1), "w"))
+    assert (JOINED_SUMS[0] in answers(model, "tflite")) is wrong

@@ -179,7 +179,7 @@ def quantised(
     dtype: type[Any], zero: int, *, form: str = "QLinearConv", **given: Any
 ) -> onnx.ModelProto:
     """A convolution between floats, as QLinearConv or between Q and DQ; `zero` of the weight."""
-    kernel = given.pop("kernel", 3)
+    kernel, sizes = given.pop("kernel", 3), given.pop("sizes", [6, 7])
     wide = weights(4, 4, kernel, kernel) * 20 + zero
     arrays: dict[str, Any] = {name: np.float32(0.05) for name in ("xs", "ws", "ys")}
     arrays |= {"xz": np.uint8(7), "wz": dtype(zero), "yz": np.uint8(9)}
@@ -199,7 +199,7 @@ def quantised(
     graph = helper.make_graph(
         nodes,
         "g",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, 6, 7])],
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4, *sizes])],
         [helper.make_tensor_value_info("y", TensorProto.FLOAT, [None] * 4)],
         [numpy_helper.from_array(np.asarray(array), name) for name, array in arrays.items()],
     )
@@ -238,6 +238,25 @@ def test_opencv_computes_some_int8_weights_wrongly(form: str) -> None:
     assert ends(np.int8, 0, 3) == "same"
     assert ends(np.uint8, 128, 3, pads=[1] * 4) == "same"
     assert ends(np.int8, 5, 3, pads=[1] * 4) == "same"
+
+
+@pytest.mark.parametrize(
+    ("kernel", "sizes", "given", "wrong"),
+    [
+        *((1, [6, 7], {}, True), (1, [6, 8], {}, False), (1, [9, 3], {"strides": [2, 2]}, False)),
+        *((3, [6, 7], {"pads": [1] * 4}, True), (3, [6, 8], {"pads": [1] * 4}, False)),
+        *((3, [6, 7], {"pads": [0, 0, 1, 1]}, False), (3, [6, 7], {}, False)),
+        *((2, [4, 7], {"pads": [0, 1, 0, 1]}, False), (2, [4, 6], {"pads": [0, 1, 0, 1]}, True)),
+        (3, [6, 6], {"pads": [1] * 4, "strides": [2, 2]}, False),
+        (3, [5, 5], {"pads": [1] * 4, "strides": [2, 2]}, True),
+    ],
+)
+def test_opencv_takes_8_cells_of_bytes_at_once_and_the_last_ones_alone(
+    kernel: int, sizes: list[int], given: dict[str, Any], wrong: bool
+) -> None:
+    more: dict[str, Any] = {"kernel_shape": [kernel] * 2, "kernel": kernel, "sizes": sizes}
+    found = answers(quantised(np.int8, 0, **given, **more), "opencv")["QLinearConv"]
+    assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,12 @@ from onnxpad import rewrite
 from tests.models.text import text_model
 
 GATE = "Mul by the HardSigmoid of another tensor"
+CAST = "Cast behind a Mul or Gather by a Constant node"
 CROP = "Slice of an open size by computed starts or ends"
+
+GATHERED = "m = Gather <axis = 1> (x, g) i = Cast <to = 7> (m) y = Cast <to = 1> (i)"
+SIZES = "s = Shape (x) m = Gather (s, g) i = Cast <to = 1> (m)"
+FLOORED = "f = Floor (j) k = Cast <to = 7> (f) y = Expand (x, k)"
 
 
 def gated(factor: str, numbers: str) -> onnx.ModelProto:
@@ -50,6 +55,34 @@ def test_a_product_that_opencv_takes_for_hardswish(
 ) -> None:
     found = rewrite(gated(factor, numbers), target=target).unfit
     assert [one.op for one in found] == [GATE] * wrong
+
+
+@pytest.mark.parametrize("target", ["opencv", "opencv-classic", "opencv@4.8", "portable"])
+@pytest.mark.parametrize(
+    ("nodes", "left_out"),
+    [
+        ("m = Mul (x, c) i = Cast <to = 7> (m) y = Cast <to = 1> (i)", True),
+        ("m = Mul (c, x) i = Cast <to = 7> (m) y = Cast <to = 1> (i)", True),
+        ("m = Mul (x, stored) i = Cast <to = 7> (m) y = Cast <to = 1> (i)", False),
+        ("m = Add (x, c) i = Cast <to = 7> (m) y = Cast <to = 1> (i)", False),
+        ("m = Mul (x, c) i = Cast <to = 11> (m) y = Cast <to = 1> (i)", False),
+        (GATHERED, True),
+        (f"{GATHERED} u = Add (y, m)", False),
+        (f"{SIZES} n = Mul (i, c) j = Cast <to = 1> (n) {FLOORED}", False),
+        (f"{SIZES} j = Div (i, c) {FLOORED}", True),
+    ],
+)
+def test_a_cast_that_opencv_leaves_out(target: str, nodes: str, *, left_out: bool) -> None:
+    stored = "c = Constant <value = float {1}> () g = Constant <value = int64[4] {0, 1, 2, 3}> () "
+    model = text_model(
+        stored + nodes,
+        inputs="float[1, 4, 4, 4] x",
+        outputs="float[a, b, c, d] y",
+        constants="float stored = {2.5}",
+        opset=14,
+    )
+    found = [one.op for one in rewrite(model, target=target).unfit]
+    assert (CAST in found) is left_out
 
 
 @pytest.mark.parametrize(
