@@ -163,6 +163,31 @@ def test_a_deviation_in_any_call_of_a_function_is_known() -> None:
     assert failure(spec, ("explicit-pads",)) is None
 
 
+@pytest.mark.parametrize("order", [("symmetric-pads",), ("plain-value", "symmetric-pads")])
+def test_a_pad_that_may_be_fused_is_no_excuse_for_one_that_is(order: tuple[str, ...]) -> None:
+    """A caller gives the pads of the first Pad; a new one lands in the pool, beyond its kernel."""
+    spec = Spec(
+        kind="MaxPool uint8",
+        opset=22,
+        spatial=(4, 3),
+        kernel=(2, 2),
+        strides=(2, 1),
+        dilations=(3, 1),
+        padding="pads",
+        pads=(1, 0, 1, 1),
+        front=(
+            Step("Pad", pads=(1, 2, 2, 1), source="input"),
+            Step("Pad", pads=(0, 1, 1, 0)),
+            Step("Transpose"),
+        ),
+        ceil=True,
+        batch=2,
+        negative=True,
+        seed=737151,
+    )
+    assert failure(spec, order) is None
+
+
 def test_wrong_numbers_are_shrunk_to_one_axis(monkeypatch: pytest.MonkeyPatch) -> None:
     rule = Pass("broken", frozenset(), frozenset(Form), split_with_zero, "")
     monkeypatch.setattr(passes, "all_passes", lambda: {"broken": rule})

@@ -116,13 +116,15 @@ def folded(chain: Chain) -> Pads | None:
 def worse(before: Chain, after: Chain) -> Harm | None:
     """What onnxruntime does wrong with `after` and not with `before`.
 
-    What it computes wrongly before, it must at least still load.
+    What it computes wrongly before, it must at least still load. What it may do wrong before is no
+    excuse for what it surely does wrong afterwards.
     """
-    found = harm(after, doubtful=True)
-    if found is None:
-        return None
-    earlier = harm(before, doubtful=True)
-    return found if earlier is None or (earlier.loads and not found.loads) else None
+    for doubtful in (True, False):
+        found = harm(after, doubtful=doubtful)
+        earlier = harm(before, doubtful=doubtful) if found else None
+        if found and (earlier is None or (earlier.loads and not found.loads)):
+            return found
+    return None
 
 
 def loses_count(chain: Chain) -> bool:
