@@ -334,6 +334,11 @@ class Chain:
         return len(self.axes)
 
     @property
+    def has_fixed_sizes(self) -> bool:
+        """Whether the sizes of all spatial axes are known as numbers."""
+        return all(isinstance(axis.size, int) for axis in self.axes)
+
+    @property
     def tensor_rank(self) -> int:
         """Number of axes of the input, batch and channels included."""
         return len(self.axes) + 2

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onnxpad.geometry.budgets import IN_A_ROW
 from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import constant_integers
@@ -196,7 +197,6 @@ def _is_even(dims: tuple[object, ...] | None, carried: _Carried) -> bool:
 
 
 _FAR = 8
-_LONGEST_ROW = 64
 
 
 _SEEN_THROUGH = CROSSABLE | MAY_VANISH
@@ -309,7 +309,7 @@ def quantised_at(context: Context, node: Node, *, alone: bool) -> Node | None:
 
 def follows_quantised(context: Context, name: str) -> bool:
     """Whether a tensor comes from QuantizeLinear or QLinear..., maybe through other operators."""
-    for _ in range(_LONGEST_ROW):
+    for _ in range(IN_A_ROW):
         maker = context.scope.producers.get(name)
         if maker is None or not maker.inputs:
             return False
@@ -388,7 +388,7 @@ def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], 
     maker, _ = _pad_behind(context, node.inputs[0])
     found: list[Node] = []
     whole = None
-    while maker is not None and len(found) < _LONGEST_ROW:
+    while maker is not None and len(found) < IN_A_ROW:
         step = read_pad(context, maker, rank)
         together = step if whole is None else _sum(step, whole)
         if together is None or step.unclear or step.mode != "constant":

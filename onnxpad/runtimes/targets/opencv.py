@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
-from onnxpad.geometry.windows import Axis, output_size
+from onnxpad.geometry.windows import output_size
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -66,7 +65,7 @@ def _left_over_are_wrong(chain: Chain, pads: Pads) -> bool:
     """
     if not _written_evenly(chain):
         return False
-    sizes = [output_size(axis, *both) for axis, *both in _padded(chain, pads)]
+    sizes = [output_size(axis, *both) for axis, *both in chain.sides(pads)]
     known = [size for size in sizes if isinstance(size, int)]
     if len(known) < len(sizes):
         return any(pads.flat) or _steps_over_nothing(chain)
@@ -76,17 +75,13 @@ def _left_over_are_wrong(chain: Chain, pads: Pads) -> bool:
     return any(_reads_padding(chain, pads, known, cell) for cell in left)
 
 
-def _padded(chain: Chain, pads: Pads) -> Iterator[tuple[Axis, int, int]]:
-    return zip(chain.axes, pads.begins, pads.ends, strict=True)
-
-
 def _steps_over_nothing(chain: Chain) -> bool:
     return all(axis.kernel == axis.stride == 1 for axis in chain.axes)
 
 
 def _reads_padding(chain: Chain, pads: Pads, sizes: list[int], cell: int) -> bool:
     """Whether the window of a cell of the result does, counted along all axes."""
-    for (axis, begin, _), size in reversed(list(zip(_padded(chain, pads), sizes, strict=True))):
+    for (axis, begin, _), size in reversed(list(zip(chain.sides(pads), sizes, strict=True))):
         cell, along = divmod(cell, size)
         taps = [along * axis.stride - begin + tap * axis.dilation for tap in range(axis.kernel)]
         if not isinstance(axis.size, int) or not all(0 <= tap < axis.size for tap in taps):
