@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from math import prod
 
 from onnxpad.geometry.windows import Axis, output_size
-from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.chain import Chain, Pads, PadStep
+from onnxpad.padding.fills import Constant, TensorValue
+from onnxpad.padding.forms import writes_value
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
@@ -118,7 +120,7 @@ _DEPTHWISE = Condition(
 )
 
 
-_AT_SOME_SIZES = "quantised convolutions, x86-64 with AVX-512, 2 and 64 threads"
+_AT_SOME_SIZES = "quantised convolutions, x86-64 with AVX-512: at some sizes, 2 and 64 threads"
 _WRONG_AT_SOME_SIZES = (
     "at some numbers of threads OpenCV computes the last cells of convolutions with int8 weights "
     "wrongly where they read padding, or have a 1x1 kernel and stride 1"
@@ -134,6 +136,14 @@ _OTHER_BYTES = Condition(
     lasting=True,
 )
 
+
+def _writes_negative(step: PadStep) -> bool:
+    """Whether a Pad node writes something that is not known to be 0 or above."""
+    known = step.fill.value if isinstance(step.fill, Constant | TensorValue) else None
+    return writes_value(step) and (known is None or known < 0)
+
+
+_WRITES_NEGATIVE = Condition("it pads with a value below 0", p.of_step(_writes_negative))
 _QUANTISED_NEXT = Condition(
     "a QuantizeLinear is the first to read its result",
     lambda c: bool(c.around.bytes_kept),
@@ -222,7 +232,12 @@ TARGET = Target(
             says="OpenCV takes its input for bytes, behind a quantised tensor and where no "
             "QuantizeLinear is the first to read the result",
         ),
-        miscomputes(p.PAD, t.EIGHT_BIT, p.WRITES_VALUE, by=_seen("Pad of int8: writes 0")),
+        miscomputes(
+            p.PAD,
+            t.element_type("int8"),
+            _WRITES_NEGATIVE,
+            by=_seen("Pad of int8: writes 0 for values below 0"),
+        ),
     ),
     also=("cv2", "opencv-dnn"),
     releases=("5.0",),

@@ -439,6 +439,18 @@ def test_opencv_keeps_sigmoids_in_the_type_of_bytes_that_they_read(
 
 
 @pytest.mark.parametrize(
+    ("kind", "value", "wrong"),
+    [(np.int8, -7, True), (np.int8, 7, False), (np.int8, 0, False), (np.uint8, 121, False)],
+)
+def test_opencv_writes_0_for_bytes_below_0(kind: type, value: int, *, wrong: bool) -> None:
+    pair = [np.array(0.02, np.float32), np.array(3, kind)]
+    bytes_of: Step = ("Pad", [np.array([0, 0, 1, 1, 0, 0, 1, 1]), np.array(value, kind)], {})
+    steps: list[Step] = [("QuantizeLinear", pair, {}), bytes_of, ("DequantizeLinear", pair, {})]
+    found = answers(chain(13, [1, 3, 8, 9], *steps), "opencv")["Pad"]
+    assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+@pytest.mark.parametrize(
     ("size", "kernel", "stride", "wrong"),
     [
         *((12, [4, 1], 2, True), (12, [2, 2], 3, True), (12, [1, 1], 2, False)),
