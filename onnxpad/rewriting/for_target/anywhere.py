@@ -12,6 +12,7 @@ from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.rewriting.for_target.joined_sums import joins_sum
 from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
+    BENT_VOLUMES,
     BLOCKED_NORMS,
     BRANCH,
     BYTES_CHANGED,
@@ -25,6 +26,7 @@ from onnxpad.runtimes.conditions.companions import (
     LINE_NORMS,
     LISTED_SCALES,
     QUANTISED_BYTES,
+    RECTIFIED_RESULT,
     STORED_BOOL,
     SUMS,
     TRAINING,
@@ -42,6 +44,9 @@ _OF_WHOLE_CHANNELS = (
     "GlobalMaxPool",
 )
 _WINDOWS = ("Conv", "ConvTranspose", "MaxPool", "AveragePool")
+_BENT = ("Elu", "Gelu", "HardSigmoid", "HardSwish", "Mish", "Sigmoid", "Tanh")
+_RECTIFIERS = ("Relu", "Clip")
+_SIX = [0, 6]
 _WITH_CONSTANTS = ("Add", "Sub", "Mul", "Div")
 
 
@@ -79,8 +84,8 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield from _conversion(context, node)
     if node.op_type == "Concat" and joins_sum(context, node):
         yield JOINED_SUMS[0]
-    if node.op_type == "Sigmoid" and _changes_bytes(context, node):
-        yield BYTES_CHANGED[0]
+    if node.op_type in (*_BENT, *_RECTIFIERS):
+        yield from _bent(context, node)
 
 
 def _arithmetic(context: Context, node: Node) -> Iterator[str]:
@@ -134,6 +139,38 @@ def _behind_window(context: Context, node: Node) -> bool:
     while maker is not None and maker.op_type not in _WINDOWS and len(maker.inputs) == 1:
         maker = context.scope.producers.get(maker.inputs[0])
     return maker is not None and maker.op_type in _WINDOWS
+
+
+def _bent(context: Context, node: Node) -> Iterator[str]:
+    """What is said of activations, by what they read, alone or with a product (Swish)."""
+    if node.op_type == "Sigmoid" and _changes_bytes(context, node):
+        yield BYTES_CHANGED[0]
+    maker = context.scope.producers.get(node.inputs[0])
+    if maker is None or _axes(context, maker) != _VOLUME:
+        return
+    results = context.scope.outputs if context.scope.parent is None else ()
+    if node.op_type in _RECTIFIERS:
+        limits = [context.constant(name) for name in node.inputs[1:]]
+        limited = (
+            node.op_type == "Relu" or [None if a is None else float(a) for a in limits] == _SIX
+        )
+        if maker.op_type in ("Conv", "ConvTranspose") and limited and node.outputs[0] in results:
+            yield RECTIFIED_RESULT[0]
+        return
+    others = [one for one in context.readers(node.inputs[0]) if one.key != node.key]
+    if node.inputs[0] not in results and {one.op_type for one in others} <= {"Mul"}:
+        while maker is not None and maker.op_type == "BatchNormalization":
+            maker = context.scope.producers.get(maker.inputs[0])
+        if maker is not None and _is_depthwise(context, maker):
+            yield BENT_VOLUMES[0]
+
+
+def _is_depthwise(context: Context, node: Node) -> bool:
+    """Whether it is a convolution with one output for each channel."""
+    if node.op_type != "Conv":
+        return False
+    weight, group = context.type_of(node.inputs[1]).dims, context.attributes(node).get("group", 1)
+    return weight is not None and weight[:2] == (group, 1)
 
 
 def _gates(context: Context, node: Node, name: str) -> bool:

@@ -37,6 +37,9 @@ SUMS = ("Add or Sub of a constant behind an Add of another",)
 """Where nothing else reads the first sum."""
 JOINED_SUMS = ("Concat of a sum behind a convolution or a pool",)
 """Where another axis is as long as the one that it joins, and a third is not."""
+RECTIFIED_RESULT = ("Relu of a convolution of three axes, as a result of the model",)
+"""Or Clip to 0 and 6."""
+BENT_VOLUMES = ("Sigmoid and the like of a depthwise convolution of three axes",)
 TRAINING = ("BatchNormalization in training mode",)
 GLOBAL_VOLUMES = ("global pool of three axes",)
 LINE_NORMS = ("InstanceNormalization of one axis",)
@@ -50,6 +53,8 @@ ANYWHERE = (
     *CHANNELWISE,
     *SUMS,
     *JOINED_SUMS,
+    *RECTIFIED_RESULT,
+    *BENT_VOLUMES,
     *TRAINING,
     *GLOBAL_VOLUMES,
     *LINE_NORMS,

@@ -14,6 +14,7 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
+    BENT_VOLUMES,
     BLOCKED_NORMS,
     BYTES_CHANGED,
     CROP,
@@ -167,6 +168,11 @@ TARGET = Target(
             GATE,
             t.TAKEN_FOR_HARDSWISH,
             by=_seen("Mul by the HardSigmoid of another tensor"),
+        ),
+        miscomputes(
+            BENT_VOLUMES,
+            by=_seen("Sigmoid, Tanh, Elu, HardSigmoid, HardSwish, Mish and Gelu: most end it"),
+            says="OpenCV ends, or computes something else, behind a depthwise 3-D convolution",
         ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends where int32_data has them")),
         miscomputes(

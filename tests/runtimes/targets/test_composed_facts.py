@@ -12,10 +12,12 @@ from onnx import parser
 
 import onnxpad
 from onnxpad.runtimes.conditions.companions import (
+    BENT_VOLUMES,
     BYTES_CHANGED,
     CHANNELWISE,
     GATE,
     JOINED_SUMS,
+    RECTIFIED_RESULT,
     SUMS,
 )
 from onnxpad.runtimes.conditions.rows import Answer
@@ -522,3 +524,63 @@ def test_tflite_joins_sums_along_another_axis_of_the_same_size(
     )
     model.graph.initializer.append(onnx.numpy_helper.from_array(weights(5, 5, 1, 1), "w"))
     assert (JOINED_SUMS[0] in answers(model, "tflite")) is wrong
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dilations", "stride", "pads", "wrong"),
+    [
+        *(([1, 3, 3], [2, 2, 2], 1, [1, 1], False), ([2, 1, 1], [2, 1, 1], 2, [1, 4], False)),
+        *(([2, 1, 1], [2, 1, 1], 3, [1, 2], True), ([2, 1, 1], [2, 1, 1], 3, [4, 3], False)),
+        *(([3, 1, 1], [2, 1, 1], 1, [0, 0], True), ([2, 1, 1], [3, 1, 1], 6, [0, 0], True)),
+    ],
+)
+def test_mnn_counts_the_windows_of_a_dilated_first_axis_as_undilated(
+    kernel: list[int], dilations: list[int], stride: int, pads: list[int], *, wrong: bool
+) -> None:
+    given = {"kernel_shape": kernel, "dilations": dilations, "strides": [stride, 1, 1]}
+    given["pads"] = [pads[0], 0, 0, pads[1], 0, 0]
+    model = chain(13, [1, 4, 8, 8, 8], ("Conv", [weights(4, 4, *kernel)], given))
+    wanted = Answer.MISCOMPUTES if wrong else Answer.TAKES
+    assert answers(model, "mnn")["Conv"] is wanted
+
+
+def of_volumes(op: str, *steps: Step, group: int = 1, rank: int = 3) -> onnx.ModelProto:
+    given = {"kernel_shape": [2] * rank, "group": group, "strides": [1] * rank}
+    arrays = [weights(4, 4 // group, *[2] * rank)]
+    return chain(
+        18, [2, 4, 6, 7, 8][: rank + 2], (op, arrays, given | {"pads": [0] * 2 * rank}), *steps
+    )
+
+
+@pytest.mark.parametrize(
+    ("op", "steps", "rank", "refused"),
+    [
+        *(
+            ("Conv", [RELU], 3, True),
+            ("ConvTranspose", [RELU], 3, True),
+            ("Conv", [RELU], 2, False),
+        ),
+        ("Conv", [RELU, ("Sigmoid", [], {})], 3, False),
+        ("Conv", [("Clip", [np.float32(0), np.float32(6)], {})], 3, True),
+        ("Conv", [("Sigmoid", [], {})], 3, False),
+    ],
+)
+def test_mnn_does_not_find_a_relu_of_volumes(
+    op: str, steps: Sequence[Step], rank: int, *, refused: bool
+) -> None:
+    found = answers(of_volumes(op, *steps, rank=rank), "mnn")
+    assert (RECTIFIED_RESULT[0] in found) is refused
+
+
+@pytest.mark.parametrize(
+    ("bent", "group", "rank", "wrong"),
+    [
+        *(("Sigmoid", 4, 3, True), ("Tanh", 4, 3, True), ("HardSwish", 4, 3, True)),
+        *(("Relu", 4, 3, False), ("Sigmoid", 2, 3, False), ("Sigmoid", 4, 2, False)),
+    ],
+)
+def test_opencv_bends_no_depthwise_volumes(
+    bent: str, group: int, rank: int, *, wrong: bool
+) -> None:
+    found = answers(of_volumes("Conv", (bent, [], {}), group=group, rank=rank), "opencv")
+    assert (BENT_VOLUMES[0] in found) is wrong
