@@ -18,6 +18,7 @@ from onnxpad.runtimes.conditions.companions import (
     BYTES_CHANGED,
     CHANNELWISE,
     COMPUTED_CROP,
+    CONSTANTS_ALONE,
     CONVERSIONS,
     DEQUANTISES,
     GATE,
@@ -35,6 +36,7 @@ from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
 
 _BETA, _NEAR = 0.5, 1e-6
+_LINES_AND_IMAGES = (3, 4)
 _VOLUME = 3
 """The spatial axes of a volume."""
 _OF_WHOLE_CHANNELS = (
@@ -94,6 +96,8 @@ def _arithmetic(context: Context, node: Node) -> Iterator[str]:
         yield GATE[0]
     if _fits_another_axis(context, node):
         yield CHANNELWISE[0]
+    if _has_several_numbers(context, node) and not _slides(context):
+        yield CONSTANTS_ALONE[0]
     makers = [context.scope.producers.get(name) for name in _beside_constant(context, node)]
     if node.op_type in ("Add", "Sub") and any(
         maker is not None
@@ -210,6 +214,21 @@ def _fits_another_axis(context: Context, node: Node) -> bool:
     else:
         taken = (first,) if batch else (last,)
     return any(spatial[axis] == channels[0] for axis in taken)
+
+
+def _has_several_numbers(context: Context, node: Node) -> bool:
+    """Whether a constant beside a tensor of one or two spatial axes has more than one."""
+    others = _beside_constant(context, node)
+    stored = [context.type_of(name).dims or () for name in node.inputs if name not in others]
+    beside = [context.type_of(name).dims or () for name in others]
+    return any(len(shape) in _LINES_AND_IMAGES for shape in beside) and any(
+        size != 1 for shape in stored for size in shape
+    )
+
+
+def _slides(context: Context) -> bool:
+    """Whether the model has a convolution or a pool."""
+    return any(node.op_type in _WINDOWS for node in context.scope.ordered())
 
 
 def _cuts_where_computed(context: Context, node: Node) -> bool:

@@ -33,6 +33,8 @@ GATE = ("Mul by the HardSigmoid of another tensor",)
 """With alpha of 1/6 and a written beta of 0.5: Hardsigmoid as torch writes it, in MobileNetV3."""
 CHANNELWISE = ("constant for each channel that fits another axis as well",)
 """Of an Add, Sub, Mul or Div whose other input has a spatial axis as long as its channels."""
+CONSTANTS_ALONE = ("constant of several numbers in a model without convolutions and pools",)
+"""Of an Add, Sub, Mul or Div of tensors of 3 or 4 axes."""
 SUMS = ("Add or Sub of a constant behind an Add of another",)
 """Where nothing else reads the first sum."""
 JOINED_SUMS = ("Concat of a sum behind a convolution or a pool",)
@@ -51,6 +53,7 @@ ANYWHERE = (
     *QUANTISED_BYTES,
     *GATE,
     *CHANNELWISE,
+    *CONSTANTS_ALONE,
     *SUMS,
     *JOINED_SUMS,
     *RECTIFIED_RESULT,

@@ -15,6 +15,7 @@ from onnxpad.runtimes.conditions.companions import (
     BENT_VOLUMES,
     BYTES_CHANGED,
     CHANNELWISE,
+    CONSTANTS_ALONE,
     GATE,
     JOINED_SUMS,
     RECTIFIED_RESULT,
@@ -584,3 +585,18 @@ def test_opencv_bends_no_depthwise_volumes(
 ) -> None:
     found = answers(of_volumes("Conv", (bent, [], {}), group=group, rank=rank), "opencv")
     assert (BENT_VOLUMES[0] in found) is wrong
+
+
+@pytest.mark.parametrize(
+    ("sizes", "behind", "wrong"),
+    [
+        *(([1, 3, 1, 1], [ZEROS], True), ([3, 1, 1], [RELU], True), ([1, 1, 1, 1], [ZEROS], False)),
+        *(([1, 3, 1, 1], [ZEROS, CONV], False), ([1, 3, 1, 1], [BARE], False)),
+        *(([9], [RELU], True), ([], [RELU], False)),
+    ],
+)
+def test_ncnn_finds_no_batch_without_a_window(
+    sizes: Sequence[int], behind: Sequence[Step], *, wrong: bool
+) -> None:
+    found = answers(chain(13, [1, 3, 8, 9], ("Mul", [weights(*sizes)], {}), *behind), "ncnn")
+    assert (CONSTANTS_ALONE[0] in found) is wrong
