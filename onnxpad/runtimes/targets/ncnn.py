@@ -220,7 +220,7 @@ TARGET = Target(
             "AveragePool",
             w.SAME,
             ~w.SAME_NEGATIVE,
-            w.PADDED | _BEGINS_UNLIKE_STRIDE_ONE | w.CEIL_MODE,
+            (w.PADDED & ~w.COUNTS) | _BEGINS_UNLIKE_STRIDE_ONE | w.CEIL_MODE,
             by=_seen("SAME averages"),
         ),
         miscomputes(

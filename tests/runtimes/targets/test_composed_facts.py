@@ -600,3 +600,11 @@ def test_ncnn_finds_no_batch_without_a_window(
 ) -> None:
     found = answers(chain(13, [1, 3, 8, 9], ("Mul", [weights(*sizes)], {}), *behind), "ncnn")
     assert (CONSTANTS_ALONE[0] in found) is wrong
+
+
+@pytest.mark.parametrize(
+    ("counts", "stride", "right"), [(1, 1, True), (0, 1, False), (1, 2, False)]
+)
+def test_ncnn_counts_the_padding_of_same_averages(counts: int, stride: int, *, right: bool) -> None:
+    more = {"auto_pad": "SAME_UPPER", "count_include_pad": counts, "strides": [stride]}
+    assert (pool("AveragePool", [8], **more, target="ncnn") is Answer.TAKES) is right
