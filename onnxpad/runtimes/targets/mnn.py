@@ -116,7 +116,7 @@ TARGET = Target(
             t.spatial_axes(1, 2),
             w.SAME,
             w.SAME_SHIFTS,
-            by=_seen("1-D and 2-D SAME convolutions, kernels below the stride"),
+            by=_seen("SAME with kernels below the stride"),
         ),
         miscomputes(
             w.TRANSPOSED,
