@@ -203,6 +203,21 @@ def test_tflite_cuts_nothing_off_behind_quantize_linear() -> None:
     assert BYTES in answers(chain(13, [1, 3, 8, 9], *conversions(0), RELU), "tflite")
 
 
+@pytest.mark.parametrize(
+    ("dims", "kernel", "stride", "right"),
+    [
+        *(([9], [2], [3], True), ([13, 11], [2, 2], [5, 5], True), ([9, 8, 9], [3, 2, 2], 3, True)),
+        *(([9, 8, 8], [1, 3, 2], [3, 2, 2], False), ([8, 5, 5], [2, 1, 1], [4, 1, 1], False)),
+    ],
+)
+def test_tflite_shifts_volumes_alone_among_same_upper_pools(
+    dims: list[int], kernel: list[int], stride: list[int] | int, *, right: bool
+) -> None:
+    strides = [stride] * len(dims) if isinstance(stride, int) else stride
+    more = {"kernel_shape": kernel, "strides": strides, "auto_pad": "SAME_UPPER"}
+    assert (pool("MaxPool", dims, **more, target="tflite") is Answer.TAKES) is right
+
+
 @pytest.mark.parametrize(("size", "right"), [(9, False), (10, True)])
 def test_tvm_rounds_the_sizes_of_same_lower_down(size: int, *, right: bool) -> None:
     found = pool("MaxPool", [size], strides=[2], auto_pad="SAME_LOWER", target="tvm")

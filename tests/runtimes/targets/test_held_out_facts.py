@@ -254,7 +254,7 @@ def test_opencv_computes_some_int8_weights_wrongly(form: str) -> None:
 def test_opencv_takes_8_cells_of_bytes_at_once_and_the_last_ones_alone(
     kernel: int, sizes: list[int], given: dict[str, Any], wrong: bool
 ) -> None:
-    more = {"kernel_shape": [kernel] * 2, "kernel": kernel, "sizes": sizes}
+    more: dict[str, Any] = {"kernel_shape": [kernel] * 2, "kernel": kernel, "sizes": sizes}
     found = answers(quantised(np.int8, 0, **given, **more), "opencv")["QLinearConv"]
     assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
 
