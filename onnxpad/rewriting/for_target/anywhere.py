@@ -13,12 +13,14 @@ from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.rewriting.for_target.joined_sums import joins_sum
 from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
+    BENT_VOLUMES,
     BLOCKED_NORMS,
     BRANCH,
     BYTES_CHANGED,
     CASTS_LEFT_OUT,
     CHANNELWISE,
     COMPUTED_CROP,
+    CONSTANTS_ALONE,
     CONVERSIONS,
     DEQUANTISES,
     GATE,
@@ -27,6 +29,7 @@ from onnxpad.runtimes.conditions.companions import (
     LINE_NORMS,
     LISTED_SCALES,
     QUANTISED_BYTES,
+    RECTIFIED_RESULT,
     STORED_BOOL,
     SUMS,
     TRAINING,
@@ -36,6 +39,7 @@ from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
 
 _BETA, _NEAR = 0.5, 1e-6
+_LINES_AND_IMAGES = (3, 4)
 _VOLUME = 3
 """The spatial axes of a volume."""
 _OF_WHOLE_CHANNELS = (
@@ -44,6 +48,9 @@ _OF_WHOLE_CHANNELS = (
     "GlobalAveragePool",
     "GlobalMaxPool",
 )
+_BENT = ("Elu", "Gelu", "HardSigmoid", "HardSwish", "Mish", "Sigmoid", "Tanh")
+_RECTIFIERS = ("Relu", "Clip")
+_SIX = [0, 6]
 _WITH_CONSTANTS = ("Add", "Sub", "Mul", "Div")
 
 
@@ -80,6 +87,8 @@ def _names(context: Context, node: Node) -> Iterator[str]:
     name, holds = _OF_ONE_OPERATOR.get(node.op_type, ("", None))
     if holds is not None and holds(context, node):
         yield name
+    if node.op_type in (*_BENT, *_RECTIFIERS):
+        yield from _bent(context, node)
 
 
 def _arithmetic(context: Context, node: Node) -> Iterator[str]:
@@ -88,6 +97,8 @@ def _arithmetic(context: Context, node: Node) -> Iterator[str]:
         yield GATE[0]
     if _fits_another_axis(context, node):
         yield CHANNELWISE[0]
+    if _has_several_numbers(context, node) and not _slides(context):
+        yield CONSTANTS_ALONE[0]
     makers = [context.scope.producers.get(name) for name in _beside_constant(context, node)]
     if node.op_type in ("Add", "Sub") and any(
         maker is not None
@@ -135,6 +146,38 @@ def _behind_window(context: Context, node: Node) -> bool:
     return maker is not None and maker.op_type in WINDOWS
 
 
+def _bent(context: Context, node: Node) -> Iterator[str]:
+    """What is said of activations, by what they read, alone or with a product (Swish)."""
+    if node.op_type == "Sigmoid" and _changes_bytes(context, node):
+        yield BYTES_CHANGED[0]
+    maker = context.scope.producers.get(node.inputs[0])
+    if maker is None or _axes(context, maker) != _VOLUME:
+        return
+    results = context.scope.outputs if context.scope.parent is None else ()
+    if node.op_type in _RECTIFIERS:
+        limits = [context.constant(name) for name in node.inputs[1:]]
+        limited = (
+            node.op_type == "Relu" or [None if a is None else float(a) for a in limits] == _SIX
+        )
+        if maker.op_type in ("Conv", "ConvTranspose") and limited and node.outputs[0] in results:
+            yield RECTIFIED_RESULT[0]
+        return
+    others = [one for one in context.readers(node.inputs[0]) if one.key != node.key]
+    if node.inputs[0] not in results and {one.op_type for one in others} <= {"Mul"}:
+        while maker is not None and maker.op_type == "BatchNormalization":
+            maker = context.scope.producers.get(maker.inputs[0])
+        if maker is not None and _is_depthwise(context, maker):
+            yield BENT_VOLUMES[0]
+
+
+def _is_depthwise(context: Context, node: Node) -> bool:
+    """Whether it is a convolution with one output for each channel."""
+    if node.op_type != "Conv":
+        return False
+    weight, group = context.type_of(node.inputs[1]).dims, context.attributes(node).get("group", 1)
+    return weight is not None and weight[:2] == (group, 1)
+
+
 def _gates(context: Context, node: Node, name: str) -> bool:
     """Whether one factor is a HardSigmoid, its beta written, of what is not the other."""
     maker = context.scope.producers.get(name)
@@ -172,6 +215,21 @@ def _fits_another_axis(context: Context, node: Node) -> bool:
     else:
         taken = (first,) if batch else (last,)
     return any(spatial[axis] == channels[0] for axis in taken)
+
+
+def _has_several_numbers(context: Context, node: Node) -> bool:
+    """Whether a constant beside a tensor of one or two spatial axes has more than one."""
+    others = _beside_constant(context, node)
+    stored = [context.type_of(name).dims or () for name in node.inputs if name not in others]
+    beside = [context.type_of(name).dims or () for name in others]
+    return any(len(shape) in _LINES_AND_IMAGES for shape in beside) and any(
+        size != 1 for shape in stored for size in shape
+    )
+
+
+def _slides(context: Context) -> bool:
+    """Whether the model has a convolution or a pool."""
+    return any(node.op_type in WINDOWS for node in context.scope.ordered())
 
 
 def _cuts_where_computed(context: Context, node: Node) -> bool:
@@ -269,5 +327,4 @@ _OF_ONE_OPERATOR: Mapping[str, tuple[str, Callable[[Context, Node], bool]]] = {
     "Slice": (COMPUTED_CROP[0], _cuts_where_computed),
     "Cast": (CASTS_LEFT_OUT[0], _is_left_out),
     "Concat": (JOINED_SUMS[0], joins_sum),
-    "Sigmoid": (BYTES_CHANGED[0], _changes_bytes),
 }

@@ -35,10 +35,15 @@ CASTS_LEFT_OUT = ("Cast behind a Mul or Gather by a Constant node",)
 """Between integers and floats. Of Gather where nothing else reads it, and no Mul the Cast."""
 CHANNELWISE = ("constant for each channel that fits another axis as well",)
 """Of an Add, Sub, Mul or Div whose other input has a spatial axis as long as its channels."""
+CONSTANTS_ALONE = ("constant of several numbers in a model without convolutions and pools",)
+"""Of an Add, Sub, Mul or Div of tensors of 3 or 4 axes."""
 SUMS = ("Add or Sub of a constant behind an Add of another",)
 """Where nothing else reads the first sum."""
 JOINED_SUMS = ("Concat of a sum behind a convolution or a pool",)
 """Where another axis is as long as the one that it joins, and a third is not."""
+RECTIFIED_RESULT = ("Relu of a convolution of three axes, as a result of the model",)
+"""Or Clip to 0 and 6."""
+BENT_VOLUMES = ("Sigmoid and the like of a depthwise convolution of three axes",)
 TRAINING = ("BatchNormalization in training mode",)
 GLOBAL_VOLUMES = ("global pool of three axes",)
 LINE_NORMS = ("InstanceNormalization of one axis",)
@@ -51,8 +56,11 @@ ANYWHERE = (
     *GATE,
     *CASTS_LEFT_OUT,
     *CHANNELWISE,
+    *CONSTANTS_ALONE,
     *SUMS,
     *JOINED_SUMS,
+    *RECTIFIED_RESULT,
+    *BENT_VOLUMES,
     *TRAINING,
     *GLOBAL_VOLUMES,
     *LINE_NORMS,

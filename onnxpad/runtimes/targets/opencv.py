@@ -5,12 +5,15 @@ from __future__ import annotations
 from math import prod
 
 from onnxpad.geometry.windows import output_size
-from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.chain import Chain, Pads, PadStep
+from onnxpad.padding.fills import Constant, TensorValue
+from onnxpad.padding.forms import writes_value
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
+    BENT_VOLUMES,
     BLOCKED_NORMS,
     BYTES_CHANGED,
     CASTS_LEFT_OUT,
@@ -108,7 +111,7 @@ _DEPTHWISE = Condition(
 )
 
 
-_AT_SOME_SIZES = "quantised convolutions, x86-64 with AVX-512, 2 and 64 threads"
+_AT_SOME_SIZES = "quantised convolutions, x86-64 with AVX-512: at some sizes, 2 and 64 threads"
 _WRONG_AT_SOME_SIZES = (
     "at some numbers of threads OpenCV computes the last cells of convolutions with int8 weights "
     "wrongly where they read padding, or have a 1x1 kernel and stride 1"
@@ -124,6 +127,14 @@ _OTHER_BYTES = Condition(
     lasting=True,
 )
 
+
+def _writes_negative(step: PadStep) -> bool:
+    """Whether a Pad node writes something that is not known to be 0 or above."""
+    known = step.fill.value if isinstance(step.fill, Constant | TensorValue) else None
+    return writes_value(step) and (known is None or known < 0)
+
+
+_WRITES_NEGATIVE = Condition("it pads with a value below 0", p.of_step(_writes_negative))
 _QUANTISED_NEXT = Condition(
     "a QuantizeLinear is the first to read its result",
     lambda c: bool(c.around.bytes_kept),
@@ -152,6 +163,11 @@ TARGET = Target(
             GATE,
             TAKEN_FOR_HARDSWISH,
             by=_seen("Mul by the HardSigmoid of another tensor"),
+        ),
+        miscomputes(
+            BENT_VOLUMES,
+            by=_seen("Sigmoid, Tanh, Elu, HardSigmoid, HardSwish, Mish and Gelu: most end it"),
+            says="OpenCV ends, or computes something else, behind a depthwise 3-D convolution",
         ),
         refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends where int32_data has them")),
         miscomputes(
@@ -217,7 +233,12 @@ TARGET = Target(
             says="OpenCV takes its input for bytes, behind a quantised tensor and where no "
             "QuantizeLinear is the first to read the result",
         ),
-        miscomputes(p.PAD, t.EIGHT_BIT, p.WRITES_VALUE, by=_seen("Pad of int8: writes 0")),
+        miscomputes(
+            p.PAD,
+            t.element_type("int8"),
+            _WRITES_NEGATIVE,
+            by=_seen("Pad of int8: writes 0 for values below 0"),
+        ),
     ),
     also=("cv2", "opencv-dnn"),
     releases=("5.0",),
