@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from onnxpad.model.graph.attributes import Value
-from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.flat_numbers import constant_integers
+from onnxpad.model.graph.model_inputs import behind_window
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document
 from onnxpad.model.reading.crossing import (
@@ -322,20 +323,33 @@ def follows_quantised(context: Context, name: str) -> bool:
     return False
 
 
-_WINDOWS = frozenset(
-    ["AveragePool", "Conv", "ConvTranspose", "GlobalAveragePool", "LpPool", "MaxPool"]
-)
+_WINDOWS = frozenset(["AveragePool", "Conv", "ConvTranspose", "GlobalAveragePool", "MaxPool"])
+"""What onnxruntime's GPU providers compute with the channels on the last axis."""
 
 
 def follows_window(context: Context, name: str) -> bool:
-    """Whether a convolution or a pool makes a tensor, maybe through other operators."""
+    """Whether a convolution or a pool makes a tensor, maybe through other operators.
+
+    Of an If whose condition is stored, which onnxruntime replaces by a branch, one in a branch.
+    """
+    waiting = [(context.scope, name)]
     for _ in range(_FAR):
-        maker = context.scope.producers.get(name)
-        if maker is None or not maker.inputs:
+        if not waiting:
             return False
-        if maker.op_type in _WINDOWS:
+        scope, name = waiting.pop()
+        maker = scope.producers.get(name)
+        if maker is None:
+            if behind_window(context, name):
+                return True
+        elif maker.op_type in _WINDOWS:
             return True
-        name = maker.inputs[0]
+        elif maker.op_type == "If" and scope is context.scope:
+            if is_stored(context, maker.inputs[0]):
+                place = list(maker.outputs).index(name)
+                bodies = (body for _, body in scope.children.get(maker.key, ()))
+                waiting += [(body, body.proto.output[place].name) for body in bodies]
+        elif maker.inputs:
+            waiting.append((scope, maker.inputs[0]))
     return False
 
 

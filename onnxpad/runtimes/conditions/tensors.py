@@ -120,8 +120,13 @@ def _open_batch(chain: Chain) -> OpenBatch:
 
 BATCH_ABOVE_ONE = Condition("the batch is not 1", _batch, asks=_open_batch, lasting=True)
 
+LOSES_THE_FIRST = Condition(
+    "onnxruntime fuses both with the Conv, and loses the first; that is not about padding",
+    lambda _: True,
+    cure="open the session with optimisations off, or basic ones alone",
+)
 BY_CONSTANT_NODE = Condition(
-    "OpenCV leaves out a Cast behind such a node; that is not about padding",
+    "OpenCV leaves this Cast out; that is not about padding",
     lambda _: True,
     cure="store what that Constant node gives as an initializer",
 )

@@ -13,7 +13,7 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import DEQUANTISES, EVERYTHING
+from onnxpad.runtimes.conditions.companions import ACTIVATED_TWICE, DEQUANTISES, EVERYTHING
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     falls_back,
@@ -83,9 +83,7 @@ TARGET = Target(
         ),
         *since(
             "1.30",
-            miscomputes(
-                "Conv", w.SAME, w.SAME_NEGATIVE, by=_seen("SAME, kernels below the stride")
-            ),
+            miscomputes("Conv", w.SAME_CUTS_BEGIN, by=_seen("SAME, kernels below the stride")),
         ),
         refuses("Conv", w.KERNEL_UNWRITTEN, by=_seen("convolutions without kernel_shape")),
         refuses("Conv", t.THREE_D, w.SAME_LOWER, by=_seen("3-D SAME_LOWER")),
@@ -99,12 +97,14 @@ TARGET = Target(
         miscomputes(w.POOLS, w.SPREAD, by=_seen("pools with dilations")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
-        miscomputes(
+        miscomputes(p.PAD, p.AXES_FROM_END, by=_seen("Pad with axes counted from the end")),
+        refuses(
             p.PAD,
             p.LISTS_AXES,
-            by=_seen("Pad with axes counted from the end"),
-            says="it lists axes, which are computed wrongly where they count from the end",
+            f.FOLLOWS_WINDOW,
+            by=_seen("Pad with axes behind convolutions and pools"),
         ),
+        miscomputes(ACTIVATED_TWICE, t.LOSES_THE_FIRST, by=_seen("Conv and two activations")),
         *loader_rows(_seen, checks_pads=False),
         *fusion_rows(_seen),
         *until(
