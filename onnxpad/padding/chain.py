@@ -234,7 +234,8 @@ class Around:
     DequantizeLinear reads, `bytes_kept` the type in which a QuantizeLinear stores the result of a
     convolution or max pool: the first to read it, of a convolution the only one. `producer` is,
     for averages, the tool that wrote the model; `off_zero` says that a DequantizeLinear makes their
-    input, maybe through other operators, and that bytes of 0 are not worth 0 there.
+    input, maybe through other operators, and that bytes of 0 are not worth 0 there, `least_is_zero`
+    that int8 of -128 are worth 0.
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
     input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its
@@ -254,6 +255,7 @@ class Around:
     bytes_kept: str = ""
     producer: str = ""
     off_zero: bool = False
+    least_is_zero: bool = False
     behind: tuple[Chain, ...] = ()
     reads_input: bool = False
     feeds_alone: Destination | None = None

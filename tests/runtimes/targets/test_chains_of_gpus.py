@@ -216,3 +216,17 @@ def test_lines_have_no_way_before_opencv_4_12() -> None:
     line = one("y = MaxPool <kernel_shape = [2]> (x)", size="9")
     assert rewrite(line, target="opencv@4.10").unfit
     assert not rewrite(line, target="opencv@4.12").unfit
+
+
+@pytest.mark.parametrize(("zero", "before"), [(-128, TAKES), (-100, WRONG), (0, TAKES)])
+def test_openvino_2024_pads_averages_of_int8_with_its_least(zero: int, before: Answer) -> None:
+    scale = f"s = Constant <value = float {{0.1}}> () z = Constant <value = int8 {{{zero}}}> () "
+    nodes = (
+        f"{scale} q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) "
+        "y = AveragePool <kernel_shape = [3, 3], pads = [1, 1, 1, 1], count_include_pad = 1> (d)"
+    )
+    for release in ("2023.3", "2024.6"):
+        assert found(f"openvino@{release}", nodes, opset=17)["AveragePool"] is before
+    for target in ("openvino@2025.3", "openvino"):
+        wanted = WRONG if zero else TAKES
+        assert found(target, nodes, opset=17)["AveragePool"] is wanted
