@@ -80,7 +80,7 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield QUANTISED_BYTES[0]
     if node.op_type in _FUSED_MORE:
         yield from _second_activation(context, node)
-    if node.op_type in _SAID_OF:
+    if node.op_type in _SAID_OF and node.inputs and node.outputs:
         yield from _SAID_OF[node.op_type](context, node)
 
 
