@@ -58,7 +58,6 @@ PADS_FED = Condition(
     "its pads are no input of the model",
 )
 CROPS = Condition("a pad is negative", of_step(lambda s: any(pad < 0 for pad in s.pads.flat)))
-AXES_FROM_END = Condition("it lists axes from the end", of_step(lambda s: s.from_end))
 LISTS_AXES = Condition("it lists axes", of_step(lambda s: PadInput.AXES in s.listed))
 WRITES_VALUE = Condition("it pads with a value other than 0", of_step(writes_value))
 VALUE_NOT_FINITE = Condition(

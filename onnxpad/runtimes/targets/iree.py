@@ -46,23 +46,19 @@ _BEHIND_WRITTEN_ZEROS = Condition(
 )
 
 
-def _mirrors(axes: int, first: int) -> Condition:
-    """Whether so many axes are spatial, and `first` is the first that is padded."""
-
-    def holds(chain: Chain) -> bool:
-        step = chain.pad
-        if step is None or step.unclear:
-            return False
-        sides = zip(step.pads.begins, step.pads.ends, strict=True)
-        padded = [axis for axis, both in enumerate(sides) if any(both)]
-        return len(step.pads.begins) == axes + 2 and padded[:1] == [first]
-
-    return Condition("", holds)
+def _of_line(chain: Chain) -> bool:
+    step = chain.pad
+    if step is None or step.unclear:
+        return False
+    sides = zip(step.pads.begins, step.pads.ends, strict=True)
+    return [any(both) for both in sides] == [False, False, True]
 
 
-_OF_LINE = _mirrors(1, 2).called("it pads the one spatial axis", "it pads another axis than that")
-_OF_PLANE = _mirrors(2, 2).called(
-    "it pads the first of two spatial axes", "the first axis that it pads is not that of two"
+_OF_LINE = Condition(
+    "it pads the one spatial axis", _of_line, "it pads something other than one spatial axis"
+)
+_DILATIONS_WRITTEN = Condition(
+    "`dilations` is written", lambda c: w.writes(c, "dilations"), "`dilations` is not written"
 )
 _BEHIND_OTHER_VALUE = Condition(
     "a Pad node that writes something other than 0 stands in front",
@@ -149,6 +145,7 @@ TARGET = Target(
         ),
         refuses("LpPool", opset_below(18), by=_seen("LpPool of opset 11")),
         refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
+        refuses("LpPool", _DILATIONS_WRITTEN, by=_seen("LpPool")),
         refuses("Conv", THREE_D, _ONE_TO_ONE, by=_seen("3-D depthwise convolutions, unpadded too")),
         refuses(CROP, opset_below(13), by=_seen("Slice of opset 11")),
         refuses(
@@ -157,8 +154,9 @@ TARGET = Target(
             by=_seen("float64: taken with --iree-input-demote-f64-to-f32=false alone"),
         ),
         miscomputes(p.PAD, p.CROPS, by=_seen("negative pads: it ends, or is wrong")),
-        refuses(p.PAD, p.REFLECT, ~_OF_LINE, ~_OF_PLANE, by=_seen("Pad in mode reflect")),
-        untried(p.PAD, p.REFLECT, _OF_PLANE, by=_seen("reflect on planes: some are refused")),
+        refuses(
+            p.PAD, p.REFLECT, ~_OF_LINE, by=_seen("Pad in mode reflect: some of planes are taken")
+        ),
         refuses(p.PAD, p.REFLECT, SPATIAL_SIZES_LEFT_OPEN, by=_seen("Pad in mode reflect")),
         refuses(p.PAD, p.EDGE, p.ON_FOUR_AXES, by=_seen("edge on 4 axes: compiles for minutes")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap: the compiler does not end")),

@@ -56,6 +56,8 @@ _PADS_DIFFER = Condition(
     "not all values of `pads` are equal, those of a Pad of zeros in front included", _differ
 )
 
+_AXES_FROM_END = Condition("it lists axes from the end", p.of_step(lambda step: step.from_end))
+
 TARGET = Target(
     _VERSION,
     (
@@ -99,7 +101,7 @@ TARGET = Target(
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         miscomputes(
             p.PAD,
-            p.AXES_FROM_END,
+            _AXES_FROM_END,
             by=_seen("Pad with axes counted from the end"),
             unshown="small models count axes from the front",
         ),

@@ -189,9 +189,10 @@ MIRROR = 'y = Pad <mode = "reflect"> (x, p)'
         (f"{CROSSED} t = Pad (x, p) y = {TRANSPOSED} (t, w)", "ConvTranspose", WRONG),
         (f"{CROSSED} t = Pad (x, p, v) y = {TRANSPOSED} (t, w)", "ConvTranspose", TAKES),
         (f"{CROSSED} t = Pad (x, p) y = {UNSTRIDED} (t, w)", "ConvTranspose", TAKES),
-        (f"{ALL_SIDES} {MIRROR}", "Pad", Answer.UNKNOWN),
+        (f"{ALL_SIDES} {MIRROR}", "Pad", REFUSES),
         (f"{ONE_SIDE} {MIRROR}", "Pad", REFUSES),
         ("y = LpPool <kernel_shape = [2, 2], pads = [0, 0, 1, 1]> (x)", "LpPool", TAKES),
+        ("y = LpPool <kernel_shape = [2, 2], dilations = [1, 1]> (x)", "LpPool", REFUSES),
     ],
 )
 def test_what_iree_does(nodes: str, op: str, answer: Answer) -> None:
