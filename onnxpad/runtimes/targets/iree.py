@@ -171,8 +171,8 @@ TARGET = Target(
         takes("ConvInteger", by=_seen("ConvInteger with symmetric pads")),
         refuses(w.QUANTISED, w.SAME, by=_seen("SAME QLinearConv and ConvInteger")),
         refuses("ConvInteger", w.ASYMMETRIC, by=_seen("asymmetric ConvInteger")),
-        takes("MaxPool", element_type("int8"), by=_seen("MaxPool of int8 and uint8")),
         miscomputes("MaxPool", element_type("uint8"), by=_seen("MaxPool of int8 and uint8")),
+        untried("MaxPool", element_type("int8"), by=_seen("MaxPool of int8: one of 12 is wrong")),
         untried("AveragePool", element_type("int8", "uint8"), by=_seen("int8 averages")),
     ),
 )
