@@ -12,6 +12,7 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.rewriting.for_target.joined_sums import joins_sum
 from onnxpad.runtimes.conditions.companions import (
+    ACTIVATED_TWICE,
     ANYWHERE,
     BENT_VOLUMES,
     BLOCKED_NORMS,
@@ -28,8 +29,11 @@ from onnxpad.runtimes.conditions.companions import (
     JOINED_SUMS,
     LINE_NORMS,
     LISTED_SCALES,
+    MORE_ACTIVATED_TWICE,
+    PADDED_ACTIVATION,
     QUANTISED_BYTES,
     RECTIFIED_RESULT,
+    SLICED_BYTES,
     STORED_BOOL,
     SUMS,
     TRAINING,
@@ -51,6 +55,11 @@ _OF_WHOLE_CHANNELS = (
 _BENT = ("Elu", "Gelu", "HardSigmoid", "HardSwish", "Mish", "Sigmoid", "Tanh")
 _RECTIFIERS = ("Relu", "Clip")
 _SIX = [0, 6]
+_FUSED = ("Clip", "HardSigmoid", "LeakyRelu", "Relu", "Sigmoid", "Tanh")
+_FUSED_MORE = (*_FUSED, "Elu", "Gelu", "HardSwish", "Softplus", "ThresholdedRelu")
+"""What onnxruntime's WebGPU providers fuse with a Conv, the one in C++ all of them."""
+_FAR = 8
+"""Operators that are looked at in front of a node."""
 _WITH_CONSTANTS = ("Add", "Sub", "Mul", "Div")
 
 
@@ -78,17 +87,10 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield STORED_BOOL[0]
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
-    if node.op_type in _WITH_CONSTANTS:
-        yield from _arithmetic(context, node)
-    if node.op_type in _OF_WHOLE_CHANNELS:
-        yield from _of_whole_channels(context, node)
-    if node.op_type in CONVERSIONS:
-        yield from _conversion(context, node)
-    name, holds = _OF_ONE_OPERATOR.get(node.op_type, ("", None))
-    if holds is not None and holds(context, node):
-        yield name
-    if node.op_type in (*_BENT, *_RECTIFIERS):
-        yield from _bent(context, node)
+    if node.op_type in _FUSED_MORE:
+        yield from _second_activation(context, node)
+    if node.op_type in _SAID_OF and node.inputs and node.outputs:
+        yield from _SAID_OF[node.op_type](context, node)
 
 
 def _arithmetic(context: Context, node: Node) -> Iterator[str]:
@@ -243,6 +245,28 @@ def _cuts_where_computed(context: Context, node: Node) -> bool:
     )
 
 
+def _slice(context: Context, node: Node) -> Iterator[str]:
+    if context.type_of(node.inputs[0]).dtype in ("int8", "uint8"):
+        yield SLICED_BYTES[0]
+    if _cuts_where_computed(context, node):
+        yield COMPUTED_CROP[0]
+
+
+def _pad(context: Context, node: Node) -> Iterator[str]:
+    if _pads_activated_average(context, node):
+        yield PADDED_ACTIVATION[0]
+
+
+def _cast(context: Context, node: Node) -> Iterator[str]:
+    if _is_left_out(context, node):
+        yield CASTS_LEFT_OUT[0]
+
+
+def _concat(context: Context, node: Node) -> Iterator[str]:
+    if joins_sum(context, node):
+        yield JOINED_SUMS[0]
+
+
 def _conversion(context: Context, node: Node) -> Iterator[str]:
     """What is said of a QuantizeLinear or DequantizeLinear."""
     if any(context.type_of(name).dims for name in node.inputs[1:] if name):
@@ -250,6 +274,60 @@ def _conversion(context: Context, node: Node) -> Iterator[str]:
     computed = node.inputs[0] in context.scope.producers and not is_stored(context, node.inputs[0])
     if node.op_type == "DequantizeLinear" and computed:
         yield DEQUANTISES[0]
+
+
+def _second_activation(context: Context, node: Node) -> Iterator[str]:
+    """What is said of an activation behind another one, of a Conv that nothing else reads.
+
+    Of two Relu, or a Relu and a Clip from 0 up, the second alone is right.
+    """
+    first = _maker_alone(context, node, ("Identity",))
+    if first is None or first.op_type not in _FUSED_MORE:
+        return
+    folded = (*_WITH_CONSTANTS, "BatchNormalization", "Identity")
+    maker = _maker_alone(context, first, folded)
+    if maker is None or maker.op_type != "Conv":
+        return
+    low = context.constant(node.inputs[1]) if node.op_type == "Clip" and node.inputs[1:] else None
+    from_zero = node.op_type == "Relu" or (low is not None and low.size == 1 and low.item() >= 0)
+    if first.op_type == "Relu" and from_zero:
+        return
+    common = first.op_type in _FUSED and node.op_type in _FUSED
+    yield (ACTIVATED_TWICE if common else MORE_ACTIVATED_TWICE)[0]
+
+
+def _maker_alone(context: Context, node: Node, passed: tuple[str, ...]) -> Node | None:
+    """What makes the computed input of a node that nothing else reads; `passed` are gone past."""
+    for _ in range(_FAR):
+        computed = [name for name in node.inputs if name and not is_stored(context, name)]
+        if len(computed) != 1 or len(context.readers(computed[0])) > 1:
+            return None
+        if computed[0] in context.scope.outputs:
+            return None
+        maker = context.scope.producers.get(computed[0])
+        if maker is None or maker.op_type not in passed:
+            return maker
+        node = maker
+    return None
+
+
+def _pads_activated_average(context: Context, node: Node) -> bool:
+    """Whether a Relu or Clip stands between an average that pads, and counts no pads, and a Pad."""
+    if context.attributes(node).get("mode", "constant") != "constant":
+        return False
+    met = False
+    for _ in range(_FAR):
+        maker = context.scope.producers.get(node.inputs[0]) if node.inputs else None
+        if maker is None:
+            return False
+        if maker.op_type == "AveragePool":
+            given = context.attributes(maker)
+            pads, auto = given.get("pads", ()), given.get("auto_pad", "NOTSET")
+            padded = auto != "VALID" if auto != "NOTSET" else isinstance(pads, tuple) and any(pads)
+            return met and padded and not given.get("count_include_pad", 0)
+        met = met or maker.op_type in ("Relu", "Clip")
+        node = maker
+    return False
 
 
 def _is_left_out(context: Context, node: Node) -> bool:
@@ -323,8 +401,13 @@ def _quantised(context: Context, node: Node | None) -> bool:
     return False
 
 
-_OF_ONE_OPERATOR: Mapping[str, tuple[str, Callable[[Context, Node], bool]]] = {
-    "Slice": (COMPUTED_CROP[0], _cuts_where_computed),
-    "Cast": (CASTS_LEFT_OUT[0], _is_left_out),
-    "Concat": (JOINED_SUMS[0], joins_sum),
+_SAID_OF: Mapping[str, Callable[[Context, Node], Iterator[str]]] = {
+    **dict.fromkeys(_WITH_CONSTANTS, _arithmetic),
+    **dict.fromkeys(_OF_WHOLE_CHANNELS, _of_whole_channels),
+    **dict.fromkeys(CONVERSIONS, _conversion),
+    "Slice": _slice,
+    "Pad": _pad,
+    "Cast": _cast,
+    "Concat": _concat,
+    **dict.fromkeys((*_BENT, *_RECTIFIERS), _bent),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -17,9 +19,12 @@ from onnxpad.runtimes.conditions.companions import (
 )
 from onnxpad.runtimes.conditions.rows import (
     Condition,
+    Evidence,
+    Row,
     measured,
     miscomputes,
     refuses,
+    since,
     takes,
     until,
 )
@@ -27,7 +32,8 @@ from onnxpad.runtimes.targets import Target
 
 _VERSION = "openvino 2026.4.1, CPU, f32"
 _seen = measured(_VERSION)
-_in_all = measured("openvino 2024.6, 2025.3 and 2026.4.1, CPU, f32")
+_since_2025 = measured("openvino 2025.3 and 2026.4.1, CPU, f32")
+_to_2024 = measured("openvino 2023.3 and 2024.6, CPU, f32")
 _in_2024, _in_2025, _in_2025_4, _in_2026_0 = (
     measured(f"openvino {one}, CPU, f32")
     for one in ("2024.6", "2025.3", "2025.3 and 2025.4.1", "2025.3, 2025.4.1 and 2026.0.0")
@@ -46,6 +52,33 @@ _OFF_ZERO = Condition(
     "zero points are 0, and nothing is added behind them",
 )
 
+_LEAST_IS_ZERO = Condition(
+    "it is int8 that is dequantised, of which -128 is worth 0",
+    lambda c: c.around.least_is_zero,
+    "it is not int8 that is dequantised, of which -128 is worth 0",
+)
+
+
+def _averages_of_bytes(by: Callable[[str], Evidence], *when: Condition) -> tuple[Row, ...]:
+    return (
+        miscomputes(
+            "AveragePool",
+            w.COUNTS,
+            w.PADDED,
+            _OFF_ZERO,
+            *when,
+            by=by("averages behind DequantizeLinear"),
+        ),
+        miscomputes(
+            "AveragePool",
+            f.BEHIND_ZEROS,
+            _OFF_ZERO,
+            *when,
+            by=by("Pad(0) and averages behind DequantizeLinear"),
+        ),
+    )
+
+
 TARGET = Target(
     _VERSION,
     (
@@ -63,19 +96,8 @@ TARGET = Target(
         miscomputes(
             "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
         ),
-        miscomputes(
-            "AveragePool",
-            w.COUNTS,
-            w.PADDED,
-            _OFF_ZERO,
-            by=_in_all("averages behind DequantizeLinear"),
-        ),
-        miscomputes(
-            "AveragePool",
-            f.BEHIND_ZEROS,
-            _OFF_ZERO,
-            by=_in_all("Pad(0) and averages behind DequantizeLinear"),
-        ),
+        *since("2025.3", *_averages_of_bytes(_since_2025)),
+        *until("2024.6", *_averages_of_bytes(_to_2024, ~_LEAST_IS_ZERO)),
         miscomputes("MaxPool", w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes(
             w.TRANSPOSED, w.SAME_UPPER, w.OUTPUT_SHAPE, by=_seen("output_shape with auto_pad")
