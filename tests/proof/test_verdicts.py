@@ -161,9 +161,10 @@ def test_a_wrong_pad_early_in_a_network_does_not_spend_the_budget() -> None:
     kept = [entry for entry in first.attribute if entry.name not in ("auto_pad", "pads")]
     del first.attribute[:]
     first.attribute.extend([*kept, onnx.helper.make_attribute("pads", [0, 1, 1, 1])])
+    started = time.process_time()
     proof = prove(before, after, limits=Limits(seconds=30))
     assert proof.verdict == "refuted"
-    assert proof.seconds < 15
+    assert time.process_time() - started < 15
 
 
 def test_pads_that_a_caller_may_replace_are_no_numbers() -> None:
