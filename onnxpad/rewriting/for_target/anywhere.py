@@ -28,6 +28,7 @@ from onnxpad.runtimes.conditions.companions import (
     LISTED_SCALES,
     QUANTISED_BYTES,
     RECTIFIED_RESULT,
+    RECTIFIED_SUMS,
     STORED_BOOL,
     SUMS,
     TRAINING,
@@ -36,7 +37,8 @@ from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
 
 _BETA, _NEAR = 0.5, 1e-6
-_LINES_AND_IMAGES = (3, 4)
+_IMAGE = 4
+_LINES_AND_IMAGES = (3, _IMAGE)
 _VOLUME = 3
 """The spatial axes of a volume."""
 _OF_WHOLE_CHANNELS = (
@@ -98,6 +100,8 @@ def _arithmetic(context: Context, node: Node) -> Iterator[str]:
         yield CHANNELWISE[0]
     if _has_several_numbers(context, node) and not _slides(context):
         yield CONSTANTS_ALONE[0]
+    if node.op_type == "Add" and _adds_behind_relu(context, node):
+        yield RECTIFIED_SUMS[0]
     makers = [context.scope.producers.get(name) for name in _beside_constant(context, node)]
     if node.op_type in ("Add", "Sub") and any(
         maker is not None
@@ -154,11 +158,8 @@ def _bent(context: Context, node: Node) -> Iterator[str]:
         return
     results = context.scope.outputs if context.scope.parent is None else ()
     if node.op_type in _RECTIFIERS:
-        limits = [context.constant(name) for name in node.inputs[1:]]
-        limited = (
-            node.op_type == "Relu" or [None if a is None else float(a) for a in limits] == _SIX
-        )
-        if maker.op_type in ("Conv", "ConvTranspose") and limited and node.outputs[0] in results:
+        behind = maker.op_type in _WINDOWS[:2] and node.outputs[0] in results
+        if behind and _rectifies(context, node):
             yield RECTIFIED_RESULT[0]
         return
     others = [one for one in context.readers(node.inputs[0]) if one.key != node.key]
@@ -167,6 +168,36 @@ def _bent(context: Context, node: Node) -> Iterator[str]:
             maker = context.scope.producers.get(maker.inputs[0])
         if maker is not None and _is_depthwise(context, maker):
             yield BENT_VOLUMES[0]
+
+
+def _rectifies(context: Context, node: Node) -> bool:
+    """Whether it is a Relu, or a Clip to 0 and 6."""
+    if node.op_type != "Clip":
+        return node.op_type == "Relu"
+    limits = [context.constant(name) for name in node.inputs[1:]]
+    return [None if one is None else one.tolist() for one in limits] == _SIX
+
+
+def _adds_behind_relu(context: Context, node: Node) -> bool:
+    """Whether it adds a constant for each channel, as its second input, to such a convolution."""
+    first, second = node.inputs[:2]
+    sizes, constant = context.type_of(first).dims or (), context.type_of(second).dims or ()
+    if len(sizes) != _IMAGE or sizes[1] == 1 or not is_stored(context, second):
+        return False
+    if constant[-_IMAGE + 1 :] != (sizes[1], 1, 1):
+        return False
+    rectified, maker = False, context.scope.producers.get(first)
+    while maker is not None and (
+        maker.op_type == "Identity"
+        or _rectifies(context, maker)
+        or (rectified and maker.op_type == "Add" and _beside_constant(context, maker))
+    ):
+        if first in context.scope.outputs or len(context.readers(first)) > 1:
+            return False
+        rectified |= _rectifies(context, maker)
+        first = maker.inputs[0]
+        maker = context.scope.producers.get(first)
+    return rectified and maker is not None and maker.op_type in _WINDOWS[:2]
 
 
 def _is_depthwise(context: Context, node: Node) -> bool:
