@@ -64,13 +64,17 @@ def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node
         if (found := judge_plain(target, name, opset)).answer.fails
     }
     for context in survey.contexts if failing else ():
-        for node in context.scope.ordered():
-            for name in _names(context, node) if node.domain in PLAIN_DOMAINS else ():
+        nodes = list(context.scope.ordered())
+        slides = any(node.op_type in _WINDOWS for node in nodes)
+        for node in nodes:
+            plain = node.domain in PLAIN_DOMAINS
+            for name in _names(context, node, slides=slides) if plain else ():
                 if (name, context.scope.opset) in failing:
                     yield context, node, name, failing[name, context.scope.opset]
 
 
-def _names(context: Context, node: Node) -> Iterator[str]:
+def _names(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
+    """`slides` says whether the model has a convolution or a pool."""
     if node.op_type in BRANCH:
         yield node.op_type
     kinds = [(name, context.type_of(name).dtype) for name in node.inputs]
@@ -79,7 +83,7 @@ def _names(context: Context, node: Node) -> Iterator[str]:
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
     if node.op_type in _WITH_CONSTANTS:
-        yield from _arithmetic(context, node)
+        yield from _arithmetic(context, node, slides=slides)
     if node.op_type in _OF_WHOLE_CHANNELS:
         yield from _of_whole_channels(context, node)
     if node.op_type == "Slice" and _cuts_where_computed(context, node):
@@ -92,13 +96,13 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield from _bent(context, node)
 
 
-def _arithmetic(context: Context, node: Node) -> Iterator[str]:
+def _arithmetic(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
     """What is said of sums and products."""
     if node.op_type == "Mul" and any(_gates(context, node, name) for name in node.inputs):
         yield GATE[0]
     if _fits_another_axis(context, node):
         yield CHANNELWISE[0]
-    if _has_several_numbers(context, node) and not _slides(context):
+    if not slides and _has_several_numbers(context, node):
         yield CONSTANTS_ALONE[0]
     if node.op_type == "Add" and _adds_behind_relu(context, node):
         yield RECTIFIED_SUMS[0]
@@ -255,11 +259,6 @@ def _has_several_numbers(context: Context, node: Node) -> bool:
     return any(len(shape) in _LINES_AND_IMAGES for shape in beside) and any(
         size != 1 for shape in stored for size in shape
     )
-
-
-def _slides(context: Context) -> bool:
-    """Whether the model has a convolution or a pool."""
-    return any(node.op_type in _WINDOWS for node in context.scope.ordered())
 
 
 def _cuts_where_computed(context: Context, node: Node) -> bool:
