@@ -33,6 +33,7 @@ from onnxpad.runtimes.conditions.companions import (
     PADDED_ACTIVATION,
     QUANTISED_BYTES,
     RECTIFIED_RESULT,
+    RECTIFIED_SUMS,
     SLICED_BYTES,
     STORED_BOOL,
     SUMS,
@@ -43,7 +44,8 @@ from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
 
 _BETA, _NEAR = 0.5, 1e-6
-_LINES_AND_IMAGES = (3, 4)
+_IMAGE = 4
+_LINES_AND_IMAGES = (3, _IMAGE)
 _VOLUME = 3
 """The spatial axes of a volume."""
 _OF_WHOLE_CHANNELS = (
@@ -73,13 +75,17 @@ def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node
         if (found := judge_plain(target, name, opset)).answer.fails
     }
     for context in survey.contexts if failing else ():
-        for node in context.scope.ordered():
-            for name in _names(context, node) if node.domain in PLAIN_DOMAINS else ():
+        nodes = list(context.scope.ordered())
+        slides = any(node.op_type in WINDOWS for node in nodes)
+        for node in nodes:
+            plain = node.domain in PLAIN_DOMAINS
+            for name in _names(context, node, slides=slides) if plain else ():
                 if (name, context.scope.opset) in failing:
                     yield context, node, name, failing[name, context.scope.opset]
 
 
-def _names(context: Context, node: Node) -> Iterator[str]:
+def _names(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
+    """`slides` says whether the model has a convolution or a pool."""
     if node.op_type in BRANCH:
         yield node.op_type
     kinds = [(name, context.type_of(name).dtype) for name in node.inputs]
@@ -87,20 +93,24 @@ def _names(context: Context, node: Node) -> Iterator[str]:
         yield STORED_BOOL[0]
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
+    if node.op_type in _WITH_CONSTANTS:
+        yield from _arithmetic(context, node, slides=slides)
     if node.op_type in _FUSED_MORE:
         yield from _second_activation(context, node)
     if node.op_type in _SAID_OF and node.inputs and node.outputs:
         yield from _SAID_OF[node.op_type](context, node)
 
 
-def _arithmetic(context: Context, node: Node) -> Iterator[str]:
+def _arithmetic(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
     """What is said of sums and products."""
     if node.op_type == "Mul" and any(_gates(context, node, name) for name in node.inputs):
         yield GATE[0]
     if _fits_another_axis(context, node):
         yield CHANNELWISE[0]
-    if _has_several_numbers(context, node) and not _slides(context):
+    if not slides and _has_several_numbers(context, node):
         yield CONSTANTS_ALONE[0]
+    if node.op_type == "Add" and _adds_behind_relu(context, node):
+        yield RECTIFIED_SUMS[0]
     makers = [context.scope.producers.get(name) for name in _beside_constant(context, node)]
     if node.op_type in ("Add", "Sub") and any(
         maker is not None
@@ -157,11 +167,8 @@ def _bent(context: Context, node: Node) -> Iterator[str]:
         return
     results = context.scope.outputs if context.scope.parent is None else ()
     if node.op_type in _RECTIFIERS:
-        limits = [context.constant(name) for name in node.inputs[1:]]
-        limited = (
-            node.op_type == "Relu" or [None if a is None else float(a) for a in limits] == _SIX
-        )
-        if maker.op_type in ("Conv", "ConvTranspose") and limited and node.outputs[0] in results:
+        behind = maker.op_type in ("Conv", "ConvTranspose") and node.outputs[0] in results
+        if behind and _rectifies(context, node):
             yield RECTIFIED_RESULT[0]
         return
     others = [one for one in context.readers(node.inputs[0]) if one.key != node.key]
@@ -170,6 +177,36 @@ def _bent(context: Context, node: Node) -> Iterator[str]:
             maker = context.scope.producers.get(maker.inputs[0])
         if maker is not None and _is_depthwise(context, maker):
             yield BENT_VOLUMES[0]
+
+
+def _rectifies(context: Context, node: Node) -> bool:
+    """Whether it is a Relu, or a Clip to 0 and 6."""
+    if node.op_type != "Clip":
+        return node.op_type == "Relu"
+    limits = [context.constant(name) for name in node.inputs[1:]]
+    return [None if one is None else one.tolist() for one in limits] == _SIX
+
+
+def _adds_behind_relu(context: Context, node: Node) -> bool:
+    """Whether it adds a constant for each channel, as its second input, to such a convolution."""
+    first, second = node.inputs[:2]
+    sizes, constant = context.type_of(first).dims or (), context.type_of(second).dims or ()
+    if len(sizes) != _IMAGE or sizes[1] == 1 or not is_stored(context, second):
+        return False
+    if constant[-_IMAGE + 1 :] != (sizes[1], 1, 1):
+        return False
+    rectified, maker = False, context.scope.producers.get(first)
+    while maker is not None and (
+        maker.op_type == "Identity"
+        or _rectifies(context, maker)
+        or (rectified and maker.op_type == "Add" and _beside_constant(context, maker))
+    ):
+        if first in context.scope.outputs or len(context.readers(first)) > 1:
+            return False
+        rectified |= _rectifies(context, maker)
+        first = maker.inputs[0]
+        maker = context.scope.producers.get(first)
+    return rectified and maker is not None and maker.op_type in ("Conv", "ConvTranspose")
 
 
 def _is_depthwise(context: Context, node: Node) -> bool:
@@ -227,11 +264,6 @@ def _has_several_numbers(context: Context, node: Node) -> bool:
     return any(len(shape) in _LINES_AND_IMAGES for shape in beside) and any(
         size != 1 for shape in stored for size in shape
     )
-
-
-def _slides(context: Context) -> bool:
-    """Whether the model has a convolution or a pool."""
-    return any(node.op_type in WINDOWS for node in context.scope.ordered())
 
 
 def _cuts_where_computed(context: Context, node: Node) -> bool:
@@ -402,7 +434,6 @@ def _quantised(context: Context, node: Node | None) -> bool:
 
 
 _SAID_OF: Mapping[str, Callable[[Context, Node], Iterator[str]]] = {
-    **dict.fromkeys(_WITH_CONSTANTS, _arithmetic),
     **dict.fromkeys(_OF_WHOLE_CHANNELS, _of_whole_channels),
     **dict.fromkeys(CONVERSIONS, _conversion),
     "Slice": _slice,

@@ -46,6 +46,8 @@ CONSTANTS_ALONE = ("constant of several numbers in a model without convolutions 
 SLICED_BYTES = ("Slice of int8 or uint8",)
 SUMS = ("Add or Sub of a constant behind an Add of another",)
 """Where nothing else reads the first sum."""
+RECTIFIED_SUMS = ("Add of a constant for each channel behind the Relu of a 2-D convolution",)
+"""Or behind Clip to 0 and 6; the constant is the second input."""
 JOINED_SUMS = ("Concat of a sum behind a convolution or a pool",)
 """Where another axis is as long as the one that it joins, and a third is not."""
 RECTIFIED_RESULT = ("Relu of a convolution of three axes, as a result of the model",)
@@ -69,6 +71,7 @@ ANYWHERE = (
     *CONSTANTS_ALONE,
     *SLICED_BYTES,
     *SUMS,
+    *RECTIFIED_SUMS,
     *JOINED_SUMS,
     *RECTIFIED_RESULT,
     *BENT_VOLUMES,

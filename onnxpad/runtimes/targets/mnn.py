@@ -18,6 +18,7 @@ from onnxpad.runtimes.conditions.companions import (
     LOOKUP,
     RANK,
     RECTIFIED_RESULT,
+    RECTIFIED_SUMS,
     TRAINING,
 )
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
@@ -161,6 +162,11 @@ TARGET = Target(
             t.THREE_D,
             _MORE_WINDOWS_UNDILATED,
             by=_seen("3-D convolutions with dilations"),
+        ),
+        miscomputes(
+            RECTIFIED_SUMS,
+            by=_seen("Add of a constant behind the Relu of a convolution"),
+            says="MNN adds the constant in front of the Relu, as a part of the bias",
         ),
         refuses(
             RECTIFIED_RESULT,

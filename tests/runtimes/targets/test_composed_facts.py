@@ -19,6 +19,7 @@ from onnxpad.runtimes.conditions.companions import (
     GATE,
     JOINED_SUMS,
     RECTIFIED_RESULT,
+    RECTIFIED_SUMS,
     SUMS,
 )
 from onnxpad.runtimes.conditions.rows import Answer
@@ -623,3 +624,30 @@ def test_ncnn_finds_no_batch_without_a_window(
 def test_ncnn_counts_the_padding_of_same_averages(counts: int, stride: int, *, right: bool) -> None:
     more = {"auto_pad": "SAME_UPPER", "count_include_pad": counts, "strides": [stride]}
     assert (pool("AveragePool", [8], **more, target="ncnn") is Answer.TAKES) is right
+
+
+@pytest.mark.parametrize(
+    ("nodes", "wrong"),
+    [
+        *(("r = Relu(c) y = Add(r, a)", True), ("r = Clip(c, zero, six) y = Add(r, a)", True)),
+        *(
+            ("r = Relu(c) i = Identity(r) y = Add(i, a)", True),
+            ("r = Relu(c) y = Add(a, r)", False),
+        ),
+        ("t = Add(c, a) r = Relu(t) y = Add(r, a)", True),
+        *(("r = Relu(c) y = Sub(r, a)", False), ("r = Relu(c) y = Add(r, six)", False)),
+        *(("r = Sigmoid(c) y = Add(r, a)", False), ("y = Add(c, a)", False)),
+        *(
+            ("r = Relu(x) y = Add(r, a)", False),
+            ("r = Relu(c) s = Abs(r) t = Add(r, a) y = Mul(s, t)", False),
+        ),
+    ],
+)
+def test_mnn_adds_in_front_of_relu(nodes: str, *, wrong: bool) -> None:
+    model: onnx.ModelProto = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> m (float[1,2,8,9] x) => (float[n,a,b,d] y) '
+        "<float[1,2,1,1] a = {1, 2}, float zero = {0}, float six = {6}, "
+        "float[2,2,1,1] w = {1, 2, 3, 4}> "
+        f"{{ c = Conv <kernel_shape=[1, 1], strides=[1, 1], pads=[0, 0, 0, 0]> (x, w) {nodes} }}"
+    )
+    assert (RECTIFIED_SUMS[0] in answers(model, "mnn")) is wrong
