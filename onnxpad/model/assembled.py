@@ -103,7 +103,9 @@ def _node(piece: Piece, number: int) -> Any:  # noqa: ANN401 - a NodeProto
 
 
 def _written(value: Any) -> Any:  # noqa: ANN401 - what onnx takes
-    """An attribute as onnx takes it; pieces as a body."""
+    """An attribute as onnx takes it; an array as a tensor, pieces as a body."""
+    if isinstance(value, np.ndarray):
+        return numpy_helper.from_array(value)
     if not (isinstance(value, list) and value and isinstance(value[0], Piece)):
         return value
     results = [helper.make_empty_tensor_value_info(name) for name in value[-1].outputs]

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from onnx import TensorProto, helper
 
 from onnxpad.model.assembled import Array, Piece, assembled, list_bools
 from onnxpad.model.opened import Model
@@ -65,7 +64,8 @@ _STARTS = {
 }
 _SLICED = ["starts", "ends", "axes"]
 _TWO: Mapping[str, Any] = {"two": np.array(2, np.float32)}
-_THIRD = helper.make_tensor("c", TensorProto.FLOAT, [], [1 / 3])
+_FLOAT, _INT64 = 1, 7
+"""How onnx numbers element types."""
 _SCALES: Mapping[str, Any] = {
     "scale": np.array(1, np.float32),
     "zero": np.array(3, np.uint8),
@@ -122,10 +122,10 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
         _FLOATS,
     ),
     "Cast behind a Mul or Gather by a Constant node": (
-        [Piece("Constant", [], ["c"], {"value": _THIRD}),
+        [Piece("Constant", [], ["c"], {"value": np.array(1 / 3, np.float32)}),
          Piece("Mul", ["x", "c"], ["m"]),
-         Piece("Cast", ["m"], ["n"], {"to": TensorProto.INT64}),
-         Piece("Cast", ["n"], ["y"], {"to": TensorProto.FLOAT})],
+         Piece("Cast", ["m"], ["n"], {"to": _INT64}),
+         Piece("Cast", ["n"], ["y"], {"to": _FLOAT})],
         {},
         _FLOATS,
     ),
