@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from onnxpad.padding.chain import Chain, Pads
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -59,6 +60,24 @@ _LEAST_IS_ZERO = Condition(
 )
 
 
+def _crops_as_much(chain: Chain) -> bool:
+    """Whether the own pads hold those of the Pad in front, and that has some where a stride is."""
+    step, own = chain.pad, chain.padding
+    if step is None or not isinstance(own, Pads) or len(step.pads.begins) != chain.rank + 2:
+        return False
+    begins, ends = step.pads.begins[2:], step.pads.ends[2:]
+    held = all(a <= b for a, b in zip((*begins, *ends), own.flat, strict=True))
+    outer = any((*step.pads.begins[:2], *step.pads.ends[:2]))
+    sides = zip(chain.axes, begins, ends, strict=True)
+    return held and not outer and any(axis.stride > 1 and (b or e) for axis, b, e in sides)
+
+
+_CROPS_AS_MUCH = Condition(
+    "its pads are at least those of the Pad, along an axis with strides: OpenVINO takes these off",
+    _crops_as_much,
+)
+
+
 def _averages_of_bytes(by: Callable[[str], Evidence], *when: Condition) -> tuple[Row, ...]:
     return (
         miscomputes(
@@ -98,6 +117,14 @@ TARGET = Target(
         ),
         *since("2025.3", *_averages_of_bytes(_since_2025)),
         *until("2024.6", *_averages_of_bytes(_to_2024, ~_LEAST_IS_ZERO)),
+        miscomputes(
+            w.TRANSPOSED,
+            f.BEHIND_ZEROS,
+            _CROPS_AS_MUCH,
+            by=measured("openvino 2023.3, 2024.6, 2025.3 and 2026.4.1, CPU, f32")(
+                "Pad(0) in front of ConvTranspose with pads and strides"
+            ),
+        ),
         miscomputes("MaxPool", w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes(
             w.TRANSPOSED, w.SAME_UPPER, w.OUTPUT_SHAPE, by=_seen("output_shape with auto_pad")

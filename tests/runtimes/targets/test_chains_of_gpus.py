@@ -231,3 +231,27 @@ def test_openvino_2024_pads_averages_of_int8_with_its_least(zero: int, before: A
     for target in ("openvino@2025.3", "openvino"):
         wanted = WRONG if zero else TAKES
         assert found(target, nodes, opset=17)["AveragePool"] is wanted
+
+
+@pytest.mark.parametrize("release", ["", "@2023.3", "@2024.6", "@2025.3"])
+@pytest.mark.parametrize(
+    ("pad", "given", "wrong"),
+    [
+        ("0, 1", "kernel_shape = [2], pads = [1, 1], strides = [2]", True),
+        ("1, 0", "kernel_shape = [2], pads = [1, 1], strides = [2]", True),
+        ("0, 1", "kernel_shape = [2], pads = [0, 1], strides = [2]", True),
+        ("0, 1", "kernel_shape = [2], pads = [1, 0], strides = [2]", False),
+        ("2, 2", "kernel_shape = [2], pads = [1, 1], strides = [2]", False),
+        ("0, 1", "kernel_shape = [2], pads = [1, 1], strides = [1]", False),
+        ("0, 1", "kernel_shape = [2], strides = [2]", False),
+    ],
+)
+def test_openvino_takes_pads_off_crops(release: str, pad: str, given: str, *, wrong: bool) -> None:
+    begin, end = pad.split(", ")
+    nodes = (
+        f"p = Constant <value = int64[6] {{0, 0, {begin}, 0, 0, {end}}}> () t = Pad (x, p) "
+        "w = Constant <value = float[2, 1, 2] {1, 2, 3, 4}> () "
+        f"y = ConvTranspose <{given}> (t, w)"
+    )
+    wanted = WRONG if wrong else TAKES
+    assert found(f"openvino{release}", nodes, opset=17, size="9")["ConvTranspose"] is wanted
