@@ -324,8 +324,8 @@ def _second_activation(context: Context, node: Node) -> Iterator[str]:
     from_zero = node.op_type == "Relu" or (low is not None and low.size == 1 and low.item() >= 0)
     if first.op_type == "Relu" and from_zero:
         return
-    common = first.op_type in _FUSED and node.op_type in _FUSED
-    yield (ACTIVATED_TWICE if common else MORE_ACTIVATED_TWICE)[0]
+    of_both = first.op_type in _FUSED and node.op_type in _FUSED
+    yield (ACTIVATED_TWICE if of_both else MORE_ACTIVATED_TWICE)[0]
 
 
 def _maker_alone(context: Context, node: Node, passed: tuple[str, ...]) -> Node | None:

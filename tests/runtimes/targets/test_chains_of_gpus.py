@@ -45,7 +45,7 @@ def one(nodes: str, *, opset: int = 18, size: str = "8, 9", planes: int = 2) -> 
 
 
 @pytest.mark.parametrize(
-    ("nodes", "common", "more"),
+    ("nodes", "on_both", "more"),
     [
         ("r = Relu (c) y = Sigmoid (r)", True, False),
         ("r = Sigmoid (c) y = Relu (r)", True, False),
@@ -60,9 +60,11 @@ def one(nodes: str, *, opset: int = 18, size: str = "8, 9", planes: int = 2) -> 
         ("r = Elu (c) y = Sigmoid (r)", False, True),
     ],
 )
-def test_onnxruntime_loses_an_activation_on_webgpu(nodes: str, *, common: bool, more: bool) -> None:
-    either = common or more
-    for target, wanted in (("webgpu", either), ("webgpu-jsep", common), ("webgpu@1.25", either)):
+def test_onnxruntime_loses_an_activation_on_webgpu(
+    nodes: str, *, on_both: bool, more: bool
+) -> None:
+    either = on_both or more
+    for target, wanted in (("webgpu", either), ("webgpu-jsep", on_both), ("webgpu@1.25", either)):
         names = found(target, f"e = Constant <value = float {{0}}> () {CONV} {nodes}")
         assert bool({*ACTIVATED_TWICE, *MORE_ACTIVATED_TWICE} & {*names}) is wanted, target
     assert not {*ACTIVATED_TWICE} & {*found("onnxruntime", CONV + "r = Relu (c) y = Tanh (r)")}
