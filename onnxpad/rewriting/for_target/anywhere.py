@@ -16,11 +16,13 @@ from onnxpad.runtimes.conditions.companions import (
     BLOCKED_NORMS,
     BRANCH,
     BYTES_CHANGED,
+    CALLS,
     CASTS_LEFT_OUT,
     CHANNELWISE,
     COMPUTED_CROP,
     CONVERSIONS,
     DEQUANTISES,
+    DISORDER,
     GATE,
     GLOBAL_VOLUMES,
     JOINED_SUMS,
@@ -58,16 +60,25 @@ def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node
     }
     for context in survey.contexts if failing else ():
         for node in context.scope.ordered():
-            for name in _names(context, node) if node.domain in PLAIN_DOMAINS else ():
+            for name in _names(context, node):
                 if (name, context.scope.opset) in failing:
                     yield context, node, name, failing[name, context.scope.opset]
 
 
 def _names(context: Context, node: Node) -> Iterator[str]:
+    if context.scope.stands_early(node):
+        yield DISORDER[0]
+    if context.document.function(node) is not None:
+        yield CALLS[0]
+    elif node.domain in PLAIN_DOMAINS:
+        yield from _plain_names(context, node)
+
+
+def _plain_names(context: Context, node: Node) -> Iterator[str]:
+    """What is said of an operator of ONNX."""
     if node.op_type in BRANCH:
         yield node.op_type
-    kinds = [(name, context.type_of(name).dtype) for name in node.inputs]
-    if any(kind == "bool" and is_stored(context, name) for name, kind in kinds):
+    if any(_is_listed_bool(context, name) for name in node.inputs):
         yield STORED_BOOL[0]
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
@@ -80,6 +91,14 @@ def _names(context: Context, node: Node) -> Iterator[str]:
     name, holds = _OF_ONE_OPERATOR.get(node.op_type, ("", None))
     if holds is not None and holds(context, node):
         yield name
+
+
+def _is_listed_bool(context: Context, name: str) -> bool:
+    """Whether a tensor of bool is stored in int32_data; one of no elements is so in neither."""
+    if context.type_of(name).dtype != "bool" or not is_stored(context, name):
+        return False
+    found = context.stored_tensor(name)
+    return found is not None and len(found.int32_data) > 0
 
 
 def _arithmetic(context: Context, node: Node) -> Iterator[str]:
