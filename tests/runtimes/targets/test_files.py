@@ -11,13 +11,13 @@ from onnxpad.runtimes.conditions.companions import CALLS, DISORDER, STORED_BOOL
 from tests.runtimes.targets.test_held_out_facts import answers
 
 CALLING = """<ir_version: 8, opset_import: ["": 17, "own": 1]>
-g (float[1,2,6,6] x) => (float[1,2,6,6] y) { r = Relu(x) y = own.Block(r) }
+g (float[1,2,6,6] x) => (float[1,2,4,4] y) { r = Relu(x) y = own.Block(r) }
 <domain: "own", opset_import: ["": 17]> Block (a) => (b) {
-  b = MaxPool<kernel_shape=[3,3], strides=[1,1], pads=[1,1,1,1]>(a)
+  b = MaxPool<kernel_shape=[3,3], strides=[1,1]>(a)
 }"""
 DISORDERED = """<ir_version: 8, opset_import: ["": 17]>
-g (float[1,2,6,6] x) => (float[1,2,6,6] y) {
-  y = Neg(r) r = MaxPool<kernel_shape=[3,3], strides=[1,1], pads=[1,1,1,1]>(x)
+g (float[1,2,6,6] x) => (float[1,2,4,4] y) {
+  y = Neg(r) r = MaxPool<kernel_shape=[3,3], strides=[1,1]>(x)
 }"""
 SORTING = ("opencv", "opencv-classic", "onnx2torch", "tvm", "iree", "onnx2keras")
 INLINED = (*SORTING, "openvino", "mnn", "jaxonnxruntime")
