@@ -119,7 +119,7 @@ def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int]:
     )
     open_chain = replace(chain, axes=symbols)
     found = [*candidates(open_chain)]
-    if all(isinstance(axis.size, int) for axis in chain.axes):
+    if chain.has_fixed_sizes:
         for one in candidates(chain)[1:]:
             here = [sized(other.chain, sizes_of(chain)) for other in found]
             if all(other is None or differs(other, one.chain) for other in here):

@@ -55,6 +55,9 @@ that the model computes."""
 READ_BACK: Final = 1000
 """Nodes through which computed pads are followed to the sizes that they hang on."""
 
+IN_A_ROW: Final = 64
+"""Operators, or Pads, one behind the other, through which a tensor is followed."""
+
 READERS: Final = Budget(
     2000, " holds what a Pad writes for more than {most} operators: give them Pads of their own"
 )

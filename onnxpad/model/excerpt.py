@@ -17,11 +17,12 @@ from onnx import (
 from onnxpad.geometry.budgets import ROW
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.context import Context, has_value, tensor_type
-from onnxpad.model.graph.model_inputs import EXCERPT, OUTER, is_model_input
+from onnxpad.model.graph.model_inputs import EXCERPT, OUTER, WINDOW, is_model_input
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.crossing import CROSSABLE
-from onnxpad.padding.operators import PLAIN_DOMAINS
+from onnxpad.model.reading.near_and_far_pads import follows_window
+from onnxpad.padding.operators import PLAIN_DOMAINS, PadInput
 
 MAX_NODES = 128
 LARGE = 65_536
@@ -121,6 +122,7 @@ class _Cutter:
         self._kept = {node.key: node}
         self._names: dict[str, str] = {"": ""}
         self._types: dict[str, Type] = {}
+        self._lists_axes = node.op_type == "Pad" and any(node.inputs[PadInput.AXES :])
 
     def cut(self) -> Excerpt:
         readers: list[Node] = []
@@ -203,6 +205,8 @@ class _Cutter:
 
     def _name(self, name: str) -> str:
         mark = OUTER if is_model_input(self._context, name) else _INNER
+        if self._lists_axes and follows_window(self._context, name):
+            mark = WINDOW
         return self._names.setdefault(name, f"{mark}{len(self._names)}")
 
     def _copy(self, node: Node, copy: NodeProto, index: int) -> None:

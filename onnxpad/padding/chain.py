@@ -85,7 +85,7 @@ class PadStep:
     `unclear` says why its pads, mode or place cannot be used. `computed` are the inputs (1 pads,
     2 value, 3 axes) that the model computes, `listed` those that are written as a list and need
     not be: axes, where the pads are those of some axes only, and a value that is a list of one
-    number.
+    number. `from_end` says whether one of the axes counts from the end.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
     are then what the operator sees.
@@ -98,6 +98,7 @@ class PadStep:
     computed: tuple[int, ...] = ()
     listed: tuple[int, ...] = ()
     crossed: tuple[str, ...] = ()
+    from_end: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,7 +239,8 @@ class Around:
     DequantizeLinear reads, `bytes_kept` the type in which a QuantizeLinear stores the result of a
     convolution or max pool: the first to read it, of a convolution the only one. `producer` is,
     for averages, the tool that wrote the model; `off_zero` says that a DequantizeLinear makes their
-    input, maybe through other operators, and that bytes of 0 are not worth 0 there.
+    input, maybe through other operators, and that bytes of 0 are not worth 0 there, `least_is_zero`
+    that int8 of -128 are worth 0.
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
     input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its
@@ -258,6 +260,7 @@ class Around:
     bytes_kept: str = ""
     producer: str = ""
     off_zero: bool = False
+    least_is_zero: bool = False
     behind: tuple[Chain, ...] = ()
     reads_input: bool = False
     feeds_alone: Destination | None = None
@@ -332,6 +335,11 @@ class Chain:
     def rank(self) -> int:
         """Number of spatial axes."""
         return len(self.axes)
+
+    @property
+    def has_fixed_sizes(self) -> bool:
+        """Whether the sizes of all spatial axes are known as numbers."""
+        return all(isinstance(axis.size, int) for axis in self.axes)
 
     @property
     def tensor_rank(self) -> int:

@@ -55,6 +55,7 @@ class Formal:
     that are equal by chance would spoil. With `fractions`, floats count as the fractions that they
     round; `rounded` says that one did. `vague` says that -inf may be the lowest finite number, as
     maxima read it, or that a name may be an infinity: nothing is computed with infinities then.
+    `readings` are those that maxima used.
     """
 
     computes = True
@@ -71,6 +72,7 @@ class Formal:
         self.chosen_from: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self.infinities: list[int] = []
         self.vague = False
+        self.readings: set[str] = set()
         self._embedded: dict[int, tuple[Array, Cells]] = {}
         self._maxima: dict[Hashable, dict[frozenset[int], int]] = {}
         self._drawn: list[int] = []
@@ -300,8 +302,7 @@ class Formal:
                 members.add(self.number(top))
                 bounds.append(top)
         if not members:
-            self.vague |= not known <= set(self.infinities)
-            return self.infinity(-1)
+            return self._bottom(known)
         if len(members) == 1:
             return members.pop()
         key = frozenset(members)
@@ -310,6 +311,13 @@ class Formal:
         if bounds:
             self.least[element] = max(bounds)
         return element
+
+    def _bottom(self, known: set[int]) -> int:
+        """The maximum of -inf and the lowest finite number, where nothing else is in it."""
+        if not known <= set(self.infinities):
+            self.vague = True
+            self.readings.add("a maximum of the lowest finite numbers alone is -inf")
+        return self.infinity(-1)
 
     def _largest_moved(self, row: frozenset[int], point: Fraction, floor: Number) -> int:
         """max(a + z, b + z) as max(a, b) + z: types that differ by their zero point agree."""

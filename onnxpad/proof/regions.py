@@ -166,6 +166,7 @@ def compare(region: Region, sizes: Sizes, shop: Workshop) -> Mismatch | bool:
         d = Formal(Field(shop.source), fractions=shop.fractions)
         found, once = _compare_once(region, d, sizes, shop)
         shop.notes.rounded |= d.rounded
+        shop.notes.readings |= d.readings
         if isinstance(found, Mismatch):
             return found
         has_result = found

@@ -68,6 +68,7 @@ _SCALES: Mapping[str, Any] = {
     "scale": np.array(1, np.float32),
     "zero": np.array(3, np.uint8),
 }
+_WEIGHT: Mapping[str, Any] = {"weight": np.array([[1, -1]], np.float32).reshape(1, 2, 1, 1)}
 _BRANCHES = {
     "then_branch": [Piece("Relu", ["x"], ["a"])],
     "else_branch": [Piece("Neg", ["x"], ["b"])],
@@ -124,6 +125,27 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
          Piece("Cast", ["m"], ["n"], {"to": np.dtype("int64")}),
          Piece("Cast", ["n"], ["y"], {"to": np.dtype("float32")})],
         {},
+        _FLOATS,
+    ),
+    "activation behind the activation of a Conv": (
+        [Piece("Conv", ["x", "weight"], ["c"], {"kernel_shape": [1, 1]}),
+         Piece("Relu", ["c"], ["r"]),
+         Piece("Sigmoid", ["r"], ["y"])],
+        _WEIGHT,
+        _FLOATS,
+    ),
+    "Elu, Gelu, HardSwish, Softplus or ThresholdedRelu, and another, of a Conv": (
+        [Piece("Conv", ["x", "weight"], ["c"], {"kernel_shape": [1, 1]}),
+         Piece("Elu", ["c"], ["r"]),
+         Piece("Sigmoid", ["r"], ["y"])],
+        _WEIGHT,
+        _FLOATS,
+    ),
+    "Slice of int8 or uint8": (
+        [Piece("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
+         Piece("Slice", ["q", *_SLICED], ["s"]),
+         Piece("DequantizeLinear", ["s", "scale", "zero"], ["y"])],
+        {**_STARTS, "scale": np.array(1, np.float32), "zero": np.array(3, np.int8)},
         _FLOATS,
     ),
     "Add or Sub of a constant behind an Add of another": (

@@ -124,9 +124,8 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     (NHWC, NCHW) where shapes tell; `data` is a file or folder with both, or several. Without them,
     `samples` random inputs are drawn from `seed`, of several sizes where sizes are open (`dims` or
     `input_shapes` fix them: {'images': (1, 3, 64, 64)}). `ambiguous` decides between auto_pad and
-    pads. Beyond `timeout` (60 s; for a proof 20 s of the processor beside runs, 60 s alone) and
-    `memory` of a child (2 GiB; more for large models) nothing is decided. Raises RequestError,
-    ModelError, and RuntimeUnavailable.
+    pads. Beyond `timeout` (60 s; a proof beside runs: 20 s of CPU) and `memory` of a child (2 GiB;
+    more for large models) nothing is decided. Raises RequestError, ModelError, RuntimeUnavailable.
     """
     _check(after, (data, inputs, outputs), samples, both=proof_only and run_only)
     tolerance = tolerance_of(atol, rtol)

@@ -25,6 +25,7 @@ REASONS = {
     "too many numbers are computed with sizes": "a count for every cell, as large as the data",
     "lemma 2 asks for ": "strides and moduli make more sizes than the limit",
     "the budget of ": "many open axes of a large window",
+    "an infinity meets arithmetic": "a scale that a caller may give instead: its sign is not known",
     "SAME over an axis of 0 cells": "what is in front leaves no cells at a stated size",
     "Gather by indices that are not known": "indices that a caller may give instead",
     "the first model has no result at any size": "there is nothing to prove",

@@ -161,9 +161,10 @@ def test_a_wrong_pad_early_in_a_network_does_not_spend_the_budget() -> None:
     kept = [entry for entry in first.attribute if entry.name not in ("auto_pad", "pads")]
     del first.attribute[:]
     first.attribute.extend([*kept, onnx.helper.make_attribute("pads", [0, 1, 1, 1])])
+    started = time.process_time()
     proof = prove(before, after, limits=Limits(seconds=30))
     assert proof.verdict == "refuted"
-    assert proof.seconds < 15
+    assert time.process_time() - started < 15
 
 
 def test_pads_that_a_caller_may_replace_are_no_numbers() -> None:
@@ -662,3 +663,15 @@ def test_an_infinity_swallows_the_finite_numbers_of_a_sum(before: str, after: st
 def test_no_infinity_is_taken_for_another_number(before: str, after: str) -> None:
     first, second = (pool(f"{SCALE} {body}") for body in (before, after))
     assert prove(first, second).verdict != "proved"
+
+
+def test_a_window_of_the_lowest_number_alone_is_a_reading() -> None:
+    """By the text -34 and -inf; runtimes begin maxima with the lowest number and give -34 twice."""
+    first, second = (pool(f"{SCALE} {one} {POOLED} y = Mul(m, k)") for one in (LOWEST, ENDLESS))
+    found = prove(first, second)
+    assert found.verdict == "proved"
+    assert found.readings == ("a maximum of the lowest finite numbers alone is -inf",)
+    wider = "f = Pad(x, n, e) y = MaxPool<kernel_shape = [3]>(f)"
+    first, second = (pool(f"{SCALE} {one} {wider}") for one in (LOWEST, ENDLESS))
+    found = prove(first, second)
+    assert (found.verdict, found.readings) == ("proved", ()), "each window holds a number"

@@ -45,6 +45,7 @@ WITHOUT = {
         "asymmetric-qlinearconv-of-an-input-of-the-model",
         "qlinearconv-of-an-input-of-the-model",
     },
+    "webgpu-jsep": {"pad-with-axes-counted-from-the-end"},
     "onnxruntime-openvino": {"same-with-kernels-below-the-stride"},
     "tflite": {"pad-of-inputs-such-as-1x4x4x4"},
 }

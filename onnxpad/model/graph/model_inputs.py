@@ -1,4 +1,4 @@
-"""Inputs of the whole model, which an excerpt that was cut out of it tells by their names."""
+"""What an excerpt tells of the whole model, out of which it was cut, by the names of its inputs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from onnxpad.model.graph.context import Context
 EXCERPT = "excerpt of onnxpad"
 OUTER = "i"
 """How tensors of an excerpt are called that are inputs of the whole model."""
+WINDOW = "w"
+"""How those are called that convolutions or pools of the whole model make, where that matters."""
 
 
 def is_model_input(context: Context, name: str) -> bool:
@@ -15,3 +17,9 @@ def is_model_input(context: Context, name: str) -> bool:
     if scope.parent is not None or scope.is_function or name not in scope.input_places:
         return False
     return scope.proto.name != EXCERPT or name.startswith(OUTER)
+
+
+def behind_window(context: Context, name: str) -> bool:
+    """Whether it is the input of an excerpt that a convolution or a pool of the model makes."""
+    scope = context.scope
+    return scope.proto.name == EXCERPT and name in scope.input_places and name.startswith(WINDOW)

@@ -8,9 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from onnxpad.geometry.budgets import IN_A_ROW
 from onnxpad.model.graph.attributes import Value
-from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.flat_numbers import constant_integers
+from onnxpad.model.graph.model_inputs import behind_window
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document
 from onnxpad.model.reading.crossing import (
@@ -196,7 +198,6 @@ def _is_even(dims: tuple[object, ...] | None, carried: _Carried) -> bool:
 
 
 _FAR = 8
-_LONGEST_ROW = 64
 
 
 _SEEN_THROUGH = CROSSABLE | MAY_VANISH
@@ -284,6 +285,7 @@ def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dic
         return facts
     if op.kind is Kind.AVERAGE:
         facts["off_zero"] = is_off_zero(context, node.inputs[0])
+        facts["least_is_zero"] = not is_off_zero(context, node.inputs[0], zero=-128)
     if op.kind is Kind.MAX:
         facts["behind_quantised"] = follows_quantised(context, node.inputs[0])
     if op.kind in (Kind.CONVOLUTION, Kind.MAX) and not op.quantised:
@@ -309,7 +311,7 @@ def quantised_at(context: Context, node: Node, *, alone: bool) -> Node | None:
 
 def follows_quantised(context: Context, name: str) -> bool:
     """Whether a tensor comes from QuantizeLinear or QLinear..., maybe through other operators."""
-    for _ in range(_LONGEST_ROW):
+    for _ in range(IN_A_ROW):
         maker = context.scope.producers.get(name)
         if maker is None or not maker.inputs:
             return False
@@ -319,20 +321,33 @@ def follows_quantised(context: Context, name: str) -> bool:
     return False
 
 
-_WINDOWS = frozenset(
-    ["AveragePool", "Conv", "ConvTranspose", "GlobalAveragePool", "LpPool", "MaxPool"]
-)
+_WINDOWS = frozenset(["AveragePool", "Conv", "ConvTranspose", "GlobalAveragePool", "MaxPool"])
+"""What onnxruntime's GPU providers compute with the channels on the last axis."""
 
 
 def follows_window(context: Context, name: str) -> bool:
-    """Whether a convolution or a pool makes a tensor, maybe through other operators."""
+    """Whether a convolution or a pool makes a tensor, maybe through other operators.
+
+    Of an If whose condition is stored, which onnxruntime replaces by a branch, one in a branch.
+    """
+    waiting = [(context.scope, name)]
     for _ in range(_FAR):
-        maker = context.scope.producers.get(name)
-        if maker is None or not maker.inputs:
+        if not waiting:
             return False
-        if maker.op_type in _WINDOWS:
+        scope, name = waiting.pop()
+        maker = scope.producers.get(name)
+        if maker is None:
+            if behind_window(context, name):
+                return True
+        elif maker.op_type in _WINDOWS:
             return True
-        name = maker.inputs[0]
+        elif maker.op_type == "If" and scope is context.scope:
+            if is_stored(context, maker.inputs[0]):
+                place = list(maker.outputs).index(name)
+                bodies = (body for _, body in scope.children.get(maker.key, ()))
+                waiting += [(body, body.proto.output[place].name) for body in bodies]
+        elif maker.inputs:
+            waiting.append((scope, maker.inputs[0]))
     return False
 
 
@@ -388,7 +403,7 @@ def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], 
     maker, _ = _pad_behind(context, node.inputs[0])
     found: list[Node] = []
     whole = None
-    while maker is not None and len(found) < _LONGEST_ROW:
+    while maker is not None and len(found) < IN_A_ROW:
         step = read_pad(context, maker, rank)
         together = step if whole is None else _sum(step, whole)
         if together is None or step.unclear or step.mode != "constant":

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from onnxpad.geometry.budgets import IN_A_ROW
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import IDLE, data_position, hands_on
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
-_STEPS_BACK = 64
 _LAST = 2**63 - 1
 _MOVES = frozenset({"Cast", "Transpose", "Expand"})
 _NEUTRAL = {"Mul": 1, "Div": 1, "Add": 0, "Sub": 0}
@@ -62,7 +62,7 @@ def made_by(context: Context | None, name: str) -> tuple[Context, Node] | None:
     For what a function is given that is at its call; a body of If is read as if inlined, which
     happens where its condition is constant.
     """
-    for _ in range(_STEPS_BACK):
+    for _ in range(IN_A_ROW):
         if context is None:
             return None
         maker = context.scope.producers.get(name)

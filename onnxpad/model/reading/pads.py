@@ -72,7 +72,8 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     alone = value != "" and context.type_of(value).dims == (1,)
     lists = (PadInput.VALUE,) * alone + (PadInput.AXES,) * (axes is not None)
     made = _computed(context, node, fill)
-    return PadStep(step.pads, fill, step.mode, step.unclear, made, lists)
+    from_end = any(axis < 0 for axis in axes or ())
+    return PadStep(step.pads, fill, step.mode, step.unclear, made, lists, from_end=from_end)
 
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:

@@ -263,8 +263,8 @@ _KEEPS_ZERO = frozenset(
 )
 
 
-def is_off_zero(context: Context, name: str) -> bool:
-    """Whether a tensor is dequantised, and a byte of 0 is not worth 0.
+def is_off_zero(context: Context, name: str, zero: int = 0) -> bool:
+    """Whether a tensor is dequantised, and a byte of `zero` is not worth 0.
 
     The conversion may stand in front of operators past which OpenVINO moves it.
     """
@@ -274,7 +274,7 @@ def is_off_zero(context: Context, name: str) -> bool:
         if maker is None or not maker.inputs:
             return False
         if _is(maker, "DequantizeLinear"):
-            return moved or zero_fill(context, maker) != Constant(0)
+            return moved or zero_fill(context, maker) != Constant(zero)
         moved = moved or maker.op_type in _MOVES_ZERO
         if maker.op_type not in _MOVES_ZERO | _KEEPS_ZERO:
             return False

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from onnx import FunctionProto
 
+from onnxpad.geometry.budgets import IN_A_ROW
 from onnxpad.model.graph.attributes import bindings_of
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
@@ -16,8 +17,6 @@ from onnxpad.model.reading.optimised import vanishes
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import PLAIN_DOMAINS
-
-_STEPS = 64
 
 
 class _Tensor(NamedTuple):
@@ -34,7 +33,7 @@ def readers_behind(context: Context, name: str) -> Iterator[tuple[Context, Node]
     """
     pending = [_Tensor(context, name)]
     for tensor in pending:
-        if tensor.name in tensor.context.in_a_row and len(pending) < _STEPS:
+        if tensor.name in tensor.context.in_a_row and len(pending) < IN_A_ROW:
             pending.append(_Tensor(tensor.context, tensor.context.in_a_row[tensor.name]))
             continue
         if isinstance(tensor.context.scope.proto, FunctionProto):
@@ -42,7 +41,7 @@ def readers_behind(context: Context, name: str) -> Iterator[tuple[Context, Node]
         direct = list(_direct(tensor.context, tensor.name))
         for inner, reader in direct:
             here = _Tensor(inner, tensor.name)
-            further = list(_behind(here, reader)) if len(pending) < _STEPS else []
+            further = list(_behind(here, reader)) if len(pending) < IN_A_ROW else []
             pending += further
             if not further and reader.domain in PLAIN_DOMAINS:
                 yield inner, reader

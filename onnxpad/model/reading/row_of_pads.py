@@ -10,7 +10,7 @@ from typing import NamedTuple
 from onnx import FunctionProto
 
 from onnxpad.errors import ModelError
-from onnxpad.geometry.budgets import READERS
+from onnxpad.geometry.budgets import IN_A_ROW, READERS
 from onnxpad.model.graph.attributes import bindings_of
 from onnxpad.model.graph.context import Context, valued_inputs
 from onnxpad.model.graph.nodes import Node
@@ -21,7 +21,6 @@ from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.readers_for_fusion import readers_behind
 from onnxpad.padding.chain import Chain, InFront, Pads, PadStep, Unclear
 
-_STEPS_BACK = 64
 _SIZES = ("Shape", "Size")
 
 
@@ -68,7 +67,7 @@ def row_in_front(
     found: list[InFront] = []
     untold, readers, reading = False, 1, (context, node, name)
     equal = _twins(*reading).results
-    for _ in range(_STEPS_BACK):
+    for _ in range(IN_A_ROW):
         if reached is None or _ends(reached.context, reached.name):
             break
         readers = max(readers, _readers(reached, gone) - _twins(*reading).made_one)
@@ -124,7 +123,7 @@ def copied_out(context: Context, name: str) -> bool:
 
 def _is_result(context: Context, name: str) -> bool:
     """Whether Identities alone lie between a tensor and a result of the graph."""
-    for _ in range(_STEPS_BACK):
+    for _ in range(IN_A_ROW):
         if name in context.scope.outputs or context.scope.uses.get(name, 0) != 1:
             break
         readers = context.readers(name)
@@ -300,7 +299,7 @@ def _in_order(step: PadStep, order: tuple[int, ...] | None) -> PadStep:
 
 def _follows_transpose(context: Context, pad: Node) -> bool:
     name = pad.inputs[0]
-    for _ in range(_STEPS_BACK):
+    for _ in range(IN_A_ROW):
         maker = context.scope.producers.get(name)
         if maker is None or not (is_pad(maker) or vanishes(context, maker)):
             return False

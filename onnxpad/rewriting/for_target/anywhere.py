@@ -12,7 +12,9 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.rewriting.for_target.joined_sums import joins_sum
 from onnxpad.runtimes.conditions.companions import (
+    ACTIVATED_TWICE,
     ANYWHERE,
+    BENT_VOLUMES,
     BLOCKED_NORMS,
     BRANCH,
     BYTES_CHANGED,
@@ -20,6 +22,7 @@ from onnxpad.runtimes.conditions.companions import (
     CASTS_LEFT_OUT,
     CHANNELWISE,
     COMPUTED_CROP,
+    CONSTANTS_ALONE,
     CONVERSIONS,
     DEQUANTISES,
     DISORDER,
@@ -28,7 +31,12 @@ from onnxpad.runtimes.conditions.companions import (
     JOINED_SUMS,
     LINE_NORMS,
     LISTED_SCALES,
+    MORE_ACTIVATED_TWICE,
+    PADDED_ACTIVATION,
     QUANTISED_BYTES,
+    RECTIFIED_RESULT,
+    RECTIFIED_SUMS,
+    SLICED_BYTES,
     STORED_BOOL,
     SUMS,
     TRAINING,
@@ -38,6 +46,8 @@ from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
 
 _BETA, _NEAR = 0.5, 1e-6
+_IMAGE = 4
+_LINES_AND_IMAGES = (3, _IMAGE)
 _VOLUME = 3
 """The spatial axes of a volume."""
 _OF_WHOLE_CHANNELS = (
@@ -46,6 +56,14 @@ _OF_WHOLE_CHANNELS = (
     "GlobalAveragePool",
     "GlobalMaxPool",
 )
+_BENT = ("Elu", "Gelu", "HardSigmoid", "HardSwish", "Mish", "Sigmoid", "Tanh")
+_RECTIFIERS = ("Relu", "Clip")
+_SIX = [0, 6]
+_FUSED = ("Clip", "HardSigmoid", "LeakyRelu", "Relu", "Sigmoid", "Tanh")
+_FUSED_MORE = (*_FUSED, "Elu", "Gelu", "HardSwish", "Softplus", "ThresholdedRelu")
+"""What onnxruntime's WebGPU providers fuse with a Conv, the one in C++ all of them."""
+_FAR = 8
+"""Operators that are looked at in front of a node."""
 _WITH_CONSTANTS = ("Add", "Sub", "Mul", "Div")
 
 
@@ -59,22 +77,25 @@ def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node
         if (found := judge_plain(target, name, opset)).answer.fails
     }
     for context in survey.contexts if failing else ():
-        for node in context.scope.ordered():
-            for name in _names(context, node):
+        nodes = list(context.scope.ordered())
+        slides = any(node.op_type in WINDOWS for node in nodes)
+        for node in nodes:
+            for name in _names(context, node, slides=slides):
                 if (name, context.scope.opset) in failing:
                     yield context, node, name, failing[name, context.scope.opset]
 
 
-def _names(context: Context, node: Node) -> Iterator[str]:
+def _names(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
+    """`slides` says whether the model has a convolution or a pool."""
     if context.scope.stands_early(node):
         yield DISORDER[0]
     if context.document.function(node) is not None:
         yield CALLS[0]
     elif node.domain in PLAIN_DOMAINS:
-        yield from _plain_names(context, node)
+        yield from _plain_names(context, node, slides=slides)
 
 
-def _plain_names(context: Context, node: Node) -> Iterator[str]:
+def _plain_names(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
     """What is said of an operator of ONNX."""
     if node.op_type in BRANCH:
         yield node.op_type
@@ -83,14 +104,11 @@ def _plain_names(context: Context, node: Node) -> Iterator[str]:
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
     if node.op_type in _WITH_CONSTANTS:
-        yield from _arithmetic(context, node)
-    if node.op_type in _OF_WHOLE_CHANNELS:
-        yield from _of_whole_channels(context, node)
-    if node.op_type in CONVERSIONS:
-        yield from _conversion(context, node)
-    name, holds = _OF_ONE_OPERATOR.get(node.op_type, ("", None))
-    if holds is not None and holds(context, node):
-        yield name
+        yield from _arithmetic(context, node, slides=slides)
+    if node.op_type in _FUSED_MORE:
+        yield from _second_activation(context, node)
+    if node.op_type in _SAID_OF and node.inputs and node.outputs:
+        yield from _SAID_OF[node.op_type](context, node)
 
 
 def _is_listed_bool(context: Context, name: str) -> bool:
@@ -101,12 +119,16 @@ def _is_listed_bool(context: Context, name: str) -> bool:
     return found is not None and len(found.int32_data) > 0
 
 
-def _arithmetic(context: Context, node: Node) -> Iterator[str]:
+def _arithmetic(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
     """What is said of sums and products."""
     if node.op_type == "Mul" and any(_gates(context, node, name) for name in node.inputs):
         yield GATE[0]
     if _fits_another_axis(context, node):
         yield CHANNELWISE[0]
+    if not slides and _has_several_numbers(context, node):
+        yield CONSTANTS_ALONE[0]
+    if node.op_type == "Add" and _adds_behind_relu(context, node):
+        yield RECTIFIED_SUMS[0]
     makers = [context.scope.producers.get(name) for name in _beside_constant(context, node)]
     if node.op_type in ("Add", "Sub") and any(
         maker is not None
@@ -154,6 +176,65 @@ def _behind_window(context: Context, node: Node) -> bool:
     return maker is not None and maker.op_type in WINDOWS
 
 
+def _bent(context: Context, node: Node) -> Iterator[str]:
+    """What is said of activations, by what they read, alone or with a product (Swish)."""
+    if node.op_type == "Sigmoid" and _changes_bytes(context, node):
+        yield BYTES_CHANGED[0]
+    maker = context.scope.producers.get(node.inputs[0])
+    if maker is None or _axes(context, maker) != _VOLUME:
+        return
+    results = context.scope.outputs if context.scope.parent is None else ()
+    if node.op_type in _RECTIFIERS:
+        behind = maker.op_type in ("Conv", "ConvTranspose") and node.outputs[0] in results
+        if behind and _rectifies(context, node):
+            yield RECTIFIED_RESULT[0]
+        return
+    others = [one for one in context.readers(node.inputs[0]) if one.key != node.key]
+    if node.inputs[0] not in results and {one.op_type for one in others} <= {"Mul"}:
+        while maker is not None and maker.op_type == "BatchNormalization":
+            maker = context.scope.producers.get(maker.inputs[0])
+        if maker is not None and _is_depthwise(context, maker):
+            yield BENT_VOLUMES[0]
+
+
+def _rectifies(context: Context, node: Node) -> bool:
+    """Whether it is a Relu, or a Clip to 0 and 6."""
+    if node.op_type != "Clip":
+        return node.op_type == "Relu"
+    limits = [context.constant(name) for name in node.inputs[1:]]
+    return [None if one is None else one.tolist() for one in limits] == _SIX
+
+
+def _adds_behind_relu(context: Context, node: Node) -> bool:
+    """Whether it adds a constant for each channel, as its second input, to such a convolution."""
+    first, second = node.inputs[:2]
+    sizes, constant = context.type_of(first).dims or (), context.type_of(second).dims or ()
+    if len(sizes) != _IMAGE or sizes[1] == 1 or not is_stored(context, second):
+        return False
+    if constant[-_IMAGE + 1 :] != (sizes[1], 1, 1):
+        return False
+    rectified, maker = False, context.scope.producers.get(first)
+    while maker is not None and (
+        maker.op_type == "Identity"
+        or _rectifies(context, maker)
+        or (rectified and maker.op_type == "Add" and _beside_constant(context, maker))
+    ):
+        if first in context.scope.outputs or len(context.readers(first)) > 1:
+            return False
+        rectified |= _rectifies(context, maker)
+        first = maker.inputs[0]
+        maker = context.scope.producers.get(first)
+    return rectified and maker is not None and maker.op_type in ("Conv", "ConvTranspose")
+
+
+def _is_depthwise(context: Context, node: Node) -> bool:
+    """Whether it is a convolution with one output for each channel."""
+    if node.op_type != "Conv":
+        return False
+    weight, group = context.type_of(node.inputs[1]).dims, context.attributes(node).get("group", 1)
+    return weight is not None and weight[:2] == (group, 1)
+
+
 def _gates(context: Context, node: Node, name: str) -> bool:
     """Whether one factor is a HardSigmoid, its beta written, of what is not the other."""
     maker = context.scope.producers.get(name)
@@ -193,6 +274,16 @@ def _fits_another_axis(context: Context, node: Node) -> bool:
     return any(spatial[axis] == channels[0] for axis in taken)
 
 
+def _has_several_numbers(context: Context, node: Node) -> bool:
+    """Whether a constant beside a tensor of one or two spatial axes has more than one."""
+    others = _beside_constant(context, node)
+    stored = [context.type_of(name).dims or () for name in node.inputs if name not in others]
+    beside = [context.type_of(name).dims or () for name in others]
+    return any(len(shape) in _LINES_AND_IMAGES for shape in beside) and any(
+        size != 1 for shape in stored for size in shape
+    )
+
+
 def _cuts_where_computed(context: Context, node: Node) -> bool:
     """Whether a Slice of cells, not of the numbers of a shape, is cut where the model computes."""
     shape = next((context.type_of(name).dims for name in node.inputs), None) or ()
@@ -204,6 +295,28 @@ def _cuts_where_computed(context: Context, node: Node) -> bool:
     )
 
 
+def _slice(context: Context, node: Node) -> Iterator[str]:
+    if context.type_of(node.inputs[0]).dtype in ("int8", "uint8"):
+        yield SLICED_BYTES[0]
+    if _cuts_where_computed(context, node):
+        yield COMPUTED_CROP[0]
+
+
+def _pad(context: Context, node: Node) -> Iterator[str]:
+    if _pads_activated_average(context, node):
+        yield PADDED_ACTIVATION[0]
+
+
+def _cast(context: Context, node: Node) -> Iterator[str]:
+    if _is_left_out(context, node):
+        yield CASTS_LEFT_OUT[0]
+
+
+def _concat(context: Context, node: Node) -> Iterator[str]:
+    if joins_sum(context, node):
+        yield JOINED_SUMS[0]
+
+
 def _conversion(context: Context, node: Node) -> Iterator[str]:
     """What is said of a QuantizeLinear or DequantizeLinear."""
     if any(context.type_of(name).dims for name in node.inputs[1:] if name):
@@ -211,6 +324,60 @@ def _conversion(context: Context, node: Node) -> Iterator[str]:
     computed = node.inputs[0] in context.scope.producers and not is_stored(context, node.inputs[0])
     if node.op_type == "DequantizeLinear" and computed:
         yield DEQUANTISES[0]
+
+
+def _second_activation(context: Context, node: Node) -> Iterator[str]:
+    """What is said of an activation behind another one, of a Conv that nothing else reads.
+
+    Of two Relu, or a Relu and a Clip from 0 up, the second alone is right.
+    """
+    first = _maker_alone(context, node, ("Identity",))
+    if first is None or first.op_type not in _FUSED_MORE:
+        return
+    folded = (*_WITH_CONSTANTS, "BatchNormalization", "Identity")
+    maker = _maker_alone(context, first, folded)
+    if maker is None or maker.op_type != "Conv":
+        return
+    low = context.constant(node.inputs[1]) if node.op_type == "Clip" and node.inputs[1:] else None
+    from_zero = node.op_type == "Relu" or (low is not None and low.size == 1 and low.item() >= 0)
+    if first.op_type == "Relu" and from_zero:
+        return
+    common = first.op_type in _FUSED and node.op_type in _FUSED
+    yield (ACTIVATED_TWICE if common else MORE_ACTIVATED_TWICE)[0]
+
+
+def _maker_alone(context: Context, node: Node, passed: tuple[str, ...]) -> Node | None:
+    """What makes the computed input of a node that nothing else reads; `passed` are gone past."""
+    for _ in range(_FAR):
+        computed = [name for name in node.inputs if name and not is_stored(context, name)]
+        if len(computed) != 1 or len(context.readers(computed[0])) > 1:
+            return None
+        if computed[0] in context.scope.outputs:
+            return None
+        maker = context.scope.producers.get(computed[0])
+        if maker is None or maker.op_type not in passed:
+            return maker
+        node = maker
+    return None
+
+
+def _pads_activated_average(context: Context, node: Node) -> bool:
+    """Whether a Relu or Clip stands between an average that pads, and counts no pads, and a Pad."""
+    if context.attributes(node).get("mode", "constant") != "constant":
+        return False
+    met = False
+    for _ in range(_FAR):
+        maker = context.scope.producers.get(node.inputs[0]) if node.inputs else None
+        if maker is None:
+            return False
+        if maker.op_type == "AveragePool":
+            given = context.attributes(maker)
+            pads, auto = given.get("pads", ()), given.get("auto_pad", "NOTSET")
+            padded = auto != "VALID" if auto != "NOTSET" else isinstance(pads, tuple) and any(pads)
+            return met and padded and not given.get("count_include_pad", 0)
+        met = met or maker.op_type in ("Relu", "Clip")
+        node = maker
+    return False
 
 
 def _is_left_out(context: Context, node: Node) -> bool:
@@ -284,9 +451,12 @@ def _quantised(context: Context, node: Node | None) -> bool:
     return False
 
 
-_OF_ONE_OPERATOR: Mapping[str, tuple[str, Callable[[Context, Node], bool]]] = {
-    "Slice": (COMPUTED_CROP[0], _cuts_where_computed),
-    "Cast": (CASTS_LEFT_OUT[0], _is_left_out),
-    "Concat": (JOINED_SUMS[0], joins_sum),
-    "Sigmoid": (BYTES_CHANGED[0], _changes_bytes),
+_SAID_OF: Mapping[str, Callable[[Context, Node], Iterator[str]]] = {
+    **dict.fromkeys(_OF_WHOLE_CHANNELS, _of_whole_channels),
+    **dict.fromkeys(CONVERSIONS, _conversion),
+    "Slice": _slice,
+    "Pad": _pad,
+    "Cast": _cast,
+    "Concat": _concat,
+    **dict.fromkeys((*_BENT, *_RECTIFIERS), _bent),
 }

@@ -11,17 +11,9 @@ from collections.abc import Sequence
 from onnxpad.geometry.size import Size
 from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.nodes import Node
+from onnxpad.runtimes.conditions.windows import WINDOWS
 
-_WINDOWS = (
-    "Conv",
-    "ConvTranspose",
-    "MaxPool",
-    "AveragePool",
-    "LpPool",
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-    "Resize",
-)
+_WINDOWS = (*WINDOWS, "LpPool", "GlobalAveragePool", "GlobalMaxPool", "Resize")
 _KEEPING = (
     *("Abs", "Cast", "Clip", "Div", "Elu", "Erf", "Exp", "HardSigmoid", "HardSwish", "Identity"),
     *("LeakyRelu", "Log", "Mul", "Neg", "Pad", "PRelu", "Relu", "Sigmoid", "Slice", "Softplus"),

@@ -57,7 +57,7 @@ def rewrite(chain: Chain) -> PassResult:
     if isinstance(beyond, Skip):
         return beyond
     counted = pads if chain.counts_padding else Pads.zero(chain.rank)
-    all_known = all(isinstance(axis.size, int) for axis in chain.axes)
+    all_known = chain.has_fixed_sizes
     if pads + beyond != counted and not all_known:
         return Skip(
             "its divisors depend on sizes that are not known", (_without_sizes(chain, pads),)

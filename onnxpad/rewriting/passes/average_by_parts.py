@@ -63,7 +63,7 @@ def rewrite(chain: Chain) -> PassResult:
 def _refusal(chain: Chain) -> Skip | None:
     if chain.op.quantised:
         return Skip("an integer average of averages would be rounded twice")
-    if not all(isinstance(axis.size, int) for axis in chain.axes):
+    if not chain.has_fixed_sizes:
         return Skip("its parts depend on sizes that are not known", ("--pass uncounted-padding",))
     return concat_refusal(chain)
 

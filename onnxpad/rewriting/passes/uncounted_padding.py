@@ -57,7 +57,7 @@ def _refusal(chain: Chain) -> Skip | None:
         return Skip("an integer average cannot be corrected behind")
     if chain.opset < Since.BROADCASTING:
         return Skip(f"Mul of opset {chain.opset} does not broadcast shapes")
-    known = all(isinstance(axis.size, int) for axis in chain.axes)
+    known = chain.has_fixed_sizes
     if not known and chain.opset < Since.EXPAND:
         return Skip(f"a size is not known, and opset {chain.opset} has no Expand")
     return None

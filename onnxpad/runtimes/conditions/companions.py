@@ -36,12 +36,26 @@ GATE = ("Mul by the HardSigmoid of another tensor",)
 """With alpha of 1/6 and a written beta of 0.5: Hardsigmoid as torch writes it, in MobileNetV3."""
 CASTS_LEFT_OUT = ("Cast behind a Mul or Gather by a Constant node",)
 """Between integers and floats. Of Gather where nothing else reads it, and no Mul the Cast."""
+ACTIVATED_TWICE = ("activation behind the activation of a Conv",)
+"""Where nothing else reads the first, and both are of those that most GPUs fuse with a Conv."""
+MORE_ACTIVATED_TWICE = (
+    "Elu, Gelu, HardSwish, Softplus or ThresholdedRelu, and another, of a Conv",
+)
+PADDED_ACTIVATION = ("Pad behind a Relu or Clip of an AveragePool that does not count its pads",)
 CHANNELWISE = ("constant for each channel that fits another axis as well",)
 """Of an Add, Sub, Mul or Div whose other input has a spatial axis as long as its channels."""
+CONSTANTS_ALONE = ("constant of several numbers in a model without convolutions and pools",)
+"""Of an Add, Sub, Mul or Div of tensors of 3 or 4 axes."""
+SLICED_BYTES = ("Slice of int8 or uint8",)
 SUMS = ("Add or Sub of a constant behind an Add of another",)
 """Where nothing else reads the first sum."""
+RECTIFIED_SUMS = ("Add of a constant for each channel behind the Relu of a 2-D convolution",)
+"""Or behind Clip to 0 and 6; the constant is the second input."""
 JOINED_SUMS = ("Concat of a sum behind a convolution or a pool",)
 """Where another axis is as long as the one that it joins, and a third is not."""
+RECTIFIED_RESULT = ("Relu of a convolution of three axes, as a result of the model",)
+"""Or Clip to 0 and 6."""
+BENT_VOLUMES = ("Sigmoid and the like of a depthwise convolution of three axes",)
 TRAINING = ("BatchNormalization in training mode",)
 GLOBAL_VOLUMES = ("global pool of three axes",)
 LINE_NORMS = ("InstanceNormalization of one axis",)
@@ -55,9 +69,17 @@ ANYWHERE = (
     *QUANTISED_BYTES,
     *GATE,
     *CASTS_LEFT_OUT,
+    *ACTIVATED_TWICE,
+    *MORE_ACTIVATED_TWICE,
+    *PADDED_ACTIVATION,
     *CHANNELWISE,
+    *CONSTANTS_ALONE,
+    *SLICED_BYTES,
     *SUMS,
+    *RECTIFIED_SUMS,
     *JOINED_SUMS,
+    *RECTIFIED_RESULT,
+    *BENT_VOLUMES,
     *TRAINING,
     *GLOBAL_VOLUMES,
     *LINE_NORMS,

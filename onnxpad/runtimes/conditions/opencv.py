@@ -16,7 +16,7 @@ from onnxpad.runtimes.conditions.rows import Condition, Evidence, Row, miscomput
 
 _OTHER_SHAPE = "gives another shape"
 BY_CONSTANT_NODE = Condition(
-    "OpenCV leaves out a Cast behind such a node; that is not about padding",
+    "OpenCV leaves this Cast out; that is not about padding",
     lambda _: True,
     cure="store what that Constant node gives as an initializer",
 )

@@ -201,6 +201,8 @@ SAME_SHIFTS = Condition(
     "no window reads the last two cells of an axis, which SAME takes for negative padding",
     lambda c: _least_total(c) < -1,
 )
+SAME_CUTS_BEGIN = (SAME_UPPER & SAME_NEGATIVE) | (SAME_LOWER & SAME_SHIFTS)
+"""What halves negative padding cuts cells in front: of an odd number more with SAME_UPPER."""
 KERNEL_OF_ONE = Condition(
     "the kernel is 1 on every axis",
     lambda c: all(axis.kernel == 1 for axis in c.axes),

@@ -72,7 +72,7 @@ def same_with_short_kernel(chain: Chain) -> str | None:
     if not (same_is_refused(chain) or same_shifts(chain)):
         return None
     does = "refuses to run the pool" if same_is_refused(chain) else "shifts the windows"
-    known = all(isinstance(axis.size, int) for axis in chain.axes)
+    known = chain.has_fixed_sizes
     where = "" if known else " for some sizes"
     return f"the kernel is shorter than the stride: with {chain.padding} onnxruntime {does}{where}"
 

@@ -93,7 +93,7 @@ def _of_pool(chain: Chain, own: Pads, row: tuple[InFront, ...]) -> Iterator[Harm
         yield Harm(Way.LOAD, pads, own + pads)
         return
     if _loses_window(chain, pads, own):
-        known = all(isinstance(axis.size, int) for axis in chain.axes)
+        known = chain.has_fixed_sizes
         yield Harm(Way.WINDOW, pads, own + pads, sure=known)
     rest = chain.around.front[len(row) :]
     loses = chain.is_max and 0 not in lowest(chain.dtype)

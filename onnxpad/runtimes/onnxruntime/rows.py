@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from onnxpad.padding.chain import Chain
+from onnxpad.geometry.windows import output_size
+from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
@@ -91,7 +92,33 @@ _LOSES_COUNT = Condition(
     "a Pad node stands in front, and count_include_pad is 0",
     loses_count,
 )
+
 _PADS_WRITTEN = Condition("`pads` is written", lambda c: w.writes(c, "pads"))
+
+
+def _ends_elsewhere(chain: Chain, pads: Pads) -> bool:
+    """Whether a window reaches as far as where number 2i + 1 of all pads is not the end of axis i.
+
+    onnxruntime 1.23 takes it for that, by 46 averages of two and three axes; of one axis it is.
+    """
+    for axis, begin, end, taken in zip(
+        chain.axes, pads.begins, pads.ends, pads.flat[1::2], strict=True
+    ):
+        count = output_size(axis, begin, end, ceil_mode=chain.ceil_mode)
+        if not isinstance(count, int) or not isinstance(axis.size, int):
+            if taken < end:
+                return True
+            continue
+        beyond = (count - 1) * axis.stride + axis.span - begin - axis.size
+        if min(beyond, end) != min(beyond, taken):
+            return True
+    return False
+
+
+_ENDS_ELSEWHERE = Condition(
+    "a window reaches into end pads that 1.23 takes for those of another axis",
+    w.of_pads(_ends_elsewhere),
+)
 _SIGNED_WEIGHT = Condition("its weight is int8", lambda c: c.weight.dtype == "int8")
 _FUSED_POOLS_SINCE = "1.20"
 
@@ -192,6 +219,13 @@ def older_rows(product: str) -> tuple[Row, ...]:
             ),
         ),
     )
+
+
+def rows_of_1_23(product: str) -> tuple[Row, ...]:
+    """What its kernel of averages with dilations does, which has run those of opset 19 since."""
+    by = measured(f"{product} 1.23")("averages of opset 19 and newer")
+    row = miscomputes("AveragePool", w.COUNTS, t.opset_above(18), _ENDS_ELSEWHERE, by=by)
+    return since("1.23", *until("1.23", row))
 
 
 def _about(rows: Iterable[Row], operators: Iterable[str]) -> tuple[Row, ...]:

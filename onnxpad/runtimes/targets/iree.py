@@ -50,6 +50,26 @@ _BEHIND_FINITE = Condition(
         and not (isinstance(s.fill, Constant) and isinf(s.fill.value))
     ),
 )
+_BEHIND_WRITTEN_ZEROS = Condition(
+    "a Pad node that writes 0 stands in front",
+    lambda c: c.pad is not None and c.pad.mode == "constant" and not writes_value(c.pad),
+)
+
+
+def _of_line(chain: Chain) -> bool:
+    step = chain.pad
+    if step is None or step.unclear:
+        return False
+    sides = zip(step.pads.begins, step.pads.ends, strict=True)
+    return [any(both) for both in sides] == [False, False, True]
+
+
+_OF_LINE = Condition(
+    "it pads the one spatial axis", _of_line, "it pads something other than one spatial axis"
+)
+_DILATIONS_WRITTEN = Condition(
+    "`dilations` is written", lambda c: w.writes(c, "dilations"), "`dilations` is not written"
+)
 _BEHIND_OTHER_VALUE = Condition(
     "a Pad node that writes something other than 0 stands in front",
     lambda c: c.pad is not None and writes_value(c.pad),
@@ -110,6 +130,12 @@ TARGET = Target(
             by=_seen("SAME ConvTranspose, kernels below the stride"),
         ),
         refuses(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
+        miscomputes(
+            w.TRANSPOSED,
+            _BEHIND_WRITTEN_ZEROS,
+            w.STRIDED,
+            by=_seen("Pad(0) in front of ConvTranspose with strides"),
+        ),
         refuses(w.TRANSPOSED, _ONE_TO_ONE, by=_seen("depthwise ConvTranspose, padded or not")),
         miscomputes(w.POOLS, w.SAME, SPATIAL_SIZES_LEFT_OPEN, by=_seen("SAME with unknown sizes")),
         refuses("MaxPool", opset_below(12), by=_seen("MaxPool of opset 11")),
@@ -129,9 +155,9 @@ TARGET = Target(
         ),
         refuses("LpPool", opset_below(18), by=_seen("LpPool of opset 11")),
         refuses("LpPool", w.SAME, by=_seen("SAME LpPool")),
+        refuses("LpPool", _DILATIONS_WRITTEN, by=_seen("LpPool")),
         refuses("Conv", THREE_D, _ONE_TO_ONE, by=_seen("3-D depthwise convolutions, unpadded too")),
         refuses(CROP, opset_below(13), by=_seen("Slice of opset 11")),
-        refuses("LpPool", w.ASYMMETRIC, ~w.CEIL_MODE, by=_seen("LpPool")),
         refuses(
             (*w.WINDOWS, "LpPool", *p.PAD),
             element_type("float64"),
@@ -142,7 +168,10 @@ TARGET = Target(
         takes(w.TRANSPOSED, w.NEGATIVE_PADS, TWO_D, by=_seen("2-D negative pads")),
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
         miscomputes(p.PAD, p.CROPS, by=_seen("negative pads: it ends, or is wrong")),
-        refuses(p.PAD, p.REFLECT, by=_seen("Pad in mode reflect")),
+        refuses(
+            p.PAD, p.REFLECT, ~_OF_LINE, by=_seen("Pad in mode reflect: some of planes are taken")
+        ),
+        refuses(p.PAD, p.REFLECT, SPATIAL_SIZES_LEFT_OPEN, by=_seen("Pad in mode reflect")),
         refuses(p.PAD, p.EDGE, p.ON_FOUR_AXES, by=_seen("edge on 4 axes: compiles for minutes")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap: the compiler does not end")),
         untried(p.PAD, p.COMPUTED, by=_seen("computed pads: one of three fails")),
@@ -156,6 +185,8 @@ TARGET = Target(
         takes("ConvInteger", by=_seen("ConvInteger with symmetric pads")),
         refuses(w.QUANTISED, w.SAME, by=_seen("SAME QLinearConv and ConvInteger")),
         refuses("ConvInteger", w.ASYMMETRIC, by=_seen("asymmetric ConvInteger")),
-        untried(("MaxPool", "AveragePool"), element_type("int8", "uint8"), by=_seen("int8 pools")),
+        miscomputes("MaxPool", element_type("uint8"), by=_seen("MaxPool of int8 and uint8")),
+        untried("MaxPool", element_type("int8"), by=_seen("MaxPool of int8: one of 12 is wrong")),
+        untried("AveragePool", element_type("int8", "uint8"), by=_seen("int8 averages")),
     ),
 )

@@ -18,6 +18,8 @@ from onnxpad.runtimes.conditions.companions import (
     LIMIT,
     LOOKUP,
     RANK,
+    RECTIFIED_RESULT,
+    RECTIFIED_SUMS,
     TRAINING,
 )
 from onnxpad.runtimes.conditions.files import INLINED
@@ -46,6 +48,21 @@ _END_ABOVE_BEGIN = Condition(
 _SPREAD_BY_STRIDE = Condition(
     "dilation makes its first window wider, by a stride or more",
     lambda c: any(axis.span - axis.kernel >= axis.stride for axis in c.axes[:1]),
+)
+
+
+def _more_windows_undilated(chain: Chain, pads: Pads) -> bool:
+    """Whether the first axis would have more of them; open sizes count as the worst."""
+    axis, room = chain.axes[0], pads.begins[0] + pads.ends[0] - chain.axes[0].span
+    spread = axis.span - axis.kernel
+    if not isinstance(axis.size, int):
+        return spread > 0
+    return (axis.size + room) // axis.stride != (axis.size + room + spread) // axis.stride
+
+
+_MORE_WINDOWS_UNDILATED = Condition(
+    "its first axis would have more windows without the dilation",
+    w.of_pads(_more_windows_undilated),
 )
 
 
@@ -103,7 +120,7 @@ TARGET = Target(
             t.spatial_axes(1, 2),
             w.SAME,
             w.SAME_SHIFTS,
-            by=_seen("1-D and 2-D SAME convolutions, kernels below the stride"),
+            by=_seen("SAME with kernels below the stride"),
         ),
         miscomputes(
             w.TRANSPOSED,
@@ -144,7 +161,22 @@ TARGET = Target(
             unshown="small models have DequantizeLinear beside a padded operator alone",
         ),
         miscomputes("AveragePool", w.COUNTS, _END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
-        miscomputes("Conv", t.THREE_D, w.SPREAD, by=_seen("3-D convolutions with dilations")),
+        miscomputes(
+            "Conv",
+            t.THREE_D,
+            _MORE_WINDOWS_UNDILATED,
+            by=_seen("3-D convolutions with dilations"),
+        ),
+        miscomputes(
+            RECTIFIED_SUMS,
+            by=_seen("Add of a constant behind the Relu of a convolution"),
+            says="MNN adds the constant in front of the Relu, as a part of the bias",
+        ),
+        refuses(
+            RECTIFIED_RESULT,
+            by=_seen("Relu of 3-D convolutions, as a result of the model"),
+            says="MNN does not find a result that is the Relu of a 3-D convolution",
+        ),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
         refuses("LpPool", t.THREE_D, by=_seen("3-D LpPool")),
         miscomputes("LpPool", _END_ABOVE_BEGIN, by=_seen("asymmetric LpPool")),

@@ -22,6 +22,7 @@ from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     BRANCH,
     COMPUTED_CROP,
+    CONSTANTS_ALONE,
     CROP,
     DEQUANTISES,
     DISORDER,
@@ -176,6 +177,11 @@ TARGET = Target(
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(LINE_NORMS, by=_seen("InstanceNormalization of 1 to 3 axes")),
         refuses(BRANCH, by=_seen("If")),
+        miscomputes(
+            CONSTANTS_ALONE,
+            by=_seen("Add, Sub, Mul and Div with a constant, no convolution or pool anywhere"),
+            says="pnnx finds no batch axis without a convolution or a pool, and moves the axes",
+        ),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses(
@@ -216,7 +222,7 @@ TARGET = Target(
             "AveragePool",
             w.SAME,
             ~w.SAME_NEGATIVE,
-            w.PADDED | _BEGINS_UNLIKE_STRIDE_ONE | w.CEIL_MODE,
+            (w.PADDED & ~w.COUNTS) | _BEGINS_UNLIKE_STRIDE_ONE | w.CEIL_MODE,
             by=_seen("SAME averages"),
         ),
         miscomputes(

@@ -12,6 +12,7 @@ from onnxpad.runtimes.onnxruntime.rows import (
     cpu_rows,
     fusion_rows,
     older_rows,
+    rows_of_1_23,
 )
 from onnxpad.runtimes.targets import Target
 
@@ -54,6 +55,7 @@ TARGET = Target(
             says="it pads floats between quantised operators, and converts twice",
             does="computes it slowly",
         ),
+        *rows_of_1_23("onnxruntime"),
         *older_rows("onnxruntime"),
     ),
     also=("ort",),

@@ -6,7 +6,7 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import EVERYTHING
 from onnxpad.runtimes.conditions.pads import PAD
 from onnxpad.runtimes.conditions.rows import measured, refuses, takes
-from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows, older_rows
+from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows, older_rows, rows_of_1_23
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-web 1.30.0, wasm, Node 20.20.2"
@@ -22,6 +22,7 @@ TARGET = Target(
         refuses(w.POOLS, w.DROPPED_WINDOW, by=_seen("ceil_mode windows that start in padding")),
         *loader_rows(_seen),
         *fusion_rows(_seen),
+        *rows_of_1_23("onnxruntime-web"),
         *older_rows("onnxruntime-web"),
     ),
     also=("ort-web",),

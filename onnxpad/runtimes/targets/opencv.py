@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
-from onnxpad.geometry.windows import Axis, output_size
-from onnxpad.padding.chain import Chain, Pads
+from onnxpad.geometry.windows import output_size
+from onnxpad.padding.chain import Chain, Pads, PadStep
+from onnxpad.padding.fills import Constant, TensorValue
+from onnxpad.padding.forms import writes_value
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
+    BENT_VOLUMES,
     BLOCKED_NORMS,
     BYTES_CHANGED,
     CALLS,
@@ -69,7 +71,7 @@ def _left_over_are_wrong(chain: Chain, pads: Pads) -> bool:
     """
     if not _written_evenly(chain):
         return False
-    sizes = [output_size(axis, *both) for axis, *both in _padded(chain, pads)]
+    sizes = [output_size(axis, *both) for axis, *both in chain.sides(pads)]
     known = [size for size in sizes if isinstance(size, int)]
     if len(known) < len(sizes):
         return any(pads.flat) or _steps_over_nothing(chain)
@@ -79,17 +81,13 @@ def _left_over_are_wrong(chain: Chain, pads: Pads) -> bool:
     return any(_reads_padding(chain, pads, known, cell) for cell in left)
 
 
-def _padded(chain: Chain, pads: Pads) -> Iterator[tuple[Axis, int, int]]:
-    return zip(chain.axes, pads.begins, pads.ends, strict=True)
-
-
 def _steps_over_nothing(chain: Chain) -> bool:
     return all(axis.kernel == axis.stride == 1 for axis in chain.axes)
 
 
 def _reads_padding(chain: Chain, pads: Pads, sizes: list[int], cell: int) -> bool:
     """Whether the window of a cell of the result does, counted along all axes."""
-    for (axis, begin, _), size in reversed(list(zip(_padded(chain, pads), sizes, strict=True))):
+    for (axis, begin, _), size in reversed(list(zip(chain.sides(pads), sizes, strict=True))):
         cell, along = divmod(cell, size)
         taps = [along * axis.stride - begin + tap * axis.dilation for tap in range(axis.kernel)]
         if not isinstance(axis.size, int) or not all(0 <= tap < axis.size for tap in taps):
@@ -116,7 +114,7 @@ _DEPTHWISE = Condition(
 )
 
 
-_AT_SOME_SIZES = "quantised convolutions, x86-64 with AVX-512, 2 and 64 threads"
+_AT_SOME_SIZES = "quantised convolutions, x86-64 with AVX-512: at some sizes, 2 and 64 threads"
 _WRONG_AT_SOME_SIZES = (
     "at some numbers of threads OpenCV computes the last cells of convolutions with int8 weights "
     "wrongly where they read padding, or have a 1x1 kernel and stride 1"
@@ -132,6 +130,14 @@ _OTHER_BYTES = Condition(
     lasting=True,
 )
 
+
+def _writes_negative(step: PadStep) -> bool:
+    """Whether a Pad node writes something that is not known to be 0 or above."""
+    known = step.fill.value if isinstance(step.fill, Constant | TensorValue) else None
+    return writes_value(step) and (known is None or known < 0)
+
+
+_WRITES_NEGATIVE = Condition("it pads with a value below 0", p.of_step(_writes_negative))
 _QUANTISED_NEXT = Condition(
     "a QuantizeLinear is the first to read its result",
     lambda c: bool(c.around.bytes_kept),
@@ -165,11 +171,12 @@ TARGET = Target(
             TAKEN_FOR_HARDSWISH,
             by=_seen("Mul by the HardSigmoid of another tensor"),
         ),
-        refuses(
-            STORED_BOOL,
-            LISTED,
-            by=_seen("stored tensors of bool: it ends"),
+        miscomputes(
+            BENT_VOLUMES,
+            by=_seen("Sigmoid, Tanh, Elu, HardSigmoid, HardSwish, Mish and Gelu: most end it"),
+            says="OpenCV ends, or computes something else, behind a depthwise 3-D convolution",
         ),
+        refuses(STORED_BOOL, LISTED, by=_seen("stored tensors of bool: it ends")),
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS),
             w.SAME,
@@ -233,7 +240,12 @@ TARGET = Target(
             says="OpenCV takes its input for bytes, behind a quantised tensor and where no "
             "QuantizeLinear is the first to read the result",
         ),
-        miscomputes(p.PAD, t.EIGHT_BIT, p.WRITES_VALUE, by=_seen("Pad of int8: writes 0")),
+        miscomputes(
+            p.PAD,
+            t.element_type("int8"),
+            _WRITES_NEGATIVE,
+            by=_seen("Pad of int8: writes 0 for values below 0"),
+        ),
     ),
     also=("cv2", "opencv-dnn"),
     releases=("5.0",),

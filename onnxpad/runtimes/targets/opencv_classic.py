@@ -28,6 +28,7 @@ from onnxpad.runtimes.conditions.companions import (
     PIECES,
     QUANTISED_BYTES,
     RANK,
+    SLICED_BYTES,
     STORED_BOOL,
     TRAINING,
 )
@@ -219,6 +220,7 @@ TARGET = Target(
             ),
         ),
         *since("5.0", _crops_of_one(_seen)),
+        *until("4.14", miscomputes(SLICED_BYTES, by=_in_4("Slice of int8 and uint8")), gone="5.0"),
         *until("4.14", _crops_of_one(_in_4, ~w.EXPLICIT_ASYMMETRIC), gone="5.0"),
         miscomputes(
             "Conv",
@@ -348,6 +350,7 @@ TARGET = Target(
         ),
         *until(
             "4.10",
+            refuses("Unsqueeze", by=_to_4_10("Unsqueeze")),
             refuses(("Conv", *w.POOLS), t.ONE_D, by=_to_4_10("1-D convolutions and pools")),
             refuses(p.PAD, t.tensor_rank(3), by=_to_4_10("Pad of 3 axes")),
             gone="4.12",

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from onnxpad.padding.chain import Chain, Pads
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -19,9 +22,12 @@ from onnxpad.runtimes.conditions.companions import (
 from onnxpad.runtimes.conditions.files import INLINED
 from onnxpad.runtimes.conditions.rows import (
     Condition,
+    Evidence,
+    Row,
     measured,
     miscomputes,
     refuses,
+    since,
     takes,
     until,
 )
@@ -29,7 +35,8 @@ from onnxpad.runtimes.targets import Target
 
 _VERSION = "openvino 2026.4.1, CPU, f32"
 _seen = measured(_VERSION)
-_in_all = measured("openvino 2024.6, 2025.3 and 2026.4.1, CPU, f32")
+_since_2025 = measured("openvino 2025.3 and 2026.4.1, CPU, f32")
+_to_2024 = measured("openvino 2023.3 and 2024.6, CPU, f32")
 _in_2024, _in_2025, _in_2025_4, _in_2026_0 = (
     measured(f"openvino {one}, CPU, f32")
     for one in ("2024.6", "2025.3", "2025.3 and 2025.4.1", "2025.3, 2025.4.1 and 2026.0.0")
@@ -47,6 +54,51 @@ _OFF_ZERO = Condition(
     lambda c: c.around.off_zero,
     "zero points are 0, and nothing is added behind them",
 )
+
+_LEAST_IS_ZERO = Condition(
+    "it is int8 that is dequantised, of which -128 is worth 0",
+    lambda c: c.around.least_is_zero,
+    "it is not int8 that is dequantised, of which -128 is worth 0",
+)
+
+
+def _crops_as_much(chain: Chain) -> bool:
+    """Whether the own pads hold those of the Pad in front, and that has some where a stride is."""
+    step, own = chain.pad, chain.padding
+    if step is None or not isinstance(own, Pads) or len(step.pads.begins) != chain.rank + 2:
+        return False
+    begins, ends = step.pads.begins[2:], step.pads.ends[2:]
+    held = all(a <= b for a, b in zip((*begins, *ends), own.flat, strict=True))
+    outer = any((*step.pads.begins[:2], *step.pads.ends[:2]))
+    sides = zip(chain.axes, begins, ends, strict=True)
+    return held and not outer and any(axis.stride > 1 and (b or e) for axis, b, e in sides)
+
+
+_CROPS_AS_MUCH = Condition(
+    "its pads are at least those of the Pad, along an axis with strides: OpenVINO takes these off",
+    _crops_as_much,
+)
+
+
+def _averages_of_bytes(by: Callable[[str], Evidence], *when: Condition) -> tuple[Row, ...]:
+    return (
+        miscomputes(
+            "AveragePool",
+            w.COUNTS,
+            w.PADDED,
+            _OFF_ZERO,
+            *when,
+            by=by("averages behind DequantizeLinear"),
+        ),
+        miscomputes(
+            "AveragePool",
+            f.BEHIND_ZEROS,
+            _OFF_ZERO,
+            *when,
+            by=by("Pad(0) and averages behind DequantizeLinear"),
+        ),
+    )
+
 
 TARGET = Target(
     _VERSION,
@@ -69,18 +121,15 @@ TARGET = Target(
         miscomputes(
             "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
         ),
+        *since("2025.3", *_averages_of_bytes(_since_2025)),
+        *until("2024.6", *_averages_of_bytes(_to_2024, ~_LEAST_IS_ZERO)),
         miscomputes(
-            "AveragePool",
-            w.COUNTS,
-            w.PADDED,
-            _OFF_ZERO,
-            by=_in_all("averages behind DequantizeLinear"),
-        ),
-        miscomputes(
-            "AveragePool",
+            w.TRANSPOSED,
             f.BEHIND_ZEROS,
-            _OFF_ZERO,
-            by=_in_all("Pad(0) and averages behind DequantizeLinear"),
+            _CROPS_AS_MUCH,
+            by=measured("openvino 2023.3, 2024.6, 2025.3 and 2026.4.1, CPU, f32")(
+                "Pad(0) in front of ConvTranspose with pads and strides"
+            ),
         ),
         miscomputes("MaxPool", w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes(

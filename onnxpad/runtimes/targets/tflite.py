@@ -101,7 +101,13 @@ TARGET = Target(
             by=_seen("1-D and 2-D SAME convolutions, kernels below the stride"),
         ),
         miscomputes("Conv", t.THREE_D, w.SAME, _SAME_SHORT, by=_seen("kernels below the stride")),
-        miscomputes(w.POOLS, w.SAME, _SAME_SHORT, by=_seen("kernels below the stride")),
+        miscomputes(
+            w.POOLS,
+            t.THREE_D,
+            w.SAME,
+            w.SAME_SHIFTS,
+            by=_seen("3-D SAME pools, kernels below the stride"),
+        ),
         refuses(
             w.POOLS,
             w.SAME_LOWER,

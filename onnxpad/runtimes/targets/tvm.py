@@ -65,7 +65,7 @@ TARGET = Target(
             "MaxPool",
             w.SAME_UPPER,
             w.SAME_NEGATIVE,
-            by=_seen("SAME_UPPER pools with kernels below the stride"),
+            by=_seen("SAME pools with kernels below the stride"),
         ),
         miscomputes(
             "MaxPool",

@@ -12,28 +12,26 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import EVERYTHING
+from onnxpad.runtimes.conditions.companions import (
+    ACTIVATED_TWICE,
+    EVERYTHING,
+    MORE_ACTIVATED_TWICE,
+)
 from onnxpad.runtimes.conditions.rows import (
-    Condition,
     falls_back,
     measured,
+    miscomputes,
     refuses,
     takes,
     until,
 )
-from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows, older_rows
+from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows, older_rows, rows_of_1_23
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-web 1.30.0, /webgpu, Chromium 156, SwiftShader"
 _seen = measured(_VERSION)
 _in_1_23 = measured("onnxruntime-web 1.23.2, /webgpu")
 _native = measured("onnxruntime-webgpu 1.27.0, SwiftShader")
-
-_FOLLOWS_WINDOW = Condition(
-    "a convolution or a pool makes what it reads",
-    lambda c: c.around.follows_window,
-    "no convolution or pool makes what it reads",
-)
 
 TARGET = Target(
     _VERSION,
@@ -58,13 +56,18 @@ TARGET = Target(
         refuses(
             p.PAD,
             p.LISTS_AXES,
-            _FOLLOWS_WINDOW,
+            f.FOLLOWS_WINDOW,
             by=_seen("Pad with axes behind convolutions and pools"),
         ),
         refuses(w.TRANSPOSED, t.THREE_D, by=_seen("3-D ConvTranspose")),
         refuses("Conv", t.THREE_D, w.GROUPED, by=_seen("3-D convolutions with groups")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         refuses(w.POOLS, w.DROPPED_WINDOW, by=_seen("ceil_mode windows that start in padding")),
+        miscomputes(
+            (*ACTIVATED_TWICE, *MORE_ACTIVATED_TWICE),
+            t.LOSES_THE_FIRST,
+            by=_seen("Conv and two activations"),
+        ),
         *loader_rows(_seen, checks_pads=False),
         *fusion_rows(_seen),
         *until(
@@ -82,6 +85,7 @@ TARGET = Target(
                 by=_in_1_23("convolutions between QuantizeLinear and DequantizeLinear"),
             ),
         ),
+        *rows_of_1_23("onnxruntime-web"),
         *older_rows("onnxruntime-web"),
     ),
     also=("web-gpu", "ort-webgpu", "onnxruntime-webgpu"),

@@ -13,7 +13,7 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import DEQUANTISES, EVERYTHING
+from onnxpad.runtimes.conditions.companions import ACTIVATED_TWICE, DEQUANTISES, EVERYTHING
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     falls_back,
@@ -49,6 +49,8 @@ _PADS_DIFFER = Condition(
     "not all values of `pads` are equal, those of a Pad of zeros in front included", _differ
 )
 
+_AXES_FROM_END = Condition("it lists axes from the end", p.of_step(lambda step: step.from_end))
+
 TARGET = Target(
     _VERSION,
     (
@@ -76,9 +78,7 @@ TARGET = Target(
         ),
         *since(
             "1.30",
-            miscomputes(
-                "Conv", w.SAME, w.SAME_NEGATIVE, by=_seen("SAME, kernels below the stride")
-            ),
+            miscomputes("Conv", w.SAME_CUTS_BEGIN, by=_seen("SAME, kernels below the stride")),
         ),
         refuses("Conv", w.KERNEL_UNWRITTEN, by=_seen("convolutions without kernel_shape")),
         refuses("Conv", t.THREE_D, w.SAME_LOWER, by=_seen("3-D SAME_LOWER")),
@@ -94,10 +94,17 @@ TARGET = Target(
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         miscomputes(
             p.PAD,
-            p.LISTS_AXES,
+            _AXES_FROM_END,
             by=_seen("Pad with axes counted from the end"),
-            says="it lists axes, which are computed wrongly where they count from the end",
+            unshown="small models count axes from the front",
         ),
+        refuses(
+            p.PAD,
+            p.LISTS_AXES,
+            f.FOLLOWS_WINDOW,
+            by=_seen("Pad with axes behind convolutions and pools"),
+        ),
+        miscomputes(ACTIVATED_TWICE, t.LOSES_THE_FIRST, by=_seen("Conv and two activations")),
         *loader_rows(_seen, checks_pads=False),
         *fusion_rows(_seen),
         *until(

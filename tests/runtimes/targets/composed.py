@@ -25,8 +25,10 @@ COUNT = 160
 SEED = 20271123
 QUANTISED_NEAR = 0.05
 """Of the largest reference value: what a step of the last place grows to in a few layers."""
-HELD = 0.4
-"""Of the largest values: what quantisation cuts off shows where a runtime leaves it out."""
+HELD = 0.1, 0.9
+"""Of all values: what quantisation cuts off shows where a runtime leaves it out."""
+SHOWN = 0.1
+"""Fewer values above 0 are too few behind a Relu to show what is wrong in front of it."""
 CELLS = 6
 """Fewer along an axis are too few for another window."""
 
@@ -105,7 +107,8 @@ def _pool(op: str) -> Callable[[Composed], None]:
         rng, (rank, _, sizes) = draft.rng, _sizes(draft)
         if min(sizes) < CELLS:
             return _plain(draft)
-        if rng.integers(2):
+        # A max pool of which no window is negative would not show a padding of 0.
+        if rng.integers(2) or (op == "MaxPool" and draft.value().min() < 0):
             moved = -3.0 if op == "MaxPool" else 3.0
             draft.add("Add", draft.numbers(moved, np.float32))
         kernel = each_axis(rng, 2, 4, rank)
@@ -136,7 +139,7 @@ def _plain(draft: Composed) -> None:
     rng, (rank, channels, _) = draft.rng, _sizes(draft)
     match int(rng.integers(5)):
         case 0:
-            draft.add("Relu")
+            draft.add("Relu" if np.mean(draft.value() > 0) > SHOWN else "Sigmoid")
         case 1:
             draft.add("Sigmoid")
         case 2:
@@ -148,8 +151,9 @@ def _plain(draft: Composed) -> None:
 
 
 def _range(values: Array, kind: type[np.generic]) -> tuple[np.float32, int]:
-    """Scale and zero point that hold 0 and a part of the values, as found on other data."""
-    low, high = min(0.0, HELD * float(values.min())), max(1e-3, HELD * float(values.max()))
+    """Scale and zero point that hold 0 and most values, as found on other data."""
+    held = np.quantile(values, HELD)
+    low, high = min(0.0, float(held[0])), max(1e-3, float(held[1]))
     least = -128 if np.dtype(kind).kind == "i" else 0
     scale = np.float32((high - low) / 255)
     return scale, least + round(-low / float(scale))

@@ -73,9 +73,8 @@ def rewrites(
         except OnnxpadError as error:
             found.foreseen[key], found.ways[key] = True, f"error {error}"
             continue
-        plans = done.fitting.plans if done.fitting else ()
-        answers = [one.judgement.answer for one in (*plans, *done.unfit)]
-        found.foreseen[key] = any(answer.fails for answer in answers)
+        (nodes,) = onnxpad.inspect(case.model, target=target, dims=dims).targets.values()
+        found.foreseen[key] = any(one.judgement.answer.fails for one in nodes)
         found.ways[key] = "no way" if done.unfit else "same"
         if done.changed and not done.unfit:
             path = folder / f"{key}-{target}.onnx"

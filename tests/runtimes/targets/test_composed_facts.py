@@ -12,10 +12,14 @@ from onnx import parser
 
 import onnxpad
 from onnxpad.runtimes.conditions.companions import (
+    BENT_VOLUMES,
     BYTES_CHANGED,
     CHANNELWISE,
+    CONSTANTS_ALONE,
     GATE,
     JOINED_SUMS,
+    RECTIFIED_RESULT,
+    RECTIFIED_SUMS,
     SUMS,
 )
 from onnxpad.runtimes.conditions.rows import Answer
@@ -198,6 +202,21 @@ def test_tflite_pools_norms_rightly_where_the_pads_are_not_those_of_same(
 
 def test_tflite_cuts_nothing_off_behind_quantize_linear() -> None:
     assert BYTES in answers(chain(13, [1, 3, 8, 9], *conversions(0), RELU), "tflite")
+
+
+@pytest.mark.parametrize(
+    ("dims", "kernel", "stride", "right"),
+    [
+        *(([9], [2], [3], True), ([13, 11], [2, 2], [5, 5], True), ([9, 8, 9], [3, 2, 2], 3, True)),
+        *(([9, 8, 8], [1, 3, 2], [3, 2, 2], False), ([8, 5, 5], [2, 1, 1], [4, 1, 1], False)),
+    ],
+)
+def test_tflite_shifts_volumes_alone_among_same_upper_pools(
+    dims: list[int], kernel: list[int], stride: list[int] | int, *, right: bool
+) -> None:
+    strides = [stride] * len(dims) if isinstance(stride, int) else stride
+    more = {"kernel_shape": kernel, "strides": strides, "auto_pad": "SAME_UPPER"}
+    assert (pool("MaxPool", dims, **more, target="tflite") is Answer.TAKES) is right
 
 
 @pytest.mark.parametrize(("size", "right"), [(9, False), (10, True)])
@@ -439,6 +458,18 @@ def test_opencv_keeps_sigmoids_in_the_type_of_bytes_that_they_read(
 
 
 @pytest.mark.parametrize(
+    ("kind", "value", "wrong"),
+    [(np.int8, -7, True), (np.int8, 7, False), (np.int8, 0, False), (np.uint8, 121, False)],
+)
+def test_opencv_writes_0_for_bytes_below_0(kind: type, value: int, *, wrong: bool) -> None:
+    pair = [np.array(0.02, np.float32), np.array(3, kind)]
+    bytes_of: Step = ("Pad", [np.array([0, 0, 1, 1, 0, 0, 1, 1]), np.array(value, kind)], {})
+    steps: list[Step] = [("QuantizeLinear", pair, {}), bytes_of, ("DequantizeLinear", pair, {})]
+    found = answers(chain(13, [1, 3, 8, 9], *steps), "opencv")["Pad"]
+    assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+@pytest.mark.parametrize(
     ("size", "kernel", "stride", "wrong"),
     [
         *((12, [4, 1], 2, True), (12, [2, 2], 3, True), (12, [1, 1], 2, False)),
@@ -510,3 +541,113 @@ def test_tflite_joins_sums_along_another_axis_of_the_same_size(
     )
     model.graph.initializer.append(onnx.numpy_helper.from_array(weights(5, 5, 1, 1), "w"))
     assert (JOINED_SUMS[0] in answers(model, "tflite")) is wrong
+
+
+@pytest.mark.parametrize(
+    ("kernel", "dilations", "stride", "pads", "wrong"),
+    [
+        *(([1, 3, 3], [2, 2, 2], 1, [1, 1], False), ([2, 1, 1], [2, 1, 1], 2, [1, 4], False)),
+        *(([2, 1, 1], [2, 1, 1], 3, [1, 2], True), ([2, 1, 1], [2, 1, 1], 3, [4, 3], False)),
+        *(([3, 1, 1], [2, 1, 1], 1, [0, 0], True), ([2, 1, 1], [3, 1, 1], 6, [0, 0], True)),
+    ],
+)
+def test_mnn_counts_the_windows_of_a_dilated_first_axis_as_undilated(
+    kernel: list[int], dilations: list[int], stride: int, pads: list[int], *, wrong: bool
+) -> None:
+    given = {"kernel_shape": kernel, "dilations": dilations, "strides": [stride, 1, 1]}
+    given["pads"] = [pads[0], 0, 0, pads[1], 0, 0]
+    model = chain(13, [1, 4, 8, 8, 8], ("Conv", [weights(4, 4, *kernel)], given))
+    wanted = Answer.MISCOMPUTES if wrong else Answer.TAKES
+    assert answers(model, "mnn")["Conv"] is wanted
+
+
+def of_volumes(op: str, *steps: Step, group: int = 1, rank: int = 3) -> onnx.ModelProto:
+    given = {"kernel_shape": [2] * rank, "group": group, "strides": [1] * rank}
+    arrays = [weights(4, 4 // group, *[2] * rank)]
+    return chain(
+        18, [2, 4, 6, 7, 8][: rank + 2], (op, arrays, given | {"pads": [0] * 2 * rank}), *steps
+    )
+
+
+@pytest.mark.parametrize(
+    ("op", "steps", "rank", "refused"),
+    [
+        *(
+            ("Conv", [RELU], 3, True),
+            ("ConvTranspose", [RELU], 3, True),
+            ("Conv", [RELU], 2, False),
+        ),
+        ("Conv", [RELU, ("Sigmoid", [], {})], 3, False),
+        ("Conv", [("Clip", [np.float32(0), np.float32(6)], {})], 3, True),
+        ("Conv", [("Sigmoid", [], {})], 3, False),
+    ],
+)
+def test_mnn_does_not_find_a_relu_of_volumes(
+    op: str, steps: Sequence[Step], rank: int, *, refused: bool
+) -> None:
+    found = answers(of_volumes(op, *steps, rank=rank), "mnn")
+    assert (RECTIFIED_RESULT[0] in found) is refused
+
+
+@pytest.mark.parametrize(
+    ("bent", "group", "rank", "wrong"),
+    [
+        *(("Sigmoid", 4, 3, True), ("Tanh", 4, 3, True), ("HardSwish", 4, 3, True)),
+        *(("Relu", 4, 3, False), ("Sigmoid", 2, 3, False), ("Sigmoid", 4, 2, False)),
+    ],
+)
+def test_opencv_bends_no_depthwise_volumes(
+    bent: str, group: int, rank: int, *, wrong: bool
+) -> None:
+    found = answers(of_volumes("Conv", (bent, [], {}), group=group, rank=rank), "opencv")
+    assert (BENT_VOLUMES[0] in found) is wrong
+
+
+@pytest.mark.parametrize(
+    ("sizes", "behind", "wrong"),
+    [
+        *(([1, 3, 1, 1], [ZEROS], True), ([3, 1, 1], [RELU], True), ([1, 1, 1, 1], [ZEROS], False)),
+        *(([1, 3, 1, 1], [ZEROS, CONV], False), ([1, 3, 1, 1], [BARE], False)),
+        *(([9], [RELU], True), ([], [RELU], False)),
+    ],
+)
+def test_ncnn_finds_no_batch_without_a_window(
+    sizes: Sequence[int], behind: Sequence[Step], *, wrong: bool
+) -> None:
+    found = answers(chain(13, [1, 3, 8, 9], ("Mul", [weights(*sizes)], {}), *behind), "ncnn")
+    assert (CONSTANTS_ALONE[0] in found) is wrong
+
+
+@pytest.mark.parametrize(
+    ("counts", "stride", "right"), [(1, 1, True), (0, 1, False), (1, 2, False)]
+)
+def test_ncnn_counts_the_padding_of_same_averages(counts: int, stride: int, *, right: bool) -> None:
+    more = {"auto_pad": "SAME_UPPER", "count_include_pad": counts, "strides": [stride]}
+    assert (pool("AveragePool", [8], **more, target="ncnn") is Answer.TAKES) is right
+
+
+@pytest.mark.parametrize(
+    ("nodes", "wrong"),
+    [
+        *(("r = Relu(c) y = Add(r, a)", True), ("r = Clip(c, zero, six) y = Add(r, a)", True)),
+        *(
+            ("r = Relu(c) i = Identity(r) y = Add(i, a)", True),
+            ("r = Relu(c) y = Add(a, r)", False),
+        ),
+        ("t = Add(c, a) r = Relu(t) y = Add(r, a)", True),
+        *(("r = Relu(c) y = Sub(r, a)", False), ("r = Relu(c) y = Add(r, six)", False)),
+        *(("r = Sigmoid(c) y = Add(r, a)", False), ("y = Add(c, a)", False)),
+        *(
+            ("r = Relu(x) y = Add(r, a)", False),
+            ("r = Relu(c) s = Abs(r) t = Add(r, a) y = Mul(s, t)", False),
+        ),
+    ],
+)
+def test_mnn_adds_in_front_of_relu(nodes: str, *, wrong: bool) -> None:
+    model: onnx.ModelProto = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> m (float[1,2,8,9] x) => (float[n,a,b,d] y) '
+        "<float[1,2,1,1] a = {1, 2}, float zero = {0}, float six = {6}, "
+        "float[2,2,1,1] w = {1, 2, 3, 4}> "
+        f"{{ c = Conv <kernel_shape=[1, 1], strides=[1, 1], pads=[0, 0, 0, 0]> (x, w) {nodes} }}"
+    )
+    assert (RECTIFIED_SUMS[0] in answers(model, "mnn")) is wrong

@@ -1,0 +1,257 @@
+"""Facts that freshly drawn chains brought to light on GPUs, IREE, tinygrad and older releases."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+
+from onnxpad import rewrite
+from onnxpad.runtimes.conditions.companions import (
+    ACTIVATED_TWICE,
+    MORE_ACTIVATED_TWICE,
+    PADDED_ACTIVATION,
+    SLICED_BYTES,
+)
+from onnxpad.runtimes.conditions.rows import Answer
+from tests.models.text import text_model
+from tests.runtimes.targets.test_held_out_facts import answers
+
+TAKES, REFUSES, WRONG = Answer.TAKES, Answer.REFUSES, Answer.MISCOMPUTES
+WEIGHT = "w = Constant <value = float[2, 2, 1, 1] {1, 2, 3, 4}> () "
+CONV = f"{WEIGHT} c = Conv <kernel_shape = [1, 1]> (x, w) "
+TRANSPOSED = "ConvTranspose <kernel_shape = [1, 1], strides = [2, 2]>"
+UNSTRIDED = "ConvTranspose <kernel_shape = [1, 1]>"
+SIDES = "p = Constant <value = int64[4] {1, 0, 1, 1}> () e = Constant <value = float {0}> () "
+ALL_SIDES = "p = Constant <value = int64[8] {0, 0, 1, 0, 0, 0, 1, 1}> () "
+STRIDED = "kernel_shape = [3, 3], strides = [2, 2]"
+NUMBERS = "s = Constant <value = float {0.1}> () z = Constant <value = %s {3}> () "
+
+
+def found(
+    target: str, nodes: str, *, opset: int = 18, size: str = "8, 9", planes: int = 2
+) -> dict[str, Answer]:
+    """What a target does with the nodes of a model."""
+    return answers(one(nodes, opset=opset, size=size, planes=planes), target)
+
+
+def one(nodes: str, *, opset: int = 18, size: str = "8, 9", planes: int = 2) -> onnx.ModelProto:
+    open_sizes = ", ".join(f"o{number}" for number in range(size.count(",") + 3))
+    return text_model(
+        nodes,
+        inputs=f"float[1, {planes}, {size}] x",
+        outputs=f"float[{open_sizes}] y",
+        opset=opset,
+    )
+
+
+@pytest.mark.parametrize(
+    ("nodes", "common", "more"),
+    [
+        ("r = Relu (c) y = Sigmoid (r)", True, False),
+        ("r = Sigmoid (c) y = Relu (r)", True, False),
+        ("r = Relu (c) i = Identity (r) y = Tanh (i)", True, False),
+        ("m = Mul (c, e) r = Relu (m) y = Tanh (r)", True, False),
+        ("r = Relu (c) y = Relu (r)", False, False),
+        ("r = Relu (c) y = Clip (r, e)", False, False),
+        ("r = Clip (c, e) y = Relu (r)", True, False),
+        ("r = Relu (c) t = Sigmoid (r) y = Add (t, r)", False, False),
+        ("a = Add (c, x) r = Relu (a) y = Sigmoid (r)", False, False),
+        ("r = Relu (c) t = Abs (r) y = Sigmoid (t)", False, False),
+        ("r = Elu (c) y = Sigmoid (r)", False, True),
+    ],
+)
+def test_onnxruntime_loses_an_activation_on_webgpu(nodes: str, *, common: bool, more: bool) -> None:
+    either = common or more
+    for target, wanted in (("webgpu", either), ("webgpu-jsep", common), ("webgpu@1.25", either)):
+        names = found(target, f"e = Constant <value = float {{0}}> () {CONV} {nodes}")
+        assert bool({*ACTIVATED_TWICE, *MORE_ACTIVATED_TWICE} & {*names}) is wanted, target
+    assert not {*ACTIVATED_TWICE} & {*found("onnxruntime", CONV + "r = Relu (c) y = Tanh (r)")}
+
+
+@pytest.mark.parametrize(
+    ("front", "axes", "jsep"),
+    [
+        ("r = Relu (x)", "2, 3", TAKES),
+        ("r = Relu (x)", "-2, -1", WRONG),
+        ("r = Relu (x)", "2, -1", WRONG),
+        (f"{CONV} r = Relu (c)", "2, 3", REFUSES),
+        ("r = LpPool <kernel_shape = [2, 2]> (x)", "2, 3", TAKES),
+    ],
+)
+def test_pads_that_list_axes_on_jsep(front: str, axes: str, jsep: Answer) -> None:
+    given = f"{SIDES} a = Constant <value = int64[2] {{{axes}}}> () {front} y = Pad (r, p, e, a)"
+    assert found("webgpu-jsep", given)["Pad"] is jsep
+
+
+@pytest.mark.parametrize("target", ["webgpu", "webgpu-jsep"])
+def test_pads_behind_windows_get_a_way(target: str) -> None:
+    nodes = f"{SIDES} a = Constant <value = int64[2] {{2, 3}}> () {CONV} y = Pad (c, p, e, a)"
+    assert found(target, nodes)["Pad"] is REFUSES
+    done = rewrite(one(nodes), target=target)
+    assert not done.unfit
+    assert "all-axes" in [change.rule for change in done.changes]
+
+
+def test_an_if_hands_on_what_a_convolution_makes() -> None:
+    body = (
+        "g () => (float[1, 2, 8, 9] b) { w = Constant <value = float[2, 2, 1, 1] {1, 2, 3, 4}> () "
+        "b = Conv <kernel_shape = [1, 1]> (x, w) }"
+    )
+    nodes = (
+        f"{SIDES} a = Constant <value = int64[2] {{2, 3}}> () t = Constant <value = bool {{1}}> () "
+        f"r = If (t) <then_branch = {body}, else_branch = {body.replace('g ()', 'h ()')}> "
+        "y = Pad (r, p, e, a)"
+    )
+    assert found("webgpu", nodes)["Pad"] is REFUSES
+
+
+@pytest.mark.parametrize("target", ["tinygrad", "webgpu-jsep"])
+@pytest.mark.parametrize(
+    ("size", "stride", "lower", "upper"),
+    [(20, 2, TAKES, WRONG), (21, 3, WRONG, WRONG), (20, 3, TAKES, WRONG), (19, 2, TAKES, TAKES)],
+)
+def test_half_of_negative_padding_is_cut_in_front(
+    target: str, size: int, stride: int, lower: Answer, upper: Answer
+) -> None:
+    for auto_pad, wanted in (("SAME_LOWER", lower), ("SAME_UPPER", upper)):
+        given = f'auto_pad = "{auto_pad}", kernel_shape = [1, 1], strides = [{stride}, {stride}]'
+        nodes = f"{WEIGHT} y = Conv <{given}> (x, w)"
+        assert found(target, nodes, size=f"{size}, {size}")["Conv"] is wanted
+
+
+def test_tinygrad_takes_same_with_dilated_kernels_of_one() -> None:
+    given = 'auto_pad = "SAME_UPPER", kernel_shape = [1, 1], dilations = [2, 2]'
+    assert found("tinygrad", f"{WEIGHT} y = Conv <{given}> (x, w)")["Conv"] is TAKES
+
+
+@pytest.mark.parametrize(
+    ("pool", "then", "wrong"),
+    [
+        ("pads = [1, 1, 1, 1]", "r = Relu (a)", True),
+        ("pads = [0, 0, 1, 1]", "f = Relu (a) r = Mul (f, e)", True),
+        ('auto_pad = "SAME_UPPER"', "r = Clip (a, e)", True),
+        ("pads = [1, 1, 1, 1]", "r = Sigmoid (a)", False),
+        ("pads = [1, 1, 1, 1], count_include_pad = 1", "r = Relu (a)", False),
+        ("pads = [0, 0, 0, 0]", "r = Relu (a)", False),
+    ],
+)
+def test_tinygrad_pads_activated_averages_with_another_value(
+    pool: str, then: str, *, wrong: bool
+) -> None:
+    nodes = (
+        f"{ALL_SIDES} e = Constant <value = float {{0}}> () "
+        f"a = AveragePool <kernel_shape = [3, 3], {pool}> (x) {then} y = Pad (r, p, e)"
+    )
+    assert (PADDED_ACTIVATION[0] in found("tinygrad", nodes)) is wrong
+
+
+@pytest.mark.parametrize("target", ["onnxruntime@1.23", "onnxruntime-web@1.23"])
+@pytest.mark.parametrize(
+    ("given", "size", "wrong"),
+    [
+        ("kernel_shape = [3, 3], pads = [1, 1, 2, 2]", "9, 11", True),
+        ("kernel_shape = [3, 3], pads = [0, 1, 1, 1]", "9, 11", False),
+        ("kernel_shape = [3, 3], pads = [1, 0, 1, 1]", "9, 11", True),
+        ("kernel_shape = [3, 3], pads = [0, 2, 2, 0]", "9, 11", False),
+        ("kernel_shape = [3], pads = [0, 2]", "9", False),
+        ("kernel_shape = [2, 2], strides = [3, 3], pads = [0, 0, 1, 1]", "9, 9", False),
+        ("kernel_shape = [2, 2, 2], pads = [0, 1, 0, 1, 1, 1]", "5, 5, 5", False),
+        ("kernel_shape = [2, 2, 2], pads = [1, 1, 0, 0, 1, 0]", "5, 5, 5", True),
+        (f"{STRIDED}, pads = [2, 2, 0, 0], ceil_mode = 1", "10, 10", True),
+        ("kernel_shape = [3, 3], pads = [2, 2, 1, 1], dilations = [2, 2]", "10, 12", False),
+        ("kernel_shape = [3, 3], pads = [0, 0, 2, 2], dilations = [2, 2]", "10, 12", True),
+    ],
+)
+def test_averages_of_opset_19_in_1_23(target: str, given: str, size: str, *, wrong: bool) -> None:
+    nodes = f"y = AveragePool <{given}, count_include_pad = 1> (x)"
+    wanted = WRONG if wrong else TAKES
+    assert found(target, nodes, opset=19, size=size)["AveragePool"] is wanted
+    assert (
+        found(target, nodes.replace("pad = 1", "pad = 0"), opset=19, size=size)["AveragePool"]
+        is TAKES
+    )
+    newer = target.replace("1.23", "1.27" if "web" in target else "1.26")
+    assert found(newer, nodes, opset=19, size=size)["AveragePool"] is TAKES
+
+
+BYTES = f"{NUMBERS} q = QuantizeLinear (x, s, z) m = MaxPool <kernel_shape = [2, 2]> (q)"
+CROSSED = f"{ALL_SIDES} {WEIGHT} v = Constant <value = float {{2}}> ()"
+ONE_SIDE = "p = Constant <value = int64[8] {0, 0, 0, 2, 0, 0, 0, 0}> ()"
+OF_LINE = "p = Constant <value = int64[6] {0, 0, 1, 0, 0, 2}> ()"
+MIRROR = 'y = Pad <mode = "reflect"> (x, p)'
+
+
+@pytest.mark.parametrize(
+    ("nodes", "op", "answer"),
+    [
+        (f"{BYTES % 'uint8'} y = DequantizeLinear (m, s, z)", "MaxPool", WRONG),
+        (f"{BYTES % 'int8'} y = DequantizeLinear (m, s, z)", "MaxPool", Answer.UNKNOWN),
+        (f"{CROSSED} t = Pad (x, p) y = {TRANSPOSED} (t, w)", "ConvTranspose", WRONG),
+        (f"{CROSSED} t = Pad (x, p, v) y = {TRANSPOSED} (t, w)", "ConvTranspose", TAKES),
+        (f"{CROSSED} t = Pad (x, p) y = {UNSTRIDED} (t, w)", "ConvTranspose", TAKES),
+        (f"{ALL_SIDES} {MIRROR}", "Pad", REFUSES),
+        (f"{ONE_SIDE} {MIRROR}", "Pad", REFUSES),
+        ("y = LpPool <kernel_shape = [2, 2], pads = [0, 0, 1, 1]> (x)", "LpPool", TAKES),
+        ("y = LpPool <kernel_shape = [2, 2], dilations = [1, 1]> (x)", "LpPool", REFUSES),
+    ],
+)
+def test_what_iree_does(nodes: str, op: str, answer: Answer) -> None:
+    assert found("iree", nodes)[op] is answer
+
+
+def test_iree_mirrors_lines() -> None:
+    assert found("iree", f"{OF_LINE} {MIRROR}", size="9")["Pad"] is TAKES
+
+
+@pytest.mark.parametrize("kind", ["int8", "uint8"])
+def test_opencv_4_slices_no_bytes(kind: str) -> None:
+    nodes = (
+        f"{NUMBERS % kind} q = QuantizeLinear (x, s, z) o = Constant <value = int64[1] {{1}}> () "
+        "b = Slice (q, o, o, o) y = DequantizeLinear (b, s, z)"
+    )
+    for target, wrong in (("opencv-classic@4.8", True), ("opencv@4.14", True), ("opencv", False)):
+        assert (SLICED_BYTES[0] in found(target, nodes)) is wrong
+
+
+def test_lines_have_no_way_before_opencv_4_12() -> None:
+    line = one("y = MaxPool <kernel_shape = [2]> (x)", size="9")
+    assert rewrite(line, target="opencv@4.10").unfit
+    assert not rewrite(line, target="opencv@4.12").unfit
+
+
+@pytest.mark.parametrize(("zero", "before"), [(-128, TAKES), (-100, WRONG), (0, TAKES)])
+def test_openvino_2024_pads_averages_of_int8_with_its_least(zero: int, before: Answer) -> None:
+    scale = f"s = Constant <value = float {{0.1}}> () z = Constant <value = int8 {{{zero}}}> () "
+    nodes = (
+        f"{scale} q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) "
+        "y = AveragePool <kernel_shape = [3, 3], pads = [1, 1, 1, 1], count_include_pad = 1> (d)"
+    )
+    for release in ("2023.3", "2024.6"):
+        assert found(f"openvino@{release}", nodes, opset=17)["AveragePool"] is before
+    for target in ("openvino@2025.3", "openvino"):
+        wanted = WRONG if zero else TAKES
+        assert found(target, nodes, opset=17)["AveragePool"] is wanted
+
+
+@pytest.mark.parametrize("release", ["", "@2023.3", "@2024.6", "@2025.3"])
+@pytest.mark.parametrize(
+    ("pad", "given", "wrong"),
+    [
+        ("0, 1", "kernel_shape = [2], pads = [1, 1], strides = [2]", True),
+        ("1, 0", "kernel_shape = [2], pads = [1, 1], strides = [2]", True),
+        ("0, 1", "kernel_shape = [2], pads = [0, 1], strides = [2]", True),
+        ("0, 1", "kernel_shape = [2], pads = [1, 0], strides = [2]", False),
+        ("2, 2", "kernel_shape = [2], pads = [1, 1], strides = [2]", False),
+        ("0, 1", "kernel_shape = [2], pads = [1, 1], strides = [1]", False),
+        ("0, 1", "kernel_shape = [2], strides = [2]", False),
+    ],
+)
+def test_openvino_takes_pads_off_crops(release: str, pad: str, given: str, *, wrong: bool) -> None:
+    begin, end = pad.split(", ")
+    nodes = (
+        f"p = Constant <value = int64[6] {{0, 0, {begin}, 0, 0, {end}}}> () t = Pad (x, p) "
+        "w = Constant <value = float[2, 1, 2] {1, 2, 3, 4}> () "
+        f"y = ConvTranspose <{given}> (t, w)"
+    )
+    wanted = WRONG if wrong else TAKES
+    assert found(f"openvino{release}", nodes, opset=17, size="9")["ConvTranspose"] is wanted
