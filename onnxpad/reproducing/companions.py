@@ -107,7 +107,7 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
         _TWO,
         _FLOATS,
     ),
-    "stored bool": (
+    "bool stored in int32_data": (
         [Piece("Neg", ["x"], ["n"]), Piece("Where", ["chosen", "x", "n"], ["y"])],
         {"chosen": np.ones((), bool)},
         _FLOATS,

@@ -151,7 +151,7 @@ _CHOICES_OF_WINDOWS: tuple[tuple[str, tuple[Any, ...]], ...] = (
     ("stride", (0, 2, 3)),
     ("dilation", (1, 2)),
     ("auto_pad", ("SAME_UPPER", "SAME_LOWER", "VALID")),
-    ("pads", ((1, 1), (0, 1), (1, 0), (0, 2), (2, 2), (3, 3), (-1, 0), (0, 0))),
+    ("pads", ((1, 1), (0, 1), (1, 0), (0, 2), (2, 2), (3, 3), (-1, 0), (0, 0), (-1, -1))),
     ("front", (*_FRONTS, "pad identity", "dequantised")),
 )
 _CHOICES_OF_CONVOLUTIONS: tuple[tuple[str, tuple[Any, ...]], ...] = (

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.operators import OPERATORS
+from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch, Row, every
+from onnxpad.runtimes.conditions.windows import NEGATIVE_PADS
 from onnxpad.runtimes.targets import Target
 
 _FALLS_BACK = Answer.FALLS_BACK
@@ -72,6 +73,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
     also where another release computes it wrongly. Without one, a row that takes the operator
     decides; without that, nothing is known. Nothing is known either of an opset that is too new.
     Where a row that leaves it to the CPU may hold, it counts as if it did: that costs time alone.
+    What was seen of other pads says nothing of negative ones, which the ONNX text does not have.
     Of several runtimes the worst answer counts.
     """
     if target.parts:
@@ -86,13 +88,17 @@ def judge(target: Target, chain: Chain) -> Judgement:
     doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
     if doubtful:
         return _open(doubtful, chain, target)
+    crops = chain.op.kind is not Kind.PAD and bool(NEGATIVE_PADS.holds(chain))
+    if crops:
+        found = [(row, holds) for row, holds in found if NEGATIVE_PADS in row.when]
     slow = tuple(row for row, holds in found if holds is not False and row.answer is _FALLS_BACK)
     if slow:
         return Judgement(_FALLS_BACK, _reasons(slow, chain), slow)
     taking = tuple(row for row, holds in found if holds and row.answer is Answer.TAKES)
     if taking:
         return Judgement(Answer.TAKES, "", taking)
-    return Judgement(Answer.UNKNOWN, _UNTESTED.format(chain.op.title, target.name))
+    what = f"{chain.op.title} with negative pads" if crops else chain.op.title
+    return Judgement(Answer.UNKNOWN, _UNTESTED.format(what, target.name))
 
 
 def _outweighed(rows: Sequence[Row], holding: Sequence[Row]) -> bool:

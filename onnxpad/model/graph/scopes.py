@@ -91,6 +91,16 @@ class Scope:
         anchor = self.anchors.get(key, key)
         return next(one for one in self.row(self.nodes[self._places[anchor]]) if one.key == key)
 
+    def stands_early(self, node: Node) -> bool:
+        """Whether the file lists a node in front of one that makes what it reads."""
+        read = (self.producers.get(name) for name in node.inputs)
+        return any(
+            made is not None and self._is_given(made) and made.key > node.key for made in read
+        )
+
+    def _is_given(self, node: Node) -> bool:
+        return node.key in self._places
+
     def in_order(self, nodes: Iterable[Node]) -> list[Node]:
         """These nodes in graph order, whatever their number is among all others."""
         wanted = {node.key for node in nodes}

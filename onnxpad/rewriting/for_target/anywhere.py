@@ -18,12 +18,14 @@ from onnxpad.runtimes.conditions.companions import (
     BLOCKED_NORMS,
     BRANCH,
     BYTES_CHANGED,
+    CALLS,
     CASTS_LEFT_OUT,
     CHANNELWISE,
     COMPUTED_CROP,
     CONSTANTS_ALONE,
     CONVERSIONS,
     DEQUANTISES,
+    DISORDER,
     GATE,
     GLOBAL_VOLUMES,
     JOINED_SUMS,
@@ -78,18 +80,26 @@ def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node
         nodes = list(context.scope.ordered())
         slides = any(node.op_type in WINDOWS for node in nodes)
         for node in nodes:
-            plain = node.domain in PLAIN_DOMAINS
-            for name in _names(context, node, slides=slides) if plain else ():
+            for name in _names(context, node, slides=slides):
                 if (name, context.scope.opset) in failing:
                     yield context, node, name, failing[name, context.scope.opset]
 
 
 def _names(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
     """`slides` says whether the model has a convolution or a pool."""
+    if context.scope.stands_early(node):
+        yield DISORDER[0]
+    if context.document.function(node) is not None:
+        yield CALLS[0]
+    elif node.domain in PLAIN_DOMAINS:
+        yield from _plain_names(context, node, slides=slides)
+
+
+def _plain_names(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
+    """What is said of an operator of ONNX."""
     if node.op_type in BRANCH:
         yield node.op_type
-    kinds = [(name, context.type_of(name).dtype) for name in node.inputs]
-    if any(kind == "bool" and is_stored(context, name) for name, kind in kinds):
+    if any(_is_listed_bool(context, name) for name in node.inputs):
         yield STORED_BOOL[0]
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
@@ -99,6 +109,14 @@ def _names(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
         yield from _second_activation(context, node)
     if node.op_type in _SAID_OF and node.inputs and node.outputs:
         yield from _SAID_OF[node.op_type](context, node)
+
+
+def _is_listed_bool(context: Context, name: str) -> bool:
+    """Whether a tensor of bool is stored in int32_data; one of no elements is so in neither."""
+    if context.type_of(name).dtype != "bool" or not is_stored(context, name):
+        return False
+    found = context.stored_tensor(name)
+    return found is not None and len(found.int32_data) > 0
 
 
 def _arithmetic(context: Context, node: Node, *, slides: bool) -> Iterator[str]:

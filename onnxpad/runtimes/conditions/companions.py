@@ -20,8 +20,11 @@ LIMIT = ("Clip",)
 RANK = ("Squeeze", "Unsqueeze")
 LOOKUP = ("Gather",)
 BRANCH = ("If",)
-STORED_BOOL = ("stored bool",)
-"""Whatever reads a stored tensor of bool."""
+STORED_BOOL = ("bool stored in int32_data",)
+"""Whatever reads a stored tensor of bool that is written so, not as raw_data."""
+CALLS = ("call of a local function",)
+DISORDER = ("node in front of what it reads",)
+"""The file lists its nodes in no order in which each reads what earlier ones made."""
 QUANTISED_BYTES = ("uint8 that enters or leaves quantised operators",)
 """uint8 of the model's inputs or results, or of a Cast, on a quantised operator."""
 DEQUANTISES = ("DequantizeLinear of a computed tensor",)
@@ -61,6 +64,8 @@ COMPUTED_CROP = ("Slice of an open size by computed starts or ends",)
 ANYWHERE = (
     *BRANCH,
     *STORED_BOOL,
+    *CALLS,
+    *DISORDER,
     *QUANTISED_BYTES,
     *GATE,
     *CASTS_LEFT_OUT,

@@ -166,6 +166,13 @@ NEGATIVE_PADS = Condition(
     "a value of `pads` is negative",
     lambda c: isinstance(c.padding, Pads) and any(p < 0 for p in c.padding.flat),
 )
+NEGATIVE_BEGIN = Condition(
+    "a begin pad is negative", of_pads(lambda _, pads: any(pad < 0 for pad in pads.begins))
+)
+CUT_OFF = replace(
+    NEGATIVE_PADS, cure="cut off by a Slice in front of it what its negative pads leave out"
+)
+"""The same of operators whose pads add cells to what they read."""
 PADS_UNWRITTEN = Condition("pads is not written", lambda c: not writes(c, "pads"))
 STRIDES_UNWRITTEN = Condition("strides is not written", lambda c: not writes(c, "strides"))
 KERNEL_UNWRITTEN = Condition("kernel_shape is not written", lambda c: not writes(c, "kernel_shape"))

@@ -10,7 +10,16 @@ from onnxpad.padding.forms import writes_value
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, JOIN, LOOKUP, RANK
+from onnxpad.runtimes.conditions.companions import (
+    ARITHMETIC,
+    CALLS,
+    CROP,
+    DISORDER,
+    JOIN,
+    LOOKUP,
+    RANK,
+)
+from onnxpad.runtimes.conditions.files import INLINED, SORTED
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     measured,
@@ -24,6 +33,7 @@ from onnxpad.runtimes.conditions.tensors import (
     ONE_D,
     SPATIAL_SIZES_LEFT_OPEN,
     THREE_D,
+    TWO_D,
     element_type,
     opset_below,
 )
@@ -153,6 +163,10 @@ TARGET = Target(
             element_type("float64"),
             by=_seen("float64: taken with --iree-input-demote-f64-to-f32=false alone"),
         ),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
+        takes(w.TRANSPOSED, w.NEGATIVE_PADS, TWO_D, by=_seen("2-D negative pads")),
+        refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
         miscomputes(p.PAD, p.CROPS, by=_seen("negative pads: it ends, or is wrong")),
         refuses(
             p.PAD, p.REFLECT, ~_OF_LINE, by=_seen("Pad in mode reflect: some of planes are taken")

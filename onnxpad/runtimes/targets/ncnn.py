@@ -25,6 +25,7 @@ from onnxpad.runtimes.conditions.companions import (
     CONSTANTS_ALONE,
     CROP,
     DEQUANTISES,
+    DISORDER,
     FACTOR,
     INPUT_CROP,
     LIMIT,
@@ -35,6 +36,7 @@ from onnxpad.runtimes.conditions.companions import (
     PIECES,
     TRAINING,
 )
+from onnxpad.runtimes.conditions.files import SORTED
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes, until
 from onnxpad.runtimes.onnxruntime.rows import loader_rows
 from onnxpad.runtimes.targets import Target
@@ -249,6 +251,8 @@ TARGET = Target(
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.COMPUTED, p.CONSTANT, by=_seen("computed pads")),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
+        refuses(w.WINDOWS, w.NEGATIVE_PADS, by=_seen("negative pads attributes")),
         refuses(p.PAD, p.CROPS & _GROWS, by=_seen("pads of which some are negative")),
         miscomputes(
             p.PAD, _BATCH_AXIS, ~t.tensor_rank(1, 2), by=_seen("Pad of the batch: ignored")

@@ -6,7 +6,8 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import BRANCH, DEQUANTISES
+from onnxpad.runtimes.conditions.companions import BRANCH, CALLS, DEQUANTISES, DISORDER
+from onnxpad.runtimes.conditions.files import INLINED, SORTED
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -31,6 +32,16 @@ TARGET = Target(
     (
         takes(w.WINDOWS, by=_seen("2-D convolutions with explicit pads, pools without")),
         takes(p.PAD, by=_seen("Pad of modes constant and reflect")),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
+        miscomputes(
+            ("Conv", *w.TRANSPOSED, "MaxPool"),
+            w.NEGATIVE_PADS,
+            by=_seen("negative pads attributes: another shape, or refused"),
+        ),
+        refuses(
+            "AveragePool", w.CUT_OFF, ~w.EXPLICIT_ASYMMETRIC, by=_seen("averages, negative pads")
+        ),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(BRANCH, by=_seen("If")),
         refuses(DEQUANTISES, by=_seen("QuantizeLinear and DequantizeLinear alone")),

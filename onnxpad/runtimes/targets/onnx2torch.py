@@ -9,14 +9,17 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     BRANCH,
+    CALLS,
     CROP,
     DEQUANTISES,
+    DISORDER,
     INPUT_CROP,
     JOIN,
     LIMIT,
     LOOKUP,
     TRAINING,
 )
+from onnxpad.runtimes.conditions.files import INLINED, SORTED
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -32,8 +35,29 @@ TARGET = Target(
         refuses(("Slice", *INPUT_CROP), t.opset_below(10), by=_seen("Slice of opset 9")),
         refuses("Identity", t.opset_above(18), by=_seen("Identity of opset 19 and newer")),
         refuses(w.WINDOWS, t.opset_above(21), by=_seen("operators of opset 22 and newer")),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(BRANCH, by=_seen("If")),
+        takes(
+            ("Conv", "MaxPool"),
+            w.NEGATIVE_PADS,
+            w.EXPLICIT_ASYMMETRIC,
+            t.TWO_D,
+            by=_seen("2-D negative pads that differ"),
+        ),
+        refuses(
+            ("Conv", *w.POOLS),
+            w.CUT_OFF,
+            ~w.EXPLICIT_ASYMMETRIC,
+            by=_seen("negative pads, equal at begin and end"),
+        ),
+        refuses(
+            w.TRANSPOSED,
+            w.NEGATIVE_PADS,
+            ~w.EXPLICIT_ASYMMETRIC,
+            by=_seen("negative pads of ConvTranspose"),
+        ),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("MaxPool", t.opset_below(8), by=_seen("MaxPool of opset 7")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),

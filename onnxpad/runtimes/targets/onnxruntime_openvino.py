@@ -23,6 +23,7 @@ TARGET = Target(
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC), by=_seen("rewritten forms")),
         takes("ConvInteger", by=_seen("ConvInteger with zero points")),
         refuses("LpPool", by=_seen("LpPool")),
+        refuses("Conv", w.CUT_OFF, by=_seen("negative pads of Conv")),
         refuses("QLinearConv", by=_seen("QLinearConv, padded or not")),
         refuses(
             p.PAD,

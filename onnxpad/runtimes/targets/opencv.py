@@ -16,8 +16,10 @@ from onnxpad.runtimes.conditions.companions import (
     BENT_VOLUMES,
     BLOCKED_NORMS,
     BYTES_CHANGED,
+    CALLS,
     CASTS_LEFT_OUT,
     CROP,
+    DISORDER,
     GATE,
     GLOBAL_VOLUMES,
     JOIN,
@@ -26,6 +28,7 @@ from onnxpad.runtimes.conditions.companions import (
     STORED_BOOL,
     TRAINING,
 )
+from onnxpad.runtimes.conditions.files import INLINED, LISTED, SORTED
 from onnxpad.runtimes.conditions.opencv import BY_CONSTANT_NODE, TAKEN_FOR_HARDSWISH, rows_of_crops
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
@@ -149,9 +152,13 @@ TARGET = Target(
         takes("QLinearConv", by=_seen("QLinearConv, uint8 and int8")),
         takes(p.PAD, by=_seen("Pad of every mode, computed pads too")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT), by=_seen("rewritten forms")),
+        takes(w.TRANSPOSED, w.NEGATIVE_PADS, t.TWO_D, by=_seen("2-D negative pads")),
+        refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
         refuses(BLOCKED_NORMS, by=_seen("InstanceNormalization behind windows of 1 to 3 axes")),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
         miscomputes(
@@ -169,7 +176,7 @@ TARGET = Target(
             by=_seen("Sigmoid, Tanh, Elu, HardSigmoid, HardSwish, Mish and Gelu: most end it"),
             says="OpenCV ends, or computes something else, behind a depthwise 3-D convolution",
         ),
-        refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends where int32_data has them")),
+        refuses(STORED_BOOL, LISTED, by=_seen("stored tensors of bool: it ends")),
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS),
             w.SAME,

@@ -15,8 +15,10 @@ from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     BLOCKS,
     BRANCH,
+    CALLS,
     CASTS_LEFT_OUT,
     CROP,
+    DISORDER,
     GATE,
     GLOBAL_VOLUMES,
     LIMIT,
@@ -30,6 +32,7 @@ from onnxpad.runtimes.conditions.companions import (
     STORED_BOOL,
     TRAINING,
 )
+from onnxpad.runtimes.conditions.files import INLINED, LISTED, SORTED
 from onnxpad.runtimes.conditions.opencv import (
     BY_CONSTANT_NODE,
     DEPTHWISE_READS_BEYOND,
@@ -146,6 +149,8 @@ TARGET = Target(
             by=_seen("rewritten forms"),
         ),
         miscomputes(OUTER_BLOCKS, by=_seen("Concat with a constant on axis 0 or 1")),
+        refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
+        refuses(w.TRANSPOSED, w.NEGATIVE_PADS, by=_seen("negative pads of ConvTranspose")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
         miscomputes(
@@ -155,6 +160,8 @@ TARGET = Target(
             QUANTISED_BYTES, by=_seen("uint8 inputs and results of quantised models: 128 apart")
         ),
         refuses(BRANCH, by=_seen("If")),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         miscomputes(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
         miscomputes(
@@ -167,7 +174,11 @@ TARGET = Target(
             TAKEN_FOR_HARDSWISH,
             by=_seen("Mul by the HardSigmoid of another tensor"),
         ),
-        refuses(STORED_BOOL, by=_seen("stored tensors of bool: it ends")),
+        refuses(
+            STORED_BOOL,
+            LISTED,
+            by=_seen("stored tensors of bool: it ends"),
+        ),
         miscomputes(("Conv", "QLinearConv"), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")),
         miscomputes(
             w.POOLS, w.SAME_LOWER, w.ASYMMETRIC, t.spatial_axes(2, 3), by=_seen("SAME_LOWER pools")

@@ -11,6 +11,7 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
+    CALLS,
     CROP,
     JOIN,
     LIMIT,
@@ -18,6 +19,7 @@ from onnxpad.runtimes.conditions.companions import (
     LOOKUP,
     TRAINING,
 )
+from onnxpad.runtimes.conditions.files import INLINED
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     Evidence,
@@ -111,6 +113,10 @@ TARGET = Target(
             _LISTED_SCALES,
             by=_seen("lists of scales: refused, or held for the input channels"),
         ),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        takes(w.TRANSPOSED, w.NEGATIVE_PADS, t.TWO_D, by=_seen("2-D negative end pads")),
+        refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
+        refuses(w.TRANSPOSED, w.NEGATIVE_BEGIN, by=_seen("negative begin pads of ConvTranspose")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         miscomputes(
             "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")

@@ -15,9 +15,6 @@ _IMPORTERS = _read("onnxOpImporters.cpp")
 _CHECKERS = _read("onnxOpCheckers.cpp")
 _PADDING = _read("importerUtils.cpp, generatePadding")
 
-_NEGATIVE_BEGIN = Condition(
-    "a begin pad is negative", w.of_pads(lambda _, pads: any(pad < 0 for pad in pads.begins))
-)
 _AMBIGUOUS = Condition(
     "auto_pad and pads are both written",
     lambda c: c.padding in AutoPad.__members__.values() and w.writes(c, "pads"),
@@ -35,7 +32,7 @@ TARGET = Target(
         refuses(w.WINDOWS, _AMBIGUOUS, by=_read("importerUtils.cpp, getKernelParams")),
         miscomputes(w.TRANSPOSED, w.ODD_OUTPUT_SHAPE, by=_PADDING),
         miscomputes(w.TRANSPOSED, w.AUTO_PAD, w.OUTPUT_PADDING, by=_IMPORTERS),
-        refuses(w.TRANSPOSED, _NEGATIVE_BEGIN, by=_IMPORTERS),
+        refuses(w.TRANSPOSED, w.NEGATIVE_BEGIN, by=_IMPORTERS),
     ),
     also=("trt",),
 )

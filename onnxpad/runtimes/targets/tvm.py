@@ -6,7 +6,15 @@ from onnxpad.padding.chain import Chain
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, INPUT_CROP, JOIN
+from onnxpad.runtimes.conditions.companions import (
+    ARITHMETIC,
+    CALLS,
+    CROP,
+    DISORDER,
+    INPUT_CROP,
+    JOIN,
+)
+from onnxpad.runtimes.conditions.files import INLINED, SORTED
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     measured,
@@ -37,9 +45,12 @@ TARGET = Target(
     _VERSION,
     (
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
+        takes(w.WINDOWS, w.NEGATIVE_PADS, t.TWO_D, by=_seen("2-D negative pads attributes")),
         takes(p.PAD, by=_seen("Pad of every mode, with constant pads")),
         takes((*CROP, *JOIN, *ARITHMETIC), by=_seen("rewritten forms")),
         refuses(("Slice", *INPUT_CROP), t.opset_below(10), by=_seen("Slice of opset 9")),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),

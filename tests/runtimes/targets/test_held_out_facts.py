@@ -298,8 +298,8 @@ BRANCHES = """g (float[1,2,6,6] x%s) => (float[a,b,d,e] y) %s {
 @pytest.mark.parametrize(
     ("target", "given", "stored"),
     [
-        ("opencv", set(), {"stored bool"}),
-        ("opencv-classic", {"If"}, {"If", "stored bool"}),
+        ("opencv", set(), {"bool stored in int32_data"}),
+        ("opencv-classic", {"If"}, {"If", "bool stored in int32_data"}),
         ("onnx2torch", {"If"}, {"If"}),
         ("mnn", set(), set()),
         ("openvino", set(), set()),

@@ -1,0 +1,21 @@
+"""What the file of a model holds besides padding, where a runtime stops at it, and the cure."""
+
+from __future__ import annotations
+
+from onnxpad.runtimes.conditions.rows import Condition
+
+INLINED = Condition(
+    "it has no local functions; that is not about padding",
+    lambda _: True,
+    cure="inline the functions: onnx.inliner.inline_local_functions",
+)
+SORTED = Condition(
+    "it wants each node behind those that it reads; that is not about padding",
+    lambda _: True,
+    cure="sort the nodes, as onnx.checker asks",
+)
+LISTED = Condition(
+    "it reads stored bools from raw_data alone; that is not about padding",
+    lambda _: True,
+    cure="store that tensor in raw_data, as onnx.numpy_helper.from_array does",
+)

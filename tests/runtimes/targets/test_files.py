@@ -1,0 +1,76 @@
+"""What a runtime stops at for the way a file is written: functions, order, stored bools."""
+
+from __future__ import annotations
+
+import onnx
+import pytest
+from onnx import TensorProto, helper, inliner, numpy_helper, parser
+
+import onnxpad
+from onnxpad.runtimes.conditions.companions import CALLS, DISORDER, STORED_BOOL
+from tests.runtimes.targets.test_held_out_facts import answers
+
+CALLING = """<ir_version: 8, opset_import: ["": 17, "own": 1]>
+g (float[1,2,6,6] x) => (float[1,2,4,4] y) { r = Relu(x) y = own.Block(r) }
+<domain: "own", opset_import: ["": 17]> Block (a) => (b) {
+  b = MaxPool<kernel_shape=[3,3], strides=[1,1]>(a)
+}"""
+DISORDERED = """<ir_version: 8, opset_import: ["": 17]>
+g (float[1,2,6,6] x) => (float[1,2,4,4] y) {
+  y = Neg(r) r = MaxPool<kernel_shape=[3,3], strides=[1,1]>(x)
+}"""
+SORTING = ("opencv", "opencv-classic", "onnx2torch", "tvm", "iree", "onnx2keras")
+INLINED = (*SORTING, "openvino", "mnn", "jaxonnxruntime")
+
+
+def refused(model: onnx.ModelProto, target: str) -> set[str]:
+    return {op for op, answer in answers(model, target).items() if answer.fails}
+
+
+@pytest.mark.parametrize("target", INLINED)
+def test_who_has_no_local_functions(target: str) -> None:
+    model = parser.parse_model(CALLING)
+    assert refused(model, target) == {*CALLS}
+    assert refused(inliner.inline_local_functions(model), target) == set()
+    unfit = onnxpad.rewrite(model, target=target).unfit
+    assert any(str(one).endswith("try " + one.judgement.cures[0]) for one in unfit)
+
+
+@pytest.mark.parametrize("target", ["ncnn", "onnxruntime"])
+def test_who_inlines_local_functions(target: str) -> None:
+    assert refused(parser.parse_model(CALLING), target) == set()
+
+
+@pytest.mark.parametrize("target", [*SORTING, "ncnn"])
+def test_who_wants_nodes_in_order(target: str) -> None:
+    model = parser.parse_model(DISORDERED)
+    assert refused(model, target) == {*DISORDER}
+    nodes = list(model.graph.node)
+    del model.graph.node[:]
+    model.graph.node.extend(reversed(nodes))
+    assert refused(model, target) == set()
+
+
+@pytest.mark.parametrize("target", ["openvino", "mnn", "onnxruntime"])
+def test_who_sorts_nodes(target: str) -> None:
+    assert refused(parser.parse_model(DISORDERED), target) == set()
+
+
+@pytest.mark.parametrize("holds", ["initializer", "Constant"])
+@pytest.mark.parametrize("listed", [True, False])
+def test_opencv_reads_stored_bools_from_raw_data(holds: str, listed: bool) -> None:
+    bools = {
+        True: helper.make_tensor("c", TensorProto.BOOL, [], [True]),
+        False: numpy_helper.from_array(numpy_helper.to_array(helper.make_tensor(
+            "c", TensorProto.BOOL, [], [True])), "c"),
+    }  # fmt: skip
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 17]> g (float[1,2,6,6] x) => (float[1,2,6,6] y) '
+        "{ n = Neg(x) y = Where(c,x,n) }"
+    )
+    if holds == "initializer":
+        model.graph.initializer.append(bools[listed])
+    else:
+        model.graph.node.insert(0, helper.make_node("Constant", [], ["c"], value=bools[listed]))
+    for target in ("opencv", "opencv-classic"):
+        assert refused(model, target) == ({*STORED_BOOL} if listed else set())
