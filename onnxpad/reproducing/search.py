@@ -213,6 +213,7 @@ _TOGETHER_IN_CONVOLUTIONS: tuple[Words, ...] = (
     {"scales": "each", "bias": True},
 )
 _TOGETHER_IN_POOLS: tuple[Words, ...] = (
+    {"auto_pad": "SAME_UPPER", "stride": 4, "kernel": 1, "dilation": 2, "size": 8},
     {"ceil_mode": True, "stride": 2, "size": 6},
     {"ceil_mode": True, "stride": 2, "pads": (1, 1), "size": 6},
     {"ceil_mode": True, "stride": 3, "kernel": 2, "pads": (1, 1)},

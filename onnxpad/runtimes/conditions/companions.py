@@ -90,6 +90,19 @@ ANYWHERE = (
     *LISTED_SCALES,
 )
 """What some runtimes stop at wherever it stands; no pass writes it."""
+UNSHOWN = (
+    "GridSample",
+    *JOINED_SUMS,
+    *TRAINING,
+    *GLOBAL_VOLUMES,
+    *LINE_NORMS,
+    *BLOCKED_NORMS,
+    *COMPUTED_CROP,
+    *DEQUANTISES,
+    *BYTES_CHANGED,
+    *LISTED_SCALES,
+)
+"""What no small model of one operator is made of."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
 CONVERSIONS = ("DequantizeLinear", "QuantizeLinear")
 """Copies of those around a Pad that moved in front of them."""

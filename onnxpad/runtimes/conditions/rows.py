@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from onnxpad.padding.chain import Chain
+from onnxpad.runtimes.conditions.companions import UNSHOWN
 
 
 class Answer(StrEnum):
@@ -274,7 +275,8 @@ def refuses(
     operators: Operators, *when: Condition, by: Evidence, says: str = "", unshown: str = ""
 ) -> Row:
     """A row: the model does not load, or stops with an error."""
-    return Row(_names(operators), Answer.REFUSES, when, by, says, unshown=unshown)
+    names = _names(operators)
+    return Row(names, Answer.REFUSES, when, by, says, unshown=unshown or _unshown(names))
 
 
 def miscomputes(
@@ -286,7 +288,15 @@ def miscomputes(
     unshown: str = "",
 ) -> Row:
     """A row: runs, and the numbers or sizes are wrong, without a word."""
-    return Row(_names(operators), Answer.MISCOMPUTES, when, by, says, does, unshown=unshown)
+    names = _names(operators)
+    unshown = unshown or _unshown(names)
+    return Row(names, Answer.MISCOMPUTES, when, by, says, does, unshown=unshown)
+
+
+def _unshown(names: tuple[str, ...]) -> str:
+    if any(name not in UNSHOWN for name in names):
+        return ""
+    return "small models have operators that pad, and what a rewrite writes beside them"
 
 
 def untried(operators: Operators, *when: Condition, by: Evidence) -> Row:

@@ -6,7 +6,7 @@ onnxruntime's loader and kernels; a row about others is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from onnxpad.geometry.windows import output_size
@@ -27,6 +27,7 @@ from onnxpad.runtimes.conditions.rows import (
 )
 from onnxpad.runtimes.onnxruntime import kernels
 from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harms, loses_count
+from onnxpad.runtimes.releases import numbers
 
 By = Callable[[str], Evidence]
 _PLAIN = (*w.WINDOWS, "LpPool")
@@ -175,8 +176,15 @@ def _fused_pools(by: By, *when: Condition, operators: tuple[str, ...] = w.POOLS)
     )
 
 
-def older_rows(product: str) -> tuple[Row, ...]:
-    """What releases before the newest did, by what they ran; newer ones do none of it."""
+def older_rows(product: str, known: Sequence[str]) -> tuple[Row, ...]:
+    """What releases before the newest did, by what they ran; newer ones do none of it.
+
+    `known` are the releases that were run, the oldest first: a row that ends before them is none.
+    """
+    return tuple(row for row in _older_rows(product) if numbers(row.until) >= numbers(known[0]))
+
+
+def _older_rows(product: str) -> tuple[Row, ...]:
 
     def seen(release: str) -> By:
         return measured(f"{product} {release}")

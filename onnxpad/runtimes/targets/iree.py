@@ -114,12 +114,7 @@ TARGET = Target(
         takes(p.PAD, by=_seen("Pad of modes constant and edge")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
         takes("GridSample", by=_GRID),
-        refuses(
-            "GridSample",
-            _BEYOND_ZEROS,
-            by=_GRID,
-            unshown="small models have operators that pad, and what a rewrite writes beside them",
-        ),
+        refuses("GridSample", _BEYOND_ZEROS, by=_GRID),
         refuses(w.QUANTISED, ONE_D, by=_seen("QLinearConv and ConvInteger along one axis")),
         takes("QLinearConv", by=_seen("QLinearConv with symmetric pads and zero point 128")),
         refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),

@@ -141,6 +141,13 @@ _PADS_BESIDE_NEGATIVE = Condition(
     "padding",
     _pads_beside_negative,
 )
+_WINDOW_MORE = Condition(
+    "ceil_mode gives a window more than SAME has, behind pads as with stride 1, which pnnx writes",
+    lambda c: (
+        c.ceil_mode
+        and any((size - 1) % axis.stride for axis in c.axes for size in w.sizes_of(axis))
+    ),
+)
 _FEEDS_OUTPUTS_ALONE = Condition(
     "its result is only an output of the model",
     lambda c: c.around.feeds_alone is Destination.OUTPUTS,
@@ -222,7 +229,7 @@ TARGET = Target(
             "AveragePool",
             w.SAME,
             ~w.SAME_NEGATIVE,
-            (w.PADDED & ~w.COUNTS) | _BEGINS_UNLIKE_STRIDE_ONE | w.CEIL_MODE,
+            (w.PADDED & ~w.COUNTS) | _BEGINS_UNLIKE_STRIDE_ONE | _WINDOW_MORE,
             by=_seen("SAME averages"),
         ),
         miscomputes(

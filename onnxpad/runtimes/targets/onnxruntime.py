@@ -17,6 +17,7 @@ from onnxpad.runtimes.onnxruntime.rows import (
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime 1.32.0, CPU, ORT_ENABLE_ALL"
+_RELEASES = ("1.17", "1.20", "1.23", "1.26", "1.31", "1.32")
 _seen = measured("onnxruntime 1.31.1 and 1.32.0, CPU, ORT_ENABLE_ALL")
 _before = measured("onnxruntime 1.31.1, CPU, ORT_ENABLE_ALL")
 
@@ -56,8 +57,8 @@ TARGET = Target(
             does="computes it slowly",
         ),
         *rows_of_1_23("onnxruntime"),
-        *older_rows("onnxruntime"),
+        *older_rows("onnxruntime", _RELEASES),
     ),
     also=("ort",),
-    releases=("1.17", "1.20", "1.23", "1.26", "1.31", "1.32"),
+    releases=_RELEASES,
 )

@@ -10,6 +10,7 @@ from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows, older_ro
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-web 1.30.0, wasm, Node 20.20.2"
+_RELEASES = ("1.20", "1.23", "1.27", "1.30")
 _seen = measured(_VERSION)
 
 TARGET = Target(
@@ -23,8 +24,8 @@ TARGET = Target(
         *loader_rows(_seen),
         *fusion_rows(_seen),
         *rows_of_1_23("onnxruntime-web"),
-        *older_rows("onnxruntime-web"),
+        *older_rows("onnxruntime-web", _RELEASES),
     ),
     also=("ort-web",),
-    releases=("1.20", "1.23", "1.27", "1.30"),
+    releases=_RELEASES,
 )

@@ -29,6 +29,7 @@ from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows, older_ro
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-web 1.30.0, /webgpu, Chromium 156, SwiftShader"
+_RELEASES = ("1.23", "1.25", "1.27", "1.30")
 _seen = measured(_VERSION)
 _in_1_23 = measured("onnxruntime-web 1.23.2, /webgpu")
 _native = measured("onnxruntime-webgpu 1.27.0, SwiftShader")
@@ -86,8 +87,8 @@ TARGET = Target(
             ),
         ),
         *rows_of_1_23("onnxruntime-web"),
-        *older_rows("onnxruntime-web"),
+        *older_rows("onnxruntime-web", _RELEASES),
     ),
     also=("web-gpu", "ort-webgpu", "onnxruntime-webgpu"),
-    releases=("1.23", "1.25", "1.27", "1.30"),
+    releases=_RELEASES,
 )

@@ -29,6 +29,7 @@ from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows, older_ro
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-web 1.30.0, JSEP, Chromium 156, SwiftShader"
+_RELEASES = ("1.20", "1.23", "1.27", "1.30")
 _seen = measured(_VERSION)
 _in_1_20, _in_1_27 = (measured(f"onnxruntime-web {one}, JSEP") for one in ("1.20.1", "1.27.0"))
 _OFF_CENTRE = Condition(
@@ -130,8 +131,8 @@ TARGET = Target(
             miscomputes(w.TRANSPOSED, t.ONE_D, w.OUTPUT_PADDING, by=_in_1_20("1-D output_padding")),
             falls_back((*w.WINDOWS, *p.PAD), t.opset_above(20), by=_in_1_20("opset 21")),
         ),
-        *older_rows("onnxruntime-web"),
+        *older_rows("onnxruntime-web", _RELEASES),
     ),
     also=("jsep", "ort-web-jsep"),
-    releases=("1.20", "1.23", "1.27", "1.30"),
+    releases=_RELEASES,
 )
