@@ -17,7 +17,12 @@ from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
-from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
+from onnxpad.model.reading.divisors import (
+    hanging_on_sizes,
+    is_computed,
+    settled_by,
+    settling_divisors,
+)
 from onnxpad.model.reading.padded_graph import padded_links
 from onnxpad.model.reading.surroundings import Observer
 from onnxpad.model.reading.survey import Site, Survey, selection
@@ -440,15 +445,19 @@ def _with_divisors(
     records: Sequence[tuple[PaddedNode, Chain, Site]], survey: Survey, dims: Mapping[str, int | str]
 ) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
     """The same with the weakest fact that settles computed pads beside numbers that do."""
-    hanging = {
-        id(node) for node, chain, _ in records if node.pads is None and hanging_on_sizes(chain)
-    }
-    found = settling_divisors(survey, dims) if hanging else ()
+    lacking = [chain for node, chain, _ in records if node.pads is None and is_computed(chain)]
+    found = settling_divisors(survey, dims) if any(map(hanging_on_sizes, lacking)) else ()
     if not found:
         return tuple(records)
-    hint = multiples_text(found)
+    hint, settled = multiples_text(found), settled_by(survey, found, lacking)
     return tuple(
-        (node._replace(hints=(*node.hints, hint)) if id(node) in hanging else node, chain, site)
+        (
+            node._replace(hints=(*node.hints, hint))
+            if node.pads is None and site.address.id in settled
+            else node,
+            chain,
+            site,
+        )
         for node, chain, site in records
     )
 

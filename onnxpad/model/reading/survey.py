@@ -96,6 +96,11 @@ class Survey:
         return frozenset(self._dimensions.names)
 
     @property
+    def facts(self) -> Mapping[str, int | str]:
+        """What is known of dimensions besides what the model's types say."""
+        return self._user_dims
+
+    @property
     def document(self) -> Document:
         """The model with its scopes."""
         return self._document
