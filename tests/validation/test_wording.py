@@ -84,6 +84,11 @@ def test_a_model_written_for_some_sizes_asks_for_the_facts() -> None:
     before = two_convs(**STRIDED)
     facts: dict[str, int | str] = {"H": "%2=0", "W": "%2=0"}
     after = rewrite(before, dims=facts).model
+    said = "compared with --dim 'H%2=0' --dim 'W%2=0', as a model itself says in its metadata"
+    report = cpu(before, after, samples=2)
+    assert report.ok
+    assert any(one.startswith(said) for one in report.warnings)
+    del after.metadata_props[:]
     report = cpu(before, after, samples=2)
     assert report.verdict is Verdict.DIFFERENT
     assert report.hints == (

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from copy import copy
 
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import NodeId
 from onnxpad.model.reading.survey import Survey
@@ -118,6 +118,6 @@ def _left(survey: Survey, roots: tuple[str, ...], divisor: int) -> int:
     known = copy(survey)
     try:
         known.learn(_facts(tuple((root, divisor) for root in roots)))
-    except ModelError:  # these sizes contradict the model
+    except (ModelError, RequestError):  # these sizes contradict the model
         return _count(survey)
     return _count(known)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from math import lcm
 
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.reading.divisors import Divisors, hanging_on_sizes, settling_divisors
@@ -79,7 +79,7 @@ class _Trial:
         known = copy(self._survey)
         try:
             known.learn(facts)
-        except ModelError:  # these sizes contradict the model
+        except (ModelError, RequestError):  # these sizes contradict the model
             return self._stuck
         sizes = beyond_batch(self._survey.document.model, facts)
         after = verdicts(known, self._assuming if sizes else self._planner, self._selected)
