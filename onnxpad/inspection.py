@@ -17,7 +17,12 @@ from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
-from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
+from onnxpad.model.reading.divisors import (
+    hanging_on_sizes,
+    is_computed,
+    settled_by,
+    settling_divisors,
+)
 from onnxpad.model.reading.padded_graph import padded_links
 from onnxpad.model.reading.surroundings import Observer
 from onnxpad.model.reading.survey import Site, Survey, selection
@@ -243,13 +248,14 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
 
 
 @reported(
-    *("model", "summary", "assumed", "nodes", "targets", "target_notes", "openings"),
+    *("model", "summary", "assumed", "recorded", "nodes", "targets", "target_notes", "openings"),
     *("placement", "limits_met", "findings", "not_judged"),
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
     """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
 
+    `recorded` is what the file says of them beside its types: an edited model is right there alone.
     `targets` has what each target that was asked for does with every node, `openings` what a
     rewrite for it could be told about nodes for which there is no way, `placement` the
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
@@ -272,6 +278,7 @@ class Inspection(Report):
     chains: tuple[Chain, ...] = ()
     links: tuple[tuple[int, int], ...] = ()
     not_judged: tuple[str, ...] = ()
+    recorded: Mapping[str, int | str] = field(default_factory=dict)
 
     schema = 2
 
@@ -365,8 +372,8 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
         )
         selected = selection(survey, nodes)
-        records = _with_divisors(_records(survey, selected), survey, dims or {})
-        told = _told(survey, names, selected, dims) if names else {}
+        records = _with_divisors(_records(survey, selected), survey)
+        told = _told(survey, names, selected) if names else {}
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
         openings = {name: opened_up for name, (_, opened_up) in told.items()}
         verdicts = {name: judged for name, (judged, _) in told.items()}
@@ -384,6 +391,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             tuple(chain for _, chain, _ in records),
             padded_links([site for _, _, site in records], _numbers(records)),
             kinds_that_cannot_pad(opened.model) if names else (),
+            survey.recorded,
         )
 
 
@@ -437,18 +445,22 @@ def _numbers(records: Sequence[tuple[PaddedNode, Chain, Site]]) -> dict[NodeId, 
 
 
 def _with_divisors(
-    records: Sequence[tuple[PaddedNode, Chain, Site]], survey: Survey, dims: Mapping[str, int | str]
+    records: Sequence[tuple[PaddedNode, Chain, Site]], survey: Survey
 ) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
     """The same with the weakest fact that settles computed pads beside numbers that do."""
-    hanging = {
-        id(node) for node, chain, _ in records if node.pads is None and hanging_on_sizes(chain)
-    }
-    found = settling_divisors(survey, dims) if hanging else ()
+    lacking = [chain for node, chain, _ in records if node.pads is None and is_computed(chain)]
+    found = settling_divisors(survey, survey.facts) if any(map(hanging_on_sizes, lacking)) else ()
     if not found:
         return tuple(records)
-    hint = multiples_text(found)
+    hint, settled = multiples_text(found), settled_by(survey, found, lacking)
     return tuple(
-        (node._replace(hints=(*node.hints, hint)) if id(node) in hanging else node, chain, site)
+        (
+            node._replace(hints=(*node.hints, hint))
+            if node.pads is None and site.address.id in settled
+            else node,
+            chain,
+            site,
+        )
         for node, chain, site in records
     )
 
@@ -457,14 +469,13 @@ def _told(
     survey: Survey,
     names: Sequence[str],
     selected: Callable[[Address], bool],
-    dims: Mapping[str, int | str] | None,
 ) -> dict[str, tuple[tuple[NodeVerdict, ...], Opening]]:
     """For each target its verdicts, and what would help where there is no way."""
     from onnxpad.rewriting.for_target.openings import opening
     from onnxpad.rewriting.for_target.requests import beyond_batch, planner
     from onnxpad.rewriting.for_target.verdicts import verdicts  # loads every pass
 
-    sizes = beyond_batch(survey.document.model, dims)
+    sizes = beyond_batch(survey.document.model, survey.facts)
     told = {}
     for name in names:
         if one := planner(name, sizes):

@@ -282,12 +282,11 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
             if not all(map(_is_mended, mine)):
                 return ""
             only = f"--node {shlex.quote(finding.node)}"
-        others = [
+        words = [
             f"--target {name}"
-            for name in record["targets"]
-            if name != target and not stuck and all(map(_is_mended, _failing(name, record)))
+            for name in record["targets"]  # the same command whichever of them the finding is of
+            if name == target or (not stuck and all(map(_is_mended, _failing(name, record))))
         ]
-        words = [f"--target {target}", *others]
         words += [given_text({**record["assumed"], **facts}), only]
     return " ".join(filter(None, ["onnxpad rewrite", shlex.quote(model), *words, "-o OUT"]))
 

@@ -207,18 +207,22 @@ def _sarif(
     from onnxpad.cli import batches
     from onnxpad.show.sarif import sarif_text
 
-    records = []
+    records: list[Mapping[str, Any]] = []
+    unread: list[tuple[str, str]] = []
 
     def kept(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
         outcome, say_more = _gated(checks, outcome)
-        if not outcome.error:
+        if outcome.error:
+            unread.append((outcome.file, outcome.error))
+        else:
             records.append(outcome.record)
         return outcome, say_more
 
     jobs = [(Job(model), None) for model in models]
     request = Request("inspect", asked)
     status = batches.run(jobs, request, given, gated=kept, lines=False)
-    sys.stdout.write(sarif_text(records, __version__, traps=gate.TRAP in checks.kinds))
+    traps = gate.TRAP in checks.kinds
+    sys.stdout.write(sarif_text(records, __version__, traps=traps, unread=unread))
     return checks.concluded(status)
 
 

@@ -202,13 +202,16 @@ def rewrite(  # noqa: PLR0913  one option each
         kept = replace(opened, owned=False) if dims else opened  # as it was, to work on once more
         wanted = _Wanted(kept, rules, planning, reading, nodes)
         session, log, fitting = wanted.done(dims, progress)
-        skips = _with_divisors(standing(session, rules, log), session, dims or {})
+        skips = _with_divisors(standing(session, rules, log), session)
         log.changes += fitting.changes if fitting else ()
         name = asked.judge.target.name if asked else ""
         if strict:
             _refuse_rest(skips, fitting, name)
         _take_back_undone(session, log.changes)
-        relied = relied_on(session.script, dims or {}, lambda fewer: wanted.done(fewer).edits)
+        came_to = _Done(session, log, fitting).came_to
+        relied = relied_on(
+            session.script, dims or {}, lambda fewer: wanted.done(fewer).came_to == came_to
+        )
         session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
         result = finish(session, opened) if session.script else untouched(opened)
         report = _report(result, rules, (log, skips), session, dims, opened.source)
@@ -223,8 +226,9 @@ class _Done(NamedTuple):
     fitting: Fitted | None
 
     @property
-    def edits(self) -> Sequence[Edit]:
-        return self.session.script
+    def came_to(self) -> tuple[Sequence[Edit], int]:
+        """The edits, and how many nodes the target takes behind them."""
+        return tuple(self.session.script), self.fitting.taken if self.fitting else 0
 
 
 class _Wanted(NamedTuple):
@@ -269,12 +273,10 @@ def _unfit(fitting: Fitted | None) -> tuple[NodeVerdict, ...]:
     return tuple(one for one in left if one.brought_by or not one.judgement.answer.is_open)
 
 
-def _with_divisors(
-    skips: Sequence[Refusal], session: EditSession, dims: Mapping[str, int | str]
-) -> list[Refusal]:
+def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refusal]:
     """The same with the weakest fact that settles computed pads beside numbers that do."""
     hanging = {id(one) for one in skips if one.skip.hints and hanging_on_sizes(one.chain)}
-    found = settling_divisors(session, dims) if hanging else ()
+    found = settling_divisors(session, session.facts) if hanging else ()
     if not found:
         return list(skips)
     hint = multiples_text(found)

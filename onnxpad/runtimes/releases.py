@@ -24,6 +24,15 @@ def numbers(release: str) -> tuple[int, ...]:
     return tuple(int(number) for number in release.removeprefix("v").split("."))
 
 
+def written_as(release: str, known: Sequence[str]) -> str:
+    """A release as those that are known are written: dates, of a version that ends in its date.
+
+    The wheel of ncnn 20261020 calls itself 1.0.20261020.
+    """
+    are_dates = all("." not in one for one in known)
+    return release.rpartition(".")[2] if are_dates else release
+
+
 def nearest_known(release: str, known: Sequence[str]) -> tuple[str, ...]:
     """The one of `known`, oldest first, that a release belongs to, else those next to it.
 

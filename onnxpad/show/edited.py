@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import FixSize, SetMetadata, describe_edit, edit_record
 from onnxpad.model.editing.session import Edited
-from onnxpad.model.editing.stated_sizes import HOLDS_WHERE
+from onnxpad.model.shapes.recorded_facts import HOLDS_WHERE
 from onnxpad.show.wording import assumed_text, input_text, note, paragraph, visible
 
 if TYPE_CHECKING:

@@ -21,6 +21,7 @@ from onnxpad.show.wording import (
     note,
     pads_text,
     paragraph,
+    recorded_text,
     shape_text,
     visible,
     window_text,
@@ -69,6 +70,7 @@ def inspection_text(
         paragraph(_placement(inspection)),
         paragraph(limits_text(inspection.limits_met)),
         assumed_text(inspection.assumed),
+        recorded_text(inspection.recorded),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -63,11 +63,13 @@ _ANSWERS = {
 }
 
 
-def sarif_text(records: Sequence[Record], version: str, *, traps: bool) -> str:
+def sarif_text(
+    records: Sequence[Record], version: str, *, traps: bool, unread: Sequence[tuple[str, str]] = ()
+) -> str:
     """One SARIF log about all models: a result for each node that a target does not take.
 
     `records` are what `inspect --json` prints, `version` is onnxpad's own; `traps` asks for a
-    result for each trap as well.
+    result for each trap as well. `unread` are files that could not be inspected, with the reason.
     """
     rules: dict[str, _Rule] = {}
     if any(record["targets"] for record in records):
@@ -82,8 +84,22 @@ def sarif_text(records: Sequence[Record], version: str, *, traps: bool) -> str:
     ]
     listed = [_descriptor(code, rule) for code, rule in rules.items()]
     driver = {"name": "onnxpad", "version": version, "rules": listed}
-    run = {"tool": {"driver": driver}, "results": results}
+    run = {"tool": {"driver": driver}, "invocations": [_invocation(unread)], "results": results}
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _invocation(unread: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Whether every model could be inspected, and what was said of those that could not."""
+    told = [
+        {
+            "level": "error",
+            "message": {"text": reason},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": _uri(model)}}}],
+        }
+        for model, reason in unread
+    ]
+    notes = {"toolExecutionNotifications": told} if told else {}
+    return {"executionSuccessful": not told, **notes}
 
 
 def _rule_of(trap: TrapRule) -> _Rule:

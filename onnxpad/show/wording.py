@@ -47,6 +47,12 @@ def assumed_text(assumed: Mapping[str, int | str]) -> str:
     return f"holds where {visible(', '.join(facts))}" if facts else ""
 
 
+def recorded_text(recorded: Mapping[str, int | str]) -> str:
+    """'holds where height%32=0, as the model itself says in its metadata'; '' for nothing."""
+    said = assumed_text(recorded)
+    return f"{said}, as the model itself says in its metadata (onnxpad.holds_where)" * bool(said)
+
+
 def _as_fact(fact: int | str) -> str:
     if isinstance(fact, int):
         return f"={fact}"

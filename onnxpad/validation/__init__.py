@@ -45,6 +45,7 @@ from onnxpad.validation.request import (
     turned_inputs,
     with_channels,
     with_input_shapes,
+    with_recorded,
 )
 from onnxpad.validation.samples import (
     Pair,
@@ -137,11 +138,13 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     bench.progress, bench.tolerance = progress or silent, tolerance
     with processes.limited(timeout, memory):
         first = _read(bench, open_lean_network(before), ambiguous)
-        types = first.input_types(with_input_shapes(first, dims, input_shapes))
+        second = None if after is None else open_lean_network(after, first.folder)
+        known = with_input_shapes(first, dims, input_shapes)
+        types = first.input_types(with_recorded(bench.warn, first, second, known))
         inputs, outputs = recorded(data, first, bench.warn) if data else (inputs, outputs)
-        if after is None:
+        if second is None:
             return _with_reference(bench, first, types, inputs, outputs or {})
-        pair = _paired(bench, first, after, ambiguous)
+        pair = _paired(bench, first, second, ambiguous)
         types = joint_types(types, pair.after.input_types())
         given = None if inputs is None else turned_inputs(first, types, inputs, bench.warn)
         limits = _limits(timeout, processes.SECONDS if proof_only else BESIDE_RUNS)
@@ -274,10 +277,8 @@ def _with_run(report: Validation, shown: SampleFinding | None = None) -> Validat
     return replace(report, run=RunReport(report.verdict, report.reason, report.judge, seen))
 
 
-def _paired(bench: Bench, first: Network, after: ModelLike, ambiguous: Preference) -> Pair:
-    second = matched(
-        bench.warn, first, _read(bench, open_lean_network(after, first.folder), ambiguous)
-    )
+def _paired(bench: Bench, first: Network, after: Network, ambiguous: Preference) -> Pair:
+    second = matched(bench.warn, first, _read(bench, after, ambiguous))
     if warning := lost_defaults(first, second):
         bench.warn(warning)
     return Pair(first, second)

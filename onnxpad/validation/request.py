@@ -13,6 +13,13 @@ from onnxpad.geometry.size import Size
 from onnxpad.model.comparing.channels import input_channels
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.graph.types import Type
+from onnxpad.model.shapes.recorded_facts import (
+    HOLDS_WHERE,
+    joined_facts,
+    recorded_dimensions,
+    recorded_facts,
+)
+from onnxpad.padding.effective_pads import facts_text
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.fixed_axes import decided_by
@@ -128,6 +135,29 @@ def _kind(dtype: np.dtype[Any]) -> str:
 def quoted(names: Sequence[str] | Mapping[str, object]) -> str:
     """Names in a sentence."""
     return ", ".join(f"'{name}'" for name in names) or "none"
+
+
+def with_recorded(
+    warn: Callable[[str], None],
+    first: Network,
+    second: Network | None,
+    told: Mapping[str, int | str] | None,
+) -> Mapping[str, int | str] | None:
+    """Facts about dimensions, with those under which alone one of the models says it is right.
+
+    Raises RequestError where they contradict each other.
+    """
+    own = recorded_facts(first.model)
+    theirs = recorded_facts(second.model) if second else {}
+    open_names = set(recorded_dimensions(first.model))
+    recorded = joined_facts(own, {name: theirs[name] for name in theirs if name in open_names})
+    if not recorded:
+        return told
+    found = joined_facts(recorded, told or {})
+    if found != told:
+        where = facts_text(tuple(recorded.items()))
+        warn(f"compared with {where}, as a model itself says in its metadata ({HOLDS_WHERE})")
+    return found
 
 
 def with_input_shapes(

@@ -9,8 +9,11 @@ import onnx
 import onnx_graphsurgeon as gs
 import pytest
 
-from onnxpad import rewrite, validate
+from onnxpad import RequestError, inspect, rewrite, validate
 from onnxpad.cli import run
+from onnxpad.model.reading.survey import Survey
+from onnxpad.show.inspections import inspection_text
+from tests.benchmarks.networks import Network
 from tests.models.text import text_model
 
 Sizes = list[int | str]
@@ -108,3 +111,65 @@ def test_the_report_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         "holds where height=224, width%2=0\n"
         f"so the model itself says: height=224 in its inputs, width%2=0 in its metadata ({KEY})\n"
     ) in said
+
+
+def told(text: str) -> onnx.ModelProto:
+    """The model that says this of its sizes in its metadata."""
+    found = model()
+    found.metadata_props.add(key=KEY, value=text)
+    return found
+
+
+def test_what_a_rewrite_wrote_is_read_again() -> None:
+    """The rewritten file is judged where it is right, and says so."""
+    done = rewrite(model(), dims={"height": "%2=0", "width": "%2=0"})
+    found = inspect(done.model)
+    assert found.recorded == {"height": "%2=0", "width": "%2=0"}
+    assert f"says in its metadata ({KEY})" in inspection_text(found, None)
+    compared = validate(model(), done.model, proof_only=True)
+    assert compared.verdict == "proved"
+    assert compared.proof is not None
+    assert compared.proof.dims == {"height": "%2=0", "width": "%2=0"}
+    assert any(KEY in one for one in compared.warnings)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "given", "read"),
+    [
+        ("height%4=0", {}, "%4=0"),
+        ("height%4=0", {"height": 8}, 8),
+        ("height%4=0", {"height": "%2==0"}, "%4=0"),
+        ("height%4=2", {"height": "%6=0"}, "%12=6"),
+        ("height%4=0, height%6=0", {}, "%12=0"),
+        ("height=8", {"height": "%4=0"}, 8),
+        ("height%4=0, elsewhere%2=0", {}, "%4=0"),
+        ("what another tool wrote", {}, None),
+        ("height%4=4", {}, None),
+        ("height%0=0", {}, None),
+        ("height%4=1, height%2=0", {}, None),
+        (f"height%{'9' * 5000}=0", {}, None),
+    ],
+)
+def test_facts_of_a_file_hold_as_those_of_its_user(
+    recorded: str, given: dict[str, int | str], read: int | str | None
+) -> None:
+    assert Survey(told(recorded), dims=given).facts.get("height") == read
+
+
+@pytest.mark.parametrize(
+    ("recorded", "given"), [("height%4=0", 9), ("height%4=0", "%2=1"), ("height=8", "%3=0")]
+)
+def test_a_fact_that_contradicts_the_file_is_an_error(recorded: str, given: int | str) -> None:
+    with pytest.raises(RequestError, match="says of itself in its metadata"):
+        inspect(told(recorded), dims={"height": given})
+
+
+def test_the_batch_that_a_target_takes_is_written_where_it_decides_no_edit() -> None:
+    net = Network()
+    net.shape = ("N", 3, "H", "W")
+    net.same_conv(4, 5, 2)
+    done = rewrite(net.model(), target="ncnn", dims={"N": 1, "H": "%2=0", "W": "%2=0"})
+    assert done.relied_on == {"N": 1, "H": "%2=0", "W": "%2=0"}
+    assert sizes(done.model.graph.input[0]) == [1, 3, "H", "W"]
+    found = inspect(done.model, target="ncnn")
+    assert {one.judgement.answer for one in found.targets["ncnn"]} == {"takes"}

@@ -119,7 +119,16 @@ def test_several_processes_make_the_same_log(tmp_path: Path) -> None:
     assert one.stdout == two.stdout
     assert (one.returncode, two.returncode) == (2, 2)
     assert b"the file is empty" in two.stderr
-    assert len(results(json.loads(two.stdout))) > 2
+    log = json.loads(two.stdout)
+    assert len(results(log)) > 2
+    (invocation,) = log["runs"][0]["invocations"]
+    assert invocation["executionSuccessful"] is False
+    (told,) = invocation["toolExecutionNotifications"]
+    (place,) = told["locations"]
+    assert place["physicalLocation"]["artifactLocation"]["uri"].endswith("/no.onnx")
+    assert "the file is empty" in told["message"]["text"]
+    if SCHEMA.exists():
+        jsonschema.validate(log, json.loads(SCHEMA.read_bytes()))
 
 
 @pytest.fixture(scope="module")

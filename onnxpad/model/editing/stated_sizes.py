@@ -7,35 +7,33 @@ from collections.abc import Callable, Mapping, Sequence
 from onnxpad.errors import OnnxpadError
 from onnxpad.model.editing.script import Edit, FixSize, SetMetadata
 from onnxpad.model.opened import Model
-
-HOLDS_WHERE = "onnxpad.holds_where"
-"""The key of a model's metadata under which stands what no type of an input can say."""
+from onnxpad.model.shapes.recorded_facts import HOLDS_WHERE
 
 Facts = Mapping[str, int | str]
 
 
 def relied_on(
-    script: Sequence[Edit], facts: Facts, again: Callable[[Facts], Sequence[Edit]]
+    script: Sequence[Edit], facts: Facts, again: Callable[[Facts], bool]
 ) -> dict[str, int | str]:
-    """Of `facts` so few that `again` makes the same script with them alone.
+    """Of `facts` so few that `again` says that the same comes of them alone.
 
     A size that the script itself writes into the model counts as relied on.
     """
     needed = {name: fact for name, fact in facts.items() if FixSize(name, _size(fact)) in script}
     rest = {name: fact for name, fact in facts.items() if name not in needed}
-    if not script or not rest or _alike(script, needed, again):
+    if not script or not rest or _alike(needed, again):
         return needed
     kept = dict(facts)
     for name in rest:
         fewer = {other: fact for other, fact in kept.items() if other != name}
-        if len(rest) > 1 and _alike(script, fewer, again):
+        if len(rest) > 1 and _alike(fewer, again):
             kept = fewer
     return kept
 
 
-def _alike(script: Sequence[Edit], facts: Facts, again: Callable[[Facts], Sequence[Edit]]) -> bool:
+def _alike(facts: Facts, again: Callable[[Facts], bool]) -> bool:
     try:
-        return list(again(facts)) == list(script)
+        return again(facts)
     except OnnxpadError:  # with less known it is not even possible
         return False
 

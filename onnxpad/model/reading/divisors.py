@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from copy import copy
 
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import NodeId
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Unclear
 from onnxpad.padding.operators import Kind
@@ -52,6 +53,30 @@ def hanging_on_sizes(chain: Chain) -> bool:
     return any(_hanging(chain))
 
 
+def settled_by(survey: Survey, divisors: Divisors, open_chains: Iterable[Chain]) -> set[NodeId]:
+    """Nodes with computed pads that these divisors of its dimensions make known.
+
+    Where all of `open_chains` hang on named sizes, the divisors were found for them. Others are
+    computed from sizes that nothing tells, which follow from those: the model is read again then.
+    """
+    sites = [site for site in survey.sites_now() if any(map(is_computed, site.chains))]
+    if all(map(hanging_on_sizes, open_chains)):
+        return {site.address.id for site in sites if any(map(hanging_on_sizes, site.chains))}
+    known = copy(survey)
+    known.learn(_facts(divisors))
+    after = known.sites_at([site.address.id for site in sites])
+    return {site.address.id for site in after if not any(map(is_computed, site.chains))}
+
+
+def is_computed(chain: Chain) -> bool:
+    """Whether pads of it are computed and not known."""
+    return any(_unclear(chain))
+
+
+def _facts(divisors: Divisors) -> dict[str, int | str]:
+    return {root: f"%{divisor}=0" for root, divisor in divisors}
+
+
 def _hanging(chain: Chain) -> Iterator[Unclear]:
     return (one for one in _unclear(chain) if one.roots)
 
@@ -77,7 +102,7 @@ def _strides_to_open_pads(context: Context) -> int:
         chain = context.chains.get(node.key)
         if chain and chain.op.kind not in (Kind.TRANSPOSED, Kind.FOLD):
             product *= max((axis.stride for axis in chain.axes), default=1)
-            if any(_unclear(chain)):
+            if is_computed(chain):
                 largest = max(largest, product)
         if product > 1:
             passed |= dict.fromkeys(node.outputs, product)
@@ -92,7 +117,7 @@ def _left(survey: Survey, roots: tuple[str, ...], divisor: int) -> int:
     """How many pads are open with this divisor of all of the dimensions."""
     known = copy(survey)
     try:
-        known.learn(dict.fromkeys(roots, f"%{divisor}=0"))
-    except ModelError:  # these sizes contradict the model
+        known.learn(_facts(tuple((root, divisor) for root in roots)))
+    except (ModelError, RequestError):  # these sizes contradict the model
         return _count(survey)
     return _count(known)

@@ -19,6 +19,7 @@ from onnxpad.model.graph.scopes import Document, address_of
 from onnxpad.model.graph.types import UNKNOWN, Type
 from onnxpad.model.reading.reader import Reading, read
 from onnxpad.model.shapes.dimensions import Dimensions
+from onnxpad.model.shapes.recorded_facts import joined_facts, recorded_facts
 from onnxpad.model.shapes.result_types import merge
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, PadStep, Preferences, Skip
 from onnxpad.padding.effective_pads import effective_pads
@@ -63,7 +64,8 @@ class Survey:
     """One model and every padded node in it; shape inference runs only where a size is needed.
 
     That is where pads hang on it; with `thorough`, where any size of a padded input is missing.
-    `types` are what is known of tensors of the main graph besides what the model says.
+    `types` are what is known of tensors of the main graph besides what the model says; `recorded`
+    is what an edited model says in its metadata of its dimensions, which holds as `dims` do.
     Raises ModelError for models that cannot be meant and RequestError for facts about
     dimensions that the model does not have.
     """
@@ -82,8 +84,9 @@ class Survey:
         self._folder = folder
         self._thorough = thorough
         self._prefer = prefer
-        self._user_dims = dict(dims or {})
-        self._dimensions = Dimensions(dims)
+        self.recorded = recorded_facts(model)
+        self._facts = joined_facts(self.recorded, dims or {})
+        self._dimensions = Dimensions(self._facts)
         self._sites: dict[NodeId, Site] = {}
         self._contexts: Sequence[Context] = ()
         self._typed: Sequence[Context] | None = None
@@ -94,6 +97,11 @@ class Survey:
     def dimension_names(self) -> frozenset[str]:
         """Every dimension that a fact can be about."""
         return frozenset(self._dimensions.names)
+
+    @property
+    def facts(self) -> Mapping[str, int | str]:
+        """What is known of dimensions besides what the model's types say."""
+        return self._facts
 
     @property
     def document(self) -> Document:
@@ -109,8 +117,8 @@ class Survey:
 
     def learn(self, facts: Mapping[str, int | str]) -> None:
         """Read the model again with more known of its dimensions; a copy may, and reads only."""
-        self._user_dims = {**self._user_dims, **facts}
-        self._dimensions = Dimensions(self._user_dims)
+        self._facts = joined_facts(self.recorded, {**self._facts, **facts})
+        self._dimensions = Dimensions(self._facts)
         self._given = {"": dict(self._given[""])}
         self._forget_all()
         self._read()

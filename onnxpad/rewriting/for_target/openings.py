@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from math import lcm
 
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.graph.nodes import Address
+from onnxpad.model.reading.divisors import Divisors, hanging_on_sizes, settling_divisors
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import effective_pads, settling
@@ -33,7 +34,9 @@ def opening(
     best = Opening(len(stuck), granted=granted)
     hopeful = {one.node for one in stuck if _may_hang_on_sizes(one)}
     chains = [chain for s in survey.sites_now() if s.address in hopeful for chain in s.chains]
-    *weaker, strongest = _candidates(chains)
+    computed = any(map(hanging_on_sizes, chains))
+    divisors = settling_divisors(survey, survey.facts) if computed else ()
+    *weaker, strongest = _candidates(chains, divisors)
     trial = _Trial(survey, planner, selected, {one.node for one in stuck}, hopeful)
     most = trial.settled(strongest)
     for facts in (*weaker, strongest) if most else ():
@@ -76,7 +79,7 @@ class _Trial:
         known = copy(self._survey)
         try:
             known.learn(facts)
-        except ModelError:  # these sizes contradict the model
+        except (ModelError, RequestError):  # these sizes contradict the model
             return self._stuck
         sizes = beyond_batch(self._survey.document.model, facts)
         after = verdicts(known, self._assuming if sizes else self._planner, self._selected)
@@ -88,11 +91,11 @@ def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:
     return not verdict.brought_by and not verdict.judgement.is_blanket
 
 
-def _candidates(chains: Sequence[Chain]) -> Iterator[DimFacts]:
-    """Facts about dimensions, those that say least first."""
+def _candidates(chains: Sequence[Chain], divisors: Divisors) -> Iterator[DimFacts]:
+    """Facts about dimensions, those that say least first; `divisors` make computed pads known."""
     pads = [effective_pads(chain) for chain in chains]
     multiples, _ = settling([found for found in pads if isinstance(found, Skip)])
-    rests: DimFacts = {root: f"%{modulus}=0" for root, modulus in multiples}
+    rests = _rests(_joined((*multiples, *divisors)))
     batch: DimFacts = {
         size.root: 1
         for chain in chains
@@ -102,8 +105,8 @@ def _candidates(chains: Sequence[Chain]) -> Iterator[DimFacts]:
     yield rests
     yield batch
     yield batch | rests
-    moduli = _moduli(chains)
-    yield batch | {root: f"%{modulus}=0" for root, modulus in moduli.items()}
+    moduli = _joined((*_moduli(chains), *divisors))
+    yield batch | _rests(moduli)
     yield batch | {root: m * max(1, _EXAMPLE // m) for root, m in moduli.items()}
 
 
@@ -111,11 +114,20 @@ def _is_dimension(size: Symbol) -> bool:
     return size.divisor == 1 and not size.offset
 
 
-def _moduli(chains: Sequence[Chain]) -> dict[str, int]:
-    """For each open size that operators slide along, the product of the strides behind it."""
-    moduli: dict[str, int] = {}
+def _rests(moduli: dict[str, int]) -> DimFacts:
+    return {root: f"%{modulus}=0" for root, modulus in moduli.items()}
+
+
+def _joined(moduli: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """What all divisors of a size divide."""
+    found: dict[str, int] = {}
+    for root, modulus in moduli:
+        found[root] = lcm(found.get(root, 1), modulus)
+    return found
+
+
+def _moduli(chains: Sequence[Chain]) -> Iterator[tuple[str, int]]:
+    """For open sizes that operators slide along, the product of the strides behind them."""
     for axis in (axis for chain in chains for axis in chain.axes):
         if isinstance(axis.size, Symbol) and axis.size.root:
-            modulus = axis.size.divisor * axis.stride
-            moduli[axis.size.root] = lcm(moduli.get(axis.size.root, 1), modulus)
-    return moduli
+            yield axis.size.root, axis.size.divisor * axis.stride

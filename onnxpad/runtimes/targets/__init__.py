@@ -19,6 +19,7 @@ from onnxpad.runtimes.releases import (
     numbers,
     rows_in,
     shown_for,
+    written_as,
 )
 
 
@@ -109,6 +110,7 @@ def _in_release(target: Target, release: str) -> Target:
         raise RequestError(
             f"no release of {target.name} is written '{release}': there are {listed}"
         )
+    release = written_as(release, known)
     nearest = nearest_known(release, known)
     if target.before and _is_older(release, nearest):
         return _in_release(all_targets()[target.before], release)

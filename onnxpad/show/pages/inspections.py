@@ -23,7 +23,14 @@ from onnxpad.show.pages.drawings import Drawing, drawing_of
 from onnxpad.show.pages.figures import legend, sentence, window_figure
 from onnxpad.show.pages.graphs import Vertex, padded_graph
 from onnxpad.show.pages.page import CARDS, Card, Link, Page, Picture, Section, Table
-from onnxpad.show.wording import assumed_text, either, limits_text, onnx_pads_text, visible
+from onnxpad.show.wording import (
+    assumed_text,
+    either,
+    limits_text,
+    onnx_pads_text,
+    recorded_text,
+    visible,
+)
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict
@@ -66,6 +73,7 @@ def inspection_page(found: Inspection, model: str) -> Page:
         counts_text(found, 0),
         *limits_text(found.limits_met),
         assumed_text(found.assumed),
+        recorded_text(found.recorded),
         _not_judged(found),
         *rest,
     ]

@@ -11,6 +11,7 @@ import pytest
 from onnxpad.cli import run
 from onnxpad.inspection import inspect
 from onnxpad.rewriting.rewrite import rewrite
+from tests.benchmarks.networks import Network
 from tests.cli.processes import DYNAMIC, MODELS
 from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
 
@@ -205,3 +206,30 @@ def test_facts_help_where_only_same_hangs_on_sizes() -> None:
     assert done.fitting.opening.settled > 0
     after = rewrite(DYNAMIC, target="burn", dims=dict(done.fitting.opening.facts))
     assert len(after.unfit) == len(done.unfit) - done.fitting.opening.settled
+
+
+@pytest.mark.parametrize("given", [{}, {"N": 1}], ids=["nothing is known", "the batch is known"])
+def test_divisors_that_settle_computed_pads_are_named(given: dict[str, int]) -> None:
+    net = Network()
+    net.shape = ("N", 3, "H", "W")
+    for stride in (2, 1, 4):
+        net.same_conv(4, 5, stride)
+    model = net.model()
+    stuck = rewrite(model, target="ncnn", dims=given)
+    assert stuck.fitting is not None
+    assert stuck.unfit
+    opened = stuck.fitting.opening
+    assert {**opened.dims, **given} == {"N": 1, "H": "%8=0", "W": "%8=0"}
+    assert opened.settled == opened.stuck
+    assert not rewrite(model, target="ncnn", dims={**given, **opened.dims}).unfit
+
+
+def test_every_computed_pad_that_the_divisors_settle_says_so() -> None:
+    """Also where it is computed from sizes that nothing tells until those before it are known."""
+    net = Network()
+    net.shape = ("N", 3, "H", "W")
+    net.same_conv(4, 5, 2)
+    net.same_conv(4, 3, 4)
+    found = inspect(net.model())
+    hints = [node.hints[-1] for node in found.nodes if node.pads is None]
+    assert hints == ["--dim 'H%8=0' --dim 'W%8=0'"] * 2

@@ -243,3 +243,11 @@ def test_evidence_shown_for_a_release_is_its_own_or_says_that_it_is_not(name: st
 def test_a_row_is_the_same_in_every_release() -> None:
     older, history = find_target("ncnn@20241226"), find_target("ncnn").history
     assert set(older.rows) <= set(history)
+
+
+@pytest.mark.parametrize("written", ["1.0.20261020", "v1.0.20261020", "20261020"])
+def test_a_version_that_ends_in_the_date_of_a_release_is_that_release(written: str) -> None:
+    """Wheels of ncnn number themselves 1.0.DATE."""
+    found = find_target(f"ncnn@{written}")
+    assert (found.name, found.note) == ("ncnn@20261020", "")
+    assert find_target("onnxruntime@1.32.0").name == "onnxruntime@1.32.0"
