@@ -144,6 +144,7 @@ TARGET = Target(
         takes("QLinearConv", by=_seen("QLinearConv, uint8 and int8")),
         takes(p.PAD, by=_seen("Pad of every mode, computed pads too")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT), by=_seen("rewritten forms")),
+        takes(("Shape", "Mod"), by=_seen("SAME of open sizes, its pads computed from Shape")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
         refuses(BLOCKED_NORMS, by=_seen("InstanceNormalization behind windows of 1 to 3 axes")),
