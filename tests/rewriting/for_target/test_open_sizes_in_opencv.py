@@ -12,4 +12,4 @@ def test_same_of_open_sizes_is_rewritten() -> None:
         inputs="float[1, 2, H, W] x",
         outputs="float[1, 2, h, w] y",
     )
-    assert [node.op_type for node in rewrite(model, target="opencv").model.graph.node][0] == "Shape"
+    assert rewrite(model, target="opencv").model.graph.node[0].op_type == "Shape"
