@@ -10,7 +10,7 @@ import numpy as np
 
 from onnxpad.model.assembled import Array, Piece, assembled
 from onnxpad.model.opened import Model
-from onnxpad.padding.operators import MICROSOFT, OPERATORS, Kind
+from onnxpad.padding.operators import MICROSOFT, OPERATORS, Kind, Operator, Since
 
 Words = dict[str, Any]
 _SEED = 7
@@ -73,9 +73,24 @@ class Specimen:
     @property
     def kind(self) -> Kind | None:
         """What the operator does with padding."""
-        domain, _, name = self.operator.rpartition(".")
-        found = OPERATORS.get((domain, name))
+        found = self._facts
         return found.kind if found else None
+
+    @property
+    def written_opset(self) -> int:
+        """The opset of its model: `opset`, or the first one that has the attributes it writes."""
+        facts = self._facts
+        asked = [
+            (self.dilation, facts.dilations if facts else 0),
+            (self.ceil_mode, facts.ceil_mode if facts else 0),
+            (self.axes, Since.PAD_AXES),
+        ]
+        return max(self.opset, *(since for is_written, since in asked if is_written), 0)
+
+    @property
+    def _facts(self) -> Operator | None:
+        domain, _, name = self.operator.rpartition(".")
+        return OPERATORS.get((domain, name))
 
     def varied(self, **words: Any) -> Specimen:  # noqa: ANN401 - the fields
         """The same with other words."""
@@ -126,7 +141,7 @@ class Draft:
 
 def drafted(one: Specimen) -> tuple[Model, Mapping[str, Array]]:
     """The model that a specimen describes, and its inputs."""
-    draft = Draft(one)
+    draft = Draft(one.varied(opset=one.written_opset))
     if one.kind is Kind.PAD:
         _pad_node(draft)
     else:
