@@ -30,6 +30,7 @@ from onnxpad.runtimes.conditions.companions import (
     GLOBAL_VOLUMES,
     JOINED_SUMS,
     LINE_NORMS,
+    LISTED_REDUCTIONS,
     LISTED_SCALES,
     MORE_ACTIVATED_TWICE,
     PADDED_ACTIVATION,
@@ -117,6 +118,15 @@ def _is_listed_bool(context: Context, name: str) -> bool:
         return False
     found = context.stored_tensor(name)
     return found is not None and len(found.int32_data) > 0
+
+
+def _reduction(context: Context, node: Node) -> Iterator[str]:
+    """Whether a reduction names every axis, and keeps none."""
+    written = context.attributes(node)
+    axes, shape = written.get("axes"), context.type_of(node.inputs[0]).dims
+    whole = isinstance(axes, tuple) and shape is not None and len(axes) == len(shape)
+    if whole and written.get("keepdims", 1) == 0:
+        yield LISTED_REDUCTIONS[0]
 
 
 def _arithmetic(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
@@ -454,6 +464,7 @@ def _quantised(context: Context, node: Node | None) -> bool:
 _SAID_OF: Mapping[str, Callable[[Context, Node], Iterator[str]]] = {
     **dict.fromkeys(_OF_WHOLE_CHANNELS, _of_whole_channels),
     **dict.fromkeys(CONVERSIONS, _conversion),
+    **dict.fromkeys(("ReduceMean", "ReduceMax"), _reduction),
     "Slice": _slice,
     "Pad": _pad,
     "Cast": _cast,

@@ -22,6 +22,8 @@ LOOKUP = ("Gather",)
 BRANCH = ("If",)
 STORED_BOOL = ("bool stored in int32_data",)
 """Whatever reads a stored tensor of bool that is written so, not as raw_data."""
+LISTED_REDUCTIONS = ("reduction to one number whose axes are listed",)
+"""ReduceMean or ReduceMax with keepdims=0 and all axes in its attribute."""
 CALLS = ("call of a local function",)
 DISORDER = ("node in front of what it reads",)
 """The file lists its nodes in no order in which each reads what earlier ones made."""
@@ -64,6 +66,7 @@ COMPUTED_CROP = ("Slice of an open size by computed starts or ends",)
 ANYWHERE = (
     *BRANCH,
     *STORED_BOOL,
+    *LISTED_REDUCTIONS,
     *CALLS,
     *DISORDER,
     *QUANTISED_BYTES,

@@ -24,11 +24,12 @@ from onnxpad.runtimes.conditions.companions import (
     GLOBAL_VOLUMES,
     JOIN,
     LIMIT,
+    LISTED_REDUCTIONS,
     LOOKUP,
     STORED_BOOL,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.files import INLINED, LISTED, SORTED
+from onnxpad.runtimes.conditions.files import INLINED, LISTED, SORTED, UNLISTED
 from onnxpad.runtimes.conditions.opencv import BY_CONSTANT_NODE, TAKEN_FOR_HARDSWISH, rows_of_crops
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
@@ -159,6 +160,11 @@ TARGET = Target(
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
         refuses(BLOCKED_NORMS, by=_seen("InstanceNormalization behind windows of 1 to 3 axes")),
+        refuses(
+            LISTED_REDUCTIONS,
+            UNLISTED,
+            by=_seen("ReduceMean and ReduceMax of all axes: it stops, or the result has an axis"),
+        ),
         refuses(CALLS, INLINED, by=_seen("calls of local functions")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),

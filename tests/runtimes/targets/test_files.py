@@ -7,7 +7,7 @@ import pytest
 from onnx import TensorProto, helper, inliner, numpy_helper, parser
 
 import onnxpad
-from onnxpad.runtimes.conditions.companions import CALLS, DISORDER, STORED_BOOL
+from onnxpad.runtimes.conditions.companions import CALLS, DISORDER, LISTED_REDUCTIONS, STORED_BOOL
 from tests.runtimes.targets.test_held_out_facts import answers
 
 CALLING = """<ir_version: 8, opset_import: ["": 17, "own": 1]>
@@ -74,3 +74,20 @@ def test_opencv_reads_stored_bools_from_raw_data(holds: str, listed: bool) -> No
         model.graph.node.insert(0, helper.make_node("Constant", [], ["c"], value=bools[listed]))
     for target in ("opencv", "opencv-classic"):
         assert refused(model, target) == ({*STORED_BOOL} if listed else set())
+
+
+@pytest.mark.parametrize(
+    ("given", "stops"),
+    [
+        ("axes=[0,2,3,1], keepdims=0", True),
+        ("keepdims=0", False),
+        ("axes=[2,3], keepdims=0", False),
+    ],
+)
+def test_opencv_makes_a_list_of_a_number_where_axes_are_listed(given: str, stops: bool) -> None:
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 13]> g (float[1,2,6,6] x, float k) => '
+        f"(float[a,b,c,d] y) {{ m = ReduceMean<{given}>(x) "
+        "h = Greater(m,k) n = Neg(x) y = Where(h,x,n) }"
+    )
+    assert refused(model, "opencv") == ({*LISTED_REDUCTIONS} if stops else set())
