@@ -273,7 +273,7 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
         fails = _failing(target, record)
         mine = [one for one in fails if one["node"] == finding.node]
         if not mine:
-            return ""
+            return _settling(model, finding, record)
         opening, stuck = record["openings"][target], not all(map(_is_mended, fails))
         facts, only = {}, ""
         if stuck and sum(not _is_mended(one) for one in fails) <= opening["settled"]:
@@ -289,6 +289,19 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
         ]
         words += [given_text({**record["assumed"], **facts}), only]
     return " ".join(filter(None, ["onnxpad rewrite", shlex.quote(model), *words, "-o OUT"]))
+
+
+def _settling(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
+    """The command for what is not known of a node as long as a size is open; '' for others."""
+    from onnxpad.show.wording import given_text
+
+    target = finding.code.rpartition(":")[0]
+    opening = record["openings"].get(target)
+    asked = [one for one in record["targets"].get(target, ()) if one["node"] == finding.node]
+    if not opening or not opening["dims"] or opening["settled"] < opening["stuck"] or not asked:
+        return ""
+    facts = given_text({**record["assumed"], **opening["dims"]})
+    return f"onnxpad inspect {shlex.quote(model)} --target {target} {facts}"
 
 
 def _failing(target: str, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -93,5 +93,13 @@ def _told(done: onnxpad.Rewriting) -> str:
     return (
         f"onnxpad{f' for {done.target}' if done.target else ''}: "
         f"{nodes} node{'s' * (nodes != 1)} rewritten{f' ({by})' if by else ''}, "
-        f"{len(done.skips)} skipped{f', {unknown} unknown' if unknown else ''}"
+        f"{len(done.skips)} skipped{f', {unknown} unknown' if unknown else ''}{_hint(done)}"
     )
+
+
+def _hint(done: onnxpad.Rewriting) -> str:
+    """What to say of sizes, where that settles nodes of which the answer is not known."""
+    opening = done.fitting.opening if done.fitting else None
+    if opening is None or not opening.dims:
+        return ""
+    return f" (dims={opening.dims} settles {opening.settled} of {opening.stuck})"

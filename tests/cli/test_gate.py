@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import onnx
+import onnx.parser
 import pytest
 
 from onnxpad import inspect
@@ -321,3 +321,21 @@ def test_a_file_without_a_word_of_repairs_is_read(baseline: Path) -> None:
         kept = {name: written[name] for name in ("onnxpad-baseline", "models")}
         baseline.write_text(json.dumps(kept | repairs))
         assert exits(*line) == 0
+
+
+def test_what_an_open_size_keeps_unknown_has_the_size_in_the_baseline(
+    baseline: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(onnx.parser.parse_model(OPEN_BATCH), path)
+    line = (path, "--target", "ncnn", "--fail-on", "unknown", "--baseline", baseline)
+    assert exits(*line, "--write-baseline") == 0
+    (told,) = json.loads(baseline.read_text())["repairs"]["m.onnx"]["ncnn:unknown"]
+    assert told == "onnxpad inspect m.onnx --target ncnn --dim 'n=1'"
+    assert exits(path, "--target", "ncnn", "--fail-on", "unknown", "--dim", "n=1") == 0
+
+
+OPEN_BATCH = """<ir_version: 8, opset_import: ["" : 13]>
+g (float[n,1,8,8] x) => (float[n,1,8,8] y) <float[1,1,3,3] w = {1,1,1,1,1,1,1,1,1}> {
+  y = Conv<pads=[1,1,1,1]>(x, w)
+}"""

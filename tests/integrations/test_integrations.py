@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import onnx.parser
 import pytest
 
 import onnxpad
@@ -51,6 +52,18 @@ def test_what_is_not_known_of_a_target_is_told(tmp_path: Path) -> None:
     model = ROOT / "models" / "t_avgpool_both_ts_op11_qoperator.onnx"
     said = rewritten_in_place(Path(shutil.copy(model, tmp_path)), target="qnn")
     assert said == "onnxpad for qnn: 0 nodes rewritten, 0 skipped, 6 unknown"
+
+
+def test_sizes_that_settle_what_is_not_known_are_told(tmp_path: Path) -> None:
+    text = (
+        '<ir_version: 8, opset_import: ["" : 13]> g (float[n,1,8,8] x) => (float[n,1,8,8] y) '
+        "<float[1,1,3,3] w> { y = Conv<pads=[1,1,1,1]>(x, w) }"
+    )
+    model = onnx.parser.parse_model(text.replace("w>", f"w = {{{','.join('1' * 9)}}}>"))
+    path = tmp_path / "m.onnx"
+    onnx.save(model, path)
+    said = rewritten_in_place(path, target="ncnn")
+    assert said.endswith("0 skipped, 1 unknown (dims={'n': 1} settles 1 of 1)")
 
 
 def test_what_is_told_names_the_target_and_what_was_done(tmp_path: Path) -> None:
