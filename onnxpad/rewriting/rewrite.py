@@ -198,9 +198,8 @@ def rewrite(  # noqa: PLR0913  one option each
         planning = partial(planner, target, prefer=prefer, exclude=exclude, **granted)
         asked = planning()
         rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
-        reading = Preferences(ambiguous, legacy_split)
         kept = replace(opened, owned=False) if dims else opened  # as it was, to work on once more
-        wanted = _Wanted(kept, rules, planning, reading, nodes)
+        wanted = _Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
         session, log, fitting = wanted.done(dims, progress)
         skips = _with_divisors(standing(session, rules, log), session)
         log.changes += fitting.changes if fitting else ()

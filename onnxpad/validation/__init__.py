@@ -44,7 +44,6 @@ from onnxpad.validation.request import (
     in_layout,
     turned_inputs,
     with_channels,
-    with_input_shapes,
     with_recorded,
 )
 from onnxpad.validation.samples import (
@@ -123,10 +122,9 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
 
     `inputs` and `outputs` map names to an array, or a list of one per sample, in either layout
     (NHWC, NCHW) where shapes tell; `data` is a file or folder with both, or several. Without them,
-    `samples` random inputs are drawn from `seed`, of several sizes where sizes are open (`dims` or
-    `input_shapes` fix them: {'images': (1, 3, 64, 64)}). `ambiguous` decides between auto_pad and
-    pads. Beyond `timeout` (60 s; a proof beside runs: 20 s of CPU) and `memory` of a child (2 GiB;
-    more for large models) nothing is decided. Raises RequestError, ModelError, RuntimeUnavailable.
+    `samples` random inputs are drawn from `seed`, of several sizes where `dims` or `input_shapes`
+    fix none. `ambiguous`: auto_pad or pads. Beyond `timeout` (60 s; proofs beside runs: 20 of CPU)
+    and `memory` (2 GiB) nothing is decided. Raises RequestError, ModelError, RuntimeUnavailable.
     """
     _check(after, (data, inputs, outputs), samples, both=proof_only and run_only)
     tolerance = tolerance_of(atol, rtol)
@@ -139,9 +137,8 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     with processes.limited(timeout, memory):
         first = _read(bench, open_lean_network(before), ambiguous)
         second = None if after is None else open_lean_network(after, first.folder)
-        known = with_input_shapes(first, dims, input_shapes)
-        types = first.input_types(with_recorded(bench.warn, first, second, known))
         inputs, outputs = recorded(data, first, bench.warn) if data else (inputs, outputs)
+        types = first.input_types(with_recorded(bench.warn, first, second, dims, input_shapes))
         if second is None:
             return _with_reference(bench, first, types, inputs, outputs or {})
         pair = _paired(bench, first, second, ambiguous)

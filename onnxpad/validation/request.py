@@ -141,12 +141,14 @@ def with_recorded(
     warn: Callable[[str], None],
     first: Network,
     second: Network | None,
-    told: Mapping[str, int | str] | None,
+    dims: Mapping[str, int | str] | None,
+    input_shapes: Mapping[str, Sequence[int]] | None,
 ) -> Mapping[str, int | str] | None:
-    """Facts about dimensions, with those under which alone one of the models says it is right.
+    """What is told of dimensions, with the facts under which alone a model says it is right.
 
     Raises RequestError where they contradict each other.
     """
+    told = with_input_shapes(first, dims, input_shapes)
     own = recorded_facts(first.model)
     theirs = recorded_facts(second.model) if second else {}
     open_names = set(recorded_dimensions(first.model))

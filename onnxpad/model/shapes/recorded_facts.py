@@ -14,7 +14,7 @@ from onnxpad.model.shapes.dimensions import linear_terms
 HOLDS_WHERE = "onnxpad.holds_where"
 """The key of a model's metadata under which stands what no type of an input can say."""
 _ONE = re.compile(r"(.+?)(?:=(\d{1,18})|%(\d{1,18})=(\d{1,18}))")
-_LONGEST = 2_000
+_LONGEST, _LARGEST = 2_000, 2**31
 Fact = int | str
 _Rest = tuple[int, int]
 """A divisor and what it leaves; a divisor of 0 is a number."""
@@ -32,7 +32,7 @@ def recorded_facts(model: ModelProto) -> dict[str, Fact]:
     found: dict[str, _Rest] = {}
     for name, rest in _read(text):
         joined = rest if name not in found else _both(found[name], rest)
-        if joined is None or not _can_hold(rest):
+        if joined is None or not _can_hold(rest) or max(joined) > _LARGEST:
             return {}
         found[name] = joined
     there = set(recorded_dimensions(model))
@@ -93,11 +93,11 @@ def _both(one: _Rest, other: _Rest) -> _Rest | None:
     (m, a), (n, b) = sorted((one, other))
     if m == 0:
         return (m, a) if (a == b if n == 0 else a % n == b) else None
-    common = gcd(m, n)
-    if (b - a) % common:
+    shared = gcd(m, n)
+    if (b - a) % shared:
         return None
     whole = lcm(m, n)
-    steps = (b - a) // common * pow(m // common, -1, n // common) if n > common else 0
+    steps = (b - a) // shared * pow(m // shared, -1, n // shared) if n > shared else 0
     return whole, (a + m * steps) % whole
 
 

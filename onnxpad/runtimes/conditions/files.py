@@ -24,3 +24,4 @@ UNLISTED = Condition(
     lambda _: True,
     cure="leave its axes out: without them it reduces all",
 )
+NO_FUNCTIONS = "small models call no functions"

@@ -22,7 +22,7 @@ from onnxpad.runtimes.conditions.companions import (
     RECTIFIED_SUMS,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.files import INLINED
+from onnxpad.runtimes.conditions.files import INLINED, NO_FUNCTIONS
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -88,7 +88,7 @@ TARGET = Target(
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT, *RANK), by=_seen("rewritten forms")),
         takes(w.WINDOWS, w.NEGATIVE_PADS, t.TWO_D, by=_seen("2-D negative pads attributes")),
-        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions"), unshown=NO_FUNCTIONS),
         miscomputes(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear: it ends")),

@@ -29,7 +29,7 @@ from onnxpad.runtimes.conditions.companions import (
     STORED_BOOL,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.files import INLINED, LISTED, SORTED, UNLISTED
+from onnxpad.runtimes.conditions.files import INLINED, LISTED, NO_FUNCTIONS, SORTED, UNLISTED
 from onnxpad.runtimes.conditions.opencv import BY_CONSTANT_NODE, TAKEN_FOR_HARDSWISH, rows_of_crops
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
@@ -165,7 +165,7 @@ TARGET = Target(
             UNLISTED,
             by=_seen("ReduceMean and ReduceMax of all axes: it stops, or the result has an axis"),
         ),
-        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions"), unshown=NO_FUNCTIONS),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),

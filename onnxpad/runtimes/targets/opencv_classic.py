@@ -32,7 +32,7 @@ from onnxpad.runtimes.conditions.companions import (
     STORED_BOOL,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.files import INLINED, LISTED, SORTED
+from onnxpad.runtimes.conditions.files import INLINED, LISTED, NO_FUNCTIONS, SORTED
 from onnxpad.runtimes.conditions.opencv import (
     BY_CONSTANT_NODE,
     DEPTHWISE_READS_BEYOND,
@@ -160,7 +160,7 @@ TARGET = Target(
             QUANTISED_BYTES, by=_seen("uint8 inputs and results of quantised models: 128 apart")
         ),
         refuses(BRANCH, by=_seen("If")),
-        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions"), unshown=NO_FUNCTIONS),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         miscomputes(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
