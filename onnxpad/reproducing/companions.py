@@ -134,7 +134,7 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
         _WEIGHT,
         _FLOATS,
     ),
-    "Elu, Gelu, HardSwish, Softplus or ThresholdedRelu, and another, of a Conv": (
+    "Elu, Gelu and the like beside another activation of a Conv": (
         [Piece("Conv", ["x", "weight"], ["c"], {"kernel_shape": [1, 1]}),
          Piece("Elu", ["c"], ["r"]),
          Piece("Sigmoid", ["r"], ["y"])],

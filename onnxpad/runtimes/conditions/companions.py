@@ -40,9 +40,8 @@ CASTS_LEFT_OUT = ("Cast behind a Mul or Gather by a Constant node",)
 """Between integers and floats. Of Gather where nothing else reads it, and no Mul the Cast."""
 ACTIVATED_TWICE = ("activation behind the activation of a Conv",)
 """Where nothing else reads the first, and both are of those that most GPUs fuse with a Conv."""
-MORE_ACTIVATED_TWICE = (
-    "Elu, Gelu, HardSwish, Softplus or ThresholdedRelu, and another, of a Conv",
-)
+MORE_ACTIVATED_TWICE = ("Elu, Gelu and the like beside another activation of a Conv",)
+"""HardSwish, Softplus and ThresholdedRelu as well."""
 PADDED_ACTIVATION = ("Pad behind a Relu or Clip of an AveragePool that does not count its pads",)
 CHANNELWISE = ("constant for each channel that fits another axis as well",)
 """Of an Add, Sub, Mul or Div whose other input has a spatial axis as long as its channels."""

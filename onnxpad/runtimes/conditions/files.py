@@ -25,3 +25,4 @@ UNLISTED = Condition(
     cure="leave its axes out: without them it reduces all",
 )
 NO_FUNCTIONS = "small models call no functions"
+IN_ORDER = "small models have their nodes in order"

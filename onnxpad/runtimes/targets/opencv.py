@@ -29,7 +29,14 @@ from onnxpad.runtimes.conditions.companions import (
     STORED_BOOL,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.files import INLINED, LISTED, NO_FUNCTIONS, SORTED, UNLISTED
+from onnxpad.runtimes.conditions.files import (
+    IN_ORDER,
+    INLINED,
+    LISTED,
+    NO_FUNCTIONS,
+    SORTED,
+    UNLISTED,
+)
 from onnxpad.runtimes.conditions.opencv import BY_CONSTANT_NODE, TAKEN_FOR_HARDSWISH, rows_of_crops
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
@@ -164,9 +171,10 @@ TARGET = Target(
             LISTED_REDUCTIONS,
             UNLISTED,
             by=_seen("ReduceMean and ReduceMax of all axes: it stops, or the result has an axis"),
+            unshown="small models have a padded operator alone",
         ),
         refuses(CALLS, INLINED, by=_seen("calls of local functions"), unshown=NO_FUNCTIONS),
-        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read"), unshown=IN_ORDER),
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
         miscomputes(
@@ -183,6 +191,7 @@ TARGET = Target(
             BENT_VOLUMES,
             by=_seen("Sigmoid, Tanh, Elu, HardSigmoid, HardSwish, Mish and Gelu: most end it"),
             says="OpenCV ends, or computes something else, behind a depthwise 3-D convolution",
+            unshown="small models have a padded operator alone",
         ),
         refuses(STORED_BOOL, LISTED, by=_seen("stored tensors of bool: it ends")),
         miscomputes(
