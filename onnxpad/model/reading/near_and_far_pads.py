@@ -284,8 +284,9 @@ def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dic
     if not context.document.quantises:
         return facts
     if op.kind is Kind.AVERAGE:
-        facts["off_zero"] = is_off_zero(context, node.inputs[0])
-        facts["least_is_zero"] = not is_off_zero(context, node.inputs[0], zero=-128)
+        off_zero = is_off_zero(context, node.inputs[0])
+        facts["off_zero"] = off_zero
+        facts["least_is_zero"] = off_zero and not is_off_zero(context, node.inputs[0], zero=-128)
     if op.kind is Kind.MAX:
         facts["behind_quantised"] = follows_quantised(context, node.inputs[0])
     if op.kind in (Kind.CONVOLUTION, Kind.MAX) and not op.quantised:

@@ -19,10 +19,5 @@ LISTED = Condition(
     lambda _: True,
     cure="store that tensor in raw_data, as onnx.numpy_helper.from_array does",
 )
-UNLISTED = Condition(
-    "it makes a list of one number of it; that is not about padding",
-    lambda _: True,
-    cure="leave its axes out: without them it reduces all",
-)
 NO_FUNCTIONS = "small models call no functions"
 IN_ORDER = "small models have their nodes in order"

@@ -35,7 +35,6 @@ from onnxpad.runtimes.conditions.files import (
     LISTED,
     NO_FUNCTIONS,
     SORTED,
-    UNLISTED,
 )
 from onnxpad.runtimes.conditions.opencv import BY_CONSTANT_NODE, TAKEN_FOR_HARDSWISH, rows_of_crops
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
@@ -154,6 +153,13 @@ _QUANTISED_NEXT = Condition(
 )
 _QUANTISED_BEHIND = "small models do not quantise what a convolution made"
 
+_UNLISTED = Condition(
+    "it makes a list of one number of it; that is not about padding",
+    lambda _: True,
+    cure="leave its axes out: without them it reduces all",
+)
+
+
 TARGET = Target(
     _VERSION,
     (
@@ -163,13 +169,12 @@ TARGET = Target(
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT), by=_seen("rewritten forms")),
         takes(w.TRANSPOSED, w.NEGATIVE_PADS, t.TWO_D, by=_seen("2-D negative pads")),
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
-        takes(("Shape", "Mod"), by=_seen("SAME of open sizes, its pads computed from Shape")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
         refuses(BLOCKED_NORMS, by=_seen("InstanceNormalization behind windows of 1 to 3 axes")),
         refuses(
             LISTED_REDUCTIONS,
-            UNLISTED,
+            _UNLISTED,
             by=_seen("ReduceMean and ReduceMax of all axes: it stops, or the result has an axis"),
             unshown="small models have a padded operator alone",
         ),
