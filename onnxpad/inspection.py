@@ -20,7 +20,6 @@ from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.divisors import (
     hanging_on_sizes,
     is_computed,
-    settled_by,
     settling_divisors,
 )
 from onnxpad.model.reading.padded_graph import padded_links
@@ -448,11 +447,15 @@ def _with_divisors(
     records: Sequence[tuple[PaddedNode, Chain, Site]], survey: Survey
 ) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
     """The same with the weakest fact that settles computed pads beside numbers that do."""
-    lacking = [chain for node, chain, _ in records if node.pads is None and is_computed(chain)]
-    found = settling_divisors(survey, survey.facts) if any(map(hanging_on_sizes, lacking)) else ()
-    if not found:
+    lacking = {
+        site.address.id for node, chain, site in records if node.pads is None and is_computed(chain)
+    }
+    hangs = any(hanging_on_sizes(chain) for _, chain, site in records if site.address.id in lacking)
+    found = settling_divisors(survey, survey.facts) if hangs else None
+    if found is None:
         return tuple(records)
-    hint, settled = multiples_text(found), settled_by(survey, found, lacking)
+    hint, sites = multiples_text(found.divisors), found.survey.sites_at(lacking)
+    settled = {site.address.id for site in sites if not any(map(is_computed, site.chains))}
     return tuple(
         (
             node._replace(hints=(*node.hints, hint))

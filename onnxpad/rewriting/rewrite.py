@@ -275,12 +275,13 @@ def _unfit(fitting: Fitted | None) -> tuple[NodeVerdict, ...]:
 def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refusal]:
     """The same with the weakest fact that settles computed pads beside numbers that do."""
     hanging = {id(one) for one in skips if one.skip.hints and hanging_on_sizes(one.chain)}
-    found = settling_divisors(session, session.facts) if hanging else ()
-    if not found:
+    found = settling_divisors(session, session.facts) if hanging else None
+    if found is None:
         return list(skips)
-    hint = multiples_text(found)
+    multiples = found.divisors
+    hint = multiples_text(multiples)
     return [
-        one._replace(skip=replace(one.skip, hints=(*one.skip.hints, hint), multiples=found))
+        one._replace(skip=replace(one.skip, hints=(*one.skip.hints, hint), multiples=multiples))
         if id(one) in hanging
         else one
         for one in skips

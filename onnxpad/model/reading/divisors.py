@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from copy import copy
+from typing import NamedTuple
 
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.nodes import NodeId
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Unclear
 from onnxpad.padding.operators import Kind
@@ -18,34 +18,43 @@ _MOST_SITES = 2_000
 Divisors = tuple[tuple[str, int], ...]
 
 
-def settling_divisors(survey: Survey, given: Collection[str]) -> Divisors:
+class Settling(NamedTuple):
+    """Divisors of dimensions that make computed pads known, and the model read with them."""
+
+    divisors: Divisors
+    survey: Survey
+
+
+def settling_divisors(survey: Survey, given: Collection[str]) -> Settling | None:
     """The divisor of the dimensions that makes the computed pads known.
 
     The product of the strides up to them, where that settles all; else the smallest of those tried
-    that settles as many as the largest. Each is tried on the model itself; () where none helps,
+    that settles as many as the largest. Each is tried on the model itself; None where none helps,
     where there is nothing to help, where something is `given` of one of the dimensions already, and
     in models too large to be read again.
     """
     if len(survey.sites_now()) > _MOST_SITES:
-        return ()
+        return None
     roots = tuple(dict.fromkeys(root for one in _open_pads(survey) for root in one.roots))
     if not roots or any(root in given for root in roots):
-        return ()
+        return None
     strides = max(map(_strides_to_open_pads, survey.contexts))
-    if strides > 1 and not _left(survey, roots, strides):
-        return tuple((root, strides) for root in roots)
-    before = _count(survey)
+    found = _tried(survey, roots, strides) if strides > 1 else None
+    if found and not _count(found.survey):
+        return found
+    found = _tried(survey, roots, _TRIED[-1])
+    left = _count(found.survey) if found else 0
+    if found is None or left >= _count(survey):
+        return None
     least, most = 0, len(_TRIED) - 1
-    left = _left(survey, roots, _TRIED[most])
-    if left >= before:
-        return ()
     while least < most:
         middle = (least + most) // 2
-        if _left(survey, roots, _TRIED[middle]) > left:
+        smaller = _tried(survey, roots, _TRIED[middle])
+        if smaller is None or _count(smaller.survey) > left:
             least = middle + 1
         else:
-            most = middle
-    return tuple((root, _TRIED[most]) for root in roots)
+            most, found = middle, smaller
+    return found
 
 
 def hanging_on_sizes(chain: Chain) -> bool:
@@ -53,28 +62,9 @@ def hanging_on_sizes(chain: Chain) -> bool:
     return any(_hanging(chain))
 
 
-def settled_by(survey: Survey, divisors: Divisors, open_chains: Iterable[Chain]) -> set[NodeId]:
-    """Nodes with computed pads that these divisors of its dimensions make known.
-
-    Where all of `open_chains` hang on named sizes, the divisors were found for them. Others are
-    computed from sizes that nothing tells, which follow from those: the model is read again then.
-    """
-    sites = [site for site in survey.sites_now() if any(map(is_computed, site.chains))]
-    if all(map(hanging_on_sizes, open_chains)):
-        return {site.address.id for site in sites if any(map(hanging_on_sizes, site.chains))}
-    known = copy(survey)
-    known.learn(_facts(divisors))
-    after = known.sites_at([site.address.id for site in sites])
-    return {site.address.id for site in after if not any(map(is_computed, site.chains))}
-
-
 def is_computed(chain: Chain) -> bool:
     """Whether pads of it are computed and not known."""
     return any(_unclear(chain))
-
-
-def _facts(divisors: Divisors) -> dict[str, int | str]:
-    return {root: f"%{divisor}=0" for root, divisor in divisors}
 
 
 def _hanging(chain: Chain) -> Iterator[Unclear]:
@@ -113,11 +103,11 @@ def _count(survey: Survey) -> int:
     return sum(1 for _ in _open_pads(survey))
 
 
-def _left(survey: Survey, roots: tuple[str, ...], divisor: int) -> int:
-    """How many pads are open with this divisor of all of the dimensions."""
+def _tried(survey: Survey, roots: tuple[str, ...], divisor: int) -> Settling | None:
+    """The model with this divisor of all of the dimensions; None where that contradicts it."""
     known = copy(survey)
     try:
-        known.learn(_facts(tuple((root, divisor) for root in roots)))
-    except (ModelError, RequestError):  # these sizes contradict the model
-        return _count(survey)
-    return _count(known)
+        known.learn(dict.fromkeys(roots, f"%{divisor}=0"))
+    except (ModelError, RequestError):
+        return None
+    return Settling(tuple((root, divisor) for root in roots), known)

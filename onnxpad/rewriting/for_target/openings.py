@@ -35,7 +35,8 @@ def opening(
     hopeful = {one.node for one in stuck if _may_hang_on_sizes(one)}
     chains = [chain for s in survey.sites_now() if s.address in hopeful for chain in s.chains]
     computed = any(map(hanging_on_sizes, chains))
-    divisors = settling_divisors(survey, survey.facts) if computed else ()
+    settled = settling_divisors(survey, survey.facts) if computed else None
+    divisors = settled.divisors if settled else ()
     *weaker, strongest = _candidates(chains, divisors)
     trial = _Trial(survey, planner, selected, {one.node for one in stuck}, hopeful)
     most = trial.settled(strongest)

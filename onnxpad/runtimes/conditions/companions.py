@@ -94,7 +94,16 @@ ANYWHERE = (
 """What some runtimes stop at wherever it stands; no pass writes it."""
 UNSHOWN = (
     "GridSample",
+    "Unsqueeze",
+    *CALLS,
+    *DISORDER,
+    *LISTED_REDUCTIONS,
+    *CONSTANTS_ALONE,
+    *PADDED_ACTIVATION,
     *JOINED_SUMS,
+    *RECTIFIED_RESULT,
+    *RECTIFIED_SUMS,
+    *BENT_VOLUMES,
     *TRAINING,
     *GLOBAL_VOLUMES,
     *LINE_NORMS,

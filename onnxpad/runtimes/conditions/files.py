@@ -19,5 +19,3 @@ LISTED = Condition(
     lambda _: True,
     cure="store that tensor in raw_data, as onnx.numpy_helper.from_array does",
 )
-NO_FUNCTIONS = "small models call no functions"
-IN_ORDER = "small models have their nodes in order"

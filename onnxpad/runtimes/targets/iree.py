@@ -19,7 +19,7 @@ from onnxpad.runtimes.conditions.companions import (
     LOOKUP,
     RANK,
 )
-from onnxpad.runtimes.conditions.files import IN_ORDER, INLINED, NO_FUNCTIONS, SORTED
+from onnxpad.runtimes.conditions.files import INLINED, SORTED
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     measured,
@@ -158,8 +158,8 @@ TARGET = Target(
             element_type("float64"),
             by=_seen("float64: taken with --iree-input-demote-f64-to-f32=false alone"),
         ),
-        refuses(CALLS, INLINED, by=_seen("calls of local functions"), unshown=NO_FUNCTIONS),
-        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read"), unshown=IN_ORDER),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         takes(w.TRANSPOSED, w.NEGATIVE_PADS, TWO_D, by=_seen("2-D negative pads")),
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
         miscomputes(p.PAD, p.CROPS, by=_seen("negative pads: it ends, or is wrong")),

@@ -7,7 +7,7 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import BRANCH, CALLS, DEQUANTISES
-from onnxpad.runtimes.conditions.files import INLINED, NO_FUNCTIONS
+from onnxpad.runtimes.conditions.files import INLINED
 from onnxpad.runtimes.conditions.rows import measured, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -20,7 +20,7 @@ TARGET = Target(
         takes(("Conv", *w.POOLS), by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(("Conv", *w.POOLS), w.NEGATIVE_PADS, t.TWO_D, by=_seen("2-D negative pads")),
         takes(p.PAD, by=_seen("Pad of every mode")),
-        refuses(CALLS, INLINED, by=_seen("calls of local functions"), unshown=NO_FUNCTIONS),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
         refuses((*w.TRANSPOSED, "LpPool"), by=_seen("operators that it has")),
         refuses(BRANCH, by=_seen("If")),
         refuses(DEQUANTISES, by=_seen("QuantizeLinear and DequantizeLinear alone")),

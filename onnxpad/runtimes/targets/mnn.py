@@ -22,7 +22,7 @@ from onnxpad.runtimes.conditions.companions import (
     RECTIFIED_SUMS,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.files import INLINED, NO_FUNCTIONS
+from onnxpad.runtimes.conditions.files import INLINED
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -88,7 +88,7 @@ TARGET = Target(
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT, *RANK), by=_seen("rewritten forms")),
         takes(w.WINDOWS, w.NEGATIVE_PADS, t.TWO_D, by=_seen("2-D negative pads attributes")),
-        refuses(CALLS, INLINED, by=_seen("calls of local functions"), unshown=NO_FUNCTIONS),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
         miscomputes(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear: it ends")),
@@ -171,13 +171,11 @@ TARGET = Target(
             RECTIFIED_SUMS,
             by=_seen("Add of a constant behind the Relu of a convolution"),
             says="MNN adds the constant in front of the Relu, as a part of the bias",
-            unshown="small models have a padded operator alone",
         ),
         refuses(
             RECTIFIED_RESULT,
             by=_seen("Relu of 3-D convolutions, as a result of the model"),
             says="MNN does not find a result that is the Relu of a 3-D convolution",
-            unshown="small models have a padded operator alone",
         ),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
         refuses("LpPool", t.THREE_D, by=_seen("3-D LpPool")),

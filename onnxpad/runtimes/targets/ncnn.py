@@ -36,7 +36,7 @@ from onnxpad.runtimes.conditions.companions import (
     PIECES,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.files import IN_ORDER, SORTED
+from onnxpad.runtimes.conditions.files import SORTED
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes, until
 from onnxpad.runtimes.onnxruntime.rows import loader_rows
 from onnxpad.runtimes.targets import Target
@@ -188,7 +188,6 @@ TARGET = Target(
             CONSTANTS_ALONE,
             by=_seen("Add, Sub, Mul and Div with a constant, no convolution or pool anywhere"),
             says="pnnx finds no batch axis without a convolution or a pool, and moves the axes",
-            unshown="small models have a padded operator alone",
         ),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
@@ -259,7 +258,7 @@ TARGET = Target(
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.COMPUTED, p.CONSTANT, by=_seen("computed pads")),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
-        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read"), unshown=IN_ORDER),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(w.WINDOWS, w.NEGATIVE_PADS, by=_seen("negative pads attributes")),
         refuses(p.PAD, p.CROPS & _GROWS, by=_seen("pads of which some are negative")),
         miscomputes(

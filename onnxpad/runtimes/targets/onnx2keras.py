@@ -7,7 +7,7 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import BRANCH, CALLS, DEQUANTISES, DISORDER
-from onnxpad.runtimes.conditions.files import IN_ORDER, INLINED, NO_FUNCTIONS, SORTED
+from onnxpad.runtimes.conditions.files import INLINED, SORTED
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -32,8 +32,8 @@ TARGET = Target(
     (
         takes(w.WINDOWS, by=_seen("2-D convolutions with explicit pads, pools without")),
         takes(p.PAD, by=_seen("Pad of modes constant and reflect")),
-        refuses(CALLS, INLINED, by=_seen("calls of local functions"), unshown=NO_FUNCTIONS),
-        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read"), unshown=IN_ORDER),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         miscomputes(
             ("Conv", *w.TRANSPOSED, "MaxPool"),
             w.NEGATIVE_PADS,

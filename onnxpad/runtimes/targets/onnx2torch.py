@@ -19,7 +19,7 @@ from onnxpad.runtimes.conditions.companions import (
     LOOKUP,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.files import IN_ORDER, INLINED, NO_FUNCTIONS, SORTED
+from onnxpad.runtimes.conditions.files import INLINED, SORTED
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -35,8 +35,8 @@ TARGET = Target(
         refuses(("Slice", *INPUT_CROP), t.opset_below(10), by=_seen("Slice of opset 9")),
         refuses("Identity", t.opset_above(18), by=_seen("Identity of opset 19 and newer")),
         refuses(w.WINDOWS, t.opset_above(21), by=_seen("operators of opset 22 and newer")),
-        refuses(CALLS, INLINED, by=_seen("calls of local functions"), unshown=NO_FUNCTIONS),
-        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read"), unshown=IN_ORDER),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(BRANCH, by=_seen("If")),
         takes(

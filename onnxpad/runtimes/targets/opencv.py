@@ -30,10 +30,8 @@ from onnxpad.runtimes.conditions.companions import (
     TRAINING,
 )
 from onnxpad.runtimes.conditions.files import (
-    IN_ORDER,
     INLINED,
     LISTED,
-    NO_FUNCTIONS,
     SORTED,
 )
 from onnxpad.runtimes.conditions.opencv import BY_CONSTANT_NODE, TAKEN_FOR_HARDSWISH, rows_of_crops
@@ -176,10 +174,9 @@ TARGET = Target(
             LISTED_REDUCTIONS,
             _UNLISTED,
             by=_seen("ReduceMean and ReduceMax of all axes: it stops, or the result has an axis"),
-            unshown="small models have a padded operator alone",
         ),
-        refuses(CALLS, INLINED, by=_seen("calls of local functions"), unshown=NO_FUNCTIONS),
-        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read"), unshown=IN_ORDER),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
         miscomputes(
@@ -196,7 +193,6 @@ TARGET = Target(
             BENT_VOLUMES,
             by=_seen("Sigmoid, Tanh, Elu, HardSigmoid, HardSwish, Mish and Gelu: most end it"),
             says="OpenCV ends, or computes something else, behind a depthwise 3-D convolution",
-            unshown="small models have a padded operator alone",
         ),
         refuses(STORED_BOOL, LISTED, by=_seen("stored tensors of bool: it ends")),
         miscomputes(

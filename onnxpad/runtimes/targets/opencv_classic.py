@@ -32,7 +32,7 @@ from onnxpad.runtimes.conditions.companions import (
     STORED_BOOL,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.files import IN_ORDER, INLINED, LISTED, NO_FUNCTIONS, SORTED
+from onnxpad.runtimes.conditions.files import INLINED, LISTED, SORTED
 from onnxpad.runtimes.conditions.opencv import (
     BY_CONSTANT_NODE,
     DEPTHWISE_READS_BEYOND,
@@ -160,8 +160,8 @@ TARGET = Target(
             QUANTISED_BYTES, by=_seen("uint8 inputs and results of quantised models: 128 apart")
         ),
         refuses(BRANCH, by=_seen("If")),
-        refuses(CALLS, INLINED, by=_seen("calls of local functions"), unshown=NO_FUNCTIONS),
-        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read"), unshown=IN_ORDER),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         miscomputes(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
         miscomputes(
@@ -353,7 +353,6 @@ TARGET = Target(
             refuses(
                 "Unsqueeze",
                 by=_to_4_10("Unsqueeze"),
-                unshown="small models have a padded operator alone",
             ),
             refuses(("Conv", *w.POOLS), t.ONE_D, by=_to_4_10("1-D convolutions and pools")),
             refuses(p.PAD, t.tensor_rank(3), by=_to_4_10("Pad of 3 axes")),

@@ -19,7 +19,7 @@ from onnxpad.runtimes.conditions.companions import (
     LOOKUP,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.files import INLINED, NO_FUNCTIONS
+from onnxpad.runtimes.conditions.files import INLINED
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     Evidence,
@@ -113,7 +113,7 @@ TARGET = Target(
             _LISTED_SCALES,
             by=_seen("lists of scales: refused, or held for the input channels"),
         ),
-        refuses(CALLS, INLINED, by=_seen("calls of local functions"), unshown=NO_FUNCTIONS),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
         takes(w.TRANSPOSED, w.NEGATIVE_PADS, t.TWO_D, by=_seen("2-D negative end pads")),
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
         refuses(w.TRANSPOSED, w.NEGATIVE_BEGIN, by=_seen("negative begin pads of ConvTranspose")),

@@ -42,7 +42,6 @@ TARGET = Target(
             PADDED_ACTIVATION,
             by=_seen("Pads behind averages and activations"),
             says=_LOSES_VALUE,
-            unshown="small models have a padded operator alone",
         ),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
     ),

@@ -14,7 +14,7 @@ from onnxpad.runtimes.conditions.companions import (
     INPUT_CROP,
     JOIN,
 )
-from onnxpad.runtimes.conditions.files import IN_ORDER, INLINED, NO_FUNCTIONS, SORTED
+from onnxpad.runtimes.conditions.files import INLINED, SORTED
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     measured,
@@ -49,8 +49,8 @@ TARGET = Target(
         takes(p.PAD, by=_seen("Pad of every mode, with constant pads")),
         takes((*CROP, *JOIN, *ARITHMETIC), by=_seen("rewritten forms")),
         refuses(("Slice", *INPUT_CROP), t.opset_below(10), by=_seen("Slice of opset 9")),
-        refuses(CALLS, INLINED, by=_seen("calls of local functions"), unshown=NO_FUNCTIONS),
-        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read"), unshown=IN_ORDER),
+        refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
