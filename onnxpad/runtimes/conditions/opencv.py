@@ -15,15 +15,13 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.rows import Condition, Evidence, Row, miscomputes, refuses
 
 _OTHER_SHAPE = "gives another shape"
-BY_CONSTANT_NODE = Condition(
+BY_CONSTANT_NODE = Condition.remedy(
     "OpenCV leaves this Cast out; that is not about padding",
-    lambda _: True,
-    cure="store what that Constant node gives as an initializer",
+    "store what that Constant node gives as an initializer",
 )
-TAKEN_FOR_HARDSWISH = Condition(
+TAKEN_FOR_HARDSWISH = Condition.remedy(
     "OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is not about padding",
-    lambda _: True,
-    cure="write that HardSigmoid as Clip(y / 6 + 0.5, 0, 1), which OpenCV takes",
+    "write that HardSigmoid as Clip(y / 6 + 0.5, 0, 1), which OpenCV takes",
 )
 
 

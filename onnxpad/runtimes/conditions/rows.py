@@ -131,6 +131,11 @@ class Condition:
     tells: Callable[[Chain], str | None] | None = None
     either: tuple[Condition, ...] = ()
 
+    @classmethod
+    def remedy(cls, text: str, cure: str) -> Condition:
+        """What a row says, with its cure, where its operators alone say where it holds."""
+        return cls(text, lambda _: True, cure=cure)
+
     def of(self, chain: Chain) -> str:
         """What holds of this chain: of several of which one suffices, those that do."""
         holding = [one.of(chain) for one in self.either if one.holds(chain)]

@@ -154,11 +154,10 @@ _FEEDS_OUTPUTS_ALONE = Condition(
 )
 
 _DILATIONS_WRITTEN = Condition("dilations is written", lambda c: w.writes(c, "dilations"))
-_FOR_ONE_SIZE = Condition(
+_FOR_ONE_SIZE = Condition.remedy(
     "pnnx writes the numbers of its inputshape into it; with inputshape2 it drops it, or ncnn "
     "does not load the model",
-    lambda _: True,
-    cure="give every size with --dim NAME=NUMBER, and pnnx the same sizes in inputshape alone",
+    "give every size with --dim NAME=NUMBER, and pnnx the same sizes in inputshape alone",
 )
 _OF_NORMS = ("Abs", "Pow", "Sqrt")
 """What LpPool is written with."""
