@@ -60,6 +60,12 @@
     });
   }
 
+  /* The first picture of a long page has what is on the screen; the rest, which a print or a picture
+     of the whole page shows, is drawn right behind it. */
+  const drawAll = () => document.documentElement.classList.add("open");
+  window.addEventListener("load", () => requestAnimationFrame(() => setTimeout(drawAll, 50)));
+  window.addEventListener("beforeprint", drawAll);
+
   document.querySelectorAll("table").forEach((table, number) => {
     if (!table.classList.contains("matrix")) sortable(table);
     if (table.tBodies[0].rows.length > 5) searchable(table, number);
