@@ -182,11 +182,11 @@ def _before(target: Target) -> str:
         return ""
     before = find_target(target.before)
     *_, last = (one for one in before.releases if one not in target.releases)
-    also = f", that of {target.releases[-1]} is --target {target.before}"
-    return (
-        f"; releases up to {last} have {before.engine} alone: --target {target.name}@{last}"
-        f"{also if target.releases[-1] in before.releases else ''}"
-    )
+    told = f"; releases up to {last} have {before.engine} alone (--target {target.name}@{last})"
+    newest = target.releases[-1]
+    if newest not in before.releases:
+        return told
+    return f"{told}, which {newest} has too (--target {target.before})"
 
 
 def _headlines(found: Inspection) -> Sequence[str]:

@@ -62,13 +62,9 @@ class Entry(NamedTuple):
 
 def index_of(explained: Sequence[Explanation], table: Table) -> str:
     """The entries, and other names and words for what they hold, as JSON."""
-    return json.dumps(
-        {
-            "entries": [*_pages(explained, table), *_cells(table), *_turns(table), *_facts()],
-            "names": called(),
-            "words": MEANT,
-        }
-    )
+    found = (*_pages(explained, table), *_cells(table), *_turns(table), *_facts())
+    entries = [[text.replace("`", "") for text in entry] for entry in found]
+    return json.dumps({"entries": entries, "names": called(), "words": MEANT})
 
 
 def called() -> Mapping[str, str]:

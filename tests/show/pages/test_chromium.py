@@ -55,6 +55,13 @@ new Promise((done) => setTimeout(() => {
   done({ x, y: y + scrollY, width, height, scale: 1 });
 }, 1000))
 """
+VERDICT_COLOURS = """
+(() => {
+  const verdict = document.querySelector(".verdict");
+  const colour = (one, what) => getComputedStyle(one)[what];
+  return colour(verdict, "borderLeftColor") === colour(verdict.firstElementChild, "color");
+})()
+"""
 WORK = "let sum = 0; for (let i = 0; i < 3e8; i++) sum = (sum * 31 + i) | 0; document.title = sum;"
 
 
@@ -161,11 +168,13 @@ def test_a_thousand_nodes_open_in_two_seconds(tmp_path: Path) -> None:
 def test_a_picture_of_the_whole_page_has_every_card(tmp_path: Path) -> None:
     page = tmp_path / "a.html"
     model = saved(many_nodes(60, alike=False), tmp_path / "m.onnx")
-    assert run(["inspect", str(model), "--html", str(page), "-q"]) == 0
+    words = "--target", "opencv", "--html", str(page), "-q"
+    assert run(["inspect", str(model), *words]) == 0
     assert CHROMIUM is not None
     with browser(CHROMIUM, QUIET, tmp_path / "profile") as opened:
         opened.seconds_to_open(page)
         box = opened.value(LAST_CARD)
+        assert opened.value(VERDICT_COLOURS)
         picture = opened.call("Page.captureScreenshot", captureBeyondViewport=True, clip=box)
     pixels = imread(BytesIO(b64decode(picture["data"])))
     assert len(np.unique(pixels.reshape(-1, pixels.shape[-1]), axis=0)) > 50

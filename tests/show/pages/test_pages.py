@@ -613,7 +613,7 @@ def test_the_headline_has_what_happens_and_each_cause_with_its_count() -> None:
     )
     assert (
         "opencv means release 5.0, the new engine; releases up to 4.14 have the classic engine "
-        "alone: --target opencv@4.14, that of 5.0 is --target opencv-classic"
+        "alone (--target opencv@4.14), which 5.0 has too (--target opencv-classic)"
     ) in page.lines
     older = inspection_page(inspect(model, target=["opencv@4.14", "ncnn"]), "m.onnx")
     assert "opencv-classic@4.14 is release 4.14 of opencv, the classic engine" in older.lines

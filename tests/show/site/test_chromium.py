@@ -96,7 +96,7 @@ const table = document.querySelector("table.matrix");
 const field = document.querySelector(".search input");
 const seen = (row) => [...row.cells].filter((cell) => cell.offsetWidth > 0).length;
 const said = [seen(table.rows[1])];
-for (const text of ["ncnn", "ncnn asymmetric", ""]) {
+for (const text of ["ncnn", "ncnn asymmetrics", ""]) {
   field.value = text; field.dispatchEvent(new Event("input"));
   const row = [...table.tBodies[0].rows].find((one) => !one.hidden);
   said.push([seen(row), document.querySelector(".search [role=status]").textContent]);

@@ -148,6 +148,16 @@ def test_the_search_knows_every_name_of_a_target(files: dict[str, bytes]) -> Non
     assert {*names.values()} <= subjects
 
 
+def test_a_page_of_a_target_says_what_to_type_and_which_engine_it_is(
+    files: dict[str, bytes],
+) -> None:
+    text = files["target/opencv.html"].decode()
+    assert "onnxpad inspect MODEL --target opencv --html REPORT.html" in text
+    assert "5.0, with the new engine" in text
+    assert "which is the classic engine: 4.8 and 4.10 and 4.12 and 4.14 have no other" in text
+    assert not any("`" in part for one in searched(files)["entries"] for part in one)
+
+
 def test_what_changed_between_releases_is_shown_and_found(files: dict[str, bytes]) -> None:
     text = files["target/openvino.html"].decode()
     assert "What changed between releases" in text
