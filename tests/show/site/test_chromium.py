@@ -72,6 +72,9 @@ QUESTIONS = {
     "MaxPool2d dilation iree": "iree: MaxPool, dilations and symmetric pads",
     "how does TensorFlow pad": "tensorflow",
     "opencv 4 same padding": "opencv-classic: Conv, auto_pad SAME_UPPER",
+    "rockchip maxpool asymmetric": "rknn: MaxPool, asymmetric pads, more at the end",
+    "qualcomm pad reflect": "qnn: Pad mode reflect",
+    "does the ONNX Pad operator support wrap": "Pad mode wrap",
     "install cuda": "installation",
     "explicit-pads": "explicit-pads",
 }

@@ -1,7 +1,7 @@
 /* What is meant by the words of a search, and the entries that answer it, the best first. */
 window.onnxpadFinding = ({ entries, names, words: meant }) => {
   const SAID = 0.5, MORE = 0.25, PART = 0.8, BEGUN = 0.7, FAMILY = 0.6, ENOUGH = 0.6, VERDICT = 0.4, SPECIAL = 0.2, SPARE = 0.03, ITSELF = 1.5, LONGEST = 4, SUBJECT = 3.5, MOST = 4;
-  const NOTHING = new Set(`a about accept all allow an and any are as at be before by can could do for
+  const NOTHING = new Set(`a about accept all allow an and any are as at be before by can compute could do for
     did does from get give goes got good handle has have how i if in into is it its just last make me model more my need network
     no node not of on onnx operator or other our padded run runtime should so some support take tell that
     the their them there they this to use us want was we what when where which while who why will with
@@ -49,12 +49,15 @@ window.onnxpadFinding = ({ entries, names, words: meant }) => {
   function index() {
     if (postings) return postings;
     postings = new Map();
-    entries.forEach(([title, kind, , said, , more], number) => {
-      for (const [text, weight] of [[`${title} ${kind}`, 1], [said, SAID], [more, MORE]]) {
-        for (const [token, share] of tokens(text)) {
+    const called = new Map(entries.filter(([, kind]) => kind === "target")
+      .map(([title, , , said]) => [title, tokens(said.split(";")[0])]));
+    entries.forEach(([title, kind, , said, subject, more], number) => {
+      const own = [tokens(`${title} ${kind}`), 1], known = [called.get(subject) || [], MORE];
+      for (const [found, weight] of [own, [tokens(said), SAID], [tokens(more), MORE], known]) {
+        for (const [token, share] of found) {
           if (!postings.has(token)) postings.set(token, new Map());
-          const found = postings.get(token);
-          found.set(number, Math.max(found.get(number) || 0, weight * share));
+          const having = postings.get(token);
+          having.set(number, Math.max(having.get(number) || 0, weight * share));
         }
       }
     });
@@ -82,7 +85,8 @@ window.onnxpadFinding = ({ entries, names, words: meant }) => {
     const subjects = new Map();
     const joined = (run) => run.map(letters).join("");
     const said = runs(typed, (run) => {
-      const name = Object.hasOwn(names, joined(run)) ? names[joined(run)] : "";
+      const known = Object.hasOwn(names, joined(run)) && !NOTHING.has(stemmed(joined(run)));
+      const name = known ? names[joined(run)] : "";
       if (name) subjects.set(name, joined(run));
       return name ? [] : phrases.get(run.map(stemmed).join(" "));
     });
