@@ -62,7 +62,9 @@ def _with_options(text: str) -> Markup:
     """A sentence as HTML, in which '--target' is not broken behind its dashes."""
     from markupsafe import Markup, escape
 
-    found = re.sub(r"(?<![\w-])(--[a-z][a-z-]*)", r'<code class="option">\1</code>', str(escape(text)))
+    found = re.sub(
+        r"(?<![\w-])(--[a-z][a-z-]*)", r'<code class="option">\1</code>', str(escape(text))
+    )
     return Markup(found)  # noqa: S704 - escaped
 
 
