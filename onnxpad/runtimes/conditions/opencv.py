@@ -12,9 +12,15 @@ from onnxpad.geometry.windows import Axis, output_size
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.rows import Condition, Evidence, Row, miscomputes, refuses
+from onnxpad.runtimes.conditions.rows import (
+    OTHER_SHAPE,
+    Condition,
+    Evidence,
+    Row,
+    miscomputes,
+    refuses,
+)
 
-_OTHER_SHAPE = "gives another shape"
 BY_CONSTANT_NODE = Condition.remedy(
     "OpenCV leaves this Cast out; that is not about padding",
     "store what that Constant node gives as an initializer",
@@ -116,7 +122,7 @@ def rows_of_crops(
                 _of_same(_has_other_shape),
             ),
             by=by("SAME ConvTranspose"),
-            does=_OTHER_SHAPE,
+            does=OTHER_SHAPE,
         ),
         miscomputes(
             w.TRANSPOSED,
@@ -129,7 +135,7 @@ def rows_of_crops(
             unshown="it takes SAME_LOWER with a kernel of an even size",
         ),
         miscomputes(
-            w.TRANSPOSED, *when, w.OUTPUT_SHAPE, ~w.SAME, by=by("output_shape"), does=_OTHER_SHAPE
+            w.TRANSPOSED, *when, w.OUTPUT_SHAPE, ~w.SAME, by=by("output_shape"), does=OTHER_SHAPE
         ),
         refuses(
             w.TRANSPOSED,

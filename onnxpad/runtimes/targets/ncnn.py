@@ -37,7 +37,15 @@ from onnxpad.runtimes.conditions.companions import (
     TRAINING,
 )
 from onnxpad.runtimes.conditions.files import SORTED
-from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes, until
+from onnxpad.runtimes.conditions.rows import (
+    OTHER_SHAPE,
+    Condition,
+    measured,
+    miscomputes,
+    refuses,
+    takes,
+    until,
+)
 from onnxpad.runtimes.onnxruntime.rows import loader_rows
 from onnxpad.runtimes.targets import Target
 
@@ -214,7 +222,7 @@ TARGET = Target(
         refuses("Conv", w.SAME, f.BEHIND_PAD, by=_seen("Pad in front of SAME convolutions")),
         refuses(w.TRANSPOSED, w.AUTO_PAD, by=_seen("auto_pad of ConvTranspose")),
         refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
-        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
+        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape"), does=OTHER_SHAPE),
         refuses(w.POOLS, w.SAME_NEGATIVE, w.SAME, by=_seen("SAME pools that leave cells out")),
         miscomputes(
             "MaxPool",

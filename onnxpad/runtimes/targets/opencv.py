@@ -269,4 +269,5 @@ TARGET = Target(
     also=("cv2", "opencv-dnn"),
     releases=("5.0",),
     before="opencv-classic",
+    engine="the new engine",
 )
