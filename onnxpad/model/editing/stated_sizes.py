@@ -22,7 +22,7 @@ def relied_on(
     """
     needed = {name: told for name, told in facts.items() if _fix(name, told) in script}
     rest = {name: fact for name, fact in facts.items() if name not in needed}
-    if not script or not rest or _alike(needed, again):
+    if not rest or _alike(needed, again):
         return needed
     kept = dict(facts)
     for name in rest:
