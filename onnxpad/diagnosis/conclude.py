@@ -165,7 +165,12 @@ def cause_of(fitting: Fitting, fit: Fit, difference: RemainingDifference | None)
             return Cause.NOTHING
         case Verdict.ROUNDING:
             return Cause.ROUNDING
-    if fitting.unsearched or fit.partial is not None or _is_at_borders(fit, difference):
+    if (
+        fitting.unchecked
+        or fitting.unsearched
+        or fit.partial is not None
+        or _is_at_borders(fit, difference)
+    ):
         return Cause.UNKNOWN
     if fit.search is None:
         return Cause.UNKNOWN if fit.present.residual is None else Cause.NOT_PADDING
@@ -225,6 +230,8 @@ def _tried(fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None) ->
         return f"{opening}: {none}; {fit.present.reason}"
     if fit.partial is not None:
         return f"what fits the first sample does not fit the others ({fit.partial.reason})"
+    if fitting.unchecked:
+        return f"not found: {fitting.unchecked}"
     count = len(fitting.suspects)
     nodes = counted(count, "node")
     none = f"of the {fit.tried} ways tried to pad {nodes} none gives the reference"

@@ -9,6 +9,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from onnxpad.diagnosis.fills import ENOUGH, hang_on
 from onnxpad.diagnosis.guesses import Choice
 from onnxpad.diagnosis.plan import Settled, on_every_sample, plans, settled
 from onnxpad.diagnosis.rivals import Reference, Rival, rivals, undecided
@@ -16,7 +17,7 @@ from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import PRECISE, Comparison, ReferenceValues, judged, scored, tolerances
 from onnxpad.diagnosis.search import Search
 from onnxpad.diagnosis.suspects import suspects
-from onnxpad.errors import InternalError, RequestError, few
+from onnxpad.errors import InternalError, RequestError, counted, few
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
 from onnxpad.retargeting import retarget
@@ -81,6 +82,8 @@ class Fitting:
         self.runner = Runner(network, self.suspects, self.names, bench.settings)
         self.runner.feed(samples[0])
         self.present: Comparison | None = None
+        # What gives the reference by a number that it does not check.
+        self.unchecked = ""
         if left_out:
             bench.warn(
                 f"left as they are, because they stand in a function or a body: "
@@ -212,10 +215,24 @@ class Fitting:
                 self.bench.warn(f"'{title}' fits the first sample, but is not written: {error}")
                 continue
             if judgement.agrees:
-                holds = on_every_sample(self.runner, self.samples, found, plan)
-                return Solution(*holds, judgement, title), judgement
+                told = self._told(found, judgement)
+                if told is not None and told < ENOUGH:
+                    self.unchecked = self.unchecked or (
+                        f"'{title}' gives the reference, but its fill was solved for, and "
+                        f"{counted(told, 'different value')} of the reference cannot check that: "
+                        "give more samples, or tensors inside the model"
+                    )
+                    return None, None
+                held, kept = on_every_sample(self.runner, self.samples, found, plan)
+                held = replace(held, told=told or 0, samples=len(self.samples))
+                return Solution(held, kept, judgement, title), judgement
             nearest = nearest or judgement
         return None, nearest
+
+    def _told(self, found: Settled, judgement: Comparison) -> int | None:
+        """How many values tell the fills that were solved for; None where none was."""
+        bounds = {(row.output, row.sample): row.bound or 0.0 for row in judgement.rows}
+        return hang_on(self.runner, self.samples, self.expected, bounds, found.chosen)
 
     def judged_with(self, plan: Plan, *, quietly: bool = False) -> Comparison:
         """The model with a plan on every sample; `quietly` leaves no warnings of its runs.

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.diagnosis.runner import Broken, Runner, State
+from onnxpad.diagnosis.suspects import Way
 from onnxpad.model.comparing.networks import Network
 from onnxpad.validation.agreement import UNTELLING, gap
 from onnxpad.validation.bench import Bench
@@ -65,7 +66,7 @@ class ReferenceValues:
         return self.names[min(len(self.names) - score.missing, len(self.names) - 1)]
 
 
-def scored(runner: Runner, target: ReferenceValues, chosen: Sequence[int]) -> Score:
+def scored(runner: Runner, target: ReferenceValues, chosen: Sequence[Way]) -> Score:
     """The score of these choices: run no further than the first reference that differs."""
     for index, name in enumerate(target.names):
         left = len(target.names) - index
@@ -80,7 +81,7 @@ def scored(runner: Runner, target: ReferenceValues, chosen: Sequence[int]) -> Sc
 
 
 def difference(
-    runner: Runner, target: ReferenceValues, name: str, chosen: Sequence[int]
+    runner: Runner, target: ReferenceValues, name: str, chosen: Sequence[Way]
 ) -> NDArray[np.float64] | None:
     """Reference less result, flat and weighted as the residual is; None where shapes part."""
     state = runner.until(name, chosen)
