@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from onnxpad.diagnosis.fills import ENOUGH, hang_on
 from onnxpad.diagnosis.guesses import Choice
 from onnxpad.diagnosis.plan import Settled, on_every_sample, plans, settled
-from onnxpad.diagnosis.rivals import Reference, Rival, rivals, undecided
+from onnxpad.diagnosis.rivals import DOMINATED, Reference, Rival, rivals, undecided
 from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import PRECISE, Comparison, ReferenceValues, judged, scored, tolerances
 from onnxpad.diagnosis.search import Search
@@ -23,6 +23,7 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.retargeting import retarget
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.report import Verdict
 from onnxpad.validation.request import in_layout
 
 Array = NDArray[Any]
@@ -56,6 +57,11 @@ class Fit:
     tried: int
     rivals: tuple[Rival, ...] = ()
     undecided: tuple[Rival, ...] = ()
+
+    @property
+    def judgement(self) -> Comparison:
+        """On the solution, or on the model as it is."""
+        return self.present if self.solution is None else self.solution.judgement
 
 
 class Fitting:
@@ -118,10 +124,13 @@ class Fitting:
 
     def _compared(self, fit: Fit) -> Fit:
         """The fit with what fits as well: looked for only where more than one way is known."""
-        judgement = fit.present if fit.solution is None else fit.solution.judgement
         if not self.suspects:
             return fit
         self.bench.progress("looking for what fits as well")
+        fit = self._nearer(fit)
+        judgement = fit.judgement
+        if judgement.verdict is Verdict.TOLERATED:
+            return fit
         wide = (judgement.allowed or 0.0) > PRECISE
         planned = fit.solution is not None and bool(fit.solution.plan.entries)
         whole = all(
@@ -143,6 +152,26 @@ class Fitting:
             )
         doubts = undecided(found, judgement.residual or 0.0, judgement.allowed or 0.0)
         return replace(fit, rivals=tuple(found), undecided=tuple(doubts))
+
+    def _nearer(self, fit: Fit) -> Fit:
+        """Of what the tolerance asked for allows, what leaves least: much more is an error."""
+        for _ in range(_MOST_CHECKED):
+            judgement = fit.judgement
+            if judgement.verdict is not Verdict.TOLERATED or judgement.residual is None:
+                break
+            left = {(row.output, row.sample): row.max_abs or 0.0 for row in judgement.rows}
+            reference = Reference(self.samples, self.expected, left)
+            chosen = fit.solution.found.chosen if fit.solution else (0,) * len(self.suspects)
+            found, _ = rivals(self.runner, reference, chosen, self._until(_WIDE_SECONDS))
+            better = [one for one in found if one.residual * DOMINATED < judgement.residual]
+            if not better:
+                break
+            best = min(better, key=lambda rival: rival.residual)
+            solution, _ = self._confirmed(best.chosen, best.title)
+            if solution is None:
+                break
+            fit = replace(fit, solution=solution)
+        return fit
 
     def _until(self, seconds: float) -> float:
         """So long from now, but not beyond the budget."""
@@ -173,7 +202,7 @@ class Fitting:
         if self.present is None:
             raise InternalError("the model is judged as it is before anything else")
         right = {name: values[sample] for name, values in self.expected.items()}
-        limits = tolerances(self.present, sample, right)
+        limits = tolerances(self.present, sample, right, self.bench.tolerance)
         return ReferenceValues(self.names, right, limits)
 
     @staticmethod
@@ -232,6 +261,8 @@ class Fitting:
     def _told(self, found: Settled, judgement: Comparison) -> int | None:
         """How many values tell the fills that were solved for; None where none was."""
         bounds = {(row.output, row.sample): row.bound or 0.0 for row in judgement.rows}
+        if (asked := self.bench.tolerance) is not None:
+            bounds = {(n, s): asked.most(self.expected[n][s]) for n, s in bounds}
         return hang_on(self.runner, self.samples, self.expected, bounds, found.chosen)
 
     def judged_with(self, plan: Plan, *, quietly: bool = False) -> Comparison:

@@ -19,7 +19,7 @@ from onnxpad.validation.agreement import gap
 from onnxpad.validation.reference import FOREIGN
 
 Array = NDArray[Any]
-_DOMINATED = 4
+DOMINATED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def undecided(found: Sequence[Rival], residual: float, allowed: float) -> list[R
         rival
         for rival in found
         if rival.apart > PRECISE
-        and (rival.nearness <= 1 / FOREIGN or rival.residual <= _DOMINATED * residual)
+        and (rival.nearness <= 1 / FOREIGN or rival.residual <= DOMINATED * residual)
     ]
     return sorted(near, key=lambda rival: rival.residual)
 

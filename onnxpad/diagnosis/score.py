@@ -16,7 +16,8 @@ from onnxpad.model.comparing.networks import Network
 from onnxpad.validation.agreement import UNTELLING, gap
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.reference import against_reference, own_rounding
-from onnxpad.validation.report import OutputRow, Verdict
+from onnxpad.validation.report import OutputRow, ToleranceReport, Verdict
+from onnxpad.validation.tolerance import Tolerance
 
 Array = NDArray[Any]
 Vector = NDArray[np.float64]
@@ -167,11 +168,12 @@ class Comparison:
     rows: tuple[OutputRow, ...]
     residual: float | None
     allowed: float | None
+    tolerance: ToleranceReport | None = None
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing but rounding is left."""
-        return self.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING)
+        """Whether nothing is left but rounding, or what the tolerance asked for allows."""
+        return self.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING, Verdict.TOLERATED)
 
 
 def judged(
@@ -180,8 +182,15 @@ def judged(
     samples: Sequence[Mapping[str, Array]],
     expected: Mapping[str, Sequence[Array]],
 ) -> Comparison:
-    """Compare every sample, within what rounding may do."""
-    rows, verdict, reason, _ = against_reference(bench, network, samples, expected)
+    """Compare every sample, within what rounding may do, or the tolerance that was asked for."""
+    asked = bench.tolerance and Tolerance(bench.tolerance.atol, bench.tolerance.rtol)
+    bench.tolerance = asked  # what other padding left is forgotten
+    rows, verdict, reason, _ = against_reference(
+        bench, network, samples, expected, hold_optimised=False
+    )
+    report = None
+    if asked and asked.seen:
+        verdict, reason, report = asked.allowed(verdict, reason)
     off = [row for row in rows if row.level == "off"]
     known, allowed = [], []
     for row in off:
@@ -196,15 +205,20 @@ def judged(
         tuple(off),
         max(known) if complete else None,
         max(allowed) if allowed else None,
+        report,
     )
 
 
-def tolerances(present: Comparison, sample: int, right: Mapping[str, Array]) -> dict[str, float]:
+def tolerances(
+    present: Comparison, sample: int, right: Mapping[str, Array], asked: Tolerance | None = None
+) -> dict[str, float]:
     """How near a try has to come to be judged: twice the bound of `judged`, for the other padding.
 
     `present` judges the model as it is. At most what still tells padding; where it does not run,
-    a ten thousandth of the largest value.
+    a ten thousandth of the largest value. Where a tolerance was `asked` for, what that allows.
     """
+    if asked is not None:
+        return {name: asked.most(value) for name, value in right.items()}
     bounds = {row.output: row.bound for row in present.rows if row.sample == sample}
     found = {}
     for name, value in right.items():
