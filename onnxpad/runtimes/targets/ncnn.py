@@ -163,8 +163,12 @@ _FOR_ONE_SIZE = Condition(
 )
 
 
-def _from_sizes(step: PadStep) -> bool:
-    return bool(step.unclear and step.unclear.roots)
+def _from_sizes(chain: Chain) -> bool:
+    """Whether pads hang on sizes that the file leaves open, known to the user or not."""
+    step = chain.pad
+    if step is None or PadInput.PADS not in step.computed:
+        return False
+    return bool(step.unclear.roots) if step.unclear else chain.read_as.assumes_sizes
 
 
 def _from_values(step: PadStep) -> bool:
@@ -174,7 +178,7 @@ def _from_values(step: PadStep) -> bool:
     return PadInput.VALUE in step.computed and number_of(step.fill) is None
 
 
-_FROM_SIZES = Condition("its pads are computed from sizes that are open", p.of_step(_from_sizes))
+_FROM_SIZES = Condition("its pads are computed from sizes that are open", _from_sizes)
 _FROM_VALUES = Condition(
     "its pads or its value are computed from more than sizes and constants",
     p.of_step(_from_values),
