@@ -45,6 +45,23 @@ data = click.option(
 )
 
 
+_atol = click.option(
+    "--atol",
+    type=click.FloatRange(min=0),
+    metavar="A",
+    help="Runs agree where |a - b| <= A + R * |b|, b of the reference or of the first model. "
+    "[default: a bound that follows from the arithmetic; it is told beside]",
+)
+_rtol = click.option(
+    "--rtol", type=click.FloatRange(min=0), metavar="R", help="The same, relative to b."
+)
+
+
+def tolerance(command: _Command) -> _Command:
+    """--atol and --rtol."""
+    return _atol(_rtol(command))
+
+
 def _loud(*spellings: str, level: Loudness, says: str) -> Callable[[_Command], _Command]:
     def heard(_context: click.Context, _option: click.Parameter, given: bool) -> None:  # noqa: FBT001
         if given:

@@ -27,8 +27,8 @@ onnxpad retarget model.onnx --plan plan.json -o fixed.onnx
 
 An .npz file holds inputs and outputs under the names of tensors (intermediate ones are welcome),
 or under s0_in0 and s0_ref0 (sample 0, place 0). The first sample is fitted, the others are
-checked. Exit 0: explained, by padding or because nothing but rounding differs. Exit 1: no padding
-gives the reference.
+checked. Exit 0: explained, by padding or because nothing but rounding, or what --atol and --rtol
+allow, differs. Exit 1: no padding gives the reference.
 """
 
 
@@ -53,6 +53,7 @@ gives the reference.
     help="End the search after so many seconds.",
 )
 @arguments.device
+@arguments.tolerance
 @arguments.ambiguous
 @html_files.html
 @arguments.timeout
@@ -136,6 +137,8 @@ def _diagnosed(options: dict[str, Any]) -> Diagnosis:
             **reference,
             device=options["device"],
             budget=options["budget"],
+            atol=options["atol"],
+            rtol=options["rtol"],
             ambiguous=options["ambiguous"],
             timeout=options["timeout"],
             memory=options["memory"],

@@ -96,14 +96,7 @@ def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
     help="The shape of an input that leaves sizes open, as --dim would fix them one by one. "
     "Repeatable.",
 )
-@click.option(
-    "--atol",
-    type=click.FloatRange(min=0),
-    metavar="A",
-    help="Runs agree where |a - b| <= A + R * |b|, b of the reference or of BEFORE. [default: a "
-    "bound that follows from the arithmetic; it is told beside]",
-)
-@click.option("--rtol", type=click.FloatRange(min=0), metavar="R", help="The same, relative to b.")
+@arguments.tolerance
 @click.option("--tf32", is_flag=True, help="Let CUDA round convolution inputs to 10 bits.")
 @click.option(
     "--proof-only",
@@ -185,6 +178,8 @@ def _diagnosing(options: dict[str, Any]) -> str:
     words += [word for path in options["data"] for word in ("--data", path)]
     for name in ("inputs", "outputs"):
         words += [f"--{name}", options[name]] if options[name] else []
+    for name in ("atol", "rtol"):
+        words += [f"--{name}", f"{options[name]:g}"] if options[name] is not None else []
     return shlex.join([*words, "--plan", "plan.json"])
 
 

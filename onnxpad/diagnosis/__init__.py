@@ -21,6 +21,7 @@ from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice
 from onnxpad.validation.request import GivenArrays, checked_inputs, checked_outputs
+from onnxpad.validation.tolerance import tolerance_of
 from onnxpad.verbs import verb
 
 Array = NDArray[Any]
@@ -37,6 +38,8 @@ def diagnose(  # noqa: PLR0913 - each option is one word of the command line
     outputs: GivenArrays | None = None,
     device: Device = "auto",
     budget: float = 120.0,
+    atol: float | None = None,
+    rtol: float | None = None,
     ambiguous: Preference = None,
     timeout: float | None = None,
     memory: int | str | None = None,
@@ -50,7 +53,8 @@ def diagnose(  # noqa: PLR0913 - each option is one word of the command line
     (NHWC, NCHW) are recognised where shapes tell, with a warning. The search fits the first
     sample and checks the others; it ends after `budget` seconds. Every try is run with
     onnxruntime, its optimisations off, on `device`; `timeout` and `memory` limit it as in
-    `validate`, and the budget ends it too.
+    `validate`, and the budget ends it too. With `atol` or `rtol` a run agrees where
+    |a - b| <= atol + rtol * |b|, b of the reference, in place of the bound that rounding has.
 
     Raises RequestError for references that do not fit, ModelError for models that cannot be read,
     RuntimeUnavailable where `device` is cuda and its provider does not load.
@@ -60,9 +64,10 @@ def diagnose(  # noqa: PLR0913 - each option is one word of the command line
     refuse_data_twice(data, inputs, outputs)
     if data is None and (inputs is None or outputs is None):
         raise RequestError("the reference is missing: give data, or inputs and outputs")
-    started = time.monotonic()
+    started, tolerance = time.monotonic(), tolerance_of(atol, rtol)
     with processes.limited(timeout, memory) as work:
         bench = Bench(Settings(device=resolved(device)), progress=progress or silent)
+        bench.tolerance = tolerance
         work.deadline = started + budget
         try:
             return _diagnosed(bench, model, (data, inputs, outputs), ambiguous, (started, budget))

@@ -35,7 +35,7 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
     bench, search = fitting.bench, fit.search
     bench.note_providers("model", fitting.network)
     solution = None if fit.undecided else fit.solution
-    judgement = fit.present if solution is None else solution.judgement
+    judgement = fit.judgement if not fit.undecided else fit.present
     explained = judgement.agrees and not fit.undecided
     difference = None if judgement.agrees or fit.undecided else _difference(fitting, fit)
     cause = cause_of(fitting, fit, difference)
@@ -68,6 +68,7 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         tried=fit.tried,
         seconds=time.monotonic() - started,
         complete=search is None or solution is not None or search.exhausted,
+        tolerance=judgement.tolerance,
     )
 
 
@@ -180,7 +181,14 @@ def cause_of(fitting: Fitting, fit: Fit, difference: RemainingDifference | None)
             return Cause.NOTHING
         case Verdict.ROUNDING:
             return Cause.ROUNDING
-    if fitting.unsearched or fit.partial is not None or _is_at_borders(fit, difference):
+        case Verdict.TOLERATED:
+            return Cause.TOLERATED
+    if (
+        fitting.unchecked
+        or fitting.unsearched
+        or fit.partial is not None
+        or _is_at_borders(fit, difference)
+    ):
         return Cause.UNKNOWN
     if fit.search is None:
         return Cause.UNKNOWN if fit.present.residual is None else Cause.NOT_PADDING
@@ -209,7 +217,7 @@ def reason_of(
     if fit.solution is not None:
         many = counted(len(fit.solution.plan.entries), "node")
         return f"padding: with {many} padded otherwise, {fit.solution.judgement.reason}"
-    if cause in (Cause.NOTHING, Cause.ROUNDING):
+    if cause in (Cause.NOTHING, Cause.ROUNDING, Cause.TOLERATED):
         return fit.present.reason
     parts = (
         _tried(fitting, fit, cause, nearest),
@@ -220,7 +228,7 @@ def reason_of(
 
 
 def _cannot_tell(fit: Fit) -> str:
-    judgement = fit.present if fit.solution is None else fit.solution.judgement
+    judgement = fit.judgement
     mine = "as it is" if fit.solution is None else fit.solution.title
     rival = fit.undecided[0]
     return (
@@ -240,6 +248,8 @@ def _tried(fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None) ->
         return f"{opening}: {none}; {fit.present.reason}"
     if fit.partial is not None:
         return f"what fits the first sample does not fit the others ({fit.partial.reason})"
+    if fitting.unchecked:
+        return f"not found: {fitting.unchecked}"
     count = len(fitting.suspects)
     nodes = counted(count, "node")
     none = f"of the {fit.tried} ways tried to pad {nodes} none gives the reference"
@@ -348,7 +358,7 @@ def nearest_in(fitting: Fitting, fit: Fit) -> Nearest | None:
 def _undecided(fitting: Fitting, fit: Fit) -> Nearest | None:
     """The rival that leaves least, or what was found where that leaves less."""
     rival = fit.undecided[0]
-    judgement = fit.present if fit.solution is None else fit.solution.judgement
+    judgement = fit.judgement
     if rival.residual < (judgement.residual or 0.0):
         return _measured(fitting, settled(fitting.runner, rival.chosen))
     if fit.solution is None:

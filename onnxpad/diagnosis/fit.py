@@ -10,20 +10,22 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from onnxpad.diagnosis.fills import ENOUGH, hang_on
 from onnxpad.diagnosis.guesses import Choice, by_conventions
 from onnxpad.diagnosis.indistinguishable import Group, alike_here
 from onnxpad.diagnosis.plan import Settled, on_every_sample, plans, settled
-from onnxpad.diagnosis.rivals import Reference, Rival, rivals, undecided
+from onnxpad.diagnosis.rivals import DOMINATED, Reference, Rival, rivals, undecided
 from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import PRECISE, Comparison, ReferenceValues, judged, scored, tolerances
 from onnxpad.diagnosis.search import Search
 from onnxpad.diagnosis.suspects import suspects
-from onnxpad.errors import InternalError, RequestError, few
+from onnxpad.errors import InternalError, RequestError, counted, few
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
 from onnxpad.retargeting import retarget
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.report import Verdict
 from onnxpad.validation.request import in_layout
 
 Array = NDArray[Any]
@@ -58,6 +60,11 @@ class Fit:
     rivals: tuple[Rival, ...] = ()
     undecided: tuple[Rival, ...] = ()
 
+    @property
+    def judgement(self) -> Comparison:
+        """On the solution, or on the model as it is."""
+        return self.present if self.solution is None else self.solution.judgement
+
 
 class Fitting:
     """One model, its samples and the reference outputs; `run` searches."""
@@ -83,6 +90,8 @@ class Fitting:
         self.runner = Runner(network, self.suspects, self.names, bench.settings)
         self.runner.feed(samples[0])
         self.present: Comparison | None = None
+        # What gives the reference by a number that it does not check.
+        self.unchecked = ""
         if left_out:
             bench.warn(
                 f"left as they are, because they stand in a function or a body: "
@@ -117,10 +126,13 @@ class Fitting:
 
     def _compared(self, fit: Fit) -> Fit:
         """The fit with what fits as well: looked for only where more than one way is known."""
-        judgement = fit.present if fit.solution is None else fit.solution.judgement
         if not self.suspects:
             return fit
         self.bench.progress("looking for what fits as well")
+        fit = self._nearer(fit)
+        judgement = fit.judgement
+        if judgement.verdict is Verdict.TOLERATED:
+            return fit
         wide = (judgement.allowed or 0.0) > PRECISE
         planned = fit.solution is not None and bool(fit.solution.plan.entries)
         whole = all(
@@ -142,6 +154,26 @@ class Fitting:
             )
         doubts = undecided(found, judgement.residual or 0.0, judgement.allowed or 0.0)
         return replace(fit, rivals=tuple(found), undecided=tuple(doubts))
+
+    def _nearer(self, fit: Fit) -> Fit:
+        """Of what the tolerance asked for allows, what leaves least: much more is an error."""
+        for _ in range(_MOST_CHECKED):
+            judgement = fit.judgement
+            if judgement.verdict is not Verdict.TOLERATED or judgement.residual is None:
+                break
+            left = {(row.output, row.sample): row.max_abs or 0.0 for row in judgement.rows}
+            reference = Reference(self.samples, self.expected, left)
+            chosen = fit.solution.found.chosen if fit.solution else (0,) * len(self.suspects)
+            found, _ = rivals(self.runner, reference, chosen, self._until(_WIDE_SECONDS))
+            better = [one for one in found if one.residual * DOMINATED < judgement.residual]
+            if not better:
+                break
+            best = min(better, key=lambda rival: rival.residual)
+            solution, _ = self._confirmed(best.chosen, best.title)
+            if solution is None:
+                break
+            fit = replace(fit, solution=solution)
+        return fit
 
     def _until(self, seconds: float) -> float:
         """So long from now, but not beyond the budget."""
@@ -172,7 +204,7 @@ class Fitting:
         if self.present is None:
             raise InternalError("the model is judged as it is before anything else")
         right = {name: values[sample] for name, values in self.expected.items()}
-        limits = tolerances(self.present, sample, right)
+        limits = tolerances(self.present, sample, right, self.bench.tolerance)
         return ReferenceValues(self.names, right, limits)
 
     @staticmethod
@@ -206,7 +238,7 @@ class Fitting:
         others: Iterable[Choice] = (chosen,)
         if not scored(self.runner, search.target, chosen).matches:
             searches.append(search)
-            starts = by_conventions(self.suspects, chosen, groups)
+            starts = by_conventions(self.runner.suspects, chosen, groups)
             others = islice(search.run(starts), _MOST_CHECKED)
         for other in others:
             shared = tuple(
@@ -235,7 +267,7 @@ class Fitting:
         """For each suspect the options that give what the chosen one gives in this sample."""
         return tuple(
             alike_here(self.runner, number, chosen) or tuple(range(len(suspect.options)))
-            for number, suspect in enumerate(self.suspects)
+            for number, suspect in enumerate(self.runner.suspects)
         )
 
     def _confirmed(self, chosen: Choice, title: str) -> tuple[Solution | None, Comparison | None]:
@@ -250,10 +282,26 @@ class Fitting:
                 self.bench.warn(f"'{title}' fits the first sample, but is not written: {error}")
                 continue
             if judgement.agrees:
-                holds = on_every_sample(self.runner, self.samples, found, plan)
-                return Solution(*holds, judgement, title), judgement
+                told = self._told(found, judgement)
+                if told is not None and told < ENOUGH:
+                    self.unchecked = self.unchecked or (
+                        f"'{title}' gives the reference, but its fill was solved for, and "
+                        f"{counted(told, 'different value')} of the reference cannot check that: "
+                        "give more samples, or tensors inside the model"
+                    )
+                    return None, None
+                held, kept = on_every_sample(self.runner, self.samples, found, plan)
+                held = replace(held, told=told or 0, samples=len(self.samples))
+                return Solution(held, kept, judgement, title), judgement
             nearest = nearest or judgement
         return None, nearest
+
+    def _told(self, found: Settled, judgement: Comparison) -> int | None:
+        """How many values tell the fills that were solved for; None where none was."""
+        bounds = {(row.output, row.sample): row.bound or 0.0 for row in judgement.rows}
+        if (asked := self.bench.tolerance) is not None:
+            bounds = {(n, s): asked.most(self.expected[n][s]) for n, s in bounds}
+        return hang_on(self.runner, self.samples, self.expected, bounds, found.chosen)
 
     def judged_with(self, plan: Plan, *, quietly: bool = False) -> Comparison:
         """The model with a plan on every sample; `quietly` leaves no warnings of its runs.

@@ -31,7 +31,8 @@ Array = NDArray[Any]
 class Settled:
     """Choices, and what each suspect reads with them; `groups` are options that give the same.
 
-    `mended` are suspects whose Pad computes SAME wrongly at other sizes.
+    `mended` are suspects whose Pad computes SAME wrongly at other sizes; `told` counts the values
+    of the reference, of so many `samples`, that tell fills that were solved for.
     """
 
     chosen: Choice
@@ -39,6 +40,8 @@ class Settled:
     states: tuple[State | None, ...]
     sizes: tuple[Sizes | None, ...]
     groups: tuple[tuple[int, ...], ...]
+    told: int = 0
+    samples: int = 1
 
 
 def settled(runner: Runner, chosen: Choice, samples: Sequence[Mapping[str, Array]] = ()) -> Settled:
@@ -206,6 +209,13 @@ def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, .
         why = ""
         if entry is not None and choice == 0:
             why = "the same padding in numbers: runtimes refuse auto_pad here, or leave its formula"
+        if entry is not None and choice >= suspect.given:
+            why = (
+                f"the fill was solved for, not known from a framework: {found.told} different "
+                "values of the reference hang on it and agree"
+            )
+            if found.samples < 2:
+                why += "; a second sample would tell a constant from a number of this input"
         if number in found.mended:
             why = "its Pad computes SAME at this size, and too little at others"
         rows.append(

@@ -9,16 +9,17 @@ from typing import Any
 from onnxpad.padding.chain import Chain
 from onnxpad.reports import InNotebooks, plain, reported
 from onnxpad.retargeting.plan import Plan
-from onnxpad.validation.report import OutputRow, plain_values
+from onnxpad.validation.report import OutputRow, ToleranceReport, plain_values
 
 SCHEMA = 1
 
 
 class Cause(StrEnum):
-    """What makes the model differ from the reference."""
+    """What makes the model differ from the reference; `tolerated` is what the user allows."""
 
     NOTHING = "nothing"
     ROUNDING = "rounding"
+    TOLERATED = "tolerated"
     PADDING = "padding"
     NOT_PADDING = "not padding"
     UNKNOWN = "unknown"
@@ -90,7 +91,8 @@ class Diagnosis(InNotebooks):
     `nearest` is the plan that came nearest where it leaves less than a tenth of the difference
     and more than rounding: padding is then a part of the cause. `nearest_nodes` are its nodes,
     `nearest_residual` what it leaves, measured as `residual` is. `outputs` compare the reference
-    with the plan applied, `as_it_is` with the model itself where the plan changes it.
+    with the plan applied, `as_it_is` with the model itself where the plan changes it. `tolerance`
+    is set where one was asked for.
     """
 
     explained: bool
@@ -116,6 +118,7 @@ class Diagnosis(InNotebooks):
     nearest_nodes: tuple[NodeFinding, ...] = ()
     nearest_residual: float | None = None
     as_it_is: tuple[OutputRow, ...] = ()
+    tolerance: ToleranceReport | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Numbers, texts, lists and dicts; `schema` says how to read them."""

@@ -14,11 +14,12 @@ from onnxpad.diagnosis.guesses import Choice, whole_guesses
 from onnxpad.diagnosis.runner import Broken, Runner
 from onnxpad.diagnosis.score import PRECISE, size_of
 from onnxpad.diagnosis.search import changed
+from onnxpad.diagnosis.suspects import Way
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.reference import FOREIGN
 
 Array = NDArray[Any]
-_DOMINATED = 4
+DOMINATED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def rivals(
     """
     runner.feed(reference.samples[0])
     mine = _leaders(runner, reference, chosen)
-    known: dict[tuple[int, ...], tuple[Choice, str, int | None]] = {}
+    known: dict[tuple[Way, ...], tuple[Choice, str, int | None]] = {}
     complete = True
     for other, title, suspect in _others(runner, chosen):
         if time.monotonic() > deadline:
@@ -84,7 +85,7 @@ def undecided(found: Sequence[Rival], residual: float, allowed: float) -> list[R
         rival
         for rival in found
         if rival.apart > PRECISE
-        and (rival.nearness <= 1 / FOREIGN or rival.residual <= _DOMINATED * residual)
+        and (rival.nearness <= 1 / FOREIGN or rival.residual <= DOMINATED * residual)
     ]
     return sorted(near, key=lambda rival: rival.residual)
 
@@ -112,9 +113,9 @@ def _only(one: Choice, other: Choice) -> int | None:
     return apart[0] if len(apart) == 1 else None
 
 
-def _leaders(runner: Runner, reference: Reference, chosen: Choice) -> tuple[int, ...] | None:
+def _leaders(runner: Runner, reference: Reference, chosen: Choice) -> tuple[Way, ...] | None:
     """What is read, suspect by suspect; None where it does not run."""
-    found: list[int] = []
+    found: list[Way] = []
     for name in reference.expected:
         state = runner.until(name, chosen)
         if isinstance(state, Broken):

@@ -10,12 +10,13 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.suspects import Choices, Sizes, Suspect, in_numbers
+from onnxpad.diagnosis.suspects import Choices, Sizes, Suspect, Way, in_numbers
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import cut, variant
 from onnxpad.model.costs.running_cost import is_small, running_cost, types_of
 from onnxpad.padding.chain import Chain, is_same
+from onnxpad.retargeting.candidates import Candidate
 from onnxpad.retargeting.plan import settings_of, with_settings
 from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session
 
@@ -30,7 +31,7 @@ class State:
     """Tensors after a stage, and what was chosen on the way: leaders and sizes by suspect."""
 
     tensors: Mapping[str, Array]
-    leaders: tuple[int, ...] = ()
+    leaders: tuple[Way, ...] = ()
     sizes: Mapping[int, Sizes] = field(default_factory=dict)
 
 
@@ -43,19 +44,22 @@ class Broken:
 
 
 class Runner:
-    """One network, one set of inputs at a time. `seen` are tensors that the caller compares."""
+    """One network, one set of inputs at a time. `seen` are tensors that the caller compares.
+
+    What is chosen for a suspect is the number of an option, or a chain that is no option (yet).
+    """
 
     def __init__(
         self, network: Network, suspects: Sequence[Suspect], seen: Sequence[str], settings: Settings
     ) -> None:
         self.network = network
-        self.suspects = suspects
+        self.suspects = list(suspects)
         self.choices = [Choices(suspect) for suspect in suspects]
         self.stages = stages(network, suspects, seen)
         self._settings = replace(settings, folder=network.folder, threads=1)
         self._sessions: dict[tuple[int, str, bool], Session | RunFailure] = {}
         self._apart = True
-        self._states: OrderedDict[tuple[int, tuple[int, ...]], State | Broken] = OrderedDict()
+        self._states: OrderedDict[tuple[int, tuple[Way, ...]], State | Broken] = OrderedDict()
         self._bytes = 0
         self.feeds: Mapping[str, Array] = {}
         # Nodes of which some way could not be written: nothing is known of what it would give.
@@ -69,7 +73,17 @@ class Runner:
         self._states.clear()
         self._bytes = 0
 
-    def until(self, wanted: str, chosen: Sequence[int]) -> State | Broken:
+    def offer(self, number: int, candidate: Candidate) -> int:
+        """The number of the option of a suspect that is written like this: a new one if need be."""
+        suspect = self.suspects[number]
+        for option, one in enumerate(suspect.options):
+            if settings_of(one.chain) == settings_of(candidate.chain):
+                return option
+        self.suspects[number] = replace(suspect, options=(*suspect.options, candidate))
+        self.choices[number] = Choices(self.suspects[number])
+        return len(suspect.options)
+
+    def until(self, wanted: str, chosen: Sequence[Way]) -> State | Broken:
         """Run up to the stage that makes `wanted`."""
         last = next((n for n, stage in enumerate(self.stages) if wanted in stage.makes), None)
         if last is None:
@@ -90,7 +104,7 @@ class Runner:
         made = self._made(stage_number, self._chain(suspect, choice, sizes), state)
         return None if isinstance(made, RunFailure) else next(iter(made.values()), None)
 
-    def before(self, number: int, chosen: Sequence[int]) -> State | Broken:
+    def before(self, number: int, chosen: Sequence[Way]) -> State | Broken:
         """What a suspect reads, with the given choices in front of it."""
         state: State | Broken = State(self.feeds)
         for index, stage in enumerate(self.stages):
@@ -99,20 +113,21 @@ class Runner:
             state = self._step(index, state, chosen)
         return state
 
-    def _step(self, number: int, state: State, chosen: Sequence[int]) -> State | Broken:
+    def _step(self, number: int, state: State, chosen: Sequence[Way]) -> State | Broken:
         stage = self.stages[number]
-        leaders, sizes, chain = state.leaders, state.sizes, None
+        leaders, sizes, chain, keep = state.leaders, state.sizes, None, True
         if stage.suspect is not None:
-            suspect = self.suspects[stage.suspect]
+            suspect, way = self.suspects[stage.suspect], chosen[stage.suspect]
             here = self._sizes(suspect, state)
-            leader = self.choices[stage.suspect].leader(chosen[stage.suspect], here)
-            chain = self._chain(suspect, leader, here)
-            leaders, sizes = (*leaders, leader), {**sizes, stage.suspect: here}
+            if isinstance(way, int):
+                way = self.choices[stage.suspect].leader(way, here)
+            chain, keep = self._chain(suspect, way, here), isinstance(way, int)
+            leaders, sizes = (*leaders, way), {**sizes, stage.suspect: here}
         key = (number, leaders)
         if key in self._states:
             self._states.move_to_end(key)
             return self._states[key]
-        made = self._made(number, chain, state)
+        made = self._made(number, chain, state, keep=keep)
         result: State | Broken
         if isinstance(made, RunFailure):
             result = Broken(number, str(made))
@@ -142,25 +157,28 @@ class Runner:
             raise InternalError(f"'{suspect.source}' is not there when '{suspect.label}' runs")
         return tuple(value.shape[suspect.chain.spatial])
 
-    def _chain(self, suspect: Suspect, choice: int, sizes: Sizes) -> Chain | None:
+    def _chain(self, suspect: Suspect, choice: Way, sizes: Sizes) -> Chain | None:
         """What to write into the node; None to leave it as it is."""
-        chain = suspect.options[choice].chain
+        chain = suspect.options[choice].chain if isinstance(choice, int) else choice
         if choice == 0 and not is_same(chain.padding):
             return None
         found = in_numbers(chain, sizes)
         return chain if found is None else found
 
     def _made(
-        self, number: int, chain: Chain | None, state: State
+        self, number: int, chain: Chain | None, state: State, *, keep: bool = True
     ) -> dict[str, Array] | RunFailure:
+        """What a stage makes; `keep` holds its session for the next run."""
         stage = self.stages[number]
         feeds = {name: state.tensors[name] for name in stage.reads if name in state.tensors}
         said = "" if chain is None else json.dumps(settings_of(chain))
         key = (number, said, self._apart)
         known = self._sessions.get(key)
         if known is None or (isinstance(known, Session) and known.lost):
-            self._sessions[key] = self._opened(stage, chain, feeds)
-        session = self._sessions[key]
+            known = self._opened(stage, chain, feeds)
+            if keep:
+                self._sessions[key] = known
+        session = known
         return (
             session if isinstance(session, RunFailure) else session.run(self._read(session, feeds))
         )

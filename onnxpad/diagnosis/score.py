@@ -11,11 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.diagnosis.runner import Broken, Runner, State
+from onnxpad.diagnosis.suspects import Way
 from onnxpad.model.comparing.networks import Network
 from onnxpad.validation.agreement import UNTELLING, gap
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.reference import against_reference, own_rounding
-from onnxpad.validation.report import OutputRow, Verdict
+from onnxpad.validation.report import OutputRow, ToleranceReport, Verdict
+from onnxpad.validation.tolerance import Tolerance
 
 Array = NDArray[Any]
 Vector = NDArray[np.float64]
@@ -65,7 +67,7 @@ class ReferenceValues:
         return self.names[min(len(self.names) - score.missing, len(self.names) - 1)]
 
 
-def scored(runner: Runner, target: ReferenceValues, chosen: Sequence[int]) -> Score:
+def scored(runner: Runner, target: ReferenceValues, chosen: Sequence[Way]) -> Score:
     """The score of these choices: run no further than the first reference that differs."""
     for index, name in enumerate(target.names):
         left = len(target.names) - index
@@ -80,7 +82,7 @@ def scored(runner: Runner, target: ReferenceValues, chosen: Sequence[int]) -> Sc
 
 
 def difference(
-    runner: Runner, target: ReferenceValues, name: str, chosen: Sequence[int]
+    runner: Runner, target: ReferenceValues, name: str, chosen: Sequence[Way]
 ) -> NDArray[np.float64] | None:
     """Reference less result, flat and weighted as the residual is; None where shapes part."""
     state = runner.until(name, chosen)
@@ -166,11 +168,12 @@ class Comparison:
     rows: tuple[OutputRow, ...]
     residual: float | None
     allowed: float | None
+    tolerance: ToleranceReport | None = None
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing but rounding is left."""
-        return self.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING)
+        """Whether nothing is left but rounding, or what the tolerance asked for allows."""
+        return self.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING, Verdict.TOLERATED)
 
 
 def judged(
@@ -179,8 +182,15 @@ def judged(
     samples: Sequence[Mapping[str, Array]],
     expected: Mapping[str, Sequence[Array]],
 ) -> Comparison:
-    """Compare every sample, within what rounding may do."""
-    rows, verdict, reason, _ = against_reference(bench, network, samples, expected)
+    """Compare every sample, within what rounding may do, or the tolerance that was asked for."""
+    asked = bench.tolerance and Tolerance(bench.tolerance.atol, bench.tolerance.rtol)
+    bench.tolerance = asked  # what other padding left is forgotten
+    rows, verdict, reason, _ = against_reference(
+        bench, network, samples, expected, hold_optimised=False
+    )
+    report = None
+    if asked and asked.seen:
+        verdict, reason, report = asked.allowed(verdict, reason)
     off = [row for row in rows if row.level == "off"]
     known, allowed = [], []
     for row in off:
@@ -195,15 +205,20 @@ def judged(
         tuple(off),
         max(known) if complete else None,
         max(allowed) if allowed else None,
+        report,
     )
 
 
-def tolerances(present: Comparison, sample: int, right: Mapping[str, Array]) -> dict[str, float]:
+def tolerances(
+    present: Comparison, sample: int, right: Mapping[str, Array], asked: Tolerance | None = None
+) -> dict[str, float]:
     """How near a try has to come to be judged: twice the bound of `judged`, for the other padding.
 
     `present` judges the model as it is. At most what still tells padding; where it does not run,
-    a ten thousandth of the largest value.
+    a ten thousandth of the largest value. Where a tolerance was `asked` for, what that allows.
     """
+    if asked is not None:
+        return {name: asked.most(value) for name, value in right.items()}
     bounds = {row.output: row.bound for row in present.rows if row.sample == sample}
     found = {}
     for name, value in right.items():

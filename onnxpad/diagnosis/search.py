@@ -13,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.diagnosis.fills import Fills
 from onnxpad.diagnosis.guesses import Choice, guesses
 from onnxpad.diagnosis.runner import Broken, Runner, needed_suspects
 from onnxpad.diagnosis.score import ReferenceValues, Score, difference, scored
@@ -31,6 +32,7 @@ _STARTS = 4
 _MOST_SUBSETS = 1_024
 _MOST_MIXED = 6
 _MOST_ROOTS = 60
+_FILLED = 2
 
 
 class OutOfTimeError(Exception):
@@ -102,6 +104,7 @@ class Search:
             self.wide = True
             yield from self._descents()
             self.wide = False
+        yield from self._fills()
         yield from best_first(self, roots)
         if handmade and self.exhausted:
             self.wide, self.exhausted = True, False
@@ -147,7 +150,7 @@ class Search:
         nothing else helped.
         """
         resizing = []
-        for number in sorted(self._places(now), reverse=True):
+        for number in sorted(self.places(now), reverse=True):
             for option, keeps in self._alternatives(number, chosen):
                 if keeps and not now.misfit:
                     yield number, option
@@ -155,7 +158,7 @@ class Search:
                     resizing.append((number, option))
         yield from resizing
 
-    def _places(self, now: Score) -> frozenset[int]:
+    def places(self, now: Score) -> frozenset[int]:
         """Suspects that the first reference that differs hangs on, and none in front of it does."""
         names, name = self.target.names, self.target.next_name(now)
         if name not in self._between:
@@ -188,6 +191,27 @@ class Search:
             if option != present and (self.wide or option < self.runner.suspects[number].named):
                 kept = choices.outputs(option, sizes) == choices.outputs(present, sizes)
                 yield option, kept or not choices.outputs(present, sizes)
+
+    def _fills(self) -> Iterator[None]:
+        """Fills that are solved for, at the model as it is and at what came nearest."""
+        solving = Fills(self.runner, self.target, self._note)
+        nearest = sorted(self.tried, key=lambda one: self.tried[one])[:_FILLED]
+        for start in dict.fromkeys((next(iter(self.tried)), *nearest)):
+            chosen, further = start, True
+            while further and not self.tried[chosen].matches:
+                now, further = self.tried[chosen], False
+                for other, title in solving.found(chosen, now, self.places(now)):
+                    found = self.score(other, title)
+                    yield
+                    if found.missing < now.missing and not found.matches:
+                        chosen, further = other, True
+                        break
+
+    def _note(self, title: str) -> None:
+        """Say what is tried. Raises OutOfTimeError after the deadline."""
+        if time.monotonic() > self.deadline:
+            raise OutOfTimeError
+        self.say(title)
 
     def _mixtures(self, way: Choice) -> Iterator[None]:
         """Some nodes as they are, the others as in `way`: all such, if these are not too many."""

@@ -18,6 +18,7 @@ from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.windows_read import differs, signature, too_many_cells
 
 Sizes: TypeAlias = tuple[int, ...]
+Way: TypeAlias = int | Chain
 _FARTHEST = 64
 
 
@@ -25,7 +26,8 @@ _FARTHEST = 64
 class Suspect:
     """A padded node that is searched: `options` are the ways to pad it, the present one first.
 
-    The first `named` of them are ways of frameworks, the others anybody may write by hand.
+    The first `named` of them are ways of frameworks, those up to `given` anybody may write by hand,
+    the others hold fills that were solved for.
     `node` and `pad` are indices of the operator and of the Pad in front; `source` is the tensor
     that they read.
     """
@@ -37,6 +39,7 @@ class Suspect:
     chain: Chain
     options: tuple[Candidate, ...]
     named: int
+    given: int
 
     @property
     def indices(self) -> tuple[int, ...]:
@@ -106,7 +109,7 @@ def _suspect(site: Site, index: int, network: Network) -> Suspect | bool:
     options, named = _options(chain)
     if len(options) < 2:
         return True
-    return Suspect(site.address.label, index, pad, source, chain, options, named)
+    return Suspect(site.address.label, index, pad, source, chain, options, named, len(options))
 
 
 def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int]:

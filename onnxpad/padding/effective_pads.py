@@ -22,6 +22,7 @@ from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Unclear, is_same
 from onnxpad.padding.operators import Kind
 
 _EXAMPLE = 640
+_SLIDING = (Kind.CONVOLUTION, Kind.MAX, Kind.AVERAGE, Kind.LP)
 _LEGIBLE = 40
 """Letters of an expression that a sentence can hold."""
 _FIX = ("give the model's inputs fixed sizes",)
@@ -140,6 +141,21 @@ def short_axis(chain: Chain, pads: Pads) -> Skip | None:
                 f"{sides[0]},{sides[1]} fewer than the window's {axis.span}"
             )
     return None
+
+
+def without_windows(chain: Chain) -> str:
+    """Why the ONNX text gives a convolution or a pool no output cell; '' where it gives some.
+
+    Sizes that are not known count as large enough.
+    """
+    if chain.trouble or chain.op.kind not in _SLIDING:
+        return ""
+    pads = effective_pads(chain)
+    short = short_axis(chain, pads) if isinstance(pads, Pads) else None
+    if short is None:
+        return ""
+    known = [size for size in output_sizes(chain) if isinstance(size, int)]
+    return f"{short.reason}: its output would have {min(known)} cells there"
 
 
 def same_is_disputed(chain: Chain) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.effective_pads import without_windows
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch, Row, every
@@ -15,6 +16,8 @@ from onnxpad.runtimes.targets import Target
 
 _FALLS_BACK = Answer.FALLS_BACK
 _MAY = {Answer.REFUSES: "refuse it", Answer.MISCOMPUTES: "compute wrong numbers"}
+# Of the eleven that tests/runtimes/targets/test_windows_that_do_not_fit.py was run with.
+_WITHOUT_CELLS = "most runtimes stop there or make cells up; is the model made for larger inputs?"
 _UNTESTED = "{} is untested on {}"
 
 
@@ -73,7 +76,8 @@ def judge(target: Target, chain: Chain) -> Judgement:
     also where another release computes it wrongly. Without one, a row that takes the operator
     decides; without that, nothing is known. Nothing is known either of an opset that is too new.
     Where a row that leaves it to the CPU may hold, it counts as if it did: that costs time alone.
-    What was seen of other pads says nothing of negative ones, which the ONNX text does not have.
+    What was seen of other pads says nothing of negative ones, which the ONNX text does not have,
+    and what was seen of windows that fit nothing of those that do not.
     Of several runtimes the worst answer counts.
     """
     if target.parts:
@@ -88,6 +92,8 @@ def judge(target: Target, chain: Chain) -> Judgement:
     doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
     if doubtful:
         return _open(doubtful, chain, target)
+    if short := without_windows(chain):
+        return Judgement(Answer.UNKNOWN, f"{short}, and {_WITHOUT_CELLS}")
     crops = chain.op.kind is not Kind.PAD and bool(NEGATIVE_PADS.holds(chain))
     if crops:
         found = [(row, holds) for row, holds in found if NEGATIVE_PADS in row.when]

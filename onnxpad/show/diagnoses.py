@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from onnxpad.diagnosis import Diagnosis, NodeFinding
 from onnxpad.errors import counted, few
 from onnxpad.show.tables import Terminal, table
+from onnxpad.show.validations import tolerance_line
 from onnxpad.show.wording import paragraph, shape_text, visible
 
 _HEADERS = ("node", "op", "padded", "has to be", "as in")
@@ -89,6 +90,8 @@ def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
 def conclusion_lines(diagnosis: Diagnosis, plan: str | None, kept: str) -> Iterator[str]:
     """Numbers, devices and files; the verdict is the last."""
     yield _numbers(diagnosis)
+    if diagnosis.tolerance is not None:
+        yield tolerance_line(diagnosis.tolerance)
     ran = "; ".join(f"{role} on {', '.join(n)}" for role, n in diagnosis.providers.items())
     tried = f"{counted(diagnosis.tried, 'way', 'ways')} to pad the whole model tried"
     device = f"device {diagnosis.device}{f': {ran}' if ran else ''}"

@@ -9,6 +9,7 @@ from onnxpad.errors import counted
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import either, paragraph, shape_text, visible
 from onnxpad.validation import OutputRow, ProofReport, Validation, Verdict
+from onnxpad.validation.report import ToleranceReport
 
 _FIRST, _LAST = ("sample", "output", "optimised"), ("difference", "allowed", "where")
 _ROWS_SHOWN = 10
@@ -57,10 +58,15 @@ def rests_on(validation: Validation) -> Iterator[str]:
     if validation.run is not None:
         yield _run(validation)
     if (asked := validation.tolerance) is not None:
-        yield (
-            f"tolerance: atol {asked.atol:g}, rtol {asked.rtol:g}; the largest difference is "
-            f"{_number(asked.share)} of it"
-        )
+        yield tolerance_line(asked)
+
+
+def tolerance_line(asked: ToleranceReport) -> str:
+    """What was asked for, and how much of it was used."""
+    return (
+        f"tolerance: atol {asked.atol:g}, rtol {asked.rtol:g}; the largest difference is "
+        f"{_number(asked.share)} of it"
+    )
 
 
 def _proved_parts(proof: ProofReport | None, terminal: Terminal | None) -> str:

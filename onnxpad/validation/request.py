@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import RequestError, nearest
+from onnxpad.errors import RequestError, few, nearest
 from onnxpad.geometry.size import Size
 from onnxpad.model.comparing.channels import input_channels
 from onnxpad.model.comparing.networks import Network
@@ -209,7 +210,34 @@ def checked_inputs(
         for index, value in enumerate(values):
             if types[name].dtype != "string":
                 _refuse_useless("input", name, index, value)
-    return turned_inputs(network, types, inputs, warn)
+    samples = turned_inputs(network, types, inputs, warn)
+    _warn_of_flat(samples, warn)
+    return samples
+
+
+def _warn_of_flat(samples: Sequence[Mapping[str, Array]], warn: Callable[[str], None]) -> None:
+    """Say which samples hold the same everywhere: their padding can hardly be told from them."""
+    flat = {}
+    for index, feeds in enumerate(samples):
+        images = {name: v for name, v in feeds.items() if v.ndim > 2 and prod(v.shape[2:]) > 1}
+        if images and all(_is_flat(value) for value in images.values()):
+            flat[index] = next(iter(images))
+    if not flat:
+        return
+    name, which = next(iter(flat.values())), few([str(index) for index in flat], 8)
+    zero = all(not samples[index][one].any() for index, one in flat.items())
+    noun = "sample" if len(flat) == 1 else "samples"
+    what = "0 in every cell" if zero else "the same number in every cell of a channel"
+    warn(
+        f"'{name}' holds {what} in {noun} {which}, which tells {'nothing' if zero else 'little'} "
+        "about the padding that its first layers have: give a sample whose cells differ, such as "
+        "a photograph or random numbers, and what the framework makes of it"
+    )
+
+
+def _is_flat(value: Array) -> bool:
+    cells = value.reshape(*value.shape[:2], -1)
+    return bool((cells == cells[..., :1]).all())
 
 
 def turned_inputs(

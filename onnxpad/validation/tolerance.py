@@ -49,14 +49,23 @@ class Tolerance:
         """The report of runs with what the tolerance says; what nobody compared stays so."""
         if not self.seen:
             return found
+        verdict, reason, report = self.allowed(found.verdict, found.reason)
+        return replace(found, verdict=verdict, reason=reason, tolerance=report)
+
+    def allowed(self, verdict: Verdict, reason: str) -> tuple[Verdict, str, ToleranceReport]:
+        """What becomes of a verdict on what was seen, with its reason."""
         report = ToleranceReport(self.atol, self.rtol, self.share, self.share <= 1)
-        verdict, reason = found.verdict, found.reason
         asked = f"the tolerance asked for (atol {self.atol:g}, rtol {self.rtol:g})"
         if verdict and not report.met:
             verdict, reason = Verdict.DIFFERENT, f"beyond {asked}, although {reason}"
         elif verdict is Verdict.DIFFERENT and report.met:
             verdict, reason = Verdict.TOLERATED, f"within {asked}; by the arithmetic, {reason}"
-        return replace(found, verdict=verdict, reason=reason, tolerance=report)
+        return verdict, reason, report
+
+    def most(self, right: Array) -> float:
+        """The largest difference that is allowed anywhere of an array."""
+        wide = np.abs(right.astype(np.float64))
+        return self.atol + self.rtol * float(wide[np.isfinite(wide)].max(initial=0.0))
 
 
 def tolerance_of(atol: float | None, rtol: float | None) -> Tolerance | None:

@@ -109,9 +109,13 @@ def negative_pads(chain: Chain) -> str | None:
 def input_shorter_than_window(chain: Chain) -> str | None:
     """The padded input is shorter than one window.
 
-    onnx's shape inference gives a size that is 0 or negative, onnxruntime fails when a convolution
-    runs. Its pools round the number of windows towards 0: where less than a stride is missing they
-    give one window, of the cells that are there, which the ONNX text has with ceil_mode alone.
+    The ONNX text gives an output of 0 or fewer cells: the model wants a larger input, or lost a
+    Pad. onnx's shape inference gives that size, onnxruntime fails when a convolution runs. Its
+    pools round the number of windows towards 0: where less than a stride is missing they give one
+    window, of the cells that are there, which the ONNX text has with ceil_mode alone. Measured
+    elsewhere: OpenVINO, tinygrad and TVM refuse such a convolution, OpenCV ends the process, IREE
+    gives 0 cells where that is the size; of pools, MNN and OpenCV make one window up, TVM gives 0
+    cells.
     """
     if chain.op.kind in (Kind.PAD, Kind.TRANSPOSED, Kind.FOLD, Kind.OTHER):
         return None

@@ -12,8 +12,9 @@ from itertools import permutations, product
 from typing import NamedTuple
 
 from onnxpad.geometry.windows import Axis, same_totals
-from onnxpad.padding.chain import AutoPad, Chain, Pads
-from onnxpad.padding.operators import Destination
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep
+from onnxpad.padding.fills import number_of
+from onnxpad.padding.operators import Destination, PadInput
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -167,6 +168,34 @@ _FOR_ONE_SIZE = Condition.remedy(
     "does not load the model",
     "give every size with --dim NAME=NUMBER, and pnnx the same sizes in inputshape alone",
 )
+
+
+def _from_sizes(chain: Chain) -> bool:
+    """Whether pads hang on sizes that the file leaves open, known to the user or not."""
+    step = chain.pad
+    if step is None or PadInput.PADS not in step.computed:
+        return False
+    return bool(step.unclear.roots) if step.unclear else chain.read_as.assumes_sizes
+
+
+def _from_values(step: PadStep) -> bool:
+    """Whether pnnx cannot fold pads or value: they hang on more than constants and sizes."""
+    if step.unclear:
+        return not step.unclear.roots
+    return PadInput.VALUE in step.computed and number_of(step.fill) is None
+
+
+_FROM_SIZES = Condition("its pads are computed from sizes that are open", _from_sizes)
+_FROM_VALUES = Condition(
+    "its pads or its value are computed from more than sizes and constants",
+    p.of_step(_from_values),
+)
+_PADS_FOR_ONE_SIZE = Condition(
+    "pnnx writes the pads of its inputshape into it; with inputshape2 pnnx ends, or ncnn does not "
+    "load the model",
+    lambda _: True,
+    cure="give every size with --dim NAME=NUMBER, and pnnx the same sizes in inputshape alone",
+)
 _OF_NORMS = ("Abs", "Pow", "Sqrt")
 """What LpPool is written with."""
 
@@ -263,7 +292,14 @@ TARGET = Target(
         ),
         refuses(p.PAD, p.VALUE_NOT_FINITE, by=_seen("Pad that writes -inf")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
-        refuses(p.PAD, p.COMPUTED, p.CONSTANT, by=_seen("computed pads")),
+        refuses(p.PAD, _FROM_VALUES, p.CONSTANT, by=_seen("pads computed from an input's values")),
+        miscomputes(
+            p.PAD,
+            _FROM_SIZES,
+            _PADS_FOR_ONE_SIZE,
+            by=_seen("pads computed from open sizes: right at the size that pnnx was given alone"),
+            unshown="it shows at another size than pnnx was given, and a small model has one size",
+        ),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(w.WINDOWS, w.NEGATIVE_PADS, by=_seen("negative pads attributes")),
