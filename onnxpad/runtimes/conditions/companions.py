@@ -92,27 +92,7 @@ ANYWHERE = (
     *LISTED_SCALES,
 )
 """What some runtimes stop at wherever it stands; no pass writes it."""
-UNSHOWN = (
-    "GridSample",
-    "Unsqueeze",
-    *CALLS,
-    *DISORDER,
-    *LISTED_REDUCTIONS,
-    *CONSTANTS_ALONE,
-    *PADDED_ACTIVATION,
-    *JOINED_SUMS,
-    *RECTIFIED_RESULT,
-    *RECTIFIED_SUMS,
-    *BENT_VOLUMES,
-    *TRAINING,
-    *GLOBAL_VOLUMES,
-    *LINE_NORMS,
-    *BLOCKED_NORMS,
-    *COMPUTED_CROP,
-    *DEQUANTISES,
-    *BYTES_CHANGED,
-    *LISTED_SCALES,
-)
+UNSHOWN = ("GridSample", "Unsqueeze", *CALLS, *DISORDER, *COMPUTED_CROP)
 """What no small model of one operator is made of."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
 CONVERSIONS = ("DequantizeLinear", "QuantizeLinear")
