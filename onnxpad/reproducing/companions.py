@@ -106,7 +106,7 @@ _STATISTICS: Mapping[str, Any] = {
 }
 _EDGES: Mapping[str, Any] = {
     "places": np.array([0, 0, 1, 1, 0, 0, 1, 1]),
-    "none": np.array(0, np.float32),
+    "three": np.array(3, np.float32),
 }
 _BRANCHES = {
     "then_branch": [Piece("Relu", ["x"], ["a"])],
@@ -225,10 +225,10 @@ _PIECES: dict[str, _Entry] = {
         _FLOATS,
         (1, 2, 5, 2),
     ),
-    "Pad behind a Relu or Clip of an AveragePool that does not count its pads": (
+    "Pad of a value other than 0 behind a Relu or Clip of an AveragePool that counts no pads": (
         [Piece("AveragePool", ["x"], ["a"], {"kernel_shape": [3, 3], "pads": [1] * 4}),
          Piece("Relu", ["a"], ["r"]),
-         Piece("Pad", ["r", "places", "none"], ["y"], {"mode": "constant"})],
+         Piece("Pad", ["r", "places", "three"], ["y"], {"mode": "constant"})],
         _EDGES,
         _FLOATS,
     ),
@@ -239,7 +239,7 @@ _PIECES: dict[str, _Entry] = {
         _VOLUME,
     ),
     "Sigmoid and the like of a depthwise convolution of three axes": (
-        [Piece("Conv", ["x", "each"], ["c"], _CUBE | {"group": 2}), Piece("Tanh", ["c"], ["y"])],
+        [Piece("Conv", ["x", "each"], ["c"], _CUBE | {"group": 2}), Piece("Elu", ["c"], ["y"])],
         {"each": _CUBES["each"]},
         _FLOATS,
         _VOLUME,

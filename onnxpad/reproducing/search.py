@@ -207,7 +207,7 @@ _TOGETHER_IN_PADS: tuple[Words, ...] = (
     {"value": 1, "value_listed": True},
     {"front": "quantised", "dtype": "uint8"},
     {"front": "dequantised", "padded": "last", "value": 0.5},
-    {"front": "dequantised", "padded": "batch", "value": 1},
+    {"front": "dequantised off-zero", "padded": "batch", "value": 1},
     {"front": "dequantised off-zero", "padded": "last", "value": -1},
 )
 _TOGETHER_IN_CONVOLUTIONS: tuple[Words, ...] = (

@@ -42,7 +42,9 @@ ACTIVATED_TWICE = ("activation behind the activation of a Conv",)
 """Where nothing else reads the first, and both are of those that most GPUs fuse with a Conv."""
 MORE_ACTIVATED_TWICE = ("Elu, Gelu and the like beside another activation of a Conv",)
 """HardSwish, Softplus and ThresholdedRelu as well."""
-PADDED_ACTIVATION = ("Pad behind a Relu or Clip of an AveragePool that does not count its pads",)
+PADDED_ACTIVATION = (
+    "Pad of a value other than 0 behind a Relu or Clip of an AveragePool that counts no pads",
+)
 CHANNELWISE = ("constant for each channel that fits another axis as well",)
 """Of an Add, Sub, Mul or Div whose other input has a spatial axis as long as its channels."""
 CONSTANTS_ALONE = ("constant of several numbers in a model without convolutions and pools",)
