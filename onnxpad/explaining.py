@@ -276,9 +276,12 @@ def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
     """
     yield "order", "if several rules match, the most severe applies"
     if target.releases:
-        yield "releases", ", ".join(target.releases)
+        engine = f", with {target.engine}" if target.engine else ""
+        yield "releases", ", ".join(target.releases) + engine
     if target.before:
-        yield "older releases", target.before
+        before = find_target(target.before)
+        older = " and ".join(one for one in before.releases if one not in target.releases)
+        yield "older releases", f"{target.before}, which is {before.engine}: {older} have no other"
     if target.note:
         yield "note", target.note
     asked = "@" in target.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from onnxpad.diagnosis.report import Cause, Diagnosis, NodeFinding, RemainingDif
 from onnxpad.diagnosis.runner import Broken, needed_nodes
 from onnxpad.diagnosis.score import Score
 from onnxpad.diagnosis.search import Search
+from onnxpad.diagnosis.suspects import sizes_of
 from onnxpad.errors import RequestError, counted, few
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.agreement import gap
@@ -41,6 +43,7 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
     nodes, same = _nodes(fitting, solution)
     if explained and solution is None:
         nodes = other_ways(fitting.runner, fitting.samples, fit.rivals)
+    _warn_of_other_sizes(bench, nodes)
     return Diagnosis(
         explained=explained,
         cause=cause,
@@ -66,6 +69,18 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         seconds=time.monotonic() - started,
         complete=search is None or solution is not None or search.exhausted,
     )
+
+
+def _warn_of_other_sizes(bench: Bench, nodes: Sequence[NodeFinding]) -> None:
+    """Say where a plan for open sizes is settled at the sizes of the samples alone."""
+    for node in nodes:
+        telling = [one.sizes for one in node.alternatives if one.sizes]
+        if node.changed and telling and node.chains and sizes_of(node.chains[0]) is None:
+            bench.warn(
+                f"{node.node} reads open sizes, and at those of the samples several ways fit: at "
+                f"others the plan may be wrong. Add a sample in which it reads {list(telling[0])}"
+            )
+            return
 
 
 def ended(bench: Bench, reason: str, started: float) -> Diagnosis:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.guesses import Choice
+from onnxpad.diagnosis.guesses import Choice, by_conventions
+from onnxpad.diagnosis.indistinguishable import Group, alike_here
 from onnxpad.diagnosis.plan import Settled, on_every_sample, plans, settled
 from onnxpad.diagnosis.rivals import Reference, Rival, rivals, undecided
 from onnxpad.diagnosis.runner import Runner
@@ -178,32 +180,68 @@ class Fitting:
         return sum(len(search.tried) for search in searches)
 
     def _refitted(self, chosen: Choice, searches: list[Search]) -> Solution | None:
-        """Choices that fit another sample, starting from those that fit the first one."""
+        """Choices that fit every sample, where the given ones fit the first."""
         try:
-            for sample in range(1, len(self.samples)):
-                search = self._search(sample)
-                if scored(self.runner, search.target, chosen).matches:
-                    continue
-                searches.append(search)
-                for count, other in enumerate(search.run([chosen])):
-                    self.runner.feed(self.samples[0])
-                    fits = scored(self.runner, searches[0].target, other).matches
-                    if fits:
-                        solution, _ = self._confirmed(other, search.titles[other])
-                        if solution is not None:
-                            return solution
-                    self.runner.feed(self.samples[sample])
-                    if count + 1 >= _MOST_CHECKED:
-                        break
-                return None
+            for together in self._jointly(chosen, self._alike(chosen), 1, searches):
+                title = searches[-1].titles.get(together, "what fits every sample")
+                solution, _ = self._confirmed(together, title)
+                if solution is not None:
+                    return solution
         finally:
             self.runner.feed(self.samples[0])
         return None
 
+    def _jointly(
+        self, chosen: Choice, groups: Sequence[Group], sample: int, searches: list[Search]
+    ) -> Iterator[Choice]:
+        """Choices that fit `sample` and all behind it as well as those in front of it.
+
+        `groups` are, for each suspect, the options that give what `chosen` gives in the samples in
+        front: other sizes tell some of them apart, and what fits is in the groups of every sample.
+        """
+        if sample == len(self.samples):
+            yield chosen
+            return
+        search = self._search(sample)
+        others: Iterable[Choice] = (chosen,)
+        if not scored(self.runner, search.target, chosen).matches:
+            searches.append(search)
+            starts = by_conventions(self.suspects, chosen, groups)
+            others = islice(search.run(starts), _MOST_CHECKED)
+        for other in others:
+            shared = tuple(
+                tuple(sorted({*mine} & {*here}))
+                for mine, here in zip(groups, self._alike(other), strict=True)
+            )
+            together = tuple(
+                option if option in group or not group else group[0]
+                for option, group in zip(other, shared, strict=True)
+            )
+            if not all(shared) and self._fit_before(sample, other):
+                shared = tuple((option,) for option in other)
+            if all(shared):
+                self.runner.feed(self.samples[0])
+                yield from self._jointly(together, shared, sample + 1, searches)
+            self.runner.feed(self.samples[sample])
+
+    def _fit_before(self, sample: int, chosen: Choice) -> bool:
+        for number in range(sample):
+            self.runner.feed(self.samples[number])
+            if not scored(self.runner, self._target(number), chosen).matches:
+                return False
+        return True
+
+    def _alike(self, chosen: Choice) -> tuple[Group, ...]:
+        """For each suspect the options that give what the chosen one gives in this sample."""
+        return tuple(
+            alike_here(self.runner, number, chosen) or tuple(range(len(suspect.options)))
+            for number, suspect in enumerate(self.suspects)
+        )
+
     def _confirmed(self, chosen: Choice, title: str) -> tuple[Solution | None, Comparison | None]:
         """The choices as a plan that `retarget` applies, judged on every sample."""
         nearest: Comparison | None = None
-        found = settled(self.runner, chosen)
+        found = settled(self.runner, chosen, self.samples)
         for plan in plans(self.runner, found):
             self.bench.progress("checking what fits on every sample")
             try:

@@ -67,6 +67,20 @@ def names() -> tuple[str, ...]:
     return (*frequent_first(all_conventions()), *PLACEMENTS)
 
 
+def by_conventions(
+    suspects: Sequence[Suspect], chosen: Choice, groups: Sequence[Sequence[int]]
+) -> list[Choice]:
+    """The choices given, then for each convention its own way wherever one is in the group."""
+    found = [chosen]
+    for name in names():
+        ways = (
+            next((option for option in group if name in suspect.options[option].conventions), mine)
+            for suspect, mine, group in zip(suspects, chosen, groups, strict=True)
+        )
+        found.append(tuple(ways))
+    return list(dict.fromkeys(found))
+
+
 def _mixed(
     suspects: Sequence[Suspect], kinds: Sequence[object], whole: Sequence[Guess]
 ) -> Iterator[Guess]:

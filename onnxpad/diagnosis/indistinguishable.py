@@ -120,13 +120,14 @@ def same_on_every_sample(
         runner.feed(feeds)
         for number, group in enumerate(kept):
             if len(group) > 1:
-                group &= {chosen[number], *_here(runner, number, chosen)}
+                group &= {chosen[number], *alike_here(runner, number, chosen)}
     if samples[1:]:
         runner.feed(samples[0])
     return tuple(tuple(sorted(group)) for group in kept)
 
 
-def _here(runner: Runner, number: int, chosen: Choice) -> Group:
+def alike_here(runner: Runner, number: int, chosen: Choice) -> Group:
+    """Options of a suspect that give what the chosen one gives; none where it is not reached."""
     state = runner.before(number, chosen)
     if isinstance(state, Broken):
         return ()

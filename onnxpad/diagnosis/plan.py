@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 
 from onnxpad.diagnosis.computed_pads import broken_same
 from onnxpad.diagnosis.guesses import Choice, names
-from onnxpad.diagnosis.indistinguishable import same_here, same_on_every_sample
+from onnxpad.diagnosis.indistinguishable import (
+    alike_here,
+    same_here,
+    same_on_every_sample,
+)
 from onnxpad.diagnosis.report import Alternative, NodeFinding
 from onnxpad.diagnosis.runner import Broken, Runner, State
 from onnxpad.diagnosis.suspects import Sizes, Suspect, in_numbers, sizes_of, telling_size
@@ -37,12 +41,13 @@ class Settled:
     groups: tuple[tuple[int, ...], ...]
 
 
-def settled(runner: Runner, chosen: Choice) -> Settled:
+def settled(runner: Runner, chosen: Choice, samples: Sequence[Mapping[str, Array]] = ()) -> Settled:
     """The choices with one taken out of each group of options that give the same here.
 
-    A node stays as it is where that fits. Where a convention fits every node that has to change,
-    its way is written for these, and for nodes with open sizes that it fits too: at another size
-    the model has to follow the same convention.
+    Here is the sample that the runner was fed with, the first of `samples`, and in the others. A
+    node stays as it is where that fits. Where a convention fits every node that has to change, its
+    way is written for these, and for nodes with open sizes that it fits too: at another size the
+    model has to follow the same convention.
     """
     states, sizes, groups = [], [], []
     for number, suspect in enumerate(runner.suspects):
@@ -56,6 +61,7 @@ def settled(runner: Runner, chosen: Choice) -> Settled:
         states.append(known)
         sizes.append(here)
         groups.append(same_here(runner, number, chosen[number], known, here))
+    groups = list(same_on_every_sample(runner, samples, chosen, groups))
     shared = _shared(runner, groups)
     mended = broken_same(runner, chosen, dict(enumerate(groups)))
     final = tuple(
@@ -72,15 +78,27 @@ def _all(runner: Runner, state: State) -> set[str]:
 def _shared(runner: Runner, groups: Sequence[tuple[int, ...]]) -> tuple[str, ...]:
     """Conventions that write one of the ways that fit, at every node that has to change.
 
-    The frequent ones come first.
+    Those that change least come first, then those that most of the other nodes follow as they are,
+    then the frequent ones.
     """
     changed = [n for n, group in enumerate(groups) if 0 not in group]
-    found: set[str] | None = None
-    for number in changed:
-        options = runner.suspects[number].options
-        known = {name for option in groups[number] for name in options[option].conventions}
-        found = known if found is None else found & known
-    return frequent_first(found or ())
+    found: list[str] = []
+    for name in names():
+        ways = [_nearest(runner.suspects[n], groups[n], (name,)) for n in changed]
+        if ways and None not in ways:
+            found.append(name)
+
+    def order(name: str) -> tuple[int, int]:
+        changes, habit = 0, 0
+        for number, suspect in enumerate(runner.suspects):
+            if number in changed:
+                way = _nearest(suspect, groups[number], (name,)) or 0
+                changes += _changes(suspect.chain, suspect.options[way].chain)
+            else:
+                habit += name in suspect.options[0].conventions
+        return changes, -habit
+
+    return tuple(sorted(found, key=order))
 
 
 def frequent_first(conventions: Collection[str]) -> tuple[str, ...]:
@@ -91,18 +109,33 @@ def frequent_first(conventions: Collection[str]) -> tuple[str, ...]:
 def _picked(
     runner: Runner, number: int, group: tuple[int, ...], convention: Sequence[str], found: int
 ) -> int:
-    """One of a group: the present way, else the convention's, else what was found."""
+    """One of a group: the present way, else the convention's nearest, else what was found."""
     suspect = runner.suspects[number]
-    by_convention = [
-        option for option in group if set(suspect.options[option].conventions) & set(convention)
-    ]
-    if 0 in group:
-        fixed = sizes_of(suspect.chain) is not None
-        if fixed or 0 in by_convention or not by_convention:
-            return 0
-    if by_convention:
-        return by_convention[0]
+    nearest = _nearest(suspect, group, convention)
+    if 0 in group and (sizes_of(suspect.chain) is not None or nearest is None):
+        return 0
+    if nearest is not None:
+        return nearest
     return found if found in group else group[0]
+
+
+def _nearest(suspect: Suspect, group: Sequence[int], convention: Sequence[str]) -> int | None:
+    """The one of a group that a convention writes and that changes least; None where none is."""
+    options = suspect.options
+    ways = [option for option in group if not {*options[option].conventions}.isdisjoint(convention)]
+    return min(ways, key=lambda n: _changes(suspect.chain, options[n].chain), default=None)
+
+
+def _changes(one: Chain, other: Chain) -> int:
+    """How many of the things that a node says of its padding another way says otherwise."""
+    return sum(
+        (
+            one.padding != other.padding,
+            one.ceil_mode is not other.ceil_mode,
+            one.counts_padding is not other.counts_padding,
+            one.pad != other.pad,
+        )
+    )
 
 
 def plans(runner: Runner, found: Settled) -> Iterator[Plan]:
@@ -248,6 +281,7 @@ def on_every_sample(
             groups[number] = (chosen[number],)
         else:
             chosen[number] = option
+            groups[number] = alike_here(runner, number, tuple(chosen))
         names = () if option is None else frequent_first(suspect.options[option].conventions)
         entries[suspect.label] = replace(entry, conventions=names)
     final = tuple(chosen)

@@ -7,6 +7,7 @@ alone. It imports the tool that it is for, and is itself imported only when aske
 from __future__ import annotations
 
 import inspect
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -57,11 +58,12 @@ def rewritten(
     return done, f"{_told(done)}; {_judged(model, done, options) if validate else _UNPROVED}"
 
 
-_UNPROVED = "not proved: validate=True does that, as onnxpad rewrite --validate does"
+_UNPROVED = "not proved: the option validate=True compares both models before anything is replaced"
+_DIM = re.compile(r"--dim '([^'=%]+)=(\d+)'")
 
 
 def _judged(model: Any, done: onnxpad.Rewriting, options: dict[str, Any]) -> str:  # noqa: ANN401
-    """'proved', or how runs found both alike, and why that is no proof."""
+    """'proved', or why not, what to do about it, and how runs found both alike."""
     asked = {name: options[name] for name in _JUDGING if name in options}
     found = onnxpad.validate(model, done.model, **asked)
     if not found.ok:
@@ -71,7 +73,31 @@ def _judged(model: Any, done: onnxpad.Rewriting, options: dict[str, Any]) -> str
         )
     if found.verdict == "proved":
         return "proved"
-    return f"not proved, but {found.verdict} in runs: {found.reason}"
+    why = f": {_in_python(found.proof.reason)}" if found.proof else ""
+    ran = f"both were run instead, and agree ({found.verdict}: {found.reason})"
+    return f"not proved{why}{_open(found)}; {ran}"
+
+
+def _in_python(text: str) -> str:
+    """A reason with the options of the command line as this caller writes them.
+
+    "--dim 'n=1' --dim 'h=64'" becomes "dims={'n': 1, 'h': 64}".
+    """
+    sizes = {name: int(size) for name, size in _DIM.findall(text)}
+    if not sizes:
+        return text.replace("--timeout ", "timeout=")
+    begin, *_, end = [place for found in _DIM.finditer(text) for place in found.span()]
+    return f"{text[:begin]}dims={sizes}{text[end:]}"
+
+
+def _open(found: onnxpad.Validation) -> str:
+    """What to do about sizes that the file leaves open, where the reason does not say it."""
+    proof = found.proof
+    if proof is None or not proof.open_sizes:
+        return ""
+    names = ", ".join(map(repr, proof.open_sizes))
+    where = "" if _DIM.search(proof.reason) else " as dims, or export it with them"
+    return f" (the file leaves {names} open: give the sizes that you run it at{where})"
 
 
 def rewritten_in_place(path: Path, **options: Any) -> str:  # noqa: ANN401 - as above
@@ -102,4 +128,6 @@ def _hint(done: onnxpad.Rewriting) -> str:
     opening = done.fitting.opening if done.fitting else None
     if opening is None or not opening.dims:
         return ""
-    return f" (dims={opening.dims} settles {opening.settled} of {opening.stuck})"
+    return (
+        f" (the sizes are open: dims={opening.dims} settles {opening.settled} of {opening.stuck})"
+    )

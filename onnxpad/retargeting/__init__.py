@@ -95,7 +95,9 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
 
         session, log = moved(dims, progress)
         relied = relied_on(
-            session.script, dims or {}, lambda fewer: moved(fewer)[0].script == session.script
+            session.script,
+            (dims or {}) if session.script else {},
+            lambda fewer: moved(fewer)[0].script == session.script,
         )
         session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
         return Retargeting(

@@ -80,8 +80,9 @@ class Rewriting(Edited, Report):
 
     `skips` are nodes that a pass left alone, with the reason, `notes` nodes where it had nothing
     to do and says more. `fitting` is what was done for `target`. `relied_on` are those of the
-    sizes that the user stated without which the result would be another: sizes of inputs are
-    written into the model, other facts into its metadata as `onnxpad.holds_where`. `operators` are
+    sizes that the user stated without which the result would be another, or the target would not be
+    known to take it: sizes of inputs are written into the model, other facts into its metadata as
+    `onnxpad.holds_where`. `operators` are
     counts, None of a graphsurgeon Graph, `original` gives the model as it was.
     """
 
@@ -200,16 +201,19 @@ def rewrite(  # noqa: PLR0913  one option each
         rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
         kept = replace(opened, owned=False) if dims else opened  # as it was, to work on once more
         wanted = _Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
-        session, log, fitting = wanted.done(dims, progress)
+        done = wanted.done(dims, progress)
+        session, log, fitting = done
         skips = _with_divisors(standing(session, rules, log), session)
         log.changes += fitting.changes if fitting else ()
         name = asked.judge.target.name if asked else ""
         if strict:
             _refuse_rest(skips, fitting, name)
         _take_back_undone(session, log.changes)
-        came_to = _Done(session, log, fitting).came_to
+        came_to = done.came_to
         relied = relied_on(
-            session.script, dims or {}, lambda fewer: wanted.done(fewer).came_to == came_to
+            session.script,
+            (dims or {}) if done.may_rely else {},
+            lambda fewer: wanted.done(fewer).came_to == came_to,
         )
         session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
         result = finish(session, opened) if session.script else untouched(opened)
@@ -225,9 +229,16 @@ class _Done(NamedTuple):
     fitting: Fitted | None
 
     @property
-    def came_to(self) -> tuple[Sequence[Edit], int]:
-        """The edits, and how many nodes the target takes behind them."""
-        return tuple(self.session.script), self.fitting.taken if self.fitting else 0
+    def came_to(self) -> tuple[Sequence[Edit], int, int]:
+        """The edits, how many nodes the target takes behind them, and how many have no way."""
+        script, found = tuple(self.session.script), self.fitting
+        return (script, found.taken, len(found.no_way)) if found else (script, 0, 0)
+
+    @property
+    def may_rely(self) -> bool:
+        """Whether there is something to write that sizes may have decided: edits, or verdicts."""
+        taken = self.fitting is not None and not _unfit(self.fitting)
+        return taken or bool(self.session.script)
 
 
 class _Wanted(NamedTuple):

@@ -40,8 +40,8 @@ class Judgement:
     @property
     def does(self) -> str:
         """What the target does with the node, behind its name: 'refuses it'."""
-        own = {row.does for row in self.rows}
-        return own.pop() if len(own) == 1 and own != {""} else self.answer.does
+        own = {row.does for row in self.rows if row.does}
+        return own.pop() if len(own) == 1 else self.answer.does
 
     @property
     def sentence(self) -> str:

@@ -9,7 +9,8 @@ from onnxpad.errors import counted, few
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import paragraph, shape_text, visible
 
-HEADERS = ("node", "op", "padded", "has to be", "as in")
+_HEADERS = ("node", "op", "padded", "has to be", "as in")
+_FITS = ("node", "op", "padded", "fits with", "as in")
 _NEAREST = ("node", "op", "padded", "comes nearest with", "as in")
 _CONVENTIONS_SHOWN = 3
 _ALTERNATIVES_SHOWN = 8
@@ -27,13 +28,18 @@ def diagnosis_text(
     `plan` is where the plan was written, `kept` what is said where none was.
     """
     parts = [
-        _table(diagnosis.nodes, HEADERS, terminal),
+        _table(diagnosis.nodes, headers(diagnosis), terminal),
         _table(diagnosis.nearest_nodes, _NEAREST, terminal),
         paragraph(visible(line) for line in other_lines(diagnosis)),
         paragraph(visible(f"warning: {warning}") for warning in diagnosis.warnings),
         paragraph(visible(line) for line in conclusion_lines(diagnosis, plan, kept)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def headers(diagnosis: Diagnosis) -> tuple[str, ...]:
+    """'has to be' only where nothing else fits."""
+    return _FITS if any(n.changed and n.alternatives for n in diagnosis.nodes) else _HEADERS
 
 
 def _table(
@@ -56,9 +62,11 @@ def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
         if node.why:
             yield f"{node.node}: {node.why}"
     if rows and not diagnosis.plan.entries:
-        ways, nodes = counted(len(rows), "other way", "other ways"), {node.node for node, _ in rows}
+        ways, labels = counted(len(rows), "other way", "other ways"), [n.node for n, _ in rows]
+        nodes = few([*dict.fromkeys(labels)], _CONVENTIONS_SHOWN)
         yield (
-            f"{ways} to pad {counted(len(nodes), 'node')} would give the same here: --json has them"
+            f"{ways} to pad {nodes} would give the same here, so a mistake in that would not show: "
+            "--json has them, and what would tell them apart"
         )
         return
     for node, other in rows[:_ALTERNATIVES_SHOWN]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, few
+from onnxpad.model.editing.script import FixSize, SetMetadata
 from onnxpad.padding.chain import Skip
 from onnxpad.padding.effective_pads import multiples_text, settling
 from onnxpad.rewriting.costs import NOMINAL, Cost
@@ -113,11 +114,21 @@ def _files_text(model: str, written: str | None) -> str:
 def _nothing_to_do(rewriting: Rewriting, written: str | None) -> str:
     """Why the model is as it was, where that is what was asked for."""
     found = rewriting.fitting
-    if rewriting.changed or rewriting.skips or rewriting.changes or (found and found.no_way):
+    states = rewriting.changed and all(
+        isinstance(edit, FixSize | SetMetadata) for edit in rewriting.script
+    )
+    if rewriting.skips or rewriting.changes or (found and found.no_way):
+        return ""
+    if rewriting.changed and not (states and found and not found.prepared):
         return ""
     if found and not rewriting.passes:
         takes = "take" if " + " in rewriting.target else "takes"
-        said = f"nothing to do: {rewriting.target} {takes} every operator that can pad as it is"
+        said = f"{rewriting.target} {takes} every operator that can pad as it is"
+        if states:
+            return f"nothing to do but to say these sizes: with them {said}"
+        said = f"nothing to do: {said}"
+    elif states:
+        return ""
     else:
         said = f"nothing to do for {', '.join(rewriting.passes)}"
     return f"{said}; the file is the input, byte for byte" if written else said

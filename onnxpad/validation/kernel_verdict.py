@@ -108,7 +108,7 @@ def _proof(pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: s
             found = prove_apart(pair.both(), facts, replace(limits, seconds=left))
         took = min(limits.seconds * limits.slowdown, time.monotonic() - begin)
         if why := _out_of(found):
-            return replace(found, reason=_unfinished(why, took, limits.seconds, fixing))
+            return replace(found, reason=_unfinished(why, took, limits, fixing))
         return found  # noqa: TRY300 - all of it may be broken off
     except LimitMet as limit:
         more = f"; fixed sizes help: {fixing}" if fixing else ""
@@ -151,14 +151,17 @@ def _out_of(found: Proof) -> str:
     return next((one for one in (_NO_TIME, _NO_CELLS) if one in found.reason), "")
 
 
-def _unfinished(why: str, took: float, seconds: float, fixing: str) -> str:
+def _unfinished(why: str, took: float, limits: Limits, fixing: str) -> str:
     """What ended a proof, and what helps."""
     if why == _NO_CELLS:
         said = "the proof has too many cells of tensors to look at"
         helps = "only runs can compare these models"
     else:
         said = f"the proof took more than {took:.3g} s"
-        helps = f"--timeout {max(600, 10 * seconds):.0f} gives it more"
+        if limits.slowdown > 1:
+            said = f"the proof did not end within {limits.seconds:.3g} s of the processor"
+            said += f" ({took:.3g} s by the clock)"
+        helps = f"--timeout {max(600, 10 * limits.seconds):.0f} gives it more"
     return f"{said}; {f'fixed sizes help: {fixing}' if fixing else helps}"
 
 

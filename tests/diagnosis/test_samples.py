@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 
+import pytest
 from onnx import ModelProto, parser
 
 from onnxpad.diagnosis import Diagnosis, diagnose
@@ -75,3 +77,22 @@ def test_same_is_named_for_those_that_have_it() -> None:
     assert {"tensorflow", "keras", "jax", "onnx"} <= set(found.nodes[0].conventions)
     assert found.nodes[0].conventions[0] == "tensorflow"
     assert not {"pytorch", "caffe"} & set(found.nodes[0].conventions)
+
+
+WAYS = (HALF, END, 'auto_pad = "SAME_UPPER"', f"{HALF}, ceil_mode = 1", "ceil_mode = 1")
+
+
+@pytest.mark.parametrize("sizes", [(9, 10), (10, 9), (9, 11, 10)])
+def test_what_several_sizes_tell_is_found_in_any_order(sizes: Sequence[int]) -> None:
+    """Ways that are one way at one size are told apart by another: the plan fits all of them."""
+    for wrong, right in permutations(WAYS, 2):
+        found = told(open_model(POOL, wrong), open_model(POOL, right), sizes)
+        assert found.tried < 60, (wrong, right)
+
+
+def test_of_ways_that_fit_the_plan_has_the_one_that_changes_least() -> None:
+    """At an odd size SAME, half the kernel, and that rounding up are one: rounding up is kept."""
+    wrong, right = f"{END}, ceil_mode = 1".replace("1, 1]", "2, 2]"), f"{HALF}, ceil_mode = 1"
+    found = told(open_model(POOL, wrong), open_model(POOL, right), [9])
+    assert found.nodes[0].after == "symmetric pads [1, 1, 1, 1], rounding up"
+    assert any("Add a sample in which it reads [10, 10]" in one for one in found.warnings)

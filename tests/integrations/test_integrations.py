@@ -63,7 +63,20 @@ def test_sizes_that_settle_what_is_not_known_are_told(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     onnx.save(model, path)
     said = rewritten_in_place(path, target="ncnn")
-    assert said.endswith("0 skipped, 1 unknown (dims={'n': 1} settles 1 of 1)")
+    assert said.endswith("0 skipped, 1 unknown (the sizes are open: dims={'n': 1} settles 1 of 1)")
+
+
+def test_what_is_not_proved_says_which_sizes_to_give(tmp_path: Path) -> None:
+    options = {"passes": ["explicit-pads", "runtime-pads"], "validate": True, "timeout": 1}
+    said = rewritten_in_place(Path(shutil.copy(OPEN, tmp_path)), **options)
+    dims = {"unk__9104": 1, "unk__9105": 224, "unk__9106": 224}
+    assert f"; fixed sizes help: dims={dims} (the file leaves 'unk__9104', " in said
+    assert "open: give the sizes that you run it at); both were run instead, and agree" in said
+    assert "--" not in said
+    proved = rewritten_in_place(
+        Path(shutil.copy(OPEN, tmp_path)), **options | {"dims": dims, "timeout": 60}
+    )
+    assert proved.endswith("; proved")
 
 
 def test_what_is_told_names_the_target_and_what_was_done(tmp_path: Path) -> None:

@@ -173,3 +173,41 @@ def test_the_batch_that_a_target_takes_is_written_where_it_decides_no_edit() -> 
     assert sizes(done.model.graph.input[0]) == [1, 3, "H", "W"]
     found = inspect(done.model, target="ncnn")
     assert {one.judgement.answer for one in found.targets["ncnn"]} == {"takes"}
+
+
+def open_batch() -> onnx.ModelProto:
+    """A model of which ncnn is known to take all as it is, where the batch is 1."""
+    return model(nodes="y = Conv <pads = [1,1,1,1]> (x, w)", inputs="float[N,1,height,width] x")
+
+
+def test_a_size_that_decides_verdicts_alone_is_written() -> None:
+    """Else inspect asks for it for ever."""
+    before = inspect(open_batch(), target="ncnn").targets["ncnn"]
+    assert {one.judgement.answer for one in before} == {"unknown"}
+    done = rewrite(open_batch(), target="ncnn", dims={"N": 1, "height": 640})
+    assert (done.changes, done.relied_on) == ((), {"N": 1})
+    assert sizes(done.model.graph.input[0]) == [1, 1, "height", "width"]
+    after = inspect(done.model, target="ncnn").targets["ncnn"]
+    assert {one.judgement.answer for one in after} == {"takes"}
+    again = rewrite(done.model, target="ncnn")
+    assert not again.changed
+
+
+def test_a_size_that_decides_no_verdict_leaves_the_file_as_it_is() -> None:
+    for target in ("opencv", None):
+        done = rewrite(open_batch(), target=target, dims={"N": 1, "height": 640})
+        assert (done.changed, done.relied_on) == (False, {})
+
+
+def test_what_is_written_of_sizes_alone_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "m.onnx", tmp_path / "o.onnx"
+    onnx.save(open_batch(), path)
+    assert run(["rewrite", str(path), "--target", "ncnn", "--dim", "N=1", "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "so the model itself says: N=1 in its inputs\n" in said
+    assert (
+        "nothing to do but to say these sizes: with them ncnn takes every operator that can pad "
+        "as it is\n"
+    ) in said

@@ -8,20 +8,21 @@ from onnxpad.errors import OnnxpadError
 from onnxpad.model.editing.script import Edit, FixSize, SetMetadata
 from onnxpad.model.opened import Model
 from onnxpad.model.shapes.recorded_facts import HOLDS_WHERE
+from onnxpad.model.shapes.size_fact import SizeFact, Told
 
-Facts = Mapping[str, int | str]
+Facts = Mapping[str, Told]
 
 
 def relied_on(
     script: Sequence[Edit], facts: Facts, again: Callable[[Facts], bool]
-) -> dict[str, int | str]:
+) -> dict[str, Told]:
     """Of `facts` so few that `again` says that the same comes of them alone.
 
     A size that the script itself writes into the model counts as relied on.
     """
-    needed = {name: fact for name, fact in facts.items() if FixSize(name, _size(fact)) in script}
+    needed = {name: told for name, told in facts.items() if _fix(name, told) in script}
     rest = {name: fact for name, fact in facts.items() if name not in needed}
-    if not script or not rest or _alike(needed, again):
+    if not rest or _alike(needed, again):
         return needed
     kept = dict(facts)
     for name in rest:
@@ -44,10 +45,12 @@ def stated(model: Model, script: Sequence[Edit], facts: Facts, *, whole: bool) -
     A size of an input goes into its type, and everything else into the metadata, which only a
     `whole` model has.
     """
-    sizes = [FixSize(name, size) for name, fact in facts.items() if (size := _size(fact))]
+    sizes = [edit for name, told in facts.items() if (edit := _fix(name, told))]
     sizes = [edit for edit in sizes if edit in script or _names_an_input(model, edit.dimension)]
     written = {edit.dimension for edit in sizes}
-    others = [_as_text(name, fact) for name, fact in facts.items() if name not in written]
+    others = [
+        SizeFact.read(name, told).of(name) for name, told in facts.items() if name not in written
+    ]
     edits: list[Edit] = [edit for edit in sizes if edit not in script]
     if others and whole:
         before = next((one.value for one in model.metadata_props if one.key == HOLDS_WHERE), "")
@@ -56,15 +59,9 @@ def stated(model: Model, script: Sequence[Edit], facts: Facts, *, whole: bool) -
     return edits
 
 
-def _as_text(name: str, fact: int | str) -> str:
-    """'height=640' or 'height%32=0'."""
-    text = "".join(str(fact).split()).replace("==", "=")
-    return f"{name}{text}" if text.startswith("%") else f"{name}={text}"
-
-
-def _size(fact: int | str) -> int:
-    """The number that a fact states, 0 where it states none."""
-    return int(fact) if isinstance(fact, int) or fact.strip().isdigit() else 0
+def _fix(name: str, told: Told) -> FixSize | None:
+    size = SizeFact.read(name, told).number
+    return FixSize(name, size) if size else None
 
 
 def _names_an_input(model: Model, dimension: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from onnx import TypeProto
 
@@ -12,6 +12,7 @@ from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.budgets import LARGEST_SIZE, LONGEST_NAME
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.graph.types import UNKNOWN, Type, dtype_name
+from onnxpad.model.shapes.size_fact import SizeFact, Told
 
 
 def linear_terms(text: str) -> tuple[int, str, int] | None:
@@ -49,8 +50,8 @@ class Dimensions:
     text such as '%32==0' or '%32=0'.
     """
 
-    def __init__(self, facts: Mapping[str, int | str] | None = None) -> None:
-        self._facts = {name: _fact(name, fact) for name, fact in (facts or {}).items()}
+    def __init__(self, facts: Mapping[str, Told] | None = None) -> None:
+        self._facts = {name: SizeFact.read(name, told) for name, told in (facts or {}).items()}
         self.used: set[str] = set()
         self.roots: set[str] = set()
         self.names: set[str] = set()
@@ -104,18 +105,17 @@ class Dimensions:
         if root:
             self.roots.add(name)
         if name in self._facts:
-            fact = self._facts[name]
-            return fact if isinstance(fact, int) else fact(name)
+            return self._facts[name].size(name)
         if (linear := linear_terms(name)) is not None:
             return self._linear_size(name, *linear)
         return Symbol(name, root=name if name in self.roots else None)
 
     def _linear_size(self, name: str, factor: int, unknown: str, offset: int) -> Size:
-        fact = self._facts.get(unknown)
         self.names.add(unknown)
-        if isinstance(fact, int):
-            return factor * fact + offset
-        inner = fact(unknown) if fact else Symbol(unknown)
+        fact = self._facts.get(unknown)
+        inner = fact.size(unknown) if fact else Symbol(unknown)
+        if isinstance(inner, int):
+            return factor * inner + offset
         modulus = inner.modulus * factor
         return Symbol(
             name,
@@ -123,26 +123,3 @@ class Dimensions:
             (inner.residue * factor + offset) % modulus,
             max(1, factor * inner.minimum + offset),
         )
-
-
-def _fact(name: str, fact: int | str) -> int | Callable[[str], Symbol]:
-    if isinstance(fact, int):
-        value = fact
-    elif (match := re.fullmatch(r"\s*%\s*(\d+)\s*={1,2}\s*(\d+)\s*", fact)) is not None:
-        modulus, residue = int(match[1]), int(match[2])
-        if modulus < 1:
-            raise RequestError(f"'{name}{fact}' can never hold: a divisor is at least 1")
-        if residue >= modulus:
-            raise RequestError(f"'{name}{fact}' can never hold: a remainder is below its divisor")
-        return lambda text: Symbol(text, modulus, residue, root=text)
-    elif fact.strip().isdigit():
-        value = int(fact)
-    else:
-        raise RequestError(f"cannot read '{fact}' for '{name}': expected a number or '%32=0'")
-    if value < 1:
-        raise RequestError(f"dimension '{name}' cannot be {value}: a size is at least 1")
-    if value > LARGEST_SIZE:
-        raise RequestError(
-            f"dimension '{name}' cannot be {value}: a size is at most {LARGEST_SIZE}"
-        )
-    return value

@@ -86,6 +86,16 @@ class NodeVerdict(NamedTuple):
         tries = f"; try {tried}" if tried else ""
         return f"{found.answer}: {self.op} '{self.node.label}'{reason}{tries}"
 
+    @property
+    def verdict(self) -> str:
+        """'takes', 'refuses', 'miscomputes' ...: what the target does with the node."""
+        return str(self.judgement.answer)
+
+    @property
+    def reason(self) -> str:
+        """Why, in one sentence; '' where it takes the node."""
+        return self.judgement.reason
+
     def to_json(self) -> dict[str, Any]:
         """The verdict as it stands in the JSON of the report."""
         found: dict[str, Any] = plain(self)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from onnxpad.runtimes.conditions.rows import Condition
 
-INLINED = Condition(
+INLINED = Condition.remedy(
     "it has no local functions; that is not about padding",
-    lambda _: True,
-    cure="inline the functions: onnx.inliner.inline_local_functions",
+    "inline the functions: onnx.inliner.inline_local_functions",
 )
-SORTED = Condition(
+SORTED = Condition.remedy(
     "it wants each node behind those that it reads; that is not about padding",
-    lambda _: True,
-    cure="sort the nodes, as onnx.checker asks",
+    "sort the nodes, as onnx.checker asks",
 )
-LISTED = Condition(
+LISTED = Condition.remedy(
     "it reads stored bools from raw_data alone; that is not about padding",
-    lambda _: True,
-    cure="store that tensor in raw_data, as onnx.numpy_helper.from_array does",
+    "store that tensor in raw_data, as onnx.numpy_helper.from_array does",
 )

@@ -12,18 +12,22 @@ from onnxpad.geometry.windows import Axis, output_size
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.rows import Condition, Evidence, Row, miscomputes, refuses
-
-_OTHER_SHAPE = "gives another shape"
-BY_CONSTANT_NODE = Condition(
-    "OpenCV leaves this Cast out; that is not about padding",
-    lambda _: True,
-    cure="store what that Constant node gives as an initializer",
+from onnxpad.runtimes.conditions.rows import (
+    OTHER_SHAPE,
+    Condition,
+    Evidence,
+    Row,
+    miscomputes,
+    refuses,
 )
-TAKEN_FOR_HARDSWISH = Condition(
+
+BY_CONSTANT_NODE = Condition.remedy(
+    "OpenCV leaves this Cast out; that is not about padding",
+    "store what that Constant node gives as an initializer",
+)
+TAKEN_FOR_HARDSWISH = Condition.remedy(
     "OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is not about padding",
-    lambda _: True,
-    cure="write that HardSigmoid as Clip(y / 6 + 0.5, 0, 1), which OpenCV takes",
+    "write that HardSigmoid as Clip(y / 6 + 0.5, 0, 1), which OpenCV takes",
 )
 
 
@@ -118,7 +122,7 @@ def rows_of_crops(
                 _of_same(_has_other_shape),
             ),
             by=by("SAME ConvTranspose"),
-            does=_OTHER_SHAPE,
+            does=OTHER_SHAPE,
         ),
         miscomputes(
             w.TRANSPOSED,
@@ -130,7 +134,7 @@ def rows_of_crops(
             by=by("SAME ConvTranspose, as many cells"),
         ),
         miscomputes(
-            w.TRANSPOSED, *when, w.OUTPUT_SHAPE, ~w.SAME, by=by("output_shape"), does=_OTHER_SHAPE
+            w.TRANSPOSED, *when, w.OUTPUT_SHAPE, ~w.SAME, by=by("output_shape"), does=OTHER_SHAPE
         ),
         refuses(
             w.TRANSPOSED,

@@ -46,6 +46,10 @@ class Answer(StrEnum):
         return "leaves it to the CPU" if self is Answer.FALLS_BACK else f"{self} it"
 
 
+OTHER_SHAPE = "gives another shape"
+"""What a runtime does that computes not as many cells as it should."""
+
+
 class Certainty(StrEnum):
     """How a fact is known, the best first."""
 
@@ -117,7 +121,8 @@ class Condition:
     file leaves open: what is done about them is done to the whole model.
     `lasting`: where it holds or is open, it does so behind every pass that leaves the operator.
     `tells` says of a chain for which it holds what is wrong, with its numbers. Where one of
-    several conditions suffices, they are `either`.
+    several conditions suffices, they are `either`. `of_windows` marks those about how many
+    windows there are: what gets these wrong gives another shape.
     """
 
     text: str
@@ -130,6 +135,12 @@ class Condition:
     of_sizes: bool = False
     tells: Callable[[Chain], str | None] | None = None
     either: tuple[Condition, ...] = ()
+    of_windows: bool = False
+
+    @classmethod
+    def remedy(cls, text: str, cure: str) -> Condition:
+        """What a row says, with its cure, where its operators alone say where it holds."""
+        return cls(text, lambda _: True, cure=cure)
 
     def of(self, chain: Chain) -> str:
         """What holds of this chain: of several of which one suffices, those that do."""
@@ -289,6 +300,7 @@ def miscomputes(
 ) -> Row:
     """A row: runs, and the numbers or sizes are wrong, without a word."""
     names = _names(operators)
+    does = does or (OTHER_SHAPE if any(one.of_windows for one in when) else "")
     unshown = unshown or _unshown(names)
     return Row(names, Answer.MISCOMPUTES, when, by, says, does, unshown=unshown)
 

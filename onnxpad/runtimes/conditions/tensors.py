@@ -119,8 +119,7 @@ def _open_batch(chain: Chain) -> OpenBatch:
 
 BATCH_ABOVE_ONE = Condition("the batch is not 1", _batch, asks=_open_batch, lasting=True)
 
-LOSES_THE_FIRST = Condition(
+LOSES_THE_FIRST = Condition.remedy(
     "onnxruntime fuses both with the Conv, and loses the first; that is not about padding",
-    lambda _: True,
-    cure="open the session with optimisations off, or basic ones alone",
+    "open the session with optimisations off, or basic ones alone",
 )

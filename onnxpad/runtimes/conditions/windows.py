@@ -254,6 +254,7 @@ DILATIONS_DIFFER = Condition(
 DROPPED_WINDOW = Condition(
     "the last window of ceil_mode starts in the end padding",
     lambda c: c.ceil_mode and of_pads(overhangs)(c),
+    of_windows=True,
 )
 CUT_WINDOW = Condition(
     "the last window of ceil_mode reads beyond the padding",

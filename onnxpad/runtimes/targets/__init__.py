@@ -27,11 +27,12 @@ from onnxpad.runtimes.releases import (
 class Target:
     """A runtime: what it does with padding, row by row.
 
-    `version` is what the rows are about, `also` are other names that people write. `releases` are
-    those that were measured or read, the oldest first; the last is that of `version`. Releases
-    before them belong to the target `before`, where there is one. `name` and `text` come from the
-    file. `rows` hold in the newest release, or in the one that was asked for, `history` has those
-    of all; `note` says what is not known of that release. `parts` are set where it stands for
+    `version` is what the rows are about, `also` are other names that people write. `releases`
+    are those that were measured or read, the oldest first; the last is that of `version`.
+    Releases before them belong to the target `before`, where there is one; `engine` then says
+    which of the engines of a runtime each of both is. `name` and `text` come from the file.
+    `rows` hold in the newest release, or in the one that was asked for, `history` has those of
+    all; `note` says what is not known of that release. `parts` are set where it stands for
     several runtimes at once, which all have to take a node; it has no rows of its own then.
     """
 
@@ -40,6 +41,7 @@ class Target:
     also: tuple[str, ...] = ()
     releases: tuple[str, ...] = ()
     before: str = ""
+    engine: str = ""
     name: str = ""
     text: str = ""
     parts: tuple[Target, ...] = ()

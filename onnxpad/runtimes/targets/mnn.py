@@ -23,7 +23,14 @@ from onnxpad.runtimes.conditions.companions import (
     TRAINING,
 )
 from onnxpad.runtimes.conditions.files import INLINED
-from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import (
+    OTHER_SHAPE,
+    Condition,
+    measured,
+    miscomputes,
+    refuses,
+    takes,
+)
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "MNN 3.6.1, CPU, precision high"
@@ -135,10 +142,20 @@ TARGET = Target(
         ),
         miscomputes((*w.POOLS, "LpPool"), w.DILATED, by=_seen("pools with dilations: ignored")),
         refuses(w.POOLS, t.THREE_D, w.PADS_UNWRITTEN, by=_seen("3-D pools without pads: it ends")),
-        miscomputes(w.POOLS, w.VALID, w.GAINED_WINDOW, by=_seen("VALID: ceil_mode is ignored")),
+        miscomputes(
+            w.POOLS,
+            w.VALID,
+            w.GAINED_WINDOW,
+            by=_seen("VALID: ceil_mode is ignored"),
+            does=OTHER_SHAPE,
+        ),
         miscomputes("MaxPool", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric pools")),
         miscomputes(
-            w.POOLS, t.THREE_D, w.GAINED_WINDOW, by=_seen("3-D pools: ceil_mode is ignored")
+            w.POOLS,
+            t.THREE_D,
+            w.GAINED_WINDOW,
+            by=_seen("3-D pools: ceil_mode is ignored"),
+            does=OTHER_SHAPE,
         ),
         miscomputes(w.POOLS, t.THREE_D, t.BATCH_ABOVE_ONE, by=_seen("3-D pools of a batch")),
         miscomputes("AveragePool", t.THREE_D, w.PADDED, by=_seen("padded 3-D averages")),

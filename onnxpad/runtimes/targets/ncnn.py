@@ -38,6 +38,7 @@ from onnxpad.runtimes.conditions.companions import (
 )
 from onnxpad.runtimes.conditions.files import SORTED
 from onnxpad.runtimes.conditions.rows import (
+    OTHER_SHAPE,
     Answer,
     Condition,
     measured,
@@ -162,11 +163,10 @@ _FEEDS_OUTPUTS_ALONE = Condition(
 )
 
 _DILATIONS_WRITTEN = Condition("dilations is written", lambda c: w.writes(c, "dilations"))
-_FOR_ONE_SIZE = Condition(
+_FOR_ONE_SIZE = Condition.remedy(
     "pnnx writes the numbers of its inputshape into it; with inputshape2 it drops it, or ncnn "
     "does not load the model",
-    lambda _: True,
-    cure="give every size with --dim NAME=NUMBER, and pnnx the same sizes in inputshape alone",
+    "give every size with --dim NAME=NUMBER, and pnnx the same sizes in inputshape alone",
 )
 _OF_NORMS = ("Abs", "Pow", "Sqrt")
 """What LpPool is written with."""
@@ -222,7 +222,7 @@ TARGET = Target(
         refuses("Conv", w.SAME, f.BEHIND_PAD, by=_seen("Pad in front of SAME convolutions")),
         refuses(w.TRANSPOSED, w.AUTO_PAD, by=_seen("auto_pad of ConvTranspose")),
         refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
-        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape")),
+        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape"), does=OTHER_SHAPE),
         refuses(w.POOLS, w.SAME_NEGATIVE, w.SAME, by=_seen("SAME pools that leave cells out")),
         miscomputes(
             "MaxPool",

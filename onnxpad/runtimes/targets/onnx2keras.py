@@ -8,7 +8,14 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import BRANCH, CALLS, DEQUANTISES, DISORDER
 from onnxpad.runtimes.conditions.files import INLINED, SORTED
-from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import (
+    OTHER_SHAPE,
+    Condition,
+    measured,
+    miscomputes,
+    refuses,
+    takes,
+)
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnx2keras 0.0.25, keras 3.15.1"
@@ -48,8 +55,21 @@ TARGET = Target(
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         refuses(_ALL, t.SPATIAL_SIZES_LEFT_OPEN, by=_seen("models whose sizes are not fixed")),
-        miscomputes("Conv", t.spatial_axes(2, 3), w.SAME, w.PADDED, by=_seen("SAME: ignored")),
-        miscomputes(w.TRANSPOSED, w.SAME, w.PADDED, by=_seen("SAME ConvTranspose: ignored")),
+        miscomputes(
+            "Conv",
+            t.spatial_axes(2, 3),
+            w.SAME,
+            w.PADDED,
+            by=_seen("SAME: ignored"),
+            does=OTHER_SHAPE,
+        ),
+        miscomputes(
+            w.TRANSPOSED,
+            w.SAME,
+            w.PADDED,
+            by=_seen("SAME ConvTranspose: ignored"),
+            does=OTHER_SHAPE,
+        ),
         miscomputes(
             "Conv", t.ONE_D, ~w.LIKE_SAME_UPPER, by=_seen("1-D convolutions: all are SAME_UPPER")
         ),
@@ -78,7 +98,7 @@ TARGET = Target(
             ~t.element_type("uint8"),
             by=_seen("padded MaxPool: the padding is 0"),
         ),
-        miscomputes("MaxPool", w.SAME, w.PADDED, by=_seen("SAME pools: ignored")),
+        miscomputes("MaxPool", w.SAME, w.PADDED, by=_seen("SAME pools: ignored"), does=OTHER_SHAPE),
         miscomputes(
             "MaxPool",
             w.ASYMMETRIC,
@@ -96,8 +116,12 @@ TARGET = Target(
         miscomputes(
             "AveragePool", w.COUNTS, w.ASYMMETRIC, by=_seen("averages: end pads as the begin")
         ),
-        miscomputes("AveragePool", w.SAME, w.PADDED, by=_seen("SAME averages: ignored")),
-        miscomputes(w.POOLS, w.GAINED_WINDOW, by=_seen("pools: ceil_mode is ignored")),
+        miscomputes(
+            "AveragePool", w.SAME, w.PADDED, by=_seen("SAME averages: ignored"), does=OTHER_SHAPE
+        ),
+        miscomputes(
+            w.POOLS, w.GAINED_WINDOW, by=_seen("pools: ceil_mode is ignored"), does=OTHER_SHAPE
+        ),
         refuses(w.POOLS, w.STRIDES_UNWRITTEN, by=_seen("pools without strides")),
         refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations")),
         refuses(w.POOLS, t.ONE_D, by=_seen("1-D pools")),

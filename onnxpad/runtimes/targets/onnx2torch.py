@@ -20,7 +20,7 @@ from onnxpad.runtimes.conditions.companions import (
     TRAINING,
 )
 from onnxpad.runtimes.conditions.files import INLINED, SORTED
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import OTHER_SHAPE, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnx2torch 1.5.15, torch 2.13.0"
@@ -66,7 +66,9 @@ TARGET = Target(
         refuses(w.WINDOWS, w.SAME, by=_seen("SAME")),
         refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
         refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
-        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape: ignored")),
+        miscomputes(
+            w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape: ignored"), does=OTHER_SHAPE
+        ),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         refuses("MaxPool", t.element_type("uint8"), by=_seen("MaxPool of uint8")),
         refuses("AveragePool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric averages")),

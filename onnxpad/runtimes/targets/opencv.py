@@ -151,10 +151,9 @@ _QUANTISED_NEXT = Condition(
 )
 _QUANTISED_BEHIND = "small models do not quantise what a convolution made"
 
-_UNLISTED = Condition(
+_UNLISTED = Condition.remedy(
     "it makes a list of one number of it; that is not about padding",
-    lambda _: True,
-    cure="leave its axes out: without them it reduces all",
+    "leave its axes out: without them it reduces all",
 )
 
 
@@ -270,4 +269,5 @@ TARGET = Target(
     also=("cv2", "opencv-dnn"),
     releases=("5.0",),
     before="opencv-classic",
+    engine="the new engine",
 )

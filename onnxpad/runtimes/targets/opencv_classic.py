@@ -40,6 +40,7 @@ from onnxpad.runtimes.conditions.opencv import (
     rows_of_crops,
 )
 from onnxpad.runtimes.conditions.rows import (
+    OTHER_SHAPE,
     Condition,
     Evidence,
     Row,
@@ -233,7 +234,7 @@ TARGET = Target(
             w.POOLS,
             _DROPPED_THOUGH_DOWN,
             by=_in_all("windows in the padding without ceil_mode: dropped"),
-            does="gives another shape",
+            does=OTHER_SHAPE,
         ),
         *since("5.0", *rows_of_crops(_seen, dilates=False)),
         *until("4.14", *rows_of_crops(_in_4, t.TWO_D, dilates=False), gone="5.0"),
@@ -245,7 +246,13 @@ TARGET = Target(
             ),
             by=_seen("pools with dilations: ignored"),
         ),
-        miscomputes(w.POOLS, w.VALID, w.GAINED_WINDOW, by=_seen("VALID: ceil_mode is ignored")),
+        miscomputes(
+            w.POOLS,
+            w.VALID,
+            w.GAINED_WINDOW,
+            by=_seen("VALID: ceil_mode is ignored"),
+            does=OTHER_SHAPE,
+        ),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         *since(
             "5.0",
@@ -312,7 +319,7 @@ TARGET = Target(
                     "SAME, output_shape or asymmetric", "pads are symmetric numbers"
                 ),
                 by=_in_4("ConvTranspose with dilations: ignored"),
-                does="gives another shape",
+                does=OTHER_SHAPE,
             ),
             refuses(
                 "QLinearConv",
@@ -360,4 +367,5 @@ TARGET = Target(
         ),
     ),
     releases=("4.8", "4.10", "4.12", "4.14", "5.0"),
+    engine="the classic engine",
 )

@@ -16,6 +16,7 @@ from onnxpad.runtimes.conditions.companions import (
 )
 from onnxpad.runtimes.conditions.files import INLINED, SORTED
 from onnxpad.runtimes.conditions.rows import (
+    OTHER_SHAPE,
     Condition,
     measured,
     miscomputes,
@@ -54,7 +55,13 @@ TARGET = Target(
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
-        miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, w.PADDED | w.SAME, by=_seen("output_shape")),
+        miscomputes(
+            w.TRANSPOSED,
+            w.OUTPUT_SHAPE,
+            w.PADDED | w.SAME,
+            by=_seen("output_shape"),
+            does=OTHER_SHAPE,
+        ),
         miscomputes(
             "MaxPool",
             w.SAME_LOWER,

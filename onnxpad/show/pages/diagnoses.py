@@ -10,7 +10,7 @@ from onnxpad.diagnosis import Diagnosis, NodeFinding
 from onnxpad.inspection import with_far_pad
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.effective_pads import axes_behind, axes_in_front
-from onnxpad.show.diagnoses import HEADERS, conclusion_lines, finding_row, other_lines
+from onnxpad.show.diagnoses import conclusion_lines, finding_row, headers, other_lines
 from onnxpad.show.pages.changes import Changed, changes_section
 from onnxpad.show.pages.drawings import pads_in_front
 from onnxpad.show.pages.page import Page, Section, Table
@@ -37,7 +37,7 @@ def diagnosis_page(found: Diagnosis, model: str, plan: str | None) -> Page:
         tuple(visible(line) for line in lines if line),
         (visible(join(retarget)),) if found.explained and found.plan.entries else (),
         (
-            Section("nodes", title, table=Table("nodes that pad otherwise", HEADERS, rows)),
+            Section("nodes", title, table=Table("nodes that pad otherwise", headers(found), rows)),
             changes_section(_changes(nodes)),
             Section("others", "What else would do", tuple(map(visible, other_lines(found)))),
             differing(found.as_it_is or found.outputs, ("the reference", "the model as it is")),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, few
 from onnxpad.inspection import KINDS, Finding, Inspection, PaddedNode, with_far_pad
-from onnxpad.runtimes.targets import all_targets
+from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.show.inspections import (
     HEADERS,
     about_text,
@@ -45,7 +45,6 @@ _WHY_TRAPS = (
 )
 _CAUSES = 3
 _HAPPENS = {
-    "wrong": "{} computes wrong numbers",
     "refused": "{} refuses to run the model",
     "off-device": "some leave {}",
 }
@@ -111,7 +110,7 @@ def _verdict(found: Inspection) -> tuple[str, str]:
     failing = [one for one in found.findings if one.kind in _FAILING]
     if failing:
         nodes = len({one.node for one in failing})
-        told = "; ".join(_failures(failing))
+        told = "; ".join(_failures(found, failing))
         return "wrong", visible(f"{counted(nodes, 'node')} will go wrong: {told}")
     if found.targets:
         unknown = [one for one in found.findings if one.kind == "unknown"]
@@ -135,31 +134,59 @@ def _verdict(found: Inspection) -> tuple[str, str]:
     return "fine", "no trap is known for how this model pads"
 
 
-def _failures(failing: Sequence[Finding]) -> Iterator[str]:
-    """'opencv computes wrong numbers (2 nodes: why; 1 node: why)', for each target."""
-    for code in dict.fromkeys(one.code for one in failing):
-        mine = [one for one in failing if one.code == code]
-        target, kind = mine[0].code.rsplit(":", 1)[0], mine[0].kind
-        causes = Counter(one.reason.partition("; ")[0] for one in mine).most_common()
+def _failures(found: Inspection, failing: Sequence[Finding]) -> Iterator[str]:
+    """'opencv gives another shape (2 nodes: why; 1 node: why)', for each thing a target does."""
+    does = {
+        (name, one.node.label, one.op, KINDS.get(str(one.judgement.answer))): one.judgement.does
+        for name, verdicts in found.targets.items()
+        for one in verdicts
+    }
+    happening: dict[str, list[str]] = {}
+    for one in failing:
+        target = one.code.rsplit(":", 1)[0]
+        own = does.get((target, one.node, one.op, one.kind), "") if one.kind == "wrong" else ""
+        happens = f"{target} {own}" if own else _HAPPENS[one.kind].format(target)
+        happening.setdefault(happens, []).append(one.reason.partition("; ")[0])
+    for happens, reasons in happening.items():
+        causes = Counter(reasons).most_common()
         told = [f"{counted(number, 'node')}: {reason}" for reason, number in causes[:_CAUSES]]
         if more := len(causes) - _CAUSES:
             told += [f"and {counted(more, 'more cause')}"] * (more > 0)
         why = f": {causes[0][0]}" if len(causes) == 1 else f" ({'; '.join(told)})"
-        yield f"{_HAPPENS[kind].format(target)}{why}"
+        yield f"{happens}{why}"
 
 
 def _releases(targets: Iterable[str]) -> Iterator[str]:
-    """Which release is meant where none was named."""
+    """Which release is meant where none was named, and which engine where a runtime has two."""
     for name in dict.fromkeys(one for target in targets for one in target.split(" + ")):
-        target = all_targets().get(name)
-        if target is None or not target.releases:
+        target = find_target(name)
+        engine = f", {target.engine}" if target.engine else ""
+        runtime, _, release = name.partition("@")
+        if release and engine:
+            yield f"{name} is release {release} of {_family(runtime)}{engine}"
+        if release or not target.releases:
             continue
         *older, newest = target.releases
-        before = all_targets().get(target.before)
-        if before is not None and not older:
-            older = [one for one in before.releases if one != newest]
         another = f"; another one: --target {name}@{older[-1]}" if older else ""
-        yield f"{name} means release {newest}{another}"
+        yield f"{name} means release {newest}{engine}{another or _before(target)}"
+
+
+def _family(runtime: str) -> str:
+    """The target whose older releases are those of `runtime`, or itself."""
+    return next((one.name for one in all_targets().values() if one.before == runtime), runtime)
+
+
+def _before(target: Target) -> str:
+    """Where the older releases of a runtime are, of which another engine is known."""
+    if not target.before:
+        return ""
+    before = find_target(target.before)
+    *_, last = (one for one in before.releases if one not in target.releases)
+    told = f"; releases up to {last} have {before.engine} alone (--target {target.name}@{last})"
+    newest = target.releases[-1]
+    if newest not in before.releases:
+        return told
+    return f"{told}, which {newest} has too (--target {target.before})"
 
 
 def _headlines(found: Inspection) -> Sequence[str]:

@@ -5,7 +5,6 @@ It is made of the project's own files alone and loads nothing from anywhere.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from functools import partial
 
@@ -13,21 +12,19 @@ from onnxpad.explaining import KINDS, Explanation, entries
 from onnxpad.reproducing.reproducer import model_lines
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, ways
-from onnxpad.runtimes.targets import all_targets, find_target
 from onnxpad.show.explanations import PLURALS
 from onnxpad.show.pages.templates import text_of
 from onnxpad.show.site.conformance import (
     SIGNS,
-    WORDS,
     Table,
     conformance,
     downloads,
-    facts_of,
     outcomes_of,
 )
-from onnxpad.show.site.contents import brief, page_of, turns_of
+from onnxpad.show.site.contents import page_of
 from onnxpad.show.site.drawings import of_chain
 from onnxpad.show.site.links import address_of
+from onnxpad.show.site.search import index_of
 from onnxpad.show.site.templates import filled, own_text
 
 _ORDER = sorted(KINDS, key=lambda kind: kind != "target")
@@ -58,8 +55,8 @@ def _files(version: str) -> Iterator[tuple[str, bytes]]:
         given = {"table": table, "operator": operator, "signs": SIGNS}
         yield address, page("table.html", address, title=f"Where {operator} works", **given)
     yield STYLE, (text_of("page.css") + text_of("figures.css") + own_text("site.css")).encode()
-    yield SCRIPT, (text_of("page.js") + own_text("site.js")).encode()
-    yield SEARCH, f"window.onnxpadEntries = {_found(explained, table)};\n".encode()
+    yield SCRIPT, (text_of("page.js") + own_text("finding.js") + own_text("site.js")).encode()
+    yield SEARCH, f"window.onnxpadIndex = {index_of(explained, table)};\n".encode()
     kinds = [(PLURALS[kind], _cards(explained, kind)) for kind in _ORDER]
     yield (
         INDEX,
@@ -88,48 +85,3 @@ def _cards(explained: Sequence[Explanation], kind: str) -> list[tuple[str, str, 
 def _page(template: str, address: str, **given: object) -> bytes:
     html = filled(template, root="../" * address.count("/"), **given)
     return html.encode("utf-8", "backslashreplace")
-
-
-def _found(explained: Sequence[Explanation], table: Table) -> str:
-    """What is searched: title, kind, address and further words of each page and each cell."""
-    found = [
-        (one.name, one.kind, address_of(one.kind, one.name), f"{one.headline} {_also(one)}".strip())
-        for one in explained
-    ]
-    found += [
-        (
-            f"{cell.target}: {way.title}",
-            cell.word,
-            f"{address_of('way', way.name)}#{cell.anchor}",
-            cell.reason,
-        )
-        for way in ways()
-        for cell in table.of_way(way)
-        if "@" not in cell.target
-    ]
-    found += [
-        (
-            f"{name}, {one.releases}: {one.what}, {one.now}",
-            "release",
-            f"{address_of('target', name)}#{one.fact}",
-            f"{one.known}; {one.words}; since, until, fixed, history of releases",
-        )
-        for name in all_targets()
-        for one in turns_of(name, table)
-    ]
-    found += [
-        (
-            f"{name}: {WORDS[row.answer]}, {brief(row)}",
-            "fact",
-            f"{address_of('target', name)}#{anchor}",
-            f"{row.what}; {row.says}; {row.evidence.what}",
-        )
-        for name, target in all_targets().items()
-        for anchor, row in facts_of(target)
-    ]
-    return json.dumps(found)
-
-
-def _also(entry: Explanation) -> str:
-    """Other names of a target."""
-    return " ".join(find_target(entry.name).also) if entry.kind == "target" else ""

@@ -39,6 +39,11 @@ class Browser:
         self.call("Runtime.evaluate", expression=_DRAWN, awaitPromise=True)
         return self._cpu() - before
 
+    def value(self, expression: str) -> Any:
+        """What a script gives, or its promise."""
+        asked = {"expression": expression, "awaitPromise": True, "returnByValue": True}
+        return self.call("Runtime.evaluate", **asked)["result"]["value"]
+
     def call(self, method: str, **parameters: object) -> dict[str, Any]:
         """Do something and wait for the answer."""
         self._number += 1

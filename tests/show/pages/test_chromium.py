@@ -6,8 +6,11 @@ import json
 import re
 import shutil
 import subprocess
+from base64 import b64decode
+from io import BytesIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from onnxpad.cli import run
@@ -16,6 +19,8 @@ from tests.show.pages.opening import browser
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
 pytest.importorskip("matplotlib", reason="the extra html is not installed")
+from matplotlib.image import imread
+
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
 
@@ -42,6 +47,20 @@ field.value = "MaxPool"; field.dispatchEvent(new Event("input"));
 said.push(rows().length, document.querySelector("#nodes").closest("section")
   .querySelector("[role=status]").textContent);
 document.title = JSON.stringify(said);
+"""
+LAST_CARD = """
+new Promise((done) => setTimeout(() => {
+  const card = [...document.querySelectorAll(".card")].at(-1);
+  const { x, y, width, height } = card.getBoundingClientRect();
+  done({ x, y: y + scrollY, width, height, scale: 1 });
+}, 1000))
+"""
+VERDICT_COLOURS = """
+(() => {
+  const verdict = document.querySelector(".verdict");
+  const colour = (one, what) => getComputedStyle(one)[what];
+  return colour(verdict, "borderLeftColor") === colour(verdict.firstElementChild, "color");
+})()
 """
 WORK = "let sum = 0; for (let i = 0; i < 3e8; i++) sum = (sum * 31 + i) | 0; document.title = sum;"
 
@@ -144,6 +163,21 @@ def test_a_thousand_nodes_open_in_two_seconds(tmp_path: Path) -> None:
         for page in pages:
             assert min(opened.seconds_to_open(page) for _ in range(3)) < 2
         assert opened.seconds_to_open(slow) > 2
+
+
+def test_a_picture_of_the_whole_page_has_every_card(tmp_path: Path) -> None:
+    page = tmp_path / "a.html"
+    model = saved(many_nodes(60, alike=False), tmp_path / "m.onnx")
+    words = "--target", "opencv", "--html", str(page), "-q"
+    assert run(["inspect", str(model), *words]) == 0
+    assert CHROMIUM is not None
+    with browser(CHROMIUM, QUIET, tmp_path / "profile") as opened:
+        opened.seconds_to_open(page)
+        box = opened.value(LAST_CARD)
+        assert opened.value(VERDICT_COLOURS)
+        picture = opened.call("Page.captureScreenshot", captureBeyondViewport=True, clip=box)
+    pixels = imread(BytesIO(b64decode(picture["data"])))
+    assert len(np.unique(pixels.reshape(-1, pixels.shape[-1]), axis=0)) > 50
 
 
 @pytest.mark.parametrize("dark", [True, False])

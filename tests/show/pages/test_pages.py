@@ -608,10 +608,16 @@ def test_the_headline_has_what_happens_and_each_cause_with_its_count() -> None:
     )
     page = inspection_page(inspect(model, target="opencv"), "m.onnx")
     assert page.verdict.startswith(
-        "3 nodes will go wrong: opencv computes wrong numbers (2 nodes: OpenCV pads SAME as "
-        "SAME_UPPER without stride and dilation; 1 node: auto_pad is"
+        "3 nodes will go wrong: opencv computes wrong numbers: OpenCV pads SAME as SAME_UPPER "
+        "without stride and dilation; opencv gives another shape: auto_pad is"
     )
-    assert "opencv means release 5.0; another one: --target opencv@4.14" in page.lines
+    assert (
+        "opencv means release 5.0, the new engine; releases up to 4.14 have the classic engine "
+        "alone (--target opencv@4.14), which 5.0 has too (--target opencv-classic)"
+    ) in page.lines
+    older = inspection_page(inspect(model, target=["opencv@4.14", "ncnn"]), "m.onnx")
+    assert "opencv-classic@4.14 is release 4.14 of opencv, the classic engine" in older.lines
+    assert any(one.startswith("ncnn means release 20") for one in older.lines)
     (traps,) = [one for one in page.sections if one.anchor == "traps"]
     assert traps.table is not None
     assert traps.table.rows

@@ -44,6 +44,41 @@ said.push([document.querySelectorAll("#found a").length,
   document.getElementById("found-count").textContent]);
 document.title = JSON.stringify(said);
 """
+ASKED = """
+const field = document.getElementById("find");
+document.title = JSON.stringify(QUESTIONS.map((text) => {
+  field.value = text; field.dispatchEvent(new Event("input"));
+  return [...document.querySelectorAll("#found a")].slice(0, 3).map((one) => one.textContent);
+}));
+"""
+QUESTIONS = {
+    "TensorFlow Lite dilated average pool": "tflite: AveragePool, dilations and symmetric pads",
+    "does ncnn take asymmetric pools?": "ncnn: MaxPool, asymmetric pads, more at the end",
+    "OpenVINO ConvTranspose output_padding": "openvino: ConvTranspose, output_padding",
+    "WebGPU ceil_mode max pool": "webgpu: MaxPool, ceil_mode",
+    "tflite reflect pad": "tflite: Pad mode reflect",
+    "coreml group conv transpose": "coreml: ConvTranspose, groups, symmetric pads",
+    "why is my model wrong on OpenCV?": "opencv",
+    "TensorRT grouped deconvolution": "tensorrt: ConvTranspose, groups, symmetric pads",
+    "LiteRT depthwise asymmetric padding": "tflite: Conv, depthwise, asymmetric pads",
+    "ORT auto_pad SAME_LOWER": "onnxruntime: Conv, auto_pad SAME_LOWER with stride 2",
+    "onnx runtime web circular padding": "onnxruntime-web: Pad mode wrap",
+    "trt ceil mode avgpool": "tensorrt: AveragePool, ceil_mode",
+    "which runtimes support reflect padding": "Pad mode reflect",
+    "open vino 3d convolution same": "openvino: Conv, 3-D, auto_pad SAME_UPPER",
+    "does tvm refuse negative pads": "tvm: Pad negative pads",
+    "replicate padding in Core ML": "coreml: Pad mode edge",
+    "what does tinygrad get wrong": "tinygrad",
+    "MaxPool2d dilation iree": "iree: MaxPool, dilations and symmetric pads",
+    "how does TensorFlow pad": "tensorflow",
+    "opencv 4 same padding": "opencv-classic: Conv, auto_pad SAME_UPPER",
+    "rockchip maxpool asymmetric": "rknn: MaxPool, asymmetric pads, more at the end",
+    "qualcomm pad reflect": "qnn: Pad mode reflect",
+    "does the ONNX Pad operator support wrap": "Pad mode wrap",
+    "install cuda": "installation",
+    "explicit-pads": "explicit-pads",
+}
+"""What people ask, and the first answer."""
 KEYS = """
 const field = document.getElementById("find");
 field.value = "ncnn averagepool"; field.dispatchEvent(new Event("input"));
@@ -64,7 +99,7 @@ const table = document.querySelector("table.matrix");
 const field = document.querySelector(".search input");
 const seen = (row) => [...row.cells].filter((cell) => cell.offsetWidth > 0).length;
 const said = [seen(table.rows[1])];
-for (const text of ["ncnn", "ncnn asymmetric", ""]) {
+for (const text of ["ncnn", "ncnn asymmetrics", ""]) {
   field.value = text; field.dispatchEvent(new Event("input"));
   const row = [...table.tBodies[0].rows].find((one) => !one.hidden);
   said.push([seen(row), document.querySelector(".search [role=status]").textContent]);
@@ -148,6 +183,13 @@ def test_search_takes_plurals_misspellings_and_words_that_are_nowhere(
         assert "with" not in found[2]
     assert every[0] == int(every[2].split()[0]) > 12
     assert every[1] is True
+
+
+def test_plain_questions_are_answered(site: Path, tmp_path: Path) -> None:
+    script = ASKED.replace("QUESTIONS", json.dumps([*QUESTIONS]))
+    found = said_by(site / "index.html", script, tmp_path)
+    firsts = {text: titles[0] for text, titles in zip(QUESTIONS, found, strict=True)}
+    assert firsts == QUESTIONS
 
 
 def test_hits_are_reached_with_arrows_and_enter(site: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from posixpath import dirname, join, normpath
+from typing import Any
 
 import numpy as np
 import onnx
@@ -57,6 +58,15 @@ def files() -> dict[str, bytes]:
 @pytest.fixture(scope="module")
 def pages(files: dict[str, bytes]) -> dict[str, Page]:
     return {name: Page(data.decode()) for name, data in files.items() if name.endswith(".html")}
+
+
+def searched(files: dict[str, bytes]) -> dict[str, Any]:
+    """What the search looks in."""
+    script = files["search.js"].decode()
+    found: dict[str, Any] = json.loads(
+        script.removeprefix("window.onnxpadIndex = ").removesuffix(";\n")
+    )
+    return found
 
 
 def broken(pages: dict[str, Page], names: set[str]) -> list[str]:
@@ -116,9 +126,8 @@ def test_pages_are_well_made(files: dict[str, bytes], pages: dict[str, Page]) ->
 
 
 def test_what_is_searched(files: dict[str, bytes], pages: dict[str, Page]) -> None:
-    script = files["search.js"].decode()
-    found = json.loads(script.removeprefix("window.onnxpadEntries = ").removesuffix(";\n"))
-    for _, _, address, _ in found:
+    found = searched(files)["entries"]
+    for _, _, address, *_ in found:
         path, _, anchor = address.partition("#")
         assert path in pages
         assert not anchor or anchor in pages[path].ids
@@ -128,12 +137,33 @@ def test_what_is_searched(files: dict[str, bytes], pages: dict[str, Page]) -> No
     assert {hit[1] for hit in hits} >= {"wrong"}
 
 
+def test_the_search_knows_every_name_of_a_target(files: dict[str, bytes]) -> None:
+    names = searched(files)["names"]
+    for target in all_targets().values():
+        for name in (target.name, *target.also):
+            assert names[re.sub(r"[^a-z0-9]", "", name)] == target.name
+    assert names["opencv414"] == names["opencv4"] == "opencv-classic"
+    assert names["tf"] == "tensorflow"
+    subjects = {one[4] for one in searched(files)["entries"]}
+    assert {*names.values()} <= subjects
+
+
+def test_a_page_of_a_target_says_what_to_type_and_which_engine_it_is(
+    files: dict[str, bytes],
+) -> None:
+    text = files["target/opencv.html"].decode()
+    assert "onnxpad inspect MODEL --target opencv --html REPORT.html" in text
+    assert "5.0, with the new engine" in text
+    assert "which is the classic engine: 4.8 and 4.10 and 4.12 and 4.14 have no other" in text
+    assert not any("`" in part for one in searched(files)["entries"] for part in one)
+
+
 def test_what_changed_between_releases_is_shown_and_found(files: dict[str, bytes]) -> None:
     text = files["target/openvino.html"].decode()
     assert "What changed between releases" in text
     assert "up to 2026.0, not in 2026.4; releases between were not run" in text
     assert ">unknown<" not in text.partition('id="changes"')[2].partition('id="facts"')[0]
-    entries = json.loads(files["search.js"].decode().partition("= ")[2].rstrip(";\n"))
+    entries = searched(files)["entries"]
     for words in (("openvino", "since"), ("openvino", "lppool", "2025.3")):
         hits = [one for one in entries if all(word in " ".join(one).lower() for word in words)]
         assert any(one[1] == "release" and "LpPool" in one[0] for one in hits)
@@ -241,11 +271,11 @@ def test_a_fact_without_a_small_model_says_why(files: dict[str, bytes]) -> None:
 
 
 def test_facts_are_found(files: dict[str, bytes]) -> None:
-    entries = json.loads(files["search.js"].decode().partition("= ")[2].rstrip(";\n"))
+    entries = searched(files)["entries"]
     facts = [one for one in entries if one[1] == "fact"]
     known = sum(len(target.history or target.rows) for target in all_targets().values())
     assert len(facts) == known > 500
-    assert any("ort-web-jsep" in one[3] for one in entries if one[1] == "target")
+    assert any("ort-web-jsep" in one[5] for one in entries if one[1] == "target")
 
 
 def test_facts_say_in_which_releases_they_hold(files: dict[str, bytes]) -> None:

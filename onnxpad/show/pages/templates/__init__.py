@@ -47,6 +47,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters["breakable"] = _breakable
+    made.filters["options"] = _with_options
     return made
 
 
@@ -55,6 +56,16 @@ def _breakable(name: str) -> Markup:
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"([/_.]+)(?=\w)", r"\1<wbr>", str(escape(name))))  # noqa: S704 - escaped
+
+
+def _with_options(text: str) -> Markup:
+    """A sentence as HTML, in which '--target' is not broken behind its dashes."""
+    from markupsafe import Markup, escape
+
+    found = re.sub(
+        r"(?<![\w-])(--[a-z][a-z-]*)", r'<code class="option">\1</code>', str(escape(text))
+    )
+    return Markup(found)  # noqa: S704 - escaped
 
 
 def text_of(name: str) -> str:

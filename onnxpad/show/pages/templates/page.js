@@ -38,6 +38,8 @@
     const rows = [...table.tBodies[0].rows];
     const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
     const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim().toLowerCase());
+    /* "pools" finds what is called a pool. */
+    const isIn = (word, text) => text.includes(word) || (word.length > 3 && text.includes(word.replace(/s$/, "")));
     const columnsOf = (word) => (table.classList.contains("matrix")
       ? heads.map((head, column) => [head, column]).filter(([head, column]) => column && head.includes(word)) : []);
     field.addEventListener("input", () => {
@@ -46,7 +48,7 @@
       const columns = [...named.values()].flat();
       let shown = 0;
       for (const row of rows) {
-        row.hidden = !words.every((word) => named.has(word) || texts.get(row).includes(word));
+        row.hidden = !words.every((word) => named.has(word) || isIn(word, texts.get(row)));
         shown += row.hidden ? 0 : 1;
       }
       for (const row of named.size || table.dataset.narrowed ? table.rows : []) {
@@ -59,6 +61,12 @@
       count.textContent = words.length ? `${shown} of ${rows.length}${only}` : "";
     });
   }
+
+  /* The first picture of a long page has what is on the screen; the rest, which a print or a picture
+     of the whole page shows, is drawn right behind it. */
+  const drawAll = () => document.documentElement.classList.add("drawn");
+  window.addEventListener("load", () => requestAnimationFrame(() => setTimeout(drawAll, 50)));
+  window.addEventListener("beforeprint", drawAll);
 
   document.querySelectorAll("table").forEach((table, number) => {
     if (!table.classList.contains("matrix")) sortable(table);

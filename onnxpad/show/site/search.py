@@ -1,0 +1,143 @@
+"""What the search of the site looks in: every page, every cell of the tables, every fact.
+
+How words are told apart and hits are ranked stands in templates/finding.js.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from onnxpad.explaining import Explanation
+from onnxpad.frameworks.conventions import by_name_and_alias
+from onnxpad.reproducing.ways import ways
+from onnxpad.runtimes.targets import Target, all_targets, find_target
+from onnxpad.show.site.conformance import WORDS, Table, counted_words, facts_of, outcomes_of
+from onnxpad.show.site.contents import brief, turns_of
+from onnxpad.show.site.links import address_of
+
+MEANT = {
+    "deconv": "convtranspose",
+    "deconvolution": "convtranspose",
+    "transposed conv": "convtranspose",
+    "transposed convolution": "convtranspose",
+    "convolution transpose": "convtranspose",
+    "convolution": "conv",
+    "avg": "average",
+    "avgpool": "averagepool",
+    "transposed": "transpose",
+    "mean pool": "averagepool",
+    "l2 pool": "lppool",
+    "replicate": "edge",
+    "replication": "edge",
+    "mirror": "reflect",
+    "circular": "wrap",
+    "periodic": "wrap",
+    "zero": "constant 0",
+    "unsupported": "refused",
+    "rejected": "refused",
+    "crash": "refused",
+    "incorrect": "wrong",
+    "differ": "wrong",
+    "uneven": "asymmetric",
+}
+"""What people say, and how these pages say it; forms of the words are the search's business."""
+
+
+class Entry(NamedTuple):
+    """What may be found: `said` is shown below the title, `more` is searched only.
+
+    `subject` is the runtime or framework that it is about, '' for none.
+    """
+
+    title: str
+    kind: str
+    address: str
+    said: str
+    subject: str = ""
+    more: str = ""
+
+
+def index_of(explained: Sequence[Explanation], table: Table) -> str:
+    """The entries, and other names and words for what they hold, as JSON."""
+    found = (*_pages(explained, table), *_cells(table), *_turns(table), *_facts())
+    entries = [[text.replace("`", "") for text in entry] for entry in found]
+    return json.dumps({"entries": entries, "names": called(), "words": MEANT})
+
+
+def called() -> Mapping[str, str]:
+    """Names of runtimes and frameworks by what people write, in small letters and digits alone.
+
+    'opencv4' is the target that has the releases 4.x of OpenCV.
+    """
+    found = {_letters(name): one.name for name, one in by_name_and_alias().items()}
+    for target in all_targets().values():
+        for release in _releases_before(target):
+            found[_letters(target.name + release)] = target.before
+            found[_letters(target.name + release.partition(".")[0])] = target.before
+        found |= {_letters(name): target.name for name in (target.name, *target.also)}
+    return found
+
+
+def _releases_before(target: Target) -> Sequence[str]:
+    """The releases that another target has, of those that this one is asked for."""
+    if not target.before:
+        return ()
+    return [one for one in find_target(target.before).releases if one not in target.releases]
+
+
+def _letters(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "", name.casefold())
+
+
+def _pages(explained: Sequence[Explanation], table: Table) -> Iterator[Entry]:
+    for one in explained:
+        address = address_of(one.kind, one.name)
+        if one.kind == "target":
+            also = " ".join(find_target(one.name).also)
+            counts = _counted(counted_words([cell for _, cell in table.of_target(one.name)]))
+            said = f"{one.headline}; of {len(ways())} ways of padding {counts}"
+            yield Entry(one.name, one.kind, address, said, one.name, f"{also} {one.text}")
+        else:
+            subject = one.name if one.kind == "convention" else ""
+            yield Entry(one.name, one.kind, address, one.headline, subject, one.text)
+    for operator in table.operators:
+        many = len(table.of_operator(operator))
+        said = f"{many} ways of padding in {len(table.newest)} runtimes"
+        yield Entry(f"Where {operator} works", "table", address_of("works", operator), said)
+    for way in ways():
+        counts = _counted(outcomes_of(table, way))
+        yield Entry(way.title, "way of padding", address_of("way", way.name), counts)
+
+
+def _counted(outcomes: Sequence[tuple[str, int]]) -> str:
+    return ", ".join(f"{count} {word}" for word, count in outcomes)
+
+
+def _cells(table: Table) -> Iterator[Entry]:
+    for way in ways():
+        for cell in table.of_way(way):
+            if "@" not in cell.target:
+                address = f"{address_of('way', way.name)}#{cell.anchor}"
+                title = f"{cell.target}: {way.title}"
+                yield Entry(title, cell.word, address, cell.reason, cell.target)
+
+
+def _turns(table: Table) -> Iterator[Entry]:
+    more = "since, until, fixed, changed, history of releases"
+    for name in all_targets():
+        for one in turns_of(name, table):
+            title = f"{name}, {one.releases}: {one.what}, {one.now}"
+            address = f"{address_of('target', name)}#{one.fact}"
+            yield Entry(title, "release", address, one.known, name, f"{one.words}; {more}")
+
+
+def _facts() -> Iterator[Entry]:
+    for name, target in all_targets().items():
+        for anchor, row in facts_of(target):
+            title = f"{name}: {WORDS[row.answer]}, {brief(row)}"
+            address = f"{address_of('target', name)}#{anchor}"
+            said, more = row.says, f"{row.what}; {row.evidence.what}"
+            yield Entry(title, "fact", address, said, name, more)
