@@ -54,9 +54,9 @@ def outcome(case: Case, target: str) -> str:
 def _for_padding(done: Rewriting, target: str) -> Iterator[NodeVerdict]:
     """Those of the nodes in the way that the target would take if they padded nothing."""
     survey = Survey(done.edited, thorough=True)
-    chains = {site.address.id: site.chain for site in survey.sites_now()}
+    chains = {site.address.label: site.chain for site in survey.sites_now()}
     for one in done.unfit:
-        chain = chains.get(one.node.id)
+        chain = chains.get(one.node.label)
         if one.op not in ANYWHERE and chain is not None:
             bare = judge(find_target(target), _unpadded(chain)).answer
             if chain.op.kind is Kind.PAD or not bare.fails:
