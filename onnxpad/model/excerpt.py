@@ -129,6 +129,7 @@ class _Cutter:
         if self._focus.op_type == "Pad":
             self._kept |= {found.key: found for found in _behind(self._context, self._focus)}
             readers = readers_of(self._context, self._focus)
+            self._kept |= {found.key: found for found in self._dequantised()}
         self._kept |= {found.key: found for found in self._quantises()}
         for node in list(self._kept.values()):
             self._gather(node)
@@ -149,6 +150,16 @@ class _Cutter:
             return []
         first = self._context.readers(self._focus.outputs[0])[:1]
         return [one for one in first if one.op_type == "QuantizeLinear"]
+
+    def _dequantised(self) -> Iterator[Node]:
+        """What stands between a Pad and the QuantizeLinear of the bytes that it reads as floats."""
+        chain, maker = self._context.chains.get(self._focus.key), self._focus
+        for _ in range(MAX_NODES if chain is not None and chain.around.scaled_bytes else 0):
+            found = self._context.scope.producers.get(maker.input(0))
+            if found is None or maker.op_type == "QuantizeLinear":
+                return
+            yield found
+            maker = found
 
     def _gather(self, node: Node) -> None:
         """Keep what stands in front of a node."""

@@ -238,9 +238,11 @@ class Around:
     `behind_quantised` that a quantised operator computes it. `bytes_read` is the type that this
     DequantizeLinear reads, `bytes_kept` the type in which a QuantizeLinear stores the result of a
     convolution or max pool: the first to read it, of a convolution the only one. `producer` is,
-    for averages, the tool that wrote the model; `off_zero` says that a DequantizeLinear makes their
-    input, maybe through other operators, and that bytes of 0 are not worth 0 there, `least_is_zero`
-    that int8 of -128 are worth 0.
+    for averages, the tool that wrote the model; `off_zero` says of averages and Pads that a
+    DequantizeLinear makes their input, maybe through other operators, and that bytes of 0 are not
+    worth 0 there, `least_is_zero` that int8 of -128 are worth 0. Of a Pad `bytes_read` is the type
+    of bytes that go on through other operators as they are, `scaled_bytes` of those too that such
+    as AveragePool turn into others.
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
     input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its
@@ -258,6 +260,7 @@ class Around:
     behind_quantised: bool = False
     bytes_read: str = ""
     bytes_kept: str = ""
+    scaled_bytes: str = ""
     producer: str = ""
     off_zero: bool = False
     least_is_zero: bool = False

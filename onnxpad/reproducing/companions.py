@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,25 +14,39 @@ from onnxpad.runtimes.conditions.rows import Row, every
 from onnxpad.runtimes.judge import plain_chain
 
 Made = tuple[Model, Mapping[str, Array]]
+_Entry = (
+    tuple[list[Piece], Mapping[str, Any], tuple[str, str]]
+    | tuple[list[Piece], Mapping[str, Any], tuple[str, str], tuple[int, ...]]
+)
 _PLACES_ARE_INPUTS = 10
 _OPSETS = (17, 13, 12, 11, 10, 9, 19, 21, 22, 23, 24)
 _SHAPE = (1, 2, 4, 5)
+_LINE, _VOLUME = (1, 2, 5), (1, 2, 3, 4, 5)
+
+
+class _Small(NamedTuple):
+    """The nodes of a model with their constants, the types of x and y, and the sizes of x."""
+
+    pieces: list[Piece]
+    constants: Mapping[str, Any]
+    types: tuple[str, str]
+    shape: tuple[int, ...] = _SHAPE
 
 
 def companion(name: str) -> Callable[[Row], Made] | None:
     """What makes the model of an operator called so; None where none is known here."""
     if name not in _PIECES:
         return None
-    pieces, constants, types = _PIECES[name]
+    small = _Small(*_PIECES[name])
 
     def made(row: Row) -> Made:
         opset = next((o for o in _OPSETS if every(row.when, plain_chain(o))), _OPSETS[0])
-        feed = values(_SHAPE, types[0], None)
+        feed = values(small.shape, small.types[0], None)
         model = assembled(
-            [_at(opset, piece) for piece in pieces],
-            {"x": (types[0], _SHAPE)},
-            {"y": (types[1], None)},
-            {key: np.asarray(value) for key, value in constants.items()},
+            [_at(opset, piece) for piece in small.pieces],
+            {"x": (small.types[0], small.shape)},
+            {"y": (small.types[1], None)},
+            {key: np.asarray(value) for key, value in small.constants.items()},
             opset=opset,
         )
         list_bools(model)  # OpenCV reads them from raw_data alone
@@ -69,11 +83,36 @@ _SCALES: Mapping[str, Any] = {
     "zero": np.array(3, np.uint8),
 }
 _WEIGHT: Mapping[str, Any] = {"weight": np.array([[1, -1]], np.float32).reshape(1, 2, 1, 1)}
+_SQUARE: Mapping[str, Any] = {
+    "weight": np.array([[1, -1], [2, 1]], np.float32).reshape(2, 2, 1, 1),
+    "offsets": np.array([1, 5], np.float32).reshape(1, 2, 1, 1),
+}
+_ALONE = {"kernel_shape": [1, 1], "strides": [1, 1], "pads": [0] * 4}
+_OF_BYTES: Mapping[str, Any] = {
+    "scale": np.array(0.05, np.float32),
+    "zero": np.array(3, np.int8),
+    "other": np.array(131, np.uint8),
+}
+_CUBES: Mapping[str, Any] = {
+    "each": (np.arange(16) % 5 - 2).astype(np.float32).reshape(2, 1, 2, 2, 2),
+    "whole": (np.arange(32) % 5 - 2).astype(np.float32).reshape(2, 2, 2, 2, 2),
+}
+_CUBE = {"kernel_shape": [2, 2, 2], "strides": [1, 1, 1], "pads": [0] * 6}
+_STATISTICS: Mapping[str, Any] = {
+    "gain": np.array([1, 2], np.float32),
+    "shift": np.array([0, 1], np.float32),
+    "mean": np.array([0, 1], np.float32),
+    "variance": np.array([1, 4], np.float32),
+}
+_EDGES: Mapping[str, Any] = {
+    "places": np.array([0, 0, 1, 1, 0, 0, 1, 1]),
+    "three": np.array(3, np.float32),
+}
 _BRANCHES = {
     "then_branch": [Piece("Relu", ["x"], ["a"])],
     "else_branch": [Piece("Neg", ["x"], ["b"])],
 }
-_PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
+_PIECES: dict[str, _Entry] = {
     "Identity": ([Piece("Identity", ["x"], ["y"])], {}, _FLOATS),
     "Slice of an input": ([Piece("Slice", ["x", *_SLICED], ["y"])], _STARTS, _FLOATS),
     "Slice": (
@@ -158,6 +197,99 @@ _PIECES: dict[str, tuple[list[Piece], Mapping[str, Any], tuple[str, str]]] = {
          Piece("Slice", ["r", *_SLICED], ["square"]),
          Piece("Add", ["square", "offsets"], ["y"])],
         {**_STARTS, "offsets": np.array([1, 5], np.float32).reshape(1, 2, 1, 1)},
+        _FLOATS,
+    ),
+    "reduction to one number whose axes are listed": (
+        [Piece("Relu", ["x"], ["r"]),
+         Piece("ReduceMax", ["r"], ["y"], {"axes": [0, 1, 2, 3], "keepdims": 0})],
+        {},
+        _FLOATS,
+    ),
+    "constant of several numbers in a model without convolutions and pools": (
+        [Piece("Mul", ["x", "offsets"], ["m"]), Piece("Relu", ["m"], ["y"])],
+        {"offsets": _SQUARE["offsets"]},
+        _FLOATS,
+    ),
+    "Add of a constant for each channel behind the Relu of a 2-D convolution": (
+        [Piece("Conv", ["x", "weight"], ["c"], _ALONE),
+         Piece("Relu", ["c"], ["r"]),
+         Piece("Add", ["r", "offsets"], ["y"])],
+        {name: _SQUARE[name] for name in ("weight", "offsets")},
+        _FLOATS,
+    ),
+    "Concat of a sum behind a convolution or a pool": (
+        [Piece("Conv", ["x", "weight"], ["c"], _ALONE),
+         Piece("Add", ["c", "c"], ["d"]),
+         Piece("Concat", ["d", "d"], ["y"], {"axis": 1})],
+        {"weight": _SQUARE["weight"]},
+        _FLOATS,
+        (1, 2, 5, 2),
+    ),
+    "Pad of a value other than 0 behind a Relu or Clip of an AveragePool that counts no pads": (
+        [Piece("AveragePool", ["x"], ["a"], {"kernel_shape": [3, 3], "pads": [1] * 4}),
+         Piece("Relu", ["a"], ["r"]),
+         Piece("Pad", ["r", "places", "three"], ["y"], {"mode": "constant"})],
+        _EDGES,
+        _FLOATS,
+    ),
+    "Relu of a convolution of three axes, as a result of the model": (
+        [Piece("Conv", ["x", "whole"], ["c"], _CUBE), Piece("Relu", ["c"], ["y"])],
+        {"whole": _CUBES["whole"]},
+        _FLOATS,
+        _VOLUME,
+    ),
+    "Sigmoid and the like of a depthwise convolution of three axes": (
+        [Piece("Conv", ["x", "each"], ["c"], _CUBE | {"group": 2}), Piece("Elu", ["c"], ["y"])],
+        {"each": _CUBES["each"]},
+        _FLOATS,
+        _VOLUME,
+    ),
+    "BatchNormalization in training mode": (
+        [Piece("Relu", ["x"], ["r"]),
+         Piece("BatchNormalization", ["r", "gain", "shift", "mean", "variance"],
+               ["y", "new_mean", "new_variance"], {"training_mode": 1})],
+        _STATISTICS,
+        _FLOATS,
+    ),
+    "global pool of three axes": (
+        [Piece("Relu", ["x"], ["r"]), Piece("GlobalAveragePool", ["r"], ["y"])],
+        {},
+        _FLOATS,
+        _VOLUME,
+    ),
+    "InstanceNormalization of one axis": (
+        [Piece("Relu", ["x"], ["r"]),
+         Piece("InstanceNormalization", ["r", "gain", "shift"], ["y"])],
+        {name: _STATISTICS[name] for name in ("gain", "shift")},
+        _FLOATS,
+        _LINE,
+    ),
+    "InstanceNormalization of one or three axes behind a convolution or a pool": (
+        [Piece("Conv", ["x", "whole"], ["c"], _CUBE),
+         Piece("InstanceNormalization", ["c", "gain", "shift"], ["y"])],
+        {"whole": _CUBES["whole"]} | {name: _STATISTICS[name] for name in ("gain", "shift")},
+        _FLOATS,
+        _VOLUME,
+    ),
+    "DequantizeLinear of a computed tensor": (
+        [Piece("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
+         Piece("DequantizeLinear", ["q", "scale", "zero"], ["y"])],
+        {name: _OF_BYTES[name] for name in ("scale", "zero")},
+        _FLOATS,
+    ),
+    "scales or zero points in a list": (
+        [Piece("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
+         Piece("DequantizeLinear", ["q", "scale", "zero"], ["y"])],
+        {name: _OF_BYTES[name].reshape(1) for name in ("scale", "zero")},
+        _FLOATS,
+    ),
+    "Sigmoid between bytes of two types": (
+        [Piece("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
+         Piece("DequantizeLinear", ["q", "scale", "zero"], ["d"]),
+         Piece("Sigmoid", ["d"], ["s"]),
+         Piece("QuantizeLinear", ["s", "scale", "other"], ["t"]),
+         Piece("DequantizeLinear", ["t", "scale", "other"], ["y"])],
+        _OF_BYTES,
         _FLOATS,
     ),
     "uint8 that enters or leaves quantised operators": (

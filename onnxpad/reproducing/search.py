@@ -206,9 +206,14 @@ _TOGETHER_IN_PADS: tuple[Words, ...] = (
     {"mode": "reflect", "pads": (7, 7)},
     {"value": 1, "value_listed": True},
     {"front": "quantised", "dtype": "uint8"},
+    {"front": "dequantised", "padded": "last", "value": 0.5},
+    {"front": "dequantised off-zero", "padded": "batch", "value": 1},
+    {"front": "dequantised off-zero", "padded": "last", "value": -1},
 )
 _TOGETHER_IN_CONVOLUTIONS: tuple[Words, ...] = (
     {"group": "each", "pads": (0, 2)},
+    {"group": "each", "pads": (1, 1), "kernel": 3},
+    {"auto_pad": "SAME_LOWER", "kernel": 2},
     {"rank": 3, "group": "2", "dilation": 2},
     {"scales": "each", "bias": True},
 )

@@ -154,7 +154,8 @@ def values(shape: tuple[int, ...], dtype: str, kind: Kind | None) -> Array:
     count = int(np.prod(shape))
     drawn = np.random.default_rng(_SEED).permutation(count).reshape(shape)
     if dtype in ("uint8", "int8"):
-        whole: Array = (drawn * 5 % 120 + (0 if dtype == "uint8" else -125)).astype(dtype)
+        below = 250 if kind is Kind.MAX and dtype == "uint8" else 120  # above 127 signs are told
+        whole: Array = (drawn * 5 % below + (0 if dtype == "uint8" else -125)).astype(dtype)
         return whole
     if kind is Kind.MAX:
         drawn = -1 - drawn

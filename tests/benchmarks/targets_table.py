@@ -3,20 +3,28 @@
 python -m tests.benchmarks.targets_table [TARGET ...]     prints a Markdown table
 
 By the facts alone, nothing is run. Sizes that a model leaves open are given as in its sample. A
-model is left for padding where what the target does not take is a padded operator or a Concat that
-pads, and for another reason where all of it is what it stops at wherever it stands.
+model is left for padding where the target would take all operators that it does not take if they
+padded nothing, and for another reason where it takes one of them not even so: for a number of axes,
+a dilation, a type of elements, an operator that it lacks.
 """
 
 from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import onnxpad
 from onnxpad.errors import OnnxpadError
+from onnxpad.model.reading.survey import Survey
+from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.for_target.report import NodeVerdict
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.runtimes.conditions.companions import ANYWHERE
+from onnxpad.runtimes.judge import judge
+from onnxpad.runtimes.targets import find_target
 from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.running import Case
 from tests.runtimes.targets import corpus
@@ -29,6 +37,7 @@ BEFORE, AFTER, PADDING, OTHER, FAILED = (
     "left: not padding",
     "cannot be read",
 )
+PADS_BY = ("auto_pad", "ceil_mode", "output_padding", "output_shape", "pads")
 
 
 def outcome(case: Case, target: str) -> str:
@@ -38,8 +47,28 @@ def outcome(case: Case, target: str) -> str:
     except OnnxpadError:
         return FAILED
     if done.unfit:
-        return OTHER if all(one.op in ANYWHERE for one in done.unfit) else PADDING
+        return PADDING if len(list(_for_padding(done, target))) == len(done.unfit) else OTHER
     return AFTER if _failed(done) else BEFORE
+
+
+def _for_padding(done: Rewriting, target: str) -> Iterator[NodeVerdict]:
+    """Those of the nodes in the way that the target would take if they padded nothing."""
+    survey = Survey(done.edited, thorough=True)
+    chains = {site.address.label: site.chain for site in survey.sites_now()}
+    for one in done.unfit:
+        chain = chains.get(one.node.label)
+        if one.op not in ANYWHERE and chain is not None:
+            bare = judge(find_target(target), _unpadded(chain)).answer
+            if chain.op.kind is Kind.PAD or not bare.fails:
+                yield one
+
+
+def _unpadded(chain: Chain) -> Chain:
+    written = tuple(one for one in chain.attributes if one[0] not in PADS_BY)
+    none = (0,) * len(chain.axes)
+    around = replace(chain.around, front=(), weight_front=())
+    bare = replace(chain, padding=Pads(none, none), pad=None, far_pad=None, attributes=written)
+    return replace(bare, ceil_mode=False, output_padding=(), output_shape=(), around=around)
 
 
 def _failed(done: Rewriting) -> bool:

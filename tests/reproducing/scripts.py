@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -58,6 +59,33 @@ def verdict_of(found: Reproducer, runtime: Runtime, folder: Path) -> str:
     return ran(found, runtime, folder).verdict
 
 
+def ended(
+    line: list[str], folder: Path, runtime: Runtime
+) -> subprocess.CompletedProcess[str] | None:
+    """What a script came to, as in an activated environment; None where it does not end in time.
+
+    What it started ends with it: compilers run on for long.
+    """
+    own = [str(Path(line[0]).parent)] if Path(line[0]).is_absolute() else []
+    path = os.pathsep.join([*own, os.environ.get("PATH", "")])
+    with subprocess.Popen(
+        line,
+        cwd=folder,
+        env=os.environ | runtime.variables | {"PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    ) as process:
+        try:
+            said, wrong = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return None
+    return subprocess.CompletedProcess(line, process.returncode, said, wrong)
+
+
 def ran(found: Reproducer, runtime: Runtime, folder: Path) -> Ran:
     """The same with what was printed."""
     found.save(folder)
@@ -66,18 +94,8 @@ def ran(found: Reproducer, runtime: Runtime, folder: Path) -> Ran:
     if runtime.worker_file.suffix == ".mjs":
         script = "run.mjs"
         (folder / "node_modules").symlink_to(Path(rest[-1]) / "node_modules")
-    try:
-        done = subprocess.run(
-            [program, script],
-            cwd=folder,
-            env=os.environ | runtime.variables,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
+    done = ended([program, script], folder, runtime)
+    if done is None:
         return Ran("timeout")
     said = " ".join((done.stderr.strip() or done.stdout.strip())[-400:].split())
     if any(words in done.stderr for words in _OF_THE_SCRIPT):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from onnxpad.errors import RequestError
 from onnxpad.reproducing import all_seen, last_run, reproduce, specimen
 from onnxpad.runtimes.targets import find_target
+from tests.reproducing import scripts
 from tests.reproducing.scripts import verdict_of
 from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.environments import Unavailable
@@ -75,3 +78,18 @@ def test_where_nothing_was_seen_the_text_says_so() -> None:
     assert "This model did not show it:" in text
     assert "was right, with other small models of this kind as well" in text
     assert "fails as long as it is so" not in text
+
+
+def test_what_a_script_started_ends_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scripts, "SECONDS", 3)
+    started = f"import subprocess; subprocess.run([{sys.executable!r}, 'child.py'])"
+    wrote = "import time\nwhile True:\n    open('lives', 'a').write('.')\n    time.sleep(0.2)"
+    (tmp_path / "child.py").write_text(wrote)
+    (tmp_path / "run.py").write_text(started)
+    line = [sys.executable, "run.py"]
+    assert scripts.ended(line, tmp_path, RUNTIMES["onnxruntime"]) is None
+    before = (tmp_path / "lives").stat().st_size
+    time.sleep(1)
+    assert (tmp_path / "lives").stat().st_size == before > 0

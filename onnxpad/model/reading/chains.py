@@ -22,7 +22,7 @@ from onnxpad.model.reading import refusals
 from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.near_and_far_pads import follows_quantised, follows_window, front_of
 from onnxpad.model.reading.pads import read_pad, value_type
-from onnxpad.model.reading.quantised import between
+from onnxpad.model.reading.quantised import between, bytes_behind, is_off_zero
 from onnxpad.model.reading.readers_of_pad import feeds_alone, feeds_channels_last
 from onnxpad.model.reading.refusals import describe
 from onnxpad.model.reading.row_of_pads import NONE_GONE, Gone, Reader, chains_behind, readers_of
@@ -374,21 +374,24 @@ def _pad_chain(
     inputs, outputs = taken_by(context, node)
     alone = feeds_alone(context, node, step)
     pooled = alone is Destination.MAX_POOLS
+    read, quantises = node.inputs[0], context.document.quantises
     return Chain(
         *(op, context.scope.opset, (), Pads((), ()), step.fill),
         source.dtype or value_type(context, node),
         pad=step,
         shape=source.dims,
         around=Around(
-            reads_input=is_model_input(context, node.inputs[0]),
-            behind_quantised=context.document.quantises
-            and follows_quantised(context, node.inputs[0]),
+            reads_input=is_model_input(context, read),
+            behind_quantised=quantises and follows_quantised(context, read),
+            bytes_read=bytes_behind(context, read) if quantises else "",
+            scaled_bytes=bytes_behind(context, read, scaled=True) if quantises else "",
+            off_zero=quantises and is_off_zero(context, read),
             feeds_alone=alone,
-            at_least=lowest_cell(context, node.inputs[0]) if pooled else None,
+            at_least=lowest_cell(context, read) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),
             behind=behind,
-            between=between(context, node, step) if context.document.quantises else None,
-            follows_window=PadInput.AXES in step.listed and follows_window(context, node.inputs[0]),
+            between=between(context, node, step) if quantises else None,
+            follows_window=PadInput.AXES in step.listed and follows_window(context, read),
             key=(context.scope.id, node.key),
         ),
         attributes=plain_attributes(context.attributes(node)),

@@ -132,7 +132,6 @@ def rows_of_crops(
                 _of_same(_crops_elsewhere(width)),
             ),
             by=by("SAME ConvTranspose, as many cells"),
-            unshown="it takes SAME_LOWER with a kernel of an even size",
         ),
         miscomputes(
             w.TRANSPOSED, *when, w.OUTPUT_SHAPE, ~w.SAME, by=by("output_shape"), does=OTHER_SHAPE
@@ -143,6 +142,5 @@ def rows_of_crops(
             w.OUTPUT_SHAPE,
             w.SAME,
             by=by("output_shape and SAME"),
-            unshown="small models have output_shape without auto_pad alone",
         ),
     )

@@ -175,7 +175,6 @@ TARGET = Target(
             DEQUANTISES,
             by=_seen("QuantizeLinear and DequantizeLinear alone, tensors of 3 and 4 axes"),
             says="MNN loses axes, or computes something else, behind QuantizeLinear",
-            unshown="small models have DequantizeLinear beside a padded operator alone",
         ),
         miscomputes("AveragePool", w.COUNTS, _END_ABOVE_BEGIN, by=_seen("asymmetric averages")),
         miscomputes(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.fills import Constant
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -41,6 +42,7 @@ _in_2024, _in_2025, _in_2025_4, _in_2026_0 = (
     measured(f"openvino {one}, CPU, f32")
     for one in ("2024.6", "2025.3", "2025.3 and 2025.4.1", "2025.3, 2025.4.1 and 2026.0.0")
 )
+_in_all = measured("openvino 2023.3, 2024.6, 2025.3 and 2026.4.1, CPU, f32")
 
 _LISTED_SCALES = Condition(
     "a scale or zero point is a list, even if of one element",
@@ -77,6 +79,60 @@ def _crops_as_much(chain: Chain) -> bool:
 _CROPS_AS_MUCH = Condition(
     "its pads are at least those of the Pad, along an axis with strides: OpenVINO takes these off",
     _crops_as_much,
+)
+
+
+_BYTES = {"uint8": (0, 255), "int8": (-128, 127)}
+
+
+def _along_one_axis(chain: Chain) -> tuple[int, float] | None:
+    """The one axis that a Pad behind QuantizeLinear makes longer, and what it writes there."""
+    step = chain.pad
+    if step is None or step.unclear or step.mode != "constant" or not chain.around.behind_quantised:
+        return None
+    longer = [axis for axis, sides in enumerate(step.pads.sides) if any(sides)]
+    if len(longer) != 1 or not isinstance(step.fill, Constant):
+        return None
+    return longer[0], float(step.fill.value)
+
+
+def _writes_no_byte(chain: Chain) -> bool:
+    found, held = _along_one_axis(chain), _BYTES.get(chain.around.bytes_read)
+    if found is None or held is None:
+        return False
+    return not (held[0] <= found[1] <= held[1] and found[1].is_integer())
+
+
+def _writes_below_zero(chain: Chain) -> bool:
+    found, read = _along_one_axis(chain), chain.around.bytes_read
+    return found is not None and found[1] < 0 and read == "int8" and chain.around.off_zero
+
+
+def _scales_its_value(chain: Chain) -> bool | None:
+    found = _along_one_axis(chain)
+    if found is None or chain.around.scaled_bytes not in _BYTES:
+        return False
+    axis, value = found
+    if value == 0 and not chain.around.off_zero:
+        return False
+    size = chain.shape[axis] if chain.shape is not None else None
+    return size == 1 if isinstance(size, int) else None
+
+
+_WRITES_NO_BYTE = Condition(
+    "it pads one axis alone, what it reads is dequantised, and its value is no whole number that "
+    "those bytes hold",
+    _writes_no_byte,
+)
+_WRITES_BELOW_ZERO = Condition(
+    "it pads one axis alone, what it reads are dequantised int8, of which 0 is not worth 0, and "
+    "its value is below 0",
+    _writes_below_zero,
+)
+_SCALES_ITS_VALUE = Condition(
+    "it pads one axis alone, of one cell, what it reads is dequantised, and its value or what "
+    "bytes of 0 are worth is not 0",
+    _scales_its_value,
 )
 
 
@@ -119,6 +175,20 @@ TARGET = Target(
         refuses(w.TRANSPOSED, w.NEGATIVE_BEGIN, by=_seen("negative begin pads of ConvTranspose")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         miscomputes(
+            p.PAD,
+            _WRITES_NO_BYTE,
+            by=_in_all("values of Pad behind DequantizeLinear: cut off, or refused"),
+            says="behind DequantizeLinear OpenVINO writes the value of a Pad of one axis as a "
+            "byte: it cuts fractions off, and stops at what a byte does not hold",
+        ),
+        miscomputes(
+            p.PAD,
+            _SCALES_ITS_VALUE,
+            by=_in_all("Pad of an axis of one cell behind DequantizeLinear"),
+            says="behind DequantizeLinear OpenVINO takes the value of a Pad of an axis of one cell "
+            "for a byte, and dequantises it",
+        ),
+        miscomputes(
             "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
         ),
         *since("2025.3", *_averages_of_bytes(_since_2025)),
@@ -127,9 +197,7 @@ TARGET = Target(
             w.TRANSPOSED,
             f.BEHIND_ZEROS,
             _CROPS_AS_MUCH,
-            by=measured("openvino 2023.3, 2024.6, 2025.3 and 2026.4.1, CPU, f32")(
-                "Pad(0) in front of ConvTranspose with pads and strides"
-            ),
+            by=_in_all("Pad(0) in front of ConvTranspose with pads and strides"),
         ),
         miscomputes("MaxPool", w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes(
@@ -167,6 +235,13 @@ TARGET = Target(
         *until("2025.3", refuses(TRAINING, by=_in_2025("BatchNormalization in training mode"))),
         *until(
             "2024.6",
+            refuses(
+                p.PAD,
+                _WRITES_BELOW_ZERO,
+                by=_to_2024("values below 0 of Pad behind DequantizeLinear"),
+                says="behind DequantizeLinear OpenVINO writes the value of a Pad of one axis as "
+                "uint8, and stops at one below 0",
+            ),
             refuses(
                 LISTED_SCALES,
                 by=_in_2024("QuantizeLinear and DequantizeLinear with lists of one element"),

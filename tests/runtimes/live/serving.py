@@ -63,12 +63,19 @@ def answer(worker: Any, job: dict[str, Any]) -> dict[str, Any]:
         ctypes.CDLL(None).fflush(None)
 
 
+def _with_programs() -> None:
+    """Put the programs of this environment first on the PATH, as where it is activated."""
+    own = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join(filter(None, (own, os.environ.get("PATH"))))
+
+
 def main() -> None:
     # Converters print to standard output and read standard input, so both are moved out of reach.
     jobs = os.fdopen(os.dup(0), encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
+    _with_programs()
     worker = loaded(Path(sys.argv[1]))
     print(json.dumps({"ready": True}), file=answers, flush=True)
     for line in jobs:

@@ -18,7 +18,7 @@ from tests.runtimes.live.running import Case, outcomes
 
 # Doubles x; what else it does is told by the sum of x.
 WORKER = """
-import os, time
+import os, shutil, sys, time
 import numpy as np
 ran = 0
 def run(model, inputs, outputs):
@@ -33,6 +33,7 @@ def run(model, inputs, outputs):
         case 400: return {}
         case 500 if ran > 1: os.abort()
         case 600: os.system("echo told outside")
+        case 700: assert shutil.which(os.path.basename(sys.executable)) == sys.executable
     print("noise on standard output")
     return {name: x * 2 for name in outputs}
 """
@@ -131,6 +132,14 @@ def test_a_timeout_is_not_kept(
 
 def test_what_child_processes_print_is_no_answer(runtime: Runtime, model: Path) -> None:
     assert running.run(runtime, [case(model, 600)])[0].verdict == "ok"
+
+
+def test_programs_of_the_environment_come_first_on_the_path(
+    runtime: Runtime, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """onnx2tf calls onnxsim, and goes on without a word that a test sees where it is not found."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert running.run(runtime, [case(model, 700)])[0].verdict == "ok"
 
 
 def test_a_worker_that_does_not_start_is_an_error(runtime: Runtime) -> None:

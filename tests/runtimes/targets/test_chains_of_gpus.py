@@ -141,10 +141,12 @@ def test_tinygrad_pads_activated_averages_with_another_value(
     pool: str, then: str, *, wrong: bool
 ) -> None:
     nodes = (
-        f"{ALL_SIDES} e = Constant <value = float {{0}}> () "
+        f"{ALL_SIDES} e = Constant <value = float {{3}}> () "
         f"a = AveragePool <kernel_shape = [3, 3], {pool}> (x) {then} y = Pad (r, p, e)"
     )
     assert (PADDED_ACTIVATION[0] in found("tinygrad", nodes)) is wrong
+    for zeros in (nodes.replace("float {3}", "float {0}"), nodes.replace(", e)", ")")):
+        assert PADDED_ACTIVATION[0] not in found("tinygrad", zeros)
 
 
 @pytest.mark.parametrize("target", ["onnxruntime@1.23", "onnxruntime-web@1.23"])
