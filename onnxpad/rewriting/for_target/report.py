@@ -61,6 +61,7 @@ class NoWay:
     "judgement.cures as try",
     "brought_by",
     "way as rewrite",
+    "with_sizes",
 )
 class NodeVerdict(NamedTuple):
     """A padded node, what the target does with it, and what a rewrite would do about that.
@@ -93,6 +94,11 @@ class NodeVerdict(NamedTuple):
         """The verdict as it stands in the JSON of the report."""
         found: dict[str, Any] = plain(self)
         return found
+
+    @property
+    def with_sizes(self) -> dict[str, Any] | None:
+        """What to say of dimensions so that there is a way, and the passes of that way."""
+        return {"dims": dict(self.facts), "passes": list(self.then)} if self.facts else None
 
     @property
     def open_batches(self) -> tuple[OpenBatch, ...]:
