@@ -483,7 +483,8 @@ def _told(
     for name in names:
         if one := planner(name, sizes):
             found = tuple(verdicts(survey, one, selected))
-            told[name] = found, opening(survey, one, selected, found)
+            opened = opening(survey, one, selected, found)
+            told[name] = opened.told_to(found), opened
     return told
 
 

@@ -22,6 +22,8 @@ LEVELS = ("fallback", "unknown", "refused", "wrong")
 """What a target does with a node, the mildest first."""
 _DEFAULT, _ALWAYS, TRAP = "refused", "off-device", "trap"
 _NAMED = 3
+_ALL_NAMED = 10
+"""Up to so many findings, all nodes are named."""
 
 fail_on = click.option(
     "--fail-on",
@@ -82,13 +84,16 @@ class Gate:
         self.kinds = frozenset(
             (*worst, _ALWAYS, *(TRAP for one in given["fail_on"] if one == TRAP))
         )
+        self._many = len(models) > 1
         self._device = given["device"]
         self._selects = bool(given["nodes"])
         self._writes: bool = given["write_baseline"]
         self._prunes: bool = given["prune_baseline"]
         self._baseline = _baseline(given["baseline"], models, writes=self._writes)
         self._speaks = bool(given["fail_on"] or given["baseline"] or given["sarif"])
-        self._seen = self._gone = 0
+        self._quiet = bool(given["as_json"])
+        self._seen = self._gone = self._told = 0
+        self._left_out: Counter[str] = Counter()
         self._repairs: Counter[str] = Counter()
 
     def gated(
@@ -141,18 +146,35 @@ class Gate:
         Each code is a line with the reason, and one with the command that repairs it. `record` is
         the report on the model.
         """
-        if not self._speaks or not gated.failing:
-            return
+        if self._speaks:
+            self._say(model, gated, record)
+
+    def say_of_one(self, model: str, gated: Gated, record: Mapping[str, Any]) -> None:
+        """The same about one of many models: a line is all that there is of it elsewhere.
+
+        Without a gate the first findings are told; `concluded` says how many are not.
+        """
+        failing = len(gated.failing)
+        if self._speaks or (not self._quiet and self._told + failing <= _ALL_NAMED):
+            self._told += failing
+            self._say(model, gated, record)
+        elif failing and not self._quiet:
+            self._left_out[model] += failing
+
+    def _say(self, model: str, gated: Gated, record: Mapping[str, Any]) -> None:
         codes: dict[str, list[Finding]] = {}
         for one in gated.findings:
             if one in gated.failing:
                 codes.setdefault(one.code, []).append(one)
+        most = _ALL_NAMED if len(gated.failing) <= _ALL_NAMED else _NAMED
         for code, found in codes.items():
-            said = f"fails: {model}: {_told(code, found, record)}"
+            self._left_out[model] += max(0, len(found) - most)
+            said = f"fails: {model}: {_told(code, found, record, most)}"
             say_with_try(said, repair(model, found[0], record))
 
     def concluded(self, status: int) -> int:
-        """Write the baseline, or say how it compares; the exit code."""
+        """Write the baseline, or say how it compares, and what was left out; the exit code."""
+        self._say_left_out()
         if self._baseline is None:
             return status
         if self._writes:
@@ -172,6 +194,16 @@ class Gate:
             are = "is" if self._gone == 1 else "are"
             say(f"{gone} {are} gone: --prune-baseline drops what is gone\n")
         return status
+
+    def _say_left_out(self) -> None:
+        """How many nodes no line named, and what names them."""
+        left = +self._left_out
+        if not left or self._writes:
+            return
+        models = f" in {counted(len(left), 'model')}" if self._many else ""
+        one = "inspect of one model alone" if self._many else "--json"
+        findings = counted(left.total(), "failing finding")
+        say(f"{findings}{models} not named above: {one} names every node\n")
 
     def _say_seen(self, path: str) -> None:
         """How many findings are known, for how many there is no way, and a command for the rest."""
@@ -217,12 +249,12 @@ def _baseline(path: str | None, models: Sequence[str], *, writes: bool) -> Basel
     return read_baseline(path) if Path(path).exists() else Baseline(path, {})
 
 
-def _told(code: str, found: Sequence[Finding], record: Mapping[str, Any]) -> str:
-    """'opencv:wrong 'c', 'd': why', with the reason that most of them have."""
+def _told(code: str, found: Sequence[Finding], record: Mapping[str, Any], most: int) -> str:
+    """'opencv:wrong 'c', 'd': why', with the reason that most of them have, `most` by name."""
     reasons = _reasons(code, record)
     known = Counter(one.reason or reasons.get(one.node, "") for one in found)
     reason, _ = known.most_common(1)[0]
-    nodes = few([f"'{one.node}'" for one in found], _NAMED)
+    nodes = few([f"'{one.node}'" for one in found], most)
     return f"{code} {nodes}{f': {reason}' if reason else ''}"
 
 

@@ -185,7 +185,7 @@ def _gated(checks: gate.Gate, outcome: Outcome) -> tuple[Outcome, Callable[[], N
         code=FINDINGS if told.failing else FINE,
         record={**outcome.record, **told.to_json()},
     )
-    return outcome, partial(checks.say_why, outcome.file, told, outcome.record)
+    return outcome, partial(checks.say_of_one, outcome.file, told, outcome.record)
 
 
 def _found(record: Mapping[str, Any]) -> tuple[Finding, ...]:

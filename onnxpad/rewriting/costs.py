@@ -52,9 +52,16 @@ class Cost:
         return self.multiply_adds + moved + MULTIPLY_ADDS_PER_OPERATOR * self.operators
 
     def __str__(self) -> str:
-        return (
-            f"{self.multiply_adds:+,} multiply-adds, {self.bytes_moved:+,} bytes moved, "
-            f"{self.operators:+} operators"
+        """'36 fewer multiply-adds, 1,024 more bytes moved, 1 more operator'."""
+        counts = (
+            (self.multiply_adds, "multiply-add", "multiply-adds"),
+            (self.bytes_moved, "byte moved", "bytes moved"),
+            (self.operators, "operator", "operators"),
+        )
+        return ", ".join(
+            f"{abs(count):,} {'more' if count > 0 else 'fewer'} {one if abs(count) == 1 else many}"
+            for count, one, many in counts
+            if count
         )
 
 

@@ -11,7 +11,7 @@ from onnxpad.padding.effective_pads import without_windows
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch, Row, every
-from onnxpad.runtimes.conditions.windows import NEGATIVE_PADS
+from onnxpad.runtimes.conditions.windows import NEGATIVE_PADS, at_possible_sizes
 from onnxpad.runtimes.targets import Target
 
 _FALLS_BACK = Answer.FALLS_BACK
@@ -26,7 +26,8 @@ class Judgement:
     """One answer; `rows` are the facts behind it, `reason` says them in words.
 
     `open_batch` is set where the size of the batch alone keeps it from being another, `by` names
-    the runtimes that stand in the way where several were asked.
+    the runtimes that stand in the way where several were asked. `at_some_sizes`: sizes that the
+    model leaves open decide it, and there are some at which no row holds.
     """
 
     answer: Answer
@@ -34,6 +35,7 @@ class Judgement:
     rows: tuple[Row, ...] = ()
     open_batch: OpenBatch | None = None
     by: tuple[str, ...] = ()
+    at_some_sizes: bool = False
 
     @property
     def is_blanket(self) -> bool:
@@ -42,9 +44,10 @@ class Judgement:
 
     @property
     def does(self) -> str:
-        """What the target does with the node, behind its name: 'refuses it'."""
+        """What the target does with the node, or may do, behind its name: 'refuses it'."""
         own = {row.does for row in self.rows if row.does}
-        return own.pop() if len(own) == 1 else self.answer.does
+        usual = f"may {_MAY[self.answer]}" if self.at_some_sizes else self.answer.does
+        return own.pop() if len(own) == 1 else usual
 
     @property
     def sentence(self) -> str:
@@ -88,7 +91,8 @@ def judge(target: Target, chain: Chain) -> Judgement:
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
         holding = tuple(row for row, holds in found if holds and row.answer is answer)
         if holding and not _outweighed(holding, [row for row, holds in found if holds]):
-            return Judgement(answer, _reasons(holding, chain), holding)
+            some = answer.fails and _spares_sizes(holding, chain)
+            return Judgement(answer, _reasons(holding, chain), holding, at_some_sizes=some)
     doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
     if doubtful:
         return _open(doubtful, chain, target)
@@ -105,6 +109,18 @@ def judge(target: Target, chain: Chain) -> Judgement:
         return Judgement(Answer.TAKES, "", taking)
     what = f"{chain.op.title} with negative pads" if crops else chain.op.title
     return Judgement(Answer.UNKNOWN, _UNTESTED.format(what, target.name))
+
+
+def _spares_sizes(rows: Sequence[Row], chain: Chain) -> bool:
+    """Whether none of `rows` holds at some of the sizes that the model leaves open.
+
+    Rows about what the file leaves open hold at all of them.
+    """
+    if any(row.asks_for_sizes for row in rows):
+        return False
+    return any(
+        all(every(row.when, one) is False for row in rows) for one in at_possible_sizes(chain)
+    )
 
 
 def _outweighed(rows: Sequence[Row], holding: Sequence[Row]) -> bool:

@@ -23,7 +23,6 @@ _NAMES_FOR = ("refused", "failing", "different", "unverified", "not known")
 _TRAPS_SHOWN = 3
 _WHAT_TO_DO = {
     "with traps": "inspect of one of them alone names the nodes and the command that mends them",
-    "failing": "inspect of one alone, or --fail-on refused --fail-on wrong, names the nodes",
     "not known": "no finding unless --fail-on unknown is given; the lines above say what to add",
 }
 
@@ -111,9 +110,19 @@ def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, str
     more = f"; {counted(others, 'other')} for another reason" if others else ""
     opening = found.fitting.opening if found.fitting else None
     said = tries(found.target, opening, unfit) if opening else ()
-    alone = f"no form that onnxpad writes is taken; --target {found.target} with this model alone "
-    alone += "says what is nearest"
-    return f"{op} {named(nodes)}: {reason}{more}", said[0] if said else alone
+    tried = said[0] if said else _nearest(found, unfit)
+    return f"{op} {named(nodes)}: {reason}{more}", tried
+
+
+def _nearest(found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:
+    """What to read about nodes for which nothing is to be done."""
+    from onnxpad.rewriting.for_target.report import NoWay
+
+    stuck = "no form that onnxpad writes is taken"
+    if any(one.way.passes for one in unfit if isinstance(one.way, NoWay)):
+        return f"{stuck}; --target {found.target} with this model alone says what is nearest"
+    said = " and ".join(f"onnxpad explain {name}" for name in found.target.split(" + "))
+    return f"{stuck}: {said}"
 
 
 def validation_line(before: str, after: str, found: Validation) -> str:

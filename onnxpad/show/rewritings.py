@@ -214,7 +214,7 @@ def fitting_text(rewriting: Rewriting) -> str:
         for (op, said), nodes in alike.items()
     ]
     if plans:
-        sizes = f", with {NOMINAL} for each of {', '.join(found.open_sizes)}"
+        sizes = f"; open sizes ({', '.join(found.open_sizes)}) were taken as {NOMINAL}"
         at = visible(sizes) if found.open_sizes else ""
         lines.append(f"cost: {'nothing' if found.cost == Cost() else f'{found.cost}{at}'}")
     lines.append(taken_text(rewriting))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from onnxpad.inspection import KINDS
+from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.traps import TrapRule, all_rules
@@ -160,12 +161,17 @@ def _way(verdict: Record) -> str:
         cost = Cost(**way["cost"])
         limits = " (not for onnxruntime)" if way["alone"] else ""
         return f"{', '.join(way['passes'])}{limits}{'' if cost == Cost() else f': {cost}'}"
-    if verdict["verdict"] == Answer.UNKNOWN:
+    with_sizes = verdict["with_sizes"]
+    is_open, left = verdict["verdict"] == Answer.UNKNOWN, way["remaining"]
+    if is_open and not (with_sizes and with_sizes["passes"]):
         return "left as it is"
-    left = way["remaining"]
+    granted = ""
     if left and way["nearest"] and all(one["verdict"] == Answer.UNKNOWN for one in left):
-        return f"no way; {', '.join(way['nearest'])} with --allow-unknown"
-    return "no way"
+        granted = "" if is_open else f"; {', '.join(way['nearest'])} with --allow-unknown"
+    if with_sizes:
+        said = facts_text(tuple(with_sizes["dims"].items()))
+        return f"with {said}: {', '.join(with_sizes['passes']) or 'taken as it is'}{granted}"
+    return f"no way{granted}"
 
 
 def _result(record: Record, finding: Record, rule: str, text: str) -> dict[str, Any]:

@@ -97,10 +97,13 @@ def _fails(verdict: NodeVerdict) -> bool:
 
 
 def _mended(found: Sequence[NodeVerdict]) -> str:
-    """What a rewrite would do about the nodes that fail: 'mends 4, no way for 1'."""
-    ways = Counter(isinstance(one.way, NoWay) for one in found if _fails(one))
-    parts = [f"mends {ways[False]}" if ways[False] else ""]
-    parts.append(f"no way for {ways[True]}" if ways[True] else "")
+    """What a rewrite would do about nodes that fail: 'mends 4, no way for 1'."""
+    stuck = [one for one in found if _fails(one) and isinstance(one.way, NoWay)]
+    mended = sum(map(_fails, found)) - len(stuck)
+    open_ = sum(bool(one.facts) for one in stuck)
+    parts = [f"mends {mended}" if mended else ""]
+    parts.append(f"mends {open_} once sizes are said (--dim)" if open_ else "")
+    parts.append(f"no way for {len(stuck) - open_}" if len(stuck) > open_ else "")
     return ", ".join(filter(None, parts)) or "nothing to do"
 
 
@@ -211,16 +214,25 @@ def way_text(verdict: NodeVerdict) -> str:
             return f"{', '.join(passes)}{limits}{costs}"
         case None if verdict.judgement.answer is Answer.FALLS_BACK:
             return "what there is with --require-device"
-        case NoWay() if verdict.judgement.answer.is_open:
+        case NoWay() if verdict.judgement.answer.is_open and not verdict.then:
             return "left as it is"
         case NoWay(passes) if batches := verdict.open_batches:
             return f"{_where_it_is_one(batches)}: {', '.join(passes)}"
+        case NoWay(passes) if verdict.facts:
+            granted = f"; {', '.join(passes)} with --allow-unknown"
+            return f"{_with_sizes(verdict)}{granted if verdict.waits_for_knowledge else ''}"
         case NoWay(passes) if verdict.waits_for_knowledge:
             return f"no way; {', '.join(passes)} with --allow-unknown"
         case NoWay():
             return "no way"
         case _:
             return "-"
+
+
+def _with_sizes(verdict: NodeVerdict) -> str:
+    """'with --dim 'height%2=0': explicit-pads'."""
+    passes = ", ".join(verdict.then) or "taken as it is"
+    return f"with {visible(facts_text(verdict.facts))}: {passes}"
 
 
 def _where_it_is_one(batches: Sequence[OpenBatch]) -> str:
@@ -298,8 +310,14 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
     if verdict.judgement.answer is Answer.UNKNOWN:
         head = f"unknown: {target}, {verdict.op} {nodes}"
         return note(head, f"{verdict.judgement.sentence} (left as it is)")
-    head = f"no way: {target}, {verdict.op} {nodes}"
     found = verdict.judgement
+    if verdict.facts:
+        head = f"not as it is: {target}, {verdict.op} {nodes}"
+        said = found.sentence if found.by else f"{target} {found.sentence}"
+        then = f"{' and '.join(verdict.then)} writes it" if verdict.then else "it is taken as it is"
+        hint = f"{facts_text(verdict.facts)}, with which {then}"
+        return note(head, said, hints=(hint, *cures(found.rows)))
+    head = f"no way: {target}, {verdict.op} {nodes}"
     reason = found.reason if found.by else f"{target} {found.does}: {found.reason}"
     hints = cures(verdict.judgement.rows)
     if isinstance(verdict.way, NoWay) and verdict.way.passes:
@@ -309,7 +327,8 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
                 (obstacle.op, obstacle.judgement.reason) for obstacle in verdict.way.remaining
             )
         )
-        reason += f". Nearest: {', '.join(verdict.way.passes)}. Blocked: {left}"
+        nearest = f"The nearest form is that of {' and '.join(verdict.way.passes)}"
+        reason += f". {nearest}; what still stands in its way: {left}"
     return note(head, reason, hints=hints)
 
 

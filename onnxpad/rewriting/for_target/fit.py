@@ -99,8 +99,7 @@ def fit(
     final = (*(one for one in left if one.node not in ours), *written)
     cost = work_of(session.typed_contexts()) - before
     opened = opening(session, planner, selected, final)
-    helped = {one.node for one in final if isinstance(one.way, NoWay)} - opened.left
-    final = tuple(one._replace(facts=opened.facts) if one.node in helped else one for one in final)
+    final = opened.told_to(final)
     failing = {one.node for one in final}
     return Fitted(
         tuple(plans),

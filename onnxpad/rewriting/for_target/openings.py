@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from math import lcm
+from typing import NamedTuple
 
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import Symbol
@@ -13,7 +14,7 @@ from onnxpad.model.reading.divisors import Divisors, hanging_on_sizes, settling_
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import effective_pads, settling
-from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening
+from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.rewriting.for_target.verdicts import verdicts
@@ -42,9 +43,16 @@ def opening(
     most = trial.settled(strongest)
     for facts in (*weaker, strongest) if most else ():
         if best.settled < most and (number := trial.settled(facts)) > best.settled:
-            left = trial.left(facts)
-            best = best._replace(facts=tuple(facts.items()), settled=number, left=left)
+            left, ways = trial.left(facts), tuple(trial.ways(facts))
+            best = Opening(len(stuck), tuple(facts.items()), number, granted, left, ways)
     return best
+
+
+class _Left(NamedTuple):
+    """The nodes that are `stuck`, and the `passes` of those with a way."""
+
+    stuck: frozenset[Address]
+    passes: Mapping[Address, tuple[str, ...]]
 
 
 class _Trial:
@@ -62,7 +70,7 @@ class _Trial:
         self._selected = selected
         self._stuck = stuck
         self._hopeful = hopeful
-        self._known: dict[tuple[tuple[str, int | str], ...], frozenset[Address]] = {}
+        self._known: dict[tuple[tuple[str, int | str], ...], _Left] = {}
 
     def settled(self, facts: DimFacts) -> int:
         """How many of the hopeful nodes are no longer stuck; 0 where others then are."""
@@ -71,20 +79,33 @@ class _Trial:
 
     def left(self, facts: DimFacts) -> frozenset[Address]:
         """The nodes that are stuck with these facts."""
+        return self._with(facts).stuck
+
+    def ways(self, facts: DimFacts) -> Iterator[tuple[Address, tuple[str, ...]]]:
+        """The passes with which the hopeful nodes that these facts settle are taken."""
+        found = self._with(facts)
+        for node in self._hopeful - found.stuck:
+            yield node, found.passes.get(node, ())
+
+    def _with(self, facts: DimFacts) -> _Left:
         key = tuple(facts.items())
         if key not in self._known:
-            self._known[key] = frozenset(self._tried(facts) if facts else self._stuck)
+            self._known[key] = self._tried(facts) if facts else _Left(frozenset(self._stuck), {})
         return self._known[key]
 
-    def _tried(self, facts: DimFacts) -> set[Address]:
+    def _tried(self, facts: DimFacts) -> _Left:
         known = copy(self._survey)
         try:
             known.learn(facts)
         except (ModelError, RequestError):  # these sizes contradict the model
-            return self._stuck
+            return _Left(frozenset(self._stuck), {})
         sizes = beyond_batch(self._survey.document.model, facts)
-        after = verdicts(known, self._assuming if sizes else self._planner, self._selected)
-        return {one.node for one in after if isinstance(one.way, NoWay)}
+        planner = self._assuming if sizes else self._planner
+        after = list(verdicts(known, planner, self._selected))
+        return _Left(
+            frozenset(one.node for one in after if isinstance(one.way, NoWay)),
+            {one.node: one.way.passes for one in after if isinstance(one.way, PassPlan)},
+        )
 
 
 def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -60,12 +61,14 @@ class NoWay:
     "judgement.cures as try",
     "brought_by",
     "way as rewrite",
+    "with_sizes",
 )
 class NodeVerdict(NamedTuple):
     """A padded node, what the target does with it, and what a rewrite would do about that.
 
     `brought_by` is set where it is a node without padding that this pass of the user wrote,
-    `facts` are what to say of dimensions so that there is a way.
+    `facts` are what to say of dimensions so that there is a way, `then` the passes of that way,
+    none where the target takes the node as it is.
     """
 
     node: Address
@@ -74,6 +77,7 @@ class NodeVerdict(NamedTuple):
     way: PassPlan | NoWay | None = None
     brought_by: str = ""
     facts: tuple[tuple[str, int | str], ...] = ()
+    then: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"<{self}>"
@@ -102,6 +106,11 @@ class NodeVerdict(NamedTuple):
         return found
 
     @property
+    def with_sizes(self) -> dict[str, Any] | None:
+        """What to say of dimensions so that there is a way, and the passes of that way."""
+        return {"dims": dict(self.facts), "passes": list(self.then)} if self.facts else None
+
+    @property
     def open_batches(self) -> tuple[OpenBatch, ...]:
         """The batch where its size alone is in the way, of the node or of what is nearest to it."""
         if self.judgement.answer.is_open:
@@ -126,8 +135,9 @@ class NodeVerdict(NamedTuple):
 class Opening(NamedTuple):
     """What a user can add to the request, for some of the nodes without a way.
 
-    With `facts` about dimensions `settled` of `stuck` nodes are taken or have a way, and those at
-    `left` are not; taking for granted what is not known of the target settles `granted` of them.
+    With `facts` about dimensions `settled` of `stuck` nodes are taken or have a way, whose passes
+    are in `ways`, and those at `left` are not; taking for granted what is not known of the target
+    settles `granted` of them.
     """
 
     stuck: int = 0
@@ -135,8 +145,17 @@ class Opening(NamedTuple):
     settled: int = 0
     granted: int = 0
     left: frozenset[Address] = frozenset()
+    ways: tuple[tuple[Address, tuple[str, ...]], ...] = ()
 
     @property
     def dims(self) -> dict[str, int | str]:
         """The facts by the name of the dimension."""
         return dict(self.facts)
+
+    def told_to(self, found: Iterable[NodeVerdict]) -> tuple[NodeVerdict, ...]:
+        """The same, where the facts settle a node with them and the passes that it then takes."""
+        ways = dict(self.ways)
+        return tuple(
+            one._replace(facts=self.facts, then=ways[one.node]) if one.node in ways else one
+            for one in found
+        )

@@ -117,7 +117,13 @@ def _open_batch(chain: Chain) -> OpenBatch:
     return OpenBatch(size.root if isinstance(size, Symbol) and size.name == size.root else "")
 
 
-BATCH_ABOVE_ONE = Condition("the batch is not 1", _batch, asks=_open_batch, lasting=True)
+BATCH_ABOVE_ONE = Condition(
+    "the batch is not 1",
+    _batch,
+    cure="export the model with a batch of 1, and run it once for each sample",
+    asks=_open_batch,
+    lasting=True,
+)
 
 LOSES_THE_FIRST = Condition.remedy(
     "onnxruntime fuses both with the Conv, and loses the first; that is not about padding",

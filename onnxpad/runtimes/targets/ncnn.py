@@ -65,6 +65,7 @@ _CHANNEL_AXIS = Condition(
     p.of_step(lambda s: len(s.pads.begins) > 2 and bool(s.pads.begins[1] or s.pads.ends[1])),
 )
 _ABOVE_TWO_AXES = replace(~t.tensor_rank(1, 2), lasting=True)
+_PADS_UNCOUNTED = (w.PADDED & ~w.COUNTS).called("it pads while count_include_pad is 0")
 _PADS_NOTHING = Condition(
     "all its pads are 0", p.of_step(lambda s: not s.unclear and not any(s.pads.flat))
 )
@@ -234,7 +235,10 @@ TARGET = Target(
         ),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
         miscomputes(
-            (*w.WINDOWS, *p.PAD), t.BATCH_ABOVE_ONE, _ABOVE_TWO_AXES, by=_seen("batches of 2")
+            (*w.WINDOWS, *p.PAD),
+            t.BATCH_ABOVE_ONE,
+            _ABOVE_TWO_AXES,
+            by=_seen("models run with a batch of 2"),
         ),
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
         miscomputes(
@@ -255,17 +259,17 @@ TARGET = Target(
         refuses(w.POOLS, w.SAME_NEGATIVE, w.SAME, by=_seen("SAME pools that leave cells out")),
         miscomputes(
             "MaxPool",
+            _BEGINS_UNLIKE_STRIDE_ONE | w.CEIL_MODE,
             w.SAME,
             w.STRIDED,
             ~w.SAME_NEGATIVE,
-            _BEGINS_UNLIKE_STRIDE_ONE | w.CEIL_MODE,
             by=_seen("SAME pools with strides: begin pads as with stride 1"),
         ),
         miscomputes(
             "AveragePool",
+            _PADS_UNCOUNTED | _BEGINS_UNLIKE_STRIDE_ONE | _WINDOW_MORE,
             w.SAME,
             ~w.SAME_NEGATIVE,
-            (w.PADDED & ~w.COUNTS) | _BEGINS_UNLIKE_STRIDE_ONE | _WINDOW_MORE,
             by=_seen("SAME averages"),
         ),
         miscomputes(

@@ -201,7 +201,6 @@ TARGET = Target(
             by=_seen("SAME: pads as with stride 1 and without dilation"),
             says="OpenCV pads SAME as SAME_UPPER without stride and dilation",
         ),
-        miscomputes(("Conv", *w.POOLS), w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
         miscomputes(
             "QLinearConv",
             _SIGNED_BYTES,

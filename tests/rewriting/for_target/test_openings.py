@@ -148,7 +148,10 @@ def test_a_batch_of_an_unnamed_dimension_is_quoted(capsys: Captured, tmp_path: P
 
 def test_inspect_names_the_form_that_is_only_not_known(sizes: Path, capsys: Captured) -> None:
     assert run(["inspect", str(sizes), "--target", "opencv"]) == 1
-    assert "no way; runtime-pads with --allow-unknown" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "with --dim 'h%2=0' --dim 'w0%2=0': explicit-pads; runtime-pads with --allow" in shown
+    assert "no way" not in shown
+    assert "may compute wrong numbers: OpenCV pads SAME" in shown
     record = inspect(sizes, target="opencv").to_json()
     assert record["openings"]["opencv"]["dims"] == {"h": "%2=0", "w0": "%2=0"}
 
@@ -163,7 +166,7 @@ def test_sarif_tells_what_is_left_from_no_way(
     for result in results:
         said = result["message"]["text"].rpartition(f"rewrite --target {target}: ")[2]
         wanted = "left as it is" if result["ruleId"] == "unknown" else "no way"
-        assert said.split(";")[0].rstrip(".") == wanted
+        assert said.split(";")[0].rstrip(".") == wanted or said.startswith("with --dim '")
 
 
 def test_an_opset_comes_with_its_cure(capsys: Captured, tmp_path: Path) -> None:
@@ -233,3 +236,12 @@ def test_every_computed_pad_that_the_divisors_settle_says_so() -> None:
     found = inspect(net.model())
     hints = [node.hints[-1] for node in found.nodes if node.pads is None]
     assert hints == ["--dim 'H%8=0' --dim 'W%8=0'"] * 2
+
+
+def test_rewrite_names_the_way_that_sizes_open(sizes: Path, capsys: Captured) -> None:
+    assert run(["rewrite", str(sizes), "--target", "opencv", "--check"]) == 1
+    shown = capsys.readouterr().out
+    assert "no way" not in shown
+    assert "not as it is: opencv, Conv 'first': opencv may compute wrong numbers: " in shown
+    with_sizes = "--dim 'h%2=0' --dim 'w0%2=0', with which explicit-pads writes it"
+    assert f"  try     {with_sizes}\n" in shown

@@ -318,7 +318,9 @@ def test_costs_are_computed_and_decide() -> None:
     best = cheapest(site.chain)
     assert not isinstance(best, Skip)
     assert best[0].cost == min(found.values(), key=lambda cost: cost.weight) == found["the kernel"]
-    assert str(found["a Slice"]) == ("+47,952 multiply-adds, +1,605,504 bytes moved, +1 operators")
+    assert str(found["a Slice"]) == (
+        "47,952 more multiply-adds, 1,605,504 more bytes moved, 1 more operator"
+    )
     assert kinds(rewritten_model(model, ANY)) == ["Conv"]
 
 

@@ -1,4 +1,4 @@
-"""SAME on axes whose kernel is below their stride, in OpenCV's classic engine and in tflite."""
+"""SAME with strides and dilations, where runtimes pad as if there were none or not at all."""
 
 from __future__ import annotations
 
@@ -25,16 +25,27 @@ FAILURES: dict[Answer, Verdict] = {
 
 
 class Layer(NamedTuple):
-    """Sizes of the spatial axes; kernel and stride of each."""
+    """Sizes of the spatial axes; kernel, stride and dilation of each."""
 
     operator: str
     sizes: tuple[int | str, ...]
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
     auto_pad: str = UPPER
+    dilations: tuple[int, ...] = (1, 1, 1)
 
 
 SAID = {
+    "opencv": {
+        Layer("Conv", (8, 12), (1, 3), (3, 3), UPPER, (1, 2)): Answer.TAKES,
+        Layer("Conv", (12, 12), (2, 2), (2, 2), UPPER, (2, 2)): Answer.TAKES,
+        Layer("Conv", (6, 6), (2, 2), (3, 3), LOWER, (2, 2)): Answer.TAKES,
+        Layer("MaxPool", (12, 12), (2, 2), (2, 2), UPPER, (2, 2)): Answer.TAKES,
+        Layer("Conv", (12, 12), (2, 2), (2, 2), LOWER, (2, 2)): Answer.MISCOMPUTES,
+        Layer("Conv", (12, 12), (3, 3), (1, 1), UPPER, (2, 2)): Answer.MISCOMPUTES,
+        Layer("Conv", (8, 10), (1, 3), (3, 3), UPPER, (1, 2)): Answer.MISCOMPUTES,
+        Layer("MaxPool", (12, 12), (3, 3), (1, 1), LOWER, (2, 2)): Answer.MISCOMPUTES,
+    },
     "opencv-classic": {
         Layer("Conv", (13, 13), (3, 3), (4, 4)): Answer.MISCOMPUTES,
         Layer("Conv", (17, 17), (4, 4), (5, 5)): Answer.MISCOMPUTES,
@@ -66,9 +77,11 @@ CASES = [(target, *one) for target, layers in SAID.items() for one in layers.ite
 def model(layer: Layer) -> onnx.ModelProto:
     rank = len(layer.sizes)
     conv = layer.operator == "Conv"
+    dilations = list(layer.dilations[:rank])
+    spread = f", dilations={dilations}" if max(dilations) > 1 else ""
     made = text_model(
         f'y = {layer.operator} <auto_pad="{layer.auto_pad}", kernel_shape={list(layer.kernel)}, '
-        f"strides={list(layer.strides)}> (x{', w' * conv})",
+        f"strides={list(layer.strides)}{spread}> (x{', w' * conv})",
         inputs=f"float[1, 4, {', '.join(map(str, layer.sizes))}] x",
         outputs=f"float[{', '.join('abcde'[: rank + 2])}] y",
     )
@@ -93,6 +106,14 @@ def test_open_sizes_count_as_the_worst_that_they_may_be() -> None:
     assert answer("opencv-classic", opened) is Answer.MISCOMPUTES
     opened = Layer("Conv", ("h", "w"), (2, 2), (4, 4))
     assert answer("opencv-classic", opened) is Answer.TAKES
+
+
+def test_what_some_sizes_spare_may_be_wrong_and_what_none_does_is() -> None:
+    for stride, says in ((2, "may compute wrong numbers: "), (1, "computes wrong numbers: ")):
+        opened = Layer("Conv", ("h", "w"), (2, 2), (stride, stride), UPPER, (2, 2))
+        (found,) = inspect(model(opened), target="opencv").targets["opencv"]
+        assert found.judgement.answer is Answer.MISCOMPUTES
+        assert found.judgement.sentence.startswith(says)
 
 
 @pytest.mark.sweep
