@@ -238,7 +238,7 @@ TARGET = Target(
             (*w.WINDOWS, *p.PAD),
             t.BATCH_ABOVE_ONE,
             _ABOVE_TWO_AXES,
-            by=_seen("models run with a batch of 2"),
+            by=_seen("batches of 2"),
         ),
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
         miscomputes(
