@@ -651,3 +651,43 @@ def test_mnn_adds_in_front_of_relu(nodes: str, *, wrong: bool) -> None:
         f"{{ c = Conv <kernel_shape=[1, 1], strides=[1, 1], pads=[0, 0, 0, 0]> (x, w) {nodes} }}"
     )
     assert (RECTIFIED_SUMS[0] in answers(model, "mnn")) is wrong
+
+
+@pytest.mark.parametrize("op", ["Conv", "MaxPool", "AveragePool"])
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "pads", "wrong"),
+    [
+        *((9, 3, 2, [0, 1], False), (9, 3, 2, [1, 2], False), (8, 3, 3, [1, 0], False)),
+        *((9, 3, 2, [1, 0], True), (9, 3, 1, [0, 1], True), (8, 3, 2, [0, 1], True)),
+        *((10, 3, 3, [2, 1], False), (10, 3, 2, [1, 2], True)),
+    ],
+)
+def test_opencv_takes_end_pads_of_lines_for_the_begin(  # noqa: PLR0913, PLR0917  its facts
+    op: str, size: int, kernel: int, stride: int, pads: list[int], *, wrong: bool
+) -> None:
+    given = {"kernel_shape": [kernel], "strides": [stride], "pads": pads}
+    model = chain(17, [1, 3, size], (op, [weights(4, 3, kernel)] * (op == "Conv"), given))
+    found = answers(model, "opencv-classic")[op]
+    assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "pads", "stride", "wrong"),
+    [
+        *(([3, 3], [1, 1, 1, 1], 1, False), ([5, 3], [2, 1, 2, 1], 1, False)),
+        *(([3, 3], [1, 1, 1, 1], 2, True), ([5, 5], [1, 1, 1, 1], 1, True)),
+        *(([3, 2], [1, 0, 1, 0], 1, True), ([3, 3], [1, 1, 0, 1], 1, True)),
+    ],
+)
+def test_onnx2keras_pads_pools_with_0_unless_keras_pads_them(
+    kernel: list[int], pads: list[int], stride: int, *, wrong: bool
+) -> None:
+    given = {"kernel_shape": kernel, "strides": [stride] * 2, "pads": pads}
+    found = answers(chain(11, [1, 3, 9, 8], ("MaxPool", [], given)), "onnx2keras")["MaxPool"]
+    assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+def test_onnx2keras_pads_strided_volumes() -> None:
+    given = {"kernel_shape": [3, 3, 3], "strides": [2, 1, 2], "pads": [1, 0, 1, 1, 0, 1]}
+    model = chain(11, [1, 3, 9, 8, 7], ("Conv", [weights(4, 3, 3, 3, 3)], given))
+    assert answers(model, "onnx2keras")["Conv"] is Answer.TAKES
