@@ -24,6 +24,7 @@ _BEGINS_OF_HALF_THE_KERNEL = Condition(
             axis.kernel == 2 * begin + 1 for axis, begin in zip(c.axes, pads.begins, strict=True)
         )
     ),
+    "its begin pads are not half of an odd kernel",
 )
 _ALL = (*w.WINDOWS, *p.PAD)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.fills import Constant
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -80,6 +81,41 @@ _CROPS_AS_MUCH = Condition(
 )
 
 
+def _in_front(chain: Chain) -> Pads | None:
+    """What a Pad in front adds along the spatial axes; None for one that stays a Pad."""
+    step = chain.around.front[0].pad if chain.around.front else chain.pad
+    if step is None:
+        return Pads.zero(chain.rank)
+    flat, begins, ends = step.pads.flat, step.pads.begins, step.pads.ends
+    outer = any((*begins[:2], *ends[:2]))
+    if len(begins) != chain.rank + 2 or outer or min(flat) < 0 or step.fill != Constant(0):
+        return None
+    return Pads(begins[2:], ends[2:]) if step.mode == "constant" else None
+
+
+def _strides_pass_pads(chain: Chain, own: Pads) -> bool:
+    """Whether other cells are read where the strides hold in front of the pads.
+
+    One cell at the end makes no difference where the strides divide the size.
+    """
+    front = _in_front(chain) if chain.around.moving_strides else None
+    if front is None:
+        return False
+    sides = zip(chain.sides(own + front), front.sides, chain.around.moving_strides, strict=True)
+    for (axis, begin, end), more, stride in sides:
+        divided = isinstance(axis.size, int) and (axis.size - sum(more)) % stride == 0
+        if stride > 1 and (begin or end > 1 or (end and not divided)):
+            return True
+    return False
+
+
+_STRIDES_PASS_PADS = Condition(
+    "its kernel is 1, and OpenVINO moves its strides, or those of one behind it, past its pads to "
+    "the operator in front",
+    w.of_pads(_strides_pass_pads),
+)
+
+
 def _averages_of_bytes(by: Callable[[str], Evidence], *when: Condition) -> tuple[Row, ...]:
     return (
         miscomputes(
@@ -129,6 +165,14 @@ TARGET = Target(
             _CROPS_AS_MUCH,
             by=measured("openvino 2023.3, 2024.6, 2025.3 and 2026.4.1, CPU, f32")(
                 "Pad(0) in front of ConvTranspose with pads and strides"
+            ),
+        ),
+        miscomputes(
+            ("Conv", *w.QUANTISED),
+            _STRIDES_PASS_PADS,
+            ~t.SPATIAL_SIZES_LEFT_OPEN,
+            by=measured("openvino 2023.3, 2024.6, 2025.3 and 2026.4.1, CPU, f32")(
+                "padded convolutions with strides and a kernel of 1, 230 models"
             ),
         ),
         miscomputes("MaxPool", w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),

@@ -662,7 +662,7 @@ def test_mnn_adds_in_front_of_relu(nodes: str, *, wrong: bool) -> None:
         *((10, 3, 3, [2, 1], False), (10, 3, 2, [1, 2], True)),
     ],
 )
-def test_opencv_takes_end_pads_of_lines_for_the_begin(  # noqa: PLR0913, PLR0917  its facts
+def test_opencv_takes_end_pads_of_lines_for_the_begin(
     op: str, size: int, kernel: int, stride: int, pads: list[int], *, wrong: bool
 ) -> None:
     given = {"kernel_shape": [kernel], "strides": [stride], "pads": pads}
