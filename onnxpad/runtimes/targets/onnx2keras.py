@@ -74,8 +74,8 @@ TARGET = Target(
         miscomputes(
             "MaxPool",
             w.PADDED,
-            ~_BEGINS_OF_HALF_THE_KERNEL | w.STRIDED,
             ~f.NEVER_NEGATIVE,
+            ~_BEGINS_OF_HALF_THE_KERNEL | w.STRIDED,
             ~t.element_type("uint8"),
             by=_seen("padded MaxPool: the padding is 0"),
         ),
