@@ -280,7 +280,7 @@ TARGET = Target(
         miscomputes(
             "AveragePool",
             w.COUNTS,
-            w.PADDED,
+            w.PADDING_READ,
             ~_FROM_PYTORCH,
             by=_seen("count_include_pad: ignored, never counts"),
         ),

@@ -121,7 +121,7 @@ def _averages_of_bytes(by: Callable[[str], Evidence], *when: Condition) -> tuple
         miscomputes(
             "AveragePool",
             w.COUNTS,
-            w.PADDED,
+            w.PADDING_READ,
             _OFF_ZERO,
             *when,
             by=by("averages behind DequantizeLinear"),
@@ -155,7 +155,7 @@ TARGET = Target(
         refuses(w.TRANSPOSED, w.NEGATIVE_BEGIN, by=_seen("negative begin pads of ConvTranspose")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         miscomputes(
-            "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
+            "AveragePool", w.COUNTS, w.GAINED_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
         ),
         *since("2025.3", *_averages_of_bytes(_since_2025)),
         *until("2024.6", *_averages_of_bytes(_to_2024, ~_LEAST_IS_ZERO)),

@@ -691,3 +691,35 @@ def test_onnx2keras_pads_strided_volumes() -> None:
     given = {"kernel_shape": [3, 3, 3], "strides": [2, 1, 2], "pads": [1, 0, 1, 1, 0, 1]}
     model = chain(11, [1, 3, 9, 8, 7], ("Conv", [weights(4, 3, 3, 3, 3)], given))
     assert answers(model, "onnx2keras")["Conv"] is Answer.TAKES
+
+
+@pytest.mark.parametrize(
+    ("size", "pads", "wrong"),
+    [([6, 6], [0, 0, 0, 1], False), ([6, 7], [0, 0, 0, 1], True), ([6, 6], [0, 1, 0, 1], True)],
+)
+def test_padding_that_no_window_reads_is_not_counted(
+    size: list[int], pads: list[int], *, wrong: bool
+) -> None:
+    given = {"kernel_shape": [2, 2], "strides": [2, 2], "pads": pads, "count_include_pad": 1}
+    model = chain(13, [1, 2, *size], *conversions(81), ("AveragePool", [], given))
+    for target in ("openvino", "opencv-classic"):
+        found = answers(model, target)["AveragePool"]
+        assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+@pytest.mark.parametrize(
+    ("size", "pads", "today", "before"),
+    [
+        *(([12, 7], [0, 1, 1, 1], False, True), ([12, 8], [0, 0, 0, 0], False, False)),
+        *(([9, 8], [1, 0, 1, 0], True, True),),
+    ],
+)
+def test_openvino_counts_beyond_windows_that_ceil_mode_adds(
+    size: list[int], pads: list[int], *, today: bool, before: bool
+) -> None:
+    given = {"kernel_shape": [3, 3], "strides": [3, 1], "pads": pads}
+    given |= {"ceil_mode": 1, "count_include_pad": 1}
+    model = chain(19, [1, 2, *size], ("AveragePool", [], given))
+    for target, wrong in (("openvino", today), ("openvino@2024.6", before)):
+        found = answers(model, target)["AveragePool"]
+        assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
