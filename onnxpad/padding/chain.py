@@ -242,7 +242,8 @@ class Around:
     DequantizeLinear makes their input, maybe through other operators, and that bytes of 0 are not
     worth 0 there, `least_is_zero` that int8 of -128 are worth 0. Of a Pad `bytes_read` is the type
     of bytes that go on through other operators as they are, `scaled_bytes` of those too that such
-    as AveragePool turn into others.
+    as AveragePool turn into others. `moving_strides` are those, of a convolution with a kernel of
+    1, that OpenVINO takes past it to the front.
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
     input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its
@@ -264,6 +265,7 @@ class Around:
     producer: str = ""
     off_zero: bool = False
     least_is_zero: bool = False
+    moving_strides: tuple[int, ...] = ()
     behind: tuple[Chain, ...] = ()
     reads_input: bool = False
     feeds_alone: Destination | None = None

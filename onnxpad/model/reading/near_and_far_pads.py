@@ -43,6 +43,7 @@ from onnxpad.model.reading.row_of_pads import (
     row_in_front,
     siblings,
 )
+from onnxpad.model.reading.strides_behind import strides_that_move
 from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator
@@ -274,13 +275,13 @@ def _around(**facts: Any) -> Around:  # noqa: ANN401 - as Around takes them
 
 def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dict[str, Any]:
     """What computes the operator's input, as fields of Around."""
-    facts: dict[str, Any] = {}
-    if copied_out(context, node.inputs[0]):
-        facts["copied_out"] = True
+    facts: dict[str, Any] = {"copied_out": copied_out(context, node.inputs[0])}
     if op.kind is Kind.AVERAGE:
         facts["producer"] = context.document.model.producer_name
     if op.kind is Kind.MAX:
         facts["at_least"] = lowest_cell(context, node.inputs[0])
+    if op.kind is Kind.CONVOLUTION:
+        facts["moving_strides"] = strides_that_move(context, node)
     if not context.document.quantises:
         return facts
     if op.kind is Kind.AVERAGE:

@@ -103,7 +103,8 @@ UNKNOWN_SPATIAL_SIZES = left_open(
 )
 SIZES_LEFT_OPEN = left_open(1, "the file leaves a size open")
 SPATIAL_SIZES_LEFT_OPEN = UNKNOWN_SPATIAL_SIZES.called(
-    "the file leaves a size other than the batch open"
+    "the file leaves a size other than the batch open",
+    "the file leaves no size but the batch open",
 )
 
 

@@ -161,6 +161,19 @@ AUTO_PAD = auto_pad("VALID", "SAME_UPPER", "SAME_LOWER").called(
 PADDED = Condition("it pads", of_pads(lambda _, pads: any(pads.flat)))
 
 
+def _reads_padding(chain: Chain, pads: Pads) -> bool:
+    for axis, begin, end in chain.sides(pads):
+        for size in sizes_of(axis):
+            room = size + begin + end - axis.span
+            windows = -(-room // axis.stride) if chain.ceil_mode else room // axis.stride
+            if begin or (end and windows * axis.stride + axis.span > size + begin):
+                return True
+    return False
+
+
+PADDING_READ = Condition("it pads, and a window reads the padding", of_pads(_reads_padding))
+
+
 def _like_same_upper(chain: Chain) -> bool | None:
     """None where it hangs on sizes that are not known."""
     own = possible_pads(chain)

@@ -30,6 +30,7 @@ from onnxpad.runtimes.conditions.rows import (
     untried,
 )
 from onnxpad.runtimes.conditions.tensors import (
+    EIGHT_BIT,
     ONE_D,
     SPATIAL_SIZES_LEFT_OPEN,
     THREE_D,
@@ -56,16 +57,48 @@ _BEHIND_WRITTEN_ZEROS = Condition(
 )
 
 
-def _of_line(chain: Chain) -> bool:
-    step = chain.pad
-    if step is None or step.unclear:
+def _sides(chain: Chain) -> tuple[tuple[int, int], ...]:
+    """What the Pad adds to each axis; () where that is not known."""
+    return () if chain.pad is None or chain.pad.unclear else chain.pad.pads.sides
+
+
+_FEW_CHANNELS = 3
+"""Up to which every mirrored line was compiled."""
+
+
+def _mirrors_far_axes(chain: Chain) -> bool:
+    return any(any(both) for both in _sides(chain)[:-2])
+
+
+def _mirrors_unevenly(chain: Chain) -> bool:
+    sides = _sides(chain)
+    if len(sides) < 2 or _is_of_line(chain):
         return False
-    sides = zip(step.pads.begins, step.pads.ends, strict=True)
-    return [any(both) for both in sides] == [False, False, True]
+    across, along = sides[-2], sides[-1]
+    return any(one > 1 for one in along) if not any(across) else 1 in along and max(across) > 1
 
 
-_OF_LINE = Condition(
-    "it pads the one spatial axis", _of_line, "it pads something other than one spatial axis"
+def _is_of_line(chain: Chain) -> bool:
+    return [any(both) for both in _sides(chain)] == [False, False, True]
+
+
+def _mirrors_evenly_a_line(chain: Chain) -> bool | None:
+    if not _is_of_line(chain) or not any(one and one % 2 == 0 for one in _sides(chain)[-1]):
+        return False
+    channels = chain.shape[1] if chain.shape else None
+    return channels > _FEW_CHANNELS if isinstance(channels, int) else None
+
+
+_FAR_AXES = Condition("it pads other axes than the last two", _mirrors_far_axes)
+_UNEVENLY = Condition(
+    "it pads the last axis alone and by 2 or more, or by 1 beside an axis that it pads by 2 or "
+    "more, and what IREE makes of that does not compile",
+    _mirrors_unevenly,
+)
+_EVENLY_A_LINE = Condition(
+    "it pads one spatial axis, of 4 channels or more, by 2, 4 or another even number, and what "
+    "IREE makes of that does not compile",
+    _mirrors_evenly_a_line,
 )
 _DILATIONS_WRITTEN = Condition(
     "`dilations` is written", lambda c: w.writes(c, "dilations"), "`dilations` is not written"
@@ -111,7 +144,7 @@ TARGET = Target(
     _VERSION,
     (
         takes((*w.WINDOWS, "LpPool"), by=_seen("convolutions and pools of 1 to 3 axes")),
-        takes(p.PAD, by=_seen("Pad of modes constant and edge")),
+        takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
         takes("GridSample", by=_GRID),
         refuses("GridSample", _BEYOND_ZEROS, by=_GRID),
@@ -163,8 +196,14 @@ TARGET = Target(
         takes(w.TRANSPOSED, w.NEGATIVE_PADS, TWO_D, by=_seen("2-D negative pads")),
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
         miscomputes(p.PAD, p.CROPS, by=_seen("negative pads: it ends, or is wrong")),
+        refuses(p.PAD, p.REFLECT, _FAR_AXES, by=_seen("Pad in mode reflect, other axes")),
+        refuses(p.PAD, p.REFLECT, _UNEVENLY, by=_seen("Pad in mode reflect, 150 planes")),
         refuses(
-            p.PAD, p.REFLECT, ~_OF_LINE, by=_seen("Pad in mode reflect: some of planes are taken")
+            p.PAD,
+            p.REFLECT,
+            _EVENLY_A_LINE,
+            by=_seen("Pad in mode reflect, 40 lines"),
+            unshown="small models have fewer channels",
         ),
         refuses(p.PAD, p.REFLECT, SPATIAL_SIZES_LEFT_OPEN, by=_seen("Pad in mode reflect")),
         refuses(p.PAD, p.EDGE, p.ON_FOUR_AXES, by=_seen("edge on 4 axes: compiles for minutes")),
@@ -181,7 +220,10 @@ TARGET = Target(
         refuses(w.QUANTISED, w.SAME, by=_seen("SAME QLinearConv and ConvInteger")),
         refuses("ConvInteger", w.ASYMMETRIC, by=_seen("asymmetric ConvInteger")),
         miscomputes("MaxPool", element_type("uint8"), by=_seen("MaxPool of int8 and uint8")),
-        untried("MaxPool", element_type("int8"), by=_seen("MaxPool of int8: one of 12 is wrong")),
+        miscomputes(
+            "MaxPool", element_type("int8"), w.ASYMMETRIC, by=_seen("MaxPool of int8, asymmetric")
+        ),
+        refuses("MaxPool", EIGHT_BIT, THREE_D, by=_seen("3-D MaxPool of int8 and uint8")),
         untried("AveragePool", element_type("int8", "uint8"), by=_seen("int8 averages")),
     ),
 )

@@ -31,6 +31,7 @@ _BEGINS_OF_HALF_THE_KERNEL = Condition(
             axis.kernel == 2 * begin + 1 for axis, begin in zip(c.axes, pads.begins, strict=True)
         )
     ),
+    "its begin pads are not half of an odd kernel",
 )
 _ALL = (*w.WINDOWS, *p.PAD)
 
@@ -77,7 +78,6 @@ TARGET = Target(
         miscomputes("Conv", t.ONE_D, w.SPREAD, by=_seen("1-D convolutions: dilations ignored")),
         miscomputes("Conv", t.THREE_D, w.ASYMMETRIC, by=_seen("3-D asymmetric pads")),
         miscomputes("Conv", t.THREE_D, f.BEHIND_PAD, by=_seen("Pad in front of 3-D convolutions")),
-        miscomputes("Conv", t.THREE_D, w.STRIDED, w.PADDED, by=_seen("3-D pads with strides")),
         refuses("Conv", w.STRIDED_AND_DILATED, by=_seen("strides with dilations")),
         refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
         miscomputes("Conv", w.DILATIONS_DIFFER, by=_seen("dilations that differ")),
@@ -95,6 +95,7 @@ TARGET = Target(
             "MaxPool",
             w.PADDED,
             ~f.NEVER_NEGATIVE,
+            ~_BEGINS_OF_HALF_THE_KERNEL | w.STRIDED,
             ~t.element_type("uint8"),
             by=_seen("padded MaxPool: the padding is 0"),
         ),

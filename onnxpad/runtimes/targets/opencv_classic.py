@@ -100,6 +100,22 @@ _DROPPED_THOUGH_DOWN = Condition(
     "the last window starts in the end padding, which OpenCV drops without ceil_mode too",
     lambda c: isinstance(c.padding, Pads) and not c.ceil_mode and w.of_pads(_drops_though_down)(c),
 )
+
+
+def _twice_the_begin(chain: Chain, pads: Pads) -> bool:
+    """Whether an end pad as wide as the begin pad makes another number of windows."""
+    return chain.ceil_mode or any(
+        (size + begin + end - axis.span) // axis.stride
+        != (size + 2 * begin - axis.span) // axis.stride
+        for axis, begin, end in chain.sides(pads)
+        for size in w.sizes_of(axis)
+    )
+
+
+_TAKEN_FOR_THE_BEGIN = w.EXPLICIT_ASYMMETRIC & Condition(
+    "its end pad, which OpenCV takes for as wide as the begin pad, makes another number of windows",
+    w.of_pads(_twice_the_begin),
+)
 _MORE_AT_END = Condition(
     "an end pad is above its begin pad",
     w.of_sides(lambda _, begin, end: end > begin),
@@ -207,7 +223,7 @@ TARGET = Target(
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS),
             t.ONE_D,
-            w.EXPLICIT_ASYMMETRIC,
+            _TAKEN_FOR_THE_BEGIN,
             by=_seen("1-D asymmetric pads"),
         ),
         refuses(w.POOLS, t.ONE_D, w.SAME, by=_seen("1-D SAME pools")),
@@ -271,7 +287,7 @@ TARGET = Target(
         miscomputes(
             "AveragePool",
             w.COUNTS,
-            w.PADDED,
+            w.PADDING_READ,
             ~_FROM_PYTORCH,
             by=_seen("count_include_pad: ignored, never counts"),
         ),

@@ -136,12 +136,47 @@ _SCALES_ITS_VALUE = Condition(
 )
 
 
+def _in_front(chain: Chain) -> Pads | None:
+    """What a Pad in front adds along the spatial axes; None for one that stays a Pad."""
+    step = chain.around.front[0].pad if chain.around.front else chain.pad
+    if step is None:
+        return Pads.zero(chain.rank)
+    flat, begins, ends = step.pads.flat, step.pads.begins, step.pads.ends
+    outer = any((*begins[:2], *ends[:2]))
+    if len(begins) != chain.rank + 2 or outer or min(flat) < 0 or step.fill != Constant(0):
+        return None
+    return Pads(begins[2:], ends[2:]) if step.mode == "constant" else None
+
+
+def _strides_pass_pads(chain: Chain, own: Pads) -> bool:
+    """Whether other cells are read where the strides hold in front of the pads.
+
+    One cell at the end makes no difference where the strides divide the size.
+    """
+    front = _in_front(chain) if chain.around.moving_strides else None
+    if front is None:
+        return False
+    sides = zip(chain.sides(own + front), front.sides, chain.around.moving_strides, strict=True)
+    for (axis, begin, end), more, stride in sides:
+        divided = isinstance(axis.size, int) and (axis.size - sum(more)) % stride == 0
+        if stride > 1 and (begin or end > 1 or (end and not divided)):
+            return True
+    return False
+
+
+_STRIDES_PASS_PADS = Condition(
+    "its kernel is 1, and OpenVINO moves its strides, or those of one behind it, past its pads to "
+    "the operator in front",
+    w.of_pads(_strides_pass_pads),
+)
+
+
 def _averages_of_bytes(by: Callable[[str], Evidence], *when: Condition) -> tuple[Row, ...]:
     return (
         miscomputes(
             "AveragePool",
             w.COUNTS,
-            w.PADDED,
+            w.PADDING_READ,
             _OFF_ZERO,
             *when,
             by=by("averages behind DequantizeLinear"),
@@ -189,7 +224,7 @@ TARGET = Target(
             "for a byte, and dequantises it",
         ),
         miscomputes(
-            "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
+            "AveragePool", w.COUNTS, w.GAINED_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
         ),
         *since("2025.3", *_averages_of_bytes(_since_2025)),
         *until("2024.6", *_averages_of_bytes(_to_2024, ~_LEAST_IS_ZERO)),
@@ -198,6 +233,15 @@ TARGET = Target(
             f.BEHIND_ZEROS,
             _CROPS_AS_MUCH,
             by=_in_all("Pad(0) in front of ConvTranspose with pads and strides"),
+        ),
+        miscomputes(
+            ("Conv", *w.QUANTISED),
+            _STRIDES_PASS_PADS,
+            ~t.SPATIAL_SIZES_LEFT_OPEN,
+            by=measured("openvino 2023.3, 2024.6, 2025.3 and 2026.4.1, CPU, f32")(
+                "padded convolutions with strides and a kernel of 1, 230 models"
+            ),
+            unshown="in small models nothing that takes strides stands in front",
         ),
         miscomputes("MaxPool", w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes(

@@ -32,7 +32,7 @@ g (float[1,2,8,9] x) => (float[1,2,8,9] y) {
   [lp] y = LpPool<kernel_shape=[3,3], pads=[1,1,1,1]>(x)
 }"""
 PADDED = """<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,2,8,8] x) => (float[1,3,8,8] y) <int64[8] p = {0,0,1,1,0,0,1,1}, float[3,2,3,3] w> {
+g (float[1,2,8,8] x) => (float[1,3,8,8] y) <int64[8] p = {0,0,2,1,0,0,0,1}, float[3,2,3,3] w> {
   [pad] a = Pad<mode="reflect">(x, p)
   [conv] y = Conv<kernel_shape=[3,3]>(a, w)
 }"""

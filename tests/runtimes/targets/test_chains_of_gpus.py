@@ -179,9 +179,8 @@ def test_averages_of_opset_19_in_1_23(target: str, given: str, size: str, *, wro
 
 
 BYTES = f"{NUMBERS} q = QuantizeLinear (x, s, z) m = MaxPool <kernel_shape = [2, 2]> (q)"
+PADDED = BYTES.replace("[2, 2]", "[2, 2], pads = [%s]") % ("int8", "%s")
 CROSSED = f"{ALL_SIDES} {WEIGHT} v = Constant <value = float {{2}}> ()"
-ONE_SIDE = "p = Constant <value = int64[8] {0, 0, 0, 2, 0, 0, 0, 0}> ()"
-OF_LINE = "p = Constant <value = int64[6] {0, 0, 1, 0, 0, 2}> ()"
 MIRROR = 'y = Pad <mode = "reflect"> (x, p)'
 
 
@@ -189,12 +188,12 @@ MIRROR = 'y = Pad <mode = "reflect"> (x, p)'
     ("nodes", "op", "answer"),
     [
         (f"{BYTES % 'uint8'} y = DequantizeLinear (m, s, z)", "MaxPool", WRONG),
-        (f"{BYTES % 'int8'} y = DequantizeLinear (m, s, z)", "MaxPool", Answer.UNKNOWN),
+        (f"{BYTES % 'int8'} y = DequantizeLinear (m, s, z)", "MaxPool", TAKES),
+        (f"{PADDED % '0, 1, 1, 0'} y = DequantizeLinear (m, s, z)", "MaxPool", WRONG),
+        (f"{PADDED % '1, 1, 1, 1'} y = DequantizeLinear (m, s, z)", "MaxPool", TAKES),
         (f"{CROSSED} t = Pad (x, p) y = {TRANSPOSED} (t, w)", "ConvTranspose", WRONG),
         (f"{CROSSED} t = Pad (x, p, v) y = {TRANSPOSED} (t, w)", "ConvTranspose", TAKES),
         (f"{CROSSED} t = Pad (x, p) y = {UNSTRIDED} (t, w)", "ConvTranspose", TAKES),
-        (f"{ALL_SIDES} {MIRROR}", "Pad", REFUSES),
-        (f"{ONE_SIDE} {MIRROR}", "Pad", REFUSES),
         ("y = LpPool <kernel_shape = [2, 2], pads = [0, 0, 1, 1]> (x)", "LpPool", TAKES),
         ("y = LpPool <kernel_shape = [2, 2], dilations = [1, 1]> (x)", "LpPool", REFUSES),
     ],
@@ -203,8 +202,36 @@ def test_what_iree_does(nodes: str, op: str, answer: Answer) -> None:
     assert found("iree", nodes)[op] is answer
 
 
-def test_iree_mirrors_lines() -> None:
-    assert found("iree", f"{OF_LINE} {MIRROR}", size="9")["Pad"] is TAKES
+@pytest.mark.parametrize(
+    ("pads", "size", "answer"),
+    [
+        *(("0, 0, 1, 1, 0, 0, 1, 1", "9, 8", TAKES), ("0, 0, 2, 2, 0, 0, 0, 3", "9, 8", TAKES)),
+        *(("0, 0, 3, 0, 0, 0, 2, 0", "9, 8", TAKES), ("0, 0, 0, 1, 0, 0, 0, 1", "9, 8", TAKES)),
+        *(("0, 0, 0, 2, 0, 0, 0, 0", "9, 8", REFUSES), ("0, 0, 0, 0, 0, 0, 0, 3", "9, 8", REFUSES)),
+        *(("0, 0, 2, 1, 0, 0, 0, 0", "9, 8", REFUSES), ("0, 0, 0, 3, 0, 0, 3, 1", "9, 8", REFUSES)),
+        *(("0, 1, 0, 0, 0, 0, 0, 0", "9, 8", REFUSES), ("1, 0, 1, 1, 0, 0, 1, 1", "9, 8", REFUSES)),
+        *(("0, 0, 1, 0, 0, 2", "9", TAKES), ("0, 0, 3, 0, 0, 3", "9", TAKES)),
+        *(("0, 0, 0, 1, 1, 0, 0, 0, 1, 1", "9, 8, 7", TAKES),),
+        *(("0, 0, 1, 0, 0, 0, 0, 1, 0, 0", "9, 8, 7", REFUSES),),
+    ],
+)
+def test_what_iree_mirrors(pads: str, size: str, answer: Answer) -> None:
+    nodes = f"p = Constant <value = int64[{pads.count(',') + 1}] {{{pads}}}> () {MIRROR}"
+    assert found("iree", nodes, size=size)["Pad"] is answer
+
+
+@pytest.mark.parametrize(
+    ("planes", "pads", "answer"),
+    [
+        *((3, (2, 2), TAKES), (4, (2, 0), REFUSES), (64, (0, 4), REFUSES)),
+        *((64, (3, 3), TAKES), (64, (1, 1), TAKES)),
+    ],
+)
+def test_iree_compiles_no_even_mirrors_of_lines(
+    planes: int, pads: tuple[int, int], answer: Answer
+) -> None:
+    nodes = f"p = Constant <value = int64[6] {{0, 0, {pads[0]}, 0, 0, {pads[1]}}}> () {MIRROR}"
+    assert found("iree", nodes, size="9", planes=planes)["Pad"] is answer
 
 
 @pytest.mark.parametrize("kind", ["int8", "uint8"])

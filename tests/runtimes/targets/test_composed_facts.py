@@ -651,3 +651,75 @@ def test_mnn_adds_in_front_of_relu(nodes: str, *, wrong: bool) -> None:
         f"{{ c = Conv <kernel_shape=[1, 1], strides=[1, 1], pads=[0, 0, 0, 0]> (x, w) {nodes} }}"
     )
     assert (RECTIFIED_SUMS[0] in answers(model, "mnn")) is wrong
+
+
+@pytest.mark.parametrize("op", ["Conv", "MaxPool", "AveragePool"])
+@pytest.mark.parametrize(
+    ("size", "kernel", "stride", "pads", "wrong"),
+    [
+        *((9, 3, 2, [0, 1], False), (9, 3, 2, [1, 2], False), (8, 3, 3, [1, 0], False)),
+        *((9, 3, 2, [1, 0], True), (9, 3, 1, [0, 1], True), (8, 3, 2, [0, 1], True)),
+        *((10, 3, 3, [2, 1], False), (10, 3, 2, [1, 2], True)),
+    ],
+)
+def test_opencv_takes_end_pads_of_lines_for_the_begin(
+    op: str, size: int, kernel: int, stride: int, pads: list[int], *, wrong: bool
+) -> None:
+    given = {"kernel_shape": [kernel], "strides": [stride], "pads": pads}
+    model = chain(17, [1, 3, size], (op, [weights(4, 3, kernel)] * (op == "Conv"), given))
+    found = answers(model, "opencv-classic")[op]
+    assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "pads", "stride", "wrong"),
+    [
+        *(([3, 3], [1, 1, 1, 1], 1, False), ([5, 3], [2, 1, 2, 1], 1, False)),
+        *(([3, 3], [1, 1, 1, 1], 2, True), ([5, 5], [1, 1, 1, 1], 1, True)),
+        *(([3, 2], [1, 0, 1, 0], 1, True), ([3, 3], [1, 1, 0, 1], 1, True)),
+    ],
+)
+def test_onnx2keras_pads_pools_with_0_unless_keras_pads_them(
+    kernel: list[int], pads: list[int], stride: int, *, wrong: bool
+) -> None:
+    given = {"kernel_shape": kernel, "strides": [stride] * 2, "pads": pads}
+    found = answers(chain(11, [1, 3, 9, 8], ("MaxPool", [], given)), "onnx2keras")["MaxPool"]
+    assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+def test_onnx2keras_pads_strided_volumes() -> None:
+    given = {"kernel_shape": [3, 3, 3], "strides": [2, 1, 2], "pads": [1, 0, 1, 1, 0, 1]}
+    model = chain(11, [1, 3, 9, 8, 7], ("Conv", [weights(4, 3, 3, 3, 3)], given))
+    assert answers(model, "onnx2keras")["Conv"] is Answer.TAKES
+
+
+@pytest.mark.parametrize(
+    ("size", "pads", "wrong"),
+    [([6, 6], [0, 0, 0, 1], False), ([6, 7], [0, 0, 0, 1], True), ([6, 6], [0, 1, 0, 1], True)],
+)
+def test_padding_that_no_window_reads_is_not_counted(
+    size: list[int], pads: list[int], *, wrong: bool
+) -> None:
+    given = {"kernel_shape": [2, 2], "strides": [2, 2], "pads": pads, "count_include_pad": 1}
+    model = chain(13, [1, 2, *size], *conversions(81), ("AveragePool", [], given))
+    for target in ("openvino", "opencv-classic"):
+        found = answers(model, target)["AveragePool"]
+        assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+@pytest.mark.parametrize(
+    ("size", "pads", "today", "before"),
+    [
+        *(([12, 7], [0, 1, 1, 1], False, True), ([12, 8], [0, 0, 0, 0], False, False)),
+        *(([9, 8], [1, 0, 1, 0], True, True),),
+    ],
+)
+def test_openvino_counts_beyond_windows_that_ceil_mode_adds(
+    size: list[int], pads: list[int], *, today: bool, before: bool
+) -> None:
+    rounded = {"ceil_mode": 1, "count_include_pad": 1}
+    given = {"kernel_shape": [3, 3], "strides": [3, 1], "pads": pads} | rounded
+    model = chain(19, [1, 2, *size], ("AveragePool", [], given))
+    for target, wrong in (("openvino", today), ("openvino@2024.6", before)):
+        found = answers(model, target)["AveragePool"]
+        assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
