@@ -16,7 +16,7 @@ from onnxpad.runtimes.targets import Target
 
 _FALLS_BACK = Answer.FALLS_BACK
 _MAY = {Answer.REFUSES: "refuse it", Answer.MISCOMPUTES: "compute wrong numbers"}
-# Of the eleven that tests/runtimes/targets/test_windows_that_do_not_fit.py was run with.
+# Measured in eleven runtimes with the models of test_windows_that_do_not_fit.py.
 _WITHOUT_CELLS = "most runtimes stop there or make cells up; is the model made for larger inputs?"
 _UNTESTED = "{} is untested on {}"
 
