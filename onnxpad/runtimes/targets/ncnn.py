@@ -277,6 +277,7 @@ TARGET = Target(
             w.EXPLICIT_ASYMMETRIC,
             _OTHER_WINDOWS | w.NEGATIVE_PADS | w.PADS_LIKE_KERNEL,
             by=_seen("asymmetric MaxPool: begin pads count twice, and sizes are rounded up"),
+            does="gives other windows, and often another shape",
         ),
         refuses("AveragePool", w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric averages")),
         refuses(w.POOLS, w.DILATED, by=_seen("pools with dilations")),

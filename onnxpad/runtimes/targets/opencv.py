@@ -199,7 +199,7 @@ TARGET = Target(
             w.SAME,
             _BEGIN_UNLIKE_CENTRED,
             by=_seen("SAME: pads as with stride 1 and without dilation"),
-            says="OpenCV pads SAME as SAME_UPPER without stride and dilation",
+            says="OpenCV pads SAME as SAME_UPPER with stride and dilation 1",
         ),
         miscomputes(
             "QLinearConv",

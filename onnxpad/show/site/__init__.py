@@ -12,6 +12,7 @@ from onnxpad.explaining import KINDS, Explanation, entries
 from onnxpad.reproducing.reproducer import model_lines
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, ways
+from onnxpad.sessions import library
 from onnxpad.show.explanations import PLURALS
 from onnxpad.show.pages.templates import text_of
 from onnxpad.show.site.conformance import (
@@ -35,8 +36,10 @@ INDEX, STYLE, SCRIPT, SEARCH = "index.html", "style.css", "site.js", "search.js"
 def site_files(version: str) -> dict[str, bytes]:
     """Every file of the site by its name, the start page last.
 
-    RuntimeUnavailable where jinja2 or matplotlib is not installed.
+    RuntimeUnavailable where jinja2 or matplotlib is not installed, or no onnxruntime: the outputs
+    that its models are to have are run.
     """
+    library()
     return dict(_files(version))
 
 

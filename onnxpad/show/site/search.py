@@ -13,6 +13,7 @@ from typing import NamedTuple
 from onnxpad.explaining import Explanation
 from onnxpad.frameworks.conventions import by_name_and_alias
 from onnxpad.reproducing.ways import ways
+from onnxpad.runtimes.releases import held
 from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.show.site.conformance import WORDS, Table, counted_words, facts_of, outcomes_of
 from onnxpad.show.site.contents import brief, turns_of
@@ -137,7 +138,8 @@ def _turns(table: Table) -> Iterator[Entry]:
 def _facts() -> Iterator[Entry]:
     for name, target in all_targets().items():
         for anchor, row in facts_of(target):
-            title = f"{name}: {WORDS[row.answer]}, {brief(row)}"
+            when = f" ({known})" if (known := held(row, target.releases)) else ""
+            title = f"{name}: {WORDS[row.answer]}, {brief(row)}{when}"
             address = f"{address_of('target', name)}#{anchor}"
             said, more = row.says, f"{row.what}; {row.evidence.what}"
             yield Entry(title, "fact", address, said, name, more)
