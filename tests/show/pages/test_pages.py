@@ -609,7 +609,7 @@ def test_the_headline_has_what_happens_and_each_cause_with_its_count() -> None:
     page = inspection_page(inspect(model, target="opencv"), "m.onnx")
     assert page.verdict.startswith(
         "3 nodes will go wrong: opencv computes wrong numbers: OpenCV pads SAME as SAME_UPPER "
-        "without stride and dilation; opencv gives another shape: auto_pad is"
+        "with stride and dilation 1; opencv gives another shape: auto_pad is"
     )
     assert (
         "opencv means release 5.0, the new engine; releases up to 4.14 have the classic engine "
