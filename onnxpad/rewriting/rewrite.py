@@ -209,12 +209,7 @@ def rewrite(  # noqa: PLR0913  one option each
         if strict:
             _refuse_rest(skips, fitting, name)
         _take_back_undone(session, log.changes)
-        came_to = done.came_to
-        relied = relied_on(
-            session.script,
-            (dims or {}) if done.may_rely else {},
-            lambda fewer: wanted.done(fewer).came_to == came_to,
-        )
+        relied = wanted.relied(done, dims)
         session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
         result = finish(session, opened) if session.script else untouched(opened)
         report = _report(result, rules, (log, skips), session, dims, opened.source)
@@ -268,6 +263,15 @@ class _Wanted(NamedTuple):
         whole = (dims or {}) if alone else None
         fitting = _fitted(session, asked, selected, earlier, progress, whole)
         return _Done(session, log, fitting)
+
+    def relied(self, done: _Done, dims: Mapping[str, int | str] | None) -> dict[str, int | str]:
+        """Those of the sizes stated without which something else would come of it."""
+        if not done.may_rely:
+            return {}
+        came_to = done.came_to
+        return relied_on(
+            done.session.script, dims or {}, lambda fewer: self.done(fewer).came_to == came_to
+        )
 
 
 def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) -> None:

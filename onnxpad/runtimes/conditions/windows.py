@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice, product
-from math import lcm
+from itertools import product
 from typing import NamedTuple
 
-from onnxpad.geometry.size import Size, residues
-from onnxpad.geometry.windows import Axis, possible_same_pads, same_totals, sample_sizes
+from onnxpad.geometry.size import residues
+from onnxpad.geometry.windows import Axis, possible_same_pads, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.forms import reaches_kernel
@@ -66,36 +65,6 @@ def sizes_of(axis: Axis) -> Sequence[int]:
     if isinstance(axis.size, int):
         return (axis.size,)
     return range(axis.stride) if axis.size is None else residues(axis.size, axis.stride)
-
-
-def at_possible_sizes(chain: Chain) -> Iterator[Chain]:
-    """The operator at sizes that stand for the large ones that the model leaves open.
-
-    Nothing where it leaves none open, and the first of very many.
-    """
-    if all(isinstance(axis.size, int) for axis in chain.axes):
-        return
-    sizes = [_one_period(axis) for axis in chain.axes]
-    for found in islice(product(*sizes), _MOST_SIZES):
-        pairs = zip(chain.axes, found, strict=True)
-        axes = tuple(axis._replace(size=size) for axis, size in pairs)
-        yield replace(chain, axes=axes, shape=_with_spatial(chain, found))
-
-
-_MOST_SIZES = 64
-
-
-def _one_period(axis: Axis) -> Sequence[int]:
-    found = tuple(sample_sizes(axis, 0))
-    step = found[1] - found[0] if len(found) > 1 else 1
-    return found[-(lcm(axis.stride, step) // step) :]
-
-
-def _with_spatial(chain: Chain, sizes: Sequence[int]) -> tuple[Size | None, ...] | None:
-    if chain.shape is None:
-        return None
-    first = chain.first_axis
-    return (*chain.shape[:first], *sizes, *chain.shape[first + len(sizes) :])
 
 
 CONVOLUTIONS = ("Conv",)
