@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from functools import partial
 
+import pytest
 from onnx import ModelProto
 
 from onnxpad.diagnosis import diagnose
@@ -13,6 +14,7 @@ from tests.diagnosis.networks import AMBIGUOUS, resnet
 from tests.retargeting.running import outputs, relative, signed
 
 
+@pytest.mark.sweep
 def test_a_resnet_50_with_half_of_its_nodes_wrong_in_a_minute() -> None:
     full = partial(resnet, blocks=(3, 4, 6, 3), width=64, size=224, classes=1000)
     pads = dict.fromkeys(AMBIGUOUS[1::2], "upper")

@@ -22,7 +22,7 @@ from tests.random_models.shrinking import shrink
 from tests.random_models.spec import Spec, Step
 
 PARTS, MODELS = 10, 160
-DRAWN = 2
+DRAWN = 1
 """Parts that always run; the others are a sweep."""
 Rewrite = Callable[[Chain], Chain | Expansion | Skip]
 RULES = dict(passes.all_passes())

@@ -167,7 +167,7 @@ def test_what_changed_between_releases_is_shown_and_found(files: dict[str, bytes
     for words in (("openvino", "since"), ("openvino", "lppool", "2025.3")):
         hits = [one for one in entries if all(word in " ".join(one).lower() for word in words)]
         assert any(one[1] == "release" and "LpPool" in one[0] for one in hits)
-        assert len(hits) < 20
+        assert len(hits) < 30
 
 
 def test_what_goes_wrong_and_runtimes_stand_first(files: dict[str, bytes]) -> None:
@@ -250,6 +250,7 @@ def test_texts_become_paragraphs_tables_and_commands() -> None:
     assert (found[2].headers, found[2].rows) == (("a", "b"), (("1", "2"),))
 
 
+@pytest.mark.sweep
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "site"
     assert run(["explain", "--html", str(folder)]) == 0
