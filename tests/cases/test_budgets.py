@@ -238,6 +238,7 @@ def test_functions_and_bodies_within_each_other(model: ModelProto, reason: str) 
     assert reason in ask(model, "explicit-pads")
 
 
+@pytest.mark.sweep
 def test_readings_of_functions_are_counted_over_all_rounds() -> None:
     """Each pass reads the model anew, which 1,800 readings of functions made 12 s of three."""
     model = unbounded.halves(70)
@@ -245,18 +246,29 @@ def test_readings_of_functions_are_counted_over_all_rounds() -> None:
         onnxpad.rewrite(model, passes=["symmetric-pads", "zero-pads", "runtime-pads"])
 
 
+def long_chain(op: str, **attributes: Any) -> Any:
+    """Its answers come as soon, in seconds of which each verb takes some."""
+    model = chain(op, 1000, "S", strides=[60_000], **attributes)
+    return pytest.param(model, marks=pytest.mark.sweep)
+
+
 @pytest.mark.parametrize(
     "model",
     [
         unbounded.sums_of_sizes(),
-        chain("ConvTranspose", 1000, "S", strides=[60_000]),
+        chain("ConvTranspose", 300, "S", strides=[60_000]),
         chain("ConvTranspose", 1000, 8, strides=[60_000]),
-        chain("MaxPool", 1000, "S", kernel_shape=[2], strides=[60_000]),
+        chain("MaxPool", 300, "S", kernel_shape=[2], strides=[60_000]),
+        long_chain("ConvTranspose"),
+        long_chain("MaxPool", kernel_shape=[2]),
         window("MaxPool", f"{2**61}*a+1", strides=[2], auto_pad="SAME_UPPER"),
         window("MaxPool", "a" + "+1" * 20_000, strides=[2], auto_pad="SAME_UPPER"),
         window("MaxPool", "9" * 5000 + "*a", strides=[2], auto_pad="SAME_UPPER"),
     ],
-    ids=["sums", "products", "numbers", "quotients", "modulus", "long name", "digits"],
+    ids=[
+        *("sums", "products", "numbers", "quotients", "long products", "long quotients"),
+        *("modulus", "long name", "digits"),
+    ],
 )
 def test_expressions_of_sizes(model: ModelProto) -> None:
     for verb in ("inspect", "explicit-pads", "split-pads", "to tensorflow"):

@@ -31,9 +31,9 @@ EXHAUSTIVE = os.environ.get("ONNXPAD_EXHAUSTIVE") == "1"
 PASSES = list(all_passes().values())
 each_flavour = pytest.mark.parametrize("flavour", FLAVOURS)
 drawn_or_all = pytest.mark.parametrize(
-    "share", [11, pytest.param(1, marks=pytest.mark.sweep)], ids=["drawn", "all"]
+    "share", [23, pytest.param(1, marks=pytest.mark.sweep)], ids=["drawn", "all"]
 )
-"""One chain in 11, another one for each flavour, so that together they have most; or all."""
+"""One chain in 23, another one for each flavour, so that together they have most; or all."""
 
 
 def unlawful(rule: Pass, before: Chain, after: Chain, sizes: Iterable[int]) -> Iterator[str]:

@@ -21,7 +21,7 @@ from tests.random_models.running import run_part
 from tests.random_models.shrinking import shrink
 from tests.random_models.spec import Spec, Step
 
-PARTS, MODELS = 10, 160
+PARTS, MODELS = 20, 80
 DRAWN = 1
 """Parts that always run; the others are a sweep."""
 Rewrite = Callable[[Chain], Chain | Expansion | Skip]

@@ -70,7 +70,7 @@ def forms(model: onnx.ModelProto) -> frozenset[Form]:
 def test_constant_pads(rule: str) -> None:
     rng = np.random.default_rng(PASSES.index(rule))
     rewrites = 0
-    for _ in range(400):
+    for _ in range(160):
         case = drawn(rng)
         found, model = rewritten(case, rule)
         had = GONE[rule] in forms(case.model())
@@ -86,7 +86,7 @@ def test_constant_pads(rule: str) -> None:
         assert GONE[rule] not in forms(model)
         assert not rewrite(model, passes=[rule]).changed
         rewrites += 1
-    assert rewrites > 60
+    assert rewrites > 24
 
 
 def test_all_of_them_leave_plain_pads() -> None:

@@ -33,9 +33,9 @@ def wanted(op: str, x: Any, kernel: int, **geometry: Any) -> Any:
 
 @pytest.mark.parametrize("op", PASSES)
 def test_passes_keep_the_window_of_ceil_mode(op: str) -> None:
-    """Kernels 2..6, strides 2..4, sizes 1..5, pads 0..2, less than a stride too few cells."""
+    """Kernels 2..5, strides 2..4, sizes 1..4, pads 0..2, less than a stride too few cells."""
     changed = dict.fromkeys(PASSES[op], 0)
-    draws = product(range(2, 7), (2, 3, 4), range(1, 6), range(3), range(3))
+    draws = product(range(2, 6), (2, 3, 4), range(1, 5), range(3), range(3))
     for kernel, stride, size, begin, end in draws:
         lacking = kernel - begin - size - end
         if not 0 < lacking < stride:
