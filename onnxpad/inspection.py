@@ -17,14 +17,15 @@ from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
+from onnxpad.model.reading.as_written import Observer
 from onnxpad.model.reading.divisors import (
     hanging_on_sizes,
     is_computed,
     settling_divisors,
 )
 from onnxpad.model.reading.padded_graph import padded_links
-from onnxpad.model.reading.surroundings import Observer
 from onnxpad.model.reading.survey import Site, Survey, selection
+from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import (
     AutoPad,
     Chain,
@@ -38,7 +39,7 @@ from onnxpad.padding.effective_pads import effective_pads, multiples_text
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
-from onnxpad.padding.surroundings import Surroundings
+from onnxpad.padding.surroundings import Question
 from onnxpad.reports import Report, plain, reported
 from onnxpad.runtimes.traps import Trap, traps_of
 from onnxpad.verbs import verb
@@ -63,19 +64,19 @@ class FactsByChain:
     """Facts, worked out once for nodes that compute the same: those share one Chain object."""
 
     def __init__(self) -> None:
-        self._facts: dict[tuple[int, Surroundings], ChainFacts] = {}
+        self._facts: dict[tuple[int, AsWritten], ChainFacts] = {}
 
-    def of(self, chain: Chain, around: Surroundings) -> ChainFacts:
+    def of(self, chain: Chain, written: AsWritten) -> ChainFacts:
         """The facts about a node, the same object for nodes that are alike."""
-        key = (id(chain), around)
+        key = (id(chain), written)
         if key not in self._facts:
-            pads, forms = _pads(chain, around), _forms(with_far_pad(chain), around)
+            pads, forms = _pads(chain, written), _forms(with_far_pad(chain), written)
             self._facts[key] = ChainFacts(
                 chain,
                 pads,
                 tuple(str(form) for form in Form if form in forms),
                 fits(with_far_pad(chain)),
-                traps_of(chain, around),
+                traps_of(chain, written),
             )
         return self._facts[key]
 
@@ -91,31 +92,31 @@ def with_far_pad(chain: Chain) -> Chain:
     return replace(chain, pad=far)
 
 
-def _pads(chain: Chain, around: Surroundings) -> Pads | Skip:
+def _pads(chain: Chain, written: AsWritten) -> Pads | Skip:
     step = chain.pad
     if chain.op.kind is not Kind.PAD or step is None:
         found = effective_pads(chain)
         if isinstance(found, Skip) and not found.hints:
-            return Skip(found.reason, _hints(chain, around))
+            return Skip(found.reason, _hints(chain, written))
         return found
     return step.unclear.as_skip() if step.unclear else step.pads
 
 
-def _forms(chain: Chain, around: Surroundings) -> frozenset[Form]:
+def _forms(chain: Chain, written: AsWritten) -> frozenset[Form]:
     """The forms; padding that cannot be read is dynamic only where it is computed."""
     forms = forms_of(chain)
     if not isinstance(chain.padding, Unclear) or not chain.trouble:
         return forms
     if chain.pad is None or not chain.pad.unclear:
         forms -= {Form.DYNAMIC}
-    return forms | {Form.AUTO_PAD} if _says_auto_pad(chain, around) else forms
+    return forms | {Form.AUTO_PAD} if _says_auto_pad(chain, written) else forms
 
 
-def _hints(chain: Chain, around: Surroundings) -> tuple[str, ...]:
+def _hints(chain: Chain, written: AsWritten) -> tuple[str, ...]:
     """What to write into a file that nobody can read as it is."""
     if not chain.trouble or chain.trouble.too_new or chain.op.why_left_alone:
         return ()
-    if _says_auto_pad(chain, around) and around.auto_pad not in AutoPad.__members__:
+    if _says_auto_pad(chain, written) and written.auto_pad not in AutoPad.__members__:
         return tuple(
             f"auto_pad={mode} in the file" for mode in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
         )
@@ -124,8 +125,8 @@ def _hints(chain: Chain, around: Surroundings) -> tuple[str, ...]:
     return ("kernel_shape in the file",)
 
 
-def _says_auto_pad(chain: Chain, around: Surroundings) -> bool:
-    return chain.op.auto_pad and around.auto_pad not in ("", "NOTSET")
+def _says_auto_pad(chain: Chain, written: AsWritten) -> bool:
+    return chain.op.auto_pad and written.auto_pad not in ("", "NOTSET")
 
 
 def placed(
@@ -368,7 +369,12 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         opened = open_model(model)
         folder = opened.source.folder if opened.source else None
         survey = Survey(
-            opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
+            opened.model,
+            dims=dims,
+            folder=folder,
+            prefer=Preferences(ambiguous),
+            thorough=True,
+            asked=_questions(names),
         )
         selected = selection(survey, nodes)
         records = _with_divisors(_records(survey, selected), survey)
@@ -405,6 +411,15 @@ def _named(targets: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(find_target(name).name for name in targets))
 
 
+def _questions(names: Sequence[str]) -> tuple[Question[Any], ...]:
+    """What targets ask of the surroundings of nodes."""
+    if not names:
+        return ()
+    from onnxpad.runtimes.targets import find_targets
+
+    return find_targets(names).questions
+
+
 def _notes(names: Sequence[str]) -> dict[str, str]:
     """What is not known of the releases of targets."""
     if not names:
@@ -424,14 +439,14 @@ def _records(
         if not selected(site.address):
             continue
         for context, chain in zip(site.contexts, site.chains, strict=True):
-            around = observer.around(context, site.node, chain)
-            key = (site.address, (chain, around) if len(site.chains) > 1 else None)
+            written = observer.written(context, site.node, chain)
+            key = (site.address, (chain, written) if len(site.chains) > 1 else None)
             if key in found:
                 node, read, its_site = found[key]
                 calls = node.calls + _calls(context)
                 found[key] = node._replace(calls=calls), read, its_site
             else:
-                found[key] = _record(site, context, known.of(chain, around), around), chain, site
+                found[key] = _record(site, context, known.of(chain, written), written), chain, site
     return tuple(found.values())
 
 
@@ -488,7 +503,7 @@ def _told(
     return told
 
 
-def _record(site: Site, context: Context, facts: ChainFacts, around: Surroundings) -> PaddedNode:
+def _record(site: Site, context: Context, facts: ChainFacts, written: AsWritten) -> PaddedNode:
     chain, pads = facts.chain, facts.pads
     return PaddedNode(
         node=site.address.label,
@@ -498,8 +513,8 @@ def _record(site: Site, context: Context, facts: ChainFacts, around: Surrounding
         opset=chain.opset,
         dtype=chain.dtype,
         input=site.node.inputs[0] if site.node.inputs else "",
-        input_shape=plain_sizes(around.input_shape),
-        output_shape=plain_sizes(around.output_shape),
+        input_shape=plain_sizes(written.input_shape),
+        output_shape=plain_sizes(written.output_shape),
         kernel=tuple(axis.kernel for axis in chain.axes),
         strides=tuple(axis.stride for axis in chain.axes),
         dilations=tuple(axis.dilation for axis in chain.axes),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from onnx import (
     AttributeProto,
@@ -23,11 +24,20 @@ from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.crossing import CROSSABLE
 from onnxpad.model.reading.near_and_far_pads import follows_window
 from onnxpad.padding.operators import PLAIN_DOMAINS, PadInput
+from onnxpad.padding.surroundings import Question
 
 MAX_NODES = 128
 LARGE = 65_536
 _INNER = "t"
 _FRONT = CROSSABLE | {"Pad"}
+_BETWEEN = frozenset(
+    {
+        *("Add", "AveragePool", "Clip", "Concat", "Div", "GlobalAveragePool", "GlobalMaxPool"),
+        *("Identity", "LeakyRelu", "MaxPool", "Mul", "Neg", "Pad", "Relu", "Reshape", "Slice"),
+        *("Squeeze", "Sub", "Transpose", "Unsqueeze"),
+    }
+)
+"""What a conversion from bytes is moved past by optimisers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +54,7 @@ class Excerpt:
     focus: int
     readers: tuple[int, ...]
     fronts: tuple[int, ...]
+    asked: tuple[Question[Any], ...]
 
     @property
     def fingerprint(self) -> tuple[object, ...]:
@@ -59,7 +70,7 @@ class Excerpt:
         else:
             model.CopyFrom(self.model)
         known = self.types if types is None else types
-        return EditSession(model, weightless=True, thorough=True, types=known)
+        return EditSession(model, weightless=True, thorough=True, types=known, asked=self.asked)
 
 
 def excerpt(context: Context, node: Node) -> Excerpt:
@@ -80,13 +91,11 @@ def pads_before(context: Context, node: Node) -> list[Node]:
     found: list[Node] = []
     if _is_apart(context, node):
         return found
-    maker = context.scope.producers.get(node.inputs[0]) if node.inputs else None
-    for _ in range(MAX_NODES):
-        if maker is None or not (_crosses(maker) or maker.op_type == "Pad"):
+    for maker in context.makers(node.input(0), most=MAX_NODES):
+        if not (_crosses(maker) or maker.op_type == "Pad"):
             break
         if maker.key in context.chains:
             found.append(maker)
-        maker = context.scope.producers.get(maker.inputs[0])
     return found
 
 
@@ -142,6 +151,7 @@ class _Cutter:
             numbers[self._focus.key],
             tuple(numbers[node.key] for node in readers if node.key in numbers),
             tuple(numbers[node.key] for node in fronts if node.key in numbers),
+            self._context.document.asked,
         )
 
     def _quantises(self) -> list[Node]:
@@ -153,13 +163,13 @@ class _Cutter:
 
     def _dequantised(self) -> Iterator[Node]:
         """What stands between a Pad and the QuantizeLinear of the bytes that it reads as floats."""
-        chain, maker = self._context.chains.get(self._focus.key), self._focus
-        for _ in range(MAX_NODES if chain is not None and chain.around.scaled_bytes else 0):
-            found = self._context.scope.producers.get(maker.input(0))
-            if found is None or maker.op_type == "QuantizeLinear":
-                return
-            yield found
-            maker = found
+        makers = list(self._context.makers(self._focus.input(0), most=MAX_NODES))
+        kinds = [maker.op_type for maker in makers]
+        if "DequantizeLinear" in kinds and _BETWEEN.issuperset(
+            kinds[: kinds.index("DequantizeLinear")]
+        ):
+            behind = kinds.index("QuantizeLinear") if "QuantizeLinear" in kinds else len(kinds)
+            yield from makers[: behind + 1]
 
     def _gather(self, node: Node) -> None:
         """Keep what stands in front of a node."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.fills import Fill, Implicit
 from onnxpad.padding.operators import Attributes, AttributeValue, Destination, Kind, Operator
+from onnxpad.padding.surroundings import Answer, Answers, Question
 
 if TYPE_CHECKING:
     from onnxpad.padding.expansion import Expansion
@@ -235,15 +236,8 @@ class Around:
 
     `at_least` is a bound that no cell of the input of a max pool, or of a Pad that only max pools
     read, is below. `dequantised` tells of a DequantizeLinear that makes the input;
-    `behind_quantised` that a quantised operator computes it. `bytes_read` is the type that this
-    DequantizeLinear reads, `bytes_kept` the type in which a QuantizeLinear stores the result of a
-    convolution or max pool: the first to read it, of a convolution the only one. `producer` is,
-    for averages, the tool that wrote the model; `off_zero` says of averages and Pads that a
-    DequantizeLinear makes their input, maybe through other operators, and that bytes of 0 are not
-    worth 0 there, `least_is_zero` that int8 of -128 are worth 0. Of a Pad `bytes_read` is the type
-    of bytes that go on through other operators as they are, `scaled_bytes` of those too that such
-    as AveragePool turn into others. `moving_strides` are those, of a convolution with a kernel of
-    1, that OpenVINO takes past it to the front.
+    `behind_quantised` that a quantised operator computes it. `answers` are those to the questions
+    of targets, None where no model was read.
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
     input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its
@@ -259,13 +253,7 @@ class Around:
     at_least: float | None = None
     dequantised: Dequantised | None = None
     behind_quantised: bool = False
-    bytes_read: str = ""
-    bytes_kept: str = ""
-    scaled_bytes: str = ""
-    producer: str = ""
-    off_zero: bool = False
-    least_is_zero: bool = False
-    moving_strides: tuple[int, ...] = ()
+    answers: Answers | None = None
     behind: tuple[Chain, ...] = ()
     reads_input: bool = False
     feeds_alone: Destination | None = None
@@ -273,6 +261,17 @@ class Around:
     between: Between | None = None
     follows_window: bool = False
     key: tuple[str, int] = field(default=("", 0), compare=False)
+
+    def told(self, question: Question[Answer]) -> Answer:
+        """The answer to a question of a target.
+
+        Raises LookupError where the model was read for other targets.
+        """
+        if self.answers is None:
+            return question.nothing
+        found: dict[Question[Any], Any] = dict(self.answers)
+        answer: Answer = found[question]
+        return answer
 
 
 NOTHING = Around()

@@ -252,7 +252,8 @@ class _Wanted(NamedTuple):
     ) -> _Done:
         """The passes, and then what the target still needs."""
         asked = self.planning(beyond_batch(self.opened.model, dims))
-        session = session_on(self.opened, dims, self.reading, thorough=bool(asked))
+        questions = asked.judge.target.questions if asked else ()
+        session = session_on(self.opened, dims, self.reading, thorough=bool(asked), asked=questions)
         selected = selection(session, self.nodes)
         given = {site.address.id: site.chains for site in session.sites_now()} if asked else {}
         log = run(session, self.rules, selected, progress)

@@ -23,6 +23,7 @@ from onnxpad.validation.conclude import concluded, joined, qualified
 from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched
 from onnxpad.validation.kernel_verdict import claim, proved
 from onnxpad.validation.optimised import optimised
+from onnxpad.validation.random_inputs import Sampler, Undrawable
 from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice, samples_from_npz
 from onnxpad.validation.reference import against_reference
 from onnxpad.validation.report import (
@@ -49,8 +50,6 @@ from onnxpad.validation.request import (
 from onnxpad.validation.samples import (
     Pair,
     Ran,
-    Sampler,
-    Undrawable,
     more_samples,
     other_sizes,
     random_samples,

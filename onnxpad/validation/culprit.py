@@ -19,9 +19,10 @@ from onnxpad.sessions import Settings
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.changed_parts import Case
 from onnxpad.validation.interface import matched
+from onnxpad.validation.random_inputs import Sampler
 from onnxpad.validation.report import Validation, Verdict
 from onnxpad.validation.request import with_channels
-from onnxpad.validation.samples import Pair, Ran, Sampler, captured, random_samples, run_both
+from onnxpad.validation.samples import Pair, Ran, captured, random_samples, run_both
 from onnxpad.validation.sizes import channel_counts
 from onnxpad.validation.verifier import Verifier
 

@@ -17,9 +17,10 @@ from onnxpad.validation.agreement import gap, relative_gap
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.difference_maps import DifferenceMap, difference_map
 from onnxpad.validation.interface import joint_types, matched
+from onnxpad.validation.random_inputs import Sampler
 from onnxpad.validation.report import plain_values
 from onnxpad.validation.request import with_channels
-from onnxpad.validation.samples import Pair, Ran, Sampler, random_samples
+from onnxpad.validation.samples import Pair, Ran, random_samples
 
 Array = NDArray[Any]
 

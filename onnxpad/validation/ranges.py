@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.model.comparing.networks import Network, Operation
+from onnxpad.padding.plain_operators import MOVES
 
 Array = NDArray[Any]
-_MOVES = {
-    *("Identity", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Slice", "Gather"),
-    *("Expand", "Tile", "DepthToSpace", "SpaceToDepth", "Split", "GatherND", "GatherElements"),
-    *("GlobalMaxPool", "GlobalAveragePool", "ReduceMean", "ReduceMax", "ReduceMin", "Dropout"),
+_MOVES = MOVES | {
+    *("GatherND", "GatherElements", "GlobalMaxPool", "GlobalAveragePool"),
+    *("ReduceMean", "ReduceMax", "ReduceMin", "Dropout"),
 }
+"""No cell of the result is beyond those of the first input."""
 _FIXED = {
     "Sigmoid": (0.0, 1.0),
     "HardSigmoid": (0.0, 1.0),

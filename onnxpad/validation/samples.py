@@ -1,4 +1,4 @@
-"""Samples that the models can run and that tell something, and what came out."""
+"""Samples that both models run and that tell something, and what came out of them."""
 
 from __future__ import annotations
 
@@ -8,55 +8,28 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 from math import prod
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad import processes
-from onnxpad.errors import RequestError
-from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.graph.types import Type
 from onnxpad.sessions import RunFailure, Session
 from onnxpad.validation.agreement import Bound, gap, largest, same, same_bits
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.difference_maps import difference_map
+from onnxpad.validation.random_inputs import Draw, Sampler
 from onnxpad.validation.report import OutputRow
 from onnxpad.validation.sizes import compared_sizes, stage_sizes
 from onnxpad.validation.trace import trace
 
 Array = NDArray[Any]
-Feeds = dict[str, Array]
-Style = Literal["range", "small", "ones"]
-_STEPS = (0, 1, 3, 6)
-_SCHEMES: tuple[tuple[int, bool], ...] = (
-    (32, False),
-    (64, False),
-    (64, True),
-    (16, False),
-    (128, True),
-    (224, True),
-    (256, True),
-    (512, True),
-    (8, False),
-)
-# Sizes where the first axis may be one of an image.
-_LONG = (32, 64)
 # A float32 or float64 beyond this came from the lowest float, not from data of ordinary size.
 HUGE = 1e37
-# So many cells are drawn at once, as float64 or int64, and converted.
-_BLOCK = 1 << 18
-_MOST_AXES = 64
 _MORE_TRIES = 4
 _MOST_TRIED = 1 << 23
 _SMALL_SAMPLE = 1 << 19
-_FURTHER_SIZES = 3
 _MORE_SAMPLES, _SECONDS_MORE = 100, 2.0
-
-
-class Undrawable(RequestError):
-    """Random numbers cannot fill an input; other inputs may be given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,202 +316,6 @@ def _lost(value: Array, *, pooled: bool) -> bool:
     limit = min(HUGE, float(np.finfo(value.dtype).max))
     with np.errstate(invalid="ignore"):
         return not bool((np.abs(value) < limit).all())
-
-
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """How one sample is tried: sizes from `size_from`, all alike or not, and integers.
-
-    `sizes` are taken in turn instead; axis 1 has so many `channels` where they are not 0. The first
-    axis is a batch of one or two, unless it is `long` like the others.
-    """
-
-    size_from: int
-    square: bool
-    style: Style
-    sizes: tuple[int, ...] = ()
-    channels: int = 0
-    long: bool = False
-
-
-class Sampler:
-    """Draws samples for inputs of these types; the same seed gives the same samples.
-
-    Raises RequestError for a seed below 0, and for inputs that random numbers cannot fill.
-    """
-
-    def __init__(self, types: Mapping[str, Type], seed: int, channels: Sequence[int] = ()) -> None:
-        """`channels` are numbers of channels to try where axis 1 of an image is open."""
-        if seed < 0:
-            raise RequestError(f"seed is {seed}: give 0 or more")
-        self._channels = channels
-        self.settled: Draw | None = None
-        self._types = types
-        self._seed = seed
-        for name, type_ in types.items():
-            _check(name, type_)
-
-    def draws(self) -> Iterator[Draw]:
-        """Attempts in order: sizes that differ first, then square ones, then tamer integers."""
-        dims = [d for t in self._types.values() for d in t.dims or ()]
-        open_sizes = any(isinstance(size, Symbol) for size in dims)
-        integers = any(t.dtype.startswith(("int", "uint")) for t in self._types.values())
-        styles: tuple[Style, ...] = ("range", "small", "ones") if integers else ("range",)
-        for style in styles:
-            for size_from, square in _SCHEMES if open_sizes else _SCHEMES[:1]:
-                yield Draw(size_from, square, style)
-                if size_from == _SCHEMES[0][0] and self._open_channels:
-                    yield from (Draw(size_from, square, style, (), c) for c in self._channels)
-            firsts = [d for t in self._types.values() for d in (t.dims or ())[:1]]
-            if any(isinstance(size, Symbol) for size in firsts):
-                yield from (Draw(size, square=False, style=style, long=True) for size in _LONG)
-
-    def at_sizes(self, sizes: Sequence[int], settled: Draw) -> Iterator[Draw]:
-        """As `settled`, at each of the sizes in turn; nothing where no size is open."""
-        dims = [d for t in self._types.values() for d in (t.dims or ())[1:]]
-        if any(isinstance(size, Symbol) or size is None for size in dims):
-            for first in range(min(_FURTHER_SIZES, len(sizes))):
-                yield replace(settled, sizes=(*sizes[first:], *sizes[:first]))
-
-    @property
-    def _open_channels(self) -> bool:
-        return any(
-            len(t.dims or ()) > 2 and not isinstance((t.dims or ())[1], int)
-            for t in self._types.values()
-        )
-
-    @property
-    def open_sizes(self) -> tuple[str, ...]:
-        """Named dimensions whose sizes are drawn; the batch counts only where nothing else does."""
-        named = [
-            (axis, size.root)
-            for type_ in self._types.values()
-            for axis, size in enumerate(type_.dims or ())
-            if isinstance(size, Symbol) and size.root
-        ]
-        inner = [root for axis, root in named if axis]
-        return tuple(dict.fromkeys(inner or [root for _, root in named]))
-
-    def cells(self, index: int, draw: Draw) -> int:
-        """How many cells all inputs have."""
-        return sum(map(prod, self.shapes(index, draw).values()))
-
-    def sample(self, index: int, draw: Draw) -> Feeds:
-        """One value for every input; every third sample, from the second, has no positive float.
-
-        Raises RequestError where they take more memory than running may.
-        """
-        random = np.random.default_rng([self._seed, index])
-        shapes = self.shapes(index, draw)
-        self._refuse_large(shapes)
-        return {
-            name: _values(random, np.dtype(self._types[name].dtype), shape, index, draw.style)
-            for name, shape in shapes.items()
-        }
-
-    def _refuse_large(self, shapes: Mapping[str, Sequence[int]]) -> None:
-        for name, shape in shapes.items():
-            if len(shape) > _MOST_AXES:
-                raise Undrawable(
-                    f"input '{name}' has {len(shape)} axes: numpy draws arrays of {_MOST_AXES} at "
-                    "most"
-                )
-        bytes_of = {n: prod(s) * np.dtype(self._types[n].dtype).itemsize for n, s in shapes.items()}
-        needed = 2 * sum(bytes_of.values())  # here, and where the model runs
-        allowed = processes.current().memory_allowed()
-        if needed > allowed:
-            name = max(bytes_of, key=bytes_of.__getitem__)
-            raise Undrawable(
-                f"random inputs of these sizes have {sum(map(prod, shapes.values()))} cells and "
-                f"take {processes.readable(needed)} of memory, more than "
-                f"{processes.readable(allowed)}: '{name}' is {list(shapes[name])}\n"
-                "  try     smaller sizes with --dim, inputs of your own with --inputs, or "
-                f"--memory {processes.readable(2 * needed, '')}"
-            )
-
-    def shapes(self, index: int, draw: Draw) -> dict[str, list[int]]:
-        """The shape of every input."""
-        sizes: dict[str, int] = {}
-        return {
-            name: [
-                _size(size, axis, len(type_.dims or ()), sizes, index, draw)
-                for axis, size in enumerate(type_.dims or ())
-            ]
-            for name, type_ in self._types.items()
-        }
-
-
-def _check(name: str, type_: Type) -> None:
-    if type_.dtype in ("", "string"):
-        kind = (
-            "of texts" if type_.dtype else "no tensor, or of a type that numpy lacks (float8, int4)"
-        )
-        raise Undrawable(
-            f"input '{name}' is {kind}: random numbers cannot fill it\n"
-            "  try     --proof-only, which runs nothing, or inputs of your own with --inputs"
-        )
-    if type_.dims is None:
-        raise Undrawable(
-            f"input '{name}' has no shape in the model: random numbers cannot fill it\n"
-            "  try     inputs of your own with --inputs"
-        )
-
-
-def _size(
-    size: Size | None, axis: int, rank: int, sizes: dict[str, int], index: int, draw: Draw
-) -> int:
-    if isinstance(size, int):
-        return size
-    if draw.channels and axis == 1 and rank > 2:
-        return draw.channels
-    if size is None:
-        return draw.sizes[axis % len(draw.sizes)] if draw.sizes and axis else draw.size_from
-    if size.name not in sizes:
-        if axis == 0 and rank > 1 and not draw.long:
-            wanted = 1 + index % 2
-        elif draw.sizes:
-            wanted = draw.sizes[0 if draw.square else len(sizes) % len(draw.sizes)]
-        elif draw.square:
-            wanted = draw.size_from * (1 + index % 2)
-        else:
-            wanted = draw.size_from + _STEPS[(index + len(sizes)) % len(_STEPS)]
-        sizes[size.name] = _fitting(size, wanted)
-    return sizes[size.name]
-
-
-def _fitting(size: Symbol, wanted: int) -> int:
-    least = max(wanted, size.minimum, 1)
-    return least + (size.residue - least) % size.modulus
-
-
-def _values(
-    random: np.random.Generator, dtype: np.dtype[Any], shape: list[int], index: int, style: Style
-) -> Array:
-    if dtype.kind == "b" and not shape:
-        return np.array(index % 2 == 0)  # every branch of an If gets its turn
-    if style == "ones" and dtype.kind in "iu":
-        return np.ones(shape, dtype)
-    values = np.empty(shape, dtype)
-    flat = values.reshape(-1)
-    for start in range(0, flat.size, _BLOCK):
-        block = flat[start : start + _BLOCK]
-        block[:] = _drawn(random, dtype, block.size, index, style)
-    return values
-
-
-def _drawn(
-    random: np.random.Generator, dtype: np.dtype[Any], count: int, index: int, style: Style
-) -> Array:
-    """The next `count` numbers: what a generator gives is the same in blocks as at once."""
-    if dtype.kind == "b" or (dtype.kind in "iu" and style == "small"):
-        return random.integers(0, 2, count)
-    if dtype.kind in "iu" and dtype.itemsize <= 2:
-        info = np.iinfo(dtype)
-        return random.integers(info.min, int(info.max) + 1, count)
-    if dtype.kind in "iu":
-        return random.integers(0 if dtype.kind == "u" else -4, 8, count)
-    values: Array = random.standard_normal(count)
-    return -np.abs(values) - 0.05 if index % 3 == 1 else values
 
 
 def output_rows(pair: Pair, ran: Ran) -> list[OutputRow]:

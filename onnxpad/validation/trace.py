@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from onnxpad import processes
 from onnxpad.model.comparing.networks import Network, Operation
+from onnxpad.padding.plain_operators import MOVES
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.evaluator import Arithmetic, Call, NotEvaluable, bounded, evaluate, supports
@@ -20,10 +21,7 @@ ErrorBounds = Mapping[str, Array | None]
 Run = Callable[[Mapping[str, Array]], dict[str, Array]]
 SHARE = 4
 """Of the memory that the work may take, all values of a trace have one part in so many."""
-_MOVES = {
-    *("Slice", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Concat"),
-    *("Split", "Gather", "Expand", "Tile", "DepthToSpace", "SpaceToDepth"),
-}
+_MOVES = MOVES | {"Concat"}
 # Largest slope of each elementwise function.
 _SLOPES = {
     "Relu": 1.0,

@@ -11,6 +11,7 @@ from onnxpad.model.comparing.networks import Network
 from onnxpad.model.graph.nodes import bodies
 from onnxpad.model.graph.types import open_negative_sizes
 from onnxpad.model.shapes.native_inference import infer_shapes
+from onnxpad.padding.plain_operators import MOVES
 
 _UNIT: dict[int, float] = {
     TensorProto.FLOAT: 2.0**-24,
@@ -28,10 +29,9 @@ _SUMS = ("MatMul", "Gemm", "BatchNormalization", *_SUMS_OF_ONE)
 _MEAN, _VARIANCE = 3, 4
 PHASE = "onnxpad/noise_phase"
 _LONG = ("Reduce", "LayerNormalization", "InstanceNormalization", "GlobalAveragePool", "Softmax")
-_COPIES = {
-    *("Pad", "Slice", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"),
-    *("Concat", "Split", "Gather", "GatherND", "GatherElements", "Expand", "Tile", "Where"),
-    *("DepthToSpace", "SpaceToDepth", "ScatterND", "ScatterElements", "Dropout", "Constant"),
+_COPIES = MOVES | {
+    *("Pad", "Concat", "GatherND", "GatherElements", "Where", "ScatterND", "ScatterElements"),
+    *("Dropout", "Constant"),
     *("Relu", "MaxPool", "GlobalMaxPool", "Max", "Min", "Clip", "Abs", "Neg", "QuantizeLinear"),
 }
 _STEPS = {

@@ -22,6 +22,7 @@ from onnxpad.model.costs.rule_facts import (
     permutation,
     squeezed,
 )
+from onnxpad.padding.plain_operators import ARITHMETIC, CELL_BY_CELL, COMPARISONS
 
 _FAR = 2**30
 _EXACT = 2**24
@@ -321,13 +322,13 @@ def _cast(facts: Facts) -> Dims:
     return facts.dims[0]
 
 
-_KEEP = """Abs Acos Acosh Asin Asinh Atan Atanh BatchNormalization Ceil Celu Clip Cos Cosh
-    DequantizeLinear Elu Erf Exp Floor Gelu HardSigmoid HardSwish Identity InstanceNormalization
-    IsInf IsNaN LayerNormalization LeakyRelu Log LogSoftmax Mish Neg Not QuantizeLinear
-    Reciprocal Relu Round Selu Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Tan
-    Tanh""".split()  # noqa: SIM905
-_BROADCAST = """Add And Div Equal Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mod Mul Or
-    Pow PRelu Sub Sum Where Xor""".split()  # noqa: SIM905
+_KEEP = CELL_BY_CELL | {
+    *("Acos", "Acosh", "Asin", "Asinh", "Atan", "Atanh", "Cosh", "Sinh", "Tan"),
+    *("IsInf", "IsNaN", "Not", "QuantizeLinear", "DequantizeLinear"),  # of another type
+    *("BatchNormalization", "InstanceNormalization", "LayerNormalization"),
+    *("Identity", "LogSoftmax", "Softmax"),
+}
+_BROADCAST = ARITHMETIC | COMPARISONS | {"PRelu", "Where"}
 KERNELS = {"Conv", "ConvTranspose"}
 FILLING = {*_KEEP, *_BROADCAST, "Cast", "Concat", "Transpose"}
 """Their results have cells where what they read has some."""

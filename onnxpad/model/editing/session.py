@@ -26,6 +26,7 @@ from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
 from onnxpad.padding.expansion import Expansion
+from onnxpad.padding.surroundings import Question
 
 if TYPE_CHECKING:
     from onnxpad.model.carried import Carried
@@ -53,11 +54,11 @@ class EditSession(Survey):
         weightless: bool = False,
         thorough: bool = False,
         types: Mapping[str, Type] | None = None,
+        asked: Sequence[Question[Any]] = (),
     ) -> None:
         folder = source.folder if source else None
-        super().__init__(
-            model, dims=dims, folder=folder, prefer=prefer, thorough=thorough, types=types
-        )
+        known: dict[str, Any] = {"dims": dims, "folder": folder, "types": types}
+        super().__init__(model, prefer=prefer, thorough=thorough, asked=asked, **known)
         self._owned = owned
         self._weights = None if weightless else Weights(source)
         self._memory: dict[tuple[str, int], tuple[Chain, Any]] = {}
@@ -229,6 +230,7 @@ def session_on(
     preferences: Preferences,
     *,
     thorough: bool = False,
+    asked: Sequence[Question[Any]] = (),
 ) -> EditSession:
     """A session on what was opened; a Graph lends it its structure without weights."""
     return EditSession(
@@ -239,6 +241,7 @@ def session_on(
         owned=opened.owned,
         weightless=opened.surgeon is not None,
         thorough=thorough,
+        asked=asked,
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -19,7 +19,7 @@ from onnx import (
 )
 
 from onnxpad.errors import ModelError
-from onnxpad.geometry.budgets import FOLDED_CELLS
+from onnxpad.geometry.budgets import FOLDED_CELLS, IN_A_ROW
 from onnxpad.model.graph.attributes import Bindings, Value, read_attributes, resolved
 from onnxpad.model.graph.constant_folding import FOLDABLE, fold, shape_of
 from onnxpad.model.graph.nodes import Node
@@ -91,6 +91,23 @@ class Context:
                         for read in dict.fromkeys(node.inputs):
                             self._inner_readers.setdefault(read, []).append((body, node))
         return self._inner_readers.get(name, [])
+
+    def makers(
+        self, name: str, data: Callable[[Context, Node], int] | None = None, most: int = IN_A_ROW
+    ) -> Iterator[Node]:
+        """What makes a tensor here, what makes the first input of that, and so on.
+
+        `data` says which input to follow instead, `most` how many there are at most. Where a walk
+        leaves the scope it is another one: `made_by`, `row_in_front`, `follows_window`.
+        """
+        for _ in range(most):
+            maker = self.scope.producers.get(name)
+            if maker is None:
+                return
+            yield maker
+            if not maker.inputs:
+                return
+            name = maker.inputs[0 if data is None else data(self, maker)]
 
     def type_of(self, name: str) -> Type:
         """What is known of a tensor, here or in an enclosing graph."""

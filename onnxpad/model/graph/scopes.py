@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from onnx import (
@@ -17,6 +18,7 @@ from onnx import (
 )
 
 from onnxpad.model.graph.nodes import Address, Node
+from onnxpad.padding.surroundings import Question
 
 
 @dataclass(eq=False)
@@ -146,7 +148,7 @@ class Document:
     `folded_cells` counts the cells of values that followed from others, `read_again` the padded
     operators of functions that were read for one call after another. `behind_pads` are the tensors
     in front of which a Pad may be seen, `quantises` says whether some operator works on quantised
-    tensors, both as of the last reading.
+    tensors, both as of the last reading. `asked` is what targets ask of the surroundings of nodes.
     """
 
     model: ModelProto
@@ -158,6 +160,7 @@ class Document:
     behind_pads: set[str] = field(default_factory=set)
     read_again: int = 0
     quantises: bool = True
+    asked: tuple[Question[Any], ...] = ()
 
     def function(self, node: Node) -> Scope | None:
         """The local function that a node calls."""

@@ -19,10 +19,11 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.graph.types import Type
 from onnxpad.model.reading import refusals
+from onnxpad.model.reading.asked import answers_about
 from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.near_and_far_pads import follows_quantised, follows_window, front_of
 from onnxpad.model.reading.pads import read_pad, value_type
-from onnxpad.model.reading.quantised import between, bytes_behind, is_off_zero
+from onnxpad.model.reading.quantised import between
 from onnxpad.model.reading.readers_of_pad import feeds_alone, feeds_channels_last
 from onnxpad.model.reading.refusals import describe
 from onnxpad.model.reading.row_of_pads import NONE_GONE, Gone, Reader, chains_behind, readers_of
@@ -383,9 +384,7 @@ def _pad_chain(
         around=Around(
             reads_input=is_model_input(context, read),
             behind_quantised=quantises and follows_quantised(context, read),
-            bytes_read=bytes_behind(context, read) if quantises else "",
-            scaled_bytes=bytes_behind(context, read, scaled=True) if quantises else "",
-            off_zero=quantises and is_off_zero(context, read),
+            answers=answers_about(context, node, op),
             feeds_alone=alone,
             at_least=lowest_cell(context, read) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),

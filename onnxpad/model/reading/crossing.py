@@ -210,9 +210,8 @@ def path_to(context: Context, name: str) -> Path:
     """
     found: list[Node] = []
     is_shared = False
-    while len(found) < MAX_STEPS:
-        maker = context.scope.producers.get(name)
-        if maker is None or not _is_crossable(context, maker):
+    for maker in context.makers(name, data_position, MAX_STEPS):
+        if not _is_crossable(context, maker):
             break
         is_shared |= context.scope.uses.get(name, 0) > 1
         if is_shared and maker.op_type == _WITH_ITS_OWN_SCALE:

@@ -13,6 +13,7 @@ from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import windows_hold_data
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
+from onnxpad.padding.plain_operators import MOVES
 
 _MAX_DEPTH = 24
 _NEVER_NEGATIVE = frozenset(
@@ -21,13 +22,7 @@ _NEVER_NEGATIVE = frozenset(
         *("ReduceL1", "ReduceL2", "ReduceSumSquare"),
     }
 )
-_SAME_CELLS = frozenset(
-    {
-        *("Identity", "Transpose", "Reshape", "Flatten", "Squeeze", "Unsqueeze"),
-        *("Slice", "Gather", "Expand", "Tile", "DepthToSpace", "SpaceToDepth", "Split"),
-        "GlobalMaxPool",
-    }
-)
+_SAME_CELLS = MOVES | {"GlobalMaxPool"}
 _KEEPS_SIGN = frozenset(
     {"GlobalAveragePool", "ReduceMean", "ReduceSum", "Cast", "Ceil", "Floor", "Dropout"}
 )

@@ -15,6 +15,7 @@ from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.model_inputs import behind_window
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document
+from onnxpad.model.reading.asked import answers_about
 from onnxpad.model.reading.crossing import (
     BINARY,
     CROSSABLE,
@@ -33,7 +34,6 @@ from onnxpad.model.reading.quantised import (
     dequantised,
     dequantised_input,
     is_in_blocks,
-    is_off_zero,
     quantised,
 )
 from onnxpad.model.reading.row_of_pads import (
@@ -43,7 +43,6 @@ from onnxpad.model.reading.row_of_pads import (
     row_in_front,
     siblings,
 )
-from onnxpad.model.reading.strides_behind import strides_that_move
 from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Kind, Operator
@@ -276,51 +275,22 @@ def _around(**facts: Any) -> Around:  # noqa: ANN401 - as Around takes them
 def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dict[str, Any]:
     """What computes the operator's input, as fields of Around."""
     facts: dict[str, Any] = {"copied_out": copied_out(context, node.inputs[0])}
-    if op.kind is Kind.AVERAGE:
-        facts["producer"] = context.document.model.producer_name
+    facts["answers"] = answers_about(context, node, op)
     if op.kind is Kind.MAX:
         facts["at_least"] = lowest_cell(context, node.inputs[0])
-    if op.kind is Kind.CONVOLUTION:
-        facts["moving_strides"] = strides_that_move(context, node)
     if not context.document.quantises:
         return facts
-    if op.kind is Kind.AVERAGE:
-        off_zero = is_off_zero(context, node.inputs[0])
-        facts["off_zero"] = off_zero
-        facts["least_is_zero"] = off_zero and not is_off_zero(context, node.inputs[0], zero=-128)
     if op.kind is Kind.MAX:
         facts["behind_quantised"] = follows_quantised(context, node.inputs[0])
-    if op.kind in (Kind.CONVOLUTION, Kind.MAX) and not op.quantised:
-        maker = context.scope.producers.get(node.inputs[0])
-        if maker is not None and maker.op_type == "DequantizeLinear":
-            facts["bytes_read"] = context.type_of(maker.inputs[0]).dtype
-        quantises = quantised_at(context, node, alone=op.kind is Kind.CONVOLUTION)
-        facts["bytes_kept"] = context.type_of(quantises.inputs[2]).dtype if quantises else ""
     if not op.quantised:
         rank = spatial.stop - spatial.start + 2
         facts["dequantised"] = dequantised_input(context, node, spatial, rank)
     return facts
 
 
-def quantised_at(context: Context, node: Node, *, alone: bool) -> Node | None:
-    """The QuantizeLinear with a zero point that reads a result first, or `alone`."""
-    readers = context.readers(node.outputs[0])
-    if not readers or (alone and context.scope.uses.get(node.outputs[0], 0) > 1):
-        return None
-    first = readers[0]
-    return first if first.op_type == "QuantizeLinear" and first.inputs[2:] else None
-
-
 def follows_quantised(context: Context, name: str) -> bool:
     """Whether a tensor comes from QuantizeLinear or QLinear..., maybe through other operators."""
-    for _ in range(IN_A_ROW):
-        maker = context.scope.producers.get(name)
-        if maker is None or not maker.inputs:
-            return False
-        if maker.op_type.startswith(("QLinear", "Quantize")):
-            return True
-        name = maker.inputs[0]
-    return False
+    return any(one.op_type.startswith(("QLinear", "Quantize")) for one in context.makers(name))
 
 
 _WINDOWS = frozenset(["AveragePool", "Conv", "ConvTranspose", "GlobalAveragePool", "MaxPool"])

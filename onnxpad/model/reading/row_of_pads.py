@@ -298,14 +298,11 @@ def _in_order(step: PadStep, order: tuple[int, ...] | None) -> PadStep:
 
 
 def _follows_transpose(context: Context, pad: Node) -> bool:
-    name = pad.inputs[0]
-    for _ in range(IN_A_ROW):
-        maker = context.scope.producers.get(name)
-        if maker is None or not (is_pad(maker) or vanishes(context, maker)):
-            return False
+    for maker in context.makers(pad.inputs[0], data_position):
+        if not (is_pad(maker) or vanishes(context, maker)):
+            break
         if maker.op_type == "Transpose":
             return True
-        name = maker.inputs[data_position(context, maker)]
     return False
 
 

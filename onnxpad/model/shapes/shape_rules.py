@@ -21,6 +21,7 @@ from onnxpad.model.graph.flat_numbers import any_floats, any_integers
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import sizes_of
 from onnxpad.model.graph.types import Type, dtype_name
+from onnxpad.padding.plain_operators import ARITHMETIC, CELL_BY_CELL, COMPARISONS
 
 
 class RuleFacts:
@@ -51,20 +52,14 @@ ShapeRule = Callable[[Sequence[Type], RuleFacts], Type | list[Type]]
 """The type of the first output, or of all."""
 
 _KEEP = (
-    *("Relu", "LeakyRelu", "PRelu", "Elu", "Selu", "Celu", "Sigmoid", "HardSigmoid", "HardSwish"),
-    *("Tanh", "Softplus", "Softsign", "Gelu", "Mish", "Swish", "ThresholdedRelu", "Clip", "Shrink"),
-    *("Erf", "Exp", "Log", "Neg", "Abs", "Sqrt", "Reciprocal", "Sin", "Cos", "Sign"),
-    *("Floor", "Ceil", "Round", "Identity", "Dropout", "CumSum", "Trilu"),
+    *(*CELL_BY_CELL, "PRelu", "Swish", "ThresholdedRelu", "Shrink"),
+    *("Identity", "Dropout", "CumSum", "Trilu"),
     *("BatchNormalization", "InstanceNormalization", "GroupNormalization", "LRN"),
     *("LayerNormalization", "LpNormalization", "MeanVarianceNormalization"),
     *("Softmax", "LogSoftmax", "Hardmax"),
 )
 _MATRIX = 2
 """Axes of a matrix."""
-_BROADCAST = ("Add", "Sub", "Mul", "Div", "Pow", "Max", "Min", "Sum", "Mean", "Mod")
-_LOGIC = (
-    *("And", "Or", "Xor", "Not", "Equal", "Greater", "Less", "GreaterOrEqual", "LessOrEqual"),
-)
 
 
 def keep(inputs: Sequence[Type], _: RuleFacts) -> Type:
@@ -232,8 +227,8 @@ def _gemm(inputs: Sequence[Type], facts: RuleFacts) -> Type:
 
 RULES: dict[str, ShapeRule] = {
     **dict.fromkeys(_KEEP, keep),
-    **dict.fromkeys(_BROADCAST, broadcast),
-    **dict.fromkeys(_LOGIC, _logic),
+    **dict.fromkeys(ARITHMETIC, broadcast),
+    **dict.fromkeys((*COMPARISONS, "Not"), _logic),
     "Cast": _cast,
     "QuantizeLinear": quantize,
     "DequantizeLinear": dequantize,

@@ -8,9 +8,10 @@ from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import dtype_name
-from onnxpad.model.reading.near_and_far_pads import quantised_at
+from onnxpad.model.reading.asked import seen_from
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS, PadInput, Since
+from onnxpad.padding.surroundings import quantised_at
 from onnxpad.rewriting.for_target.joined_sums import joins_sum
 from onnxpad.runtimes.conditions.companions import (
     ACTIVATED_TWICE,
@@ -181,17 +182,18 @@ def _axes(context: Context, node: Node) -> int | None:
 
 def _behind_window(context: Context, node: Node) -> bool:
     """Whether a convolution or a pool stands in front, or in front of operators of one input."""
-    maker = context.scope.producers.get(node.inputs[0])
-    while maker is not None and maker.op_type not in WINDOWS and len(maker.inputs) == 1:
-        maker = context.scope.producers.get(maker.inputs[0])
-    return maker is not None and maker.op_type in WINDOWS
+    for maker in context.makers(node.inputs[0]):
+        if maker.op_type in WINDOWS or len(maker.inputs) != 1:
+            return maker.op_type in WINDOWS
+    return False
 
 
 def _bent(context: Context, node: Node) -> Iterator[str]:
     """What is said of activations, by what they read, alone or with a product (Swish)."""
     if node.op_type == "Sigmoid" and _changes_bytes(context, node):
         yield BYTES_CHANGED[0]
-    maker = context.scope.producers.get(node.inputs[0])
+    makers = context.makers(node.inputs[0])
+    maker = next(makers, None)
     if maker is None or _axes(context, maker) != _VOLUME:
         return
     results = context.scope.outputs if context.scope.parent is None else ()
@@ -203,7 +205,7 @@ def _bent(context: Context, node: Node) -> Iterator[str]:
     others = [one for one in context.readers(node.inputs[0]) if one.key != node.key]
     if node.inputs[0] not in results and {one.op_type for one in others} <= {"Mul"}:
         while maker is not None and maker.op_type == "BatchNormalization":
-            maker = context.scope.producers.get(maker.inputs[0])
+            maker = next(makers, None)
         if maker is not None and _is_depthwise(context, maker):
             yield BENT_VOLUMES[0]
 
@@ -390,17 +392,13 @@ def _pads_activated_average(context: Context, node: Node) -> bool:
     if given.get("mode", "constant") != "constant" or _writes_zero(context, node, given):
         return False
     met = False
-    for _ in range(_FAR):
-        maker = context.scope.producers.get(node.inputs[0]) if node.inputs else None
-        if maker is None:
-            return False
+    for maker in context.makers(node.inputs[0], most=_FAR):
         if maker.op_type == "AveragePool":
             given = context.attributes(maker)
             pads, auto = given.get("pads", ()), given.get("auto_pad", "NOTSET")
             padded = auto != "VALID" if auto != "NOTSET" else isinstance(pads, tuple) and any(pads)
             return met and padded and not given.get("count_include_pad", 0)
         met = met or maker.op_type in ("Relu", "Clip")
-        node = maker
     return False
 
 
@@ -435,7 +433,7 @@ def _changes_bytes(context: Context, node: Node) -> bool:
     Of the second conversion a DequantizeLinear reads the result.
     """
     front = context.scope.producers.get(node.inputs[0])
-    behind = quantised_at(context, node, alone=True)
+    behind = quantised_at(seen_from(context), node, alone=True)
     if front is None or behind is None or front.op_type != "DequantizeLinear":
         return False
     if not front.inputs[2:] or context.scope.uses.get(front.outputs[0], 0) > 1:

@@ -49,17 +49,14 @@ def _is_as_long(shape: Sequence[Size | None], axis: int) -> bool:
 
 def _is_sum(context: Context, name: str) -> bool:
     """Whether a tensor is a sum behind a window, or what keeps its order of axes."""
-    maker = context.scope.producers.get(name)
-    while maker is not None and maker.op_type in _KEEPING:
+    for maker in context.makers(name):
+        if maker.op_type == "Add":
+            whole = all(context.type_of(one).dims != () for one in maker.inputs)
+            return whole and _behind_window(context, maker)
         computed = {one for one in maker.inputs if one and not is_stored(context, one)}
-        if len(computed) > 1:
-            return False
-        maker = context.scope.producers.get(maker.inputs[0])
-    if maker is None or maker.op_type != "Add":
-        return False
-    return all(context.type_of(one).dims != () for one in maker.inputs) and _behind_window(
-        context, maker
-    )
+        if maker.op_type not in _KEEPING or len(computed) > 1:
+            break
+    return False
 
 
 def _behind_window(context: Context, node: Node) -> bool:

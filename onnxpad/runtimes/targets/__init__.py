@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, count
 from types import ModuleType
+from typing import Any
 
 from onnxpad.errors import RequestError
+from onnxpad.padding.surroundings import Question
 from onnxpad.plugins import Plugins, name_of, text_of
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.releases import (
@@ -57,6 +59,13 @@ class Target:
         """The rows about an operator, those of its `parts` too."""
         parts = self.parts or (self,)
         return [row for part in parts for row in part.rows if operator in row.operators]
+
+    @property
+    def questions(self) -> tuple[Question[Any], ...]:
+        """What its rows ask of the surroundings of nodes, each question once."""
+        rows = (row for part in self.parts or (self,) for row in part.history or part.rows)
+        asked = (one for row in rows for condition in row.when for one in condition.questions)
+        return tuple(dict.fromkeys(asked))
 
     @property
     def failures(self) -> dict[str, Row]:
@@ -155,6 +164,12 @@ def find_targets(names: str | Sequence[str]) -> Target:
     called = " + ".join(one.name for one in found)
     notes = "; ".join(one.note for one in found if one.note)
     return Target(", ".join(one.version for one in found), (), name=called, parts=found, note=notes)
+
+
+@cache
+def all_questions() -> tuple[Question[Any], ...]:
+    """What any target asks of the surroundings of nodes."""
+    return find_targets(list(all_targets())).questions
 
 
 @cache

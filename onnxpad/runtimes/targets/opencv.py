@@ -8,6 +8,8 @@ from onnxpad.geometry.windows import output_size
 from onnxpad.padding.chain import Chain, Pads, PadStep
 from onnxpad.padding.fills import Constant, TensorValue
 from onnxpad.padding.forms import writes_value
+from onnxpad.padding.operators import Kind, Operator
+from onnxpad.padding.surroundings import Neighbour, Question, Surroundings, quantised_at
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
@@ -124,15 +126,36 @@ _WRONG_AT_SOME_SIZES = (
     "at some numbers of threads OpenCV computes the last cells of convolutions with int8 weights "
     "wrongly where they read padding, or have a 1x1 kernel and stride 1"
 )
+
+
+def _bytes_around(around: Surroundings, node: Neighbour, op: Operator) -> tuple[str, str]:
+    """The type that a DequantizeLinear in front reads, and the one in which the result is kept.
+
+    A QuantizeLinear keeps it that is the first to read it, of a convolution the only one.
+    """
+    if op.quantised:
+        return "", ""
+    maker, read = next(around.makers(node.inputs[0]), None), ""
+    if maker is not None and maker.op_type == "DequantizeLinear":
+        read = around.dtype(maker.inputs[0])
+    behind = quantised_at(around, node, alone=op.kind is Kind.CONVOLUTION)
+    return read, around.dtype(behind.inputs[2]) if behind else ""
+
+
+_BYTES_AROUND = Question(frozenset({Kind.CONVOLUTION, Kind.MAX}), _bytes_around, ("", ""))
+
+
 _RUNS_ON_BYTES = Condition(
     "it reads a DequantizeLinear, a QuantizeLinear alone reads it, and its pads, as they are "
     "written, are equal at begin and end",
-    lambda c: bool(c.around.bytes_read and c.around.bytes_kept) and _written_evenly(c),
+    lambda c: all(c.around.told(_BYTES_AROUND)) and _written_evenly(c),
+    questions=(_BYTES_AROUND,),
 )
 _OTHER_BYTES = Condition(
     "one of them is of int8, the other of uint8",
-    lambda c: c.around.bytes_read != c.around.bytes_kept,
+    lambda c: len(set(c.around.told(_BYTES_AROUND))) > 1,
     lasting=True,
+    questions=(_BYTES_AROUND,),
 )
 
 
@@ -145,9 +168,10 @@ def _writes_negative(step: PadStep) -> bool:
 _WRITES_NEGATIVE = Condition("it pads with a value below 0", p.of_step(_writes_negative))
 _QUANTISED_NEXT = Condition(
     "a QuantizeLinear is the first to read its result",
-    lambda c: bool(c.around.bytes_kept),
+    lambda c: bool(c.around.told(_BYTES_AROUND)[1]),
     "no QuantizeLinear is the first to read its result",
     lasting=True,
+    questions=(_BYTES_AROUND,),
 )
 _QUANTISED_BEHIND = "small models do not quantise what a convolution made"
 

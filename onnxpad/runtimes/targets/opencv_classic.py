@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.operators import Kind
+from onnxpad.padding.surroundings import Question
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
@@ -62,10 +64,12 @@ _in_4 = measured(f"{_PACKAGE} 4.14, 4.12, 4.10 and 4.8")
 _to_4_12 = measured(f"{_PACKAGE} 4.12, 4.10 and 4.8")
 _to_4_10 = measured(f"{_PACKAGE} 4.10 and 4.8")
 
+_PRODUCER = Question(frozenset({Kind.AVERAGE}), lambda around, *_: around.producer, "")
 _FROM_PYTORCH = Condition(
     "the model names pytorch as its producer",
-    lambda c: c.around.producer == "pytorch",
+    lambda c: c.around.told(_PRODUCER) == "pytorch",
     "the model does not name pytorch as its producer",
+    questions=(_PRODUCER,),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from onnxpad.padding.chain import Chain, Pads
-from onnxpad.padding.fills import Constant
+from onnxpad.runtimes import openvino as o
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -53,14 +53,39 @@ _LISTED_SCALES = Condition(
 
 _OFF_ZERO = Condition(
     "what it reads is dequantised, and bytes of 0 are not worth 0",
-    lambda c: c.around.off_zero,
+    o.is_off_zero,
     "zero points are 0, and nothing is added behind them",
+    questions=(o.BYTES_IN_FRONT,),
 )
-
 _LEAST_IS_ZERO = Condition(
     "it is int8 that is dequantised, of which -128 is worth 0",
-    lambda c: c.around.least_is_zero,
+    lambda c: o.is_off_zero(c) and not o.is_off_zero(c, zero=-128),
     "it is not int8 that is dequantised, of which -128 is worth 0",
+    questions=(o.BYTES_IN_FRONT,),
+)
+_WRITES_NO_BYTE = Condition(
+    "it pads one axis alone, what it reads is dequantised, and its value is no whole number that "
+    "those bytes hold",
+    o.writes_no_byte,
+    questions=(o.BYTES_IN_FRONT,),
+)
+_WRITES_BELOW_ZERO = Condition(
+    "it pads one axis alone, what it reads are dequantised int8, of which 0 is not worth 0, and "
+    "its value is below 0",
+    o.writes_below_zero,
+    questions=(o.BYTES_IN_FRONT,),
+)
+_SCALES_ITS_VALUE = Condition(
+    "it pads one axis alone, of one cell, what it reads is dequantised, and its value or what "
+    "bytes of 0 are worth is not 0",
+    o.scales_its_value,
+    questions=(o.BYTES_IN_FRONT,),
+)
+_STRIDES_PASS_PADS = Condition(
+    "its kernel is 1, and OpenVINO moves its strides, or those of one behind it, past its pads to "
+    "the operator in front",
+    w.of_pads(o.strides_pass_pads),
+    questions=(o.MOVING_STRIDES,),
 )
 
 
@@ -79,95 +104,6 @@ def _crops_as_much(chain: Chain) -> bool:
 _CROPS_AS_MUCH = Condition(
     "its pads are at least those of the Pad, along an axis with strides: OpenVINO takes these off",
     _crops_as_much,
-)
-
-
-_BYTES = {"uint8": (0, 255), "int8": (-128, 127)}
-
-
-def _along_one_axis(chain: Chain) -> tuple[int, float] | None:
-    """The one axis that a Pad behind QuantizeLinear makes longer, and what it writes there."""
-    step = chain.pad
-    if step is None or step.unclear or step.mode != "constant" or not chain.around.behind_quantised:
-        return None
-    longer = [axis for axis, sides in enumerate(step.pads.sides) if any(sides)]
-    if len(longer) != 1 or not isinstance(step.fill, Constant):
-        return None
-    return longer[0], float(step.fill.value)
-
-
-def _writes_no_byte(chain: Chain) -> bool:
-    found, held = _along_one_axis(chain), _BYTES.get(chain.around.bytes_read)
-    if found is None or held is None:
-        return False
-    return not (held[0] <= found[1] <= held[1] and found[1].is_integer())
-
-
-def _writes_below_zero(chain: Chain) -> bool:
-    found, read = _along_one_axis(chain), chain.around.bytes_read
-    return found is not None and found[1] < 0 and read == "int8" and chain.around.off_zero
-
-
-def _scales_its_value(chain: Chain) -> bool | None:
-    found = _along_one_axis(chain)
-    if found is None or chain.around.scaled_bytes not in _BYTES:
-        return False
-    axis, value = found
-    if value == 0 and not chain.around.off_zero:
-        return False
-    size = chain.shape[axis] if chain.shape is not None else None
-    return size == 1 if isinstance(size, int) else None
-
-
-_WRITES_NO_BYTE = Condition(
-    "it pads one axis alone, what it reads is dequantised, and its value is no whole number that "
-    "those bytes hold",
-    _writes_no_byte,
-)
-_WRITES_BELOW_ZERO = Condition(
-    "it pads one axis alone, what it reads are dequantised int8, of which 0 is not worth 0, and "
-    "its value is below 0",
-    _writes_below_zero,
-)
-_SCALES_ITS_VALUE = Condition(
-    "it pads one axis alone, of one cell, what it reads is dequantised, and its value or what "
-    "bytes of 0 are worth is not 0",
-    _scales_its_value,
-)
-
-
-def _in_front(chain: Chain) -> Pads | None:
-    """What a Pad in front adds along the spatial axes; None for one that stays a Pad."""
-    step = chain.around.front[0].pad if chain.around.front else chain.pad
-    if step is None:
-        return Pads.zero(chain.rank)
-    flat, begins, ends = step.pads.flat, step.pads.begins, step.pads.ends
-    outer = any((*begins[:2], *ends[:2]))
-    if len(begins) != chain.rank + 2 or outer or min(flat) < 0 or step.fill != Constant(0):
-        return None
-    return Pads(begins[2:], ends[2:]) if step.mode == "constant" else None
-
-
-def _strides_pass_pads(chain: Chain, own: Pads) -> bool:
-    """Whether other cells are read where the strides hold in front of the pads.
-
-    One cell at the end makes no difference where the strides divide the size.
-    """
-    front = _in_front(chain) if chain.around.moving_strides else None
-    if front is None:
-        return False
-    sides = zip(chain.sides(own + front), front.sides, chain.around.moving_strides, strict=True)
-    for (axis, begin, end), more, stride in sides:
-        divided = isinstance(axis.size, int) and (axis.size - sum(more)) % stride == 0
-        if stride > 1 and (begin or end > 1 or (end and not divided)):
-            return True
-    return False
-
-
-_STRIDES_PASS_PADS = Condition(
-    "its kernel is 1, and OpenVINO moves its strides, or those of one behind it, past its pads to "
-    "the operator in front",
-    w.of_pads(_strides_pass_pads),
 )
 
 

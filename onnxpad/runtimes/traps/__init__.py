@@ -10,9 +10,9 @@ from functools import cache
 from types import ModuleType
 from typing import NamedTuple
 
+from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
-from onnxpad.padding.surroundings import Surroundings
 from onnxpad.plugins import Plugins
 from onnxpad.reports import reported
 
@@ -26,7 +26,7 @@ class Trap(NamedTuple):
     passes: tuple[str, ...] = ()
 
 
-Finder = Callable[[Chain, Surroundings], str | None]
+Finder = Callable[[Chain, AsWritten], str | None]
 ChainFinder = Callable[[Chain], str | None]
 
 
@@ -89,9 +89,9 @@ def all_rules() -> dict[str, TrapRule]:
     return {item.code: item for rules in _RULES.all().values() for item in rules}
 
 
-def traps_of(chain: Chain, around: Surroundings) -> tuple[Trap, ...]:
+def traps_of(chain: Chain, written: AsWritten) -> tuple[Trap, ...]:
     """Every trap that a padded node is in."""
-    found = ((item, item.find(chain, around)) for item in all_rules().values())
+    found = ((item, item.find(chain, written)) for item in all_rules().values())
     return tuple(
         Trap(item.code, sentence, item.passes if item.helped in (None, chain.op.kind) else ())
         for item, sentence in found

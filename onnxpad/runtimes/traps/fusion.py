@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import Chain
-from onnxpad.padding.surroundings import Surroundings
 from onnxpad.runtimes.onnxruntime.pad_fusion import Harm, Way, harms
 from onnxpad.runtimes.traps import chain_rule, rule
 
@@ -68,7 +68,7 @@ def pad_fused_with_ceil_mode(chain: Chain) -> str | None:
 
 
 @rule("pad-fused-beside-identity", _SOURCE, target="onnxruntime")
-def pad_fused_beside_identity(chain: Chain, _: Surroundings) -> str | None:
+def pad_fused_beside_identity(chain: Chain, _: AsWritten) -> str | None:
     """A Pad that writes 0 reads a tensor that an Identity beside it hands out as a result.
 
     onnxruntime with default optimisations folds the Pad into the operator behind it, then takes the
@@ -84,7 +84,7 @@ def pad_fused_beside_identity(chain: Chain, _: Surroundings) -> str | None:
 
 
 @rule("pad-on-weight", _SOURCE, target="onnxruntime")
-def pad_on_weight(chain: Chain, around: Surroundings) -> str | None:
+def pad_on_weight(chain: Chain, written: AsWritten) -> str | None:
     """A Pad that writes 0 feeds the weight of a Conv, and nothing else.
 
     onnxruntime with default optimisations takes the weight for the padded data, folds the Pad
@@ -97,7 +97,7 @@ def pad_on_weight(chain: Chain, around: Surroundings) -> str | None:
         return None
     return (
         f"onnxruntime's default optimisations fold this Pad of a weight into the pads of "
-        f"{around.weight_of or 'a Conv'} and then refuse to load the model"
+        f"{written.weight_of or 'a Conv'} and then refuse to load the model"
     )
 
 

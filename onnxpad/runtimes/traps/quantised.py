@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
-from onnxpad.padding.surroundings import Surroundings
 from onnxpad.runtimes.onnxruntime.pad_fusion import folded
 from onnxpad.runtimes.traps import rule
 
@@ -16,7 +16,7 @@ _GROUPED = ("Conv", "AveragePool", "MaxPool")
     "measured with onnxruntime 1.31.1 on the CPU, unsigned bytes",
     passes=["absorb-pad"],
 )
-def pad_in_quantised_group(chain: Chain, around: Surroundings) -> str | None:
+def pad_in_quantised_group(chain: Chain, written: AsWritten) -> str | None:
     """A Pad stands between DequantizeLinear and a convolution or pool.
 
     Runtimes compute DequantizeLinear, the operator and QuantizeLinear as one quantised operator
@@ -28,11 +28,11 @@ def pad_in_quantised_group(chain: Chain, around: Surroundings) -> str | None:
     it, is no such trap: the operator is computed quantised, and only the Pad in floating point
     (absorb-pad takes it away as well).
     """
-    if not around.pad_reads or chain.op.title not in _GROUPED or chain.op.kind is Kind.PAD:
+    if not written.pad_reads or chain.op.title not in _GROUPED or chain.op.kind is Kind.PAD:
         return None
     if not chain.is_max and folded(chain) is not None:
         return None
     return (
-        f"the Pad stands between {around.pad_reads} and the {chain.op.name}, which is then "
+        f"the Pad stands between {written.pad_reads} and the {chain.op.name}, which is then "
         "computed in floating point"
     )

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 from onnx import ModelProto, parser
 
+from onnxpad.model.reading.survey import Survey
 from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.judge import failing
+from onnxpad.runtimes.targets import find_target
 
 HEAD = '<ir_version: 8, opset_import: ["" : 13]>\n'
 LOWEST = """g (float[1,2,8,8] x) => (float y)
@@ -132,3 +135,14 @@ def test_sizes_that_the_user_knows_are_not_in_the_file(target: str) -> None:
     assert fitted(OPEN % "n,1,h,8", target, dims=spatial).unfit
     assert not fitted(OPEN % "n,1,h,8", target, dims={"h": 8, "n": 1}).unfit
     assert not fitted(OPEN % "n,1,8,8", target, dims=batch).unfit
+
+
+def test_what_was_not_asked_has_no_answer() -> None:
+    """No answer, where "no" would look like one."""
+    model, openvino = model_of(OPEN % "1,1,8,8"), find_target("openvino")
+    (asked,), (other,) = (
+        Survey(model, asked=find_target(name).questions).sites_now() for name in ("ov", "ncnn")
+    )
+    assert not failing(openvino, asked.chain)
+    with pytest.raises(LookupError):
+        failing(openvino, other.chain)

@@ -8,10 +8,10 @@ from onnx import ModelProto
 from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.windows import Axis
 from onnxpad.inspection import inspect
+from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import AutoPad, Chain
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS
-from onnxpad.padding.surroundings import Surroundings
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.traps import all_rules, traps_of
 from tests.models.text import padded, text_model
@@ -108,7 +108,7 @@ def sized(size: int | Symbol | None, **facts: object) -> Chain:
 
 
 def sentences(chain: Chain) -> Iterator[str]:
-    return (trap.sentence for trap in traps_of(chain, Surroundings()))
+    return (trap.sentence for trap in traps_of(chain, AsWritten()))
 
 
 def test_what_depends_on_the_size_says_so() -> None:

@@ -10,7 +10,7 @@ import onnx
 import pytest
 from onnx import ModelProto
 
-from onnxpad.model.reading.surroundings import Observer
+from onnxpad.model.reading.as_written import Observer
 from onnxpad.model.reading.survey import Survey
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.judge import judge
@@ -78,8 +78,8 @@ def disagreements(model: ModelProto | Path) -> list[str]:
     survey, observer, found = Survey(proto, thorough=True), Observer(), []
     for site in survey.sites_now():
         for context, chain in zip(site.contexts, site.chains, strict=True):
-            around = observer.around(context, site.node, chain)
-            codes = {trap.code for trap in traps_of(chain, around)}
+            written = observer.written(context, site.node, chain)
+            codes = {trap.code for trap in traps_of(chain, written)}
             told = KERNELS - {"auto-pad-with-pads"} if chain.op.is_pool else KERNELS
             trapped = bool(codes & told)
             judged = judge(ONNXRUNTIME, chain)

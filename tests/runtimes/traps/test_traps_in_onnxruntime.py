@@ -13,10 +13,10 @@ from onnx import ModelProto, helper
 
 from onnxpad.geometry.windows import Axis
 from onnxpad.inspection import inspect
+from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import AutoPad, Chain
 from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import OPERATORS
-from onnxpad.padding.surroundings import Surroundings
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.traps import traps_of
 from tests.models.text import padded, text_model
@@ -212,7 +212,7 @@ def test_same_is_a_trap_exactly_where_onnxruntime_leaves_the_text(
         agrees = same(run(model), by_the_text(op, x, kernel, geometry))
         axis = Axis(size, kernel, stride, dilation)
         chain = Chain(OPERATORS["", op], opset, (axis,), AutoPad(mode), FILLS[op], "float32")
-        found = {trap.code for trap in traps_of(chain, Surroundings())} - {"window-of-padding"}
+        found = {trap.code for trap in traps_of(chain, AsWritten())} - {"window-of-padding"}
         if op == "MaxPool" and dilation > 1 and stride >= size:
             assert agrees or found, model
         else:

@@ -1,4 +1,4 @@
-"""What the graph around a padded node tells about it, as facts for the traps."""
+"""What the file says beside a padded node, as facts for the traps."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Scope, address_of
+from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import Chain, Shape
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, PadInput, pads_are_attributes
-from onnxpad.padding.surroundings import Surroundings
 
 
 class Observer:
@@ -22,7 +22,7 @@ class Observer:
         self._declared: dict[str, dict[str, ValueInfoProto]] = {}
         self._weights: dict[str, dict[str, str]] = {}
 
-    def around(self, context: Context, node: Node, chain: Chain) -> Surroundings:
+    def written(self, context: Context, node: Node, chain: Chain) -> AsWritten:
         """Facts about a node as it is seen from `context`."""
         attributes = context.attributes(node)
         auto_pad, pads = attributes.get("auto_pad"), attributes.get("pads")
@@ -30,7 +30,7 @@ class Observer:
         pad = node if is_pad else _pad_in_front(context, node, chain)
         computed, overridable = _pads_source(context, node, chain)
         output = node.outputs[0] if node.outputs else ""
-        return Surroundings(
+        return AsWritten(
             auto_pad=auto_pad if isinstance(auto_pad, str) else "",
             pads=tuple(int(n) for n in pads) if isinstance(pads, tuple) and not is_pad else None,
             input_shape=context.type_of(node.inputs[0]).dims if node.inputs else None,

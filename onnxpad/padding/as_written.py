@@ -1,0 +1,26 @@
+"""What the file says beside a chain, as the traps ask for it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from onnxpad.padding.chain import Shape
+
+
+class AsWritten(NamedTuple):
+    """What the file says beside a chain, as the traps ask for it; the defaults say nothing.
+
+    `auto_pad` and `pads` are as written in the file. `declared` is the output shape that the
+    file states. `pad_reads` names a DequantizeLinear that makes the data of the Pad in front.
+    """
+
+    auto_pad: str = ""
+    pads: tuple[int, ...] | None = None
+    input_shape: Shape = None
+    output_shape: Shape = None
+    declared: Shape = None
+    outputs: int = 1
+    weight_of: str = ""
+    pad_reads: str = ""
+    computed_pads: str = ""
+    overridable_pads: str = ""

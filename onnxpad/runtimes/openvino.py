@@ -1,0 +1,262 @@
+"""What OpenVINO's optimiser makes of the operators in front of a node: bytes, and strides.
+
+It moves a DequantizeLinear towards the end of a model, past what can work on bytes as well. Its
+StridesOptimization (strides_optimization.cpp of its common transformations) takes strides to the
+front from one operator to the next, as far as these work on single cells or are convolutions, and
+all that reads a tensor asks for the same strides.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+from math import prod
+from typing import NamedTuple
+
+from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.fills import Constant, Fill
+from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Kind, Operator
+from onnxpad.padding.surroundings import Neighbour, Question, Surroundings
+
+_MOVES_ZERO = frozenset({"Add", "Sub"})
+_BENDS_AT_ZERO = _MOVES_ZERO | {"Relu"}
+"""What it moves a conversion past if bytes of 0 are worth 0 there."""
+_KEEPS_BYTES = frozenset(
+    {
+        *("Concat", "Div", "GlobalMaxPool", "Identity", "MaxPool", "Mul", "Neg", "Pad", "Reshape"),
+        *("Slice", "Squeeze", "Transpose", "Unsqueeze"),
+    }
+)
+_KEEPS_ZERO = _KEEPS_BYTES - {"GlobalMaxPool"} | {"AveragePool"}
+_KEEPS_SCALES = frozenset({"AveragePool", "Clip", "GlobalAveragePool", "LeakyRelu"})
+"""What leaves floats to be scaled; all by 200 models with 2023.3 to 2026.4."""
+_PASSABLE = _KEEPS_BYTES | _BENDS_AT_ZERO | _KEEPS_SCALES
+
+
+class _Bytes(NamedTuple):
+    """What a DequantizeLinear in front reads, its zero point, and what stands between."""
+
+    dtype: str
+    zero: Fill
+    passed: frozenset[str]
+
+
+def _bytes_in_front(around: Surroundings, node: Neighbour, _: Operator) -> _Bytes | None:
+    passed: set[str] = set()
+    for maker in around.makers(node.inputs[0]):
+        if not maker.inputs:
+            break
+        if maker.op_type == "DequantizeLinear" and maker.domain in PLAIN_DOMAINS | {MICROSOFT}:
+            kind = around.dtype(maker.inputs[0])
+            return _Bytes(kind, around.zero_point(maker), frozenset(passed))
+        if maker.op_type not in _PASSABLE:
+            break
+        passed.add(maker.op_type)
+    return None
+
+
+BYTES_IN_FRONT = Question(frozenset({Kind.AVERAGE, Kind.PAD}), _bytes_in_front, None)
+
+
+def is_off_zero(chain: Chain, zero: int = 0) -> bool:
+    """Whether what it reads is dequantised, and a byte of `zero` is not worth 0."""
+    found = chain.around.told(BYTES_IN_FRONT)
+    if found is None or not found.passed <= _MOVES_ZERO | _KEEPS_ZERO:
+        return False
+    return not found.passed.isdisjoint(_MOVES_ZERO) or found.zero != Constant(zero)
+
+
+def _bytes_read(chain: Chain, *, scaled: bool = False) -> str:
+    """The type of the bytes that are dequantised to what it reads, '' where none are."""
+    found = chain.around.told(BYTES_IN_FRONT)
+    if found is None or not (scaled or found.passed.isdisjoint(_KEEPS_SCALES)):
+        return ""
+    bent = not found.passed.isdisjoint(_BENDS_AT_ZERO) and found.zero != Constant(0)
+    return "" if bent else found.dtype
+
+
+_BYTES = {"uint8": (0, 255), "int8": (-128, 127)}
+
+
+def _along_one_axis(chain: Chain) -> tuple[int, float] | None:
+    """The one axis that a Pad behind QuantizeLinear makes longer, and what it writes there."""
+    step = chain.pad
+    if step is None or step.unclear or step.mode != "constant" or not chain.around.behind_quantised:
+        return None
+    longer = [axis for axis, sides in enumerate(step.pads.sides) if any(sides)]
+    if len(longer) != 1 or not isinstance(step.fill, Constant):
+        return None
+    return longer[0], float(step.fill.value)
+
+
+def writes_no_byte(chain: Chain) -> bool:
+    """Whether a Pad along one axis writes what its bytes do not hold, as they are."""
+    found, held = _along_one_axis(chain), _BYTES.get(_bytes_read(chain))
+    if found is None or held is None:
+        return False
+    return not (held[0] <= found[1] <= held[1] and found[1].is_integer())
+
+
+def writes_below_zero(chain: Chain) -> bool:
+    """Whether a Pad along one axis writes less than 0 among int8 of which 0 is not worth 0."""
+    found, read = _along_one_axis(chain), _bytes_read(chain)
+    return found is not None and found[1] < 0 and read == "int8" and is_off_zero(chain)
+
+
+def scales_its_value(chain: Chain) -> bool | None:
+    """Whether a Pad of one cell writes a value that is then dequantised; None for an open size."""
+    found = _along_one_axis(chain)
+    if found is None or _bytes_read(chain, scaled=True) not in _BYTES:
+        return False
+    axis, value = found
+    if value == 0 and not is_off_zero(chain):
+        return False
+    size = chain.shape[axis] if chain.shape is not None else None
+    return size == 1 if isinstance(size, int) else None
+
+
+_FAR = 8
+_FOLDED = frozenset({"Mul", "Div", "Neg"})
+"""By a constant for each channel they become part of the weight of the convolution behind."""
+_ADDS_BIAS = frozenset({"Conv", "ConvTranspose"})
+_CONVOLUTIONS = ("Conv", "QLinearConv", "ConvInteger")
+_OF_CELLS = frozenset(
+    {
+        *("Abs", "Acos", "Asin", "Atan", "Ceil", "Celu", "Clip", "Cos", "Elu", "Erf", "Exp"),
+        *("Floor", "Gelu", "HardSwish", "Log", "Mish", "Reciprocal", "Relu", "Round", "Sigmoid"),
+        *("Sign", "Sin", "Softplus", "Softsign", "Sqrt", "Tan", "Tanh", "ThresholdedRelu"),
+        *("Add", "Div", "Max", "Mean", "Min", "Mod", "Mul", "Neg", "Pow", "Sub", "Sum"),
+        *("BatchNormalization", "DequantizeLinear", "InstanceNormalization"),
+        *("LayerNormalization", "LpPool"),
+    }
+)
+"""What ends in OpenVINO's arithmetic of cells; each was run but Acos, Asin and Tan."""
+
+Strides = tuple[int, ...]
+_KEPT: Strides = ()
+
+
+def _strides_that_move(around: Surroundings, node: Neighbour, _: Operator) -> Strides:
+    """Strides that go past a convolution, its pads too, to what stands in front; () for none.
+
+    Strides behind it count as well. In front may be one Pad, which is part of it by then.
+    """
+    strides = _of_convolution(around, node, _FAR) if node.domain in PLAIN_DOMAINS else ()
+    if not strides or all(one == 1 for one in strides):
+        return ()
+    if node.op_type != "Conv":
+        return strides  # what it reads is dequantised
+    return strides if _goes_on(around, node) else ()
+
+
+def _goes_on(around: Surroundings, node: Neighbour) -> bool:
+    """Whether what makes its input takes the strides."""
+    name, padded = node.inputs[0], False
+    for maker in islice(around.makers(name, data=True), _FAR):
+        alone = around.has_one_reader(name)
+        if maker.domain not in PLAIN_DOMAINS or not maker.inputs:
+            return False
+        if not around.hands_on(maker) and not _keeps_shape(around, maker):
+            if maker.op_type == "Pad" and not padded and alone:
+                padded = True
+            elif not (alone and _is_folded(around, maker)):
+                takes = maker.op_type in _OF_CELLS or _ends_in_sum(around, maker)
+                return takes and bool(_asked_of(around, name, _FAR))
+        name = around.data(maker)
+    return False
+
+
+def _ends_in_sum(around: Surroundings, maker: Neighbour) -> bool:
+    """Whether it is a convolution of one group, or one with a bias, which is a sum of its own."""
+    if maker.op_type not in _ADDS_BIAS:
+        return False
+    return any(maker.inputs[2:3]) or _is_whole(around, maker)
+
+
+def _is_whole(around: Surroundings, node: Neighbour) -> bool:
+    return node.op_type in _CONVOLUTIONS and around.attributes(node).get("group", 1) == 1
+
+
+def _keeps_shape(around: Surroundings, node: Neighbour) -> bool:
+    """Whether it is a Reshape or Expand to the shape that is there."""
+    if node.op_type not in ("Expand", "Reshape"):
+        return False
+    shape = around.shape(node.inputs[0])
+    return shape is not None and shape == around.shape(node.outputs[0])
+
+
+def _is_folded(around: Surroundings, node: Neighbour) -> bool:
+    """Whether it multiplies by a constant, one number or one for each channel."""
+    if node.op_type not in _FOLDED:
+        return False
+    shape = around.shape(node.outputs[0])
+    others = [name for name in node.inputs if around.is_stored(name)]
+    if node.op_type == "Neg":
+        return True
+    if shape is None or len(others) != 1:
+        return False
+    sizes = around.shape(others[0]) or ()
+    return all(one == 1 for at, one in enumerate(sizes) if at != len(sizes) - len(shape) + 1)
+
+
+def _asked_of(around: Surroundings, name: str, left: int) -> Strides:
+    """The strides that all which reads a tensor asks for; () where these are not the same."""
+    if left < 1 or around.leaves(name):
+        return ()
+    found = {_asked_by(around, reader, left - 1) for reader in around.readers(name)}
+    (first, *more) = found or {()}
+    return () if more else first
+
+
+def _asked_by(around: Surroundings, node: Neighbour, left: int) -> Strides:
+    if not node.outputs or node.domain not in PLAIN_DOMAINS:
+        return ()
+    if node.op_type in _CONVOLUTIONS:
+        strides = _of_convolution(around, node, left)
+        return () if all(one == 1 for one in strides) else strides
+    if node.op_type == "Pad" or node.op_type in _OF_CELLS or around.hands_on(node):
+        return _asked_of(around, node.outputs[0], left)
+    return ()
+
+
+def _of_convolution(around: Surroundings, node: Neighbour, left: int) -> Strides:
+    """Its strides times those behind it; () where it keeps them."""
+    weight = node.inputs[3 if node.op_type == "QLinearConv" else 1 :][:1]
+    sizes = around.shape(weight[0]) if weight else None
+    if not sizes or not _is_whole(around, node) or any(one != 1 for one in sizes[2:]):
+        return ()
+    written = around.attributes(node).get("strides")
+    own = tuple(map(int, written)) if isinstance(written, tuple) else (1,) * (len(sizes) - 2)
+    behind = _asked_of(around, node.outputs[0], left - 1)
+    return tuple(map(prod, zip(own, behind, strict=True))) if len(behind) == len(own) else own
+
+
+MOVING_STRIDES = Question(frozenset({Kind.CONVOLUTION}), _strides_that_move, _KEPT)
+
+
+def _in_front(chain: Chain) -> Pads | None:
+    """What a Pad in front adds along the spatial axes; None for one that stays a Pad."""
+    step = chain.around.front[0].pad if chain.around.front else chain.pad
+    if step is None:
+        return Pads.zero(chain.rank)
+    flat, begins, ends = step.pads.flat, step.pads.begins, step.pads.ends
+    outer = any((*begins[:2], *ends[:2]))
+    if len(begins) != chain.rank + 2 or outer or min(flat) < 0 or step.fill != Constant(0):
+        return None
+    return Pads(begins[2:], ends[2:]) if step.mode == "constant" else None
+
+
+def strides_pass_pads(chain: Chain, own: Pads) -> bool:
+    """Whether other cells are read where the strides hold in front of the pads.
+
+    One cell at the end makes no difference where the strides divide the size.
+    """
+    moving = chain.around.told(MOVING_STRIDES)
+    front = _in_front(chain) if moving else None
+    if front is None:
+        return False
+    sides = zip(chain.sides(own + front), front.sides, moving, strict=True)
+    for (axis, begin, end), more, stride in sides:
+        divided = isinstance(axis.size, int) and (axis.size - sum(more)) % stride == 0
+        if stride > 1 and (begin or end > 1 or (end and not divided)):
+            return True
+    return False
