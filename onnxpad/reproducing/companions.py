@@ -112,6 +112,23 @@ _BRANCHES = {
     "then_branch": [Piece("Relu", ["x"], ["a"])],
     "else_branch": [Piece("Neg", ["x"], ["b"])],
 }
+_DEQUANTISED: _Entry = (
+    [
+        Piece("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
+        Piece("DequantizeLinear", ["q", "scale", "zero"], ["y"]),
+    ],
+    {name: _OF_BYTES[name] for name in ("scale", "zero")},
+    _FLOATS,
+)
+_CHOICE: _Entry = (
+    [
+        Piece("ReduceMax", ["x"], ["most"], {"keepdims": 0}),
+        Piece("Greater", ["most", "two"], ["above"]),
+        Piece("If", ["above"], ["y"], _BRANCHES),
+    ],
+    _TWO,
+    _FLOATS,
+)
 _PIECES: dict[str, _Entry] = {
     "Identity": ([Piece("Identity", ["x"], ["y"])], {}, _FLOATS),
     "Slice of an input": ([Piece("Slice", ["x", *_SLICED], ["y"])], _STARTS, _FLOATS),
@@ -139,13 +156,8 @@ _PIECES: dict[str, _Entry] = {
     ),
     "Pow": ([Piece("Pow", ["x", "two"], ["y"])], _TWO, _FLOATS),
     "Mul": ([Piece("Mul", ["x", "two"], ["y"])], _TWO, _FLOATS),
-    "If": (
-        [Piece("ReduceMax", ["x"], ["most"], {"keepdims": 0}),
-         Piece("Greater", ["most", "two"], ["above"]),
-         Piece("If", ["above"], ["y"], _BRANCHES)],
-        _TWO,
-        _FLOATS,
-    ),
+    "If": _CHOICE,
+    "If with a condition that is no constant": _CHOICE,
     "bool stored in int32_data": (
         [Piece("Neg", ["x"], ["n"]), Piece("Where", ["chosen", "x", "n"], ["y"])],
         {"chosen": np.ones((), bool)},
@@ -271,12 +283,8 @@ _PIECES: dict[str, _Entry] = {
         _FLOATS,
         _VOLUME,
     ),
-    "DequantizeLinear of a computed tensor": (
-        [Piece("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
-         Piece("DequantizeLinear", ["q", "scale", "zero"], ["y"])],
-        {name: _OF_BYTES[name] for name in ("scale", "zero")},
-        _FLOATS,
-    ),
+    "DequantizeLinear of a computed tensor": _DEQUANTISED,
+    "DequantizeLinear of computed bytes, off 0 in uint8 or of a multiple of 4 cells": _DEQUANTISED,
     "scales or zero points in a list": (
         [Piece("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
          Piece("DequantizeLinear", ["q", "scale", "zero"], ["y"])],

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import prod
+from typing import Any
 
+import numpy as np
+
+from onnxpad.geometry.size import residue
 from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.nodes import Node
@@ -19,10 +24,12 @@ from onnxpad.runtimes.conditions.companions import (
     BENT_VOLUMES,
     BLOCKED_NORMS,
     BRANCH,
+    BYTES_BY_FOUR,
     BYTES_CHANGED,
     CALLS,
     CASTS_LEFT_OUT,
     CHANNELWISE,
+    COMPUTED_BRANCH,
     COMPUTED_CROP,
     CONSTANTS_ALONE,
     CONVERSIONS,
@@ -43,6 +50,7 @@ from onnxpad.runtimes.conditions.companions import (
     STORED_BOOL,
     SUMS,
     TRAINING,
+    UNSHAPED,
 )
 from onnxpad.runtimes.conditions.windows import WINDOWS
 from onnxpad.runtimes.judge import Judgement, judge_plain
@@ -67,6 +75,8 @@ _FUSED_MORE = (*_FUSED, "Elu", "Gelu", "HardSwish", "Softplus", "ThresholdedRelu
 """What onnxruntime's WebGPU providers fuse with a Conv, the one in C++ all of them."""
 _FAR = 8
 """Operators that are looked at in front of a node."""
+_WORD = 4
+"""Bytes in a word."""
 _WITH_CONSTANTS = ("Add", "Sub", "Mul", "Div")
 
 
@@ -82,10 +92,24 @@ def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node
     for context in survey.contexts if failing else ():
         nodes = list(context.scope.ordered())
         slides = any(node.op_type in WINDOWS for node in nodes)
+        unshaped = frozenset(_unshaped(context))
         for node in nodes:
-            for name in _names(context, node, slides=slides):
+            of_shapes = () if unshaped.isdisjoint((*node.inputs, *node.outputs)) else UNSHAPED
+            for name in (*of_shapes, *_names(context, node, slides=slides)):
                 if (name, context.scope.opset) in failing:
                     yield context, node, name, failing[name, context.scope.opset]
+
+
+def _unshaped(context: Context) -> Iterator[str]:
+    """Inputs and results of a graph that are declared as tensors without a shape, or as nothing."""
+    graph = context.scope.proto
+    declared: tuple[Any, ...] = (*graph.input, *graph.output)
+    for value in declared:
+        if isinstance(value, str):
+            return  # a function declares names alone
+        kind = value.type.WhichOneof("value")
+        if kind is None or (kind == "tensor_type" and not value.type.tensor_type.HasField("shape")):
+            yield value.name
 
 
 def _names(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
@@ -102,6 +126,8 @@ def _plain_names(context: Context, node: Node, *, slides: bool) -> Iterator[str]
     """What is said of an operator of ONNX."""
     if node.op_type in BRANCH:
         yield node.op_type
+        if context.constant(node.inputs[0]) is None:
+            yield COMPUTED_BRANCH[0]
     if any(_is_listed_bool(context, name) for name in node.inputs):
         yield STORED_BOOL[0]
     if _changes_hands(context, node):
@@ -337,6 +363,24 @@ def _conversion(context: Context, node: Node) -> Iterator[str]:
     computed = node.inputs[0] in context.scope.producers and not is_stored(context, node.inputs[0])
     if node.op_type == "DequantizeLinear" and computed:
         yield DEQUANTISES[0]
+        if _is_off_in_uint8(context, node) or _is_read_by_fours(context, node):
+            yield BYTES_BY_FOUR[0]
+
+
+def _is_off_in_uint8(context: Context, node: Node) -> bool:
+    """Whether bytes below a zero point become unsigned differences, which are huge."""
+    if context.type_of(node.inputs[0]).dtype == "int8" or not node.input(2):
+        return False
+    zero = context.constant(node.inputs[2])
+    return zero is None or bool(np.any(zero != 0))
+
+
+def _is_read_by_fours(context: Context, node: Node) -> bool:
+    """Whether four cells at a time are made of every fourth of the words that hold the bytes."""
+    scales, sizes = (context.type_of(name).dims for name in node.inputs[1::-1])
+    if scales not in (None, (), (1,)):
+        return False
+    return sizes is None or prod(residue(one or 0, _WORD) or 0 for one in sizes) % _WORD == 0
 
 
 def _second_activation(context: Context, node: Node) -> Iterator[str]:

@@ -20,6 +20,9 @@ LIMIT = ("Clip",)
 RANK = ("Squeeze", "Unsqueeze")
 LOOKUP = ("Gather",)
 BRANCH = ("If",)
+COMPUTED_BRANCH = ("If with a condition that is no constant",)
+UNSHAPED = ("input or result of a graph, declared without a shape",)
+"""Of the model, or of a branch or body in it; a shape of open sizes is one."""
 STORED_BOOL = ("bool stored in int32_data",)
 """Whatever reads a stored tensor of bool that is written so, not as raw_data."""
 LISTED_REDUCTIONS = ("reduction to one number whose axes are listed",)
@@ -30,6 +33,8 @@ DISORDER = ("node in front of what it reads",)
 QUANTISED_BYTES = ("uint8 that enters or leaves quantised operators",)
 """uint8 of the model's inputs or results, or of a Cast, on a quantised operator."""
 DEQUANTISES = ("DequantizeLinear of a computed tensor",)
+BYTES_BY_FOUR = ("DequantizeLinear of computed bytes, off 0 in uint8 or of a multiple of 4 cells",)
+"""A multiple of 4, or a number that is not known, where one scale holds for all cells."""
 BYTES_CHANGED = ("Sigmoid between bytes of two types",)
 """Behind a DequantizeLinear of int8 and in front of a QuantizeLinear to uint8, or the other way."""
 LISTED_SCALES = ("scales or zero points in a list",)
@@ -66,6 +71,8 @@ BLOCKED_NORMS = ("InstanceNormalization of one or three axes behind a convolutio
 COMPUTED_CROP = ("Slice of an open size by computed starts or ends",)
 ANYWHERE = (
     *BRANCH,
+    *COMPUTED_BRANCH,
+    *UNSHAPED,
     *STORED_BOOL,
     *LISTED_REDUCTIONS,
     *CALLS,
@@ -90,11 +97,12 @@ ANYWHERE = (
     *BLOCKED_NORMS,
     *COMPUTED_CROP,
     *DEQUANTISES,
+    *BYTES_BY_FOUR,
     *BYTES_CHANGED,
     *LISTED_SCALES,
 )
 """What some runtimes stop at wherever it stands; no pass writes it."""
-UNSHOWN = ("GridSample", "Unsqueeze", *CALLS, *DISORDER, *COMPUTED_CROP)
+UNSHOWN = ("GridSample", "Unsqueeze", *UNSHAPED, *CALLS, *DISORDER, *COMPUTED_CROP)
 """What no small model of one operator is made of."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
 CONVERSIONS = ("DequantizeLinear", "QuantizeLinear")

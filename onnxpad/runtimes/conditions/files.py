@@ -12,6 +12,11 @@ SORTED = Condition.remedy(
     "it wants each node behind those that it reads; that is not about padding",
     "sort the nodes, as onnx.checker asks",
 )
+DECLARED = Condition.remedy(
+    "it wants a shape for each input and result of a graph, those of branches too, be its sizes "
+    "open; that is not about padding",
+    "declare them: onnx.shape_inference.infer_shapes does where it finds them",
+)
 LISTED = Condition.remedy(
     "it reads stored bools from raw_data alone; that is not about padding",
     "store that tensor in raw_data, as onnx.numpy_helper.from_array does",

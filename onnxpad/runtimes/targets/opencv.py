@@ -30,8 +30,10 @@ from onnxpad.runtimes.conditions.companions import (
     LOOKUP,
     STORED_BOOL,
     TRAINING,
+    UNSHAPED,
 )
 from onnxpad.runtimes.conditions.files import (
+    DECLARED,
     INLINED,
     LISTED,
     SORTED,
@@ -199,6 +201,7 @@ TARGET = Target(
             by=_seen("ReduceMean and ReduceMax of all axes: it stops, or the result has an axis"),
         ),
         refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(UNSHAPED, DECLARED, by=_seen("graphs whose inputs or results have no shape")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),

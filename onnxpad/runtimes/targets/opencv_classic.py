@@ -33,8 +33,9 @@ from onnxpad.runtimes.conditions.companions import (
     SLICED_BYTES,
     STORED_BOOL,
     TRAINING,
+    UNSHAPED,
 )
-from onnxpad.runtimes.conditions.files import INLINED, LISTED, SORTED
+from onnxpad.runtimes.conditions.files import DECLARED, INLINED, LISTED, SORTED
 from onnxpad.runtimes.conditions.opencv import (
     BY_CONSTANT_NODE,
     DEPTHWISE_READS_BEYOND,
@@ -182,6 +183,7 @@ TARGET = Target(
         ),
         refuses(BRANCH, by=_seen("If")),
         refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        refuses(UNSHAPED, DECLARED, by=_in_all("graphs whose inputs or results have no shape")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         miscomputes(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),

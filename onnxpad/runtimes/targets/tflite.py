@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Pads
+from onnxpad.geometry.size import Size
+from onnxpad.geometry.windows import Axis, output_size
+from onnxpad.padding.chain import Chain, Pads, Skip
+from onnxpad.padding.effective_pads import axes_in_front, effective_pads
 from onnxpad.padding.operators import Destination
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
-    BRANCH,
     CHANNELWISE,
+    COMPUTED_BRANCH,
     CROP,
     DEQUANTISES,
     FACTOR,
@@ -45,6 +48,56 @@ def _other_than_interleaved(chain: Chain, pads: Pads) -> bool:
 
 _INTERLEAVED = Condition(
     "its pads change when they are listed axis by axis", w.of_pads(_other_than_interleaved)
+)
+
+
+def _is_folded(chain: Chain) -> bool:
+    """Whether onnxsim makes pads of the Pad in front, whatever else the operator says of padding.
+
+    It is fuse_pad_into_conv and fuse_pad_into_pool of onnxoptimizer, which look at neither
+    auto_pad, count_include_pad nor the data.
+    """
+    front = chain.around.front
+    if not front or front[0].readers > 1 or not f.BEHIND_ZEROS.holds(chain):
+        return False
+    others = len(front[0].pad.pads.begins) - len(chain.axes)
+    return not any(
+        any(side[:others]) for side in (front[0].pad.pads.begins, front[0].pad.pads.ends)
+    )
+
+
+def _folded_windows(chain: Chain) -> bool:
+    """Whether windows differ where pads are what the Pad in front wrote.
+
+    One of a max pool that holds pads alone is the lowest value, and one that ceil_mode adds is
+    left out where it starts in the pads behind the data.
+    """
+    own = effective_pads(chain)
+    if not _is_folded(chain) or isinstance(own, Skip):
+        return False
+    front = chain.around.front[0].pad.pads
+    moved = Pads(front.begins[-chain.rank :], front.ends[-chain.rank :])
+    before, after = chain.sides(own), chain.sides(own + moved)
+    if chain.is_max and any(max(begin, end) >= axis.span for axis, begin, end in after):
+        return True
+    inner = axes_in_front(chain, moved)
+    return chain.ceil_mode and any(
+        _windows(axis, begin, end) != output_size(*one, ceil_mode=True)
+        for one, axis, (_, begin, end) in zip(before, inner, after, strict=True)
+    )
+
+
+def _windows(axis: Axis, begin: int, end: int) -> Size | None:
+    """How many windows there are of ceil_mode, none fewer than without it."""
+    found = output_size(axis, begin, end, ceil_mode=True)
+    least = output_size(axis, begin, end)
+    return max(found, least) if isinstance(found, int) and isinstance(least, int) else found
+
+
+_FOLDED = Condition("a Pad of 0 in front, which it alone reads, is made its pads", _is_folded)
+_FOLDED_WINDOWS = Condition(
+    "a Pad of 0 in front, which it alone reads, is made its pads, which changes windows",
+    _folded_windows,
 )
 _EQUAL_SIZES = Condition(
     "all sizes but the batch's are fixed and equal",
@@ -82,7 +135,7 @@ TARGET = Target(
             by=_seen("Concat of what an Add made behind a convolution or a pool"),
             says="onnx2tf joins it along another axis, where two axes are as long",
         ),
-        refuses(BRANCH, by=_seen("If")),
+        refuses(COMPUTED_BRANCH, by=_seen("If; onnxsim takes one of a constant away")),
         miscomputes(
             DEQUANTISES,
             by=_seen("QuantizeLinear and DequantizeLinear alone, values beyond the range"),
@@ -91,6 +144,37 @@ TARGET = Target(
         miscomputes("QLinearConv", by=_seen("QLinearConv, padded or not")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
         miscomputes("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear")),
+        miscomputes(
+            ("Conv", "MaxPool", "AveragePool"),
+            w.AUTO_PAD,
+            _FOLDED,
+            by=_seen("Pad of 0 in front of auto_pad, onnxsim 0.4.36"),
+            says="onnx2tf runs onnxsim, which makes pads of a Pad: auto_pad overrules them",
+        ),
+        miscomputes(
+            "AveragePool",
+            ~w.COUNTS,
+            w.PADDED,
+            ~w.AUTO_PAD,
+            _FOLDED,
+            by=_seen("Pad of 0 in front of an average with pads, onnxsim 0.4.36"),
+            says="onnx2tf runs onnxsim, which makes pads of a Pad: all of them are counted",
+        ),
+        miscomputes(
+            "MaxPool",
+            ~f.NEVER_NEGATIVE,
+            ~w.AUTO_PAD,
+            _FOLDED,
+            by=_seen("Pad of 0 in front of a max pool, onnxsim 0.4.36"),
+            says="onnx2tf runs onnxsim, which makes pads of a Pad: the lowest value, not 0",
+        ),
+        miscomputes(
+            ("MaxPool", "AveragePool"),
+            ~w.AUTO_PAD,
+            _FOLDED_WINDOWS,
+            by=_seen("Pad of 0 in front of ceil_mode and of small kernels, onnxsim 0.4.36"),
+            says="onnx2tf runs onnxsim, which makes pads of a Pad: other windows hold data",
+        ),
         refuses("Conv", w.SAME_LOWER, by=_seen("SAME_LOWER convolutions")),
         miscomputes(
             "Conv",

@@ -13,7 +13,12 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import ACTIVATED_TWICE, DEQUANTISES, EVERYTHING
+from onnxpad.runtimes.conditions.companions import (
+    ACTIVATED_TWICE,
+    BYTES_BY_FOUR,
+    DEQUANTISES,
+    EVERYTHING,
+)
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     falls_back,
@@ -51,6 +56,8 @@ _PADS_DIFFER = Condition(
 )
 
 _AXES_FROM_END = Condition("it lists axes from the end", p.of_step(lambda step: step.from_end))
+_ALONE = "QuantizeLinear and DequantizeLinear alone"
+_DEQUANTISES_WRONGLY = "JSEP computes a DequantizeLinear of computed bytes wrongly"
 
 TARGET = Target(
     _VERSION,
@@ -72,10 +79,14 @@ TARGET = Target(
             f.DEQUANTISED,
             by=_seen("convolutions between QuantizeLinear and DequantizeLinear"),
         ),
-        miscomputes(
-            DEQUANTISES,
-            by=_seen("QuantizeLinear and DequantizeLinear alone"),
-            says="JSEP computes a DequantizeLinear of computed bytes wrongly",
+        *until("1.27", miscomputes(DEQUANTISES, by=_seen(_ALONE), says=_DEQUANTISES_WRONGLY)),
+        *since(
+            "1.30",
+            miscomputes(
+                BYTES_BY_FOUR,
+                by=_seen(f"{_ALONE}: uint8 with a zero point, and multiples of 4 cells"),
+                says=_DEQUANTISES_WRONGLY,
+            ),
         ),
         *since(
             "1.30",

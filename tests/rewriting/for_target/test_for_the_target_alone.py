@@ -28,7 +28,8 @@ ENOUGH = 10
 
 
 def shielded() -> onnx.ModelProto:
-    return tiny(SHIELDED, "float[1,1,6]", constants="int64[6] p = {0,0,1,0,0,0}")
+    pads = "int64[6] p = {0,0,1,0,0,0}"
+    return tiny(SHIELDED, "float[1,1,6]", constants=pads, result="float[1,1,n]")
 
 
 def levels(done: Rewriting) -> list[bool]:

@@ -7,7 +7,13 @@ import pytest
 from onnx import TensorProto, helper, inliner, numpy_helper, parser
 
 import onnxpad
-from onnxpad.runtimes.conditions.companions import CALLS, DISORDER, LISTED_REDUCTIONS, STORED_BOOL
+from onnxpad.runtimes.conditions.companions import (
+    CALLS,
+    DISORDER,
+    LISTED_REDUCTIONS,
+    STORED_BOOL,
+    UNSHAPED,
+)
 from tests.runtimes.targets.test_held_out_facts import answers
 
 CALLING = """<ir_version: 8, opset_import: ["": 17, "own": 1]>
@@ -91,3 +97,38 @@ def test_opencv_makes_a_list_of_a_number_where_axes_are_listed(given: str, stops
         "h = Greater(m,k) n = Neg(x) y = Where(h,x,n) }"
     )
     assert refused(model, "opencv") == ({*LISTED_REDUCTIONS} if stops else set())
+
+
+BRANCHING = """<ir_version: 8, opset_import: ["": 17]>
+g (float[1,2,6,6] x) => (float[a,b,d,e] y) <bool c = {1}> {
+  y = If<
+    then_branch = t () => (float[a,b,d,e] r) { r = Abs(x) },
+    else_branch = f () => (float[a,b,d,e] q) { q = Neg(x) }
+  >(c)
+}"""
+
+
+@pytest.mark.parametrize("target", ["opencv", "opencv-classic", "opencv-classic@4.8"])
+@pytest.mark.parametrize("which", ["input", "output"])
+def test_opencv_wants_a_shape_of_inputs_and_results(target: str, which: str) -> None:
+    model = parser.parse_model(DISORDERED)
+    kind = getattr(model.graph, which)[0].type
+    for told, stops in (((), False), (("shape",), True), (("elem_type", "shape"), True)):
+        for name in told:
+            kind.tensor_type.ClearField(name)
+        assert ({*UNSHAPED} <= refused(model, target)) is stops
+    kind.Clear()
+    assert {*UNSHAPED} <= refused(model, target)
+    kind.tensor_type.elem_type = TensorProto.FLOAT
+    kind.tensor_type.shape.dim.extend([onnx.TensorShapeProto.Dimension()] * 4)
+    assert UNSHAPED[0] not in refused(model, target)
+
+
+def test_opencv_wants_a_shape_of_what_branches_give() -> None:
+    model = parser.parse_model(BRANCHING)
+    assert UNSHAPED[0] not in refused(model, "opencv")
+    model.graph.node[0].attribute[1].g.output[0].type.tensor_type.ClearField("shape")
+    assert {*UNSHAPED} <= refused(model, "opencv")
+    (found,) = onnxpad.inspect(model, target="opencv").targets.values()
+    assert "infer_shapes" in " ".join(cure for one in found for cure in one.judgement.cures)
+    assert UNSHAPED[0] not in refused(onnx.shape_inference.infer_shapes(model), "opencv")

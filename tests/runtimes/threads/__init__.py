@@ -350,5 +350,6 @@ THREADS = (
         "c = Concat <axis = 0> (zeros, m, m) y = Pad (x, c)",
         "1, 3, 6, 6",
         "int64[1] two = {2}; int64[1] four = {4}; int64[6] zeros = {0, 0, 0, 0, 0, 0}",
+        y="float[a,b,d] y",
     ),
 )
