@@ -8,7 +8,7 @@ OnnxpadError
 └── InternalError        onnxpad broke one of its own laws: please report it
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -50,7 +50,14 @@ class RuntimeUnavailable(OnnxpadError):
 
 
 class LimitMet(OnnxpadError):
-    """Native code was ended at the time or the memory that it may take; says what to type."""
+    """Native code was ended at the time or the memory that it may take; says what to type.
+
+    `ended` says what was ended, `larger` the limit that gives it more: {'timeout': 600}.
+    """
+
+    def __init__(self, ended: str, larger: Mapping[str, int | str] | None = None) -> None:
+        self.ended, self.larger = ended, dict(larger or {})
+        super().__init__(ended + larger_text(self.larger))
 
 
 class InternalError(OnnxpadError):
@@ -85,8 +92,7 @@ def fault_in(error: Exception) -> str | None:
         return "a number in it has thousands of digits; no size is that large"
     names = (kind.__name__ for kind in type(error).__mro__)
     found = next((_FAULTS[name] for name in names if name in _FAULTS), None)
-    said = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    return None if found is None else found.format(said)
+    return None if found is None else found.format(headline(error))
 
 
 _SUSPECTS: ContextVar[list[Callable[[], str | None]] | None] = ContextVar("suspects", default=None)
@@ -122,6 +128,17 @@ def blaming_the_file() -> Iterator[None]:
         raise ModelError(said) from error
     finally:
         _SUSPECTS.reset(token)
+
+
+def headline(error: Exception) -> str:
+    """The first line of what an exception says, to stand in a sentence: below it is what to try."""
+    lines = str(error).strip().splitlines()
+    return lines[0].rstrip() if lines else type(error).__name__
+
+
+def larger_text(limits: Mapping[str, int | str]) -> str:
+    """'; --timeout 600 gives it more'; '' for no limit."""
+    return "".join(f"; --{name} {value} gives it more" for name, value in limits.items())
 
 
 def few(names: Sequence[str], most: int) -> str:

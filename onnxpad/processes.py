@@ -427,20 +427,21 @@ class Work:
         return own.seconds if own else SECONDS + SECONDS_PER_MB * self._given / 1e6
 
     def _said(self, limit: str, what: str, seconds: float, memory: int) -> LimitMet:
+        larger: dict[str, int | str] = {}
         if limit == "memory":
             size = readable(memory)
             said = f"{what} took more than {size} of memory and was ended"
-            cure = f"--memory {readable(4 * memory, '')}"
+            larger = {"memory": readable(4 * memory, "")}
         elif limit != "time":
             return LimitMet(f"{what}: {limit} within {_START:g} s")
         elif time.monotonic() >= self.deadline:
-            said, cure = f"the time was up while {what} was running, which was ended", ""
+            said = f"the time was up while {what} was running, which was ended"
         else:
             said = f"{what} took more than {seconds:.3g} s and was ended"
-            cure = f"--timeout {max(600, 10 * seconds):.0f}"
-        text = f"{said}; {cure} gives it more" if cure else said
-        self.met[what] = text
-        return LimitMet(text)
+            larger = {"timeout": max(600, round(10 * seconds))}
+        found = LimitMet(said, larger)
+        self.met[what] = str(found)
+        return found
 
 
 _CURRENT: ContextVar[Work | None] = ContextVar("onnxpad_work", default=None)

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad import processes
-from onnxpad.errors import RuntimeUnavailable
+from onnxpad.errors import RuntimeUnavailable, headline
 from onnxpad.processes import Buffer, Child, ChildEnded, Reply, Work
 
 Array = NDArray[Any]
@@ -94,7 +94,7 @@ class Session:
             own = sorted({str(one.dtype) for one in feeds.values() if one.dtype.isbuiltin != 1})
             if own and "MLDataType" in str(error):
                 return RunFailure("run", f"onnxruntime takes no {' or '.join(own)} from Python")
-            return RunFailure("run", _first_line(error))
+            return RunFailure("run", headline(error))
         return {name: _array(value) for name, value in zip(wanted, values, strict=True)}
 
     def assignments(self) -> dict[str, str]:
@@ -228,7 +228,7 @@ def open_session(model: bytes | Path, settings: Settings = Settings()) -> Sessio
             enable_fallback=0,
         )
     except errors as error:
-        return RunFailure("open", _first_line(error))
+        return RunFailure("open", headline(error))
     opened._model_bytes = None  # noqa: SLF001 - kept for a fallback, which is off; as large as the model
     session = Session(opened, errors)
     if settings.device == "cuda" and CUDA not in session.providers:
@@ -274,7 +274,7 @@ def cuda_problem() -> str | None:
         try:
             probe = onnxruntime.InferenceSession(_PROBE, providers=[CUDA, CPU], enable_fallback=0)
         except _errors_of(onnxruntime) as error:
-            return _first_line(error)
+            return headline(error)
     if CUDA in probe.get_providers():
         return None
     lines = [line for line in "".join(said).splitlines() if "error" in line.lower()]
@@ -383,7 +383,7 @@ def library() -> Any:  # noqa: ANN401 - onnxruntime has no types
         import onnxruntime
     except ImportError as error:
         raise RuntimeUnavailable(
-            f"onnxruntime cannot be loaded: {_first_line(error)}\n"
+            f"onnxruntime cannot be loaded: {headline(error)}\n"
             "  try     pip install onnxruntime, or onnxruntime-gpu for CUDA"
         ) from error
 
@@ -396,11 +396,6 @@ def _errors_of(onnxruntime: ModuleType) -> tuple[type[Exception], ...]:
     own = [value for value in vars(state).values() if isinstance(value, type)]
     raised = [value for value in own if issubclass(value, Exception)]
     return (*raised, RuntimeError, ValueError, TypeError)
-
-
-def _first_line(error: Exception) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
 
 
 @contextlib.contextmanager

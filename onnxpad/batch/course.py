@@ -20,6 +20,7 @@ from onnxpad.errors import (
     RuntimeUnavailable,
     brief,
     fault_in,
+    headline,
 )
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _concluded(
     """Write the model where nothing speaks against it; `saved` is called when it stands there."""
     if job.target is not None and not objection:
         with job.folder_made():
-            found.save(job.target)
+            found.save(job.target, in_place=job.target == job.model)
             if saved is not None:
                 saved()
     findings = bool(objection) or (request.check and found.changed)
@@ -144,7 +145,7 @@ def _concluded(
 
 
 def _against(found: Rewriting, validation: Validation | None, request: Request) -> str:
-    proof = validation.proof if validation else None
+    proof = None if validation is None else validation.proof
     if request.certificate is not None and (proof is None or proof.verdict != "proved"):
         return "the rewritten model is not proved, so there is nothing to certify"
     if validation is not None and not validation.ok:
@@ -218,7 +219,8 @@ def answer(asked: Plain) -> Plain:
     except Exception as error:  # the other models go on
         if os.environ.get("ONNXPAD_TRACEBACK"):
             raise
-        internal = f"internal error; nothing was written ({type(error).__name__}: {error}){_REPORT}"
+        what = f"{type(error).__name__}: {headline(error)}"
+        internal = f"internal error; nothing was written ({what}){_REPORT}"
         said = fault_in(error) or internal
         return refusal(asked, "InternalError", f"{asked['model']}: {said}")
 

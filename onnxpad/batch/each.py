@@ -24,7 +24,7 @@ from onnxpad.batch.inputs import (
     placed,
     refuse_one_file_twice,
 )
-from onnxpad.errors import RequestError, RuntimeUnavailable, nearest
+from onnxpad.errors import RequestError, RuntimeUnavailable, headline, nearest
 from onnxpad.reports import Report, reported
 
 Paths: TypeAlias = AnyPath | Iterable[AnyPath | tuple[AnyPath, AnyPath]]
@@ -260,10 +260,9 @@ def _refuse_what_nobody_has(
     there = sorted(set().union(*(has.get("dims", ()) for has in known)))
     for name in dims:
         if name not in there:
-            raise RequestError(
-                f"no model has a dimension '{name}'; named or open dimensions: "
-                f"{', '.join(there) or 'none: every size is fixed'}"
-            )
+            from onnxpad.model.shapes.dimensions import known_text  # loads onnx
+
+            raise RequestError(f"no model has a dimension '{name}'{known_text(there)}")
     for glob in globs:
         if not any(glob in has.get("globs", ()) for has in known):
             raise RequestError(
@@ -299,7 +298,7 @@ def _outcome(asked: dict[str, Any], future: Future[Any]) -> Outcome:
         return Outcome(**refusal(asked, type(error).__name__, said))
     except Exception as error:  # noqa: BLE001 - see above
         kind = type(error).__name__
-        said = f"{asked['model']}: no worker finished it ({kind}: {error}); run it alone"
+        said = f"{asked['model']}: no worker finished it ({kind}: {headline(error)}); run it alone"
         return Outcome(**refusal(asked, kind, said))
 
 

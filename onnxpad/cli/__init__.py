@@ -32,7 +32,7 @@ from onnxpad import __version__
 from onnxpad.cli.arguments import renamed
 from onnxpad.cli.exits import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail, say
 from onnxpad.cli.streams import WINDOWS
-from onnxpad.errors import OnnxpadError, fault_in
+from onnxpad.errors import OnnxpadError, fault_in, headline
 
 _HELP = """Inspect, rewrite and validate padding in ONNX models, exactly.
 
@@ -217,7 +217,8 @@ def _failed(command: str, error: Exception) -> int:
     if fault is not None:
         return fail(f"{command}: {fault}")
     return fail(
-        f"{command}: internal error; nothing more was written ({type(error).__name__}: {error})",
+        f"{command}: internal error; nothing more was written ({type(error).__name__}: "
+        f"{headline(error)})",
         "ONNXPAD_TRACEBACK=1 shows where; please report it with the model",
     )
 

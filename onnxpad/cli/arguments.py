@@ -122,7 +122,7 @@ targets = click.option(
 ambiguous = click.option(
     "--ambiguous",
     type=click.Choice(["auto_pad", "pads"]),
-    help="Which one holds where a node has both.",
+    help="Whether auto_pad or pads holds where a node has both.",
 )
 legacy_split = click.option(
     "--legacy-split",
@@ -141,15 +141,15 @@ timeout = click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="How long native code may take whose cost is not known beforehand, and a proof. [default: "
-    "60 for running models, and 1 more for each MB of them; for a proof 20 of the processor beside "
-    "runs and 60 alone; 5 for finding sizes]",
+    help="How long onnx, onnxruntime or a proof may take before they are ended. [default: 60 for "
+    "running models, and 1 more for each MB of them; for a proof 20 of CPU time beside runs and 60 "
+    "alone; 5 for finding sizes]",
 )
 memory = click.option(
     "--memory",
     metavar="SIZE",
     callback=lambda _context, _option, size: parse_memory(size),
-    help="How much memory it may take, such as 4G. [default: 2G for running models, and 32 "
+    help="How much memory they may take, such as 4G. [default: 2G for running models, and 32 "
     "bytes more for each byte of them; 512M for finding sizes]",
 )
 jobs = click.option(
@@ -272,7 +272,7 @@ def _fact(text: str) -> tuple[str, int | str] | None:
         said: int | str = text[len(name) :]
     else:
         name, said = front.removesuffix("="), 0
-    if not name or name[0] in "%=" or not numbers[0].isdecimal():
+    if not name or name[0] in "%=" or name[-1] in "<>!" or not numbers[0].isdecimal():
         return None
     if max(map(len, numbers)) > DIGITS:
         raise click.BadParameter(f"'{text}': a size has at most {DIGITS} digits")

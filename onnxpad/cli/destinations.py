@@ -63,6 +63,9 @@ def found_in(names: Sequence[str], output: str | None = None) -> Inputs:
 
     if names.count(STANDARD) > 1:
         raise click.UsageError("standard input can be read only once: give '-' once")
+    whole = " ".join(names)
+    if len(names) > 1 and not any(map(os.path.exists, names)) and os.path.exists(whole):  # noqa: PTH110
+        raise click.UsageError(f"a name with spaces needs quotes: {shlex.quote(whole)}")
     try:
         return inputs(names, output)
     except RequestError as error:

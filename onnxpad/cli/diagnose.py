@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from onnxpad.batch.inputs import SUFFIX
 from onnxpad.cli import arguments, html_files, plan_files
 from onnxpad.cli.exits import FINDINGS, FINE, STANDARD, say
 from onnxpad.cli.streams import report_stream, show, terminal, working
@@ -34,6 +36,7 @@ allow, differs. Exit 1: no padding gives the reference.
 
 @click.command(help=_HELP, short_help="Find the padding that reproduces a reference.")
 @click.argument("model", type=arguments.MODEL)
+@click.argument("more", nargs=-1, metavar="", type=arguments.MODEL)
 @arguments.data
 @click.option("--inputs", type=arguments.ARRAYS, metavar="FILE", help="Inputs alone: .npz, .npy.")
 @click.option("--outputs", type=arguments.ARRAYS, metavar="FILE", help="The reference alone.")
@@ -69,6 +72,13 @@ def diagnose(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
 
 def _check(options: dict[str, Any]) -> None:
     """UsageError where the reference is not given, or twice."""
+    if more := options.pop("more"):
+        model, *rest = sorted((options["model"], *more), key=lambda name: not name.endswith(SUFFIX))
+        data = " ".join(f"--data {shlex.quote(name)}" for name in rest)
+        meant = f"onnxpad diagnose {shlex.quote(model)} {data}"
+        raise click.UsageError(
+            f"it takes one model, and a reference by --data; did you mean {meant}?"
+        )
     arguments.refuse_data_twice(options)
     if not options["data"] and not (options["inputs"] and options["outputs"]):
         raise click.UsageError(

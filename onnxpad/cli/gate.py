@@ -23,7 +23,7 @@ LEVELS = ("fallback", "unknown", "refused", "wrong")
 _DEFAULT, _ALWAYS, TRAP = "refused", "off-device", "trap"
 _NAMED = 3
 _ALL_NAMED = 10
-"""Up to so many findings, all nodes are named."""
+"""Up to so many findings, all nodes are named; so many reasons are told of a model."""
 
 fail_on = click.option(
     "--fail-on",
@@ -92,6 +92,7 @@ class Gate:
         self._baseline = _baseline(given["baseline"], models, writes=self._writes)
         self._speaks = bool(given["fail_on"] or given["baseline"] or given["sarif"])
         self._quiet = bool(given["as_json"])
+        self._each = bool(given["each"])
         self._seen = self._gone = self._told = 0
         self._left_out: Counter[str] = Counter()
         self._repairs: Counter[str] = Counter()
@@ -143,8 +144,8 @@ class Gate:
     def say_why(self, model: str, gated: Gated, record: Mapping[str, Any]) -> None:
         """Lines on standard error about what fails a model, where a gate was asked for.
 
-        Each code is a line with the reason, and one with the command that repairs it. `record` is
-        the report on the model.
+        Each code and reason is a line, and one with the command that repairs it. `record` is the
+        report on the model.
         """
         if self._speaks:
             self._say(model, gated, record)
@@ -152,24 +153,30 @@ class Gate:
     def say_of_one(self, model: str, gated: Gated, record: Mapping[str, Any]) -> None:
         """The same about one of many models: a line is all that there is of it elsewhere.
 
-        Without a gate the first findings are told; `concluded` says how many are not.
+        Without a gate the first findings are told, or --each; `concluded` says how many are not.
         """
         failing = len(gated.failing)
-        if self._speaks or (not self._quiet and self._told + failing <= _ALL_NAMED):
+        if self._speaks or self._each or (not self._quiet and self._told + failing <= _ALL_NAMED):
             self._told += failing
             self._say(model, gated, record)
         elif failing and not self._quiet:
             self._left_out[model] += failing
 
     def _say(self, model: str, gated: Gated, record: Mapping[str, Any]) -> None:
-        codes: dict[str, list[Finding]] = {}
-        for one in gated.findings:
-            if one in gated.failing:
-                codes.setdefault(one.code, []).append(one)
+        failing = [one for one in gated.findings if one in gated.failing]
+        reasons = {code: _reasons(code, record) for code in {one.code for one in failing}}
+        alike: dict[tuple[str, str], list[Finding]] = {}
+        for one in failing:
+            reason = one.reason or reasons[one.code].get(one.node, "")
+            alike.setdefault((one.code, reason), []).append(one)
         most = _ALL_NAMED if len(gated.failing) <= _ALL_NAMED else _NAMED
-        for code, found in codes.items():
-            self._left_out[model] += max(0, len(found) - most)
-            said = f"fails: {model}: {_told(code, found, record, most)}"
+        for number, ((code, reason), found) in enumerate(alike.items()):
+            shown = len(found) if self._each else most if number < _ALL_NAMED else 0
+            self._left_out[model] += max(0, len(found) - shown)
+            if not shown:
+                continue
+            nodes = few([f"'{one.node}'" for one in found], shown)
+            said = f"fails: {model}: {code} {nodes}{f': {reason}' if reason else ''}"
             say_with_try(said, repair(model, found[0], record))
 
     def concluded(self, status: int) -> int:
@@ -201,9 +208,9 @@ class Gate:
         if not left or self._writes:
             return
         models = f" in {counted(len(left), 'model')}" if self._many else ""
-        one = "inspect of one model alone" if self._many else "--json"
         findings = counted(left.total(), "failing finding")
-        say(f"{findings}{models} not named above: {one} names every node\n")
+        names = "--each names" if self._quiet else "--each or --json names"
+        say(f"{findings}{models} not named above: {names} every node\n")
 
     def _say_seen(self, path: str) -> None:
         """How many findings are known, for how many there is no way, and a command for the rest."""
@@ -247,15 +254,6 @@ def _baseline(path: str | None, models: Sequence[str], *, writes: bool) -> Basel
         return read_baseline(path)
     destinations.refuse_overwriting(path, models, "give another --baseline")
     return read_baseline(path) if Path(path).exists() else Baseline(path, {})
-
-
-def _told(code: str, found: Sequence[Finding], record: Mapping[str, Any], most: int) -> str:
-    """'opencv:wrong 'c', 'd': why', with the reason that most of them have, `most` by name."""
-    reasons = _reasons(code, record)
-    known = Counter(one.reason or reasons.get(one.node, "") for one in found)
-    reason, _ = known.most_common(1)[0]
-    nodes = few([f"'{one.node}'" for one in found], most)
-    return f"{code} {nodes}{f': {reason}' if reason else ''}"
 
 
 def _reasons(code: str, record: Mapping[str, Any]) -> dict[str, str]:

@@ -63,7 +63,8 @@ or as --fail-on says. All other operators are not judged.
 @click.option(
     "--each",
     is_flag=True,
-    help="Show findings that are alike one by one, not as one row with a count.",
+    help="Show findings that are alike one by one, not as one row with a count; of many models, "
+    "name every node that fails.",
 )
 @click.option(
     "--failing",

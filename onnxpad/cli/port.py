@@ -46,12 +46,13 @@ its block. Exit codes: 0 all are written; 1 some are not, and a comment says why
 def port(*, model: str, language: str, as_json: bool, **options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Port and print the code."""
     from onnxpad import porting  # loads onnx
+    from onnxpad.frameworks.values import hint
     from onnxpad.show import portings
     from onnxpad.show.pasting import languages
 
     if language not in languages():
         raise click.BadParameter(
-            f"no code is written for {language!r}: {' and '.join(languages())} are known",
+            f"no code is written for {language!r}{hint(language, languages())}",
             param_hint="--as",
         )
     options["nodes"] = list(options["nodes"]) or None

@@ -15,7 +15,7 @@ import click
 from onnxpad.cli import arguments, destinations, html_files
 from onnxpad.cli.exits import FINDINGS, FINE, STANDARD
 from onnxpad.cli.streams import show, terminal, working
-from onnxpad.errors import OnnxpadError, RequestError
+from onnxpad.errors import OnnxpadError, RequestError, headline
 
 if TYPE_CHECKING:
     from onnxpad.show.pages.page import Page
@@ -138,7 +138,7 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
     found = _validated(**options)
     if path is not None:
         found = _shown(found, path)
-    if options["after"] is None and found.hints:
+    if options["after"] is None and found.verdict == "different" and found.hints:
         found = replace(found, hints=(_diagnosing(options),))
     html_files.write(page, partial(_page, found, options))
     if options["as_json"]:
@@ -168,7 +168,7 @@ def _page(found: Validation, options: dict[str, Any]) -> Page:
     try:
         changes = changed_padding(options["before"], options["after"], **given)
     except OnnxpadError as error:  # they were compared all the same
-        return validation_page(found, names, undrawn=str(error))
+        return validation_page(found, names, undrawn=headline(error))
     return validation_page(found, names, changes)
 
 

@@ -19,7 +19,7 @@ from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import PRECISE, Comparison, ReferenceValues, judged, scored, tolerances
 from onnxpad.diagnosis.search import Search
 from onnxpad.diagnosis.suspects import suspects
-from onnxpad.errors import InternalError, RequestError, counted, few
+from onnxpad.errors import InternalError, RequestError, counted, few, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
 from onnxpad.retargeting import retarget
@@ -279,7 +279,9 @@ class Fitting:
             try:
                 judgement = self.judged_with(plan)
             except RequestError as error:
-                self.bench.warn(f"'{title}' fits the first sample, but is not written: {error}")
+                self.bench.warn(
+                    f"'{title}' fits the first sample, but is not written: {headline(error)}"
+                )
                 continue
             if judgement.agrees:
                 told = self._told(found, judgement)

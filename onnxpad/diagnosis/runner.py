@@ -11,7 +11,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.diagnosis.suspects import Choices, Sizes, Suspect, Way, in_numbers
-from onnxpad.errors import InternalError, RequestError
+from onnxpad.errors import InternalError, RequestError, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import cut, variant
 from onnxpad.model.costs.running_cost import is_small, running_cost, types_of
@@ -207,7 +207,7 @@ class Runner:
                 )
             except RequestError as error:
                 self.refused.add(self.suspects[stage.suspect or 0].label)
-                return RunFailure("open", str(error))
+                return RunFailure("open", headline(error))
         if self._apart:
             return open_apart(model.serialised(), self._settings, self.network.outside_bytes)
         return open_session(model.serialised(), self._settings)

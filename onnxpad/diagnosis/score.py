@@ -185,9 +185,8 @@ def judged(
     """Compare every sample, within what rounding may do, or the tolerance that was asked for."""
     asked = bench.tolerance and Tolerance(bench.tolerance.atol, bench.tolerance.rtol)
     bench.tolerance = asked  # what other padding left is forgotten
-    rows, verdict, reason, _ = against_reference(
-        bench, network, samples, expected, hold_optimised=False
-    )
+    found = against_reference(bench, network, samples, expected, hold_optimised=False)
+    rows, verdict, reason = found.rows, found.verdict, found.reason
     report = None
     if asked and asked.seen:
         verdict, reason, report = asked.allowed(verdict, reason)

@@ -7,7 +7,6 @@ alone. It imports the tool that it is for, and is itself imported only when aske
 from __future__ import annotations
 
 import inspect
-import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -59,7 +58,6 @@ def rewritten(
 
 
 _UNPROVED = "not proved: the option validate=True compares both models before anything is replaced"
-_DIM = re.compile(r"--dim '([^'=%]+)=(\d+)'")
 
 
 def _judged(model: Any, done: onnxpad.Rewriting, options: dict[str, Any]) -> str:  # noqa: ANN401
@@ -73,21 +71,19 @@ def _judged(model: Any, done: onnxpad.Rewriting, options: dict[str, Any]) -> str
         )
     if found.verdict == "proved":
         return "proved"
-    why = f": {_in_python(found.proof.reason)}" if found.proof else ""
+    why = f": {found.proof.reason}{_helping(found)}" if found.proof else ""
     ran = f"both were run instead, and agree ({found.verdict}: {found.reason})"
     return f"not proved{why}{_open(found)}; {ran}"
 
 
-def _in_python(text: str) -> str:
-    """A reason with the options of the command line as this caller writes them.
-
-    "--dim 'n=1' --dim 'h=64'" becomes "dims={'n': 1, 'h': 64}".
-    """
-    sizes = {name: int(size) for name, size in _DIM.findall(text)}
-    if not sizes:
-        return text.replace("--timeout ", "timeout=")
-    begin, *_, end = [place for found in _DIM.finditer(text) for place in found.span()]
-    return f"{text[:begin]}dims={sizes}{text[end:]}"
+def _helping(found: onnxpad.Validation) -> str:
+    """What helps a proof that did not end, as this caller writes it."""
+    proof = found.proof
+    if proof is None:
+        return ""
+    if proof.fixing:
+        return f"; fixed sizes help: dims={dict(proof.fixing)}"
+    return "".join(f"; {name}={value!r} gives it more" for name, value in proof.limits.items())
 
 
 def _open(found: onnxpad.Validation) -> str:
@@ -96,7 +92,7 @@ def _open(found: onnxpad.Validation) -> str:
     if proof is None or not proof.open_sizes:
         return ""
     names = ", ".join(map(repr, proof.open_sizes))
-    where = "" if _DIM.search(proof.reason) else " as dims, or export it with them"
+    where = "" if proof.fixing else " as dims, or export it with them"
     return f" (the file leaves {names} open: give the sizes that you run it at{where})"
 
 
@@ -104,7 +100,7 @@ def rewritten_in_place(path: Path, **options: Any) -> str:  # noqa: ANN401 - as 
     """Rewrite a file, which stays as it was where that raises; a line says what was done."""
     done, said = rewritten(path, **options)
     if done.changed:
-        done.save(path)
+        done.save(path, in_place=True)
     return said
 
 

@@ -78,10 +78,10 @@ _PADDED: tuple[tuple[str, Words], ...] = (
     ("auto_pad VALID", {"auto_pad": "VALID"}),
     ("auto_pad SAME_UPPER, open sizes", {"auto_pad": "SAME_UPPER", "open": "sizes"}),
     ("1-D, symmetric pads", {"rank": 1, "pads": (1, 1)}),
-    ("1-D, asymmetric pads", {"rank": 1, "pads": (0, 1)}),
+    ("1-D, asymmetric pads, more at the end", {"rank": 1, "pads": (0, 1)}),
     ("1-D, auto_pad SAME_UPPER", {"rank": 1, "auto_pad": "SAME_UPPER", "stride": 2}),
     ("3-D, symmetric pads", {"rank": 3, "pads": (1, 1), "size": 4}),
-    ("3-D, asymmetric pads", {"rank": 3, "pads": (0, 1), "size": 4}),
+    ("3-D, asymmetric pads, more at the end", {"rank": 3, "pads": (0, 1), "size": 4}),
     ("3-D, auto_pad SAME_UPPER", {"rank": 3, "auto_pad": "SAME_UPPER", "stride": 2, "size": 4}),
     ("asymmetric pads, more at the end, stride 2", {"pads": (0, 1), "stride": 2, "size": 6}),
 )
@@ -117,7 +117,7 @@ _BY_OPERATOR: tuple[tuple[str, tuple[tuple[str, Words], ...]], ...] = (
             *_FRONTED,
             ("1x1 kernel with pads", {"kernel": 1, "pads": (1, 1)}),
             ("depthwise, symmetric pads", {"group": "each", "pads": (1, 1)}),
-            ("depthwise, asymmetric pads", {"group": "each", "pads": (0, 1)}),
+            ("depthwise, asymmetric pads, more at the end", {"group": "each", "pads": (0, 1)}),
         ),
     ),
     (
@@ -152,7 +152,10 @@ _BY_OPERATOR: tuple[tuple[str, tuple[tuple[str, Words], ...]], ...] = (
             *_NARROW,
             *_FRONTED,
             ("count_include_pad", {"count_include_pad": True, "pads": (1, 1)}),
-            ("count_include_pad, asymmetric pads", {"count_include_pad": True, "pads": (0, 1)}),
+            (
+                "count_include_pad, asymmetric pads, more at the end",
+                {"count_include_pad": True, "pads": (0, 1)},
+            ),
             (
                 "count_include_pad and ceil_mode",
                 {
@@ -175,7 +178,7 @@ _BY_OPERATOR: tuple[tuple[str, tuple[tuple[str, Words], ...]], ...] = (
             ("mode not written", {"mode_written": False}),
             ("constant 1", {"value": 1}),
             ("minus infinity", {"value": float("-inf")}),
-            ("asymmetric", {"pads": (0, 1)}),
+            ("asymmetric, more at the end", {"pads": (0, 1)}),
             ("mode reflect", {"mode": "reflect"}),
             ("mode edge", {"mode": "edge"}),
             ("mode wrap", {"mode": "wrap", "opset": 19}),

@@ -147,8 +147,9 @@ def parse_plan(content: bytes, file: str) -> Plan:
     try:
         record = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
+        why = "it is no text" if isinstance(error, UnicodeDecodeError) else error
         raise RequestError(
-            f"the plan '{file}' is no JSON: {error}{_TRY}write it with diagnose --plan FILE"
+            f"the plan '{file}' is no JSON: {why}{_TRY}write it with diagnose --plan FILE"
         ) from error
     except RequestError as error:
         raise RequestError(f"the plan '{file}' {error}") from None

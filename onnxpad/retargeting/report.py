@@ -22,8 +22,9 @@ SizeTexts: TypeAlias = tuple[str, ...]
 class Move:
     """One node that was moved: its padding and output sizes before and after.
 
-    `resized` says that the output has, or may have, another size, `same_values` that only the
-    way of writing changed. `chains` are what was read before and is written after, for pictures.
+    `resized` says that the output has another size, or may have one where sizes are open or not
+    known, `same_values` that only the way of writing changed. `chains` are what was read before
+    and is written after, for pictures.
     """
 
     node: Address
@@ -48,6 +49,12 @@ class Move:
         """The move as it stands in the JSON of the report."""
         found: dict[str, Any] = plain(self)
         return found
+
+    @property
+    def may_be_resized(self) -> bool:
+        """Whether it hangs on sizes that are open, or not known, that the output gets another."""
+        sizes = (*self.output_before, *self.output_after)
+        return self.resized and not all(size.isdecimal() for size in sizes)
 
     @property
     def script(self) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from math import gcd
 from onnxpad.geometry.budgets import COMPARED
 from onnxpad.geometry.windows import Axis, output_size, same_output, same_pads, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, is_same
-from onnxpad.padding.effective_pads import axes_in_front, effective_pads, rounds_up
+from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes, rounds_up
 from onnxpad.padding.fills import Constant, Implicit, TensorValue, lowest
 from onnxpad.padding.operators import Kind
 
@@ -159,6 +159,9 @@ def differs(one: Chain, other: Chain) -> bool:
 
 def resizes(one: Chain, other: Chain) -> bool:
     """Whether the output may get another size, at some size that the input can have."""
+    sizes = output_sizes(one), output_sizes(other)
+    if all(isinstance(size, int) for size in (*sizes[0], *sizes[1])):
+        return sizes[0] != sizes[1] or _grown(one) != _grown(other)
     if _unclear(one) or _unclear(other):
         return True
     if one.op.kind is Kind.TRANSPOSED:
@@ -171,12 +174,12 @@ def resizes(one: Chain, other: Chain) -> bool:
             sides = zip(pads.begins, pads.ends, extra, strict=True)
             totals.append([begin + end - more for begin, end, more in sides])
         return totals[0] != totals[1]
-    if _outside(one) != _outside(other):
+    if _grown(one) != _grown(other):
         return True
     for index, axis in enumerate(source_axes(one)):
         for size in sample_sizes(axis, _widest(one, index) + _widest(other, index)):
-            keys = [axis_key(chain, index, size) for chain in (one, other)]
-            if (keys[0] or (None,))[0] != (keys[1] or (None,))[0]:
+            strips = [_strip(chain, index, size) for chain in (one, other)]
+            if len({None if strip is None else strip.count for strip in strips}) > 1:
                 return True
     return False
 
@@ -201,6 +204,15 @@ def source_axes(chain: Chain) -> tuple[Axis, ...]:
 
 def axis_key(chain: Chain, index: int, size: int) -> Key | None:
     """What the windows of one axis read where the source has `size` cells; None without windows."""
+    strip = _strip(chain, index, size)
+    if strip is None:
+        return None
+    mode = "constant" if chain.pad is None else chain.pad.mode
+    return strip_key(strip, chain.op.kind, mode, _value(chain), chain.counts_padding)
+
+
+def _strip(chain: Chain, index: int, size: int) -> Strip | None:
+    """One axis where the source has `size` cells; None where no window fits."""
     axis, step = chain.axes[index], chain.pad
     position = chain.first_axis + index
     front = (0, 0) if step is None else (step.pads.begins[position], step.pads.ends[position])
@@ -215,9 +227,7 @@ def axis_key(chain: Chain, index: int, size: int) -> Key | None:
     )
     if not isinstance(count, int) or count < 1:
         return None
-    strip = Strip(size, axis.kernel, axis.stride, axis.dilation, front, own, count)
-    mode = "constant" if step is None else step.mode
-    return strip_key(strip, chain.op.kind, mode, _value(chain), chain.counts_padding)
+    return Strip(size, axis.kernel, axis.stride, axis.dilation, front, own, count)
 
 
 def _value(chain: Chain) -> object:
@@ -277,6 +287,16 @@ def _outside(chain: Chain) -> object:
     sides = (step.pads.begins, step.pads.ends)
     rest = tuple(side[: kept.start] + side[kept.stop :] for side in sides)
     return (rest, step.mode, step.fill) if any(map(any, rest)) else None
+
+
+def _grown(chain: Chain) -> tuple[int, ...]:
+    """By how many cells batch and channels are padded."""
+    if chain.pad is None:
+        return ()
+    kept, pads = chain.spatial, chain.pad.pads
+    grown = [begin + end for begin, end in zip(pads.begins, pads.ends, strict=True)]
+    outside = tuple(grown[: kept.start] + grown[kept.stop :])
+    return outside if any(outside) else ()
 
 
 def _widest(chain: Chain, index: int) -> int:

@@ -133,12 +133,19 @@ class Rewriting(Edited, Report):
         own = [one for one in self.unfit if not one.brought_by and one.node.id not in written]
         return tuple(own) or self.unfit
 
-    def save(self, path: str | PathLike[str], *, although_unfit: bool = False) -> None:
+    def save(
+        self,
+        path: str | PathLike[str],
+        *,
+        in_place: bool = False,
+        although_unfit: bool = False,
+    ) -> None:
         """Write the model: byte for byte the input where nothing changed.
 
         External data stays where it is when the folder is the same, and is copied otherwise.
-        Raises ModelError where the target cannot be written, and where there are `unfit` nodes,
-        unless it is to be written `although_unfit`; nothing half-written stays.
+        Raises RequestError where `path` is the input, which is overwritten `in_place` alone, and
+        ModelError where the target cannot be written, and where there are `unfit` nodes, unless it
+        is to be written `although_unfit`; nothing half-written stays.
         """
         if (stuck := self.stuck) and not although_unfit:
             named = "; ".join(map(str, stuck[:_NAMED]))
@@ -148,7 +155,7 @@ class Rewriting(Edited, Report):
                 f"{self.target} does not take {len(stuck)} of the nodes, so nothing is "
                 f"written: {named}{others}. save(path, although_unfit=True) writes it as it is"
             )
-        super().save(path)
+        super().save(path, in_place=in_place)
 
     @property
     def fitted(self) -> dict[str, Any] | None:

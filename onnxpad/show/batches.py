@@ -34,7 +34,13 @@ def rewriting_line(
     from onnxpad.show.rewritings import changes_text
 
     text = f"{route_text(model, written)}: {changes_text(found, done=written is not None)}"
-    return visible(f"{text}; {validation.verdict}" if validation else text)
+    return visible(text if validation is None else f"{text}; {_verdict(validation)}")
+
+
+def _verdict(found: Validation) -> str:
+    """'proved', and that onnxruntime runs neither model where that is so."""
+    refused = found.run.refused if found.run else ""
+    return f"{found.verdict}; {refused}" if refused else str(found.verdict)
 
 
 def retargeting_line(model: str, written: str | None, found: Retargeting) -> str:
@@ -127,7 +133,9 @@ def _nearest(found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:
 
 def validation_line(before: str, after: str, found: Validation) -> str:
     """'a.onnx, b.onnx: identical: all outputs are bit-equal'."""
-    return visible(f"{before}, {after}: {found.verdict}: {found.reason}")
+    refused = found.run.refused if found.run else ""
+    why = f"{found.reason} ({refused})" if refused else found.reason
+    return visible(f"{before}, {after}: {found.verdict}: {why}")
 
 
 class Told(Protocol):
@@ -144,6 +152,12 @@ class Told(Protocol):
     @property
     def record(self) -> Mapping[str, Any]:
         """Its report."""
+
+
+def _unrun(record: Mapping[str, Any]) -> bool:
+    """Whether onnxruntime ran neither of two models that were compared."""
+    compared = record.get("validation") or record
+    return bool((compared.get("run") or {}).get("refused"))
 
 
 def totals_text(outcomes: Sequence[Told], noun: str) -> str:
@@ -166,6 +180,10 @@ def totals_text(outcomes: Sequence[Told], noun: str) -> str:
         from onnxpad.show.verdicts import not_judged_text
 
         text = f"{visible(not_judged_text(sorted(kinds)))}\n{text}"
+    unrun = [route_text(one.file) for one in outcomes if _unrun(one.record)]
+    if unrun:
+        told = f"{counted(len(unrun), noun)} that onnxruntime runs in neither form"
+        text = f"{visible(f'{told} ({few(unrun, _NAMED)})')}: the line of each says why\n{text}"
     skips = {one.file: len(one.record["skips"]) for one in outcomes if one.record.get("skips")}
     if skips:
         where = (

@@ -38,7 +38,7 @@ def edited_record(  # noqa: PLR0913 - all that one record holds
     record = {"file": model, "written": written, "refused": refused or None} | found.to_json()
     if script:
         record["script"] = [edit_record(edit) for edit in found.script]
-    record[_COMPARED[verb]] = compared.to_json() if compared else None
+    record[_COMPARED[verb]] = None if compared is None else compared.to_json()
     return record
 
 

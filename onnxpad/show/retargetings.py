@@ -69,8 +69,11 @@ def summary_text(found: Retargeting, *, done: bool) -> str:
     verb = "moved" if done else "would be moved"
     goal = "as planned" if found.to == "plan" else f"to {found.to}"
     text = f"{counted(len(found.changes), 'node')} {verb} {goal}"
-    resized = sum(one.resized for one in found.changes)
-    text += f" ({resized} with another output size)" if resized else ""
+    may = sum(one.may_be_resized for one in found.changes)
+    resized = sum(one.resized for one in found.changes) - may
+    sizes = [f"{resized} with another output size"] if resized else []
+    sizes += [f"{may} whose output may have another size"] if may else []
+    text += f" ({', '.join(sizes)})" if sizes else ""
     return f"{text}, {len(found.unchanged)} unchanged, {len(found.skips)} skipped"
 
 

@@ -49,8 +49,10 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
     `compared` is False where a validation was asked for and there was nothing to compare, `refused`
     says that something spoke against writing the model.
     """
-    warnings = validation.warnings if validation else ()
-    verdict = f"validation: {validation.verdict}: {validation.reason}" if validation else ""
+    warnings = () if validation is None else validation.warnings
+    verdict = ""
+    if validation is not None:
+        verdict = f"validation: {validation.verdict}: {validation.reason}"
     done = f"{route_text(model, written)}: {_summary(rewriting, written, refused=refused)}"
     done = visible(done)
     first = refused and validation is not None  # `proved` alone would read like success
@@ -136,14 +138,14 @@ def _nothing_to_do(rewriting: Rewriting, written: str | None) -> str:
 
 def _undecided(validation: Validation | None) -> Iterator[str]:
     """Why what was run is not proved."""
-    proof = validation.proof if validation else None
+    proof = None if validation is None else validation.proof
     if (
         validation is not None
         and proof is not None
         and proof.verdict == "undecided"
         and validation.ok
     ):
-        yield visible(f"not proved and not refuted: {proof.reason}")
+        yield visible(f"not proved and not refuted: {proof.obstacle}")
 
 
 def skips_text(rewriting: Rewriting) -> str:

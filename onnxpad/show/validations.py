@@ -20,7 +20,9 @@ def validation_text(validation: Validation, terminal: Terminal | None = None) ->
     """The verdict, outputs and parts that differ, the worst first, and what was proved and run."""
     headers = (*_FIRST, *validation.compared, *_LAST)
     names = ("output", *validation.compared, "where")
-    apart = sorted((row for row in validation.outputs if not row.equal), key=_badness, reverse=True)
+    shapes = ((row, {row.shape_before, row.shape_after}) for row in validation.outputs)
+    ran = (row for row, both in shapes if both != {None})
+    apart = sorted((row for row in ran if not row.equal), key=_badness, reverse=True)
     rows = [row_cells(row) for row in apart[:_ROWS_SHOWN]]
     more = len(apart) - len(rows)
     parts = [
@@ -98,7 +100,7 @@ def proof_lines(validation: Validation) -> Iterator[str]:
         parts += f" over the reals, with a probability of error of {proof.probability:.1e}"
         parts = parts if proof.regions else "nothing changed, nothing to prove"
     elif proof.verdict == "undecided" and validation.verdict is not Verdict.UNVERIFIED:
-        parts = f"not proved and not refuted: {proof.reason}"
+        parts = f"not proved and not refuted: {proof.obstacle}"
     yield parts + alone
 
 

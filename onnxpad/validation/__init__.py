@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad import processes
-from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable, few
+from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable, few, headline
 from onnxpad.model.comparing.networks import Network, open_lean_network
 from onnxpad.model.comparing.pieces import chosen
 from onnxpad.model.comparing.random_nodes import random_nodes
@@ -53,6 +53,7 @@ from onnxpad.validation.samples import (
     more_samples,
     other_sizes,
     random_samples,
+    refusal,
     run_both,
     with_maps,
 )
@@ -172,8 +173,7 @@ def _judged(
     except Undrawable as error:
         if proof is None or proof.verdict == "undecided":
             raise
-        why = str(error).partition("\n")[0]
-        return replace(joined(proof, None, why), warnings=tuple(bench.warnings))
+        return replace(joined(proof, None, headline(error)), warnings=tuple(bench.warnings))
     if found.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING) and not is_proved:
         said = None if found.verdict is Verdict.ROUNDING else proof
         more = (one for one in untried(pair, types, said) if one not in found.warnings)
@@ -188,7 +188,7 @@ def _unavailable(device: Device, *, needed: bool) -> str | None:
     except RuntimeUnavailable as error:
         if needed or device != "auto":
             raise
-        return str(error).partition("\n")[0]
+        return headline(error)
     return None
 
 
@@ -261,7 +261,9 @@ def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
     )
 
 
-def _with_run(report: Validation, shown: SampleFinding | None = None) -> Validation:
+def _with_run(
+    report: Validation, shown: SampleFinding | None = None, refused: str = ""
+) -> Validation:
     """The report of runs, with what they alone say; `shown` is of the proof's counterexample."""
     seen = shown.verdict if shown else None
     agree = report.ok
@@ -270,7 +272,8 @@ def _with_run(report: Validation, shown: SampleFinding | None = None) -> Validat
         with_few_maps(report.regions, agree=agree),
     )
     report = replace(report, outputs=outputs, regions=regions)
-    return replace(report, run=RunReport(report.verdict, report.reason, report.judge, seen))
+    run = RunReport(report.verdict, report.reason, report.judge, seen, refused)
+    return replace(report, run=run)
 
 
 def _paired(bench: Bench, first: Network, after: Network, ambiguous: Preference) -> Pair:
@@ -352,7 +355,8 @@ def _of_pair(
         bench.look(ran.before, ran.after)
     if bench.tolerance:
         report = bench.tolerance.judged(report)
-    return _with_run(qualified(report, broken(*pair.both()), tuple(random)), shown)
+    report = qualified(report, broken(*pair.both()), tuple(random))
+    return _with_run(report, shown, refusal(runs))
 
 
 def _located(found: SampleFinding, ran: Ran) -> SampleFinding:
@@ -412,24 +416,24 @@ def _with_reference(
     checked = checked_outputs(network, outputs, len(samples), bench.warn)
     try:
         expected = in_layout(bench, network, samples, checked)
-        rows, verdict, reason, first = against_reference(bench, network, samples, expected)
+        found = against_reference(bench, network, samples, expected)
     except LimitMet as limit:
         return _ended(bench, str(limit), None)
     bench.note_providers("model", network)
     shapes = tuple({name: tuple(v.shape) for name, v in feeds.items()} for feeds in samples)
     report = Validation(
-        verdict,
-        reason,
+        found.verdict,
+        found.reason,
         ONNXRUNTIME,
         dict(bench.providers),
         bench.settings.device,
         None,
-        tuple(rows),
+        tuple(found.rows),
         (),
-        first,
+        found.first,
         tuple(bench.warnings),
         shapes,
         ("reference", "model"),
-        _ASK_DIAGNOSE if verdict is Verdict.DIFFERENT else (),
+        _ASK_DIAGNOSE if found.verdict is Verdict.DIFFERENT else found.hints,
     )
     return _with_run(bench.tolerance.judged(report) if bench.tolerance else report)

@@ -58,7 +58,7 @@ def certificate(
     if proof.verdict != "proved":
         raise RequestError(f"there is nothing to certify: {proof.reason}")
     claims = proof.to_json()
-    for name in ("verdict", "reason", "counterexample"):
+    for name in ("verdict", "reason", "counterexample", "fixing", "limits"):
         del claims[name]
     return Certificate(*files, dict(dims or {}), ambiguous, claims)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import LimitMet, OnnxpadError
+from onnxpad.errors import LimitMet, OnnxpadError, headline
 from onnxpad.model.comparing.networks import Network, Operation
 from onnxpad.model.comparing.regions import Region
 from onnxpad.sessions import RunFailure
@@ -244,7 +244,7 @@ class Case:
         except LimitMet:
             raise
         except OnnxpadError as reason:
-            return str(reason)
+            return headline(reason)
 
     def _trace(self, side: int) -> Traces:
         if side in self._traced:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import LimitMet, OnnxpadError, RuntimeUnavailable
+from onnxpad.errors import LimitMet, OnnxpadError, RuntimeUnavailable, headline
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.opened import Model
 from onnxpad.sessions import RunFailure, Settings
@@ -43,7 +43,7 @@ def expected(model: Model, feeds: Mapping[str, Array]) -> Expected:
     except (RuntimeUnavailable, LimitMet):
         raise
     except OnnxpadError as reason:
-        return Expected({}, str(reason), _in_onnxruntime(bench, network, feeds, {}))
+        return Expected({}, headline(reason), _in_onnxruntime(bench, network, feeds, {}))
     return Expected(found, "", _in_onnxruntime(bench, network, feeds, found))
 
 

@@ -12,13 +12,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import LimitMet
+from onnxpad.errors import LimitMet, headline
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.comparing.pieces import ambiguous_nodes, chosen
 from onnxpad.model.comparing.random_nodes import random_nodes
 from onnxpad.model.graph.nodes import every_node
 from onnxpad.model.graph.types import Type
-from onnxpad.padding.effective_pads import facts_text
 from onnxpad.processes import ChildEnded
 from onnxpad.proof import Clock, Counterexample, Limits, Proof, prove
 from onnxpad.validation.interface import broken
@@ -45,9 +44,10 @@ def proved(pair: Pair, types: Mapping[str, Type], limits: Limits) -> ProofReport
     """
     facts, open_sizes = _facts(pair.before.input_types(), types)
     clock, fixing = Clock(limits.seconds, limits.slowdown), _fixing(types)
-    found = _proof(pair, facts, limits, fixing)
+    found, larger = _proof(pair, facts, limits, fixing)
     if found.verdict == "undecided" and ambiguous_nodes(pair.before):
         found = _either_way(pair, facts, replace(limits, seconds=clock.left), fixing) or found
+    unfinished = found.verdict == "undecided" and larger is not None
     for one in pair.both():
         one.refuse_changed()
     drawn = [label for one in pair.both() for label in random_nodes(one)]
@@ -69,6 +69,8 @@ def proved(pair: Pair, types: Mapping[str, Type], limits: Limits) -> ProofReport
         found.probability,
         found.seconds,
         None if shown is None else _whole(shown, types, pair),
+        fixing if unfinished else {},
+        larger if unfinished and larger and not fixing else {},
     )
 
 
@@ -92,12 +94,14 @@ def arrays_file(given: Mapping[str, Array]) -> bytes:
     return content.getvalue()
 
 
-def _proof(pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: str) -> Proof:
+def _proof(
+    pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: Mapping[str, int]
+) -> tuple[Proof, Mapping[str, int | str] | None]:
     """What the kernel says; where a damaged model breaks it off, nothing is decided.
 
-    A short try is made here, where its own budget ends it; all else in a child process. `fixing`
-    are options that fix all open sizes, '' where none are open: that is what a proof without an
-    end needs, and more time is little help.
+    A short try is made here, where its own budget ends it; all else in a child process. With it,
+    of a proof that did not end, the limits that give it more. `fixing` fixes all open sizes, where
+    some are: that is what a proof without an end needs, and more time is little help.
     """
     begin, clock = time.monotonic(), Clock(limits.seconds, limits.slowdown)
     found = Proof("undecided", _NO_TIME)
@@ -108,20 +112,23 @@ def _proof(pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: s
             found = prove_apart(pair.both(), facts, replace(limits, seconds=left))
         took = min(limits.seconds * limits.slowdown, time.monotonic() - begin)
         if why := _out_of(found):
-            return replace(found, reason=_unfinished(why, took, limits, fixing))
-        return found  # noqa: TRY300 - all of it may be broken off
+            said, larger = _unfinished(why, took, limits)
+            hopeless = not (larger or fixing)
+            said += "; only runs can compare these models" if hopeless else ""
+            return replace(found, reason=said), larger
+        return found, None  # noqa: TRY300 - all of it may be broken off
     except LimitMet as limit:
-        more = f"; fixed sizes help: {fixing}" if fixing else ""
-        return Proof("undecided", f"{limit}{more}")
+        return Proof("undecided", limit.ended), limit.larger
     except ChildEnded:
         raise
     except Exception as error:  # noqa: BLE001 - a file may be damaged in any way; nothing is claimed
-        said = str(error).strip().partition("\n")[0]
-        return Proof("undecided", f"the proof broke off ({type(error).__name__}: {said})")
+        return Proof(
+            "undecided", f"the proof broke off ({type(error).__name__}: {headline(error)})"
+        ), None
 
 
 def _either_way(
-    pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: str
+    pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: Mapping[str, int]
 ) -> Proof | None:
     """What is proved whichever holds where a node has auto_pad and pads; None for nothing.
 
@@ -134,7 +141,7 @@ def _either_way(
     clock, proofs = Clock(limits.seconds, limits.slowdown), list[Proof]()
     for keep in _BOTH:
         read = Pair(chosen(pair.before, keep)[0], chosen(pair.after, keep)[0])
-        proofs.append(_proof(read, facts, replace(limits, seconds=clock.left), fixing))
+        proofs.append(_proof(read, facts, replace(limits, seconds=clock.left), fixing)[0])
         if proofs[-1].verdict != "proved":
             return None
     return replace(
@@ -151,23 +158,20 @@ def _out_of(found: Proof) -> str:
     return next((one for one in (_NO_TIME, _NO_CELLS) if one in found.reason), "")
 
 
-def _unfinished(why: str, took: float, limits: Limits, fixing: str) -> str:
-    """What ended a proof, and what helps."""
+def _unfinished(why: str, took: float, limits: Limits) -> tuple[str, Mapping[str, int | str]]:
+    """What ended a proof, and the limits that give it more."""
     if why == _NO_CELLS:
-        said = "the proof has too many cells of tensors to look at"
-        helps = "only runs can compare these models"
-    else:
-        said = f"the proof took more than {took:.3g} s"
-        if limits.slowdown > 1:
-            said = f"the proof did not end within {limits.seconds:.3g} s of the processor"
-            said += f" ({took:.3g} s by the clock)"
-        helps = f"--timeout {max(600, 10 * limits.seconds):.0f} gives it more"
-    return f"{said}; {f'fixed sizes help: {fixing}' if fixing else helps}"
+        return "the proof has too many cells of tensors to look at", {}
+    said = f"the proof took more than {took:.3g} s"
+    if limits.slowdown > 1:
+        said = f"the proof did not end within {limits.seconds:.3g} s of the processor"
+        said += f" ({took:.3g} s by the clock)"
+    return said, {"timeout": max(600, round(10 * limits.seconds))}
 
 
-def _fixing(types: Mapping[str, Type]) -> str:
-    """Options that fix every open size of the inputs: "--dim 'N=1' --dim 'H=224'"."""
-    sizes: dict[str, int | str] = {}
+def _fixing(types: Mapping[str, Type]) -> dict[str, int]:
+    """A size for every open one of the inputs: {'N': 1, 'H': 224}."""
+    sizes: dict[str, int] = {}
     for type_ in types.values():
         for axis, size in enumerate(type_.dims or ()):
             if isinstance(size, Symbol):
@@ -175,7 +179,7 @@ def _fixing(types: Mapping[str, Type]) -> str:
                 most = step * max(1, _EXAMPLE // step) + size.residue
                 fewest = size.residue or step
                 sizes.setdefault(size.name, most if axis or len(type_.dims or ()) == 1 else fewest)
-    return facts_text(tuple(sizes.items()))
+    return sizes
 
 
 def _here(pair: Pair, facts: Mapping[str, int | str], limits: Limits) -> Proof:
@@ -232,7 +236,7 @@ def _smallest(size: object, sizes: Mapping[str, int]) -> int:
 def claim(report: ProofReport) -> str:
     """What is claimed, as a sentence without its full stop."""
     if report.verdict == "undecided":
-        return f"not proved and not refuted: {report.reason}"
+        return f"not proved and not refuted: {report.obstacle}"
     if report.verdict == "refuted":
         shown = report.counterexample
         if shown is None or shown.cell is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,17 @@ from onnxpad.validation.report import FirstDifference, OutputRow, Verdict
 Array = NDArray[Any]
 # The reference rounds too, by algorithms that are not known here.
 FOREIGN = 4.0
+_WHERE_IT_DOES_NOT_RUN = ("onnxpad rewrite, whose explicit pads it may run, and validate that",)
+
+
+class Against(NamedTuple):
+    """What samples show of a model: `first` is what differs first, `hints` are what to try."""
+
+    rows: list[OutputRow]
+    verdict: Verdict
+    reason: str
+    first: FirstDifference | None = None
+    hints: tuple[str, ...] = ()
 
 
 def against_reference(
@@ -29,8 +40,8 @@ def against_reference(
     expected: Mapping[str, Sequence[Array]],
     *,
     hold_optimised: bool = True,
-) -> tuple[list[OutputRow], Verdict, str, FirstDifference | None]:
-    """Rows, verdict, reason and the first tensor in the model's order that differs.
+) -> Against:
+    """What the samples show, with the first tensor in the model's order that differs.
 
     The bound is the measured effect of rounding on each tensor, and as much again for the
     reference (`FOREIGN`); a reference saved as float16 is rounded once more. `hold_optimised`
@@ -42,18 +53,15 @@ def against_reference(
     for index, feeds in enumerate(samples):
         off = bench.run(network, feeds, tuple(names))
         if isinstance(off, RunFailure):
-            why = (
-                f"onnxruntime does not {off.stage} the model: {off}\n"
-                "  try     onnxpad rewrite, whose explicit pads it may run, and validate that"
-            )
-            return rows, Verdict.UNVERIFIED, why, None
+            why = f"onnxruntime does not {off.stage} the model: {off}"
+            return Against(rows, Verdict.UNVERIFIED, why, hints=_WHERE_IT_DOES_NOT_RUN)
         clean = {name: off[name] for name in names}
         right_ones = {name: expected[name][index] for name in names}
         bench.look(right_ones, clean)
         bounds = bench.noise(network, feeds, clean, foreign=True)
         if bounds is None:
             why = "how far rounding may go in this model could not be measured"
-            return rows, Verdict.UNVERIFIED, why, None
+            return Against(rows, Verdict.UNVERIFIED, why)
         for name in names:
             right = expected[name][index]
             bound = FOREIGN * float(bounds[name].max(initial=0.0)) + own_rounding(right)
@@ -66,7 +74,7 @@ def against_reference(
             bench.look(right_ones, on)
         off_rows = {row.output: row for row in rows if row.sample == index}
         rows += _on_rows(bench, (network, feeds), off_rows, expected, on)
-    return rows, *_concluded(rows, expected, first), first
+    return Against(rows, *_concluded(rows, expected, first), first)
 
 
 def own_rounding(right: Array) -> float:

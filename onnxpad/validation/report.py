@@ -8,6 +8,8 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any, Literal, TypeVar
 
+from onnxpad.errors import larger_text
+from onnxpad.padding.effective_pads import facts_text
 from onnxpad.proof import Counterexample, Proved
 from onnxpad.reports import InNotebooks
 from onnxpad.validation.difference_maps import DifferenceMap
@@ -16,9 +18,11 @@ SCHEMA = 2
 
 
 class Verdict(StrEnum):
-    """How two models compare; true where they agree.
+    """How two models compare; true where they agree, `proved` where that is proved.
 
-    `tolerated` is only said where a tolerance was asked for: apart by more than rounding explains.
+    Identical and rounding are what samples showed: `if verdict` passes them, `if verdict.proved`
+    does not. `tolerated` is only said where a tolerance was asked for: apart by more than rounding
+    explains.
     """
 
     PROVED = "proved"
@@ -31,6 +35,11 @@ class Verdict(StrEnum):
     def __bool__(self) -> bool:
         """Whether the models agree, so that a condition asks what it seems to ask."""
         return self not in (Verdict.DIFFERENT, Verdict.UNVERIFIED)
+
+    @property
+    def proved(self) -> bool:
+        """Whether a proof says so, and no run that was made disagrees."""
+        return self is Verdict.PROVED
 
 
 SEVERITY = (Verdict.IDENTICAL, Verdict.ROUNDING, Verdict.UNVERIFIED, Verdict.DIFFERENT)
@@ -115,9 +124,12 @@ class ProofReport:
     rounds ("up to rounding of constants"). It errs with `probability`, over random points that no
     file can foresee. `readings` are choices that the ONNX text leaves open. `refuted` has a
     `counterexample`, except where inputs or outputs themselves are not the same; of `undecided`,
-    `reason` says what stood in the way. Each of `regions` is a changed part that was proved: the
-    `outputs` that it makes from the tensors `cuts`, evaluated at so many `sizes`.
-    Nothing is said about rounding, NaN, infinities in the data, or what a runtime does.
+    `reason` says what stood in the way, and where that was the size of the work, `fixing` has sizes
+    of the open dimensions, or `limits` larger limits, with which it is less: {'timeout': 600}.
+    Each of `regions` is a changed part that was proved: the `outputs` that it makes from the
+    tensors `cuts`, evaluated at so many `sizes`.
+    Nothing is said about rounding, NaN, infinities in the data, or what a runtime does. It has no
+    truth of its own: ask `proved`.
     """
 
     verdict: Literal["proved", "refuted", "undecided"]
@@ -130,6 +142,20 @@ class ProofReport:
     probability: float
     seconds: float
     counterexample: Counterexample | None = None
+    fixing: Mapping[str, int] = field(default_factory=dict)
+    limits: Mapping[str, int | str] = field(default_factory=dict)
+
+    @property
+    def proved(self) -> bool:
+        """Whether both are the same function, whatever runs showed."""
+        return self.verdict == "proved"
+
+    @property
+    def obstacle(self) -> str:
+        """The reason, with what to type on the command line where that helps."""
+        if self.fixing:
+            return f"{self.reason}; fixed sizes help: {facts_text(tuple(self.fixing.items()))}"
+        return self.reason + larger_text(self.limits)
 
     @property
     def is_formal(self) -> bool:
@@ -164,20 +190,24 @@ class RunReport:
     """What runs alone say of two models; the rows of the report say it in numbers.
 
     `counterexample` is what running the proof's counterexample showed, None where that was not run.
+    `refused` is what onnxruntime said where it ran neither model on any sample: changed parts were
+    then judged alone.
     """
 
     verdict: Verdict
     reason: str
     judge: str
     counterexample: Verdict | None = None
+    refused: str = ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Validation(InNotebooks):
     """The verdict on two models, or on a model and a reference, and what it rests on.
 
-    `proof` and `run` are what each of them says, None where it was not made; `verdict`, `reason`
-    and `judge` follow from both. `compared` says what 'before' and 'after' stand for in the rows;
+    True, like `ok` and `verdict`, where the models agree; `proved` where that is proved. `proof`
+    and `run` are what each of them says, None where it was not made; `verdict`, `reason` and
+    `judge` follow from both. `compared` says what 'before' and 'after' stand for in the rows;
     `hints` are what to try. `tolerance` is set where one was asked for.
     """
 
@@ -211,6 +241,14 @@ class Validation(InNotebooks):
     def ok(self) -> bool:
         """Whether the models agree: proved, identical, or apart by rounding or a tolerance only."""
         return bool(self.verdict)
+
+    def __bool__(self) -> bool:
+        return self.ok
+
+    @property
+    def proved(self) -> bool:
+        """Whether a proof says that the models agree, and no run that was made disagrees."""
+        return self.verdict.proved
 
     def to_json(self) -> dict[str, Any]:
         """Numbers, texts, lists and dicts; `schema` says how to read them.

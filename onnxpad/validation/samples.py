@@ -256,6 +256,12 @@ def lacking(runs: Sequence[Ran]) -> str:
     return "onnxruntime does not run the first model"
 
 
+def refusal(runs: Sequence[Ran]) -> str:
+    """What onnxruntime said of both models, where it ran neither for any sample; '' elsewhere."""
+    refused = all(isinstance(one, RunFailure) for ran in runs for one in (ran.before, ran.after))
+    return failure_text(runs[0]) if runs and refused else ""
+
+
 def without_repeats(reason: str, ran: Ran) -> str:
     """The reason without words of onnxruntime whose cause `failure_text` already gives."""
     head, found, words = reason.partition(": [ONNXRuntimeError]")

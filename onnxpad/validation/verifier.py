@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import LimitMet, OnnxpadError
+from onnxpad.errors import LimitMet, OnnxpadError, headline
 from onnxpad.model.comparing.regions import Region, regions
 from onnxpad.padding.operators import operator
 from onnxpad.sessions import RunFailure
@@ -160,7 +160,7 @@ class Verifier:
         except LimitMet:
             raise
         except OnnxpadError as error:
-            return [_unjudged(ran, str(error))]
+            return [_unjudged(ran, headline(error))]
         judged = []
         for region in self.found:
             if not values.keys() >= set(region.inputs):

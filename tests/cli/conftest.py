@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 import onnx
 import pytest
 from onnx import numpy_helper
 
+from onnxpad.cli import streams
 from tests.diagnosis.networks import AMBIGUOUS, resnet
 from tests.retargeting.running import outputs, signed
+
+_BROKEN = re.compile(r"\\n(?=  |[A-Z])")
+"""An escaped line break with what follows one in a message."""
 
 
 @pytest.fixture
@@ -32,3 +38,15 @@ def small(tmp_path: Path) -> Path:
             tensor = numpy_helper.from_array(value, name)
             (folder / f"{kind}_0.pb").write_bytes(tensor.SerializeToString())
     return tmp_path
+
+
+@pytest.fixture(autouse=True)
+def sentences_are_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No sentence for people has a line break in it, which would be printed as its escape."""
+    plain = streams.dressed
+
+    def checked(text: str, stream: TextIO) -> str:
+        assert not _BROKEN.search(text), text
+        return plain(text, stream)
+
+    monkeypatch.setattr(streams, "dressed", checked)

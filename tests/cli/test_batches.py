@@ -272,8 +272,52 @@ def test_the_nodes_that_fail_are_named_and_what_is_left_out_is_counted(
     onnx.save(text_model(f"{many} y = Relu(x)", few, opset=17), more)
     assert run(["inspect", str(bad), str(more), "--target", "opencv"]) == 1
     told = capsys.readouterr()
-    left = "11 failing findings in 1 model not named above: inspect of one model alone names every"
-    assert f"{left} node\n" in told.err
+    left = "11 failing findings in 1 model not named above: --each or --json names every node"
+    assert f"{left}\n" in told.err
+    assert run(["inspect", str(bad), str(more), "--target", "opencv", "--each"]) == 1
+    told = capsys.readouterr()
+    assert all(f"'a{n}'" in told.err for n in range(11))
+    assert "not named" not in told.err
+    command = ["inspect", str(bad), str(more), "--target", "opencv", "--fail-on", "refused"]
+    assert run(command) == 1
+    assert "8 failing findings in 1 model not named above: --each" in capsys.readouterr().err
+    assert run([*command, "--json"]) == 1
+    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [len(one["findings"]) for one in records] == [1, 11]
+
+
+def test_a_reason_is_told_of_the_nodes_that_have_it(tmp_path: Path, capsys: Captured) -> None:
+    path = tmp_path / "m.onnx"
+    pools = " ".join(f"p{n} = MaxPool <kernel_shape = [2], dilations = [2]> (x)" for n in range(2))
+    nodes = f"{pools} y = ConvTranspose <output_shape = [12], strides = [2]> (x, w)"
+    given = "float[1,1,6] x"
+    weight = "float[1,1,3] w = {1, 10, 100}"
+    onnx.save(text_model(nodes, given, constants=weight, opset=17), path)
+    assert run(["inspect", str(path), "--target", "mnn", "--fail-on", "wrong"]) == 1
+    lines = [one for one in capsys.readouterr().err.splitlines() if str(path) in one]
+    told = {one.split("'")[1]: one for one in lines if one.startswith("fails: ")}
+    assert told["p0"].endswith("mnn:wrong 'p0', 'p1': a dilation is above 1")
+    assert "dilation" not in told["y"]
+
+
+def test_a_proof_of_what_onnxruntime_does_not_run_says_so(tmp_path: Path, capsys: Captured) -> None:
+    from tests.validation.test_unrunnable import SAME as SAME_UPPER
+    from tests.validation.test_unrunnable import twins
+
+    folder, fine = tmp_path / "in", text_model("y = Relu(x)", "float[1,1,10] x", opset=17)
+    folder.mkdir()
+    onnx.save(twins(**SAME_UPPER), folder / "twins.onnx")
+    onnx.save(fine, folder / "fine.onnx")
+    out = str(tmp_path / "out")
+    assert run(["rewrite", str(folder), "-o", out, "--validate", "--device", "cpu"]) == 0
+    told = capsys.readouterr().out
+    assert "; proved; onnxruntime opens neither model: " in told
+    totals = f"1 model that onnxruntime runs in neither form ({folder / 'twins.onnx'})"
+    assert totals in told
+    assert run(["validate", str(folder), out, "--device", "cpu"]) == 0
+    told = capsys.readouterr().out
+    assert "(onnxruntime opens neither model: " in told
+    assert "1 pair that onnxruntime runs in neither form" in told
 
 
 def test_what_a_batch_promises_of_a_model_alone_is_there(tmp_path: Path, capsys: Captured) -> None:

@@ -193,3 +193,22 @@ def test_no_folder_stays_behind_where_nothing_is_written_into_it(
     assert run(["rewrite", str(SAME), str(DYNAMIC), "-o", f"{tmp_path}/a/b/"]) == 2
     assert "No space left on device" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_odd_but_likely_commands_are_told_what_is_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("m.onnx", "a b.onnx"):
+        Path(name).write_bytes(SAME.read_bytes())
+    Path("ref.npz").write_bytes(b"PK\x03\x04\xff")
+    for line, meant in (
+        ("diagnose ref.npz m.onnx", "did you mean onnxpad diagnose m.onnx --data ref.npz?"),
+        ("diagnose m.onnx ref.npz", "did you mean onnxpad diagnose m.onnx --data ref.npz?"),
+        ("inspect a b.onnx", "a name with spaces needs quotes: 'a b.onnx'"),
+        ("inspect m.onnx --dim h>=32", "cannot read 'h>=32': expected NAME=SIZE or"),
+        ("inspect m.onnx --dim h=32", "no dimension is called 'h': every size is fixed\n"),
+        ("retarget m.onnx --check --plan ref.npz", "is no JSON: it is no text\n"),
+        ("port m.onnx --as torch", "did you mean 'pytorch'?"),
+    ):
+        assert meant in said_by(capsys, *line.split()), line

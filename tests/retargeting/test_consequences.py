@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -194,3 +195,49 @@ def test_sizes_that_the_file_states_as_minus_1_are_not_known() -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "1\n"
+
+
+MIRRORED = (
+    '[pad] t = Pad <mode = "reflect"> (x, p) '
+    "[pool] y = MaxPool <kernel_shape = [3], strides = [STRIDE], pads = [1, 1]> (t)"
+)
+
+
+@pytest.mark.parametrize("stride", [1, 2])
+def test_a_size_that_stays_is_no_other_size(
+    stride: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A mirror has too few cells at some open size: the windows do not, as many as before."""
+    model = text_model(
+        MIRRORED.replace("STRIDE", str(stride)),
+        "float[1,1,H] x",
+        outputs="float[1,1,o] y",
+        constants="int64[6] p = {0, 0, 1, 0, 0, 1}",
+    )
+    onnx.save(model, tmp_path / "m.onnx")
+    assert run(["retarget", str(tmp_path / "m.onnx"), "--to", "tensorflow", "--check"]) == 1
+    assert "size)" not in capsys.readouterr().out
+    (move,) = retarget(model, to="tensorflow").changes
+    assert move.output_before == move.output_after
+    assert not move.resized
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ("8", "(1 with another output size)"),
+        ("H", "(1 whose output may have another size)"),
+        ("9", ""),
+    ],
+)
+def test_of_an_open_size_it_is_said_that_it_may_change(
+    rows: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Rounding up gives another row only where the size is even."""
+    model = text_model(POOL.replace("p =", "y ="), f"float[1,2,{rows},1] x")
+    onnx.save(model, tmp_path / "m.onnx")
+    line = ["retarget", str(tmp_path / "m.onnx"), "--to", "caffe", "--dry-run"]
+    assert run(line) == 0
+    printed = capsys.readouterr().out
+    assert said in printed
+    assert ("size)" in printed) is bool(said)

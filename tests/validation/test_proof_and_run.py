@@ -238,6 +238,36 @@ def test_a_tie_is_rounded_as_the_text_says() -> None:
 def test_json_says_what_each_of_them_says() -> None:
     read = both(conv(SAME), conv("pads = [1, 1]")).to_json()
     assert (read["schema"], read["verdict"], read["proof"]["verdict"]) == (2, "proved", "proved")
-    assert set(read["run"]) == {"verdict", "reason", "judge", "counterexample"}
+    assert set(read["run"]) == {"verdict", "reason", "judge", "counterexample", "refused"}
     assert (read["run"]["verdict"], read["run"]["counterexample"]) == ("identical", None)
     assert onnxpad.validate(conv(SAME), conv(SAME), proof_only=True).to_json()["run"] is None
+
+
+def test_what_is_true_and_what_is_proved() -> None:
+    """`if validate(...)` asks whether the models agree, `.proved` whether that is proved."""
+    same, other = conv("pads = [1, 1]"), conv("pads = [0, 2]")
+    ran, proof, wrong = (
+        both(conv(SAME), same, run_only=True),
+        onnxpad.validate(conv(SAME), same, proof_only=True),
+        onnxpad.validate(conv(SAME), other, proof_only=True),
+    )
+    assert [bool(one) for one in (ran, proof, wrong)] == [True, True, False]
+    assert [one.proved for one in (ran, proof, wrong)] == [False, True, False]
+    assert [one.verdict.proved for one in (ran, proof, wrong)] == [False, True, False]
+    assert proof.proof is not None
+    assert wrong.proof is not None
+    assert (proof.proof.proved, wrong.proof.proved) == (True, False)
+
+
+def test_a_report_of_models_that_nothing_runs_has_the_words_of_onnxruntime() -> None:
+    from tests.validation.test_unrunnable import PADS, twins
+    from tests.validation.test_unrunnable import SAME as SAME_UPPER
+
+    found = both(twins(**SAME_UPPER), twins(**PADS))
+    assert found.verdict is Verdict.PROVED
+    assert found.run is not None
+    assert found.run.refused.startswith("onnxruntime opens neither model: ")
+    assert "twin" in found.run.refused
+    fine = both(conv(SAME), conv("pads = [1, 1]")).run
+    assert fine is not None
+    assert fine.refused == ""

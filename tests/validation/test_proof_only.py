@@ -402,3 +402,18 @@ def test_damaged_models_are_errors_or_reasons(tmp_path: Path) -> None:
         except OnnxpadError:
             answers.add(None)
     assert {None, Verdict.UNVERIFIED} <= answers
+
+
+def test_what_helps_an_unfinished_proof_is_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ends(*_: object, **__: object) -> Proof:
+        return Proof("undecided", SPENT["time"])
+
+    monkeypatch.setattr(kernel_verdict, "_here", ends)
+    monkeypatch.setattr(kernel_verdict, "prove_apart", ends)
+    open_, fixed = (proof(conv(SAME, size), conv("pads = [1, 1]", size)).proof for size in "H8")
+    assert open_ is not None
+    assert fixed is not None
+    assert (open_.fixing, open_.limits) == ({"H": 224}, {})
+    assert (fixed.fixing, fixed.limits) == ({}, {"timeout": 600})
+    assert "--" not in open_.reason + fixed.reason
+    assert open_.to_json()["fixing"] == {"H": 224}

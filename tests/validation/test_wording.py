@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -125,3 +126,25 @@ def test_fixed_sizes_have_no_facts_to_give() -> None:
     assert report.verdict is Verdict.DIFFERENT
     assert report.hints == ()
     assert {row.other_shape for row in report.outputs} == {True}
+
+
+def test_what_did_not_run_is_no_row() -> None:
+    from tests.validation.test_unrunnable import PADS, twins
+
+    found = validate(twins(**PADS), twins(**PADS), device="cpu")
+    assert found.outputs
+    assert "unknown" not in validation_text(found)
+
+
+@pytest.mark.parametrize("shapes", [((), None), (None, ()), (None, None)])
+def test_a_scalar_that_one_of_them_computes_is_a_row(
+    shapes: tuple[tuple[int, ...] | None, tuple[int, ...] | None],
+) -> None:
+    found = cpu(two_convs(), two_convs())
+    shown = validation_text(
+        replace(
+            found,
+            outputs=(OutputRow(0, "alone", "on", *shapes, equal=False, max_abs=None, bound=None),),
+        )
+    )
+    assert ("alone" in shown) == (shapes != (None, None))

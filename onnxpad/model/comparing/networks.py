@@ -23,7 +23,7 @@ from onnx import (
 )
 from onnx.inliner import inline_local_functions
 
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, headline
 from onnxpad.model.files.left_weights import LeftWeights
 from onnxpad.model.graph.nodes import bodies
 from onnxpad.model.graph.types import Type
@@ -188,7 +188,7 @@ class Network:
         try:
             return numpy_helper.to_array(_bounded(tensor), base_dir=str(self.folder or ""))
         except _UNREADABLE as error:
-            said = _first_line(error)
+            said = headline(error)
             raise ModelError(f"initializer '{name}' cannot be read: {said}") from error
 
     def tensor(self, name: str) -> TensorProto | None:
@@ -245,7 +245,7 @@ def _inlined(model: ModelProto) -> ModelProto:
     try:
         return inline_local_functions(model)
     except Exception as error:
-        said = _first_line(error)
+        said = headline(error)
         raise ModelError(f"its local functions cannot be written out: {said}") from error
 
 
@@ -304,12 +304,8 @@ def _value(node: NodeProto, attribute: AttributeProto) -> Any:  # noqa: ANN401 -
     except _UNREADABLE as error:
         label = f"{node.op_type} '{node.name or next(iter(node.output), '?')}'"
         raise ModelError(
-            f"{label}: its attribute '{attribute.name}' cannot be read: {_first_line(error)}"
+            f"{label}: its attribute '{attribute.name}' cannot be read: {headline(error)}"
         ) from error
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
 def _plain(attribute: AttributeProto) -> Any:  # noqa: ANN401 - whatever the attribute holds

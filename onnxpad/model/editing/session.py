@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,12 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from onnx import ModelProto
 
+from onnxpad.errors import RequestError
 from onnxpad.model.editing.apply import ProtoApplier
 from onnxpad.model.editing.constants import Weights
 from onnxpad.model.editing.emit import emit
 from onnxpad.model.editing.function_copies import calls_by_group, can_be_cloned, free_function_name
 from onnxpad.model.editing.names import Names
 from onnxpad.model.editing.script import CloneFunction, Edit, ForgetType
+from onnxpad.model.files.contents import is_standard
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.files.saving import save, write_unchanged
 from onnxpad.model.graph.nodes import Address
@@ -27,6 +31,7 @@ from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.surroundings import Question
+from onnxpad.verbs import is_path
 
 if TYPE_CHECKING:
     from onnxpad.model.carried import Carried
@@ -212,16 +217,33 @@ class Edited:
         """Whether anything was edited; changes that take each other back are none."""
         return bool(self.script)
 
-    def save(self, path: str | PathLike[str]) -> None:
+    def save(self, path: str | PathLike[str], *, in_place: bool = False) -> None:
         """Write the model: byte for byte the input where nothing changed.
 
         External data stays where it is when the folder is the same, and is copied otherwise.
-        Raises ModelError where the target cannot be written; nothing half-written stays.
+        Raises RequestError where `path` is the input, which is overwritten `in_place` alone, and
+        ModelError where the target cannot be written; nothing half-written stays.
         """
+        if not in_place and _is_input(path, self.source):
+            raise RequestError(
+                f"'{os.fspath(path)}' is the input, which is never overwritten: give another path, "
+                "or save(path, in_place=True)"
+            )
         if not self.changed and self.source is not None and self.source.data is not None:
             write_unchanged(self.source, path)
         else:
             save(proto_of(self.edited), path, source=self.source)
+
+
+def _is_input(path: str | PathLike[str], source: Source | None) -> bool:
+    """Whether a path leads to the file that a model was read from, by whatever name."""
+    if source is None or source.path is None or source.data is None:
+        return False
+    if not is_path(path) or is_standard(path):
+        return False
+    with suppress(OSError, ValueError):
+        return source.path.samefile(path)
+    return False
 
 
 def session_on(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from onnx import TypeProto
 
@@ -41,6 +41,12 @@ def _terms(node: ast.expr) -> tuple[int, str, int] | None:
             return inner[0], inner[1], inner[2] + (offset if isinstance(sign, ast.Add) else -offset)
         case _:
             return None
+
+
+def known_text(names: Collection[str]) -> str:
+    """'; named or open dimensions: H, W', or that there are none."""
+    known = ", ".join(sorted(names))
+    return f"; named or open dimensions: {known}" if known else ": every size is fixed"
 
 
 class Dimensions:
@@ -93,10 +99,7 @@ class Dimensions:
         """RequestError for a fact about a dimension that the model does not have."""
         for name in self._facts:
             if name not in self.names:
-                known = ", ".join(sorted(self.names)) or "none: every size is fixed"
-                raise RequestError(
-                    f"no dimension is called '{name}'; named or open dimensions: {known}"
-                )
+                raise RequestError(f"no dimension is called '{name}'{known_text(self.names)}")
 
     def _named(self, name: str, *, root: bool) -> Size:
         if not isinstance(name, str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxpad.errors import OnnxpadError
+from onnxpad.errors import OnnxpadError, headline
 from onnxpad.guarding import Guarding
 from onnxpad.show.guardings import wrong_lines
 from onnxpad.show.pages.page import Page, Section
@@ -19,7 +19,7 @@ def guarding_page(found: Guarding) -> Page:
         try:
             changes = changed_padding(*found.culprit.models)
         except OnnxpadError as error:
-            undrawn = str(error)
+            undrawn = headline(error)
     page = validation_page(found.validation, (found.before, found.after), changes, undrawn)
     wrong = Section("change", "The wrong change", tuple(map(visible, wrong_lines(found))))
     return page._replace(title="What a command made of", sections=(wrong, *page.sections))

@@ -225,8 +225,8 @@ def _targets(found: Inspection, leads: _Leads) -> Iterator[Section]:
         yield Section(
             f"target-{number}",
             f"What {name} does",
-            lines=tuple(f"evidence: {visible(line)}" for line in evidence),
             table=Table(f"nodes that {name} {what}", _VERDICTS, rows),
+            notes=tuple(f"evidence: {visible(line)}" for line in evidence),
         )
 
 

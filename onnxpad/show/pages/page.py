@@ -64,11 +64,14 @@ class Section(NamedTuple):
     """Whether its cards have pictures side by side."""
     graph: str = ""
     """A picture that may be larger than the page."""
+    notes: tuple[str, ...] = ()
+    """Lines behind the table."""
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to show."""
-        return not (self.lines or self.cards or self.graph or (self.table and self.table.rows))
+        rows = self.table and self.table.rows
+        return not (self.lines or self.cards or self.graph or rows or self.notes)
 
 
 class Page(NamedTuple):
@@ -117,11 +120,13 @@ def _without_empty(page: Page) -> Page:
 
 def _cut(section: Section) -> Section:
     """The section without what is beyond all reading, and how much that is."""
-    table, lines = section.table, section.lines
-    left = max(0, len(lines) - ROWS) + max(0, len(section.cards) - CARDS)
+    table, lines, notes = section.table, section.lines, section.notes
+    left = sum(max(0, len(some) - ROWS) for some in (lines, notes))
+    left += max(0, len(section.cards) - CARDS)
     if table is not None:
         left += max(0, len(table.rows) - ROWS)
         table = table._replace(rows=table.rows[:ROWS])
     said = (f"and {left} more, not shown here: --node shows some alone",) if left else ()
     cards = section.cards[:CARDS]
-    return section._replace(lines=(*lines[:ROWS], *said), cards=cards, table=table)
+    lines = (*lines[:ROWS], *said)
+    return section._replace(lines=lines, cards=cards, table=table, notes=notes[:ROWS])

@@ -67,7 +67,7 @@ def rewriting_page(
                 table=Table(f"nodes that {found.target} does not take", _UNFIT, rows),
             ),
             Section("skips", "Left as they were", table=Table("skipped nodes", _SKIPS, skips)),
-            *(validation_sections(compared) if compared else ()),
+            *(() if compared is None else validation_sections(compared)),
         ),
     )
 

@@ -65,7 +65,7 @@ def expected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     with monkeypatch.context() as patch:
         patch.setattr(unread, "SMALLEST", 1 << 40)
         rewriting = rewrite(whole)
-        rewriting.save(whole)
+        rewriting.save(whole, in_place=True)
         assert rewriting.source
         assert isinstance(rewriting.source.data, bytes)
     written = whole.read_bytes()
@@ -99,9 +99,9 @@ def test_a_model_that_needs_no_change_is_written_byte_for_byte(path: Path) -> No
 
 def test_a_file_can_be_replaced_by_its_result_and_once_more(path: Path, expected: bytes) -> None:
     rewriting = rewrite(path)
-    rewriting.save(path)
+    rewriting.save(path, in_place=True)
     assert path.read_bytes() == expected
-    rewriting.save(path)
+    rewriting.save(path, in_place=True)
     assert path.read_bytes() == expected
 
 

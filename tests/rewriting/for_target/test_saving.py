@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnxpad import ModelError, inspect, rewrite
+from onnxpad import ModelError, RequestError, inspect, retarget, rewrite
 from onnxpad.batch.course import Request, rewritten
 from onnxpad.batch.inputs import Job
 from onnxpad.cli import run
@@ -77,3 +77,31 @@ def test_a_node_that_a_pass_writes_is_not_counted_as_the_users() -> None:
     more = own._replace(node=written.address)
     both = replace(done, fitting=done.fitting._replace(no_way=(more, own)))
     assert (both.unfit, both.stuck) == ((more, own), (own,))
+
+
+@pytest.mark.parametrize("alias", ["itself", "relative", "link", "hard link"])
+def test_the_input_is_overwritten_in_place_alone(
+    alias: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path, other = tmp_path / "m.onnx", tmp_path / "o.onnx"
+    onnx.save(strided(), path)
+    names = {"itself": path, "relative": Path("m.onnx")}
+    before, same = path.read_bytes(), names.get(alias, other)
+    if alias == "link":
+        other.symlink_to(path)
+    elif alias == "hard link":
+        other.hardlink_to(path)
+    for done in (rewrite(path), rewrite(path, passes="split-pads"), retarget(path, to="keras")):
+        with pytest.raises(RequestError, match=r"is the input, .*in_place=True"):
+            done.save(same)
+        assert path.read_bytes() == before
+    rewrite(path, dims={"height": "%2=0"}).save(same, in_place=True)
+    assert same.read_bytes() != before
+
+
+def test_what_came_from_no_file_is_saved_anywhere(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    onnx.save(strided(), path)
+    for model in (path.read_bytes(), onnx.load(path)):
+        rewrite(model).save(path)

@@ -659,3 +659,9 @@ def test_a_report_is_written_from_python(tmp_path: Path) -> None:
     assert "Padding of" in found.to_html()
     with pytest.raises(onnxpad.RequestError, match="no page about Explanation"):
         onnxpad.explain("split-pads")[0].to_html()
+
+
+def test_the_evidence_stands_behind_what_it_is_for() -> None:
+    found = inspect(MODELS / "t_same_string_ts.onnx", target="opencv")
+    text = page_html(inspection_page(found, "m"), "1")
+    assert 0 < text.index("<caption>nodes that opencv") < text.index("evidence: ")

@@ -60,7 +60,9 @@ QUESTIONS = {
     "coreml group conv transpose": "coreml: ConvTranspose, groups, symmetric pads",
     "why is my model wrong on OpenCV?": "opencv",
     "TensorRT grouped deconvolution": "tensorrt: ConvTranspose, groups, symmetric pads",
-    "LiteRT depthwise asymmetric padding": "tflite: Conv, depthwise, asymmetric pads",
+    "LiteRT depthwise asymmetric padding": (
+        "tflite: Conv, depthwise, asymmetric pads, more at the end"
+    ),
     "ORT auto_pad SAME_LOWER": "onnxruntime: Conv, auto_pad SAME_LOWER with stride 2",
     "onnx runtime web circular padding": "onnxruntime-web: Pad mode wrap",
     "trt ceil mode avgpool": "tensorrt: AveragePool, ceil_mode",
@@ -123,6 +125,11 @@ const out = all.filter((one) => !one.closest(".scroll, .pictures")
   && one.getBoundingClientRect().right > most + 1);
 document.title = JSON.stringify([...new Set(out.map((one) => one.tagName))]);
 """
+WHOLE = """
+const words = [...document.querySelectorAll("td code .option, pre .option")];
+document.title = JSON.stringify([words.length > 20,
+  words.filter((one) => one.getClientRects().length > 1).map((one) => one.textContent)]);
+"""
 
 
 @pytest.fixture(scope="module")
@@ -164,6 +171,13 @@ def test_search_answers(page: str, site: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_nothing_sticks_out(page: str, width: int, site: Path, tmp_path: Path) -> None:
     assert said_by(site / page, WIDE, tmp_path, f"--window-size={width},900") == []
+
+
+def test_words_that_are_typed_are_not_broken_behind_their_dashes(
+    site: Path, tmp_path: Path
+) -> None:
+    found = said_by(site / "target/ncnn.html", WHOLE, tmp_path, "--window-size=390,900")
+    assert found == [True, []]
 
 
 def test_search_takes_plurals_misspellings_and_words_that_are_nowhere(

@@ -48,6 +48,7 @@ def environment() -> Environment:
     )
     made.filters["breakable"] = _breakable
     made.filters["options"] = _with_options
+    made.filters["typed"] = typed
     return made
 
 
@@ -65,6 +66,14 @@ def _with_options(text: str) -> Markup:
     found = re.sub(
         r"(?<![\w-])(--[a-z][a-z-]*)", r'<code class="option">\1</code>', str(escape(text))
     )
+    return Markup(found)  # noqa: S704 - escaped
+
+
+def typed(text: str) -> Markup:
+    """What is typed as HTML, which is broken at its spaces alone: words with dashes stay whole."""
+    from markupsafe import Markup, escape
+
+    found = re.sub(r"[^\s-]*-\S*", r'<span class="option">\g<0></span>', str(escape(text)))
     return Markup(found)  # noqa: S704 - escaped
 
 

@@ -29,7 +29,12 @@ def _with_code(text: str) -> Markup:
     """The text as HTML, with what stands between backticks as code."""
     from markupsafe import Markup, escape
 
-    return Markup(_BETWEEN_BACKTICKS.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 - escaped
+    parts = _BETWEEN_BACKTICKS.split(text)
+    found = (
+        f"<code>{templates.typed(part)}</code>" if number % 2 else escape(part)
+        for number, part in enumerate(parts)
+    )
+    return Markup("".join(found))  # noqa: S704 - escaped
 
 
 _BETWEEN_BACKTICKS = re.compile("`([^`]+)`")
