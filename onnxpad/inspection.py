@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad import processes
@@ -21,7 +22,7 @@ from onnxpad.model.reading.as_written import Observer
 from onnxpad.model.reading.divisors import (
     hanging_on_sizes,
     is_computed,
-    settling_divisors,
+    settling_facts,
 )
 from onnxpad.model.reading.padded_graph import padded_links
 from onnxpad.model.reading.survey import Site, Survey, selection
@@ -35,7 +36,7 @@ from onnxpad.padding.chain import (
     Skip,
     Unclear,
 )
-from onnxpad.padding.effective_pads import effective_pads, multiples_text
+from onnxpad.padding.effective_pads import effective_pads, facts_text
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
@@ -46,6 +47,8 @@ from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
+    from onnxpad.rewriting.for_target.search import Planner
+    from onnxpad.rewriting.wanted import Wanted
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
 
@@ -228,6 +231,13 @@ class Finding(NamedTuple):
         return found
 
 
+class Following(NamedTuple):
+    """A rewrite that writes the model: it was tried."""
+
+    targets: tuple[str, ...]
+    dims: Mapping[str, int | str]
+
+
 KINDS = {
     "falls back": "fallback",
     "unknown": "unknown",
@@ -262,7 +272,8 @@ class Inspection(Report):
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
     `target_notes` has what is not known of releases that were asked for. `model` is what the file
     says of itself, `not_judged` are kinds of operators that it has and targets were not asked
-    about, since they cannot pad. For pictures, and in no JSON: `chains` are what was read of each
+    about, since they cannot pad. `following` is a rewrite for targets that was tried and writes the
+    model. For pictures, and in no JSON: `chains` are what was read of each
     node, `links` are pairs of places in `nodes`, of which the second reads what the first makes.
     """
 
@@ -279,6 +290,7 @@ class Inspection(Report):
     links: tuple[tuple[int, int], ...] = ()
     not_judged: tuple[str, ...] = ()
     recorded: Mapping[str, int | str] = field(default_factory=dict)
+    following: Following | None = None
 
     schema = 2
 
@@ -378,7 +390,8 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         )
         selected = selection(survey, nodes)
         records = _with_divisors(_records(survey, selected), survey)
-        told = _told(survey, names, selected) if names else {}
+        asked = _Asked(opened, Preferences(ambiguous), nodes, dims or {})
+        told, following = _told(survey, names, selected, asked) if names else ({}, None)
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
         openings = {name: opened_up for name, (_, opened_up) in told.items()}
         verdicts = {name: judged for name, (judged, _) in told.items()}
@@ -397,6 +410,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             padded_links([site for _, _, site in records], _numbers(records)),
             kinds_that_cannot_pad(opened.model) if names else (),
             survey.recorded,
+            following,
         )
 
 
@@ -466,10 +480,10 @@ def _with_divisors(
         site.address.id for node, chain, site in records if node.pads is None and is_computed(chain)
     }
     hangs = any(hanging_on_sizes(chain) for _, chain, site in records if site.address.id in lacking)
-    found = settling_divisors(survey, survey.facts) if hangs else None
+    found = settling_facts(survey) if hangs else None
     if found is None:
         return tuple(records)
-    hint, sites = multiples_text(found.divisors), found.survey.sites_at(lacking)
+    hint, sites = facts_text(found.facts), found.survey.sites_at(lacking)
     settled = {site.address.id for site in sites if not any(map(is_computed, site.chains))}
     return tuple(
         (
@@ -483,24 +497,68 @@ def _with_divisors(
     )
 
 
+class _Asked(NamedTuple):
+    """What a rewrite of the same model would be told as well."""
+
+    opened: Opened
+    reading: Preferences
+    nodes: str | Sequence[str] | None
+    dims: Mapping[str, int | str]
+
+    def wanted(self, targets: Sequence[str]) -> Wanted:
+        """The rewrite for these targets."""
+        from onnxpad.rewriting.for_target.requests import planner
+        from onnxpad.rewriting.wanted import Wanted
+
+        kept = replace(self.opened, owned=False)
+        return Wanted(kept, (), partial(planner, targets), self.reading, self.nodes)
+
+
+Told = dict[str, tuple[tuple["NodeVerdict", ...], "Opening"]]
+
+
 def _told(
-    survey: Survey,
-    names: Sequence[str],
-    selected: Callable[[Address], bool],
-) -> dict[str, tuple[tuple[NodeVerdict, ...], Opening]]:
-    """For each target its verdicts, and what would help where there is no way."""
-    from onnxpad.rewriting.for_target.openings import opening
-    from onnxpad.rewriting.for_target.requests import beyond_batch, planner
+    survey: Survey, names: Sequence[str], selected: Callable[[Address], bool], asked: _Asked
+) -> tuple[Told, Following | None]:
+    """For each target its verdicts, and what would help where there is no way; what to do then."""
+    from onnxpad.rewriting.for_target.requests import beyond_batch
     from onnxpad.rewriting.for_target.verdicts import verdicts  # loads every pass
 
     sizes = beyond_batch(survey.document.model, survey.facts)
-    told = {}
+    told: Told = {}
+    planners = {}
     for name in names:
-        if one := planner(name, sizes):
+        wanted = asked.wanted([name])
+        if one := wanted.planning(sizes):
+            planners[name] = one
             found = tuple(verdicts(survey, one, selected))
-            opened = opening(survey, one, selected, found)
-            told[name] = opened.told_to(found), opened
-    return told
+            opening = wanted.opening(survey, found, one, asked.dims)
+            told[name] = opening.told_to(found), opening
+    few = len(names) <= _FOLLOWED
+    return told, _following(told, planners, asked) if few else None
+
+
+_FOLLOWED = 3
+"""So many targets are told node by node, with what to do about them."""
+
+
+def _following(told: Told, planners: Mapping[str, Planner], asked: _Asked) -> Following | None:
+    """A rewrite that writes the model for a target, and where it can for the others as well."""
+    for name, (found, opening) in told.items():
+        fails = any(one.judgement.answer.fails for one in found)
+        if not fails and not opening.facts:
+            continue
+        dims = {**asked.dims, **opening.dims}
+        if not opening.writes:
+            tried = None if opening.stuck else asked.wanted([name]).tried(dims, planners[name])
+            if tried is None or not tried.writes:
+                continue
+        others = [one for one in told if one != name and not told[one][1].stuck]
+        together = asked.wanted([name, *others])
+        if others and (one := together.planning(dims)) and (at_once := together.tried(dims, one)):
+            return Following((name, *(others if at_once.writes else ())), dims)
+        return Following((name,), dims)
+    return None
 
 
 def _record(site: Site, context: Context, facts: ChainFacts, written: AsWritten) -> PaddedNode:

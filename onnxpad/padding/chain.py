@@ -58,13 +58,15 @@ class Unclear:
     """Padding that cannot be read as one value, with the reason and what to try.
 
     `too_new` marks operators of an opset that is not known yet: nothing of them is understood.
-    `roots` are the dimensions that it hangs on, where it is computed from their sizes alone.
+    `of_sizes` says that it is computed from sizes alone, `roots` are the dimensions among them: of
+    a size behind padding that is not known, nothing tells which it comes from.
     """
 
     reason: str
     hints: tuple[str, ...] = ()
     too_new: bool = False
     roots: tuple[str, ...] = field(default=(), compare=False)
+    of_sizes: bool = field(default=False, compare=False)
 
     def as_skip(self, *, moot: bool = False) -> Skip:
         """The same as a pass says it."""

@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnxpad import processes
 from onnxpad.errors import ModelError
-from onnxpad.model.editing.script import Edit, InsertNode
-from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
-from onnxpad.model.editing.stated_sizes import relied_on, stated
+from onnxpad.model.editing.script import InsertNode
+from onnxpad.model.editing.session import Edited, EditSession, finish
+from onnxpad.model.editing.stated_sizes import stated
 from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
-from onnxpad.model.graph.nodes import NodeId
-from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, Opened, open_model, untouched
-from onnxpad.model.reading.divisors import hanging_on_sizes, settling_divisors
-from onnxpad.model.reading.survey import selection, without_collections
-from onnxpad.padding.chain import Chain, Preference, Preferences
-from onnxpad.padding.effective_pads import multiples_text
+from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, open_model, untouched
+from onnxpad.model.reading.divisors import hanging_on_sizes, settling_facts
+from onnxpad.model.reading.survey import without_collections
+from onnxpad.padding.chain import Preference, Preferences
+from onnxpad.padding.effective_pads import facts_text
 from onnxpad.reports import Report, plain, reported
-from onnxpad.rewriting.for_target.requests import beyond_batch, names_of, planner
+from onnxpad.rewriting.for_target.requests import names_of, planner
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import (
     Change,
@@ -31,17 +30,15 @@ from onnxpad.rewriting.pipeline import (
     Refusal,
     Undone,
     are_undone,
-    run,
     standing,
     undone,
 )
+from onnxpad.rewriting.wanted import Wanted, unfit_of
 from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
     from onnxpad.rewriting.for_target.report import NodeVerdict
-    from onnxpad.rewriting.for_target.search import Planner
-    from onnxpad.rewriting.for_target.verdicts import Selected
 
 
 class OperatorCounts(NamedTuple):
@@ -124,7 +121,7 @@ class Rewriting(Edited, Report):
         Of what the passes brought, nodes as well of which nothing is known; where the device is
         required, those that are left to the CPU.
         """
-        return _unfit(self.fitting)
+        return unfit_of(self.fitting)
 
     @property
     def stuck(self) -> tuple[NodeVerdict, ...]:
@@ -207,9 +204,9 @@ def rewrite(  # noqa: PLR0913  one option each
         asked = planning()
         rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
         kept = replace(opened, owned=False) if dims else opened  # as it was, to work on once more
-        wanted = _Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
-        done = wanted.done(dims, progress)
-        session, log, fitting = done
+        wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
+        done = wanted.opened_up(wanted.done(dims, progress), dims)
+        session, log, fitting = done.session, done.log, done.fitting
         skips = _with_divisors(standing(session, rules, log), session)
         log.changes += fitting.changes if fitting else ()
         name = asked.judge.target.name if asked else ""
@@ -225,84 +222,21 @@ def rewrite(  # noqa: PLR0913  one option each
         return replace(report, target=name, fitting=fitting, relied_on=relied, **more)
 
 
-class _Done(NamedTuple):
-    session: EditSession
-    log: PassLog
-    fitting: Fitted | None
-
-    @property
-    def came_to(self) -> tuple[Sequence[Edit], int, int]:
-        """The edits, how many nodes the target takes behind them, and how many have no way."""
-        script, found = tuple(self.session.script), self.fitting
-        return (script, found.taken, len(found.no_way)) if found else (script, 0, 0)
-
-    @property
-    def may_rely(self) -> bool:
-        """Whether there is something to write that sizes may have decided: edits, or verdicts."""
-        taken = self.fitting is not None and not _unfit(self.fitting)
-        return taken or bool(self.session.script)
-
-
-class _Wanted(NamedTuple):
-    """What is to be done with a model, whatever is known of its sizes."""
-
-    opened: Opened
-    rules: Sequence[Any]
-    planning: Callable[..., Planner | None]
-    reading: Preferences
-    nodes: str | Sequence[str] | None
-
-    def done(
-        self,
-        dims: Mapping[str, int | str] | None,
-        progress: Progress | None = None,
-    ) -> _Done:
-        """The passes, and then what the target still needs."""
-        asked = self.planning(beyond_batch(self.opened.model, dims))
-        questions = asked.judge.target.questions if asked else ()
-        session = session_on(self.opened, dims, self.reading, thorough=bool(asked), asked=questions)
-        selected = selection(session, self.nodes)
-        given = {site.address.id: site.chains for site in session.sites_now()} if asked else {}
-        log = run(session, self.rules, selected, progress)
-        if asked is None:
-            return _Done(session, log, None)
-        alone = self.nodes is None and self.opened.surgeon is None
-        earlier = (log.changes, given)
-        whole = (dims or {}) if alone else None
-        fitting = _fitted(session, asked, selected, earlier, progress, whole)
-        return _Done(session, log, fitting)
-
-    def relied(self, done: _Done, dims: Mapping[str, int | str] | None) -> dict[str, int | str]:
-        """Those of the sizes stated without which something else would come of it."""
-        if not done.may_rely:
-            return {}
-        came_to = done.came_to
-        return relied_on(
-            done.session.script, dims or {}, lambda fewer: self.done(fewer).came_to == came_to
-        )
-
-
 def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) -> None:
     """ModelError where a node was left as it was that the request is about."""
     if skips:
         raise ModelError(f"strict allows no skips, and there are {len(skips)}: {skips[0]}")
-    if unfit := _unfit(fitting):
+    if unfit := unfit_of(fitting):
         raise ModelError(f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0]}")
-
-
-def _unfit(fitting: Fitted | None) -> tuple[NodeVerdict, ...]:
-    left = fitting.no_way if fitting else ()
-    return tuple(one for one in left if one.brought_by or not one.judgement.answer.is_open)
 
 
 def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refusal]:
     """The same with the weakest fact that settles computed pads beside numbers that do."""
     hanging = {id(one) for one in skips if one.skip.hints and hanging_on_sizes(one.chain)}
-    found = settling_divisors(session, session.facts) if hanging else None
+    found = settling_facts(session) if hanging else None
     if found is None:
         return list(skips)
-    multiples = found.divisors
-    hint = multiples_text(multiples)
+    multiples, hint = found.multiples, facts_text(found.facts)
     return [
         one._replace(skip=replace(one.skip, hints=(*one.skip.hints, hint), multiples=multiples))
         if id(one) in hanging
@@ -316,29 +250,6 @@ def _counted(before: Counter[str], model: Model) -> OperatorCounts:
     change = {name: after[name] - before[name] for name in sorted(before | after)}
     left = {name: number for name, number in change.items() if number}
     return OperatorCounts(before.total(), after.total(), left)
-
-
-def _fitted(
-    session: EditSession,
-    asked: Planner,
-    selected: Selected,
-    earlier: tuple[Sequence[Change], Mapping[NodeId, Sequence[Chain]]],
-    progress: Progress | None,
-    whole: Mapping[str, int | str] | None,
-) -> Fitted:
-    """What is done for the target behind `earlier` changes; the chains were so before them.
-
-    `whole` are the sizes that the user gave where the model as a whole may be changed.
-    """
-    from onnxpad.rewriting.for_target.fit import fit  # loads every pass
-    from onnxpad.rewriting.for_target.preparing import Preparation
-    from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime
-
-    changes, given = earlier
-    preparation = None if whole is None else Preparation(whole)
-    found = fit(session, asked, selected, changes, progress, preparation)
-    harmed = harmed_in_onnxruntime(session, given, asked.judge.target)
-    return found._replace(elsewhere=tuple(harmed))
 
 
 def _take_back_undone(session: EditSession, changes: Sequence[Change]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import lcm
 from typing import TypeVar
 
@@ -277,6 +277,7 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
     if options is not None:
         words = ["onnxpad rewrite", _typed(model), *options, "-o OUT"]
         yield f"next: {visible(' '.join(filter(None, words)))}"
+    yield from _no_rewrite(inspection)
     failing = any(one.judgement.answer.fails for v in inspection.targets.values() for one in v)
     if inspection.nodes and not traps and not failing:
         yield f"if its numbers are wrong: onnxpad diagnose {_typed(model)} --data REF.npz"
@@ -288,11 +289,10 @@ def _typed(model: str) -> str:
     return visible(shlex.quote(model))
 
 
-def _facts_for(inspection: Inspection, known: Collection[str] = ()) -> str:
+def _facts_for(inspection: Inspection) -> str:
     """Options without which a pass has nothing to do at some nodes: what makes their pads known.
 
-    Numbers only where a trap is to be mended: divisors leave the sizes open. Nothing about sizes
-    that are `known`.
+    Numbers only where a trap is to be mended: divisors leave the sizes open.
     """
     numbers: dict[str, int] = {}
     divisors: dict[str, int] = {}
@@ -306,35 +306,31 @@ def _facts_for(inspection: Inspection, known: Collection[str] = ()) -> str:
                 numbers[name] = lcm(numbers.get(name, 1), int(number))
     rests = {name: f"%{divisor}=0" for name, divisor in divisors.items()}
     found = rests | numbers
-    return facts_text(tuple((name, found[name]) for name in found if name not in known))
+    return facts_text(tuple(found.items()))
 
 
 _FACT = re.compile(r"--dim '(.+?)(?:%(\d+)=0|=(\d+))'")
 
 
 def _for_a_target(inspection: Inspection) -> list[str] | None:
-    """What to say to `rewrite` for the first target that it can help, sizes included.
+    """What to say to `rewrite` for the targets that it was tried for; None where none is helped."""
+    found = inspection.following
+    if found is None:
+        return None
+    return [*(f"--target {name}" for name in found.targets), given_text(found.dims)]
 
-    Other targets that were asked about are named as well where they are not without a way: what is
-    written for one alone may fail them.
-    """
+
+def _no_rewrite(inspection: Inspection) -> Iterator[str]:
+    """For which targets no rewrite was found that writes the model, and for which nodes' sake."""
     from onnxpad.rewriting.for_target.report import NoWay
     from onnxpad.show.verdicts import are_many
 
-    if are_many(inspection.targets):
-        return None
+    if inspection.following is not None or are_many(inspection.targets):
+        return
     for name, found in inspection.targets.items():
-        facts = inspection.openings[name].facts if name in inspection.openings else ()
-        failing = [one for one in found if one.judgement.answer.fails]
-        batches = {b.name: 1 for one in found for b in one.open_batches if b.name}
-        if batches or any(facts or not isinstance(one.way, NoWay) for one in failing):
-            known = {**inspection.assumed, **dict(facts), **batches}
-            others = [
-                f"--target {other}"
-                for other, verdicts in inspection.targets.items()
-                if other != name
-                and not any(v.judgement.answer.fails and isinstance(v.way, NoWay) for v in verdicts)
-            ]
-            options = [f"--target {name}", *others, given_text(known)]
-            return [*options, _facts_for(inspection, known)]
-    return None
+        stuck = [one for one in found if one.judgement.answer.fails and isinstance(one.way, NoWay)]
+        if stuck:
+            nodes = few([f"'{one.node.label}'" for one in stuck], _NAMES_SHOWN)
+            yield visible(
+                f"no rewrite for {name} is known, whatever is said of sizes: no way for {nodes}"
+            )

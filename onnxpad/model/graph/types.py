@@ -34,7 +34,10 @@ UNKNOWN = Type()
 
 
 class Hanging(NamedTuple):
-    """What numbers hang on, what to try, and the dimensions where all of it hangs on these."""
+    """The sizes that numbers hang on alone ('' for anything else), what to try, and dimensions.
+
+    `roots` are the dimensions behind those of the sizes that have one.
+    """
 
     reason: str = ""
     hints: tuple[str, ...] = ()

@@ -124,7 +124,7 @@ def pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding
         found = why_unknown(context, node.inputs[position])
         sizes = f", {found.reason}" if found.reason else ""
         reason = f"its pads are computed while the model runs{sizes}"
-        return Unclear(reason, found.hints, roots=found.roots)
+        return Unclear(reason, found.hints, roots=found.roots, of_sizes=bool(found.reason))
     if len(numbers) != 2 * rank:
         return Unclear(f"its pads are {list(numbers)} for {rank} axes")
     mode = context.attributes(node).get("auto_pad", "NOTSET")

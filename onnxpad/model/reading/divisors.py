@@ -2,59 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
+from itertools import zip_longest
+from math import lcm
 from typing import NamedTuple
 
 from onnxpad.errors import ModelError, RequestError
+from onnxpad.geometry.size import Symbol
 from onnxpad.model.graph.context import Context
 from onnxpad.model.reading.survey import Survey
+from onnxpad.model.shapes.size_fact import SizeFact, Told
 from onnxpad.padding.chain import Chain, Unclear
 from onnxpad.padding.operators import Kind
 
-_TRIED = (2, 4, 8, 16, 32, 64)
-"""Divisors of images that networks halve; the last is tried first, for what it settles."""
+_IMAGES = 64
+"""What images of networks are divided by where their strides do not say it."""
 _MOST_SITES = 2_000
-Divisors = tuple[tuple[str, int], ...]
+_READ_AGAIN = 1_500
+"""Nodes that are read for smaller divisors than strides say."""
+_ROUNDS = 4
 
 
 class Settling(NamedTuple):
-    """Divisors of dimensions that make computed pads known, and the model read with them."""
+    """Facts about dimensions that make computed pads known, and the model read with them.
 
-    divisors: Divisors
+    `facts` are those that are not known of the model already.
+    """
+
+    facts: tuple[tuple[str, Told], ...]
     survey: Survey
 
+    @property
+    def multiples(self) -> tuple[tuple[str, int], ...]:
+        """The facts as numbers that the dimensions are multiples of; () where one leaves a rest."""
+        found = [(name, SizeFact.read(name, told)) for name, told in self.facts]
+        rests = any(fact.rest for _, fact in found)
+        return () if rests else tuple((name, fact.divisor) for name, fact in found)
 
-def settling_divisors(survey: Survey, given: Collection[str]) -> Settling | None:
-    """The divisor of the dimensions that makes the computed pads known.
 
-    The product of the strides up to them, where that settles all; else the smallest of those tried
-    that settles as many as the largest. Each is tried on the model itself; None where none helps,
-    where there is nothing to help, where something is `given` of one of the dimensions already, and
-    in models too large to be read again.
+def settling_facts(survey: Survey) -> Settling | None:
+    """The smallest divisors of the dimensions that make the computed pads known.
+
+    The product of the strides up to them, where that settles all, and else what settles more of
+    them; each divisor without those of its factors that are of no use, where the model is small
+    enough to try that. What is known of a dimension holds as well: of one that leaves 2 when it is
+    divided by 4, what it leaves when it is divided by 8 is said. Each is tried on the model itself;
+    None where none helps, where there is nothing to help, and in models too large to be read again.
     """
-    if len(survey.sites_now()) > _MOST_SITES:
+    before = _count(survey)
+    if not before or len(survey.sites_now()) > _MOST_SITES:
         return None
-    roots = tuple(dict.fromkeys(root for one in _open_pads(survey) for root in one.roots))
-    if not roots or any(root in given for root in roots):
-        return None
-    strides = max(map(_strides_to_open_pads, survey.contexts))
-    found = _tried(survey, roots, strides) if strides > 1 else None
-    if found and not _count(found.survey):
-        return found
-    found = _tried(survey, roots, _TRIED[-1])
-    left = _count(found.survey) if found else 0
-    if found is None or left >= _count(survey):
-        return None
-    least, most = 0, len(_TRIED) - 1
-    while least < most:
-        middle = (least + most) // 2
-        smaller = _tried(survey, roots, _TRIED[middle])
-        if smaller is None or _count(smaller.survey) > left:
-            least = middle + 1
-        else:
-            most, found = middle, smaller
+    best: tuple[int, dict[str, int], Survey] | None = None
+    strides = _strides_to_open_pads(survey)
+    for factor in (1, _IMAGES):
+        divisors: dict[str, int] = {}
+        known: Survey | None = survey
+        for _ in range(_ROUNDS):  # behind pads that are known then, other dimensions may be read
+            open_pads = _open_pads(known or survey)
+            roots = dict.fromkeys(root for one in open_pads for root in one.roots)
+            if roots.keys() <= divisors.keys():
+                break
+            divisors |= {root: lcm(strides.get(root, 1), factor) for root in roots}
+            known = with_facts(survey, strengthened(survey.facts, divisors))
+        if known is not None and _count(known) < (best[0] if best else before):
+            best = _count(known), divisors, known
+        if best and not best[0]:
+            break
+    return None if best is None else _smallest(survey, *best)
+
+
+def strengthened(facts: Mapping[str, Told], divisors: Mapping[str, int]) -> dict[str, Told]:
+    """Facts that say what sizes leave by these divisors, and what was known of them before.
+
+    Only those that say more than that.
+    """
+    found: dict[str, Told] = {}
+    for root, divisor in divisors.items():
+        own = SizeFact.read(root, facts[root]) if root in facts else SizeFact(1, 0)
+        if own.number is None and own.divisor % divisor:
+            whole = lcm(own.divisor, divisor)
+            both = own.and_also(SizeFact(divisor, 0)) or SizeFact(whole, own.rest)
+            found[root] = both.told
     return found
+
+
+def with_facts(survey: Survey, facts: Mapping[str, Told]) -> Survey | None:
+    """The model read with more known of its dimensions; None where that contradicts it."""
+    known = copy(survey)
+    try:
+        known.learn(facts)
+    except (ModelError, RequestError):
+        return None
+    return known
 
 
 def hanging_on_sizes(chain: Chain) -> bool:
@@ -68,7 +108,7 @@ def is_computed(chain: Chain) -> bool:
 
 
 def _hanging(chain: Chain) -> Iterator[Unclear]:
-    return (one for one in _unclear(chain) if one.roots)
+    return (one for one in _unclear(chain) if one.of_sizes)
 
 
 def _unclear(chain: Chain) -> Iterator[Unclear]:
@@ -83,31 +123,75 @@ def _open_pads(survey: Survey) -> Iterator[Unclear]:
             yield from _hanging(chain)
 
 
-def _strides_to_open_pads(context: Context) -> int:
-    """The largest product of strides on a way to computed pads, with those of what they pad."""
-    passed: dict[str, int] = {}
-    largest = 1
-    for node in context.scope.nodes:
-        product = max((passed.get(name, 1) for name in node.inputs), default=1)
-        chain = context.chains.get(node.key)
-        if chain and chain.op.kind not in (Kind.TRANSPOSED, Kind.FOLD):
-            product *= max((axis.stride for axis in chain.axes), default=1)
-            if is_computed(chain):
-                largest = max(largest, product)
-        if product > 1:
-            passed |= dict.fromkeys(node.outputs, product)
-    return largest
-
-
 def _count(survey: Survey) -> int:
     return sum(1 for _ in _open_pads(survey))
 
 
-def _tried(survey: Survey, roots: tuple[str, ...], divisor: int) -> Settling | None:
-    """The model with this divisor of all of the dimensions; None where that contradicts it."""
-    known = copy(survey)
-    try:
-        known.learn(dict.fromkeys(roots, f"%{divisor}=0"))
-    except (ModelError, RequestError):
-        return None
-    return Settling(tuple((root, divisor) for root in roots), known)
+def _smallest(survey: Survey, left: int, divisors: dict[str, int], known: Survey) -> Settling:
+    """The same with smaller divisors where they leave no more pads open."""
+    most = _READ_AGAIN // max(1, sum(len(one.scope.nodes) for one in survey.contexts))
+    for root, prime in [(one, p) for one, number in divisors.items() for p in _primes(number)]:
+        while divisors[root] % prime == 0 and most > 0:
+            fewer = {**divisors, root: divisors[root] // prime}
+            smaller = with_facts(survey, strengthened(survey.facts, fewer))
+            most -= 1
+            if smaller is None or _count(smaller) > left:
+                break
+            divisors, known = fewer, smaller
+    return Settling(tuple(strengthened(survey.facts, divisors).items()), known)
+
+
+def _primes(number: int) -> Iterator[int]:
+    prime = 2
+    while number > 1:
+        if number % prime == 0:
+            yield prime
+            while number % prime == 0:
+                number //= prime
+        prime += 1
+
+
+def _strides_to_open_pads(survey: Survey) -> dict[str, int]:
+    """For each dimension the product of the strides up to computed pads, and of what they pad."""
+    found: dict[str, int] = {}
+    for context in survey.contexts:
+        largest = _by_axis(context)
+        for root, axis in _dimensions(context):
+            stride = largest[axis] if 0 <= axis < len(largest) else max(largest, default=1)
+            found[root] = lcm(found.get(root, 1), stride)
+    return found
+
+
+def _dimensions(context: Context) -> Iterator[tuple[str, int]]:
+    """Open dimensions of inputs, and which of the axes behind the first two they are on."""
+    for name in context.scope.input_places:
+        for axis, size in enumerate(context.type_of(name).dims or ()):
+            if isinstance(size, Symbol) and size.root:
+                yield size.root, axis - 2
+
+
+def _by_axis(context: Context) -> tuple[int, ...]:
+    """The largest products of strides on a way to computed pads, by axis behind the first two."""
+    passed: dict[str, tuple[int, ...]] = {}
+    largest: tuple[int, ...] = ()
+    for node in context.scope.nodes:
+        product = _largest(passed[name] for name in node.inputs if name in passed)
+        chain = context.chains.get(node.key)
+        if chain and chain.op.kind not in (Kind.TRANSPOSED, Kind.FOLD):
+            strides = [axis.stride for axis in chain.axes] or [1] * len(product)
+            pairs = zip_longest(product[: len(strides)], strides, fillvalue=1)
+            product = tuple(before * stride for before, stride in pairs)
+            if is_computed(chain):
+                largest = _largest((largest, product))
+        if any(one > 1 for one in product):
+            passed |= dict.fromkeys(node.outputs, product)
+    return largest
+
+
+def _largest(products: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    """The largest of several, axis by axis."""
+    found: tuple[int, ...] = ()
+    for one in products:
+        longer, other = (one, found) if len(one) > len(found) else (found, one)
+        found = (*map(max, longer, other), *longer[len(other) :])
+    return found

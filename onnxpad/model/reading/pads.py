@@ -143,7 +143,7 @@ def _why_not_constant(context: Context, name: str) -> Unclear:
     found = context.hanging[name]
     sizes = f"; they are {found.reason}" if found.reason else ""
     reason = f"the Pad's pads are computed while the model runs (by {producer.op_type}){sizes}"
-    return Unclear(reason, found.hints, roots=found.roots)
+    return Unclear(reason, found.hints, roots=found.roots, of_sizes=bool(found.reason))
 
 
 def _unclear(rank: int | None, reason: str, mode: str = "constant") -> PadStep:

@@ -33,10 +33,10 @@ def why_unknown(context: Context, name: str) -> Hanging:
         f"axis {axis} of '{tensor}' ({_which(size)})" for tensor, axis, size in parts
     )
     roots = [size.root if isinstance(size, Symbol) else None for _, _, size in parts]
-    reason, named = f"computed from the size of {' and '.join(reasons)}", tuple(filter(None, roots))
-    if len(named) < len(roots):
-        return Hanging(reason, ("give the model's inputs fixed sizes",))
-    named = tuple(dict.fromkeys(named))
+    reason = f"computed from the size of {' and '.join(reasons)}"
+    named = tuple(dict.fromkeys(filter(None, roots)))
+    if None in roots:
+        return Hanging(reason, ("give the model's inputs fixed sizes",), named)
     return Hanging(reason, (facts_text([(root, _EXAMPLE) for root in named]),), named)
 
 

@@ -20,7 +20,6 @@ from onnxpad.rewriting.for_target.obstacles import (
     obstacles,
     plain_obstacles,
 )
-from onnxpad.rewriting.for_target.openings import opening
 from onnxpad.rewriting.for_target.preparing import Preparation
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
 from onnxpad.rewriting.for_target.search import (
@@ -98,15 +97,12 @@ def fit(
     ours = {one.node for one in written}
     final = (*(one for one in left if one.node not in ours), *written)
     cost = work_of(session.typed_contexts()) - before
-    opened = opening(session, planner, selected, final)
-    final = opened.told_to(final)
     failing = {one.node for one in final}
     return Fitted(
         tuple(plans),
         final,
         tuple(changes),
         cost,
-        opened,
         note=planner.judge.target.note,
         prepared=tuple(whole.told),
         judged=len({one.node for one in found} | failing),

@@ -1,111 +1,67 @@
-"""What would let a target take nodes for which there is no way: facts about sizes, each tried."""
+"""What would let a target take nodes for which there is no way: facts about sizes, each tried.
+
+It is tried as a user would: the model is rewritten with them, and what is left is looked at.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from copy import copy
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from math import lcm
 from typing import NamedTuple
 
-from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.graph.nodes import Address
-from onnxpad.model.reading.divisors import Divisors, hanging_on_sizes, settling_divisors
+from onnxpad.model.reading.divisors import settling_facts, strengthened, with_facts
 from onnxpad.model.reading.survey import Survey
+from onnxpad.model.shapes.size_fact import SizeFact, Told
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import effective_pads, settling
-from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
-from onnxpad.rewriting.for_target.requests import beyond_batch
-from onnxpad.rewriting.for_target.search import Planner
-from onnxpad.rewriting.for_target.verdicts import verdicts
+from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening
 
-DimFacts = dict[str, int | str]
+DimFacts = dict[str, Told]
 _EXAMPLE = 640
+_ROUNDS = 4
 
 
-def opening(
-    survey: Survey,
-    planner: Planner,
-    selected: Callable[[Address], bool],
-    found: Sequence[NodeVerdict],
-) -> Opening:
-    """What settles most of the nodes of `found` that have no way, tried on the model itself."""
-    stuck = [one for one in found if isinstance(one.way, NoWay)]
-    granted = sum(1 for one in stuck if one.waits_for_knowledge)
+class Tried(NamedTuple):
+    """What a rewrite comes to that is told more: nodes that are left, and the ways of others.
+
+    `writes` says that it writes the model.
+    """
+
+    left: frozenset[Address]
+    ways: Mapping[Address, tuple[str, ...]]
+    writes: bool
+
+
+Try = Callable[[DimFacts], Tried | None]
+"""A rewrite with these facts as well; None where they contradict the model."""
+
+
+def opening(survey: Survey, found: Sequence[NodeVerdict], trying: Try) -> Opening:
+    """What settles most of the nodes of `found` that have no way: as little as does."""
+    stuck = {one.node for one in found if isinstance(one.way, NoWay)}
+    granted = sum(1 for one in found if isinstance(one.way, NoWay) and one.waits_for_knowledge)
     best = Opening(len(stuck), granted=granted)
-    hopeful = {one.node for one in stuck if _may_hang_on_sizes(one)}
-    chains = [chain for s in survey.sites_now() if s.address in hopeful for chain in s.chains]
-    computed = any(map(hanging_on_sizes, chains))
-    settled = settling_divisors(survey, survey.facts) if computed else None
-    divisors = settled.divisors if settled else ()
-    *weaker, strongest = _candidates(chains, divisors)
-    trial = _Trial(survey, planner, selected, {one.node for one in stuck}, hopeful)
-    most = trial.settled(strongest)
-    for facts in (*weaker, strongest) if most else ():
-        if best.settled < most and (number := trial.settled(facts)) > best.settled:
-            left, ways = trial.left(facts), tuple(trial.ways(facts))
-            best = Opening(len(stuck), tuple(facts.items()), number, granted, left, ways)
+    hopeful = [one for one in found if isinstance(one.way, NoWay) and _may_hang_on_sizes(one)]
+    known: list[DimFacts] = []
+    for facts in _candidates(survey, hopeful) if hopeful else ():
+        if not facts or facts in known:
+            continue
+        known.append(facts)
+        tried = trying(facts)
+        if tried is None or not tried.left <= stuck:
+            continue
+        settled = {one.node for one in hopeful} - tried.left
+        if len(settled) > best.settled:
+            ways = tuple((one, tried.ways.get(one, ())) for one in settled)
+            told = tuple(facts.items())
+            best = Opening(
+                len(stuck), told, len(settled), granted, tried.left, ways, writes=tried.writes
+            )
+        if tried.writes or best.settled == len(hopeful):
+            break
     return best
-
-
-class _Left(NamedTuple):
-    """The nodes that are `stuck`, and the `passes` of those with a way."""
-
-    stuck: frozenset[Address]
-    passes: Mapping[Address, tuple[str, ...]]
-
-
-class _Trial:
-    def __init__(
-        self,
-        survey: Survey,
-        planner: Planner,
-        selected: Callable[[Address], bool],
-        stuck: set[Address],
-        hopeful: set[Address],
-    ) -> None:
-        self._survey = survey
-        self._planner = planner.for_hints(assumes_sizes=False)
-        self._assuming = planner.for_hints(assumes_sizes=True)
-        self._selected = selected
-        self._stuck = stuck
-        self._hopeful = hopeful
-        self._known: dict[tuple[tuple[str, int | str], ...], _Left] = {}
-
-    def settled(self, facts: DimFacts) -> int:
-        """How many of the hopeful nodes are no longer stuck; 0 where others then are."""
-        left = self.left(facts)
-        return len(self._hopeful - left) if facts and left <= self._stuck else 0
-
-    def left(self, facts: DimFacts) -> frozenset[Address]:
-        """The nodes that are stuck with these facts."""
-        return self._with(facts).stuck
-
-    def ways(self, facts: DimFacts) -> Iterator[tuple[Address, tuple[str, ...]]]:
-        """The passes with which the hopeful nodes that these facts settle are taken."""
-        found = self._with(facts)
-        for node in self._hopeful - found.stuck:
-            yield node, found.passes.get(node, ())
-
-    def _with(self, facts: DimFacts) -> _Left:
-        key = tuple(facts.items())
-        if key not in self._known:
-            self._known[key] = self._tried(facts) if facts else _Left(frozenset(self._stuck), {})
-        return self._known[key]
-
-    def _tried(self, facts: DimFacts) -> _Left:
-        known = copy(self._survey)
-        try:
-            known.learn(facts)
-        except (ModelError, RequestError):  # these sizes contradict the model
-            return _Left(frozenset(self._stuck), {})
-        sizes = beyond_batch(self._survey.document.model, facts)
-        planner = self._assuming if sizes else self._planner
-        after = list(verdicts(known, planner, self._selected))
-        return _Left(
-            frozenset(one.node for one in after if isinstance(one.way, NoWay)),
-            {one.node: one.way.passes for one in after if isinstance(one.way, PassPlan)},
-        )
 
 
 def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:
@@ -113,31 +69,58 @@ def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:
     return not verdict.brought_by and not verdict.judgement.is_blanket
 
 
-def _candidates(chains: Sequence[Chain], divisors: Divisors) -> Iterator[DimFacts]:
-    """Facts about dimensions, those that say least first; `divisors` make computed pads known."""
-    pads = [effective_pads(chain) for chain in chains]
-    multiples, _ = settling([found for found in pads if isinstance(found, Skip)])
-    rests = _rests(_joined((*multiples, *divisors)))
-    batch: DimFacts = {
-        size.root: 1
-        for chain in chains
-        if isinstance(size := (chain.shape or (None,))[0], Symbol) and _is_dimension(size)
-        if size.root
-    }
-    yield rests
-    yield batch
+def _candidates(survey: Survey, hopeful: Sequence[NodeVerdict]) -> Iterator[DimFacts]:
+    """Facts about dimensions, those that say least first: what the padding hangs on, then more."""
+    nodes = {one.node for one in hopeful}
+    divisors, known = _divisors(survey, nodes)
+    rests = strengthened(survey.facts, divisors)
+    chains = _chains(known, nodes)
+    items = [size.root for size in _batches(chains) if size.root and size.root not in rests]
+    batch: DimFacts = dict.fromkeys(items, 1)
+    asked = {b.name: 1 for one in hopeful for b in one.open_batches if b.name not in rests}
+    first: DimFacts = {name: 1 for name in asked if name in batch}
+    yield first | rests
     yield batch | rests
-    moduli = _joined((*_moduli(chains), *divisors))
-    yield batch | _rests(moduli)
-    yield batch | {root: m * max(1, _EXAMPLE // m) for root, m in moduli.items()}
+    moduli = _joined((*divisors.items(), *_moduli(chains)))
+    yield batch | strengthened(survey.facts, moduli)
+    yield _numbers(survey, batch, moduli)
 
 
-def _is_dimension(size: Symbol) -> bool:
-    return size.divisor == 1 and not size.offset
+def _divisors(survey: Survey, nodes: Collection[Address]) -> tuple[dict[str, int], Survey]:
+    """The divisors with which the pads of these nodes are known, and the model read with them.
+
+    Where some are known, the sizes behind them are, and pads that hang on these may ask for more.
+    """
+    found: dict[str, int] = {}
+    known = survey
+    for _ in range(_ROUNDS):
+        pads = [effective_pads(chain) for chain in _chains(known, nodes)]
+        multiples, _ = settling([one for one in pads if isinstance(one, Skip)])
+        settled = settling_facts(known)
+        more = (
+            [(name, SizeFact.read(name, told).divisor) for name, told in settled.facts or ()]
+            if settled
+            else []
+        )
+        joined = _joined((*found.items(), *multiples, *more))
+        if (
+            joined == found
+            or (read := with_facts(survey, strengthened(survey.facts, joined))) is None
+        ):
+            break
+        found, known = joined, read
+    return found, known
 
 
-def _rests(moduli: dict[str, int]) -> DimFacts:
-    return {root: f"%{modulus}=0" for root, modulus in moduli.items()}
+def _chains(survey: Survey, nodes: Collection[Address]) -> list[Chain]:
+    return [chain for site in survey.sites_now() if site.address in nodes for chain in site.chains]
+
+
+def _batches(chains: Sequence[Chain]) -> Iterator[Symbol]:
+    for chain in chains:
+        size = (chain.shape or (None,))[0]
+        if isinstance(size, Symbol) and size.divisor == 1 and not size.offset:
+            yield size
 
 
 def _joined(moduli: Iterable[tuple[str, int]]) -> dict[str, int]:
@@ -153,3 +136,16 @@ def _moduli(chains: Sequence[Chain]) -> Iterator[tuple[str, int]]:
     for axis in (axis for chain in chains for axis in chain.axes):
         if isinstance(axis.size, Symbol) and axis.size.root:
             yield axis.size.root, axis.size.divisor * axis.stride
+
+
+def _numbers(survey: Survey, batch: DimFacts, moduli: Mapping[str, int]) -> DimFacts:
+    """A number for every open dimension of the inputs, as far as what they mean is known."""
+    found: DimFacts = {}
+    main = survey.contexts[0]
+    for name in main.scope.input_places:
+        for axis, size in enumerate(main.type_of(name).dims or ()):
+            if isinstance(size, Symbol) and size.root and (axis or size.root in batch):
+                root = size.root
+                step = lcm(moduli.get(root, 1), size.modulus)
+                found[root] = step * max(1, _EXAMPLE // step) + size.residue % step
+    return found | batch

@@ -137,7 +137,8 @@ class Opening(NamedTuple):
 
     With `facts` about dimensions `settled` of `stuck` nodes are taken or have a way, whose passes
     are in `ways`, and those at `left` are not; taking for granted what is not known of the target
-    settles `granted` of them.
+    settles `granted` of them. `writes` says that a rewrite that is told these facts writes the
+    model.
     """
 
     stuck: int = 0
@@ -146,6 +147,7 @@ class Opening(NamedTuple):
     granted: int = 0
     left: frozenset[Address] = frozenset()
     ways: tuple[tuple[Address, tuple[str, ...]], ...] = ()
+    writes: bool = False
 
     @property
     def dims(self) -> dict[str, int | str]:

@@ -177,13 +177,13 @@ def _from_sizes(chain: Chain) -> bool:
     step = chain.pad
     if step is None or PadInput.PADS not in step.computed:
         return False
-    return bool(step.unclear.roots) if step.unclear else chain.read_as.assumes_sizes
+    return step.unclear.of_sizes if step.unclear else chain.read_as.assumes_sizes
 
 
 def _from_values(step: PadStep) -> bool:
     """Whether pnnx cannot fold pads or value: they hang on more than constants and sizes."""
     if step.unclear:
-        return not step.unclear.roots
+        return not step.unclear.of_sizes
     return PadInput.VALUE in step.computed and number_of(step.fill) is None
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from onnxpad.model.reading.divisors import settling_divisors
+from onnxpad.model.reading.divisors import settling_facts
 from onnxpad.model.reading.survey import Survey
 from tests.benchmarks.networks import Network
 
@@ -20,6 +20,6 @@ def test_strides_say_what_settles_computed_pads(strides: tuple[int, ...], diviso
     net.shape = ("N", 3, "H", "W")
     for stride in strides:
         net.same_conv(4, 5, stride)
-    found = settling_divisors(Survey(net.model()), ())
+    found = settling_facts(Survey(net.model()))
     assert found is not None
-    assert found.divisors == (("H", divisor), ("W", divisor))
+    assert found.multiples == (("H", divisor), ("W", divisor))

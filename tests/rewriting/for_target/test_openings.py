@@ -245,3 +245,24 @@ def test_rewrite_names_the_way_that_sizes_open(sizes: Path, capsys: Captured) ->
     assert "not as it is: opencv, Conv 'first': opencv may compute wrong numbers: " in shown
     with_sizes = "--dim 'h%2=0' --dim 'w0%2=0', with which explicit-pads writes it"
     assert f"  try     {with_sizes}\n" in shown
+
+
+STRIDED = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2,h,16] x) => (float[a,b,c,d] y) <float[2,2,3,3] w> {
+  [first] a0 = Conv<auto_pad="SAME_UPPER", kernel_shape=[3,3], strides=[2,2]>(x, w)
+  [second] a1 = Conv<auto_pad="SAME_UPPER", kernel_shape=[3,3], strides=[2,2]>(a0, w)
+  [third] y = Conv<auto_pad="SAME_UPPER", kernel_shape=[3,3], strides=[2,2]>(a1, w)
+}"""
+
+
+@pytest.mark.parametrize(
+    ("given", "settles"), [({}, "%8=0"), ({"h": "%4=0"}, "%8=0"), ({"h": "%4=2"}, "%8=2")]
+)
+def test_a_weaker_fact_is_made_stronger(given: dict[str, str], settles: str) -> None:
+    computed = rewrite(model_of(STRIDED), passes="runtime-pads").model
+    found = rewrite(computed, target="ncnn", dims=given).fitting
+    assert found is not None
+    assert found.opening is not None
+    assert found.opening.dims == {"h": settles}
+    assert found.opening.writes
+    assert rewrite(computed, target="ncnn", dims={"h": settles}).stuck == ()

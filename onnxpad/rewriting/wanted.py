@@ -1,0 +1,149 @@
+"""What is to be done with a model: passes and a target, with whatever is known of its sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from onnxpad.errors import ModelError, RequestError
+from onnxpad.model.editing.script import Edit
+from onnxpad.model.editing.session import EditSession, session_on
+from onnxpad.model.editing.stated_sizes import relied_on
+from onnxpad.model.graph.nodes import NodeId
+from onnxpad.model.opened import Opened
+from onnxpad.model.reading.survey import Survey, selection
+from onnxpad.padding.chain import Chain, Preferences
+from onnxpad.rewriting.for_target.requests import beyond_batch
+from onnxpad.rewriting.pipeline import Change, PassLog, run
+
+if TYPE_CHECKING:
+    from onnxpad.rewriting.for_target.fit import Fitted
+    from onnxpad.rewriting.for_target.openings import Tried
+    from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
+    from onnxpad.rewriting.for_target.search import Planner
+    from onnxpad.rewriting.for_target.verdicts import Selected
+
+Progress = Callable[[str, int, int], None]
+Dims = Mapping[str, int | str] | None
+
+
+class Done(NamedTuple):
+    """A model that was worked on; `planner` is what planned it for a target."""
+
+    session: EditSession
+    log: PassLog
+    fitting: Fitted | None
+    planner: Planner | None = None
+
+    @property
+    def came_to(self) -> tuple[Sequence[Edit], int, int]:
+        """The edits, how many nodes the target takes behind them, and how many have no way."""
+        script, found = tuple(self.session.script), self.fitting
+        return (script, found.taken, len(found.no_way)) if found else (script, 0, 0)
+
+    @property
+    def may_rely(self) -> bool:
+        """Whether there is something to write that sizes may have decided: edits, or verdicts."""
+        taken = self.fitting is not None and not unfit_of(self.fitting)
+        return taken or bool(self.session.script)
+
+
+class Wanted(NamedTuple):
+    """What is to be done with a model, whatever is known of its sizes."""
+
+    opened: Opened
+    rules: Sequence[Any]
+    planning: Callable[..., Planner | None]
+    reading: Preferences
+    nodes: str | Sequence[str] | None
+
+    def done(
+        self, dims: Dims, progress: Progress | None = None, planner: Planner | None = None
+    ) -> Done:
+        """The passes, and then what the target still needs.
+
+        Of a `planner`, what it has found already is known, and it does not look for long.
+        """
+        known = beyond_batch(self.opened.model, dims)
+        asked = planner.for_hints(assumes_sizes=bool(known)) if planner else self.planning(known)
+        questions = asked.judge.target.questions if asked else ()
+        session = session_on(self.opened, dims, self.reading, thorough=bool(asked), asked=questions)
+        selected = selection(session, self.nodes)
+        given = {site.address.id: site.chains for site in session.sites_now()} if asked else {}
+        log = run(session, self.rules, selected, progress)
+        if asked is None:
+            return Done(session, log, None)
+        alone = self.nodes is None and self.opened.surgeon is None
+        earlier = (log.changes, given)
+        whole = (dims or {}) if alone else None
+        fitting = _fitted(session, asked, selected, earlier, progress, whole)
+        return Done(session, log, fitting, asked)
+
+    def relied(self, done: Done, dims: Dims) -> dict[str, int | str]:
+        """Those of the sizes stated without which something else would come of it."""
+        if not done.may_rely:
+            return {}
+        came_to = done.came_to
+        return relied_on(
+            done.session.script, dims or {}, lambda fewer: self.done(fewer).came_to == came_to
+        )
+
+    def opened_up(self, done: Done, dims: Dims) -> Done:
+        """The same with what a user can add to the request, where nodes have no way."""
+        if done.fitting is None or done.planner is None or not done.fitting.no_way:
+            return done
+        found = self.opening(done.session, done.fitting.no_way, done.planner, dims)
+        told = found.told_to(done.fitting.no_way)
+        return done._replace(fitting=done.fitting._replace(opening=found, no_way=told))
+
+    def opening(
+        self, survey: Survey, found: Sequence[NodeVerdict], planner: Planner, dims: Dims
+    ) -> Opening:
+        """What settles most of the nodes of `found` that have no way, tried on the model itself."""
+        from onnxpad.rewriting.for_target.openings import opening
+
+        return opening(survey, found, lambda facts: self.tried({**(dims or {}), **facts}, planner))
+
+    def tried(self, dims: Mapping[str, int | str], planner: Planner) -> Tried | None:
+        """What a rewrite with these sizes comes to; None where they contradict the model."""
+        from onnxpad.rewriting.for_target.openings import Tried
+        from onnxpad.rewriting.for_target.report import PassPlan
+
+        try:
+            fitting = self.done(dims, planner=planner).fitting
+        except (ModelError, RequestError):
+            return None
+        if fitting is None:
+            return None
+        ways = {one.node: one.way.passes for one in fitting.plans if isinstance(one.way, PassPlan)}
+        left = frozenset(one.node for one in fitting.no_way)
+        return Tried(left, ways, not unfit_of(fitting))
+
+
+def unfit_of(fitting: Fitted | None) -> tuple[NodeVerdict, ...]:
+    """Nodes for whose sake nothing is written: what is only not known is left as it is."""
+    left = fitting.no_way if fitting else ()
+    return tuple(one for one in left if one.brought_by or not one.judgement.answer.is_open)
+
+
+def _fitted(
+    session: EditSession,
+    asked: Planner,
+    selected: Selected,
+    earlier: tuple[Sequence[Change], Mapping[NodeId, Sequence[Chain]]],
+    progress: Progress | None,
+    whole: Mapping[str, int | str] | None,
+) -> Fitted:
+    """What is done for the target behind `earlier` changes; the chains were so before them.
+
+    `whole` are the sizes that the user gave where the model as a whole may be changed.
+    """
+    from onnxpad.rewriting.for_target.fit import fit  # loads every pass
+    from onnxpad.rewriting.for_target.preparing import Preparation
+    from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime
+
+    changes, given = earlier
+    preparation = None if whole is None else Preparation(whole)
+    found = fit(session, asked, selected, changes, progress, preparation)
+    harmed = harmed_in_onnxruntime(session, given, asked.judge.target)
+    return found._replace(elsewhere=tuple(harmed))
