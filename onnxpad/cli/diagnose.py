@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from functools import partial
+from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -114,9 +115,21 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
     else:
         from onnxpad.show.diagnoses import diagnosis_text
 
-        show(diagnosis_text(found, terminal(stream), plan=plan, kept=kept), stream)
+        words = {"plan": plan, "kept": kept, "command": _again(options)}
+        show(diagnosis_text(found, terminal(stream), **words), stream)
     if failed:
         raise failed
+
+
+def _again(options: dict[str, Any]) -> str:
+    """The same command, for a reference that holds more."""
+    words = ["onnxpad", "diagnose", options["model"]]
+    words += [word for path in options["data"] for word in ("--data", path)]
+    for name in ("inputs", "outputs", "plan"):
+        words += [f"--{name}", options[name]] if options[name] else []
+    for name in ("atol", "rtol"):
+        words += [f"--{name}", f"{options[name]:g}"] if options[name] is not None else []
+    return join(words)
 
 
 def _page(found: Diagnosis, model: str, plan: str | None) -> Page:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from onnxpad.diagnosis.report import Cause, Diagnosis, NodeFinding, RemainingDif
 from onnxpad.diagnosis.runner import Broken, needed_nodes
 from onnxpad.diagnosis.score import Score
 from onnxpad.diagnosis.search import Search
+from onnxpad.diagnosis.settling import what_settles
 from onnxpad.diagnosis.suspects import sizes_of
 from onnxpad.errors import RequestError, counted, few
 from onnxpad.retargeting.plan import Plan
@@ -58,6 +59,8 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         nearest=None if nearest is None else nearest.plan,
         nearest_nodes=() if nearest is None else nearest.nodes,
         nearest_residual=None if nearest is None else nearest.residual,
+        nearest_by="" if nearest is None else nearest.by,
+        settles=what_settles(fitting, fit) if cause is Cause.UNKNOWN else "",
         outputs=with_few_maps(judgement.rows, agree=judgement.agrees),
         as_it_is=() if solution is None else with_few_maps(fit.present.rows, agree=False),
         difference=difference,
@@ -267,11 +270,13 @@ def _nearness(fit: Fit, nearest: Nearest | None) -> str:
     """What came nearest, by the largest difference over the largest value, as `before` is."""
     if nearest is None or fit.search is None:
         return "none comes much nearer than the model as it is"
-    text = f"nearest: {fit.search.titles[nearest_of(fit.search)]}"
-    if nearest.residual is not None:
-        text += f", which leaves {nearest.residual:.2g}"
-    was = fit.present.residual
-    return text if was is None else f"{text}; as it is {was:.2g}"
+    title, was = fit.search.titles[nearest_of(fit.search)], fit.present.residual
+    as_it_is = "" if was is None else f"; as it is {was:.2g}"
+    if nearest.by:
+        most = f"its largest difference is {nearest.residual:.2g}"
+        return f"nearest by {nearest.by}: {title}; {most}{as_it_is}"
+    leaves = "" if nearest.residual is None else f", which leaves {nearest.residual:.2g}"
+    return f"nearest: {title}{leaves}{as_it_is}"
 
 
 def _unsearched(fitting: Fitting) -> str:
@@ -304,12 +309,13 @@ class Nearest:
     """A plan that is not the whole cause, its nodes, and what it leaves.
 
     `residual` is measured as `Diagnosis.residual` is, None where the model does not run with it
-    or gives other sizes.
+    or gives other sizes. `by` says by what it is the nearest, where it is not by that.
     """
 
     plan: Plan
     nodes: tuple[NodeFinding, ...]
     residual: float | None
+    by: str = ""
 
 
 def nearest_of(search: Search) -> Choice:
@@ -352,7 +358,22 @@ def nearest_in(fitting: Fitting, fit: Fit) -> Nearest | None:
         return _undecided(fitting, fit)
     if fit.search is None or not is_part(fit):
         return None
-    return _measured(fitting, settled(fitting.runner, nearest_of(fit.search)))
+    nearest = nearest_of(fit.search)
+    found = _measured(fitting, settled(fitting.runner, nearest))
+    was = fit.present.residual
+    if found.residual is None or was is None or found.residual < was:
+        return found
+    return replace(found, by=_by_other_distances(fit.search, nearest, len(fitting.samples)))
+
+
+def _by_other_distances(search: Search, nearest: Choice, samples: int) -> str:
+    """By what choices are nearer than the model as it is, whose largest difference is no larger."""
+    before, after = search.tried[next(iter(search.tried))], search.tried[nearest]
+    where = " in the first sample" if samples > 1 else ""
+    if after.unlike < before.unlike:
+        now, was = 1 - after.unlike, 1 - before.unlike
+        return f"the cells that agree{where} ({now:.0%}, as it is {was:.0%})"
+    return f"the mean square{where} ({after.residual:.2g}, as it is {before.residual:.2g})"
 
 
 def _undecided(fitting: Fitting, fit: Fit) -> Nearest | None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import inf, prod
 from typing import Any
 
@@ -68,6 +69,14 @@ class Family:
         return tuple(ways)
 
 
+def _offered(runner: Runner, family: Family, fill: float) -> Choice:
+    chosen = list(family.around)
+    for number, chain in family.chains.items():
+        filled = with_fill(chain, fill)
+        chosen[number] = runner.offer(number, Candidate(filled, (), label_of(filled)))
+    return tuple(chosen)
+
+
 def with_fill(chain: Chain, fill: float) -> Chain:
     """The chain with another number in the cells of its Pad."""
     pads = () if chain.pad is None else chain.pad.pads.flat
@@ -83,62 +92,48 @@ class Fills:
         self._runner = runner
         self._target = target
         self._note = note
-        self._known = _numbers_in(runner)
+        self._known = numbers_in(runner)
 
     def found(
-        self, around: Choice, now: Score, places: Iterable[int]
+        self, around: Choice, now: Score, places: Iterable[int], *, elsewhere: bool = False
     ) -> Iterator[tuple[Choice, str]]:
-        """Choices that reach more than `around` (it has the score `now`), by fills at suspects."""
-        for family in self._families(around, sorted(places)):
+        """Choices that reach more than `around` (it has the score `now`), by fills at suspects.
+
+        In the cells that are padded now, or in others where `elsewhere`.
+        """
+        families = self._elsewhere if elsewhere else self._in_place
+        for family in families(around, sorted(places)):
             self._note(family.title)
             fill = self._solved(family, now)
             if fill is None:
                 continue
-            chosen = list(around)
-            for number, chain in family.chains.items():
-                filled = with_fill(chain, fill)
-                chosen[number] = self._runner.offer(number, Candidate(filled, (), label_of(filled)))
-            if tuple(chosen) != around:
-                yield tuple(chosen), f"{family.title} with {fill:.6g}"
+            chosen = _offered(self._runner, family, fill)
+            if chosen != around:
+                yield chosen, f"{family.title} with {fill:.6g}"
 
-    def _families(self, around: Choice, places: Sequence[int]) -> Iterator[Family]:
-        """Each node where it pads now, all of them with one fill, then each in other places."""
+    def _in_place(self, around: Choice, places: Sequence[int]) -> Iterator[Family]:
+        """Each node where it pads now, then all of them with one fill."""
         usual = tuple(dict.fromkeys((*self._known, *_USUAL)))
-        chains = {}
+        first: dict[int, Chain] = {}
         for number in places:
-            suspect = self._runner.suspects[number]
-            chains[number] = list(self._chains(number, around))
-            for chain in chains[number][:1]:
-                title, near = f"{suspect.label}: a Pad", number in places[:_FIRST]
-                yield Family(around, {number: chain}, title, usual, near)
-        first = {n: found[0] for n, found in chains.items() if found}
+            for chain in islice(chains_at(self._runner, number, around), 1):
+                first[number] = chain
+                near = number in places[:_FIRST]
+                yield Family(around, {number: chain}, self._title(number), usual, near)
         kinds = {n: self._runner.suspects[n].chain.op.kind for n in first}
         for name, group in (("all convolutions", [Kind.CONVOLUTION]), ("all nodes", _KINDS)):
             some = {n: chain for n, chain in first.items() if kinds[n] in group}
             if len(some) > 1 and len(some) == len([k for k in kinds.values() if k in group]):
                 yield Family(around, some, f"{name}: Pads", usual)
+
+    def _elsewhere(self, around: Choice, places: Sequence[int]) -> Iterator[Family]:
+        """Each node in other places."""
         for number in places:
-            suspect = self._runner.suspects[number]
-            for chain in chains[number][1:]:
-                yield Family(around, {number: chain}, f"{suspect.label}: a Pad")
+            for chain in islice(chains_at(self._runner, number, around), 1, None):
+                yield Family(around, {number: chain}, self._title(number))
 
-    def _chains(self, number: int, around: Choice) -> Iterator[Chain]:
-        """The suspect with a Pad in front for each place where cells may be added, as chosen first.
-
-        What the operator adds itself goes into the Pad; where both add, it may stay as well.
-        """
-        suspect = self._runner.suspects[number]
-        state = self._runner.before(number, around)
-        kind, dtype = suspect.chain.op.kind, suspect.chain.dtype
-        if isinstance(state, Broken) or kind not in _KINDS or (dtype and "float" not in dtype):
-            return
-        sizes = self._runner.sizes(number, state)
-        known: set[str] = set()
-        for option in (around[number], *self._runner.choices[number].leaders(sizes)):
-            for chain in in_front(suspect.options[option].chain, sizes):
-                if (label := label_of(chain)) not in known:
-                    known.add(label)
-                    yield chain
+    def _title(self, number: int) -> str:
+        return f"{self._runner.suspects[number].label}: a Pad"
 
     def _solved(self, family: Family, now: Score) -> float | None:
         """The fill with which more is reached; None where none is found."""
@@ -213,6 +208,25 @@ class Fills:
         return difference(self._runner, self._target, name, family.at(fill))
 
 
+def chains_at(runner: Runner, number: int, around: Choice) -> Iterator[Chain]:
+    """A suspect with a Pad in front for each place where cells may be added, as chosen first.
+
+    What the operator adds itself goes into the Pad; where both add, it may stay as well.
+    """
+    suspect = runner.suspects[number]
+    state = runner.before(number, around)
+    kind, dtype = suspect.chain.op.kind, suspect.chain.dtype
+    if isinstance(state, Broken) or kind not in _KINDS or (dtype and "float" not in dtype):
+        return
+    sizes = runner.sizes(number, state)
+    known: set[str] = set()
+    for option in (around[number], *runner.choices[number].leaders(sizes)):
+        for chain in in_front(suspect.options[option].chain, sizes):
+            if (label := label_of(chain)) not in known:
+                known.add(label)
+                yield chain
+
+
 def likeness(one: Vector, other: Vector) -> float:
     """The part of a square that a multiple of the other takes off: 0 to 1."""
     sizes = float(one @ one) * float(other @ other)
@@ -281,7 +295,7 @@ def _record(pads: Sequence[int], fill: float) -> dict[str, Any]:
     return {"pads": list(pads), "value": fill, "mode": "constant"}
 
 
-def _numbers_in(runner: Runner) -> tuple[float, ...]:
+def numbers_in(runner: Runner) -> tuple[float, ...]:
     """Numbers that stand in the model by themselves: in Pads, and as scalars."""
     network = runner.network
     found = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any
 
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from onnxpad.diagnosis.fills import ENOUGH, hang_on
 from onnxpad.diagnosis.guesses import Choice, by_conventions
 from onnxpad.diagnosis.indistinguishable import Group, alike_here
 from onnxpad.diagnosis.plan import Settled, on_every_sample, plans, settled
+from onnxpad.diagnosis.pursuit import changed
 from onnxpad.diagnosis.rivals import DOMINATED, Reference, Rival, rivals, undecided
 from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import PRECISE, Comparison, ReferenceValues, judged, scored, tolerances
@@ -32,6 +33,7 @@ Array = NDArray[Any]
 _MOST_CHECKED = 12
 _SECONDS, _WIDE_SECONDS = 4.0, 20.0
 _NAMED = 3
+_ROUNDED = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,11 +120,46 @@ class Fitting:
                 partial = judgement
                 solution = self._refitted(chosen, searches)
             if solution is not None:
-                fit = Fit(present, solution, None, searches[0], self._tried(searches))
+                least = self._least(solution)
+                fit = Fit(present, least, None, searches[0], self._tried(searches))
                 return self._compared(fit)
             if count + 1 >= _MOST_CHECKED:
                 break
         return Fit(present, None, partial, searches[0], self._tried(searches))
+
+    def _least(self, solution: Solution) -> Solution:
+        """The solution without the changes that no sample needs, alone or two together.
+
+        What is taken back leaves no more than rounding does, whatever a tolerance allows.
+        """
+        self.runner.feed(self.samples[0])
+        target, until = self._target(0), self._until(_SECONDS)
+        for together in (1, 2):
+            everything = [n for n, option in enumerate(solution.found.chosen) if option]
+            for some in combinations(everything, together):
+                chosen = solution.found.chosen
+                left = sum(map(bool, chosen)) - together
+                if not left or not all(chosen[n] for n in some) or time.monotonic() > until:
+                    continue
+                self.bench.progress("taking back what no sample needs")
+                other = changed(chosen, *((number, 0) for number in some))
+                if scored(self.runner, target, other).matches:
+                    solution = self._smaller(other, solution)
+        return solution
+
+    def _smaller(self, chosen: Choice, solution: Solution) -> Solution:
+        """The choices where their plan is smaller and leaves as little, else the solution."""
+        plan = next(plans(self.runner, settled(self.runner, chosen, self.samples)))
+        if len(plan.entries) >= len(solution.plan.entries):
+            return solution
+        warnings, unchecked = len(self.bench.warnings), self.unchecked
+        found, judgement = self._confirmed(chosen, solution.title)
+        most = max(DOMINATED * (solution.judgement.residual or 0.0), _ROUNDED)
+        if found is None or judgement is None or (judgement.residual or 0.0) > most:
+            del self.bench.warnings[warnings:]
+            self.unchecked = unchecked
+            return solution
+        return found
 
     def _compared(self, fit: Fit) -> Fit:
         """The fit with what fits as well: looked for only where more than one way is known."""

@@ -90,9 +90,11 @@ class Diagnosis(InNotebooks):
     `complete` is False where the search ended before every assignment was tried.
     `nearest` is the plan that came nearest where it leaves less than a tenth of the difference
     and more than rounding: padding is then a part of the cause. `nearest_nodes` are its nodes,
-    `nearest_residual` what it leaves, measured as `residual` is. `outputs` compare the reference
-    with the plan applied, `as_it_is` with the model itself where the plan changes it. `tolerance`
-    is set where one was asked for.
+    `nearest_residual` what it leaves, measured as `residual` is; `nearest_by` says by what it is
+    nearer than the model as it is where it is not by that. `settles` says what to add to the
+    reference where the cause is unknown, '' where nothing is known that would help. `outputs`
+    compare the reference with the plan applied, `as_it_is` with the model itself where the plan
+    changes it. `tolerance` is set where one was asked for.
     """
 
     explained: bool
@@ -117,6 +119,8 @@ class Diagnosis(InNotebooks):
     complete: bool
     nearest_nodes: tuple[NodeFinding, ...] = ()
     nearest_residual: float | None = None
+    nearest_by: str = ""
+    settles: str = ""
     as_it_is: tuple[OutputRow, ...] = ()
     tolerance: ToleranceReport | None = None
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.diagnosis.guesses import Choice, whole_guesses
+from onnxpad.diagnosis.pursuit import changed
 from onnxpad.diagnosis.runner import Broken, Runner
 from onnxpad.diagnosis.score import PRECISE, size_of
-from onnxpad.diagnosis.search import changed
 from onnxpad.diagnosis.suspects import Way
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.reference import FOREIGN

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.diagnosis.suspects import Choices, Sizes, Suspect, Way, in_numbers
 from onnxpad.errors import InternalError, RequestError, headline
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.comparing.pieces import cut, variant
+from onnxpad.model.comparing.pieces import cut, variant, with_fed_fill
 from onnxpad.model.costs.running_cost import is_small, running_cost, types_of
 from onnxpad.padding.chain import Chain, is_same
 from onnxpad.retargeting.candidates import Candidate
@@ -21,6 +22,9 @@ from onnxpad.retargeting.plan import settings_of, with_settings
 from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session
 
 Array = NDArray[Any]
+Written = Mapping[str, Any]
+_FILL = "onnxpad/fill"
+_ANY = 0.7310585
 _MOST_BYTES = 768 * 2**20
 # Other padding may make everything behind it larger: by so much at most.
 _OTHER_SIZES = 4
@@ -58,6 +62,7 @@ class Runner:
         self.stages = stages(network, suspects, seen)
         self._settings = replace(settings, folder=network.folder, threads=1)
         self._sessions: dict[tuple[int, str, bool], Session | RunFailure] = {}
+        self._fed: dict[tuple[int, str, bool], tuple[Session, np.dtype[Any]]] = {}
         self._apart = True
         self._states: OrderedDict[tuple[int, tuple[Way, ...]], State | Broken] = OrderedDict()
         self._bytes = 0
@@ -168,49 +173,81 @@ class Runner:
     def _made(
         self, number: int, chain: Chain | None, state: State, *, keep: bool = True
     ) -> dict[str, Array] | RunFailure:
-        """What a stage makes; `keep` holds its session for the next run."""
+        """What a stage makes; `keep` holds its session for the next run.
+
+        Numbers in the cells of a Pad that are not kept are fed: one session does for all.
+        """
         stage = self.stages[number]
         feeds = {name: state.tensors[name] for name in stage.reads if name in state.tensors}
-        said = "" if chain is None else json.dumps(settings_of(chain))
-        key = (number, said, self._apart)
-        known = self._sessions.get(key)
-        if known is None or (isinstance(known, Session) and known.lost):
-            known = self._opened(stage, chain, feeds)
+        settings: Written | None = None if chain is None else settings_of(chain)
+        if settings is not None and not keep:
+            fill, fed = _open_fill(settings)
+            found = None if fill is None else self._with_fill(number, fed, feeds, fill)
+            if found is not None:
+                return found
+        key = (number, json.dumps(settings), self._apart)
+        session = self._sessions.get(key)
+        if session is None or (isinstance(session, Session) and session.lost):
+            made = self._part(stage, settings, feeds)
+            session = made if isinstance(made, RunFailure) else self._opened(made)
             if keep:
-                self._sessions[key] = known
-        session = known
-        return (
-            session if isinstance(session, RunFailure) else session.run(self._read(session, feeds))
-        )
+                self._sessions[key] = session
+        if isinstance(session, RunFailure):
+            return session
+        return session.run(self._read(session, feeds))
+
+    def _with_fill(
+        self, number: int, settings: Written, feeds: Mapping[str, Array], fill: float
+    ) -> dict[str, Array] | RunFailure | None:
+        """What a stage makes with a fill that is fed; None where it cannot be."""
+        key = (number, json.dumps(settings), self._apart)
+        if key not in self._fed or self._fed[key][0].lost:
+            made = self._part(self.stages[number], settings, feeds)
+            part = None if isinstance(made, RunFailure) else with_fed_fill(made, _FILL)
+            opened = None if part is None else self._opened(part[0])
+            if part is None or not isinstance(opened, Session):
+                return None
+            self._fed[key] = opened, part[1]
+        session, kind = self._fed[key]
+        return session.run({**self._read(session, feeds), _FILL: np.array(fill, kind)})
 
     @staticmethod
     def _read(session: Session, feeds: Mapping[str, Array]) -> dict[str, Array]:
         return {name: value for name, value in feeds.items() if name in session.inputs}
 
-    def _opened(
-        self, stage: Stage, chain: Chain | None, feeds: Mapping[str, Array]
-    ) -> Session | RunFailure:
+    def _part(
+        self, stage: Stage, settings: Written | None, feeds: Mapping[str, Array]
+    ) -> Network | RunFailure:
+        """A stage as a model of its own, its node padded as `settings` say."""
         kinds = {name: value.dtype for name, value in feeds.items()}
-        if chain is None:
-            model = cut(self.network, stage.indices, kinds, stage.makes)
-        else:
-            settings = settings_of(chain)
-            weights = self.network.nodes[stage.indices[-1]].input[1:]
-            try:
-                model = variant(
-                    self.network,
-                    stage.indices,
-                    kinds,
-                    stage.makes,
-                    lambda present: with_settings(present, settings),
-                    {name: feeds[name].shape for name in weights if name in feeds},
-                )
-            except RequestError as error:
-                self.refused.add(self.suspects[stage.suspect or 0].label)
-                return RunFailure("open", headline(error))
+        if settings is None:
+            return cut(self.network, stage.indices, kinds, stage.makes)
+        weights = self.network.nodes[stage.indices[-1]].input[1:]
+        try:
+            return variant(
+                self.network,
+                stage.indices,
+                kinds,
+                stage.makes,
+                lambda present: with_settings(present, settings),
+                {name: feeds[name].shape for name in weights if name in feeds},
+            )
+        except RequestError as error:
+            self.refused.add(self.suspects[stage.suspect or 0].label)
+            return RunFailure("open", headline(error))
+
+    def _opened(self, part: Network) -> Session | RunFailure:
         if self._apart:
-            return open_apart(model.serialised(), self._settings, self.network.outside_bytes)
-        return open_session(model.serialised(), self._settings)
+            return open_apart(part.serialised(), self._settings, self.network.outside_bytes)
+        return open_session(part.serialised(), self._settings)
+
+
+def _open_fill(settings: Written) -> tuple[float | None, Written]:
+    """The number that a constant Pad holds, and the settings with another one in its place."""
+    step = settings.get("pad_node")
+    if step is None or step.get("mode") != "constant" or not isinstance(step.get("value"), float):
+        return None, settings
+    return step["value"], {**settings, "pad_node": {**step, "value": _ANY}}
 
 
 @dataclass(frozen=True, slots=True)

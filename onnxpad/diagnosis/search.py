@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
-from itertools import combinations, product
+from itertools import combinations, islice, product
 from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from onnxpad.diagnosis.estimates import Estimate, Estimates
 from onnxpad.diagnosis.fills import Fills
 from onnxpad.diagnosis.guesses import Choice, guesses
+from onnxpad.diagnosis.pursuit import Flip, changed, effects, matching_pursuit
 from onnxpad.diagnosis.runner import Broken, Runner, needed_suspects
-from onnxpad.diagnosis.score import ReferenceValues, Score, difference, scored
+from onnxpad.diagnosis.score import ReferenceValues, Score, scored
 from onnxpad.diagnosis.suspects import Sizes, sized
 from onnxpad.padding.chain import Pads
 from onnxpad.padding.effective_pads import effective_pads
 
-Vector = NDArray[np.float64]
-Flip: TypeAlias = tuple[int, int]
-Effect: TypeAlias = tuple[Flip, Vector]
-_MOST_CELLS = 20_000
+Rank: TypeAlias = tuple[float, ...]
+Order: TypeAlias = Callable[[Score], Rank]
 Shift: TypeAlias = tuple[int, ...]
 _MOST_TRIES, _MOST_IN_VAIN = 20_000, 5_000
 _TITLE = "around what is nearest"
@@ -33,6 +30,19 @@ _MOST_SUBSETS = 1_024
 _MOST_MIXED = 6
 _MOST_ROOTS = 60
 _FILLED = 2
+_BEFORE_PLACES = 1_000
+_MOST_RESTARTS = 12
+_CELLS, _FALL = 0.03, 0.9
+
+
+def by_score(score: Score) -> Rank:
+    """More cells that agree before less that is left."""
+    return score.missing, score.misfit, score.unlike, score.residual
+
+
+def by_residual(score: Score) -> Rank:
+    """What is left, whatever cells agree: a few do by chance, or for a while."""
+    return score.missing, score.misfit, score.residual
 
 
 class OutOfTimeError(Exception):
@@ -58,6 +68,9 @@ class Search:
     out_of_time: bool = False
     exhausted: bool = False
     wide: bool = False
+    restarts: int = 0
+    _restarting: bool = False
+    _since: Score | None = None
     _between: dict[str, frozenset[int]] = field(default_factory=dict)
     _reach: dict[str, list[int]] = field(default_factory=dict)
 
@@ -66,7 +79,7 @@ class Search:
         if chosen not in self.tried:
             if self.tried and time.monotonic() > self.deadline:
                 raise OutOfTimeError
-            self.say(title)
+            self._tell(title)
             self.tried[chosen] = scored(self.runner, self.target, chosen)
             self.titles[chosen] = title
             if not self.best or self.tried[chosen] < self.tried[self.best]:
@@ -104,8 +117,11 @@ class Search:
             self.wide = True
             yield from self._descents()
             self.wide = False
-        yield from self._fills()
-        yield from best_first(self, roots)
+        yield from self._fills(self._nearest(next(iter(self.tried))))
+        self._since, onwards = self.tried[self.best], best_first(self, roots)
+        yield from islice(onwards, _BEFORE_PLACES)
+        yield from self._fills(self._nearest(next(iter(self.tried))), elsewhere=True)
+        yield from onwards
         if handmade and self.exhausted:
             self.wide, self.exhausted = True, False
             yield from best_first(self, ())
@@ -113,31 +129,79 @@ class Search:
     def _descents(self) -> Iterator[None]:
         for chosen in sorted(self.tried, key=lambda chosen: self.tried[chosen])[:_STARTS]:
             yield from self._descend(chosen)
+        if self.wide:
+            yield from self._descend(self._least(), by_residual)
 
-    def _descend(self, chosen: Choice) -> Iterator[None]:
+    def _least(self) -> Choice:
+        return min(self.tried, key=lambda chosen: by_residual(self.tried[chosen]))
+
+    def again(self) -> Iterator[None]:
+        """A descent by every known change and by fills, from what is nearest by now.
+
+        Only where that is clearly nearer than where the last one ended, and so many times at most:
+        what was in the way of the others may be right there.
+        """
+        since, best = self._since, self.tried[self.best]
+        if since is None or self.restarts >= _MOST_RESTARTS or not _clearly_nearer(best, since):
+            return
+        self.restarts += 1
+        wide, self.wide, self._restarting = self.wide, True, True
+        try:
+            yield from self._descend(self.best)
+            yield from self._descend(self._least(), by_residual)
+            yield from self._fills(self._nearest())
+        finally:
+            self.wide, self._restarting = wide, False
+        self._since = min(since, self.tried[self.best])
+
+    def _descend(self, chosen: Choice, order: Order = by_score) -> Iterator[None]:
         """The best single change, or several that together explain what is left, again and again.
 
-        Ends where nothing is nearer to the reference.
+        Ends where nothing is nearer to the reference, in the `order` of scores. A wide descent
+        takes fills as well.
         """
         while True:
-            now = self.score(chosen, "again")
-            changes = []
+            now, found, flips = self.score(chosen, "again"), [chosen, self.best], []
             for number, option in self.singles(chosen, now):
-                self.score(changed(chosen, (number, option)), self._title(number, option))
-                changes.append((number, option))
+                flips.append((number, option))
+                found.append(changed(chosen, flips[-1]))
+                self.score(found[-1], self._title(number, option))
                 yield
-            found = effects(self.runner, self.target, chosen, self.tried, changes)
-            for together in matching_pursuit(chosen, *found) if found else ():
+            known = effects(self.runner, self.target, chosen, self.tried, flips)
+            for together in matching_pursuit(chosen, *known) if known else ():
+                found.append(together)
                 self.score(together, "changes that together explain what is left")
                 yield
-            nearest = min(self._around(chosen, changes), key=lambda c: self.tried[c])
-            if not self.tried[nearest] < now:
+            nearest = min((*found, self.best), key=lambda one: order(self.tried[one]))
+            if self.wide:
+                nearest = yield from self._filled(chosen, nearest, order)
+            if not order(self.tried[nearest]) < order(now):
                 return
             chosen = nearest
 
-    def _around(self, chosen: Choice, changes: Sequence[tuple[int, int]]) -> list[Choice]:
-        found = [chosen, *(changed(chosen, change) for change in changes)]
-        return [*found, *(c for c in [self.best] if self.tried[c] < self.tried[chosen])]
+    def _filled(
+        self, chosen: Choice, nearest: Choice, order: Order
+    ) -> Generator[None, None, Choice]:
+        """What is nearer still: a fill at one more node of `chosen`, clearly, or better numbers."""
+        solving = Estimates(self.runner, self.target, self._note)
+        now = self.tried[chosen]
+        one = solving.one_more(chosen, now, self.places(now))
+        if one is not None and by_residual(one.score) < self._clearly(nearest):
+            nearest = yield from self._offered(one)
+        better = solving.again(nearest, self.tried[nearest])
+        if better is not None and order(better.score) < order(self.tried[nearest]):
+            nearest = yield from self._offered(better)
+        return nearest
+
+    def _clearly(self, chosen: Choice) -> Rank:
+        *first, residual = by_residual(self.tried[chosen])
+        return (*first, _FALL * residual)
+
+    def _offered(self, found: Estimate) -> Generator[None, None, Choice]:
+        chosen = found.offered(self.runner)
+        self.score(chosen, found.title(self.runner))
+        yield
+        return chosen
 
     def _title(self, number: int, option: int) -> str:
         suspect = self.runner.suspects[number]
@@ -187,20 +251,27 @@ class Search:
         sizes = self.runner.sizes(number, state)
         choices = self.runner.choices[number]
         present = choices.leader(chosen[number], sizes)
+        suspect = self.runner.suspects[number]
+        known = suspect.given if self.wide else suspect.named
         for option in choices.leaders(sizes):
-            if option != present and (self.wide or option < self.runner.suspects[number].named):
+            if option != present and option < known:
                 kept = choices.outputs(option, sizes) == choices.outputs(present, sizes)
                 yield option, kept or not choices.outputs(present, sizes)
 
-    def _fills(self) -> Iterator[None]:
-        """Fills that are solved for, at the model as it is and at what came nearest."""
-        solving = Fills(self.runner, self.target, self._note)
+    def _nearest(self, *more: Choice) -> list[Choice]:
         nearest = sorted(self.tried, key=lambda one: self.tried[one])[:_FILLED]
-        for start in dict.fromkeys((next(iter(self.tried)), *nearest)):
+        return list(dict.fromkeys((*nearest, *more)))
+
+    def _fills(self, starts: Sequence[Choice], *, elsewhere: bool = False) -> Iterator[None]:
+        """Fills that are solved for at each of `starts`, where it pads, or `elsewhere`."""
+        solving = Fills(self.runner, self.target, self._note)
+        for start in starts:
             chosen, further = start, True
             while further and not self.tried[chosen].matches:
                 now, further = self.tried[chosen], False
-                for other, title in solving.found(chosen, now, self.places(now)):
+                for other, title in solving.found(
+                    chosen, now, self.places(now), elsewhere=elsewhere
+                ):
                     found = self.score(other, title)
                     yield
                     if found.missing < now.missing and not found.matches:
@@ -211,7 +282,11 @@ class Search:
         """Say what is tried. Raises OutOfTimeError after the deadline."""
         if time.monotonic() > self.deadline:
             raise OutOfTimeError
-        self.say(title)
+        self._tell(title)
+
+    def _tell(self, title: str) -> None:
+        again = f"again from what is nearest ({self.restarts}): " if self._restarting else ""
+        self.say(f"{again}{title}")
 
     def _mixtures(self, way: Choice) -> Iterator[None]:
         """Some nodes as they are, the others as in `way`: all such, if these are not too many."""
@@ -222,12 +297,12 @@ class Search:
             yield
 
 
-def changed(chosen: Choice, *flips: Flip) -> Choice:
-    """The choices with other options at some suspects."""
-    found = list(chosen)
-    for number, option in flips:
-        found[number] = option
-    return tuple(found)
+def _clearly_nearer(one: Score, other: Score) -> bool:
+    """Whether more is reached, more cells agree, or a good part less is left."""
+    if (one.missing, one.misfit) != (other.missing, other.misfit):
+        return one < other
+    more = one.unlike <= other.unlike - _CELLS
+    return more or (one.unlike <= other.unlike and one.residual < _FALL * other.residual)
 
 
 def best_first(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
@@ -259,6 +334,10 @@ def best_first(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
                     known.add(other)
                     heappush(queue, (score, other))
                 yield
+            yield from search.again()
+            for other in search.tried.keys() - known:
+                known.add(other)
+                heappush(queue, (search.tried[other], other))
     search.exhausted = True
 
 
@@ -317,56 +396,3 @@ def _begins(runner: Runner, number: int, option: int, sizes: Sizes) -> tuple[int
         return None
     front = chain.pad.pads.begins[chain.spatial] if chain.pad is not None else (0,) * chain.rank
     return tuple(a + b for a, b in zip(pads.begins, front, strict=True))
-
-
-def effects(
-    runner: Runner,
-    target: ReferenceValues,
-    chosen: Choice,
-    tried: Mapping[Choice, Score],
-    changes: Sequence[Flip],
-) -> tuple[Vector, list[Effect]] | None:
-    """What is left of the first reference that differs, and what each change takes off it.
-
-    None where the result has another shape; changes that give another one are left out.
-    """
-    now = tried[chosen]
-    name = target.next_name(now)
-    left = difference(runner, target, name, chosen)
-    if left is None:
-        return None
-    step = max(1, left.size // _MOST_CELLS)
-    found = []
-    for change in changes:
-        other = changed(chosen, change)
-        if tried[other].misfit or tried[other].missing != now.missing:
-            continue
-        after = difference(runner, target, name, other)
-        if after is not None:
-            found.append((change, (left - after)[::step]))
-    return left[::step], found
-
-
-def matching_pursuit(chosen: Choice, left: Vector, known: Sequence[Effect]) -> list[Choice]:
-    """Sums of single changes that bring the result nearest to the reference, the largest first.
-
-    Orthogonal matching pursuit over whole changes: each suspect takes part once or not at all.
-    """
-    picked: dict[int, int] = {}
-    tries = []
-    while True:
-        rest = [one for one in known if one[0][0] not in picked]
-        if not rest:
-            break
-        (number, option), effect = min(rest, key=lambda one: _rest(left, one[1]))
-        if _rest(left, effect) >= float((left**2).sum()):
-            break
-        left = left - effect
-        picked[number] = option
-        if len(picked) > 1:
-            tries.append(changed(chosen, *picked.items()))
-    return tries[::-1]
-
-
-def _rest(left: Vector, effect: Vector) -> float:
-    return float(((left - effect) ** 2).sum())

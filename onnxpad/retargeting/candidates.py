@@ -260,7 +260,7 @@ def ordinary(chain: Chain) -> Iterator[Chain]:
     bare = _without_pad(chain)
     for pads in _numbers(chain):
         yield from variants(bare.with_padding(pads), None)
-    for pads in _of_some_size(chain):
+    for pads in (*_of_some_size(chain), *_mirrored(bare)):
         ways = variants(bare.with_padding(pads), None)
         yield from (way for way in ways if not way.ceil_mode)
     if chain.op.kind is Kind.CONVOLUTION:
@@ -282,6 +282,12 @@ def _of_some_size(chain: Chain) -> Iterator[Pads]:
         less, more = [total // 2 for total in totals], [-(-total // 2) for total in totals]
         yield Pads(tuple(less), tuple(more))
         yield Pads(tuple(more), tuple(less))
+
+
+def _mirrored(bare: Chain) -> Iterator[Pads]:
+    """The numbers that stand there, begins for ends."""
+    if isinstance(bare.padding, Pads):
+        yield Pads(bare.padding.ends, bare.padding.begins)
 
 
 def _ordinary_crops(chain: Chain) -> Iterator[Chain]:

@@ -23,17 +23,19 @@ def diagnosis_text(
     *,
     plan: str | None = None,
     kept: str = "",
+    command: str = "",
 ) -> str:
     """The nodes to change, other ways that fit, warnings, and the verdict.
 
-    `plan` is where the plan was written, `kept` what is said where none was.
+    `plan` is where the plan was written, `kept` what is said where none was, `command` what to
+    type when the reference holds what would settle it.
     """
     parts = [
         _table(diagnosis.nodes, headers(diagnosis), terminal),
         _table(diagnosis.nearest_nodes, _NEAREST, terminal),
         paragraph(visible(line) for line in other_lines(diagnosis)),
         paragraph(visible(f"warning: {warning}") for warning in diagnosis.warnings),
-        paragraph(visible(line) for line in conclusion_lines(diagnosis, plan, kept)),
+        paragraph(visible(line) for line in conclusion_lines(diagnosis, plan, kept, command)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -87,7 +89,9 @@ def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"{count} other {noun} no change"
 
 
-def conclusion_lines(diagnosis: Diagnosis, plan: str | None, kept: str) -> Iterator[str]:
+def conclusion_lines(
+    diagnosis: Diagnosis, plan: str | None, kept: str, command: str = ""
+) -> Iterator[str]:
     """Numbers, devices and files; the verdict is the last."""
     yield _numbers(diagnosis)
     if diagnosis.tolerance is not None:
@@ -100,6 +104,9 @@ def conclusion_lines(diagnosis: Diagnosis, plan: str | None, kept: str) -> Itera
         name = "the plan to standard output" if plan == "-" else plan
         yield f"wrote {name}: {counted(len(diagnosis.plan.entries), 'node')} to change"
     yield kept
+    if diagnosis.settles:
+        typed = f", then type: {command}" if command else ""
+        yield f"to settle it: {diagnosis.settles}{typed}"
     yield f"{'explained' if diagnosis.explained else 'not explained'}: {diagnosis.reason}"
 
 
@@ -112,6 +119,8 @@ def _numbers(diagnosis: Diagnosis) -> str:
         text += f" (limit {diagnosis.allowed:.2g})"
     if diagnosis.nearest is not None:
         text += f"; with the nearest padding {_number(diagnosis.nearest_residual)}"
+        if diagnosis.nearest_by:
+            text += f" (it is nearest by {diagnosis.nearest_by})"
         text += ", a plan for which is in --json"
     return f"{text}; {counted(diagnosis.samples, 'sample')}"
 

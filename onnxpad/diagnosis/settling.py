@@ -1,0 +1,67 @@
+"""What would settle a diagnosis that found nothing: a tensor of the framework, or a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from onnxpad.diagnosis.fit import Fit, Fitting
+from onnxpad.diagnosis.runner import needed_suspects
+from onnxpad.diagnosis.search import Search
+from onnxpad.geometry.size import Symbol
+
+Array = NDArray[Any]
+
+
+def what_settles(fitting: Fitting, fit: Fit) -> str:
+    """What to add to the reference, in words; '' where nothing is known that would tell more.
+
+    A tensor in the middle of what is in question halves the question. Samples of one size hide
+    what hangs on open sizes, and inputs without negative values what pads of 0 do.
+    """
+    if fit.search is None:
+        return ""
+    found = (_tensor(fitting, fit.search), _sample(fitting))
+    return ", and ".join(one for one in found if one)
+
+
+def _tensor(fitting: Fitting, search: Search) -> str:
+    """The result of the node that stands nearest to the middle of those in question."""
+    network, runner = fitting.network, fitting.runner
+    places = search.places(search.tried[search.best])
+    found = []
+    for number in sorted(places):
+        name = network.nodes[runner.suspects[number].node].output[0]
+        if name not in fitting.names:
+            before = needed_suspects(network, runner.suspects, name) & places
+            found.append((abs(2 * len(before) - len(places)), number, name))
+    if not found:
+        return ""
+    _, number, name = min(found)
+    node = network.operation(runner.suspects[number].node).label
+    more = ""
+    if len(fitting.samples) > 1:
+        more = f" (s0_{name}, s1_{name} and so on for the samples)"
+    return (
+        f"save what the framework computes for '{name}', the result of {node}, in the reference "
+        f"too{more}"
+    )
+
+
+def _sample(fitting: Fitting) -> str:
+    signed = any(_has_negative(feeds) for feeds in fitting.samples)
+    sizes = {tuple(value.shape for value in feeds.values()) for feeds in fitting.samples}
+    types = fitting.network.input_types().values()
+    is_open = any(isinstance(size, Symbol) for kind in types for size in (kind.dims or ())[2:])
+    wanted = [
+        "of another size" if is_open and len(sizes) == 1 else "",
+        "" if signed else "with values of both signs",
+    ]
+    said = " ".join(one for one in wanted if one)
+    return f"add a sample {said}" if said else ""
+
+
+def _has_negative(feeds: Mapping[str, Array]) -> bool:
+    return any(value.dtype.kind == "f" and bool((value < 0).any()) for value in feeds.values())
