@@ -20,6 +20,7 @@ _IMAGES = 64
 """What images of networks are divided by where their strides do not say it."""
 _MOST_SITES = 2_000
 _READ_AGAIN = 1_500
+_SMALL_PRIMES = (2, 3, 5, 7, 11, 13)
 """Nodes that are read for smaller divisors than strides say."""
 _ROUNDS = 4
 
@@ -142,13 +143,8 @@ def _smallest(survey: Survey, left: int, divisors: dict[str, int], known: Survey
 
 
 def _primes(number: int) -> Iterator[int]:
-    prime = 2
-    while number > 1:
-        if number % prime == 0:
-            yield prime
-            while number % prime == 0:
-                number //= prime
-        prime += 1
+    """Small ones that divide a number: a stride is what the file says, and may be any number."""
+    return (prime for prime in _SMALL_PRIMES if number % prime == 0)
 
 
 def _strides_to_open_pads(survey: Survey) -> dict[str, int]:
