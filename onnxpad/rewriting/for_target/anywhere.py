@@ -11,7 +11,7 @@ import numpy as np
 from onnxpad.geometry.size import residue
 from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context, is_stored
-from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.nodes import Node, named_bodies
 from onnxpad.model.graph.types import dtype_name
 from onnxpad.model.reading.asked import seen_from
 from onnxpad.model.reading.survey import Survey
@@ -393,7 +393,7 @@ def _second_activation(context: Context, node: Node) -> Iterator[str]:
         return
     folded = (*_WITH_CONSTANTS, "BatchNormalization", "Identity")
     maker = _maker_alone(context, first, folded)
-    if maker is None or maker.op_type != "Conv":
+    if maker is None or "Conv" not in (maker.op_type, _made_in_branch(context, maker, folded)):
         return
     low = context.constant(node.inputs[1]) if node.op_type == "Clip" and node.inputs[1:] else None
     from_zero = node.op_type == "Relu" or (low is not None and low.size == 1 and low.item() >= 0)
@@ -401,6 +401,25 @@ def _second_activation(context: Context, node: Node) -> Iterator[str]:
         return
     of_both = first.op_type in _FUSED and node.op_type in _FUSED
     yield (ACTIVATED_TWICE if of_both else MORE_ACTIVATED_TWICE)[0]
+
+
+def _made_in_branch(context: Context, node: Node, passed: tuple[str, ...]) -> str:
+    """What makes the result of an If of a constant, whose branch onnxruntime puts in its place.
+
+    `passed` are gone past; '' where that is nothing in the branch.
+    """
+    chosen = context.constant(node.inputs[0]) if node.op_type == "If" else None
+    if chosen is None or chosen.size != 1:
+        return ""
+    body = dict(named_bodies(node.proto))["then_branch" if chosen.item() else "else_branch"]
+    makers = {name: one for one in body.node for name in one.output}
+    name = body.output[0].name
+    for _ in range(_FAR):
+        maker = makers.get(name)
+        if maker is None or maker.op_type not in passed:
+            return "" if maker is None else maker.op_type
+        name = next((one for one in maker.input if one in makers), "")
+    return ""
 
 
 def _maker_alone(context: Context, node: Node, passed: tuple[str, ...]) -> Node | None:

@@ -71,6 +71,27 @@ def test_onnxruntime_loses_an_activation_on_webgpu(
 
 
 @pytest.mark.parametrize(
+    ("condition", "taken", "wrong"),
+    [("1", "then", True), ("0", "then", False), ("0", "else", True)],
+)
+def test_a_branch_of_a_constant_is_put_in_its_place(
+    condition: str, taken: str, *, wrong: bool
+) -> None:
+    """Run: a Conv in the branch is fused with what stands behind the If."""
+    conv, other = "a = Conv <kernel_shape = [1, 1]> (x, w)", "b = Neg (x)"
+    if taken == "else":
+        conv, other = "a = Neg (x)", "b = Conv <kernel_shape = [1, 1]> (x, w)"
+    nodes = (
+        f"{WEIGHT} k = Constant <value = bool {{{condition}}}> () c = If (k) "
+        f"<then_branch = t () => (float[1, 2, 8, 9] a) {{ {conv} }}, "
+        f"else_branch = f () => (float[1, 2, 8, 9] b) {{ {other} }}> "
+        "r = Relu (c) y = Sigmoid (r)"
+    )
+    for target in ("webgpu", "webgpu-jsep"):
+        assert bool({*ACTIVATED_TWICE} & {*found(target, nodes)}) is wrong, target
+
+
+@pytest.mark.parametrize(
     ("front", "axes", "jsep"),
     [
         ("r = Relu (x)", "2, 3", TAKES),
