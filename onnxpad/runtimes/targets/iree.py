@@ -226,7 +226,11 @@ TARGET = Target(
         refuses("ConvInteger", w.ASYMMETRIC, by=_seen("asymmetric ConvInteger")),
         miscomputes("MaxPool", element_type("uint8"), by=_seen("MaxPool of int8 and uint8")),
         miscomputes(
-            "MaxPool", element_type("int8"), w.ASYMMETRIC, by=_seen("MaxPool of int8, asymmetric")
+            "MaxPool",
+            element_type("int8"),
+            w.ASYMMETRIC,
+            w.PADDING_READ,
+            by=_seen("MaxPool of int8, asymmetric"),
         ),
         refuses("MaxPool", EIGHT_BIT, THREE_D, by=_seen("3-D MaxPool of int8 and uint8")),
         untried("AveragePool", element_type("int8", "uint8"), by=_seen("int8 averages")),

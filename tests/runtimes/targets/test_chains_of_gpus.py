@@ -307,3 +307,22 @@ def test_openvino_takes_pads_off_crops(release: str, pad: str, given: str, *, wr
     )
     wanted = WRONG if wrong else TAKES
     assert found(f"openvino{release}", nodes, opset=17, size="9")["ConvTranspose"] is wanted
+
+
+@pytest.mark.parametrize(
+    ("size", "pads", "wrong"),
+    [
+        *((10, "pads = [0, 0, 0, 1]", False), (9, "pads = [0, 0, 0, 1]", True)),
+        *((10, 'auto_pad = "SAME_UPPER"', False), (9, 'auto_pad = "SAME_LOWER"', True)),
+        *((10, "pads = [0, 1, 0, 0]", True), (10, "pads = [0, 1, 0, 1]", False)),
+    ],
+)
+def test_iree_pools_bytes_wrongly_where_a_window_reads_unequal_pads(
+    size: int, pads: str, *, wrong: bool
+) -> None:
+    """By 48 models of negative data: kernels 2 and 3, strides 1 and 2."""
+    pool = f"MaxPool <kernel_shape = [1, 2], strides = [1, 2], {pads}> (q)"
+    nodes = (
+        f"{NUMBERS % 'int8'} q = QuantizeLinear (x, s, z) p = {pool} y = DequantizeLinear (p, s, z)"
+    )
+    assert found("iree", nodes, size=f"4, {size}")["MaxPool"].fails is wrong
