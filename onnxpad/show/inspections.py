@@ -322,10 +322,12 @@ def _for_a_target(inspection: Inspection) -> list[str] | None:
 
 def _no_rewrite(inspection: Inspection) -> Iterator[str]:
     """For which targets no rewrite was found that writes the model, and for which nodes' sake."""
+    if inspection.following is not None or not inspection.targets:
+        return
     from onnxpad.rewriting.for_target.report import NoWay
     from onnxpad.show.verdicts import are_many
 
-    if inspection.following is not None or are_many(inspection.targets):
+    if are_many(inspection.targets):
         return
     for name, found in inspection.targets.items():
         stuck = [one for one in found if one.judgement.answer.fails and isinstance(one.way, NoWay)]

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import onnx
@@ -259,17 +260,18 @@ def test_the_nodes_that_fail_are_named_and_what_is_left_out_is_counted(
         "float[1,1,10] x",
         " ".join(f"a{n} = LpPool<kernel_shape=[2]>(x)" for n in range(11)),
     )
+    model = partial(text_model, inputs=few, outputs="float[a,b,c] y", opset=17)
     bad = tmp_path / "bad.onnx"
-    onnx.save(text_model("[p] y = LpPool<kernel_shape=[2]>(x)", few, opset=17), bad)
+    onnx.save(model("[p] y = LpPool<kernel_shape=[2]>(x)"), bad)
     good = tmp_path / "good.onnx"
-    onnx.save(text_model("y = Relu(x)", few, opset=17), good)
+    onnx.save(model("y = Relu(x)"), good)
     assert run(["inspect", str(bad), str(good), "--target", "opencv"]) == 1
     told = capsys.readouterr()
     assert told.err.startswith(f"fails: {bad}: opencv:refused 'p': it has no LpPool\n")
     assert "not named" not in told.err
     assert "names the nodes" not in told.out
     more = tmp_path / "more.onnx"
-    onnx.save(text_model(f"{many} y = Relu(x)", few, opset=17), more)
+    onnx.save(model(f"{many} y = Relu(x)"), more)
     assert run(["inspect", str(bad), str(more), "--target", "opencv"]) == 1
     told = capsys.readouterr()
     left = "11 failing findings in 1 model not named above: --each or --json names every node"

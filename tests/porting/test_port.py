@@ -73,7 +73,7 @@ def test_what_is_no_layer_is_said(capsys: Captured) -> None:
         "# not ported: QLinearConv is no layer that is worked out here" in capsys.readouterr().out
     )
     assert run(["port", model, "--as", "keras"]) == 2
-    assert "pytorch and tensorflow are known" in capsys.readouterr().err
+    assert "it is one of 'pytorch', 'tensorflow'" in capsys.readouterr().err
 
 
 def session(model: onnx.ModelProto) -> ort.InferenceSession:

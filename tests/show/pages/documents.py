@@ -72,7 +72,7 @@ def hostile_model(name: str = HOSTILE) -> ModelProto:
         ),
     ]
     x = helper.make_tensor_value_info(f"x{name}", TensorProto.FLOAT, [1, 1, 12, 12])
-    y = helper.make_tensor_value_info(f"y{name}", TensorProto.FLOAT, None)
+    y = helper.make_tensor_value_info(f"y{name}", TensorProto.FLOAT, [1, 1, None, None])
     graph = helper.make_graph(nodes, "g", [x], [y], [weight])
     return helper.make_model(
         graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name=name
@@ -102,7 +102,10 @@ def many_nodes(count: int, *, alike: bool) -> ModelProto:
         )
         name = "x" if not alike else f"t{number}"
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 64, 64])
-    outputs = [helper.make_tensor_value_info(n.output[0], TensorProto.FLOAT, None) for n in nodes]
+    outputs = [
+        helper.make_tensor_value_info(n.output[0], TensorProto.FLOAT, [1, 1, None, None])
+        for n in nodes
+    ]
     graph = helper.make_graph(nodes, "g", [x], outputs[-1:] if alike else outputs, weights)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
