@@ -17,7 +17,7 @@ hypothesis.settings.load_profile("any machine")
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--sweeps", action="store_true", help="run the tests marked sweep as well")
     parser.addoption(
-        "--fusion-rows", type=int, default=200, help="random rows of Pads that onnxruntime may fuse"
+        "--fusion-rows", type=int, default=80, help="random rows of Pads that onnxruntime may fuse"
     )
 
 

@@ -36,7 +36,7 @@ def cases(name: str) -> Iterator[Case]:
     """One axis, every window, SAME_UPPER and SAME_LOWER; opsets and counting take turns."""
     kind, turn = OPERATORS[name], 0
     for kernel, stride, dilation, mode in product(
-        range(1, 6), range(1, 5), range(1, 4), ("SAME_UPPER", "SAME_LOWER")
+        range(1, 5), range(1, 4), range(1, 4), ("SAME_UPPER", "SAME_LOWER")
     ):
         allowed = opsets(kind, dilation)
         if not allowed:
@@ -103,4 +103,4 @@ def test_every_small_window(name: str) -> None:
             changed += check(case)
         except AssertionError as error:
             raise AssertionError(f"{case}") from error
-    assert changed >= (18 if name.startswith("QLinearAverage") else 40)
+    assert changed >= (6 if name.startswith("QLinearAverage") else 24)

@@ -149,6 +149,7 @@ def test_a_hostile_model_runs_nothing(tmp_path: Path) -> None:
     assert asked == []
 
 
+@pytest.mark.sweep
 def test_a_thousand_nodes_open_in_two_seconds(tmp_path: Path) -> None:
     """In CPU time of the whole browser: on an idle machine nobody waits longer."""
     pages = [tmp_path / "alike.html", tmp_path / "unlike.html"]
