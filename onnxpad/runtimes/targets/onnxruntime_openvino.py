@@ -6,6 +6,7 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, INPUT_CROP, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.openvino import pads_of_bytes, strides_past_pads
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
@@ -33,6 +34,11 @@ TARGET = Target(
         ),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
+        *pads_of_bytes(
+            _seen("values of Pad behind DequantizeLinear: cut off, or refused, 46 models"),
+            _seen("Pad of an axis of one cell behind DequantizeLinear"),
+        ),
+        strides_past_pads(_seen("padded convolutions with strides and a kernel of 1"), "Conv"),
         miscomputes(
             "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
         ),

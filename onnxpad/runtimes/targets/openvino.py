@@ -21,6 +21,7 @@ from onnxpad.runtimes.conditions.companions import (
     TRAINING,
 )
 from onnxpad.runtimes.conditions.files import INLINED
+from onnxpad.runtimes.conditions.openvino import pads_of_bytes, strides_past_pads
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     Evidence,
@@ -63,29 +64,11 @@ _LEAST_IS_ZERO = Condition(
     "it is not int8 that is dequantised, of which -128 is worth 0",
     questions=(o.BYTES_IN_FRONT,),
 )
-_WRITES_NO_BYTE = Condition(
-    "it pads one axis alone, what it reads is dequantised, and its value is no whole number that "
-    "those bytes hold",
-    o.writes_no_byte,
-    questions=(o.BYTES_IN_FRONT,),
-)
 _WRITES_BELOW_ZERO = Condition(
     "it pads one axis alone, what it reads are dequantised int8, of which 0 is not worth 0, and "
     "its value is below 0",
     o.writes_below_zero,
     questions=(o.BYTES_IN_FRONT,),
-)
-_SCALES_ITS_VALUE = Condition(
-    "it pads one axis alone, of one cell, what it reads is dequantised, and its value or what "
-    "bytes of 0 are worth is not 0",
-    o.scales_its_value,
-    questions=(o.BYTES_IN_FRONT,),
-)
-_STRIDES_PASS_PADS = Condition(
-    "its kernel is 1, and OpenVINO moves its strides, or those of one behind it, past its pads to "
-    "the operator in front",
-    w.of_pads(o.strides_pass_pads),
-    questions=(o.MOVING_STRIDES,),
 )
 
 
@@ -145,19 +128,9 @@ TARGET = Target(
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
         refuses(w.TRANSPOSED, w.NEGATIVE_BEGIN, by=_seen("negative begin pads of ConvTranspose")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
-        miscomputes(
-            p.PAD,
-            _WRITES_NO_BYTE,
-            by=_in_all("values of Pad behind DequantizeLinear: cut off, or refused"),
-            says="behind DequantizeLinear OpenVINO writes the value of a Pad of one axis as a "
-            "byte: it cuts fractions off, and stops at what a byte does not hold",
-        ),
-        miscomputes(
-            p.PAD,
-            _SCALES_ITS_VALUE,
-            by=_in_all("Pad of an axis of one cell behind DequantizeLinear"),
-            says="behind DequantizeLinear OpenVINO takes the value of a Pad of an axis of one cell "
-            "for a byte, and dequantises it",
+        *pads_of_bytes(
+            _in_all("values of Pad behind DequantizeLinear: cut off, or refused"),
+            _in_all("Pad of an axis of one cell behind DequantizeLinear"),
         ),
         miscomputes(
             "AveragePool", w.COUNTS, w.GAINED_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
@@ -170,14 +143,9 @@ TARGET = Target(
             _CROPS_AS_MUCH,
             by=_in_all("Pad(0) in front of ConvTranspose with pads and strides"),
         ),
-        miscomputes(
-            ("Conv", *w.QUANTISED),
-            _STRIDES_PASS_PADS,
-            ~t.SPATIAL_SIZES_LEFT_OPEN,
-            by=measured("openvino 2023.3, 2024.6, 2025.3 and 2026.4.1, CPU, f32")(
-                "padded convolutions with strides and a kernel of 1, 230 models"
-            ),
-            unshown="in small models nothing that takes strides stands in front",
+        strides_past_pads(
+            _in_all("padded convolutions with strides and a kernel of 1, 230 models"),
+            *("Conv", *w.QUANTISED),
         ),
         miscomputes("MaxPool", w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes(

@@ -23,7 +23,7 @@ AVERAGE: Step = ("AveragePool", [], {"kernel_shape": [2, 2]})
 RELU: Step = ("Relu", [], {})
 SUM: Step = ("Add", [np.float32(0.7)], {})
 TURN: Step = ("Transpose", [], {"perm": [0, 1, 3, 2]})
-RELEASES = ("openvino", "openvino@2024.6")
+RELEASES = ("openvino", "openvino@2024.6", "onnxruntime-openvino")
 
 
 def bytes_of(dtype: str, zero: int) -> list[Step]:

@@ -1,0 +1,59 @@
+"""What OpenVINO makes of padded operators, where onnxruntime's OpenVINO provider does so too."""
+
+from __future__ import annotations
+
+from onnxpad.runtimes import openvino as o
+from onnxpad.runtimes.conditions import tensors as t
+from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.pads import PAD
+from onnxpad.runtimes.conditions.rows import Condition, Evidence, Row, miscomputes
+
+_WRITES_NO_BYTE = Condition(
+    "it pads one axis alone, what it reads is dequantised, and its value is no whole number that "
+    "those bytes hold",
+    o.writes_no_byte,
+    questions=(o.BYTES_IN_FRONT,),
+)
+_SCALES_ITS_VALUE = Condition(
+    "it pads one axis alone, of one cell, what it reads is dequantised, and its value or what "
+    "bytes of 0 are worth is not 0",
+    o.scales_its_value,
+    questions=(o.BYTES_IN_FRONT,),
+)
+_STRIDES_PASS_PADS = Condition(
+    "its kernel is 1, and OpenVINO moves its strides, or those of one behind it, past its pads to "
+    "the operator in front",
+    w.of_pads(o.strides_pass_pads),
+    questions=(o.MOVING_STRIDES,),
+)
+
+
+def pads_of_bytes(whole: Evidence, one_cell: Evidence) -> tuple[Row, Row]:
+    """Pads behind DequantizeLinear: of a value that no byte is, and of an axis of one cell."""
+    return (
+        miscomputes(
+            PAD,
+            _WRITES_NO_BYTE,
+            by=whole,
+            says="behind DequantizeLinear OpenVINO writes the value of a Pad of one axis as a "
+            "byte: it cuts fractions off, and stops at what a byte does not hold",
+        ),
+        miscomputes(
+            PAD,
+            _SCALES_ITS_VALUE,
+            by=one_cell,
+            says="behind DequantizeLinear OpenVINO takes the value of a Pad of an axis of one cell "
+            "for a byte, and dequantises it",
+        ),
+    )
+
+
+def strides_past_pads(by: Evidence, *operators: str) -> Row:
+    """Convolutions with a kernel of 1 whose strides OpenVINO moves past their pads."""
+    return miscomputes(
+        operators,
+        _STRIDES_PASS_PADS,
+        ~t.SPATIAL_SIZES_LEFT_OPEN,
+        by=by,
+        unshown="in small models nothing that takes strides stands in front",
+    )
