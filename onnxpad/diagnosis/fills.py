@@ -44,8 +44,6 @@ _NO_FARTHER = 4.0
 _TELLS = 1e-3
 _MOST_NUMBERS = 16
 _DIGITS = 9
-ENOUGH = 8
-_MOVED = 16.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -310,40 +308,3 @@ def numbers_in(runner: Runner) -> tuple[float, ...]:
             found.append(float(held.reshape(-1)[0]))
     numbers = [one for one in dict.fromkeys(found) if np.isfinite(one) and one]
     return tuple(numbers[:_MOST_NUMBERS])
-
-
-def hang_on(
-    runner: Runner,
-    samples: Sequence[Mapping[str, Array]],
-    expected: Mapping[str, Sequence[Array]],
-    bounds: Mapping[tuple[str, int], float],
-    chosen: Choice,
-) -> int | None:
-    """How many different values of the reference tell the fills that were solved for.
-
-    None where none was. A value tells them where it moves by much more than its bound when the
-    cells hold what the operator pads with; values that are equal within that, and move from equal
-    ones, count once. The runner is left with the first sample.
-    """
-    plain: list[Way] = list(chosen)
-    for number, option in enumerate(chosen):
-        suspect = runner.suspects[number]
-        if option >= suspect.given:
-            chain = suspect.options[option].chain
-            plain[number] = with_fill(chain, -inf if chain.is_max else 0.0)
-    if tuple(plain) == chosen:
-        return None
-    told: set[tuple[str, float, float]] = set()
-    for sample in (*range(1, len(samples)), 0):
-        runner.feed(samples[sample])
-        for name, values in expected.items():
-            states = [runner.until(name, ways) for ways in (chosen, plain)]
-            if any(isinstance(state, Broken) for state in states):
-                continue
-            with_it, without = (s.tensors[name] for s in states if not isinstance(s, Broken))
-            step = _MOVED * (bounds.get((name, sample)) or 0.0)
-            moved = np.abs(with_it.astype(np.float64) - without) > step
-            pairs = np.stack([values[sample][moved], without[moved]]).astype(np.float64)
-            known = np.unique(np.round(pairs / (step or 1.0)), axis=1).T
-            told |= {(name, float(one), float(other)) for one, other in known}
-    return len(told)

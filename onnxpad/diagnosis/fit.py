@@ -10,7 +10,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.fills import ENOUGH, hang_on
+from onnxpad.diagnosis.checked_fills import Checks, checks
 from onnxpad.diagnosis.guesses import Choice, by_conventions
 from onnxpad.diagnosis.indistinguishable import Group, alike_here
 from onnxpad.diagnosis.plan import Settled, on_every_sample, plans, settled
@@ -322,25 +322,22 @@ class Fitting:
                 continue
             if judgement.agrees:
                 told = self._told(found, judgement)
-                if told is not None and told < ENOUGH:
-                    self.unchecked = self.unchecked or (
-                        f"'{title}' gives the reference, but its fill was solved for, and "
-                        f"{counted(told, 'different value')} of the reference cannot check that: "
-                        "give more samples, or tensors inside the model"
-                    )
+                if told is not None and not told.enough:
+                    self.unchecked = self.unchecked or _unchecked(title, told)
                     return None, None
                 held, kept = on_every_sample(self.runner, self.samples, found, plan)
-                held = replace(held, told=told or 0, samples=len(self.samples))
+                values = 0 if told is None else told.values
+                held = replace(held, told=values, samples=len(self.samples))
                 return Solution(held, kept, judgement, title), judgement
             nearest = nearest or judgement
         return None, nearest
 
-    def _told(self, found: Settled, judgement: Comparison) -> int | None:
-        """How many values tell the fills that were solved for; None where none was."""
+    def _told(self, found: Settled, judgement: Comparison) -> Checks | None:
+        """What tells the fills that were solved for; None where none was."""
         bounds = {(row.output, row.sample): row.bound or 0.0 for row in judgement.rows}
         if (asked := self.bench.tolerance) is not None:
             bounds = {(n, s): asked.most(self.expected[n][s]) for n, s in bounds}
-        return hang_on(self.runner, self.samples, self.expected, bounds, found.chosen)
+        return checks(self.runner, self.samples, self.expected, bounds, found.chosen)
 
     def judged_with(self, plan: Plan, *, quietly: bool = False) -> Comparison:
         """The model with a plan on every sample; `quietly` leaves no warnings of its runs.
@@ -355,3 +352,16 @@ class Fitting:
         if quietly:
             del self.bench.warnings[known:]
         return found
+
+
+def _unchecked(title: str, told: Checks) -> str:
+    """Why a plan is no answer whose fills the reference cannot check."""
+    solved = "its fill was" if told.fills == 1 else f"its {told.fills} fills were"
+    values = f"{counted(told.values, 'different value')} of the reference"
+    if told.ways < told.values:
+        ways = counted(told.ways, "independent way", "independent ways")
+        values += f", which move in {ways},"
+    return (
+        f"'{title}' gives the reference, but {solved} solved for, and {values} cannot check that: "
+        "give more samples, or tensors inside the model"
+    )

@@ -10,7 +10,7 @@ from onnxpad.show.diagnoses import diagnosis_text
 from tests.diagnosis.damaged_networks import Case, case
 from tests.retargeting.running import outputs, relative
 
-# Three fills at once; other padding and a fill at open sizes; four damages; sides shifted twice.
+# Two fills beside other damages; mirrors and a fill at open sizes; four damages; sides alone.
 SEVERAL = (3, 4, 7, 9, 17, 19, 46)
 
 

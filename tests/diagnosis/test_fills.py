@@ -154,3 +154,37 @@ def test_what_no_fill_gives_is_not_explained_by_one(seed: int) -> None:
     found = diagnose(model(body), inputs={"x": x}, outputs={"y": made}, budget=60)
     assert not found.explained
     assert not found.plan.entries
+
+
+NARROW = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (float[1, 2, 20, 20] x) => (float[1, N, 1, 1] y) {
+  a = Conv <pads = [1, 1, 1, 1]> (x, w0) b = Tanh (a)
+  c = Conv <pads = [1, 1, 1, 1], strides = [2, 2]> (b, w1) d = Tanh (c)
+  e = Conv <pads = [1, 1, 1, 1]> (d, w2) f = Tanh (e)
+  h = GlobalAveragePool (f) y = Conv (h, w3)
+}
+"""
+
+
+def narrow(channels: int, factor: float = 1.0) -> ModelProto:
+    """Twenty results that are all made of so many channels; `factor` is on a weight."""
+    found = parser.parse_model(NARROW)
+    shapes = ((6, 2, 3, 3), (6, 6, 3, 3), (channels, 6, 3, 3), (20, channels, 1, 1))
+    for number, shape in enumerate(shapes):
+        weight = signed(20 + number, *shape) / 3 * np.float32(factor if number == 1 else 1.0)
+        found.graph.initializer.append(numpy_helper.from_array(weight, f"w{number}"))
+    return found
+
+
+@pytest.mark.parametrize("channels", [1, 2])
+def test_many_values_that_come_from_few_channels_are_no_proof(channels: int) -> None:
+    """As many free numbers as channels fit whatever a wrong weight gives."""
+    x = signed(5, 1, 2, 20, 20)
+    made = outputs(narrow(channels, 0.8), {"x": x})[0]
+    found = diagnose(narrow(channels), inputs={"x": x}, outputs={"y": made}, budget=4)
+    assert not found.explained
+    assert not found.plan.entries
+    ways = f"which move in {channels} independent way{'s' if channels > 1 else ''}, cannot check"
+    assert ways in found.reason
+    assert "save what the framework computes for '" in found.settles

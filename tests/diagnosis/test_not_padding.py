@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -10,6 +11,9 @@ import pytest
 from onnx import ModelProto, helper, numpy_helper
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
+from onnxpad.diagnosis.fit import Fitting
+from onnxpad.diagnosis.score import Comparison
+from onnxpad.retargeting.plan import Plan
 from onnxpad.show.diagnoses import diagnosis_text
 from tests.diagnosis.networks import AMBIGUOUS, resnet
 from tests.retargeting.running import Array, outputs, signed
@@ -105,6 +109,21 @@ def test_one_number_says_how_far_it_is_and_the_nearest_nodes_are_told() -> None:
     told = diagnosis_text(found)
     assert "comes nearest with" in told
     assert f"with the nearest padding {found.nearest_residual:.2g}, a plan" in told
+
+
+def test_what_is_nearest_by_another_distance_says_by_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged = Fitting.judged_with
+
+    def far(self: Fitting, plan: Plan, *, quietly: bool = False) -> Comparison:
+        found = judged(self, plan, quietly=quietly)
+        return replace(found, residual=9.0) if quietly else found
+
+    monkeypatch.setattr(Fitting, "judged_with", far)
+    found = of_padding_and_a_weight.__wrapped__()
+    assert (found.nearest_residual, bool(found.nearest_by)) == (9.0, True)
+    assert f"nearest by {found.nearest_by}: " in found.reason
+    assert "; its largest difference is 9; as it is " in found.reason
+    assert f"(it is nearest by {found.nearest_by})" in diagnosis_text(found)
 
 
 def test_a_short_budget_ends_the_search_and_claims_nothing() -> None:
