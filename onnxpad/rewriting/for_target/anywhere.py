@@ -170,8 +170,10 @@ def _arithmetic(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
     makers = [context.scope.producers.get(name) for name in _beside_constant(context, node)]
     if node.op_type in ("Add", "Sub") and any(
         maker is not None
-        and maker.op_type == "Add"
-        and _beside_constant(context, maker)
+        and (
+            (maker.op_type == "Add" and _beside_constant(context, maker))
+            or _made_in_branch(context, maker, ()) == "Add"
+        )
         and len(context.readers(maker.outputs[0])) == 1
         for maker in makers
     ):
@@ -404,7 +406,7 @@ def _second_activation(context: Context, node: Node) -> Iterator[str]:
 
 
 def _made_in_branch(context: Context, node: Node, passed: tuple[str, ...]) -> str:
-    """What makes the result of an If of a constant, whose branch onnxruntime puts in its place.
+    """What makes the result of an If of a constant: onnxruntime and onnxsim put the branch there.
 
     `passed` are gone past; '' where that is nothing in the branch.
     """

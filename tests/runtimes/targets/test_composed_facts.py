@@ -315,6 +315,19 @@ def test_onnxsim_takes_an_if_of_a_constant_away() -> None:
     assert not any(answer.fails for answer in answers(model, "tflite").values())
 
 
+@pytest.mark.parametrize(("condition", "wrong"), [(0, True), (1, False)])
+def test_onnx2tf_loses_a_constant_behind_a_sum_in_a_branch(condition: int, *, wrong: bool) -> None:
+    branches = (
+        "then_branch = t () => (float[1,1,4,4] p) { p = Relu(x) }, "
+        "else_branch = e () => (float[1,1,4,4] q) { q = Add(x, h) }"
+    )
+    model: onnx.ModelProto = parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> m (float[1,1,4,4] x) => (float[1,1,4,4] y) '
+        f"<float h = {{0.5}}, bool c = {{{condition}}}> {{ b = If(c) <{branches}> y = Add(b, h) }}"
+    )
+    assert any(answer.fails for answer in answers(model, "tflite").values()) is wrong
+
+
 SCALE_AND_BIAS = [weights(3), weights(3)]
 
 
