@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from functools import partial
-from shlex import join
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -129,7 +128,7 @@ def _again(options: dict[str, Any]) -> str:
         words += [f"--{name}", options[name]] if options[name] else []
     for name in ("atol", "rtol"):
         words += [f"--{name}", f"{options[name]:g}"] if options[name] is not None else []
-    return join(words)
+    return shlex.join(words)
 
 
 def _page(found: Diagnosis, model: str, plan: str | None) -> Page:

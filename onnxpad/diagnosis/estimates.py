@@ -14,15 +14,12 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.fills import chains_at, numbers_in, with_fill, written
+from onnxpad.diagnosis.fills import chains_at, numbers_in, with_chains, with_fill, written
 from onnxpad.diagnosis.guesses import Choice
 from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import ReferenceValues, Score, difference, scored
-from onnxpad.diagnosis.suspects import Way
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.fills import number_of
-from onnxpad.retargeting.candidates import Candidate
-from onnxpad.retargeting.labels import label_of
 
 Vector = NDArray[np.float64]
 _STEP, _SHORTER = 0.05, 0.1
@@ -45,13 +42,10 @@ class Estimate:
         parts = (f"{runner.suspects[n].label}: a Pad with {v:.6g}" for n, v in self.fills.items())
         return "; ".join(parts)
 
-    def offered(self, runner: Runner) -> Choice:
-        """The choices that write it, as options of the suspects."""
-        chosen = list(self.around)
-        for number, chain in self.chains.items():
-            filled = with_fill(chain, self.fills[number])
-            chosen[number] = runner.offer(number, Candidate(filled, (), label_of(filled)))
-        return tuple(chosen)
+    @property
+    def filled(self) -> dict[int, Chain]:
+        """The chains where the Pads hold the fills."""
+        return _filled(self.chains, self.fills)
 
 
 class Estimates:
@@ -116,7 +110,7 @@ class Estimates:
     ) -> Estimate:
         names = ", ".join(self._runner.suspects[number].label for number in chains)
         self._note(f"{names}: a Pad")
-        score = scored(self._runner, self._target, _ways(around, chains, fills))
+        score = scored(self._runner, self._target, with_chains(around, _filled(chains, fills)))
         return Estimate(around, chains, fills, score)
 
     def _step(self, here: Estimate, name: str, length: float) -> dict[int, float] | None:
@@ -139,7 +133,7 @@ class Estimates:
         return dict(zip(numbers, map(float, found), strict=True))
 
     def _difference(self, name: str, here: Estimate, fills: Mapping[int, float]) -> Vector | None:
-        ways = _ways(here.around, here.chains, fills)
+        ways = with_chains(here.around, _filled(here.chains, fills))
         return difference(self._runner, self._target, name, ways)
 
     def _left(self, name: str, here: Estimate, fills: Mapping[int, float]) -> float:
@@ -162,13 +156,8 @@ class Estimates:
         return found
 
 
-def _ways(
-    around: Choice, chains: Mapping[int, Chain], fills: Mapping[int, float]
-) -> tuple[Way, ...]:
-    ways: list[Way] = list(around)
-    for number, chain in chains.items():
-        ways[number] = with_fill(chain, fills[number])
-    return tuple(ways)
+def _filled(chains: Mapping[int, Chain], fills: Mapping[int, float]) -> dict[int, Chain]:
+    return {number: with_fill(chain, fills[number]) for number, chain in chains.items()}
 
 
 def _least(found: Estimate) -> tuple[float, ...]:

@@ -59,19 +59,25 @@ class Family:
     starts: tuple[float, ...] = ()
     first: bool = False
 
+    def filled(self, fill: float) -> dict[int, Chain]:
+        """The chains where the Pads hold `fill`."""
+        return {number: with_fill(chain, fill) for number, chain in self.chains.items()}
+
     def at(self, fill: float) -> tuple[Way, ...]:
         """The choices where the Pads hold `fill`."""
-        ways: list[Way] = list(self.around)
-        for number, chain in self.chains.items():
-            ways[number] = with_fill(chain, fill)
-        return tuple(ways)
+        return with_chains(self.around, self.filled(fill))
 
 
-def _offered(runner: Runner, family: Family, fill: float) -> Choice:
-    chosen = list(family.around)
-    for number, chain in family.chains.items():
-        filled = with_fill(chain, fill)
-        chosen[number] = runner.offer(number, Candidate(filled, (), label_of(filled)))
+def with_chains(around: Choice, chains: Mapping[int, Chain]) -> tuple[Way, ...]:
+    """The choices with these chains at some suspects."""
+    return tuple(chains.get(number, option) for number, option in enumerate(around))
+
+
+def offered(runner: Runner, around: Choice, chains: Mapping[int, Chain]) -> Choice:
+    """The same as options of the suspects, which know these chains from now on."""
+    chosen = list(around)
+    for number, chain in chains.items():
+        chosen[number] = runner.offer(number, Candidate(chain, (), label_of(chain)))
     return tuple(chosen)
 
 
@@ -105,7 +111,7 @@ class Fills:
             fill = self._solved(family, now)
             if fill is None:
                 continue
-            chosen = _offered(self._runner, family, fill)
+            chosen = offered(self._runner, around, family.filled(fill))
             if chosen != around:
                 yield chosen, f"{family.title} with {fill:.6g}"
 

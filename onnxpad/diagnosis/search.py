@@ -11,7 +11,7 @@ from itertools import combinations, islice, product
 from typing import TypeAlias
 
 from onnxpad.diagnosis.estimates import Estimate, Estimates
-from onnxpad.diagnosis.fills import Fills
+from onnxpad.diagnosis.fills import Fills, offered
 from onnxpad.diagnosis.guesses import Choice, guesses
 from onnxpad.diagnosis.pursuit import Flip, changed, effects, matching_pursuit
 from onnxpad.diagnosis.runner import Broken, Runner, needed_suspects
@@ -198,7 +198,7 @@ class Search:
         return (*first, _FALL * residual)
 
     def _offered(self, found: Estimate) -> Generator[None, None, Choice]:
-        chosen = found.offered(self.runner)
+        chosen = offered(self.runner, found.around, found.filled)
         self.score(chosen, found.title(self.runner))
         yield
         return chosen
