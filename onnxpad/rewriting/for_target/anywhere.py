@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from onnxpad.geometry.size import residue
-from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.nodes import Node, named_bodies
 from onnxpad.model.graph.types import dtype_name
 from onnxpad.model.reading.asked import seen_from
 from onnxpad.model.reading.survey import Survey
-from onnxpad.padding.operators import PLAIN_DOMAINS, PadInput, Since
+from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.padding.surroundings import quantised_at
 from onnxpad.rewriting.for_target.joined_sums import joins_sum
 from onnxpad.runtimes.conditions.companions import (
@@ -42,7 +41,6 @@ from onnxpad.runtimes.conditions.companions import (
     LISTED_REDUCTIONS,
     LISTED_SCALES,
     MORE_ACTIVATED_TWICE,
-    PADDED_ACTIVATION,
     QUANTISED_BYTES,
     RECTIFIED_RESULT,
     RECTIFIED_SUMS,
@@ -51,10 +49,12 @@ from onnxpad.runtimes.conditions.companions import (
     SUMS,
     TRAINING,
     UNSHAPED,
+    UNWRITTEN_PARTS,
 )
 from onnxpad.runtimes.conditions.windows import WINDOWS
 from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
+from onnxpad.runtimes.tinygrad import joins_compared
 
 _BETA, _NEAR = 0.5, 1e-6
 _IMAGE = 4
@@ -343,11 +343,6 @@ def _slice(context: Context, node: Node) -> Iterator[str]:
         yield COMPUTED_CROP[0]
 
 
-def _pad(context: Context, node: Node) -> Iterator[str]:
-    if _pads_activated_average(context, node):
-        yield PADDED_ACTIVATION[0]
-
-
 def _cast(context: Context, node: Node) -> Iterator[str]:
     if _is_left_out(context, node):
         yield CASTS_LEFT_OUT[0]
@@ -356,6 +351,8 @@ def _cast(context: Context, node: Node) -> Iterator[str]:
 def _concat(context: Context, node: Node) -> Iterator[str]:
     if joins_sum(context, node):
         yield JOINED_SUMS[0]
+    if joins_compared(seen_from(context), node):
+        yield UNWRITTEN_PARTS[0]
 
 
 def _conversion(context: Context, node: Node) -> Iterator[str]:
@@ -439,34 +436,6 @@ def _maker_alone(context: Context, node: Node, passed: tuple[str, ...]) -> Node 
     return None
 
 
-def _writes_zero(context: Context, node: Node, given: Mapping[str, Value]) -> bool:
-    """Whether a Pad is known to write 0."""
-    if context.scope.opset < Since.PAD_INPUTS:
-        return given.get("value", 0) == 0
-    name = node.input(PadInput.VALUE)
-    value = context.constant(name) if name else None
-    return not name or (value is not None and not value.any())
-
-
-def _pads_activated_average(context: Context, node: Node) -> bool:
-    """Whether a Relu or Clip stands between an average that pads, and counts no pads, and a Pad.
-
-    By 60 models in tinygrad 0.14: a Pad that writes 0 is right.
-    """
-    given = context.attributes(node)
-    if given.get("mode", "constant") != "constant" or _writes_zero(context, node, given):
-        return False
-    met = False
-    for maker in context.makers(node.inputs[0], most=_FAR):
-        if maker.op_type == "AveragePool":
-            given = context.attributes(maker)
-            pads, auto = given.get("pads", ()), given.get("auto_pad", "NOTSET")
-            padded = auto != "VALID" if auto != "NOTSET" else isinstance(pads, tuple) and any(pads)
-            return met and padded and not given.get("count_include_pad", 0)
-        met = met or maker.op_type in ("Relu", "Clip")
-    return False
-
-
 def _is_left_out(context: Context, node: Node) -> bool:
     """Whether OpenCV's importer drops a Cast between integers and floats.
 
@@ -543,7 +512,6 @@ _SAID_OF: Mapping[str, Callable[[Context, Node], Iterator[str]]] = {
     **dict.fromkeys(CONVERSIONS, _conversion),
     **dict.fromkeys(("ReduceMean", "ReduceMax"), _reduction),
     "Slice": _slice,
-    "Pad": _pad,
     "Cast": _cast,
     "Concat": _concat,
     **dict.fromkeys((*_BENT, *_RECTIFIERS), _bent),

@@ -47,9 +47,10 @@ ACTIVATED_TWICE = ("activation behind the activation of a Conv",)
 """Where nothing else reads the first, and both are of those that most GPUs fuse with a Conv."""
 MORE_ACTIVATED_TWICE = ("Elu, Gelu and the like beside another activation of a Conv",)
 """HardSwish, Softplus and ThresholdedRelu as well."""
-PADDED_ACTIVATION = (
-    "Pad of a value other than 0 behind a Relu or Clip of an AveragePool that counts no pads",
+UNWRITTEN_PARTS = (
+    "Concat of parts of several sizes, one a Relu of an average that counts no pads",
 )
+"""Or a Clip or the like, or of an average with ceil_mode, or of a Resize."""
 CHANNELWISE = ("constant for each channel that fits another axis as well",)
 """Of an Add, Sub, Mul or Div whose other input has a spatial axis as long as its channels."""
 CONSTANTS_ALONE = ("constant of several numbers in a model without convolutions and pools",)
@@ -82,7 +83,7 @@ ANYWHERE = (
     *CASTS_LEFT_OUT,
     *ACTIVATED_TWICE,
     *MORE_ACTIVATED_TWICE,
-    *PADDED_ACTIVATION,
+    *UNWRITTEN_PARTS,
     *CHANNELWISE,
     *CONSTANTS_ALONE,
     *SLICED_BYTES,

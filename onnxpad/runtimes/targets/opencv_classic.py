@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from onnxpad.padding.chain import Chain, Pads
+from onnxpad.geometry.windows import same_totals
+from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.operators import Kind
 from onnxpad.padding.surroundings import Question
 from onnxpad.runtimes.conditions import pads as p
@@ -148,6 +149,27 @@ _UNPADDED_BELOW_STRIDE = Condition(
 )
 
 
+def _pads_as_undilated(chain: Chain) -> bool:
+    """Whether windows begin elsewhere than where a kernel without dilations would.
+
+    Where a kernel is below its stride, OpenCV pads nothing.
+    """
+    lower = chain.padding is AutoPad.SAME_LOWER
+    for axis in chain.axes:
+        for total in same_totals(axis):
+            undilated = max(0, total - axis.span + axis.kernel) // 2
+            taken = undilated if axis.kernel >= axis.stride else 0
+            if (max(0, total) + lower) // 2 != taken:
+                return True
+    return False
+
+
+_PADDED_AS_UNDILATED = Condition(
+    "the begin pads of SAME, for which OpenCV leaves dilations out, are others without them",
+    _pads_as_undilated,
+)
+
+
 def _crops_of_one(by: Callable[[str], Evidence], *when: Condition) -> Row:
     return miscomputes(
         w.TRANSPOSED,
@@ -206,7 +228,13 @@ TARGET = Target(
         miscomputes(
             w.POOLS, w.SAME_LOWER, w.ASYMMETRIC, t.spatial_axes(2, 3), by=_seen("SAME_LOWER pools")
         ),
-        miscomputes("Conv", w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
+        miscomputes(
+            "Conv",
+            w.SAME,
+            w.SPREAD,
+            _PADDED_AS_UNDILATED,
+            by=_seen("SAME with dilations: pads as without"),
+        ),
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS),
             w.SAME,

@@ -2,22 +2,75 @@
 
 from __future__ import annotations
 
+from onnxpad.geometry.windows import Axis
+from onnxpad.padding.chain import Chain
+from onnxpad.runtimes import tinygrad as n
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     CROP,
-    PADDED_ACTIVATION,
     RANK,
+    UNWRITTEN_PARTS,
 )
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import (
+    OTHER_SHAPE,
+    Condition,
+    measured,
+    miscomputes,
+    refuses,
+    takes,
+)
 from onnxpad.runtimes.conditions.tensors import ONE_D
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "tinygrad 0.14.0, CPU, clang 14"
 _seen = measured(_VERSION)
 
-_LOSES_VALUE = "the kernel that tinygrad makes of them may write another value into the padding"
+_KEEPS_MEMORY = (
+    "tinygrad's kernel does not write these cells of padding: they hold what was in memory, often 0"
+)
+_BEHIND_COMPARED = (
+    "a Relu, Clip or the like of an AveragePool that counts no pads, or of a Resize, is padded "
+    "along the same axis"
+)
+_PADS_COMPARED = Condition(_BEHIND_COMPARED, n.leaves_padding, questions=(n.COMPARED,))
+_BEGINS_COMPARED = Condition(
+    _BEHIND_COMPARED, w.of_pads(n.leaves_own_padding), questions=(n.COMPARED,)
+)
+_OF_ONE_CHANNEL = Condition(
+    "each output reads one channel",
+    lambda c: c.weight.shape is not None and c.weight.shape[1:2] == (1,),
+)
+_SAME_OF = ("Conv", *w.POOLS)
+
+
+def _lost(chain: Chain, axis: Axis) -> int:
+    """Windows too few along an axis that SAME pads as if the kernel were not dilated.
+
+    _resolve_pool_pads of tinygrad/nn/onnx.py leaves dilations out.
+    """
+    missing = axis.span - axis.kernel
+    return missing // axis.stride if chain.ceil_mode else -(-missing // axis.stride)
+
+
+def _fits_nowhere(chain: Chain) -> bool:
+    return any(
+        isinstance(axis.size, int) and -(-axis.size // axis.stride) <= _lost(chain, axis)
+        for axis in chain.axes
+    )
+
+
+_LOSES_WINDOWS = Condition(
+    "tinygrad, which leaves dilations out where SAME pads, makes fewer windows",
+    lambda c: any(_lost(c, axis) > 0 for axis in c.axes),
+    "ceil_mode makes as many windows of the padding that SAME has without dilations",
+)
+_FITS_NOWHERE = Condition(
+    "its dilated kernel does not fit in what SAME pads without dilations",
+    _fits_nowhere,
+    "its dilated kernel fits in what SAME pads without dilations",
+)
 
 TARGET = Target(
     _VERSION,
@@ -28,7 +81,24 @@ TARGET = Target(
         takes((*CROP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
         refuses("QLinearConv", ONE_D, by=_seen("QLinearConv along one axis")),
         refuses("LpPool", by=_seen("LpPool")),
-        miscomputes(("Conv", *w.POOLS), w.SAME, w.SPREAD, by=_seen("SAME with dilations")),
+        refuses(_SAME_OF, w.SAME, w.SPREAD, _FITS_NOWHERE, by=_seen("SAME with dilations")),
+        miscomputes(
+            _SAME_OF,
+            w.SAME,
+            w.SPREAD,
+            ~_FITS_NOWHERE,
+            _LOSES_WINDOWS,
+            by=_seen("SAME with dilations: pads as without"),
+            does=OTHER_SHAPE,
+        ),
+        miscomputes(
+            w.POOLS,
+            w.SAME,
+            w.SPREAD,
+            ~_FITS_NOWHERE,
+            ~_LOSES_WINDOWS,
+            by=_seen("SAME with dilations and ceil_mode: pads as without"),
+        ),
         miscomputes(
             w.TRANSPOSED,
             w.NOTHING_TO_CROP,
@@ -39,9 +109,31 @@ TARGET = Target(
         ),
         miscomputes(w.TRANSPOSED, w.VALID, by=_seen("ConvTranspose with VALID")),
         miscomputes(
-            PADDED_ACTIVATION,
+            p.PAD,
+            p.CONSTANT,
+            _PADS_COMPARED,
             by=_seen("Pads behind averages and activations"),
-            says=_LOSES_VALUE,
+            says=_KEEPS_MEMORY,
+        ),
+        miscomputes(
+            "MaxPool",
+            _BEGINS_COMPARED,
+            by=_seen("max pools behind averages and activations"),
+            says=_KEEPS_MEMORY,
+        ),
+        miscomputes(
+            "Conv",
+            w.KERNEL_OF_ONE,
+            ~w.STRIDED,
+            _OF_ONE_CHANNEL,
+            _BEGINS_COMPARED,
+            by=_seen("padded 1x1 convolutions behind averages and activations"),
+            says=_KEEPS_MEMORY,
+        ),
+        miscomputes(
+            UNWRITTEN_PARTS,
+            by=_seen("Concat behind averages and activations"),
+            says=_KEEPS_MEMORY,
         ),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
     ),

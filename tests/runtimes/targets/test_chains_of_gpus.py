@@ -9,7 +9,6 @@ from onnxpad import rewrite
 from onnxpad.runtimes.conditions.companions import (
     ACTIVATED_TWICE,
     MORE_ACTIVATED_TWICE,
-    PADDED_ACTIVATION,
     SLICED_BYTES,
 )
 from onnxpad.runtimes.conditions.rows import Answer
@@ -145,29 +144,6 @@ def test_half_of_negative_padding_is_cut_in_front(
 def test_tinygrad_takes_same_with_dilated_kernels_of_one() -> None:
     given = 'auto_pad = "SAME_UPPER", kernel_shape = [1, 1], dilations = [2, 2]'
     assert found("tinygrad", f"{WEIGHT} y = Conv <{given}> (x, w)")["Conv"] is TAKES
-
-
-@pytest.mark.parametrize(
-    ("pool", "then", "wrong"),
-    [
-        ("pads = [1, 1, 1, 1]", "r = Relu (a)", True),
-        ("pads = [0, 0, 1, 1]", "f = Relu (a) r = Mul (f, e)", True),
-        ('auto_pad = "SAME_UPPER"', "r = Clip (a, e)", True),
-        ("pads = [1, 1, 1, 1]", "r = Sigmoid (a)", False),
-        ("pads = [1, 1, 1, 1], count_include_pad = 1", "r = Relu (a)", False),
-        ("pads = [0, 0, 0, 0]", "r = Relu (a)", False),
-    ],
-)
-def test_tinygrad_pads_activated_averages_with_another_value(
-    pool: str, then: str, *, wrong: bool
-) -> None:
-    nodes = (
-        f"{ALL_SIDES} e = Constant <value = float {{3}}> () "
-        f"a = AveragePool <kernel_shape = [3, 3], {pool}> (x) {then} y = Pad (r, p, e)"
-    )
-    assert (PADDED_ACTIVATION[0] in found("tinygrad", nodes)) is wrong
-    for zeros in (nodes.replace("float {3}", "float {0}"), nodes.replace(", e)", ")")):
-        assert PADDED_ACTIVATION[0] not in found("tinygrad", zeros)
 
 
 @pytest.mark.parametrize("target", ["onnxruntime@1.23", "onnxruntime-web@1.23"])
