@@ -11,7 +11,7 @@ import pytest
 from onnx import numpy_helper
 
 from onnxpad.inspection import inspect
-from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.conditions.rows import OTHER_SHAPE, Answer
 from tests.models.text import text_model
 from tests.runtimes.live.judging import Verdict
 from tests.runtimes.live.layers import verdicts_on
@@ -60,6 +60,20 @@ SAID = {
         Layer("Conv", (12, 12), (3, 1), (1, 2)): Answer.TAKES,
         Layer("MaxPool", (11, 11), (2, 2), (5, 5)): Answer.TAKES,
         Layer("AveragePool", (14, 14), (3, 3), (4, 4)): Answer.TAKES,
+        Layer("Conv", (8, 8), (2, 3), (3, 3), UPPER, (2, 1)): Answer.TAKES,
+        Layer("Conv", (11, 9), (2, 3), (3, 1), UPPER, (2, 1)): Answer.TAKES,
+        Layer("Conv", (12, 8), (2, 1), (3, 2), UPPER, (3, 2)): Answer.TAKES,
+        Layer("Conv", (6,), (2,), (3,), UPPER, (3,)): Answer.TAKES,
+        Layer("Conv", (7, 8), (2, 3), (3, 3), UPPER, (2, 1)): Answer.MISCOMPUTES,
+        Layer("Conv", (10, 9), (2, 3), (2, 3), LOWER, (2, 1)): Answer.MISCOMPUTES,
+        Layer("Conv", (9, 9), (3, 3), (1, 1), UPPER, (1, 2)): Answer.MISCOMPUTES,
+    },
+    "tinygrad": {
+        Layer("Conv", (9, 9), (2, 3), (1, 1), UPPER, (2, 1)): Answer.MISCOMPUTES,
+        Layer("Conv", (9, 9), (2, 3), (1, 3), LOWER, (1, 3)): Answer.MISCOMPUTES,
+        Layer("MaxPool", (9, 9), (2, 2), (1, 1), UPPER, (1, 2)): Answer.MISCOMPUTES,
+        Layer("MaxPool", (6, 9), (5, 1), (1, 1), UPPER, (3, 1)): Answer.REFUSES,
+        Layer("Conv", (9, 9), (1, 3), (1, 1), UPPER, (2, 1)): Answer.TAKES,
     },
     "tflite": {
         Layer("MaxPool", (12, 12), (1, 1), (2, 2), LOWER): Answer.REFUSES,
@@ -99,6 +113,24 @@ def answer(target: str, layer: Layer) -> Answer:
 @pytest.mark.parametrize(("target", "layer", "said"), CASES, ids=str)
 def test_each_is_called_what_it_was_measured_to_be(target: str, layer: Layer, said: Answer) -> None:
     assert answer(target, layer) is said
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "rounds_up", "does"),
+    [
+        (2, 1, False, OTHER_SHAPE),
+        (3, 2, True, OTHER_SHAPE),
+        (2, 2, True, Answer.MISCOMPUTES.does),
+    ],
+)
+def test_tinygrad_makes_fewer_windows(
+    kernel: int, stride: int, *, rounds_up: bool, does: str
+) -> None:
+    pool = model(Layer("MaxPool", (9, 9), (kernel, 1), (stride, 1), UPPER, (2, 1)))
+    if rounds_up:
+        pool.graph.node[0].attribute.append(onnx.helper.make_attribute("ceil_mode", 1))
+    (found,) = inspect(pool, target="tinygrad").targets["tinygrad"]
+    assert found.judgement.does == does
 
 
 def test_open_sizes_count_as_the_worst_that_they_may_be() -> None:
