@@ -104,10 +104,6 @@ _STATISTICS: Mapping[str, Any] = {
     "mean": np.array([0, 1], np.float32),
     "variance": np.array([1, 4], np.float32),
 }
-_EDGES: Mapping[str, Any] = {
-    "places": np.array([0, 0, 1, 1, 0, 0, 1, 1]),
-    "three": np.array(3, np.float32),
-}
 _BRANCHES = {
     "then_branch": [Piece("Relu", ["x"], ["a"])],
     "else_branch": [Piece("Neg", ["x"], ["b"])],
@@ -237,11 +233,11 @@ _PIECES: dict[str, _Entry] = {
         _FLOATS,
         (1, 2, 5, 2),
     ),
-    "Pad of a value other than 0 behind a Relu or Clip of an AveragePool that counts no pads": (
+    "Concat of parts of several sizes, one a Relu of an average that counts no pads": (
         [Piece("AveragePool", ["x"], ["a"], {"kernel_shape": [3, 3], "pads": [1] * 4}),
          Piece("Relu", ["a"], ["r"]),
-         Piece("Pad", ["r", "places", "three"], ["y"], {"mode": "constant"})],
-        _EDGES,
+         Piece("Concat", ["r", "row"], ["y"], {"axis": 2})],
+        {"row": np.full((1, 2, 1, 5), 3, np.float32)},
         _FLOATS,
     ),
     "Relu of a convolution of three axes, as a result of the model": (

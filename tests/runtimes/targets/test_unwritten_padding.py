@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import numpy as np
 import onnx
 import pytest
 
@@ -9,13 +12,14 @@ import onnxpad
 from onnxpad.runtimes.conditions.companions import UNWRITTEN_PARTS
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.models.text import text_model
+from tests.runtimes.live.layers import verdicts_on
 from tests.runtimes.targets.test_held_out_facts import answers
 
 AVERAGE = "a = AveragePool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x)"
 RELU = "r = Relu (a)"
 ROWS = "AveragePool <kernel_shape = [3, 1], pads = [1, 0, 1, 0]>"
 CONSTANTS = (
-    "e = Constant <value = float {3}> () f = Constant <value = float[1, 2, 1, 1] {1, 2}> () "
+    "e = Constant <value = float {3}> () "
     "both = Constant <value = int64[8] {0, 0, 2, 1, 0, 0, 0, 1}> () "
     "rows = Constant <value = int64[8] {0, 0, 2, 0, 0, 0, 0, 0}> () "
     "last = Constant <value = int64[8] {0, 0, 0, 0, 0, 0, 1, 0}> () "
@@ -29,6 +33,40 @@ CONSTANTS = (
     "1}> () "
 )
 PAD = "y = Pad (r, both)"
+IN_FRONT = [
+    (f"{AVERAGE} {RELU} {PAD}", True),
+    (f"{AVERAGE} {RELU} y = Pad (r, both, e)", True),
+    (f"{AVERAGE} r = Clip (a, e) {PAD}", True),
+    (f"{AVERAGE} r = Abs (a) {PAD}", True),
+    (f"{AVERAGE} q = Relu (a) r = Sigmoid (q) {PAD}", True),
+    (f"{AVERAGE} q = Add (a, e) r = Relu (q) {PAD}", True),
+    (f"{AVERAGE} g = Greater (a, e) r = Where (g, a, e) {PAD}", True),
+    (f"{AVERAGE} g = Greater (x, e) r = Where (g, a, e) {PAD}", False),
+    (f"{AVERAGE} r = Sigmoid (a) {PAD}", False),
+    (f"{AVERAGE} r = Elu (a) {PAD}", False),
+    (f"{AVERAGE} y = Pad (a, both)", False),
+    (f"{AVERAGE} b = Pad (a, both) r = Relu (b) {PAD}", False),
+    (f"{AVERAGE} {RELU} b = Pad (r, columns) y = Pad (b, rows)", True),
+    (f"{AVERAGE} {RELU} q = Relu (x) s = Add (r, q) y = Pad (s, both)", True),
+    (f"{AVERAGE} {RELU} s = Conv <group = 2> (r, w) y = Pad (s, both)", True),
+    (f"{AVERAGE} {RELU} s = Conv (r, v) y = Pad (s, both)", False),
+    (f"{AVERAGE} {RELU} s = MaxPool <kernel_shape = [2, 2]> (r) y = Pad (s, both)", False),
+    (f"{AVERAGE.replace('> (x)', ', count_include_pad = 1> (x)')} {RELU} {PAD}", False),
+    (f"a = AveragePool <kernel_shape = [3, 3]> (x) {RELU} {PAD}", False),
+    (f"a = Resize (x, , twice) {RELU} {PAD}", True),
+    (f"a = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x) {RELU} {PAD}", False),
+]
+READERS = [
+    ("MaxPool <kernel_shape = [2, 2], pads = [1, 1, 0, 0]> (r)", True),
+    ('MaxPool <kernel_shape = [3, 3], auto_pad = "SAME_UPPER"> (r)', True),
+    ("MaxPool <kernel_shape = [2, 2], pads = [0, 0, 1, 1]> (r)", False),
+    ("MaxPool <kernel_shape = [2, 2], strides = [2, 2], ceil_mode = 1> (r)", False),
+    ("AveragePool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (r)", False),
+    ("Conv <pads = [1, 1, 1, 1], group = 2> (r, t)", False),
+    ("Conv <pads = [1, 1, 1, 1], group = 2> (r, w)", True),
+    ("Conv <pads = [1, 1, 1, 1], group = 2, strides = [2, 2]> (r, w)", False),
+    ('Pad <mode = "edge"> (r, both)', False),
+]
 
 
 def model(nodes: str) -> onnx.ModelProto:
@@ -45,32 +83,7 @@ def is_left(nodes: str) -> bool:
     return Answer.MISCOMPUTES in found.values()
 
 
-@pytest.mark.parametrize(
-    ("nodes", "left"),
-    [
-        (f"{AVERAGE} {RELU} {PAD}", True),
-        (f"{AVERAGE} {RELU} y = Pad (r, both, e)", True),
-        (f"{AVERAGE} r = Clip (a, e) {PAD}", True),
-        (f"{AVERAGE} r = Abs (a) {PAD}", True),
-        (f"{AVERAGE} q = Relu (a) r = Sigmoid (q) {PAD}", True),
-        (f"{AVERAGE} q = Add (a, e) r = Relu (q) {PAD}", True),
-        (f"{AVERAGE} g = Greater (a, e) r = Where (g, a, e) {PAD}", True),
-        (f"{AVERAGE} g = Greater (x, e) r = Where (g, a, e) {PAD}", False),
-        (f"{AVERAGE} r = Sigmoid (a) {PAD}", False),
-        (f"{AVERAGE} r = Elu (a) {PAD}", False),
-        (f"{AVERAGE} y = Pad (a, both)", False),
-        (f"{AVERAGE} b = Pad (a, both) r = Relu (b) {PAD}", False),
-        (f"{AVERAGE} {RELU} b = Pad (r, columns) y = Pad (b, rows)", True),
-        (f"{AVERAGE} {RELU} q = Relu (x) s = Add (r, q) y = Pad (s, both)", True),
-        (f"{AVERAGE} {RELU} s = Conv <group = 2> (r, w) y = Pad (s, both)", True),
-        (f"{AVERAGE} {RELU} s = Conv (r, v) y = Pad (s, both)", False),
-        (f"{AVERAGE} {RELU} s = MaxPool <kernel_shape = [2, 2]> (r) y = Pad (s, both)", False),
-        (f"{AVERAGE.replace('> (x)', ', count_include_pad = 1> (x)')} {RELU} {PAD}", False),
-        (f"a = AveragePool <kernel_shape = [3, 3]> (x) {RELU} {PAD}", False),
-        (f"a = Resize (x, , twice) {RELU} {PAD}", True),
-        (f"a = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x) {RELU} {PAD}", False),
-    ],
-)
+@pytest.mark.parametrize(("nodes", "left"), IN_FRONT)
 def test_what_stands_in_front_of_padding(nodes: str, *, left: bool) -> None:
     assert is_left(nodes) is left
 
@@ -91,20 +104,7 @@ def test_padding_along_the_axes_that_the_average_pads(average: str, along: tuple
     assert left == list(along)
 
 
-@pytest.mark.parametrize(
-    ("reader", "left"),
-    [
-        ("MaxPool <kernel_shape = [2, 2], pads = [1, 1, 0, 0]> (r)", True),
-        ('MaxPool <kernel_shape = [3, 3], auto_pad = "SAME_UPPER"> (r)', True),
-        ("MaxPool <kernel_shape = [2, 2], pads = [0, 0, 1, 1]> (r)", False),
-        ("MaxPool <kernel_shape = [2, 2], strides = [2, 2], ceil_mode = 1> (r)", False),
-        ("AveragePool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (r)", False),
-        ("Conv <pads = [1, 1, 1, 1], group = 2> (r, t)", False),
-        ("Conv <pads = [1, 1, 1, 1], group = 2> (r, w)", True),
-        ("Conv <pads = [1, 1, 1, 1], group = 2, strides = [2, 2]> (r, w)", False),
-        ('Pad <mode = "edge"> (r, both)', False),
-    ],
-)
+@pytest.mark.parametrize(("reader", "left"), READERS)
 def test_which_padding_is_left(reader: str, *, left: bool) -> None:
     assert is_left(f"{AVERAGE} {RELU} y = {reader}") is left
 
@@ -146,3 +146,13 @@ def test_what_is_refused_is_not_repaired_into_it() -> None:
     )
     written = onnxpad.rewrite(refused, target="tinygrad")
     assert written.unfit
+
+
+@pytest.mark.sweep
+def test_tinygrad_leaves_what_is_written_here(tmp_path: Path) -> None:
+    feeds = {"x": np.random.default_rng(0).normal(size=(1, 2, 9, 9)).astype(np.float32)}
+    said = dict(IN_FRONT)
+    for reader, left in READERS:
+        said[f"{AVERAGE} {RELU} y = {reader}"] = left
+    found = verdicts_on("tinygrad", {one: (model(one), feeds) for one in said}, tmp_path)
+    assert found == {one: "wrong" if left else "ok" for one, left in said.items()}
