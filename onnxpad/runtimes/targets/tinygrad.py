@@ -82,7 +82,9 @@ TARGET = Target(
         takes((*CROP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
         refuses("QLinearConv", ONE_D, by=_seen("QLinearConv along one axis")),
         refuses("LpPool", by=_seen("LpPool")),
-        refuses(_SAME_OF, w.SAME, w.SPREAD, _FITS_NOWHERE, by=_seen("SAME with dilations")),
+        refuses(
+            _SAME_OF, w.SAME, w.SPREAD, _FITS_NOWHERE, by=_seen("SAME with dilations, wide windows")
+        ),
         miscomputes(
             _SAME_OF,
             w.SAME,
