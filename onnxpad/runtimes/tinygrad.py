@@ -61,9 +61,21 @@ class _Read(NamedTuple):
 _PLAIN = _Read()
 
 
-def _read(around: Surroundings, name: str, left: int = _FAR) -> _Read:
-    """What a tensor is made of, as far as one kernel makes it: a result has a kernel of its own."""
-    maker = next(around.makers(name), None) if left and name else None
+def _read(
+    around: Surroundings, name: str, left: int = _FAR, known: dict[str, _Read] | None = None
+) -> _Read:
+    """What a tensor is made of, as far as one kernel makes it: a result has a kernel of its own.
+
+    `known` are tensors that were read before, so that none is twice.
+    """
+    known = {} if known is None else known
+    if name not in known:
+        known[name] = _made(around, name, left, known) if name and left else _PLAIN
+    return known[name]
+
+
+def _made(around: Surroundings, name: str, left: int, known: dict[str, _Read]) -> _Read:
+    maker = next(around.makers(name), None)
     if maker is None or maker.domain not in PLAIN_DOMAINS or around.leaves(name):
         return _PLAIN
     written = around.attributes(maker)
@@ -73,9 +85,12 @@ def _read(around: Surroundings, name: str, left: int = _FAR) -> _Read:
         return _Read(counted)
     if not _is_of_cells(around, maker, written):
         return _PLAIN
+    parts = [_read(around, each, left - 1, known) for each in maker.inputs]
     found = _PLAIN
-    for each in maker.inputs:
-        found = found.joined(_read(around, each, left - 1))
+    for part in parts:
+        found = found.joined(part)
+    if maker.op_type == "Where":
+        return _Read(found.computed, found.compared | parts[0].computed)
     return _passed(around, maker, written, found)
 
 
@@ -85,9 +100,6 @@ def _passed(
     """What a node makes of what it reads."""
     if not found.computed:
         return found
-    if maker.op_type == "Where":
-        chosen = _read(around, maker.inputs[0]).computed
-        return _Read(found.computed, found.compared | chosen)
     if maker.op_type in _SELECTS:
         return _Read(found.computed, found.computed)
     if maker.op_type == "Pad":
