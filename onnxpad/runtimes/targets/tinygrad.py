@@ -43,7 +43,7 @@ _OF_ONE_CHANNEL = Condition(
     "each output reads one channel",
     lambda c: c.weight.shape is not None and c.weight.shape[1:2] == (1,),
 )
-_SAME_OF = ("Conv", *w.POOLS)
+_SAME_OF = ("Conv", *w.QUANTISED, *w.POOLS)
 
 
 def _lost(chain: Chain, axis: Axis) -> int:
@@ -107,9 +107,7 @@ TARGET = Target(
             w.NOTHING_TO_CROP,
             by=_seen("SAME ConvTranspose, kernels below the stride"),
         ),
-        miscomputes(
-            ("Conv", *w.POOLS), w.SAME_CUTS_BEGIN, by=_seen("SAME with kernels below the stride")
-        ),
+        miscomputes(_SAME_OF, w.SAME_CUTS_BEGIN, by=_seen("SAME with kernels below the stride")),
         miscomputes(w.TRANSPOSED, w.VALID, by=_seen("ConvTranspose with VALID")),
         miscomputes(
             p.PAD,

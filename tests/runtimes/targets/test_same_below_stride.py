@@ -133,6 +133,39 @@ def test_tinygrad_makes_fewer_windows(
     assert found.judgement.does == does
 
 
+@pytest.mark.parametrize("operator", ["QLinearConv", "ConvInteger"])
+@pytest.mark.parametrize(
+    ("kernel", "stride", "dilation", "auto_pad", "wrong"),
+    [
+        (1, 2, 1, UPPER, True),
+        (1, 2, 1, LOWER, False),
+        (2, 1, 1, UPPER, False),
+        (2, 1, 2, UPPER, True),
+        (2, 1, 2, LOWER, True),
+    ],
+)
+def test_tinygrad_pads_quantised_convolutions_so_too(
+    operator: str, kernel: int, stride: int, dilation: int, auto_pad: str, *, wrong: bool
+) -> None:
+    """28 models live: QLinearConv and ConvInteger are made of the same convolution."""
+    given = "(x, s, z, w, s, z, s, z)" if operator == "QLinearConv" else "(x, w, z, z)"
+    quantised = text_model(
+        f'y = {operator} <auto_pad = "{auto_pad}", kernel_shape = [{kernel}, 1], '
+        f"strides = [{stride}, 1], dilations = [{dilation}, 1]> {given}",
+        inputs="uint8[1, 1, 10, 9] x",
+        outputs=f"{'uint8' if operator == 'QLinearConv' else 'int32'}[a, b, c, d] y",
+    )
+    stored = {
+        "w": np.ones((1, 1, kernel, 1), np.uint8),
+        "s": np.float32(0.1),
+        "z": np.uint8(3),
+    }
+    for name, value in stored.items():
+        quantised.graph.initializer.append(numpy_helper.from_array(np.asarray(value), name))
+    (found,) = inspect(quantised, target="tinygrad").targets["tinygrad"]
+    assert found.judgement.answer is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
 def test_open_sizes_count_as_the_worst_that_they_may_be() -> None:
     opened = Layer("Conv", ("h", "w"), (3, 3), (4, 4))
     assert answer("opencv-classic", opened) is Answer.MISCOMPUTES
