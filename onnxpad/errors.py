@@ -147,6 +147,25 @@ def few(names: Sequence[str], most: int) -> str:
     return ", ".join(names[:most]) + more
 
 
+def either(choices: Sequence[str]) -> str:
+    """'a', 'a or b', 'a, b, or c'; where one has a comma itself, 'a, with which b; or c'."""
+    return _joined(choices, "or")
+
+
+def together(steps: Sequence[str]) -> str:
+    """'a', 'a and b', 'a, b, and c'; where one has a comma itself, 'a, and b; and c'."""
+    return _joined(steps, "and")
+
+
+def _joined(parts: Sequence[str], word: str) -> str:
+    nested = any(mark in part for part in parts for mark in (", ", " or ", " and "))
+    if nested:
+        return f"; {word} ".join(("; ".join(parts[:-1]), parts[-1])) if parts[1:] else parts[0]
+    if len(parts) < 3:
+        return f" {word} ".join(parts)
+    return ", ".join(parts[:-1]) + f", {word} {parts[-1]}"
+
+
 def counted(number: int, singular: str, plural: str = "") -> str:
     """'1 node', '2 nodes'."""
     return f"{number} {singular if number == 1 else plural or singular + 's'}"

@@ -36,7 +36,7 @@ from onnxpad.padding.chain import (
     Skip,
     Unclear,
 )
-from onnxpad.padding.effective_pads import effective_pads, facts_text
+from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
     from onnxpad.rewriting.for_target.search import Planner
     from onnxpad.rewriting.wanted import Wanted
+    from onnxpad.runtimes.installed import Installed
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
 
@@ -270,7 +271,8 @@ class Inspection(Report):
     rewrite for it could be told about nodes for which there is no way, `placement` the
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
-    `target_notes` has what is not known of releases that were asked for. `model` is what the file
+    `target_notes` has what is not known of releases that were asked for, and where none was, what
+    the installed one does otherwise than the newest, which counts. `model` is what the file
     says of itself, `not_judged` are kinds of operators that it has and targets were not asked
     about, since they cannot pad. `following` is a rewrite for targets that was tried and writes the
     model. For pictures, and in no JSON: `chains` are what was read of each
@@ -377,6 +379,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
     or opened, and RuntimeUnavailable where there is no such device.
     """
     names = _named([target] if isinstance(target, str) else target or ())
+    installed = _installed(names)
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
         folder = opened.source.folder if opened.source else None
@@ -386,12 +389,14 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             folder=folder,
             prefer=Preferences(ambiguous),
             thorough=True,
-            asked=_questions(names),
+            asked=_questions([*names, *(one.target.name for one in installed.values())]),
         )
         selected = selection(survey, nodes)
         records = _with_divisors(_records(survey, selected), survey)
         asked = _Asked(opened, Preferences(ambiguous), nodes, dims or {})
-        told, following = _told(survey, names, selected, asked) if names else ({}, None)
+        told, following, notes = (
+            _told(survey, names, selected, asked, installed) if names else ({}, None, {})
+        )
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
         openings = {name: opened_up for name, (_, opened_up) in told.items()}
         verdicts = {name: judged for name, (judged, _) in told.items()}
@@ -405,7 +410,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             openings,
             limits_met,
             facts_of(opened.model),
-            _notes(names),
+            _notes(names) | notes,
             tuple(chain for _, chain, _ in records),
             padded_links([site for _, _, site in records], _numbers(records)),
             kinds_that_cannot_pad(opened.model) if names else (),
@@ -441,6 +446,16 @@ def _notes(names: Sequence[str]) -> dict[str, str]:
     from onnxpad.runtimes.targets import find_target
 
     return {name: note for name in names if (note := find_target(name).note)}
+
+
+def _installed(names: Sequence[str]) -> dict[str, Installed]:
+    """By target what is installed of it in a release of which other facts are known."""
+    if not names:
+        return {}
+    from onnxpad.runtimes.installed import otherwise_installed
+
+    found = ((name, otherwise_installed(name)) for name in names)
+    return {name: one for name, one in found if one is not None}
 
 
 def _records(
@@ -483,11 +498,11 @@ def _with_divisors(
     found = settling_facts(survey) if hangs else None
     if found is None:
         return tuple(records)
-    hint, sites = facts_text(found.facts), found.survey.sites_at(lacking)
+    sites = found.survey.sites_at(lacking)
     settled = {site.address.id for site in sites if not any(map(is_computed, site.chains))}
     return tuple(
         (
-            node._replace(hints=(*node.hints, hint))
+            node._replace(hints=found.hints(chain, node.hints))
             if node.pads is None and site.address.id in settled
             else node,
             chain,
@@ -518,15 +533,22 @@ Told = dict[str, tuple[tuple["NodeVerdict", ...], "Opening"]]
 
 
 def _told(
-    survey: Survey, names: Sequence[str], selected: Callable[[Address], bool], asked: _Asked
-) -> tuple[Told, Following | None]:
-    """For each target its verdicts, and what would help where there is no way; what to do then."""
+    survey: Survey,
+    names: Sequence[str],
+    selected: Callable[[Address], bool],
+    asked: _Asked,
+    installed: Mapping[str, Installed],
+) -> tuple[Told, Following | None, dict[str, str]]:
+    """For each target its verdicts, and what would help where there is no way; what to do then.
+
+    Behind that what is to be said of those that are `installed` in another release.
+    """
     from onnxpad.rewriting.for_target.requests import beyond_batch
-    from onnxpad.rewriting.for_target.verdicts import verdicts  # loads every pass
+    from onnxpad.rewriting.for_target.verdicts import judged, verdicts  # loads every pass
 
     sizes = beyond_batch(survey.document.model, survey.facts)
     told: Told = {}
-    planners = {}
+    planners, notes = {}, {}
     for name in names:
         wanted = asked.wanted([name])
         if one := wanted.planning(sizes):
@@ -534,8 +556,14 @@ def _told(
             found = tuple(verdicts(survey, one, selected))
             opening = wanted.opening(survey, found, one, asked.dims)
             told[name] = opening.told_to(found), opening
+            if name in installed:
+                judge = one.judge.of(installed[name].target)
+                there = [each.answer for *_, each, _ in judged(survey, judge, selected)]
+                here = [verdict.judgement.answer for verdict in found]
+                notes[name] = installed[name].note(there) if there != here else ""
     few = len(names) <= _FOLLOWED
-    return told, _following(told, planners, asked) if few else None
+    following = _following(told, planners, asked) if few else None
+    return told, following, {name: note for name, note in notes.items() if note}
 
 
 _FOLLOWED = 3
@@ -550,15 +578,22 @@ def _following(told: Told, planners: Mapping[str, Planner], asked: _Asked) -> Fo
             continue
         dims = {**asked.dims, **opening.dims}
         if not opening.writes:
-            tried = None if opening.stuck else asked.wanted([name]).tried(dims, planners[name])
+            tried = None if _is_stuck(found) else asked.wanted([name]).tried(dims, planners[name])
             if tried is None or not tried.writes:
                 continue
-        others = [one for one in told if one != name and not told[one][1].stuck]
+        others = [one for one in told if one != name and not _is_stuck(told[one][0])]
         together = asked.wanted([name, *others])
         if others and (one := together.planning(dims)) and (at_once := together.tried(dims, one)):
             return Following((name, *(others if at_once.writes else ())), dims)
         return Following((name,), dims)
     return None
+
+
+def _is_stuck(found: Sequence[NodeVerdict]) -> bool:
+    """Whether the target fails a node without a way; what is not known is left as it is."""
+    from onnxpad.rewriting.for_target.report import NoWay
+
+    return any(one.judgement.answer.fails and isinstance(one.way, NoWay) for one in found)
 
 
 def _record(site: Site, context: Context, facts: ChainFacts, written: AsWritten) -> PaddedNode:

@@ -112,10 +112,12 @@ def dims_for(model: str, dims: Mapping[str, Fact]) -> dict[str, Fact]:
 def pairs(before: AnyPath, after: AnyPath) -> list[tuple[str, str | None]]:
     """Models of two folders by their path in them, None where the second one lacks it.
 
+    Of a folder in the other one, no model is one of that.
     A model that only the second one has stands there with its path in the first, which does not
     exist. Raises RequestError where neither has a model.
     """
-    first, second = (_by_place(os.fspath(folder)) for folder in (before, after))
+    one, other = os.fspath(before), os.fspath(after)
+    first, second = _by_place(one, other), _by_place(other, one)
     if not first and not second:
         raise RequestError(_nothing(os.fspath(before)))
     return [
@@ -124,8 +126,12 @@ def pairs(before: AnyPath, after: AnyPath) -> list[tuple[str, str | None]]:
     ]
 
 
-def _by_place(folder: str) -> dict[str, str]:
-    return {one.place: one.model for one in _in_folder(folder)}
+def _by_place(folder: str, other: str) -> dict[str, str]:
+    """The models of a folder, but for those of another one in it."""
+    found = _in_folder(folder)
+    if not _within(folder, other):
+        found = [one for one in found if not _within(one.model, other)]
+    return {one.place: one.model for one in found}
 
 
 def _folder_of(name: str) -> str | None:

@@ -25,6 +25,7 @@ from errno import ENOSPC
 from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -146,7 +147,7 @@ def _status(arguments: Sequence[str]) -> int:
         say(f"{asked_for_help.format_message()}\n")
         return WRONG
     except click.ClickException as error:
-        return _fail_noted(error, *_usage(error))
+        return _fail_noted(error, *_usage(error, arguments))
     except OnnxpadError as error:
         if isinstance(error.__cause__, BrokenPipeError):
             raise error.__cause__ from None
@@ -244,9 +245,45 @@ def _no_option(error: click.NoSuchOption) -> str:
     return said.format_message().rstrip(".")
 
 
-def _usage(error: click.ClickException) -> tuple[str, str]:
+class _Wanted(NamedTuple):
+    """What an option needs, with an example, and the topic that says more of it."""
+
+    what: str
+    example: str
+    topic: str = ""
+
+
+_WANTED = {
+    "--target": _Wanted("a runtime", "opencv", "targets"),
+    **dict.fromkeys(
+        ("--pass", "--prefer", "--exclude"), _Wanted("a pass", "explicit-pads", "passes")
+    ),
+    "--to": _Wanted("a framework", "pytorch", "retarget"),
+    "--source": _Wanted("a framework", "pytorch", "retarget"),
+    "--as": _Wanted("a framework", "pytorch"),
+    "--dim": _Wanted("a fact", "'height%32=0'", "sizes"),
+    "--node": _Wanted("a pattern", "'stem/*'"),
+    "--data": _Wanted("a file", "reference.npz"),
+    "--plan": _Wanted("a file", "plan.json", "plans"),
+    "-o": _Wanted("a file", "out.onnx"),
+}
+
+
+def _without_value(option: str, path: str) -> tuple[str, str]:
+    """That an option lacks what stands behind it, and what to type."""
+    wanted = _WANTED.get(option)
+    if wanted is None:
+        return f"Option '{option}' needs a value", f"{path} --help"
+    said = f"Option '{option}' needs {wanted.what}, such as {option} {wanted.example}"
+    return said, f"onnxpad explain {wanted.topic}" if wanted.topic else f"{path} --help"
+
+
+def _usage(error: click.ClickException, arguments: Sequence[str]) -> tuple[str, str]:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "onnxpad"
+    if isinstance(error, click.BadOptionUsage) and "requires an argument" in error.message:
+        verb = next((word for word in arguments if word in _VERBS), "")  # click names no command
+        return _without_value(error.option_name, f"onnxpad {verb}".rstrip())
     if isinstance(error, click.NoSuchOption):
         return _no_option(error), f"{path} --help"
     return error.format_message().rstrip("."), f"{path} --help"

@@ -104,7 +104,8 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
             plan_files.write(plan, found.plan)
         except RequestError as error:
             failed, plan = error, None
-    html_files.write(options["html"], partial(_page, found, options["model"], plan))
+    page = partial(_page, found, options["model"], plan, _again(options))
+    html_files.write(options["html"], page)
     if options["as_json"]:
         from onnxpad.reports import json_line
         from onnxpad.show.wording import visible
@@ -131,10 +132,10 @@ def _again(options: dict[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _page(found: Diagnosis, model: str, plan: str | None) -> Page:
+def _page(found: Diagnosis, model: str, plan: str | None, command: str) -> Page:
     from onnxpad.show.pages.diagnoses import diagnosis_page
 
-    return diagnosis_page(found, model, plan)
+    return diagnosis_page(found, model, plan, command)
 
 
 def _diagnosed(options: dict[str, Any]) -> Diagnosis:

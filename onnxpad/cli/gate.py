@@ -186,7 +186,9 @@ class Gate:
             return status
         if self._writes:
             if status > FINDINGS:
-                say(f"nothing written to {self._baseline.path}: a model could not be inspected\n")
+                path = self._baseline.path
+                said = f"nothing written to {path}: a model could not be inspected"
+                say_with_try(said, "mend that model, or name the others alone")
                 return status
             self._baseline.write()
             say(f"wrote {self._baseline.path}\n")
@@ -288,6 +290,7 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
 
     It names the node where others have no way, for which a rewrite of all writes nothing.
     """
+    from onnxpad.padding.effective_pads import told_in
     from onnxpad.show.wording import given_text
 
     if finding.kind == TRAP:
@@ -296,8 +299,8 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
         if not passes:
             return ""
         lacking = node["try"][-1] if node["pads"] is None and node["try"] else ""
-        facts = lacking if lacking.startswith("--dim") else ""
-        words = [f"--pass {passes[0]}", given_text(record["assumed"]), facts]
+        facts = {name: fact.told for name, fact in told_in(lacking).items()}
+        words = [f"--pass {passes[0]}", given_text({**record["assumed"], **facts})]
     else:
         target = finding.code.rpartition(":")[0]
         fails = _failing(target, record)

@@ -10,6 +10,7 @@ import click
 from onnxpad.cli import arguments
 from onnxpad.cli.exits import FINDINGS, FINE
 from onnxpad.cli.streams import show, working
+from onnxpad.errors import RequestError
 
 _HELP = """Write every padded operator as code of a framework, so that its weights compute the same.
 
@@ -29,7 +30,7 @@ its block. Exit codes: 0 all are written; 1 some are not, and a comment says why
     "language",
     required=True,
     metavar="FRAMEWORK",
-    help="What to write: pytorch or tensorflow.",
+    help="What to write: pytorch (torch) or tensorflow (tf, keras).",
 )
 @arguments.dims
 @arguments.nodes
@@ -46,15 +47,13 @@ its block. Exit codes: 0 all are written; 1 some are not, and a comment says why
 def port(*, model: str, language: str, as_json: bool, **options: Any) -> int:  # noqa: ANN401 - click gives every option by name
     """Port and print the code."""
     from onnxpad import porting  # loads onnx
-    from onnxpad.frameworks.values import hint
     from onnxpad.show import portings
-    from onnxpad.show.pasting import languages
+    from onnxpad.show.pasting import language_called
 
-    if language not in languages():
-        raise click.BadParameter(
-            f"no code is written for {language!r}{hint(language, languages())}",
-            param_hint="--as",
-        )
+    try:
+        language = language_called(language)
+    except RequestError as error:
+        raise click.BadParameter(str(error), param_hint="--as") from None
     options["nodes"] = list(options["nodes"]) or None
     with working(model):
         found = porting.port(model, **options)

@@ -131,7 +131,7 @@ def _comparison(
     "--as",
     "language",
     metavar="FRAMEWORK",
-    help="Print the same layer as code: pytorch or tensorflow.",
+    help="Print the same layer as code: pytorch (torch) or tensorflow (tf, keras).",
 )
 @arguments.spoken
 def resolve(  # noqa: PLR0913 - each option is one word of the command line
@@ -203,10 +203,11 @@ def _resolved(
 
 def _single(found: Resolution, language: str | None, *, as_json: bool) -> str:
     from onnxpad.reports import json_line
-    from onnxpad.show.pasting import code_of
+    from onnxpad.show.pasting import code_of, language_called
     from onnxpad.show.resolutions import resolution_text
 
-    code = None if language is None else (language, code_of(found, language))
+    written = None if language is None else language_called(language)
+    code = None if written is None else (written, code_of(found, written))
     if as_json:
         return json_line(found.to_json() | ({"code": code[1]} if code else {}))
     return resolution_text(found, terminal(sys.stdout), code=code)

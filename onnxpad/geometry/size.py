@@ -9,6 +9,7 @@ from math import ceil, floor, gcd
 from typing import TypeAlias
 
 from onnxpad.geometry.budgets import LARGEST_SIZE, LONGEST_NAME
+from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +18,10 @@ class Symbol:
 
     It is congruent to `residue` modulo `modulus` and at least `minimum`. `expression` plus
     `offset` says what it is in the model's dimensions, `root` is the dimension it comes from
-    (None where it comes from several or from nowhere), and `divisor` the product of the strides
-    between both. `quotient` is the expression again as rounding, numerator, denominator;
-    `linear` says that it is exactly a multiple of another size, plus a number.
+    (None where it comes from several or from nowhere), `divisor` the product of the strides
+    between both, and `stated` what is known of that dimension. `quotient` is the expression again
+    as rounding, numerator, denominator; `linear` says that it is exactly a multiple of another
+    size, plus a number.
     """
 
     expression: str
@@ -29,6 +31,7 @@ class Symbol:
     root: str | None = None
     divisor: int = 1
     offset: int = 0
+    stated: SizeFact = field(default=NOTHING_KNOWN, compare=False)
     quotient: tuple[str, str, int] | None = None
     linear: tuple[Symbol, Fraction, Fraction] | None = field(default=None, compare=False)
 
@@ -44,6 +47,13 @@ class Symbol:
 
 
 Size: TypeAlias = int | Symbol
+
+
+def stated_size(name: str, fact: SizeFact) -> Size:
+    """The size that the dimension of a model has of which this is known."""
+    if fact.number is not None:
+        return fact.number
+    return Symbol(name, fact.divisor, fact.rest, root=name, stated=fact)
 
 
 def residue(size: Size, modulus: int) -> int | None:
@@ -120,6 +130,7 @@ def _product(size: Symbol, factor: int) -> Symbol:
             minimum=size.minimum * factor,
             root=size.root,
             divisor=size.divisor,
+            stated=size.stated,
             linear=(size, Fraction(factor), Fraction(0)),
         )
     )
@@ -197,6 +208,7 @@ def _divided(size: Size, divisor: int, rounding: str) -> Size:
             minimum=(size.minimum + extra) // divisor,
             root=size.root,
             divisor=size.divisor * divisor,
+            stated=size.stated,
             quotient=(rounding, numerator, denominator),
             linear=(whole, share / divisor, (number + shift) / divisor) if exact else None,
         )

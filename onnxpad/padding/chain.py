@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from onnxpad.errors import either
 from onnxpad.geometry.size import Size
+from onnxpad.geometry.size_fact import SizeFact
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.fills import Fill, Implicit
 from onnxpad.padding.operators import Attributes, AttributeValue, Destination, Kind, Operator
@@ -383,18 +385,19 @@ class Skip:
     """A pass leaves a chain as it is, and why.
 
     `moot` marks nodes where there was nothing to do, `noted` those of them that are worth a word
-    to the user. `hints` are options to try; `multiples` divisors of dimensions that settle it.
+    to the user. `hints` are options to try; `settled_by` what dimensions leave by divisors
+    that settle it.
     """
 
     reason: str
     hints: tuple[str, ...] = ()
     moot: bool = False
     noted: bool = False
-    multiples: tuple[tuple[str, int], ...] = field(default=(), compare=False)
+    settled_by: tuple[tuple[str, SizeFact], ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         """The reason, and what to try."""
-        return self.reason + (f"; try {' or '.join(self.hints)}" if self.hints else "")
+        return self.reason + (f"; try {either(self.hints)}" if self.hints else "")
 
 
 PassResult: TypeAlias = "Chain | Expansion | Skip"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from math import lcm
 
 from onnxpad.geometry.size import Size, Symbol, plus, show
+from onnxpad.geometry.size_fact import SizeFact
 from onnxpad.geometry.windows import (
     Axis,
     full_size,
@@ -22,6 +24,7 @@ from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Unclear, is_same
 from onnxpad.padding.operators import Kind
 
 _EXAMPLE = 640
+_OPTION = re.compile(r"--dim '(.+?)=?((?<==)\d+|%\d+=\d+)'")
 _SLIDING = (Kind.CONVOLUTION, Kind.MAX, Kind.AVERAGE, Kind.LP)
 _LEGIBLE = 40
 """Letters of an expression that a sentence can hold."""
@@ -45,20 +48,20 @@ def missing_sizes(chain: Chain, what: str, missing: list[int], *, exact: bool = 
 
 def sizes_to_give(reason: str, axes: Sequence[Axis], *, exact: bool = False) -> Skip:
     """A Skip with the facts about the model's dimensions that settle these axes."""
+    known: dict[str, SizeFact] = {}
     moduli: dict[str, int] = {}
     for axis in axes:
         if isinstance(axis.size, Symbol) and axis.size.root:
             root, modulus = axis.size.root, axis.size.divisor * axis.stride
+            known[root] = axis.size.stated
             moduli[root] = lcm(moduli.get(root, 1), modulus)
     if not moduli:
         return Skip(reason, _FIX)
-    exact = exact or 1 in moduli.values()
-    values = _numbers({root: m * max(1, _EXAMPLE // m) for root, m in moduli.items()})
-    known = all(isinstance(axis.size, Symbol) and axis.size.root for axis in axes)
-    if exact or not known:
-        return Skip(reason, (values,))
-    multiples = tuple(moduli.items())
-    return Skip(reason, (values, multiples_text(multiples)), multiples=multiples)
+    facts = tuple((root, known[root].stronger(modulus)) for root, modulus in moduli.items())
+    from_roots = all(isinstance(axis.size, Symbol) and axis.size.root for axis in axes)
+    if exact or 1 in moduli.values() or not from_roots:
+        return Skip(reason, (numbers_text(facts),))
+    return Skip(reason, (numbers_text(facts), rests_text(facts)), settled_by=facts)
 
 
 def shape_to_give(reason: str, axes: Sequence[Axis], outputs: Sequence[int]) -> Skip:
@@ -67,13 +70,19 @@ def shape_to_give(reason: str, axes: Sequence[Axis], outputs: Sequence[int]) -> 
     for axis, output in zip(axes, outputs, strict=True):
         if isinstance(axis.size, Symbol) and axis.size.root:
             cells = -(-output // axis.stride) - axis.size.offset
-            values.setdefault(axis.size.root, max(1, cells * axis.size.divisor))
-    return Skip(reason, (_numbers(values),) if values else _FIX)
+            fewest = max(1, cells * axis.size.divisor)
+            values.setdefault(axis.size.root, axis.size.stated.from_on(fewest))
+    return Skip(reason, (facts_text(tuple(values.items())),) if values else _FIX)
 
 
-def multiples_text(multiples: Sequence[tuple[str, int]]) -> str:
+def numbers_text(facts: Sequence[tuple[str, SizeFact]]) -> str:
+    """Options that give sizes of which these facts hold: "--dim 'H=640' --dim 'W=639'"."""
+    return facts_text([(root, fact.near(_EXAMPLE)) for root, fact in facts])
+
+
+def rests_text(facts: Sequence[tuple[str, SizeFact]]) -> str:
     """Options that say so: "--dim 'H%2=0' --dim 'W%4=0'"."""
-    return facts_text([(root, f"%{modulus}=0") for root, modulus in multiples])
+    return facts_text([(root, fact.told) for root, fact in facts])
 
 
 def facts_text(facts: Sequence[tuple[str, int | str]]) -> str:
@@ -82,18 +91,18 @@ def facts_text(facts: Sequence[tuple[str, int | str]]) -> str:
     return " ".join(f"--dim '{name}{fact}'" for name, fact in said)
 
 
-def settling(skips: Sequence[Skip]) -> tuple[tuple[tuple[str, int], ...], int]:
-    """Divisors of dimensions with which none of `skips` lacks a size, and how many that are."""
-    moduli: dict[str, int] = {}
-    helped = [skip for skip in skips if skip.multiples]
-    for skip in helped:
-        for root, modulus in skip.multiples:
-            moduli[root] = lcm(moduli.get(root, 1), modulus)
-    return tuple(moduli.items()), len(helped)
+def told_in(hint: str) -> dict[str, SizeFact]:
+    """The facts of such options, by the dimension's name: {'N': =1, 'H': %2=0}."""
+    return {name: SizeFact.read(name, told) for name, told in _OPTION.findall(hint)}
 
 
-def _numbers(sizes: Mapping[str, int]) -> str:
-    return facts_text(tuple(sizes.items()))
+def settling(skips: Sequence[Skip]) -> tuple[tuple[tuple[str, SizeFact], ...], int]:
+    """Facts about dimensions with which none of `skips` lacks a size, and how many that are."""
+    found: dict[str, SizeFact] = {}
+    helped = [skip for skip in skips if skip.settled_by]
+    for root, fact in (pair for skip in helped for pair in skip.settled_by):
+        found[root] = found.get(root, fact).and_also(fact) or fact
+    return tuple(found.items()), len(helped)
 
 
 def _which(size: Size | None) -> str:

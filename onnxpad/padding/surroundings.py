@@ -66,6 +66,9 @@ class Surroundings(Protocol):
     def zero_point(self, node: Neighbour) -> Fill:
         """The zero point of a QuantizeLinear or DequantizeLinear."""
 
+    def fill(self, node: Neighbour) -> Fill | None:
+        """What a Pad in mode constant writes; None for one in another mode."""
+
 
 def quantised_at(around: Surroundings, node: Neighbour, *, alone: bool) -> Neighbour | None:
     """The QuantizeLinear with a zero point that reads a result first, or `alone`."""

@@ -34,8 +34,12 @@ PROVIDERS = {
 _COMPARE = """
 for name, right in np.load("expected.npz").items():
     got = np.asarray(results[name]).astype(right.dtype)
-    same = got.shape == right.shape and np.allclose(got, right, 1e-3, 1e-3)
-    assert same, f"{name} is\\n{got}\\nand should be\\n{right}"
+    shapes = f"{name} has the shape {got.shape}, and should be {right.shape}"
+    assert got.shape == right.shape, shapes
+    wrong = np.argwhere(~np.isclose(got, right, 1e-3, 1e-3)).tolist()
+    for at in wrong[:5]:
+        print(f"{name}{at} is {got[tuple(at)]}, and should be {right[tuple(at)]}")
+    assert not wrong, f"{name} is not what it should be in {len(wrong)} of {right.size} cells"
 print("as it should be")
 """
 _HOW_EXPECTED = """`expected.npz` follows the ONNX text: padded operators are evaluated in float64,

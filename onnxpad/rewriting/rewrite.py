@@ -17,10 +17,9 @@ from onnxpad.model.editing.stated_sizes import stated
 from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, open_model, untouched
-from onnxpad.model.reading.divisors import hanging_on_sizes, settling_facts
+from onnxpad.model.reading.divisors import Settling, hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import without_collections
-from onnxpad.padding.chain import Preference, Preferences
-from onnxpad.padding.effective_pads import facts_text
+from onnxpad.padding.chain import Preference, Preferences, Skip
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.requests import names_of, planner
 from onnxpad.rewriting.passes import find_pass
@@ -33,12 +32,14 @@ from onnxpad.rewriting.pipeline import (
     standing,
     undone,
 )
-from onnxpad.rewriting.wanted import Wanted, unfit_of
+from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
+from onnxpad.rewriting.wanted import Done, Wanted, unfit_of
 from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
     from onnxpad.rewriting.for_target.report import NodeVerdict
+    from onnxpad.rewriting.for_target.search import Planner
 
 
 class OperatorCounts(NamedTuple):
@@ -207,7 +208,7 @@ def rewrite(  # noqa: PLR0913  one option each
         wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
         done = wanted.opened_up(wanted.done(dims, progress), dims)
         session, log, fitting = done.session, done.log, done.fitting
-        skips = _with_divisors(standing(session, rules, log), session)
+        skips = _with_divisors(_offered(standing(session, rules, log), done), session)
         log.changes += fitting.changes if fitting else ()
         name = asked.judge.target.name if asked else ""
         if strict:
@@ -230,19 +231,39 @@ def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) 
         raise ModelError(f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0]}")
 
 
+def _offered(skips: Sequence[Refusal], done: Done) -> list[Refusal]:
+    """The same, where the target is known with pads computed at run time where it takes these."""
+    planner = done.planner
+    if planner is None:
+        return list(skips)
+    return [
+        one._replace(skip=_offered_to(planner, one, done.session))
+        if RUN_TIME in one.skip.hints
+        else one
+        for one in skips
+    ]
+
+
+def _offered_to(planner: Planner, one: Refusal, session: EditSession) -> Skip:
+    rule, sites = find_pass("runtime-pads"), session.sites_at({one.node.id})
+    takes = any(planner.takes_behind(site.contexts[0], site.node, rule) for site in sites)
+    said = {RUN_TIME: (f"--pass {rule.name}",) if takes else ()}
+    hints = tuple(hint for old in one.skip.hints for hint in said.get(old, (old,)))
+    return replace(one.skip, hints=hints)
+
+
 def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refusal]:
     """The same with the weakest fact that settles computed pads beside numbers that do."""
     hanging = {id(one) for one in skips if one.skip.hints and hanging_on_sizes(one.chain)}
     found = settling_facts(session) if hanging else None
     if found is None:
         return list(skips)
-    multiples, hint = found.multiples, facts_text(found.facts)
-    return [
-        one._replace(skip=replace(one.skip, hints=(*one.skip.hints, hint), multiples=multiples))
-        if id(one) in hanging
-        else one
-        for one in skips
-    ]
+    return [one._replace(skip=_settled(one, found)) if id(one) in hanging else one for one in skips]
+
+
+def _settled(one: Refusal, found: Settling) -> Skip:
+    hints = found.hints(one.chain, one.skip.hints)
+    return replace(one.skip, hints=hints, settled_by=found.facts)
 
 
 def _counted(before: Counter[str], model: Model) -> OperatorCounts:

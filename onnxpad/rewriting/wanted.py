@@ -116,7 +116,7 @@ class Wanted(NamedTuple):
         if fitting is None:
             return None
         ways = {one.node: one.way.passes for one in fitting.plans if isinstance(one.way, PassPlan)}
-        left = frozenset(one.node for one in fitting.no_way)
+        left = {one.node: one.judgement.reason for one in fitting.no_way}
         return Tried(left, ways, not unfit_of(fitting))
 
 

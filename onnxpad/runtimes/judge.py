@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice, product
 from math import lcm
 
+from onnxpad.errors import together
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis, sample_sizes
 from onnxpad.padding.chain import Chain, Pads
@@ -252,7 +253,7 @@ def cures(rows: Sequence[Row]) -> tuple[str, ...]:
     strictest: dict[str, str] = {}
     for cure in sorted(found, key=_opset_named):
         strictest[re.sub(r"\d+", "", cure)] = cure
-    return (" and ".join(strictest.values()),) if strictest else ()
+    return (together(tuple(strictest.values())),) if strictest else ()
 
 
 def _opset_named(cure: str) -> int:

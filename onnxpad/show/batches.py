@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from onnxpad.errors import counted, few
-from onnxpad.show.wording import either, route_text, visible
+from onnxpad.errors import counted, either, few
+from onnxpad.show.wording import route_text, visible
 
 if TYPE_CHECKING:
     from onnxpad.inspection import Inspection
@@ -23,7 +23,8 @@ _NAMES_FOR = ("refused", "failing", "different", "unverified", "not known")
 _TRAPS_SHOWN = 3
 _WHAT_TO_DO = {
     "with traps": "inspect of one of them alone names the nodes and the command that mends them",
-    "not known": "no finding unless --fail-on unknown is given; the lines above say what to add",
+    "not known": "no finding unless --fail-on unknown is given; inspect of one of them alone says "
+    "what is not, and what to add where something helps",
 }
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from math import lcm
 from typing import TypeVar
 
 from onnxpad.errors import counted, few
+from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact
 from onnxpad.inspection import Inspection, PaddedNode
-from onnxpad.padding.effective_pads import facts_text
+from onnxpad.padding.effective_pads import told_in
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
@@ -81,12 +80,16 @@ def _verdicts(
     """A line on each target, and what they do with the nodes."""
     if not inspection.targets:
         return [], ""
+    from onnxpad.runtimes.installed import INSTALLED
     from onnxpad.show.verdicts import headlines, not_judged_text, verdicts_text
 
     found = inspection.targets
     table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
-    notes = [note("note", text) for text in inspection.target_notes.values()]
-    return [*headlines(found), visible(not_judged_text(inspection.not_judged)), *notes], table_of
+    notes = [
+        visible(text) if text.startswith(INSTALLED) else note("note", text)
+        for text in inspection.target_notes.values()
+    ]
+    return [*headlines(found), *notes, visible(not_judged_text(inspection.not_judged))], table_of
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:
@@ -222,12 +225,18 @@ def _that_can_pad(number: int) -> str:
     return counted(number, "operator that can pad", "operators that can pad")
 
 
+_INPUTS = ("input", "inputs")
+
+
 def about_text(inspection: Inspection) -> str:
     """What the model is."""
     facts = inspection.model
-    inputs = ", ".join(f"{name} {shape_text(sizes)}" for name, sizes in facts.inputs.items())
+    inputs = ", ".join(f"'{name}' {shape_text(sizes)}" for name, sizes in facts.inputs.items())
     parts = [facts.producer or "no producer named", f"opset {facts.opset}" if facts.opset else ""]
-    parts += [counted(facts.operators, "node"), f"input {inputs}" if inputs else "no input"]
+    parts += [
+        counted(facts.operators, "node"),
+        f"{_INPUTS[len(facts.inputs) > 1]} {inputs}" if inputs else "no input",
+    ]
     return visible(", ".join(part for part in parts if part))
 
 
@@ -273,7 +282,7 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
         options = [
             f"--pass {name}" for name in dict.fromkeys(t.passes[0] for t in traps if t.passes)
         ]
-        options += [given_text(inspection.assumed), _facts_for(inspection)]
+        options.append(given_text({**inspection.assumed, **_facts_for(inspection)}))
     if options is not None:
         words = ["onnxpad rewrite", _typed(model), *options, "-o OUT"]
         yield f"next: {visible(' '.join(filter(None, words)))}"
@@ -289,27 +298,23 @@ def _typed(model: str) -> str:
     return visible(shlex.quote(model))
 
 
-def _facts_for(inspection: Inspection) -> str:
-    """Options without which a pass has nothing to do at some nodes: what makes their pads known.
+def _facts_for(inspection: Inspection) -> dict[str, int | str]:
+    """Facts without which a pass has nothing to do at some nodes: what makes their pads known.
 
     Numbers only where a trap is to be mended: divisors leave the sizes open.
     """
     numbers: dict[str, int] = {}
-    divisors: dict[str, int] = {}
+    rests: dict[str, SizeFact] = {}
     trapped = [node for node in inspection.nodes if any(trap.passes for trap in node.traps)]
     for node in trapped or inspection.nodes:
         hint = node.hints[-1] if node.pads is None and node.hints else ""
-        for name, divisor, number in _FACT.findall(hint):
-            if divisor:
-                divisors[name] = lcm(divisors.get(name, 1), int(divisor))
+        for name, fact in told_in(hint).items():
+            if fact.number is None:
+                rests[name] = rests.get(name, fact).and_also(fact) or fact
             elif trapped:
-                numbers[name] = lcm(numbers.get(name, 1), int(number))
-    rests = {name: f"%{divisor}=0" for name, divisor in divisors.items()}
-    found = rests | numbers
-    return facts_text(tuple(found.items()))
-
-
-_FACT = re.compile(r"--dim '(.+?)(?:%(\d+)=0|=(\d+))'")
+                numbers[name] = fact.number
+    said = {name: rests.get(name, NOTHING_KNOWN).near(size) for name, size in numbers.items()}
+    return {name: fact.told for name, fact in rests.items()} | said
 
 
 def _for_a_target(inspection: Inspection) -> list[str] | None:
@@ -331,8 +336,16 @@ def _no_rewrite(inspection: Inspection) -> Iterator[str]:
         return
     for name, found in inspection.targets.items():
         stuck = [one for one in found if one.judgement.answer.fails and isinstance(one.way, NoWay)]
-        if stuck:
-            nodes = few([f"'{one.node.label}'" for one in stuck], _NAMES_SHOWN)
+        left = inspection.openings[name].left
+        alike: dict[str, list[str]] = {}
+        for one in [one for one in stuck if one.node in left] or stuck:
+            why = left.get(one.node, one.judgement.reason)
+            alike.setdefault(why, []).append(f"'{one.node.label}'")
+        if alike:
+            why, nodes = max(alike.items(), key=lambda one: len(one[1]))
+            others = sum(map(len, alike.values())) - len(nodes)
+            more = f"; {counted(others, 'other')} for another reason" if others else ""
             yield visible(
-                f"no rewrite for {name} is known, whatever is said of sizes: no way for {nodes}"
+                f"no rewrite for {name} is known, whatever is said of sizes: no way for "
+                f"{few(nodes, _NAMES_SHOWN)}, because {why}{more}"
             )

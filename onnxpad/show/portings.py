@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, either
 from onnxpad.porting import PortedNode, Porting
 from onnxpad.show.pasting import code_of
-from onnxpad.show.wording import either, visible
+from onnxpad.show.wording import visible
 
 
 def porting_text(found: Porting, language: str) -> str:

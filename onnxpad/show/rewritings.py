@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from onnxpad.errors import counted, few
+from onnxpad.errors import counted, either, few
 from onnxpad.model.editing.script import FixSize, SetMetadata
 from onnxpad.padding.chain import Skip
-from onnxpad.padding.effective_pads import multiples_text, settling
+from onnxpad.padding.effective_pads import rests_text, settling
 from onnxpad.rewriting.costs import NOMINAL, Cost
 from onnxpad.rewriting.pipeline import Undone
 from onnxpad.rewriting.rewrite import Rewriting
@@ -18,7 +18,6 @@ from onnxpad.show.edited import relied_text, script_text, skip_text
 from onnxpad.show.wording import (
     STANDARD,
     bytes_text,
-    either,
     idle_text,
     limits_text,
     note,
@@ -154,7 +153,7 @@ def skips_text(rewriting: Rewriting) -> str:
     facts, helped = settling([refusal.skip for refusal in rewriting.skips])
     if helped > 1:
         which = f"all {helped}" if helped == len(lines) else f"{helped} of the {len(lines)} skips"
-        lines.append(visible(f"try: {multiples_text(facts)} settles {which}"))
+        lines.append(visible(f"try: {rests_text(facts)} settles {which}"))
     return paragraph(lines)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import inf, isnan
 
-from onnxpad.errors import counted
+from onnxpad.errors import counted, either
 from onnxpad.show.tables import Terminal, table
-from onnxpad.show.wording import either, paragraph, shape_text, visible
+from onnxpad.show.wording import paragraph, shape_text, visible
 from onnxpad.validation import OutputRow, ProofReport, Validation, Verdict
 from onnxpad.validation.report import ToleranceReport
 

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 
-from onnxpad.errors import counted, few
+from onnxpad.errors import counted, few, together
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
 from onnxpad.runtimes.conditions.companions import ANYWHERE
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch
 from onnxpad.runtimes.judge import cures
+from onnxpad.runtimes.targets import find_target
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import note, paragraph, visible
 
@@ -68,7 +69,9 @@ def not_judged_text(kinds: Collection[str]) -> str:
 def headlines(targets: Mapping[str, Sequence[NodeVerdict]]) -> Iterator[str]:
     """What each target does with the model, or with how many targets there is nothing to do."""
     if not are_many(targets):
-        yield from (f"target {name}: {_summary(found)}" for name, found in targets.items())
+        yield from (
+            f"target {named_release(name)}: {_summary(found)}" for name, found in targets.items()
+        )
         return
     failing = sum(any(map(_fails, found)) for found in targets.values())
     fine = sum(
@@ -84,6 +87,14 @@ def headlines(targets: Mapping[str, Sequence[NodeVerdict]]) -> Iterator[str]:
     ]
     yield f"{len(targets)} targets: {', '.join(filter(None, parts))}"
     yield "--target NAME alone says which nodes, why, and how that is known"
+
+
+def named_release(name: str) -> str:
+    """A target with the release that it is judged by, if any is known: 'openvino 2026.4'."""
+    if "@" in name:
+        return name
+    releases = find_target(name).releases
+    return f"{name} {releases[-1]}" if releases else name
 
 
 def _known_from(found: Sequence[NodeVerdict]) -> str:
@@ -129,7 +140,7 @@ def _target_text(
         table(_HEADERS, rows, terminal, names=("node",), whole=("operator", "verdict")),
         paragraph(_blanket_text(name, op, blanket) for op in dict.fromkeys(b.op for b in blanket)),
         paragraph(_evidence(found)),
-        opening_text(name, opening, found),
+        opening_text(name, opening, found, of="rewrite "),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -314,7 +325,8 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
     if verdict.facts:
         head = f"not as it is: {target}, {verdict.op} {nodes}"
         said = found.sentence if found.by else f"{target} {found.sentence}"
-        then = f"{' and '.join(verdict.then)} writes it" if verdict.then else "it is taken as it is"
+        written = f"{together(verdict.then)} writes it"
+        then = written if verdict.then else f"{target} takes it"
         hint = f"{facts_text(verdict.facts)}, with which {then}"
         return note(head, said, hints=(hint, *cures(found.rows)))
     head = f"no way: {target}, {verdict.op} {nodes}"
@@ -343,9 +355,12 @@ def tries(target: str, found: Opening, verdicts: Sequence[NodeVerdict]) -> tuple
     return (*(line.removeprefix("try: ") for line in lines), *hints)
 
 
-def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict]) -> str:
-    """What to add to the request, and how many of the nodes without a way that settles."""
-    lines = _batch_lines(target, found, [one for one in verdicts if one.open_batches])
+def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict], of: str = "") -> str:
+    """What to add to the request, and how many of the nodes without a way that settles.
+
+    `of` is 'rewrite ' where another verb says so, in front of options that it does not have.
+    """
+    lines = _batch_lines(target, found, [one for one in verdicts if one.open_batches], of)
     batch_alone = bool(lines and found.facts) and all(fact == 1 for _, fact in found.facts)
     if batch_alone and found.settled == found.stuck:
         return paragraph(map(visible, lines))
@@ -353,13 +368,13 @@ def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict]) -
         lines.append(f"try: {facts_text(found.facts)} settles {_of(found.settled, found.stuck)}")
     if found.granted:
         lines.append(
-            "try: --allow-unknown, which takes for granted what is not known of "
+            f"try: {of}--allow-unknown, which takes for granted what is not known of "
             f"{target}, settles {_of(found.granted, found.stuck)}"
         )
     return paragraph(visible(line) for line in lines)
 
 
-def _batch_lines(target: str, opening: Opening, found: Sequence[NodeVerdict]) -> list[str]:
+def _batch_lines(target: str, opening: Opening, found: Sequence[NodeVerdict], of: str) -> list[str]:
     """One sentence for all nodes that wait for the batch, and one for those that it does not help.
 
     Of a batch that no dimension is, what is in front loses it: where the option does not settle
@@ -378,7 +393,7 @@ def _batch_lines(target: str, opening: Opening, found: Sequence[NodeVerdict]) ->
     if lost:
         lines.append(
             f"Behind {' and '.join(lost)} the batch size is not known; {target} {take} only 1, "
-            "which --allow-unknown takes for granted."
+            f"which {of}--allow-unknown takes for granted."
         )
     return lines
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from onnxpad.errors import either
 from onnxpad.geometry.budgets import PLANNED
 
 
@@ -135,13 +136,6 @@ def note(head: str, reason: str, *, read: str = "", hints: Sequence[str] = ()) -
     if hints:
         lines.append(visible(f"  try     {either(hints)}"))
     return "\n".join(lines)
-
-
-def either(choices: Sequence[str]) -> str:
-    """'a', 'a or b', 'a, b, or c'."""
-    if len(choices) < 3:
-        return " or ".join(choices)
-    return ", ".join(choices[:-1]) + f", or {choices[-1]}"
 
 
 def bytes_text(count: int) -> str:

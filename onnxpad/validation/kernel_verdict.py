@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import LimitMet, headline
 from onnxpad.geometry.size import Symbol
+from onnxpad.geometry.size_fact import SizeFact
 from onnxpad.model.comparing.pieces import ambiguous_nodes, chosen
 from onnxpad.model.comparing.random_nodes import random_nodes
 from onnxpad.model.graph.nodes import every_node
@@ -175,10 +176,9 @@ def _fixing(types: Mapping[str, Type]) -> dict[str, int]:
     for type_ in types.values():
         for axis, size in enumerate(type_.dims or ()):
             if isinstance(size, Symbol):
-                step = size.modulus
-                most = step * max(1, _EXAMPLE // step) + size.residue
-                fewest = size.residue or step
-                sizes.setdefault(size.name, most if axis or len(type_.dims or ()) == 1 else fewest)
+                about = _EXAMPLE if axis or len(type_.dims or ()) == 1 else 1
+                fact = SizeFact(size.modulus, size.residue)
+                sizes.setdefault(size.name, fact.near(about))
     return sizes
 
 

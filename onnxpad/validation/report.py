@@ -8,7 +8,7 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any, Literal, TypeVar
 
-from onnxpad.errors import larger_text
+from onnxpad.errors import either, larger_text
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.proof import Counterexample, Proved
 from onnxpad.reports import InNotebooks
@@ -234,7 +234,7 @@ class Validation(InNotebooks):
     def __str__(self) -> str:
         """'rounding: why; try ...'."""
         return f"{self.verdict}: {self.reason}" + (
-            f"; try {' or '.join(self.hints)}" if self.hints else ""
+            f"; try {either(self.hints)}" if self.hints else ""
         )
 
     @property

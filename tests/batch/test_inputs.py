@@ -125,3 +125,16 @@ def test_pairs_go_by_their_places(folder: Path) -> None:
     ]
     with pytest.raises(RequestError, match="has no file"):
         pairs("empty", "empty")
+
+
+def test_a_folder_in_the_other_one_is_none_of_its_models(tmp_path: Path) -> None:
+    """As rewrite leaves its own output out: 'rewrite . -o out', then 'validate . out'."""
+    (tmp_path / "out" / "sub").mkdir(parents=True)
+    (tmp_path / "sub").mkdir()
+    for place in ("a.onnx", "sub/b.onnx"):
+        (tmp_path / place).touch()
+        (tmp_path / "out" / place).touch()
+    whole, part = str(tmp_path), str(tmp_path / "out")
+    wanted = [(f"{whole}/{place}", f"{part}/{place}") for place in ("a.onnx", "sub/b.onnx")]
+    assert pairs(whole, part) == wanted
+    assert pairs(part, whole) == [(second, first) for first, second in wanted]

@@ -4,6 +4,7 @@ import numpy as np
 import onnx
 import pytest
 
+from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
 from tests.models.tiny import (
     X5,
     X6,
@@ -76,7 +77,7 @@ def test_row_05_same_upper_stride_2_of_any_size() -> None:
     assert skip.reason == (
         "SAME_UPPER with kernel 3 needs the size of axis 2 (which is 'H', stride 2)"
     )
-    assert skip.hints == ("--dim 'H=640'", "--dim 'H%2=0'", "--pass runtime-pads")
+    assert skip.hints == ("--dim 'H=640'", "--dim 'H%2=0'", RUN_TIME)
     assert pads(rewritten(model, EXPLICIT, X6, X8, dims={"H": "%2==0"})) == [0, 1]
     assert pads(rewritten(model, "runtime-pads", X5, X6, X8)) == [0, 0]
 

@@ -108,7 +108,7 @@ def test_a_model_of_which_nothing_is_known_is_not_called_fine(
     assert run(["rewrite", one, "--target", "ncnn", "-o", str(tmp_path / "out.onnx")]) == 0
     capsys.readouterr()
     assert run(["inspect", one, "--target", "ncnn", "--dim", "N=1"]) == 0
-    assert "target ncnn: takes 1 of 1" in capsys.readouterr().out
+    assert "target ncnn 20261020: takes 1 of 1" in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("folder")

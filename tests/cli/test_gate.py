@@ -224,7 +224,9 @@ def test_a_model_that_cannot_be_read_leaves_the_baseline_alone(
     broken.write_bytes(b"\x00none")
     line = ("--target", "opencv", "--baseline", baseline, "--write-baseline")
     assert exits(SAME, broken, *line) == 2
-    assert f"nothing written to {baseline}" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert f"nothing written to {baseline}" in said
+    assert "  try     mend that model, or name the others alone\n" in said
     assert not baseline.exists()
 
 

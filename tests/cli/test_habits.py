@@ -76,7 +76,7 @@ def test_with_a_target_its_verdict_comes_first_and_the_next_command_works(
     monkeypatch.chdir(tmp_path)
     assert run(["inspect", str(DYNAMIC), "--target", "cv2"]) == 1
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "target opencv: takes 10, miscomputes 2 of 12 operators that can pad"
+    assert lines[0] == "target opencv 5.0: takes 10, miscomputes 2 of 12 operators that can pad"
     command = next(line for line in lines if line.startswith("next: ")).partition("onnxpad ")[2]
     words = [word.strip("'") for word in command.replace("OUT", "out.onnx").split()]
     assert run(words) == 0

@@ -209,6 +209,16 @@ def test_odd_but_likely_commands_are_told_what_is_meant(
         ("inspect m.onnx --dim h>=32", "cannot read 'h>=32': expected NAME=SIZE or"),
         ("inspect m.onnx --dim h=32", "no dimension is called 'h': every size is fixed\n"),
         ("retarget m.onnx --check --plan ref.npz", "is no JSON: it is no text\n"),
-        ("port m.onnx --as torch", "did you mean 'pytorch'?"),
+        ("port m.onnx --as pytorsh", "did you mean 'pytorch'?"),
+        ("inspect m.onnx --target torch", "onnx2torch loads models into it"),
+        ("rewrite m.onnx -o o.onnx --target tf", "tflite loads models into it"),
+        ("inspect m.onnx --target Keras", "onnx2keras or tflite load models into it"),
+        ("inspect m.onnx --target", "'--target' needs a runtime, such as --target opencv\n"),
+        ("inspect m.onnx --target", "  try     onnxpad explain targets\n"),
+        ("rewrite m.onnx --pass", "'--pass' needs a pass, such as --pass explicit-pads\n"),
+        ("retarget m.onnx --to", "'--to' needs a framework, such as --to pytorch\n"),
+        ("rewrite m.onnx -o", "'-o' needs a file, such as -o out.onnx\n"),
+        ("inspect m.onnx --dim", "'--dim' needs a fact, such as --dim 'height%32=0'\n"),
+        ("inspect m.onnx --baseline", "  try     onnxpad inspect --help\n"),
     ):
         assert meant in said_by(capsys, *line.split()), line

@@ -95,7 +95,7 @@ def test_plain_words_reach_the_framework_s_own(
         ([*SAME, "--compare", "pytorch", "--as", "pytorch"], "--as writes one layer"),
         ([*SAME, "--compare", "pytorch padding"], "cannot read 'padding'"),
         ([*SAME, "--compare", "pytorsh"], "did you mean 'pytorch'"),
-        ([*SAME, "--as", "torch"], "no code is written for 'torch'; did you mean 'pytorch'"),
+        ([*SAME, "--as", "pytorsh"], "no code is written for 'pytorsh'; did you mean 'pytorch'"),
         ([*POOL, "--dilation", "2"], "caffe max_pool has no dilation"),
         ([*POOL, "--weight", "1,1,3,3"], "a pool has no weight"),
         (["resolve", "tf", "conv", "--input", "1,3,8,8", "--kernel", "0"], "the kernel is 0"),

@@ -47,7 +47,7 @@ def test_a_verdict_says_how_well_it_is_known(capsys: Captured) -> None:
     assert run(["inspect", str(STRINGS), "--target", "tensorrt", "--target", "tvm"]) == 0
     shown = capsys.readouterr().out
     assert "target tensorrt: takes 6 of 6 operators that can pad (read in source, not run)" in shown
-    assert "target tvm: takes 6 of 6 operators that can pad\n" in shown
+    assert "target tvm 0.27: takes 6 of 6 operators that can pad\n" in shown
 
 
 def test_only_what_is_taken_is_said_to_be_read(capsys: Captured) -> None:

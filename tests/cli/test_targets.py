@@ -31,8 +31,8 @@ def save(folder: Path, text: str) -> Path:
 def test_inspect_says_what_a_target_does_and_exits_with_1(capsys: Captured) -> None:
     assert run(["inspect", str(STRINGS), "--target", "opencv", "--target", "tvm"]) == 1
     shown = capsys.readouterr().out
-    assert "target opencv: takes 4, miscomputes 2 of 6 operators that can pad\n" in shown
-    assert "target tvm: takes 6 of 6 operators that can pad\n" in shown
+    assert "target opencv 5.0: takes 4, miscomputes 2 of 6 operators that can pad\n" in shown
+    assert "target tvm 0.27: takes 6 of 6 operators that can pad\n" in shown
     assert "explicit-pads" in shown
     assert "evidence: measured: opencv-python-headless 5.0.0.93" in shown
 

@@ -7,6 +7,7 @@ import pytest
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.retargeting import retarget
 from onnxpad.show.diagnoses import diagnosis_text
+from onnxpad.show.pages.diagnoses import diagnosis_page
 from tests.diagnosis.damaged_networks import Case, case
 from tests.retargeting.running import outputs, relative
 
@@ -37,5 +38,7 @@ def test_what_is_not_found_says_what_would_settle_it() -> None:
     assert (found.explained, found.cause) == (False, Cause.UNKNOWN)
     assert not found.plan.entries
     assert found.settles.startswith("save what the framework computes for 'n")
-    told = diagnosis_text(found, command="onnxpad diagnose m.onnx --data r.npz")
-    assert f"to settle it: {found.settles}, then type: onnxpad diagnose m.onnx" in told
+    command = "onnxpad diagnose m.onnx --data r.npz"
+    line = f"to settle it: {found.settles}, then type: {command}"
+    assert f"\n{line}\n" in diagnosis_text(found, command=command)
+    assert line in diagnosis_page(found, "m.onnx", None, command).lines

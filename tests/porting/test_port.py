@@ -72,7 +72,7 @@ def test_what_is_no_layer_is_said(capsys: Captured) -> None:
     assert (
         "# not ported: QLinearConv is no layer that is worked out here" in capsys.readouterr().out
     )
-    assert run(["port", model, "--as", "keras"]) == 2
+    assert run(["port", model, "--as", "caffe"]) == 2
     assert "it is one of 'pytorch', 'tensorflow'" in capsys.readouterr().err
 
 

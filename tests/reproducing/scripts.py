@@ -106,4 +106,4 @@ def ran(found: Reproducer, runtime: Runtime, folder: Path) -> Ran:
         return Ran("not understood", said)  # a type of elements that the script has no name for
     if done.returncode < 0:
         return Ran("crash", f"signal {-done.returncode}; {said}")
-    return Ran("wrong" if "and should be" in done.stderr else "refused", said)
+    return Ran("wrong" if "should be" in done.stderr else "refused", said)

@@ -51,9 +51,17 @@ def test_what_cannot_be_written_says_so() -> None:
     wrapped = resolve("pytorch", "conv", **CONV, padding=3, padding_mode="circular")
     with pytest.raises(RequestError, match=r"tf\.pad has no mode for wrap"):
         code_of(wrapped, "tensorflow")
-    with pytest.raises(RequestError, match="no code is written for 'torch'"):
-        code_of(wrapped, "torch")
+    with pytest.raises(RequestError, match="no code is written for 'caffe'"):
+        code_of(wrapped, "caffe")
     assert languages() == ("pytorch", "tensorflow")
+
+
+@pytest.mark.parametrize(
+    ("called", "language"), [("torch", "pytorch"), ("TF", "tensorflow"), ("keras", "tensorflow")]
+)
+def test_habit_words_are_languages(called: str, language: str) -> None:
+    layer = resolve("pytorch", "conv", **CONV)
+    assert code_of(layer, called) == code_of(layer, language)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")

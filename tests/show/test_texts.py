@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from onnxpad.cli import without_quotes
-from onnxpad.errors import counted
+from onnxpad.errors import counted, either, together
 from onnxpad.inspection import inspect
 from onnxpad.reports import json_line
 from onnxpad.retargeting import retarget
@@ -22,7 +22,6 @@ from onnxpad.show.tables import Terminal
 from onnxpad.show.validations import validation_text
 from onnxpad.show.wording import (
     bytes_text,
-    either,
     input_text,
     note,
     pads_text,
@@ -57,6 +56,11 @@ def test_small_words() -> None:
     assert either(["a"]) == "a"
     assert either(["a", "b"]) == "a or b"
     assert either(["a", "b", "c"]) == "a, b, or c"
+    assert either(["a, with which b", "c"]) == "a, with which b; or c"
+    assert either(["a", "b or c", "d"]) == "a; b or c; or d"
+    assert either([]) == together([]) == ""
+    assert together(["a", "b"]) == "a and b"
+    assert together(["a, and b", "c"]) == "a, and b; and c"
     assert counted(1, "pass", "passes") == "1 pass"
     assert counted(2, "pass", "passes") == "2 passes"
 
@@ -74,7 +78,8 @@ def test_a_skip_as_it_is_printed() -> None:
         "skip: explicit-pads, Conv 'conv': SAME_UPPER with kernel 3 needs the size of axis 2 "
         "(which is 'height', stride 2)\n"
         "  input   x [1, 1, height], kernel 3, stride 2\n"
-        "  try     --dim 'height=640', --dim 'height%2=0', or --pass runtime-pads\n"
+        "  try     --dim 'height=640', --dim 'height%2=0', or --pass runtime-pads for "
+        "runtimes that take computed pads\n"
         "m.onnx -> out.onnx: 0 nodes rewritten, 1 skipped\n"
         "nothing was changed\n"
     )
@@ -155,7 +160,7 @@ def test_an_inspection_as_it_is_printed() -> None:
     text = inspection_text(inspect(MODELS / "t_same_string_ts.onnx"), model="my model.onnx")
     lines = text.splitlines()
     assert lines[:5] == [
-        "pytorch 2.13.0, opset 13, 10 nodes, input input [1, 3, 24, 31]",
+        "pytorch 2.13.0, opset 13, 10 nodes, input 'input' [1, 3, 24, 31]",
         "6 operators can pad, 5 do, 1 adds no cell, 6 with auto_pad, 3 asymmetric, 2 traps",
         (
             "trap: same-with-dilation, Conv '/f/f.2/Conv' and 1 more: onnxruntime refuses to run "

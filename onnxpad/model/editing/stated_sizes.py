@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from onnxpad.errors import OnnxpadError
+from onnxpad.geometry.size_fact import SizeFact, Told
 from onnxpad.model.editing.script import Edit, FixSize, SetMetadata
 from onnxpad.model.opened import Model
 from onnxpad.model.shapes.recorded_facts import HOLDS_WHERE
-from onnxpad.model.shapes.size_fact import SizeFact, Told
 
 Facts = Mapping[str, Told]
 

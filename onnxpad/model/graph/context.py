@@ -179,6 +179,28 @@ class Context:
         names = {True: "then_branch", False: "else_branch"}
         return None if holds is None else self.bodies.get((node.key, names[holds]))
 
+    def in_branch(self, node: Node, name: str) -> tuple[Context, str] | None:
+        """The result of the branch that an If runs, where it is known, that is its `name`."""
+        body = self.branch(node) if node.op_type == "If" else None
+        return None if body is None else (body, given_by(body, node.outputs.index(name)))
+
+    def around_branch(self, name: str) -> tuple[Context, str] | None:
+        """What an If whose condition is known calls the result of this graph, which it runs."""
+        if not self.is_run or self.outer is None or self.scope.holder is None:
+            return None
+        results = enumerate(self.scope.holder.outputs)
+        found = next((one for at, one in results if one and given_by(self, at) == name), "")
+        return (self.outer, found) if found else None
+
+    @property
+    def is_run(self) -> bool:
+        """Whether this is the branch that an If runs, where that is known."""
+        holder = self.scope.holder
+        if self.outer is None or holder is None or holder.op_type != "If":
+            return False
+        body = self.outer.branch(holder)
+        return body is not None and body.scope is self.scope
+
     def constant_tensor(self, name: str) -> TensorProto | AttributeProto | None:
         """Where the value of a constant stands: an initializer or a Constant's attribute.
 
@@ -416,6 +438,12 @@ def given_by(body: Context, output: int) -> str:
     proto = body.scope.proto
     known = isinstance(proto, GraphProto) and output < len(proto.output)
     return str(proto.output[output].name) if known else ""
+
+
+def branches_giving(context: Context, node: Node, name: str) -> list[tuple[Context, str]]:
+    """The results of both branches of an If that are its result `name`, each with its graph."""
+    bodies = [body for (key, _), body in context.bodies.items() if key == node.key]
+    return [(body, given_by(body, node.outputs.index(name))) for body in bodies]
 
 
 def condition(context: Context, node: Node) -> bool | None:

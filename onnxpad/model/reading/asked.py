@@ -10,6 +10,7 @@ from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import data_position, hands_on
+from onnxpad.model.reading.pads import read_pad
 from onnxpad.model.reading.quantised import zero_fill
 from onnxpad.padding.chain import Shape
 from onnxpad.padding.fills import Fill
@@ -74,3 +75,7 @@ class _Seen:
 
     def zero_point(self, node: Neighbour) -> Fill:
         return zero_fill(self._context, cast(Node, node))
+
+    def fill(self, node: Neighbour) -> Fill | None:
+        step = read_pad(self._context, cast(Node, node), None)
+        return step.fill if step.mode == "constant" else None

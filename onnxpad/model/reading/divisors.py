@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import zip_longest
 from math import lcm
@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import Symbol
+from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact, Told
 from onnxpad.model.graph.context import Context
 from onnxpad.model.reading.survey import Survey
-from onnxpad.model.shapes.size_fact import SizeFact, Told
 from onnxpad.padding.chain import Chain, Unclear
+from onnxpad.padding.effective_pads import numbers_text, rests_text
 from onnxpad.padding.operators import Kind
 
 _IMAGES = 64
@@ -31,15 +32,19 @@ class Settling(NamedTuple):
     `facts` are those that are not known of the model already.
     """
 
-    facts: tuple[tuple[str, Told], ...]
+    facts: tuple[tuple[str, SizeFact], ...]
     survey: Survey
 
-    @property
-    def multiples(self) -> tuple[tuple[str, int], ...]:
-        """The facts as numbers that the dimensions are multiples of; () where one leaves a rest."""
-        found = [(name, SizeFact.read(name, told)) for name, told in self.facts]
-        rests = any(fact.rest for _, fact in found)
-        return () if rests else tuple((name, fact.divisor) for name, fact in found)
+    def hints(self, chain: Chain, before: Sequence[str]) -> tuple[str, ...]:
+        """What to try at this chain beside `before`, where sizes agree with the facts."""
+        known = {name: SizeFact.read(name, told) for name, told in self.survey.facts.items()}
+        numbers = {
+            hint: numbers_text([(root, known.get(root, NOTHING_KNOWN)) for root in one.roots])
+            for one in _hanging(chain)
+            for hint in one.hints
+            if hint.startswith("--dim")
+        }
+        return (*(numbers.get(hint, hint) for hint in before), rests_text(self.facts))
 
 
 def settling_facts(survey: Survey) -> Settling | None:
@@ -80,10 +85,8 @@ def strengthened(facts: Mapping[str, Told], divisors: Mapping[str, int]) -> dict
     """
     found: dict[str, Told] = {}
     for root, divisor in divisors.items():
-        own = SizeFact.read(root, facts[root]) if root in facts else SizeFact(1, 0)
-        if own.number is None and own.divisor % divisor:
-            whole = lcm(own.divisor, divisor)
-            both = own.and_also(SizeFact(divisor, 0)) or SizeFact(whole, own.rest)
+        own = SizeFact.read(root, facts[root]) if root in facts else NOTHING_KNOWN
+        if (both := own.stronger(divisor)) != own:
             found[root] = both.told
     return found
 
@@ -139,7 +142,9 @@ def _smallest(survey: Survey, left: int, divisors: dict[str, int], known: Survey
             if smaller is None or _count(smaller) > left:
                 break
             divisors, known = fewer, smaller
-    return Settling(tuple(strengthened(survey.facts, divisors).items()), known)
+    said = strengthened(survey.facts, divisors)
+    facts = ((root, SizeFact.read(root, told)) for root, told in said.items())
+    return Settling(tuple(facts), known)
 
 
 def _primes(number: int) -> Iterator[int]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from onnxpad.geometry.budgets import IN_A_ROW
 from onnxpad.model.graph.attributes import Value
-from onnxpad.model.graph.context import Context, is_stored
+from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.model_inputs import behind_window
 from onnxpad.model.graph.nodes import Node
@@ -203,6 +203,9 @@ _FAR = 8
 _SEEN_THROUGH = CROSSABLE | MAY_VANISH
 
 
+_HOLDS_PADS = frozenset({"If", "Pad"})
+
+
 def behind_pads(document: Document) -> set[str]:
     """The tensors in front of which a Pad may be seen; names of all scopes together.
 
@@ -214,7 +217,7 @@ def behind_pads(document: Document) -> set[str]:
             found.update(scope.inputs)
         for node in scope.ordered():
             hands_on = node.op_type in _SEEN_THROUGH and not found.isdisjoint(node.inputs)
-            if hands_on or node.op_type == "Pad" or document.function(node) is not None:
+            if hands_on or node.op_type in _HOLDS_PADS or document.function(node) is not None:
                 found.update(node.outputs)
     return found - {""}
 
@@ -300,26 +303,20 @@ _WINDOWS = frozenset(["AveragePool", "Conv", "ConvTranspose", "GlobalAveragePool
 def follows_window(context: Context, name: str) -> bool:
     """Whether a convolution or a pool makes a tensor, maybe through other operators.
 
-    Of an If whose condition is stored, which onnxruntime replaces by a branch, one in a branch.
+    Of an If whose condition is known, which onnxruntime replaces by a branch, one in that branch.
     """
-    waiting = [(context.scope, name)]
     for _ in range(_FAR):
-        if not waiting:
-            return False
-        scope, name = waiting.pop()
-        maker = scope.producers.get(name)
-        if maker is None:
-            if behind_window(context, name):
-                return True
+        maker = context.scope.producers.get(name)
+        if maker is None and context.outer is not None and context.is_run:
+            context = context.outer
+        elif maker is None:
+            return behind_window(context, name)
         elif maker.op_type in _WINDOWS:
             return True
-        elif maker.op_type == "If" and scope is context.scope:
-            if is_stored(context, maker.inputs[0]):
-                place = list(maker.outputs).index(name)
-                bodies = (body for _, body in scope.children.get(maker.key, ()))
-                waiting += [(body, body.proto.output[place].name) for body in bodies]
+        elif (inside := context.in_branch(maker, name)) is not None:
+            context, name = inside
         elif maker.inputs:
-            waiting.append((scope, maker.inputs[0]))
+            name = maker.inputs[0]
     return False
 
 
@@ -365,6 +362,7 @@ def _behind_more(context: Context, path: Path, rank: int, last: Node | None) -> 
         return None
     crossed = f"{last.op_type} '{last.name or path.source}'" if last else "the call"
     where = f"in front of {crossed}" if last else "outside the function"
+    where = f"inside {crossed}" if last and last.op_type == "If" else where
     step = read_pad(*found, rank)
     name = found[1].name or found[1].outputs[0]
     return replace(_beyond_reach(step, f"the Pad '{name}' stands {where}"), crossed=(crossed,))

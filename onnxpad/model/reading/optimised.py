@@ -60,7 +60,7 @@ def made_by(context: Context | None, name: str) -> tuple[Context, Node] | None:
     """What makes a tensor in the eyes of the optimiser, with the context that it stands in.
 
     For what a function is given that is at its call; a body of If is read as if inlined, which
-    happens where its condition is constant.
+    happens where its condition is constant. So is what such an If gives, its branch's result.
     """
     for _ in range(IN_A_ROW):
         if context is None:
@@ -70,6 +70,8 @@ def made_by(context: Context | None, name: str) -> tuple[Context, Node] | None:
             context, name = _around(context, name)
         elif vanishes(context, maker):
             name = maker.inputs[data_position(context, maker)]
+        elif (inside := context.in_branch(maker, name)) is not None:
+            context, name = inside
         else:
             return context, maker
     return None

@@ -29,7 +29,8 @@ class _Tensor(NamedTuple):
 def readers_behind(context: Context, name: str) -> Iterator[tuple[Context, Node]]:
     """What reads a tensor, behind operators that hand it on and further Pads that write 0.
 
-    In bodies and functions as well, and behind the calls of a function whose result it is.
+    In bodies and functions as well, and behind the calls of a function whose result it is, or the
+    If whose branch gives it, where its condition is known.
     """
     pending = [_Tensor(context, name)]
     for tensor in pending:
@@ -38,6 +39,8 @@ def readers_behind(context: Context, name: str) -> Iterator[tuple[Context, Node]
             continue
         if isinstance(tensor.context.scope.proto, FunctionProto):
             pending += _results(tensor, context)
+        elif (outside := tensor.context.around_branch(tensor.name)) is not None:
+            pending.append(_Tensor(*outside))
         direct = list(_direct(tensor.context, tensor.name))
         for inner, reader in direct:
             here = _Tensor(inner, tensor.name)

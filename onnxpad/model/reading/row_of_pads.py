@@ -72,7 +72,7 @@ def row_in_front(
             break
         readers = max(readers, _readers(reached, gone) - _twins(*reading).made_one)
         maker = reached.context.scope.producers.get(reached.name)
-        if maker is None or reached.context.document.function(maker) is not None:
+        if maker is None or _holds_graph(reached.context, maker):
             outer = _outside(reached, maker)
             call = reached.context.call
             if outer is not None and call is not None and outer.context is reached.context.caller:
@@ -96,8 +96,13 @@ def _ends(context: Context, name: str) -> bool:
     maker = context.scope.producers.get(name)
     if maker is None:
         return name in context.scope.initializers
-    is_call = context.document.function(maker) is not None
-    return not (is_call or is_pad(maker) or vanishes(context, maker))
+    return not (_holds_graph(context, maker) or is_pad(maker) or vanishes(context, maker))
+
+
+def _holds_graph(context: Context, node: Node) -> bool:
+    """Whether it calls a local function, or is an If whose branch is known."""
+    is_known_if = node.op_type == "If" and context.branch(node) is not None
+    return is_known_if or context.document.function(node) is not None
 
 
 def _entry(reached: _Reached, pad: Node, rank: int) -> InFront:
@@ -210,6 +215,8 @@ def _outside(reached: _Reached, maker: Node | None) -> _Reached | None:
     """Where a tensor comes from that no plain node of the scope makes."""
     context, name = reached.context, reached.name
     scope = context.scope
+    if maker is not None and (inside := context.in_branch(maker, name)) is not None:
+        return reached._replace(context=inside[0], name=inside[1], idle_uses=0)
     if maker is not None:
         return _inside_function(reached, maker)
     if name in scope.initializers:

@@ -10,9 +10,9 @@ from onnx import TypeProto
 
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.budgets import LARGEST_SIZE, LONGEST_NAME
-from onnxpad.geometry.size import Size, Symbol
+from onnxpad.geometry.size import Size, Symbol, stated_size
+from onnxpad.geometry.size_fact import SizeFact, Told
 from onnxpad.model.graph.types import UNKNOWN, Type, dtype_name
-from onnxpad.model.shapes.size_fact import SizeFact, Told
 
 
 def linear_terms(text: str) -> tuple[int, str, int] | None:
@@ -108,7 +108,7 @@ class Dimensions:
         if root:
             self.roots.add(name)
         if name in self._facts:
-            return self._facts[name].size(name)
+            return stated_size(name, self._facts[name])
         if (linear := linear_terms(name)) is not None:
             return self._linear_size(name, *linear)
         return Symbol(name, root=name if name in self.roots else None)
@@ -116,7 +116,7 @@ class Dimensions:
     def _linear_size(self, name: str, factor: int, unknown: str, offset: int) -> Size:
         self.names.add(unknown)
         fact = self._facts.get(unknown)
-        inner = fact.size(unknown) if fact else Symbol(unknown)
+        inner = stated_size(unknown, fact) if fact else Symbol(unknown)
         if isinstance(inner, int):
             return factor * inner + offset
         modulus = inner.modulus * factor

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError
+from onnxpad.geometry.size_fact import SizeFact, Told
 from onnxpad.model.shapes.dimensions import linear_terms
-from onnxpad.model.shapes.size_fact import SizeFact, Told
 
 HOLDS_WHERE = "onnxpad.holds_where"
 """The key of a model's metadata under which stands what no type of an input can say."""

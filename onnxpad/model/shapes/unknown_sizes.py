@@ -13,10 +13,9 @@ from onnxpad.model.graph.constant_folding import FOLDABLE, fold, shape_of
 from onnxpad.model.graph.context import Context, given_by, valued_inputs
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Hanging
-from onnxpad.padding.effective_pads import facts_text
+from onnxpad.padding.effective_pads import numbers_text
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
-_EXAMPLE = 640
 _MOST_PICKS = 64
 _PICKS = frozenset({"Gather", "Slice", "Split", "Squeeze", "Unsqueeze", "Reshape", "Identity"})
 
@@ -32,12 +31,11 @@ def why_unknown(context: Context, name: str) -> Hanging:
     reasons = dict.fromkeys(
         f"axis {axis} of '{tensor}' ({_which(size)})" for tensor, axis, size in parts
     )
-    roots = [size.root if isinstance(size, Symbol) else None for _, _, size in parts]
     reason = f"computed from the size of {' and '.join(reasons)}"
-    named = tuple(dict.fromkeys(filter(None, roots)))
-    if None in roots:
-        return Hanging(reason, ("give the model's inputs fixed sizes",), named)
-    return Hanging(reason, (facts_text([(root, _EXAMPLE) for root in named]),), named)
+    stated = {one.root: one.stated for _, _, one in parts if isinstance(one, Symbol) and one.root}
+    if any(not isinstance(one, Symbol) or not one.root for _, _, one in parts):
+        return Hanging(reason, ("give the model's inputs fixed sizes",), tuple(stated))
+    return Hanging(reason, (numbers_text(tuple(stated.items())),), tuple(stated))
 
 
 def lost_at(context: Context, name: str, axis: int) -> str:
@@ -47,7 +45,7 @@ def lost_at(context: Context, name: str, axis: int) -> str:
         seen.add((context.scope.id, name))
         inside = _maker_of(context, name)
         if inside is None:
-            return f"input '{name}', which has no shape"
+            return f"input '{name}', which has no shape,"
         maker = inside.scope.producers[name]
         open_ones = [read for read in maker.inputs[:1] if not _tells(inside, read, axis)]
         if not open_ones:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from onnxpad.geometry.size import residue
-from onnxpad.model.graph.context import Context, is_stored
-from onnxpad.model.graph.nodes import Node, named_bodies
+from onnxpad.model.graph.context import Context, branches_giving, is_stored
+from onnxpad.model.graph.inlined import as_written, inlined
+from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import dtype_name
 from onnxpad.model.reading.asked import seen_from
 from onnxpad.model.reading.survey import Survey
@@ -21,6 +22,7 @@ from onnxpad.runtimes.conditions.companions import (
     ACTIVATED_TWICE,
     ANYWHERE,
     BENT_VOLUMES,
+    BLOCKED_BRANCH,
     BLOCKED_NORMS,
     BRANCH,
     BYTES_BY_FOUR,
@@ -77,39 +79,58 @@ _FAR = 8
 """Operators that are looked at in front of a node."""
 _WORD = 4
 """Bytes in a word."""
+_BLOCKED = ("Conv", "ConvTranspose", "MaxPool", "AveragePool")
+_KEEPS_LAYOUT = (*_BENT, *_RECTIFIERS, "Abs", "Identity", "LeakyRelu", "Neg", "Pad", "Slice")
+_WANTS_LAYOUT = (
+    *("Add", "Concat", "Div", "Flatten", "Max", "Min", "Mul", "Pow", "Reshape", "Squeeze", "Sub"),
+    *("Transpose", "Unsqueeze"),
+)
 _WITH_CONSTANTS = ("Add", "Sub", "Mul", "Div")
 
 
 def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node, str, Judgement]]:
-    """Nodes that the target fails for what they are, each with the name of what that is."""
-    opsets = {context.scope.opset for context in survey.contexts}
-    failing = {
-        (name, opset): found
+    """Nodes that the target fails for what they are, each with the name of what that is.
+
+    One that puts the branches of constant Ifs in their places is asked about the graph as it is
+    then: what stands in a branch and what stands around the If are neighbours there.
+    """
+    for see in (as_written, inlined):
+        failing = _failing(survey, target, inlines=see is inlined)
+        for context, given in see(survey.contexts) if failing else ():
+            nodes = list(context.scope.ordered())
+            slides = any(node.op_type in WINDOWS for node in nodes)
+            unnamed = unshaped(context)
+            for node in nodes:
+                of_shapes = () if unnamed.isdisjoint((*node.inputs, *node.outputs)) else UNSHAPED
+                for name in (*of_shapes, *_names(context, node, slides=slides)):
+                    if (name, context.scope.opset) in failing:
+                        yield *given[node.key], name, failing[name, context.scope.opset]
+
+
+def _failing(
+    survey: Survey, target: Target, *, inlines: bool
+) -> Mapping[tuple[str, int], Judgement]:
+    """What the target, or a part of it that inlines or does not, fails in the model's opsets."""
+    parts = [one for one in target.parts or (target,) if one.inlines is inlines]
+    return {
+        (name, opset): judge_plain(target, name, opset)
         for name in ANYWHERE
-        for opset in opsets
-        if (found := judge_plain(target, name, opset)).answer.fails
+        for opset in {context.scope.opset for context in survey.contexts}
+        if any(judge_plain(one, name, opset).answer.fails for one in parts)
     }
-    for context in survey.contexts if failing else ():
-        nodes = list(context.scope.ordered())
-        slides = any(node.op_type in WINDOWS for node in nodes)
-        unshaped = frozenset(_unshaped(context))
-        for node in nodes:
-            of_shapes = () if unshaped.isdisjoint((*node.inputs, *node.outputs)) else UNSHAPED
-            for name in (*of_shapes, *_names(context, node, slides=slides)):
-                if (name, context.scope.opset) in failing:
-                    yield context, node, name, failing[name, context.scope.opset]
 
 
-def _unshaped(context: Context) -> Iterator[str]:
+def unshaped(context: Context) -> frozenset[str]:
     """Inputs and results of a graph that are declared as tensors without a shape, or as nothing."""
-    graph = context.scope.proto
-    declared: tuple[Any, ...] = (*graph.input, *graph.output)
-    for value in declared:
-        if isinstance(value, str):
-            return  # a function declares names alone
-        kind = value.type.WhichOneof("value")
-        if kind is None or (kind == "tensor_type" and not value.type.tensor_type.HasField("shape")):
-            yield value.name
+    if context.scope.is_function:
+        return frozenset()  # it declares names alone
+    graph: Any = context.scope.proto
+    return frozenset(
+        value.name
+        for value in (*graph.input, *graph.output)
+        if (kind := value.type.WhichOneof("value")) is None
+        or (kind == "tensor_type" and not value.type.tensor_type.HasField("shape"))
+    )
 
 
 def _names(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
@@ -130,6 +151,8 @@ def _plain_names(context: Context, node: Node, *, slides: bool) -> Iterator[str]
             yield COMPUTED_BRANCH[0]
     if any(_is_listed_bool(context, name) for name in node.inputs):
         yield STORED_BOOL[0]
+    if _wants_layout(context, node) and any(_is_blocked(context, name) for name in node.inputs):
+        yield BLOCKED_BRANCH[0]
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
     if node.op_type in _WITH_CONSTANTS:
@@ -138,6 +161,36 @@ def _plain_names(context: Context, node: Node, *, slides: bool) -> Iterator[str]
         yield from _second_activation(context, node)
     if node.op_type in _SAID_OF and node.inputs and node.outputs:
         yield from _SAID_OF[node.op_type](context, node)
+
+
+def _wants_layout(context: Context, node: Node) -> bool:
+    """Whether OpenCV runs it only on tensors as ONNX lays them out; a Pad of images on both."""
+    return node.op_type in _WANTS_LAYOUT or (
+        node.op_type == "Pad" and _axes(context, node) in (1, _VOLUME)
+    )
+
+
+def _is_blocked(context: Context, name: str) -> bool:
+    """Whether an If gives a tensor that OpenCV keeps as its convolutions and pools make it.
+
+    By 96 and 44 models in OpenCV 5: it knows of them by their layer, which an If is not.
+    """
+    waiting, behind = [(context, name)], False
+    for _ in range(_FAR):
+        if not waiting:
+            return False
+        context, name = waiting.pop()
+        maker = context.scope.producers.get(name)
+        if maker is None and context.outer is not None and not context.scope.is_function:
+            waiting.append((context.outer, name))
+        elif maker is not None and maker.op_type in BRANCH:
+            behind = True
+            waiting += branches_giving(context, maker, name)
+        elif maker is not None and maker.op_type in _KEEPS_LAYOUT:
+            waiting.append((context, maker.inputs[0]))
+        elif maker is not None and maker.op_type in _BLOCKED and behind:
+            return True
+    return False
 
 
 def _is_listed_bool(context: Context, name: str) -> bool:
@@ -170,10 +223,8 @@ def _arithmetic(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
     makers = [context.scope.producers.get(name) for name in _beside_constant(context, node)]
     if node.op_type in ("Add", "Sub") and any(
         maker is not None
-        and (
-            (maker.op_type == "Add" and _beside_constant(context, maker))
-            or _made_in_branch(context, maker, ()) == "Add"
-        )
+        and maker.op_type == "Add"
+        and _beside_constant(context, maker)
         and len(context.readers(maker.outputs[0])) == 1
         for maker in makers
     ):
@@ -392,7 +443,7 @@ def _second_activation(context: Context, node: Node) -> Iterator[str]:
         return
     folded = (*_WITH_CONSTANTS, "BatchNormalization", "Identity")
     maker = _maker_alone(context, first, folded)
-    if maker is None or "Conv" not in (maker.op_type, _made_in_branch(context, maker, folded)):
+    if maker is None or maker.op_type != "Conv":
         return
     low = context.constant(node.inputs[1]) if node.op_type == "Clip" and node.inputs[1:] else None
     from_zero = node.op_type == "Relu" or (low is not None and low.size == 1 and low.item() >= 0)
@@ -400,25 +451,6 @@ def _second_activation(context: Context, node: Node) -> Iterator[str]:
         return
     of_both = first.op_type in _FUSED and node.op_type in _FUSED
     yield (ACTIVATED_TWICE if of_both else MORE_ACTIVATED_TWICE)[0]
-
-
-def _made_in_branch(context: Context, node: Node, passed: tuple[str, ...]) -> str:
-    """What makes the result of an If of a constant: onnxruntime and onnxsim put the branch there.
-
-    `passed` are gone past; '' where that is nothing in the branch.
-    """
-    chosen = context.constant(node.inputs[0]) if node.op_type == "If" else None
-    if chosen is None or chosen.size != 1:
-        return ""
-    body = dict(named_bodies(node.proto))["then_branch" if chosen.item() else "else_branch"]
-    makers = {name: one for one in body.node for name in one.output}
-    name = body.output[0].name
-    for _ in range(_FAR):
-        maker = makers.get(name)
-        if maker is None or maker.op_type not in passed:
-            return "" if maker is None else maker.op_type
-        name = next((one for one in maker.input if one in makers), "")
-    return ""
 
 
 def _maker_alone(context: Context, node: Node, passed: tuple[str, ...]) -> Node | None:

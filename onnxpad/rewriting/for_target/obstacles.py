@@ -105,6 +105,15 @@ class Judge:
         self.allows_unknown = allows_unknown
         self._known: dict[int, tuple[Chain, Judgement]] = {}
 
+    def of(self, target: Target) -> Judge:
+        """The same for another target."""
+        return Judge(
+            target,
+            allows_unknown=self.allows_unknown,
+            assumes_sizes=self._assumes_sizes,
+            requires_device=self.requires_device,
+        )
+
     def knowing(self, *, assumes_sizes: bool) -> Judge:
         """The same for a model of which the user knows sizes, or of which the file says all."""
         return Judge(

@@ -10,10 +10,10 @@ from math import lcm
 from typing import NamedTuple
 
 from onnxpad.geometry.size import Symbol
+from onnxpad.geometry.size_fact import Told
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.reading.divisors import settling_facts, strengthened, with_facts
 from onnxpad.model.reading.survey import Survey
-from onnxpad.model.shapes.size_fact import SizeFact, Told
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import effective_pads, settling
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening
@@ -24,12 +24,12 @@ _ROUNDS = 4
 
 
 class Tried(NamedTuple):
-    """What a rewrite comes to that is told more: nodes that are left, and the ways of others.
+    """What a rewrite comes to that is told more: nodes that are left, why, and the ways of others.
 
     `writes` says that it writes the model.
     """
 
-    left: frozenset[Address]
+    left: Mapping[Address, str]
     ways: Mapping[Address, tuple[str, ...]]
     writes: bool
 
@@ -50,9 +50,9 @@ def opening(survey: Survey, found: Sequence[NodeVerdict], trying: Try) -> Openin
             continue
         known.append(facts)
         tried = trying(facts)
-        if tried is None or not tried.left <= stuck:
+        if tried is None or not tried.left.keys() <= stuck:
             continue
-        settled = {one.node for one in hopeful} - tried.left
+        settled = {one.node for one in hopeful} - tried.left.keys()
         if len(settled) > best.settled:
             ways = tuple((one, tried.ways.get(one, ())) for one in settled)
             told = tuple(facts.items())
@@ -95,14 +95,10 @@ def _divisors(survey: Survey, nodes: Collection[Address]) -> tuple[dict[str, int
     known = survey
     for _ in range(_ROUNDS):
         pads = [effective_pads(chain) for chain in _chains(known, nodes)]
-        multiples, _ = settling([one for one in pads if isinstance(one, Skip)])
+        rests, _ = settling([one for one in pads if isinstance(one, Skip)])
         settled = settling_facts(known)
-        more = (
-            [(name, SizeFact.read(name, told).divisor) for name, told in settled.facts or ()]
-            if settled
-            else []
-        )
-        joined = _joined((*found.items(), *multiples, *more))
+        rests += settled.facts if settled else ()
+        joined = _joined((*found.items(), *((name, fact.divisor) for name, fact in rests)))
         if (
             joined == found
             or (read := with_facts(survey, strengthened(survey.facts, joined))) is None
@@ -146,6 +142,5 @@ def _numbers(survey: Survey, batch: DimFacts, moduli: Mapping[str, int]) -> DimF
         for axis, size in enumerate(main.type_of(name).dims or ()):
             if isinstance(size, Symbol) and size.root and (axis or size.root in batch):
                 root = size.root
-                step = lcm(moduli.get(root, 1), size.modulus)
-                found[root] = step * max(1, _EXAMPLE // step) + size.residue % step
+                found[root] = size.stated.stronger(moduli.get(root, 1)).near(_EXAMPLE)
     return found | batch

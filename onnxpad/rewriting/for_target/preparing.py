@@ -6,19 +6,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from onnxpad.model.editing.opsets import NEWEST, Kept, moved
-from onnxpad.model.editing.script import FixSize
+from onnxpad.model.editing.script import FixSize, Resize
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.graph.nodes import NodeId
+from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.reading.survey import Site
+from onnxpad.model.sizes_downstream import inferred_sizes
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind, Since
-from onnxpad.rewriting.for_target.anywhere import met_anywhere
+from onnxpad.rewriting.for_target.anywhere import met_anywhere, unshaped
 from onnxpad.rewriting.for_target.obstacles import Judge
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, run
+from onnxpad.runtimes.conditions.companions import UNSHAPED
 from onnxpad.runtimes.conditions.rows import Row, every
 from onnxpad.runtimes.judge import judge_plain
 
@@ -45,8 +47,9 @@ class Preparation:
         """Before any search: another opset costs nothing, and where sizes are open no pass helps.
 
         That is so for operators that stay in their place. Known pads are written as numbers where
-        the target stops at what computes them.
+        the target stops at what computes them, and results get shapes where it wants some.
         """
+        self._declare_shapes(session, planner)
         self._write_pads(session, planner)
         judge = planner.judge
         rows = [
@@ -68,6 +71,24 @@ class Preparation:
             nearest = one.way.remaining if isinstance(one.way, NoWay) else ()
             rows += [row for obstacle in nearest for row in obstacle.judgement.rows]
         return self._done(session, planner, rows)
+
+    def _declare_shapes(self, session: EditSession, planner: Planner) -> None:
+        met = {
+            context.scope.id: context
+            for context, _, name, found in met_anywhere(session, planner.judge.target)
+            if name in UNSHAPED and planner.judge.objects(found)
+        }
+        known = inferred_sizes(session.document) if met else {}
+        edits = [
+            Resize(Address(scope, -1, name), name, sizes)
+            for scope, context in met.items()
+            for name in sorted(unshaped(context) - context.scope.input_places.keys())
+            if (sizes := known.get(scope, {}).get(name)) is not None
+        ]
+        session.restate(edits)
+        if edits:
+            names = ", ".join(sorted({repr(edit.tensor) for edit in edits}))
+            self.told.append(f"the shapes of {names} are declared: it stops at results without one")
 
     def _write_pads(self, session: EditSession, planner: Planner) -> None:
         met = {

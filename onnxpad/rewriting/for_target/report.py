@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from onnxpad.errors import either
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.reports import plain, reported
@@ -86,7 +88,7 @@ class NodeVerdict(NamedTuple):
         """'refuses: Pad 'p': why; try --dim 'N=1''."""
         found = self.judgement
         reason = f": {found.reason}" if found.reason else ""
-        tried = facts_text(self.facts) or " or ".join(found.cures)
+        tried = facts_text(self.facts) or either(found.cures)
         tries = f"; try {tried}" if tried else ""
         return f"{found.answer}: {self.op} '{self.node.label}'{reason}{tries}"
 
@@ -136,16 +138,16 @@ class Opening(NamedTuple):
     """What a user can add to the request, for some of the nodes without a way.
 
     With `facts` about dimensions `settled` of `stuck` nodes are taken or have a way, whose passes
-    are in `ways`, and those at `left` are not; taking for granted what is not known of the target
-    settles `granted` of them. `writes` says that a rewrite that is told these facts writes the
-    model.
+    are in `ways`, and those at `left` are not, each with the reason; taking for granted what is not
+    known of the target settles `granted` of them. `writes` says that a rewrite that is told these
+    facts writes the model.
     """
 
     stuck: int = 0
     facts: tuple[tuple[str, int | str], ...] = ()
     settled: int = 0
     granted: int = 0
-    left: frozenset[Address] = frozenset()
+    left: Mapping[Address, str] = MappingProxyType({})
     ways: tuple[tuple[Address, tuple[str, ...]], ...] = ()
     writes: bool = False
 

@@ -140,6 +140,7 @@ class Planner:
         left_out = set(self._wishes.exclude)
         self._rules = [rule for name, rule in all_passes().items() if name not in left_out]
         self._known: dict[object, PassPlan | NoWay] = {}
+        self._taken: dict[object, bool] = {}
         self._most = MAX_TRIALS
 
     def for_hints(self, *, assumes_sizes: bool) -> Planner:
@@ -176,6 +177,17 @@ class Planner:
             is_blind = isinstance(found, PassPlan) and not found.passes
             self._known[key] = NoWay((), ()) if is_blind else found
         return self._known[key]
+
+    def takes_behind(self, context: Context, node: Node, rule: Pass) -> bool:
+        """Whether the target takes all that this pass makes of a node."""
+        self._steps.begin(context.document)
+        part = excerpt(context, node)
+        key = (rule.name, part.fingerprint)
+        if key not in self._taken:
+            check = RuntimeCheck(self.judge.target)
+            search = _PassSearch(part, self.judge, [rule], self._wishes, check, self._steps)
+            self._taken[key] = search.ends_with(rule)
+        return self._taken[key]
 
     def _search(self, part: Excerpt, floor: Answer) -> PassPlan | NoWay:
         """A way that onnxruntime runs as well, else one for the target alone."""
@@ -241,6 +253,12 @@ class _PassSearch:
             for found in self._followers(state, most_trials):
                 heappush(queue, _entry(found))
         return NoWay(nearest.passes, nearest.remaining)
+
+    def ends_with(self, rule: Pass) -> bool:
+        """Whether nothing is left behind this pass alone, where it changes the node."""
+        session = self._opened.fork()
+        found = self._tried(self._start, session, rule, {self._start.unit.focus})
+        return any(not state.remaining for state in found)
 
     def _followers(self, state: _State, most_trials: int) -> Iterator[_State]:
         session = self._opened

@@ -15,6 +15,7 @@ from onnxpad.rewriting.for_target.anywhere import met_anywhere
 from onnxpad.rewriting.for_target.obstacles import Judge, written_padding
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.for_target.search import Planner
+from onnxpad.runtimes.conditions.companions import ANYWHERE
 from onnxpad.runtimes.judge import Judgement, failing, judge_plain, newly_failing
 from onnxpad.runtimes.onnxruntime.reference import reference
 from onnxpad.runtimes.targets import Target
@@ -29,27 +30,36 @@ def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[N
     it stands, such as If: for them there is no way but another pass, or another model.
     """
     judge = planner.judge
+    for address, op, judgement, site in judged(survey, judge, selected):
+        way: PassPlan | NoWay | None = None
+        if site is None and (op in ANYWHERE or judge.objects(judgement)):
+            way = NoWay((), ())
+        elif site is not None and judge.objects(judgement):
+            way = _way(planner, site)
+        yield NodeVerdict(address, op, judgement, way)
+
+
+def judged(
+    survey: Survey, judge: Judge, selected: Selected
+) -> Iterator[tuple[Address, str, Judgement, Site | None]]:
+    """The same nodes with what the target does with them, and none of the ways around that."""
     for site in survey.sites_now():
-        if not selected(site.address):
-            continue
-        judgement = _located(site, judge.site(site), judge)
-        way = _way(planner, site) if judge.objects(judgement) else None
-        yield NodeVerdict(site.address, site.chain.op.title, judgement, way)
+        if selected(site.address):
+            found = _located(site, judge.site(site), judge)
+            yield site.address, site.chain.op.title, found, site
     told: set[Address] = set()
     for context, node, name in written_padding(survey):
         address = address_of(context.scope, node)
         if selected(address) and address not in told:
             told.add(address)
             found = judge_plain(judge.target, name, context.scope.opset)
-            yield NodeVerdict(
-                address, "Concat", found, NoWay((), ()) if judge.objects(found) else None
-            )
+            yield address, "Concat", found, None
     met: set[tuple[Address, str]] = set()
     for context, node, name, found in met_anywhere(survey, judge.target):
         address = address_of(context.scope, node)
         if selected(address) and (address, name) not in met:
             met.add((address, name))
-            yield NodeVerdict(address, name, found, NoWay((), ()))
+            yield address, name, found, None
 
 
 def harmed_in_onnxruntime(

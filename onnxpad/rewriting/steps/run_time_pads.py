@@ -13,6 +13,8 @@ from onnxpad.padding.operators import Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.pads import full_pads, pad_value
 
+RUN_TIME = "--pass runtime-pads for runtimes that take computed pads"
+
 
 def why_not_while_running(chain: Chain) -> Skip | None:
     """Why SAME of this chain cannot be written as pads that are computed; None where it can."""
@@ -33,7 +35,7 @@ def offering_run_time(chain: Chain, skip: Skip) -> Skip:
         return skip
     if why_not_while_running(chain):
         return skip
-    return replace(skip, hints=(*skip.hints, "--pass runtime-pads"))
+    return replace(skip, hints=(*skip.hints, RUN_TIME))
 
 
 def value_while_running(chain: Chain) -> Fill | Skip:

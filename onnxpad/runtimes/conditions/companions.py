@@ -21,6 +21,10 @@ RANK = ("Squeeze", "Unsqueeze")
 LOOKUP = ("Gather",)
 BRANCH = ("If",)
 COMPUTED_BRANCH = ("If with a condition that is no constant",)
+BLOCKED_BRANCH = ("arithmetic or another layout behind an If of what a convolution or a pool made",)
+"""In a branch or in front of the If; activations, Pad and Slice may stand between all of them."""
+INLINED = ("If with a condition that is a constant, as the branch that it runs",)
+"""Who takes it so sees the operators of the branch, in front of it and behind as neighbours."""
 UNSHAPED = ("input or result of a graph, declared without a shape",)
 """Of the model, or of a branch or body in it; a shape of open sizes is one."""
 STORED_BOOL = ("bool stored in int32_data",)
@@ -73,6 +77,7 @@ COMPUTED_CROP = ("Slice of an open size by computed starts or ends",)
 ANYWHERE = (
     *BRANCH,
     *COMPUTED_BRANCH,
+    *BLOCKED_BRANCH,
     *UNSHAPED,
     *STORED_BOOL,
     *LISTED_REDUCTIONS,
@@ -103,7 +108,10 @@ ANYWHERE = (
     *LISTED_SCALES,
 )
 """What some runtimes stop at wherever it stands; no pass writes it."""
-UNSHOWN = ("GridSample", "Unsqueeze", *UNSHAPED, *CALLS, *DISORDER, *COMPUTED_CROP)
+UNSHOWN = (
+    *("GridSample", "Unsqueeze"),
+    *(*BLOCKED_BRANCH, *UNSHAPED, *CALLS, *DISORDER, *COMPUTED_CROP),
+)
 """What no small model of one operator is made of."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
 CONVERSIONS = ("DequantizeLinear", "QuantizeLinear")

@@ -10,10 +10,11 @@ from itertools import chain, count
 from types import ModuleType
 from typing import Any
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, either
 from onnxpad.padding.surroundings import Question
 from onnxpad.plugins import Plugins, name_of, text_of
-from onnxpad.runtimes.conditions.rows import Row
+from onnxpad.runtimes.conditions.companions import INLINED
+from onnxpad.runtimes.conditions.rows import Answer, Row
 from onnxpad.runtimes.releases import (
     are_one,
     is_release,
@@ -29,8 +30,10 @@ from onnxpad.runtimes.releases import (
 class Target:
     """A runtime: what it does with padding, row by row.
 
-    `version` is what the rows are about, `also` are other names that people write. `releases`
+    `version` is what the rows are about, `also` are other names that people write, and
+    `frameworks` names of those that it loads models into. `releases`
     are those that were measured or read, the oldest first; the last is that of `version`.
+    `packages` are those of PyPI that install it, which tell the release that a user has.
     Releases before them belong to the target `before`, where there is one; `engine` then says
     which of the engines of a runtime each of both is. `name` and `text` come from the file.
     `rows` hold in the newest release, or in the one that was asked for, `history` has those of
@@ -41,6 +44,7 @@ class Target:
     version: str
     rows: tuple[Row, ...]
     also: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()
     releases: tuple[str, ...] = ()
     before: str = ""
     engine: str = ""
@@ -49,6 +53,7 @@ class Target:
     parts: tuple[Target, ...] = ()
     history: tuple[Row, ...] = ()
     note: str = ""
+    packages: tuple[str, ...] = ()
 
     @property
     def runtime(self) -> str:
@@ -59,6 +64,11 @@ class Target:
         """The rows about an operator, those of its `parts` too."""
         parts = self.parts or (self,)
         return [row for part in parts for row in part.rows if operator in row.operators]
+
+    @property
+    def inlines(self) -> bool:
+        """Whether it puts the branch of an If of a constant in its place before anything else."""
+        return any(row.answer is Answer.TAKES for row in self.about(INLINED[0]))
 
     @property
     def questions(self) -> tuple[Question[Any], ...]:
@@ -105,9 +115,21 @@ def find_target(name: str) -> Target:
     runtime, asks, release = name.partition("@")
     wanted = runtime.casefold().replace("_", "-")
     if wanted not in _TARGETS:
+        _refuse_framework(wanted)
         wanted = next((one.name for one in all_targets().values() if wanted in one.also), runtime)
     found = _TARGETS.find(wanted)
     return _in_release(found, release.strip()) if asks else found
+
+
+def _refuse_framework(name: str) -> None:
+    """RequestError for the name of a framework: models are loaded into it by a runtime."""
+    into = [one.name for one in all_targets().values() if name in one.frameworks]
+    if into:
+        loads = "loads" if len(into) == 1 else "load"
+        raise RequestError(
+            f"no target is called '{name}', which is a framework: {either(into)} {loads} models "
+            f"into it, and 'onnxpad retarget --to {name}' makes a model pad as it does"
+        )
 
 
 def _in_release(target: Target, release: str) -> Target:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from math import isinf
+from typing import NamedTuple
 
 from onnxpad.padding.chain import Chain
-from onnxpad.padding.fills import Constant
+from onnxpad.padding.fills import Constant, Fill
 from onnxpad.padding.forms import writes_value
+from onnxpad.padding.operators import Kind, Operator
+from onnxpad.padding.surroundings import Neighbour, Question, Surroundings
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
@@ -29,6 +33,7 @@ from onnxpad.runtimes.conditions.rows import (
     untried,
 )
 from onnxpad.runtimes.conditions.tensors import (
+    BATCH_ABOVE_ONE,
     EIGHT_BIT,
     ONE_D,
     SPATIAL_SIZES_LEFT_OPEN,
@@ -53,6 +58,92 @@ _BEHIND_FINITE = Condition(
 _BEHIND_WRITTEN_ZEROS = Condition(
     "a Pad node that writes 0 stands in front",
     lambda c: c.pad is not None and c.pad.mode == "constant" and not writes_value(c.pad),
+)
+
+
+_FAR = 8
+
+
+class _Front(NamedTuple):
+    """The operators in front, one behind the other, the nearest first, and what that one writes."""
+
+    makers: tuple[str, ...] = ()
+    fill: Fill | None = None
+
+
+def _in_front(around: Surroundings, node: Neighbour, _: Operator) -> _Front:
+    makers = islice(around.makers(node.inputs[0]), _FAR)
+    found = [maker for maker in makers if not around.hands_on(maker)][:2]
+    writes = around.fill(found[0]) if found and found[0].op_type == "Pad" else None
+    return _Front(tuple(one.op_type for one in found), writes)
+
+
+_FRONT = Question(
+    frozenset({Kind.AVERAGE, Kind.CONVOLUTION, Kind.MAX, Kind.PAD, Kind.TRANSPOSED}),
+    _in_front,
+    _Front(),
+)
+
+
+def _pads_behind_pad(chain: Chain) -> bool:
+    front, step = chain.around.told(_FRONT), chain.pad
+    if step is None or step.mode != "constant" or len(front.makers) < 2:
+        return False
+    both = isinstance(front.fill, Constant) and isinstance(step.fill, Constant)
+    return both and front.fill != step.fill
+
+
+_READS_OPERATOR = Condition(
+    "an operator makes what it reads",
+    lambda c: bool(c.around.told(_FRONT).makers),
+    questions=(_FRONT,),
+)
+_PAD_READS_OPERATOR = Condition(
+    "an operator makes what that Pad reads",
+    lambda c: len(c.around.told(_FRONT).makers) > 1,
+    questions=(_FRONT,),
+)
+_BEHIND_PAD = Condition(
+    "a Pad that writes another value makes what it reads, and an operator what that one reads",
+    _pads_behind_pad,
+    questions=(_FRONT,),
+)
+_WINDOWS = frozenset({"AveragePool", "Conv", "ConvTranspose", "MaxPool"})
+_OF_CELLS = frozenset(
+    {"Abs", "Add", "Clip", "Div", "Identity", "LeakyRelu", "Mul", "Neg", "Relu", "Sigmoid", "Sub"}
+    | {"Tanh"}
+)
+
+
+def _window_in_front(around: Surroundings, node: Neighbour, _: Operator) -> bool:
+    """Whether a window of several cells makes what it reads, past arithmetic and constant Pads."""
+    for maker in islice(around.makers(node.inputs[0], data=True), _FAR):
+        if maker.op_type in _WINDOWS:
+            kernel = around.attributes(maker).get("kernel_shape")
+            kernel = kernel or (around.shape(maker.inputs[1]) or ())[2:]
+            return any(size != 1 for size in kernel)
+        if maker.op_type not in _OF_CELLS and (
+            maker.op_type != "Pad" or around.fill(maker) is None
+        ):
+            break
+    return False
+
+
+_WINDOW_IN_FRONT = Question(frozenset({Kind.TRANSPOSED}), _window_in_front, nothing=False)
+_BEHIND_WINDOW = Condition(
+    "a convolution or a pool with a kernel above 1 makes what it reads, or what arithmetic or a "
+    "Pad in front reads",
+    lambda c: c.around.told(_WINDOW_IN_FRONT),
+    questions=(_WINDOW_IN_FRONT,),
+)
+_SEVERAL_CHANNELS = Condition(
+    "it has several channels", lambda c: None if c.shape is None else c.shape[1] != 1
+)
+_SPREADS = Condition(
+    "its pads are below the kernel less 1",
+    w.of_pads(
+        lambda c, pads: any(min(b, e) < axis.span - 1 for axis, b, e in c.sides(pads)),
+    ),
 )
 
 
@@ -168,6 +259,19 @@ TARGET = Target(
         refuses("MaxPool", opset_below(12), by=_seen("MaxPool of opset 11")),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
+        miscomputes(
+            w.POOLS,
+            w.DROPPED_WINDOW,
+            by=_seen("ceil_mode windows that start in the padding"),
+            says="it keeps that window, so its result has another shape, or it does not compile",
+        ),
+        refuses(
+            "MaxPool",
+            w.CEIL_MODE,
+            w.ASYMMETRIC,
+            _READS_OPERATOR,
+            by=_seen("ceil_mode with asymmetric pads behind an operator"),
+        ),
         refuses(
             "MaxPool",
             _BEHIND_FINITE,
@@ -194,6 +298,37 @@ TARGET = Target(
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         takes(w.TRANSPOSED, w.NEGATIVE_PADS, TWO_D, by=_seen("2-D negative pads")),
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
+        refuses(
+            p.PAD,
+            _BEHIND_PAD,
+            by=_seen("two Pads of different values behind an operator"),
+            unshown="in small models no two Pads stand in a row",
+        ),
+        refuses(
+            w.CONVOLUTIONS,
+            _BEHIND_OTHER_VALUE,
+            w.PADDED,
+            _PAD_READS_OPERATOR,
+            by=_seen("Pad of another value in front of padded convolutions, behind an operator"),
+        ),
+        refuses(
+            w.TRANSPOSED,
+            _BEHIND_OTHER_VALUE,
+            _SPREADS,
+            _PAD_READS_OPERATOR,
+            by=_seen("Pad of another value in front of ConvTranspose, behind an operator"),
+        ),
+        miscomputes(
+            w.TRANSPOSED,
+            ~w.STRIDED,
+            ~BATCH_ABOVE_ONE,
+            _SEVERAL_CHANNELS,
+            _SPREADS,
+            _BEHIND_WINDOW,
+            by=_seen("ConvTranspose with strides 1 and batch 1 behind a convolution or a pool"),
+            says="what it makes of both together does not compile, or is wrong",
+            unshown="in small models no convolution or pool stands in front",
+        ),
         miscomputes(p.PAD, p.CROPS, by=_seen("negative pads: it ends, or is wrong")),
         refuses(p.PAD, p.REFLECT, _FAR_AXES, by=_seen("Pad in mode reflect, other axes")),
         refuses(p.PAD, p.REFLECT, _UNEVENLY, by=_seen("Pad in mode reflect, 150 planes")),

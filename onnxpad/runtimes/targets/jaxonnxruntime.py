@@ -34,4 +34,5 @@ TARGET = Target(
         refuses(p.PAD, t.opset_above(20), by=_seen("Pad of opset 21")),
         refuses(p.PAD, p.COMPUTED, ~p.PADS_FED, by=_seen("pads computed with Mod")),
     ),
+    frameworks=("jax",),
 )

@@ -136,4 +136,5 @@ TARGET = Target(
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
     ),
+    frameworks=("keras",),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import EVERYTHING
+from onnxpad.runtimes.conditions.companions import EVERYTHING, INLINED
 from onnxpad.runtimes.conditions.pads import PAD
 from onnxpad.runtimes.conditions.rows import Condition, falls_back, measured, refuses, takes, until
 from onnxpad.runtimes.onnxruntime.rows import (
@@ -34,6 +34,7 @@ TARGET = Target(
         takes(w.QUANTISED, by=_seen("QLinearConv and ConvInteger, uint8 and int8")),
         takes(OWN_OPERATORS, by=_seen("operators of com.microsoft, and rare ones")),
         takes(EVERYTHING, by=_seen("rewritten forms with Slice, Concat, Gather and arithmetic")),
+        takes(INLINED, by=_seen("an If of a constant between operators that are fused")),
         *cpu_rows(_seen),
         *fusion_rows(_before, pools_until="1.31"),
         refuses(
@@ -61,4 +62,5 @@ TARGET = Target(
     ),
     also=("ort",),
     releases=_RELEASES,
+    packages=("onnxruntime", "onnxruntime-gpu", "onnxruntime-directml"),
 )

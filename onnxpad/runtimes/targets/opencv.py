@@ -16,6 +16,7 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     BENT_VOLUMES,
+    BLOCKED_BRANCH,
     BLOCKED_NORMS,
     BYTES_CHANGED,
     CALLS,
@@ -201,6 +202,11 @@ TARGET = Target(
             by=_seen("ReduceMean and ReduceMax of all axes: it stops, or the result has an axis"),
         ),
         refuses(CALLS, INLINED, by=_seen("calls of local functions")),
+        miscomputes(
+            BLOCKED_BRANCH,
+            by=_seen("operators behind an If of what a convolution or a pool made"),
+            says="behind the If it has an axis more, in blocks of channels, or it stops",
+        ),
         refuses(UNSHAPED, DECLARED, by=_seen("graphs whose inputs or results have no shape")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
@@ -294,6 +300,12 @@ TARGET = Target(
     ),
     also=("cv2", "opencv-dnn"),
     releases=("5.0",),
+    packages=(
+        "opencv-python",
+        "opencv-python-headless",
+        "opencv-contrib-python",
+        "opencv-contrib-python-headless",
+    ),
     before="opencv-classic",
     engine="the new engine",
 )

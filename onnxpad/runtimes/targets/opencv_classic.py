@@ -417,5 +417,11 @@ TARGET = Target(
         ),
     ),
     releases=("4.8", "4.10", "4.12", "4.14", "5.0"),
+    packages=(
+        "opencv-python",
+        "opencv-python-headless",
+        "opencv-contrib-python",
+        "opencv-contrib-python-headless",
+    ),
     engine="the classic engine",
 )

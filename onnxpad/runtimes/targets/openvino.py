@@ -200,4 +200,5 @@ TARGET = Target(
     ),
     also=("ov",),
     releases=("2023.3", "2024.6", "2025.3", "2026.4"),
+    packages=("openvino",),
 )

@@ -18,6 +18,7 @@ from onnxpad.runtimes.conditions.companions import (
     DEQUANTISES,
     FACTOR,
     INFINITE_BLOCKS,
+    INLINED,
     JOIN,
     JOINED_SUMS,
     LIMIT,
@@ -135,7 +136,8 @@ TARGET = Target(
             by=_seen("Concat of what an Add made behind a convolution or a pool"),
             says="onnx2tf joins it along another axis, where two axes are as long",
         ),
-        refuses(COMPUTED_BRANCH, by=_seen("If; onnxsim takes one of a constant away")),
+        takes(INLINED, by=_seen("If of a constant, which onnxsim takes away")),
+        refuses(COMPUTED_BRANCH, by=_seen("If")),
         miscomputes(
             DEQUANTISES,
             by=_seen("QuantizeLinear and DequantizeLinear alone, values beyond the range"),
@@ -269,4 +271,5 @@ TARGET = Target(
         miscomputes(p.PAD, p.COMPUTED, by=_seen("computed pads")),
     ),
     also=("litert", "tensorflow-lite"),
+    frameworks=("tensorflow", "tf", "keras"),
 )

@@ -104,4 +104,5 @@ TARGET = Target(
     ),
     also=("apache-tvm",),
     releases=("0.23", "0.25", "0.27"),
+    packages=("apache-tvm",),
 )

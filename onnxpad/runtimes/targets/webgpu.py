@@ -15,6 +15,7 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ACTIVATED_TWICE,
     EVERYTHING,
+    INLINED,
     MORE_ACTIVATED_TWICE,
 )
 from onnxpad.runtimes.conditions.rows import (
@@ -40,6 +41,7 @@ TARGET = Target(
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of every mode, opsets 9 to 21")),
         takes(EVERYTHING, by=_seen("rewritten forms with Slice, Concat, Gather and arithmetic")),
+        takes(INLINED, by=_seen("an If of a constant between operators that are fused")),
         falls_back(("LpPool", *w.QUANTISED), by=_seen("operators that the CPU ran")),
         falls_back(
             "Conv",

@@ -18,6 +18,7 @@ from onnxpad.runtimes.conditions.companions import (
     BYTES_BY_FOUR,
     DEQUANTISES,
     EVERYTHING,
+    INLINED,
 )
 from onnxpad.runtimes.conditions.rows import (
     Condition,
@@ -65,6 +66,7 @@ TARGET = Target(
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 and 2 axes, 3-D convolutions")),
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
         takes(EVERYTHING, by=_seen("rewritten forms with Slice, Concat, Gather and arithmetic")),
+        takes(INLINED, by=_seen("an If of a constant between operators that are fused")),
         falls_back(("LpPool", "ConvInteger"), by=_seen("operators that the CPU ran")),
         falls_back(("MaxPool", *p.PAD), t.EIGHT_BIT, by=_seen("MaxPool and Pad of int8 and uint8")),
         falls_back(

@@ -11,9 +11,11 @@ _SOURCE = (
     "onnxruntime core/optimizer/pad_fusion.cc; measured with onnxruntime 1.31.1, optimisations on "
     "against off, opsets 7 to 25"
 )
+_UNTIL = "onnxruntime@1.31"
+"""The newest release that folds Pads into pools."""
 
 
-@chain_rule("pad-fused-into-max-pool", _SOURCE, target="onnxruntime")
+@chain_rule("pad-fused-into-max-pool", _SOURCE, target=_UNTIL)
 def pad_fused_into_max_pool(chain: Chain) -> str | None:
     """A Pad that writes 0 stands in front of a MaxPool.
 
@@ -26,12 +28,12 @@ def pad_fused_into_max_pool(chain: Chain) -> str | None:
     if found is None:
         return None
     return (
-        "onnxruntime's default optimisations fold the Pad(0) into the MaxPool, whose padding is "
-        "the lowest value: negative data at the borders comes out wrong"
+        "up to 1.31 onnxruntime's default optimisations fold the Pad(0) into the MaxPool, whose "
+        "padding is the lowest value: negative data at the borders comes out wrong"
     )
 
 
-@chain_rule("pad-fused-beyond-kernel", _SOURCE, target="onnxruntime")
+@chain_rule("pad-fused-beyond-kernel", _SOURCE, target=_UNTIL)
 def pad_fused_beyond_kernel(chain: Chain) -> str | None:
     """A Pad that writes 0 in front of a pool is as wide as the pool's kernel.
 
@@ -44,12 +46,12 @@ def pad_fused_beyond_kernel(chain: Chain) -> str | None:
     if found is None:
         return None
     return (
-        "onnxruntime's default optimisations fold the Pad into "
+        "up to 1.31 onnxruntime's default optimisations fold the Pad into "
         f"pads={list(found.total.flat)}, which reach the kernel, and then refuse to load the model"
     )
 
 
-@chain_rule("pad-fused-with-ceil-mode", _SOURCE, passes=["floor-pool"], target="onnxruntime")
+@chain_rule("pad-fused-with-ceil-mode", _SOURCE, passes=["floor-pool"], target=_UNTIL)
 def pad_fused_with_ceil_mode(chain: Chain) -> str | None:
     """A Pad that writes 0 stands in front of a pool with ceil_mode=1.
 
@@ -62,8 +64,8 @@ def pad_fused_with_ceil_mode(chain: Chain) -> str | None:
         return None
     sure = "drop" if found.sure else "may drop"
     return (
-        f"onnxruntime's default optimisations fold the Pad(0) into the pool and {sure} the last "
-        "window of ceil_mode: the output gets smaller"
+        f"up to 1.31 onnxruntime's default optimisations fold the Pad(0) into the pool and {sure} "
+        "the last window of ceil_mode: the output gets smaller"
     )
 
 

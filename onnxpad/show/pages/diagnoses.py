@@ -18,14 +18,17 @@ from onnxpad.show.pages.validations import differing
 from onnxpad.show.wording import visible
 
 
-def diagnosis_page(found: Diagnosis, model: str, plan: str | None) -> Page:
-    """The page about one model; `plan` is where the plan was written."""
+def diagnosis_page(found: Diagnosis, model: str, plan: str | None, command: str = "") -> Page:
+    """The page about one model; `plan` is where the plan was written.
+
+    `command` is what to type when the reference holds what would settle it.
+    """
     state = "fine" if found.explained else "wrong"
     verdict = f"{'explained' if found.explained else 'not explained'}: {found.reason}"
     nodes = found.nodes or found.nearest_nodes
     title = "Has to be padded otherwise" if found.nodes else "What comes nearest"
     rows = tuple(tuple(map(visible, finding_row(node))) for node in nodes if node.changed)
-    lines = [*conclusion_lines(found, plan, "")][:-1] + [
+    lines = [*conclusion_lines(found, plan, "", command)][:-1] + [
         f"warning: {one}" for one in found.warnings
     ]
     retarget = ["onnxpad", "retarget", model, "--plan", plan or "plan.json", "-o", "OUT"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from onnxpad.errors import counted
+from onnxpad.errors import counted, together
 from onnxpad.geometry.size import Size, lower_bound, show
 from onnxpad.geometry.windows import Axis, output_size
 from onnxpad.padding.chain import Chain, Pads, PadStep, Skip, is_same
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
 from onnxpad.padding.fills import Fill, Implicit
 from onnxpad.padding.operators import Kind
-from onnxpad.show.wording import each_text, either
+from onnxpad.show.wording import each_text
 
 NOT_COUNTED = "nothing (not counted)"
 _LONGEST_LABEL = 14
@@ -238,7 +238,7 @@ def _sides(frame: Frame, sign: int) -> str:
         for number, side in ((frame.begins[axis], first), (frame.ends[axis], last)):
             if number * sign > 0:
                 found.append(f"{counted(number * sign, noun)} {side}")
-    return either(found).replace(" or ", " and ")
+    return together(found)
 
 
 _HOLDING = {

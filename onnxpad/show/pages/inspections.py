@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from onnxpad.errors import counted, few
+from onnxpad.errors import counted, either, few
 from onnxpad.inspection import KINDS, Finding, Inspection, PaddedNode, with_far_pad
 from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.show.inspections import (
@@ -25,7 +25,6 @@ from onnxpad.show.pages.graphs import Vertex, padded_graph
 from onnxpad.show.pages.page import CARDS, Card, Link, Page, Picture, Section, Table
 from onnxpad.show.wording import (
     assumed_text,
-    either,
     limits_text,
     onnx_pads_text,
     recorded_text,
@@ -194,7 +193,7 @@ def _headlines(found: Inspection) -> Sequence[str]:
         return ()
     from onnxpad.show.verdicts import are_many, headlines, opening_text
 
-    told = [opening_text(t, found.openings[t], v) for t, v in found.targets.items()]
+    told = [opening_text(t, found.openings[t], v, of="rewrite ") for t, v in found.targets.items()]
     openings = dict.fromkeys(line for text in told for line in text.splitlines())
     releases = () if are_many(found.targets) else _releases(found.targets)
     return [*headlines(found.targets), *releases, *found.target_notes.values(), *openings]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from onnxpad.errors import either
 from onnxpad.inspection import with_far_pad
 from onnxpad.retargeting import Retargeting
 from onnxpad.show.pages.changes import Changed, changes_section
@@ -18,7 +19,7 @@ from onnxpad.show.retargetings import (
     retargeting_text,
     summary_text,
 )
-from onnxpad.show.wording import either, visible
+from onnxpad.show.wording import visible
 
 if TYPE_CHECKING:
     from onnxpad.validation.distances import Distances

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from onnxpad.errors import OnnxpadError
+from onnxpad.errors import OnnxpadError, either
 from onnxpad.inspection import with_far_pad
 from onnxpad.model.editing.script import FixSize, InsertNode
 from onnxpad.model.opened import Model
@@ -20,7 +20,7 @@ from onnxpad.show.pages.page import Page, Section, Table
 from onnxpad.show.pages.validations import STATES, validation_sections
 from onnxpad.show.rewritings import changes_text, rewriting_text, taken_text
 from onnxpad.show.verdicts import way_text
-from onnxpad.show.wording import either, visible
+from onnxpad.show.wording import visible
 
 if TYPE_CHECKING:
     from onnxpad.validation import Validation

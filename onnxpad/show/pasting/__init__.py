@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
+from onnxpad.frameworks.conventions import by_name_and_alias
 from onnxpad.padding.expansion import Step
 from onnxpad.plugins import Plugins
 from onnxpad.resolving import Resolution
@@ -16,6 +17,25 @@ from onnxpad.resolving import Resolution
 def languages() -> tuple[str, ...]:
     """The frameworks in which layers can be written."""
     return tuple(_WRITERS)
+
+
+def language_called(name: str) -> str:
+    """The language that a framework's name stands for: 'torch' is pytorch, 'keras' tensorflow.
+
+    RequestError for names of others.
+    """
+    known, folded = languages(), str(name).strip().casefold()
+    if folded in known:
+        return folded
+    convention = by_name_and_alias().get(folded)
+    found = convention.name if convention else ""
+    if (own := _IN_WORDS_OF.get(found, found)) in known:
+        return own
+    raise RequestError(f"no code is written for {name!r}{values.hint(name, known)}")
+
+
+_IN_WORDS_OF = {"keras": "tensorflow"}
+"""Frameworks whose users can write what another one has: tf.nn takes what Keras gives."""
 
 
 class Writer(NamedTuple):
@@ -32,10 +52,7 @@ def code_of(found: Resolution | None, language: str, front: Step | None = None) 
     RequestError for unknown names and what has no such form. A first comment says where the layout
     of `x` and `weight` is not that of ONNX.
     """
-    known = languages()
-    if language not in known:
-        raise RequestError(f"no code is written for {language!r}{values.hint(language, known)}")
-    write = _WRITERS[language]
+    write = _WRITERS[language_called(language)]
     try:
         lines = write.layout(found)
         lines += [write.pad(front)] if front else []

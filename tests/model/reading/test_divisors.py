@@ -2,6 +2,7 @@
 
 import pytest
 
+from onnxpad.geometry.size_fact import SizeFact
 from onnxpad.model.reading.divisors import settling_facts
 from onnxpad.model.reading.survey import Survey
 from tests.benchmarks.networks import Network
@@ -22,4 +23,4 @@ def test_strides_say_what_settles_computed_pads(strides: tuple[int, ...], diviso
         net.same_conv(4, 5, stride)
     found = settling_facts(Survey(net.model()))
     assert found is not None
-    assert found.multiples == (("H", divisor), ("W", divisor))
+    assert found.facts == (("H", SizeFact(divisor, 0)), ("W", SizeFact(divisor, 0)))

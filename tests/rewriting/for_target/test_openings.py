@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from pathlib import Path
 
 import onnx
@@ -10,7 +12,9 @@ import pytest
 
 from onnxpad.cli import run
 from onnxpad.inspection import inspect
+from onnxpad.padding.effective_pads import told_in
 from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
 from tests.benchmarks.networks import Network
 from tests.cli.processes import DYNAMIC, MODELS
 from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
@@ -247,6 +251,40 @@ def test_rewrite_names_the_way_that_sizes_open(sizes: Path, capsys: Captured) ->
     assert f"  try     {with_sizes}\n" in shown
 
 
+TORCH = Network()
+TORCH.shape = ("N", 3, "h", "W")
+for _stride in (2, 1, 4):
+    TORCH.same_conv(4, 5, _stride)
+
+
+@pytest.mark.parametrize("given", ["h%3=0", "h%3=1", "h%2=1"])
+@pytest.mark.parametrize(
+    ("name", "target"), [("same", ""), ("same", "opencv"), ("computed", "ncnn")]
+)
+def test_hints_agree_with_what_is_given(
+    given: str, name: str, target: str, capsys: Captured, tmp_path: Path
+) -> None:
+    """The example sizes, too; and the command that is printed as the next one can be typed."""
+    path, known = tmp_path / "m.onnx", told_in(f"--dim '{given}'")["h"]
+    onnx.save(model_of(STRIDED) if name == "same" else TORCH.model(), path)
+    options = ["--dim", given, *(["--target", target] if target else [])]
+    run(["inspect", str(path), *options])
+    shown = capsys.readouterr().out
+    hints = [line for line in shown.splitlines() if "--dim 'h" in line]
+    assert hints
+    for hint in hints:
+        fact = told_in(hint)["h"]
+        assert fact.and_also(known) == fact, hint
+    (typed,) = (line for line in hints if line.startswith("next: "))
+    words = shlex.split(typed.removeprefix("next: onnxpad "))
+    assert run([str(tmp_path / "out.onnx") if word == "OUT" else word for word in words]) == 0
+    run(["rewrite", str(path), "--check", *options])
+    for line in capsys.readouterr().out.splitlines():
+        for part in re.split(r", or | or |, ", line if "try" in line else ""):
+            facts = told_in(part)
+            assert "h" not in facts or facts["h"].and_also(known) == facts["h"], line
+
+
 STRIDED = """<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,h,16] x) => (float[a,b,c,d] y) <float[2,2,3,3] w> {
   [first] a0 = Conv<auto_pad="SAME_UPPER", kernel_shape=[3,3], strides=[2,2]>(x, w)
@@ -266,3 +304,76 @@ def test_a_weaker_fact_is_made_stronger(given: dict[str, str], settles: str) -> 
     assert found.opening.dims == {"h": settles}
     assert found.opening.writes
     assert rewrite(computed, target="ncnn", dims={"h": settles}).stuck == ()
+
+
+@pytest.mark.parametrize(
+    ("target", "offers"), [("onnxruntime", True), ("opencv", False), ("ncnn", False)]
+)
+def test_computed_pads_are_offered_where_the_target_takes_them(target: str, offers: bool) -> None:
+    done = rewrite(model_of(STRIDED), passes="explicit-pads", target=target)
+    assert len(done.skips) == 3
+    assert all(("--pass runtime-pads" in one.skip.hints) is offers for one in done.skips)
+    assert not any(RUN_TIME in one.skip.hints for one in done.skips)
+
+
+def test_hints_with_commas_have_a_separator(capsys: Captured, tmp_path: Path) -> None:
+    onnx.save(TORCH.model(), tmp_path / "m.onnx")
+    run(["rewrite", str(tmp_path / "m.onnx"), "--target", "ncnn", "--check"])
+    shown = capsys.readouterr().out
+    assert ", with which absorb-pad writes it; or give every size with --dim" in shown
+
+
+def test_what_a_pass_writes_is_not_called_as_it_is(capsys: Captured, tmp_path: Path) -> None:
+    onnx.save(model_of(STRIDED), tmp_path / "m.onnx")
+    options = ["--pass", "explicit-pads", "--target", "opencv"]
+    run(["rewrite", str(tmp_path / "m.onnx"), *options, "--check"])
+    assert "  try     --dim 'h%8=0', with which opencv takes it\n" in capsys.readouterr().out
+
+
+def test_no_rewrite_has_a_reason_for_the_nodes_that_are_left(
+    capsys: Captured, tmp_path: Path
+) -> None:
+    """Not those that a size settles: the first Conv is written with explicit pads then."""
+    dilated = SIZES.replace(
+        "kernel_shape=[3,3], strides=[1,1]>(a1",
+        "kernel_shape=[3,3], strides=[2,2], dilations=[2,2]>(a1",
+    ).replace(
+        'auto_pad="SAME_LOWER", kernel_shape=[3,3], strides=[2,2]',
+        "kernel_shape=[3,3], strides=[2,2]",
+    )
+    onnx.save(model_of(dilated), tmp_path / "m.onnx")
+    assert run(["inspect", str(tmp_path / "m.onnx"), "--target", "tflite"]) == 1
+    assert (
+        "no rewrite for tflite is known, whatever is said of sizes: no way for 'lower', because "
+        "a stride and a dilation are above 1\n"
+    ) in capsys.readouterr().out
+
+
+def test_what_is_left_as_it_is_keeps_nothing_from_being_written(
+    capsys: Captured, tmp_path: Path
+) -> None:
+    """Of a window that does not fit its input nothing is known; the other node has a way."""
+    small = """<ir_version: 8, opset_import: ["" : 17]>
+    g (float[1,1,4,4] x) => (float[1,1,a,b] y) <float[1,1,3,3] w> {
+      [same] s = Conv<auto_pad="SAME_UPPER", kernel_shape=[3,3], strides=[2,2]>(x, w)
+      [short] y = Conv<kernel_shape=[3,3]>(s, w)
+    }"""
+    onnx.save(model_of(small), tmp_path / "m.onnx")
+    assert run(["inspect", str(tmp_path / "m.onnx"), "--target", "opencv"]) == 1
+    shown = capsys.readouterr().out
+    assert "unknown 1, miscomputes 1" in shown
+    (line,) = (line for line in shown.splitlines() if line.startswith("next: onnxpad "))
+    words = shlex.split(
+        line.removeprefix("next: onnxpad ").replace("OUT", str(tmp_path / "o.onnx"))
+    )
+    assert run(words) == 0
+    assert (tmp_path / "o.onnx").exists()
+
+
+def test_inspect_names_the_verb_of_an_option_that_it_has_not(
+    capsys: Captured, tmp_path: Path
+) -> None:
+    onnx.save(model_of(LOSES), tmp_path / "m.onnx")
+    run(["inspect", str(tmp_path / "m.onnx"), "--target", "ncnn"])
+    shown = capsys.readouterr().out
+    assert "which rewrite --allow-unknown takes for granted." in shown

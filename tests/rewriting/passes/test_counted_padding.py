@@ -8,6 +8,7 @@ import pytest
 
 from onnxpad.padding.chain import Skip
 from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
 from tests.models.tiny import (
     NEGATIVE,
     X5,
@@ -218,7 +219,7 @@ def test_floor_pool_and_explicit_pads_point_here() -> None:
             17,
             Skip(
                 "SAME_UPPER with kernel 3 needs the size of axis 2 (which is 'n', stride 2)",
-                ("--dim 'n=640'", "--dim 'n%2=0'", "--pass runtime-pads"),
+                ("--dim 'n=640'", "--dim 'n%2=0'", RUN_TIME),
             ),
             id="the size is not known",
         ),

@@ -3,6 +3,7 @@
 import pytest
 
 from onnxpad.padding.chain import Skip
+from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
 from tests.models.tiny import attributes, done, kinds, left_alone, refused, rewritten, tiny
 
 RULE = "explicit-pads"
@@ -101,7 +102,6 @@ TWO_SIZES = (
     "SAME_LOWER with kernel 2,2 needs the sizes of axes 2 (which is 'H', stride 2) "
     "and 3 (which is 'W', stride 3)"
 )
-RUN_TIME = "--pass runtime-pads"
 
 # Why: the nodes, their input, constants, the reason, and what else to try.
 leaves_alone = {

@@ -15,6 +15,7 @@ from onnxpad.inspection import inspect
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Skip
 from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
 from onnxpad.validation import validate
 from tests.models.tiny import (
     X5,
@@ -176,7 +177,7 @@ def test_what_explicit_pads_can_write_is_left_to_it() -> None:
     ]
     assert not done.skips
     first = rewrite(model, passes=["explicit-pads"])
-    assert "--pass runtime-pads" in first.skips[0].skip.hints
+    assert RUN_TIME in first.skips[0].skip.hints
 
 
 @pytest.mark.parametrize("opset", [18, 22])

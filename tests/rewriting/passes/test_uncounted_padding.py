@@ -8,6 +8,7 @@ import pytest
 
 from onnxpad.padding.chain import Skip
 from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
 from onnxpad.validation import validate
 from tests.models.tiny import (
     NEGATIVE,
@@ -116,7 +117,7 @@ def test_windows(written: str, shape: tuple[int, ...], *, known: bool) -> None:
     op = f"[op] y = AveragePool <{written}> (x)"
     model = tiny(op, f"float[2,3,{','.join(map(str, sizes))}]", opset=22)
     if not known and "SAME" in written:
-        assert "--pass runtime-pads" in refused(model, RULE).hints
+        assert RUN_TIME in refused(model, RULE).hints
         return
     x = np.random.default_rng(1).standard_normal((2, 3, *shape)).astype(np.float32)
     # Where pads are wider than the kernel, only the rewritten model runs in onnxruntime.

@@ -8,6 +8,7 @@ from onnx import TensorProto, helper, inliner, numpy_helper, parser
 
 import onnxpad
 from onnxpad.runtimes.conditions.companions import (
+    BLOCKED_BRANCH,
     CALLS,
     DISORDER,
     LISTED_REDUCTIONS,
@@ -132,3 +133,52 @@ def test_opencv_wants_a_shape_of_what_branches_give() -> None:
     (found,) = onnxpad.inspect(model, target="opencv").targets.values()
     assert "infer_shapes" in " ".join(cure for one in found for cure in one.judgement.cures)
     assert UNSHAPED[0] not in refused(onnx.shape_inference.infer_shapes(model), "opencv")
+
+
+def test_rewrite_declares_the_shapes_that_opencv_wants() -> None:
+    model = parser.parse_model(BRANCHING)
+    for attribute in model.graph.node[0].attribute:
+        attribute.g.output[0].type.tensor_type.ClearField("shape")
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    done = onnxpad.rewrite(model, target="opencv")
+    assert done.fitting is not None
+    assert any("the shapes of 'q', 'r', 'y' are declared" in one for one in done.fitting.prepared)
+    assert UNSHAPED[0] not in refused(done.model, "opencv")
+    sizes = [one.dim_value for one in done.model.graph.output[0].type.tensor_type.shape.dim]
+    assert sizes == [1, 2, 6, 6]
+    assert onnxpad.validate(model, done.model)
+
+
+def test_rewrite_declares_no_shape_that_nothing_tells() -> None:
+    model = parser.parse_model(BRANCHING)
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    assert not onnxpad.rewrite(model, target="onnxruntime").changed
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    for attribute in model.graph.node[0].attribute:
+        attribute.g.output[0].type.tensor_type.ClearField("shape")
+    assert onnxpad.rewrite(model, target="opencv").unfit
+
+
+@pytest.mark.parametrize(
+    ("front", "branch", "behind", "wrong"),
+    [
+        ("", "c = Conv(x,w) r = Relu(c)", "y = Add(b,h)", True),
+        ("", "r = MaxPool<kernel_shape=[1,1]>(x)", "a = Relu(b) y = Mul(a,h)", True),
+        ("f = Conv(x,w)", "r = Relu(f)", "y = Concat<axis=1>(b,b)", True),
+        ("", "r = Conv(x,w)", "a = Conv(b,w) y = Add(a,h)", False),
+        ("", "c = Conv(x,w) r = Add(c,h)", "y = Add(b,h)", False),
+        ("", "r = Relu(x)", "y = Add(b,h)", False),
+        ("f = Conv(x,w)", "r = Relu(x)", "y = Add(f,h)", False),
+    ],
+)
+def test_opencv_keeps_blocks_of_channels_behind_an_if(
+    front: str, branch: str, behind: str, *, wrong: bool
+) -> None:
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 17]> g (float[1,2,6,6] x) => (float[a,b0,d,e] y) '
+        "<bool k = {1}, float h = {0.5}, float[2,2,1,1] w = {1,2,3,4}> "
+        f"{{ {front} b = If<then_branch = t () => (float[a,b0,d,e] r) {{ {branch} }}, "
+        f"else_branch = f0 () => (float[a,b0,d,e] q) {{ q = Neg(x) }}>(k) {behind} }}"
+    )
+    assert ({*BLOCKED_BRANCH} <= refused(model, "opencv")) is wrong
+    assert not {*BLOCKED_BRANCH} & refused(model, "onnxruntime")

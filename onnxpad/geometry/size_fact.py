@@ -8,7 +8,6 @@ from math import gcd, lcm
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.budgets import LARGEST_SIZE
-from onnxpad.geometry.size import Size, Symbol
 
 Told = int | str
 """As users write it: 640, '640', '%32=0', '%32==0'."""
@@ -60,10 +59,6 @@ class SizeFact:
         """'height=640' or 'height%32=0'."""
         return f"{name}{self.told}" if self.divisor else f"{name}={self.told}"
 
-    def size(self, name: str) -> Size:
-        """The size that a dimension has of which this holds."""
-        return Symbol(name, self.divisor, self.rest, root=name) if self.divisor else self.rest
-
     def and_also(self, other: SizeFact) -> SizeFact | None:
         """Where both hold (the Chinese remainder theorem); None for nowhere."""
         (m, a), (n, b) = sorted([(self.divisor, self.rest), (other.divisor, other.rest)])
@@ -76,3 +71,37 @@ class SizeFact:
         whole = lcm(m, n)
         steps = (b - a) // shared * pow(m // shared, -1, n // shared) if n > shared else 0
         return SizeFact(whole, (a + m * steps) % whole)
+
+    def stronger(self, divisor: int) -> SizeFact:
+        """This, and what is left by `divisor` besides: nothing, as far as this allows that.
+
+        With nothing known and 8 it is %8=0, with %3=1 and 8 it is %24=16. Where this leaves a rest
+        by a prime of both, that rest stays: with %4=2 and 8 it is %8=2. What is found for two
+        divisors holds at once, and is what is found for their least common multiple.
+        """
+        if not self.divisor:
+            return self
+        whole = lcm(self.divisor, divisor)
+        leaving = self.divisor // gcd(self.divisor, self.rest)
+        without = whole
+        while (shared := gcd(without, leaving)) > 1:
+            without //= shared
+        most = whole // without
+        kept = SizeFact(most, self.rest % gcd(self.divisor, most))
+        return kept.and_also(SizeFact(without, 0)) or self
+
+    def near(self, about: int) -> int:
+        """The size nearest to `about` of which this holds, at least 1."""
+        if not self.divisor:
+            return self.rest
+        fewest = self.rest or self.divisor
+        below = fewest + self.divisor * max(0, (about - fewest) // self.divisor)
+        return min(below, below + self.divisor, key=lambda size: abs(size - about))
+
+    def from_on(self, fewest: int) -> int:
+        """The smallest size that is not smaller than `fewest` and of which this holds."""
+        return fewest + (self.rest - fewest) % self.divisor if self.divisor else self.rest
+
+
+NOTHING_KNOWN = SizeFact(1, 0)
+"""What holds of every size."""

@@ -1,0 +1,108 @@
+"""What is installed beside onnxpad is judged too where it is another release."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from onnxpad import inspect
+from onnxpad.runtimes import installed
+from onnxpad.runtimes.targets import all_targets
+from onnxpad.show.inspections import inspection_text
+from tests.models.text import text_model
+
+POOLED = """
+    p = Pad (x, ends)
+    y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (p)
+"""
+
+
+def pooled() -> object:
+    return text_model(
+        POOLED,
+        inputs="float[1, 1, 5, 5] x",
+        outputs="float[1, 1, 3, 3] y",
+        constants="int64[8] ends = {0, 0, 0, 0, 0, 0, 1, 1}",
+    )
+
+
+@pytest.fixture
+def having(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    found: dict[str, str] = {}
+    monkeypatch.setattr(installed, "release_of", found.get)
+    return found
+
+
+@pytest.fixture
+def forgotten() -> Iterator[None]:
+    installed.release_of.cache_clear()
+    yield
+    installed.release_of.cache_clear()
+
+
+def test_the_header_names_the_release_and_a_note_what_the_installed_one_does(
+    having: dict[str, str],
+) -> None:
+    having["onnxruntime-gpu"] = "1.31.1"
+    found = inspect(pooled(), target="onnxruntime")
+    note = (
+        "installed here: onnxruntime-gpu 1.31.1, which miscomputes 1 of them: "
+        "--target onnxruntime@1.31"
+    )
+    assert found.target_notes == {"onnxruntime": note}
+    text = inspection_text(found)
+    assert text.startswith(
+        f"target onnxruntime 1.32: takes 2 of 2 operators that can pad\n{note}\n"
+    )
+    assert "up to 1.31 onnxruntime's default optimisations fold the Pad(0)" in text
+    assert not inspect(pooled(), target="onnxruntime@1.32").target_notes
+
+
+@pytest.mark.parametrize("version", ["1.32.0", "1.32.4", "1.33.0", ""])
+def test_nothing_is_said_where_the_newest_counts(having: dict[str, str], version: str) -> None:
+    having["onnxruntime"] = version
+    assert not inspect(pooled(), target="onnxruntime").target_notes
+
+
+def test_nothing_is_said_where_it_does_the_same(having: dict[str, str]) -> None:
+    having["onnxruntime"] = "1.31.1"
+    model = text_model("y = MaxPool <kernel_shape = [2], pads = [0, 1]> (x)", "float[1,1,8] x")
+    assert not inspect(model, target="onnxruntime").target_notes
+
+
+@pytest.mark.parametrize(
+    ("target", "package", "version", "asked"),
+    [
+        ("openvino", "openvino", "2024.6.0", "openvino@2024.6"),
+        ("openvino", "openvino", "2025.1.0", "openvino@2025.1.0"),
+        ("ncnn", "ncnn", "1.0.20241226", "ncnn@20241226"),
+        ("opencv", "opencv-python-headless", "4.12.0.88", "opencv-classic@4.12"),
+        ("opencv-classic", "opencv-python", "4.10.0.84", "opencv-classic@4.10"),
+    ],
+)
+def test_the_release_that_counts(
+    having: dict[str, str], target: str, package: str, version: str, asked: str
+) -> None:
+    having[package] = version
+    found = installed.otherwise_installed(target)
+    assert found is not None
+    assert (found.package, found.target.name) == (f"{package} {version}", asked)
+
+
+@pytest.mark.usefixtures("forgotten")
+def test_versions_are_read_without_what_stands_behind_their_numbers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "1.30.0.dev20261101+cu12")
+    found = installed.otherwise_installed("onnxruntime")
+    assert found is not None
+    assert found.package == "onnxruntime 1.30.0"
+
+
+def test_packages_are_named_where_releases_are_known_and_nothing_is_imported() -> None:
+    assert all(one.releases for one in all_targets().values() if one.packages)
+    before = set(sys.modules)
+    installed.otherwise_installed("openvino")
+    assert "openvino" not in set(sys.modules) - before
