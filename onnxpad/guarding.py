@@ -244,6 +244,9 @@ def _states(path: Path) -> tuple[tuple[int, ...], ...]:
 def _run(words: Sequence[str], *, quiet_stdout: bool) -> None:
     try:
         status = processes.run_program(words, quiet_stdout=quiet_stdout)
+    except FileNotFoundError as error:
+        why = "it is not installed here, or not on the PATH; install it, or name it with its path"
+        raise RequestError(f"'{words[0]}' cannot be started: {why}") from error
     except OSError as error:
         raise RequestError(f"'{words[0]}' cannot be started: {error.strerror}") from error
     if status:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
@@ -177,6 +178,11 @@ def _within(path: str, folder: str) -> bool:
 
 
 def _nothing(name: str) -> str:
+    if os.path.isfile(os.path.join(name, "saved_model.pb")):  # noqa: PTH113, PTH118
+        return (
+            f"'{name}' is a SavedModel of TensorFlow: export it first, with "
+            f"python -m tf2onnx.convert --saved-model {shlex.quote(name)} --output model.onnx"
+        )
     if os.path.isdir(name):  # noqa: PTH112
         return f"'{name}' has no file *{SUFFIX}, nor have the folders below it"
     return f"no file matches '{name}'"
@@ -193,8 +199,8 @@ def placed(found: Sequence[Input], folder: str) -> list[Job]:
         other = jobs.get(os.path.normcase(target))
         if other is not None:
             raise RequestError(
-                f"'{other.model}' and '{one.model}' would both become '{target}': "
-                "write them into different folders"
+                f"'{other.model}' and '{one.model}' would both become '{target}': write them "
+                "into different folders, or name the folder above both, which keeps those below it"
             )
         jobs[os.path.normcase(target)] = Job(one.model, target, makes_folder=True)
     refuse_inputs([one.model for one in found], [job.target for job in jobs.values()])

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import gc
 import os
+import shlex
 import sys
 import warnings
 from collections import UserDict
@@ -24,6 +25,7 @@ from collections.abc import Sequence
 from errno import ENOSPC
 from importlib import import_module
 from io import TextIOWrapper
+from itertools import pairwise, takewhile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -165,6 +167,7 @@ def _answered(arguments: Sequence[str]) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(commands, {}, "onnxpad", _COMPLETES, asked)
+    _refuse_swallowed(arguments)
     with commands.make_context("onnxpad", list(arguments)) as context:
         files = [] if context.params["isolated"] else project_files()
         if files and HELP.isdisjoint(arguments):
@@ -269,6 +272,17 @@ _WANTED = {
 }
 
 
+_LACKS = "requires an argument"
+
+
+def _refuse_swallowed(arguments: Sequence[str]) -> None:
+    """UsageError for an option behind which another one stands, in the place of its value."""
+    own = list(takewhile(lambda word: word != "--", arguments))
+    for word, behind in pairwise(own):
+        if word in _WANTED and behind.startswith("--"):
+            raise click.BadOptionUsage(word, f"{word} {_LACKS}")
+
+
 def _without_value(option: str, path: str) -> tuple[str, str]:
     """That an option lacks what stands behind it, and what to type."""
     wanted = _WANTED.get(option)
@@ -281,9 +295,13 @@ def _without_value(option: str, path: str) -> tuple[str, str]:
 def _usage(error: click.ClickException, arguments: Sequence[str]) -> tuple[str, str]:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "onnxpad"
-    if isinstance(error, click.BadOptionUsage) and "requires an argument" in error.message:
+    if isinstance(error, click.BadOptionUsage) and _LACKS in error.message:
         verb = next((word for word in arguments if word in _VERBS), "")  # click names no command
         return _without_value(error.option_name, f"onnxpad {verb}".rstrip())
     if isinstance(error, click.NoSuchOption):
         return _no_option(error), f"{path} --help"
-    return error.format_message().rstrip("."), f"{path} --help"
+    said = error.format_message().rstrip(".")
+    first = next(iter(arguments), "")
+    if context and context.command is commands and first not in _VERBS and Path(first).exists():
+        return f"{said}: a verb comes first", f"onnxpad inspect {shlex.quote(first)}"
+    return said, f"{path} --help"

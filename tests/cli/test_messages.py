@@ -201,6 +201,11 @@ def test_odd_but_likely_commands_are_told_what_is_meant(
     monkeypatch.chdir(tmp_path)
     for name in ("m.onnx", "a b.onnx"):
         Path(name).write_bytes(SAME.read_bytes())
+    for folder in ("one", "two", "saved"):
+        Path(folder).mkdir()
+    for path in ("one/m.onnx", "two/m.onnx"):
+        Path(path).write_bytes(SAME.read_bytes())
+    Path("saved/saved_model.pb").touch()
     Path("ref.npz").write_bytes(b"PK\x03\x04\xff")
     for line, meant in (
         ("diagnose ref.npz m.onnx", "did you mean onnxpad diagnose m.onnx --data ref.npz?"),
@@ -213,6 +218,13 @@ def test_odd_but_likely_commands_are_told_what_is_meant(
         ("inspect m.onnx --target torch", "onnx2torch loads models into it"),
         ("rewrite m.onnx -o o.onnx --target tf", "tflite loads models into it"),
         ("inspect m.onnx --target Keras", "onnx2keras or tflite load models into it"),
+        (
+            "m.onnx",
+            "No such command 'm.onnx': a verb comes first\n  try     onnxpad inspect m.onnx",
+        ),
+        ("inspect saved", "'saved' is a SavedModel of TensorFlow: export it first, with python -m"),
+        ("rewrite one two -o out", "or name the folder above both, which keeps those below it"),
+        ("inspect m.onnx --target --json", "'--target' needs a runtime, such as --target opencv"),
         ("inspect m.onnx --target", "'--target' needs a runtime, such as --target opencv\n"),
         ("inspect m.onnx --target", "  try     onnxpad explain targets\n"),
         ("rewrite m.onnx --pass", "'--pass' needs a pass, such as --pass explicit-pads\n"),

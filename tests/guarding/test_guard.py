@@ -108,7 +108,7 @@ def test_which_file_is_which(words: tuple[str, ...], said: tuple[str, str]) -> N
     [
         (("false", "a.onnx", "b.onnx"), "'false' failed with exit code 1"),
         (("true", "a.onnx", "b.onnx"), "did not write 'b.onnx'"),
-        (("no-such-tool", "a.onnx", "b.onnx"), "cannot be started: No such file"),
+        (("no-such-tool", "a.onnx", "b.onnx"), "cannot be started: it is not installed here"),
         (("cp", "a.onnx", "b"), "1 of the command's words end in .onnx"),
         (("true", "none.onnx", "b.onnx"), "none.onnx"),
         (("sh", "-c", "cp wrong b.onnx; cp wrong a.onnx;", "a.onnx", "b.onnx"), "changed 'a.onnx'"),

@@ -146,6 +146,8 @@ def _foreign(data: bytes) -> tuple[str, str] | None:
     """What the data is instead of a model and what to try, where that can be told."""
     if data.startswith(b"PK\x03\x04") and _first_member(data).endswith(b".npy"):
         return "NumPy arrays (.npz)", _AS_DATA
+    if data.startswith(b"PK\x03\x04") and _first_member(data).endswith(b"data.pkl"):
+        return "a PyTorch file (.pt)", "load it in PyTorch, and export with torch.onnx.export"
     for offset, magic, found, attempt in _SIGNATURES:
         if data.startswith(magic, offset):
             return found, attempt

@@ -59,8 +59,16 @@ def test_a_file_of_another_kind_is_named(data: bytes, found: str) -> None:
 
 def test_a_zip_archive_is_named(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "model.pt", "w") as archive:
-        archive.writestr("data.pkl", b"")
+        archive.writestr("other", b"")
     assert "a zip archive" in refusal((tmp_path / "model.pt").read_bytes())
+
+
+def test_what_torch_saves_is_named(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "model.pt", "w") as archive:
+        archive.writestr("model/data.pkl", b"")
+    said = refusal((tmp_path / "model.pt").read_bytes())
+    assert "a PyTorch file (.pt)" in said
+    assert "torch.onnx.export" in said
 
 
 def test_arrays_are_sent_to_the_options_that_take_them(tmp_path: Path) -> None:
