@@ -103,6 +103,7 @@ def _averages_of_bytes(by: Callable[[str], Evidence], *when: Condition) -> tuple
         miscomputes(
             "AveragePool",
             f.BEHIND_ZEROS,
+            ~p.OUTER_AXES,
             _OFF_ZERO,
             *when,
             by=by("Pad(0) and averages behind DequantizeLinear"),
@@ -136,7 +137,7 @@ TARGET = Target(
             "AveragePool", w.COUNTS, w.GAINED_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
         ),
         *since("2025.3", *_averages_of_bytes(_since_2025)),
-        *until("2024.6", *_averages_of_bytes(_to_2024, ~_LEAST_IS_ZERO)),
+        *until("2024.6", *_averages_of_bytes(_to_2024, ~_LEAST_IS_ZERO | t.ONE_D)),
         miscomputes(
             w.TRANSPOSED,
             f.BEHIND_ZEROS,
