@@ -172,8 +172,9 @@ def _between(fitting: Fitting, name: str, before: str) -> tuple[str, ...]:
 def cause_of(fitting: Fitting, fit: Fit, difference: RemainingDifference | None) -> Cause:
     """The cause, as far as it is known.
 
-    `not padding` only where every known way to pad every padded node was tried, the sizes are
-    right, and cells inside differ: what differs at borders only is what padding does.
+    `not padding` only where every known way to pad every padded node was tried, and every way
+    that a Pad in front can have, the sizes are right, and cells inside differ: what differs at
+    borders only is what padding does.
     """
     if fit.undecided:
         return Cause.UNKNOWN
@@ -189,6 +190,7 @@ def cause_of(fitting: Fitting, fit: Fit, difference: RemainingDifference | None)
     if (
         fitting.unchecked
         or fitting.unsearched
+        or _left_out(fitting)
         or fit.partial is not None
         or _is_at_borders(fit, difference)
     ):
@@ -225,6 +227,7 @@ def reason_of(
     parts = (
         _tried(fitting, fit, cause, nearest),
         _unsearched(fitting),
+        _not_tried(fitting, fit.search),
         _where(difference, nearest),
     )
     return "; ".join(part for part in parts if part)
@@ -284,6 +287,23 @@ def _unsearched(fitting: Fitting) -> str:
     if not labels:
         return ""
     return f"other ways to pad these were not tried: {few(labels, _NAMED)}"
+
+
+def _left_out(fitting: Fitting) -> dict[str, list[str]]:
+    """What other Pads could have and was not tried, with the nodes behind these."""
+    found: dict[str, list[str]] = {}
+    for suspect in fitting.suspects:
+        if suspect.left_out:
+            found.setdefault(suspect.left_out, []).append(suspect.label)
+    return found
+
+
+def _not_tried(fitting: Fitting, search: Search | None) -> str:
+    left = _left_out(fitting).items()
+    parts = [f"{what}, in front of {few(labels, _NAMED)}" for what, labels in left]
+    if search is not None and search.not_together:
+        parts.append("every Pad in every other way together with other changes")
+    return f"not tried: {'; '.join(parts)}" if parts else ""
 
 
 def _where(difference: RemainingDifference | None, nearest: Nearest | None) -> str:

@@ -101,7 +101,10 @@ def _others(runner: Runner, chosen: Choice) -> Iterator[tuple[Choice, str, int |
         if isinstance(state, Broken):
             continue
         choices, sizes = runner.choices[number], runner.sizes(number, state)
+        far = chosen[number] >= suspect.ordinary
         for option in choices.leaders(sizes):
+            if suspect.ordinary <= option < suspect.given and not far:
+                continue
             if option == chosen[number] or choices.resizes(chosen[number], option, sizes):
                 continue
             title = f"{suspect.label}: {suspect.options[option].label}"

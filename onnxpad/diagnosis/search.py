@@ -23,7 +23,7 @@ from onnxpad.padding.effective_pads import effective_pads
 Rank: TypeAlias = tuple[float, ...]
 Order: TypeAlias = Callable[[Score], Rank]
 Shift: TypeAlias = tuple[int, ...]
-_MOST_TRIES, _MOST_IN_VAIN = 20_000, 5_000
+_MOST_TRIES, _MOST_IN_VAIN, _MOST_FAR = 20_000, 5_000, 1_000
 _TITLE = "around what is nearest"
 _STARTS = 4
 _MOST_SUBSETS = 1_024
@@ -53,8 +53,9 @@ class OutOfTimeError(Exception):
 class Search:
     """Tries choices until one gives every reference; `best` is the nearest one so far (the first).
 
-    Ways of frameworks come first, others once `wide`. `say` gets what is being tried. `deadline`
-    is a value of time.monotonic.
+    Ways of frameworks come first, others once `wide`, every Pad in place of another once `far`;
+    `not_together` says that these were tried alone, and not all of them together. `say` gets what
+    is being tried. `deadline` is a value of time.monotonic.
     """
 
     runner: Runner
@@ -68,6 +69,8 @@ class Search:
     out_of_time: bool = False
     exhausted: bool = False
     wide: bool = False
+    far: bool = False
+    not_together: bool = False
     restarts: int = 0
     _restarting: bool = False
     _since: Score | None = None
@@ -112,12 +115,16 @@ class Search:
         yield from self._descents()
         for chosen in whole:
             yield from self._mixtures(chosen)
-        handmade = any(suspect.named < len(suspect.options) for suspect in self.runner.suspects)
+        suspects = self.runner.suspects
+        handmade = any(suspect.named < suspect.ordinary for suspect in suspects)
+        movable = any(suspect.ordinary < suspect.given for suspect in suspects)
         if handmade:
             self.wide = True
             yield from self._descents()
             self.wide = False
         yield from self._fills(self._nearest(next(iter(self.tried))))
+        if movable:
+            yield from self._far(self._descents())
         self._since, onwards = self.tried[self.best], best_first(self, roots)
         yield from islice(onwards, _BEFORE_PLACES)
         yield from self._fills(self._nearest(next(iter(self.tried))), elsewhere=True)
@@ -125,6 +132,17 @@ class Search:
         if handmade and self.exhausted:
             self.wide, self.exhausted = True, False
             yield from best_first(self, ())
+            self.wide = False
+        if movable and self.exhausted:
+            self.exhausted, self.not_together = False, True
+            yield from self._far(best_first(self, (), len(self.tried) + _MOST_FAR))
+            self.not_together = not self.exhausted
+
+    def _far(self, steps: Iterator[None]) -> Iterator[None]:
+        """The steps with every Pad in place of another."""
+        self.wide = self.far = True
+        yield from steps
+        self.wide = self.far = False
 
     def _descents(self) -> Iterator[None]:
         for chosen in sorted(self.tried, key=lambda chosen: self.tried[chosen])[:_STARTS]:
@@ -252,7 +270,9 @@ class Search:
         choices = self.runner.choices[number]
         present = choices.leader(chosen[number], sizes)
         suspect = self.runner.suspects[number]
-        known = suspect.given if self.wide else suspect.named
+        known = suspect.ordinary if self.wide else suspect.named
+        if self.far:
+            known = suspect.given
         for option in choices.leaders(sizes):
             if option != present and option < known:
                 kept = choices.outputs(option, sizes) == choices.outputs(present, sizes)
@@ -305,12 +325,12 @@ def _clearly_nearer(one: Score, other: Score) -> bool:
     return more or (one.unlike <= other.unlike and one.residual < _FALL * other.residual)
 
 
-def best_first(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
+def best_first(search: Search, roots: Sequence[Choice], most: int = _MOST_TRIES) -> Iterator[None]:
     """Best-first: every neighbour of the nearest choice, and of one of `roots`, in turn.
 
     Neighbours have another option at one suspect, or at two whose shifts cancel: as long as the
     whole result is shifted, no cell agrees, however many nodes are right. Ends when every
-    choice is known, or after `_MOST_TRIES`. A wide search keeps to choices that reach as many
+    choice is known, or after `most` tries. A wide search keeps to choices that reach as many
     references as any, and to one of those that differ only behind the next reference: what stands
     in front of the last one that agrees was found.
     """
@@ -327,7 +347,7 @@ def best_first(search: Search, roots: Sequence[Choice]) -> Iterator[None]:
                 continue
             done.add(key)
             for other in _neighbours(search, chosen, search.tried[chosen]):
-                if len(search.tried) >= _limit(search):
+                if len(search.tried) >= min(most, _limit(search)):
                     return
                 score = search.score(other, _TITLE)
                 if other not in known:

@@ -15,6 +15,7 @@ from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.candidates import Candidate, candidates, ordinary
 from onnxpad.retargeting.labels import label_of
+from onnxpad.retargeting.moved_pads import moved_pads, not_moved
 from onnxpad.retargeting.windows_read import differs, signature, too_many_cells
 
 Sizes: TypeAlias = tuple[int, ...]
@@ -26,8 +27,9 @@ _FARTHEST = 64
 class Suspect:
     """A padded node that is searched: `options` are the ways to pad it, the present one first.
 
-    The first `named` of them are ways of frameworks, those up to `given` anybody may write by hand,
-    the others hold fills that were solved for.
+    The first `named` of them are ways of frameworks, those up to `ordinary` anybody may write by
+    hand, those up to `given` are other Pads in place of the one in front, the others hold fills
+    that were solved for. `left_out` says which other Pads there are besides, '' for none.
     `node` and `pad` are indices of the operator and of the Pad in front; `source` is the tensor
     that they read.
     """
@@ -39,7 +41,9 @@ class Suspect:
     chain: Chain
     options: tuple[Candidate, ...]
     named: int
+    ordinary: int
     given: int
+    left_out: str = ""
 
     @property
     def indices(self) -> tuple[int, ...]:
@@ -106,16 +110,19 @@ def _suspect(site: Site, index: int, network: Network) -> Suspect | bool:
         if pad is None:
             return False
         source = network.nodes[pad].input[0]
-    options, named = _options(chain)
+    options, named, by_hand = _options(chain)
     if len(options) < 2:
         return True
-    return Suspect(site.address.label, index, pad, source, chain, options, named, len(options))
+    counts = named, by_hand, len(options)
+    left_out = not_moved(chain)
+    return Suspect(site.address.label, index, pad, source, chain, options, *counts, left_out)
 
 
-def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int]:
+def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int, int]:
     """Ways that hold for every size, those that only the size in the model allows, and others.
 
-    With the number of those in front of the others, which no framework has by itself.
+    With the number of those in front of the others, which no framework has by itself, and of
+    those in front of the Pads that are merely possible.
     """
     symbols = tuple(
         axis._replace(size=Symbol(f"size {index}")) for index, axis in enumerate(chain.axes)
@@ -128,11 +135,14 @@ def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int]:
             if all(other is None or differs(other, one.chain) for other in here):
                 found.append(one)
     named, known = len(found), {_written(one.chain) for one in found}
-    for other in (*ordinary(open_chain), *ordinary(chain)):
-        if _written(other) not in known:
-            known.add(_written(other))
-            found.append(Candidate(other, (), label_of(other)))
-    return tuple(found), named
+    by_hand = 0
+    for others in ((*ordinary(open_chain), *ordinary(chain)), moved_pads(open_chain)):
+        for other in others:
+            if _written(other) not in known:
+                known.add(_written(other))
+                found.append(Candidate(other, (), label_of(other)))
+        by_hand = by_hand or len(found)
+    return tuple(found), named, by_hand
 
 
 def _written(chain: Chain) -> tuple[object, ...]:

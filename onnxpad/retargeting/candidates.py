@@ -242,14 +242,14 @@ def _same_crop(chain: Chain) -> Chain:
     return cropped(chain, cuts)
 
 
-_MIRRORS = ("reflect", "edge")
+_MIRRORS = ("reflect", "edge", "wrap")
 _RESTS = 4
 
 
 def ordinary(chain: Chain) -> Iterator[Chain]:
     """As many cells at both sides, for every number below the window, and other cells.
 
-    Convolutions read zeros or nothing in place of the Pad in front, or a mirror in place of
+    Convolutions read zeros or nothing in place of the Pad in front, or copies in place of
     zeros. Some of it is what conventions write as well.
     """
     if chain.trouble or not chain.op.has_windows:
@@ -315,7 +315,7 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
     if step is None:
         if isinstance(own, Pads) and any(own.flat):
             none = AutoPad.VALID if isinstance(chain.padding, AutoPad) else Pads.zero(chain.rank)
-            for mode in _MIRRORS:
+            for mode in _mirrors(chain):
                 yield behind_pad(chain, own, Constant(0.0), none, mode)
         return
     if step.unclear or step.crossed or any(pad < 0 for pad in step.pads.flat):
@@ -325,12 +325,18 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
     yield bare
     if not isinstance(own, Skip):
         yield bare.with_padding(own + _spatial(chain, step))
-    for mode in _MIRRORS:
+    for mode in _mirrors(chain):
         if mode != step.mode:
             new = NewPad(step.pads, Constant(0.0), mode, instead=True)
             yield replace(chain, pad=new)
     if step.mode in _MIRRORS or isinstance(step.fill, Constant):
         yield from _placed(chain, bare, step)
+
+
+def _mirrors(chain: Chain) -> tuple[str, ...]:
+    """Modes whose cells are copies, as far as the Pad of this opset has them."""
+    old = 0 < chain.opset < Since.PAD_WRAP
+    return tuple(mode for mode in _MIRRORS if mode != "wrap" or not old)
 
 
 def _placed(chain: Chain, bare: Chain, step: PadStep) -> Iterator[Chain]:

@@ -74,7 +74,12 @@ class Case:
 
 def case(seed: int, most: int = 5) -> Case:
     """The network of a seed: only damage that the first sample shows is left in it."""
-    drawn = _shown(_drawn(Random(seed), seed, most))  # noqa: S311 - draws test cases
+    return made(_drawn(Random(seed), seed, most))  # noqa: S311 - draws test cases
+
+
+def made(network: Network) -> Case:
+    """The models and values of a network, without the damage that the first sample hides."""
+    drawn, seed = _shown(network), network.seed
     found = Case(drawn, model(drawn, "right"), model(drawn, "wrong"))
     values = np.random.default_rng(seed)
     for height, width in (*drawn.sizes, drawn.sizes[-1]):
