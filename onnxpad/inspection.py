@@ -13,6 +13,7 @@ from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import plain_sizes
 from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
 from onnxpad.model.graph.attributes import Unbound
+from onnxpad.model.graph.broken import refuse_dangling, unknown_operators
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Address, NodeId
@@ -391,6 +392,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             thorough=True,
             asked=_questions([*names, *(one.target.name for one in installed.values())]),
         )
+        refuse_dangling(survey.document)
         selected = selection(survey, nodes)
         records = _with_divisors(_records(survey, selected), survey)
         asked = _Asked(opened, Preferences(ambiguous), nodes, dims or {})
@@ -409,7 +411,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             device or "",
             openings,
             limits_met,
-            facts_of(opened.model),
+            facts_of(opened.model)._replace(unknown_operators=unknown_operators(survey.document)),
             _notes(names) | notes,
             tuple(chain for _, chain, _ in records),
             padded_links([site for _, _, site in records], _numbers(records)),

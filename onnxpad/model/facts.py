@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from onnx import ModelProto, ValueInfoProto
 
+from onnxpad.model.graph.broken import UnknownOperator
 from onnxpad.model.graph.document import WITH_BODIES
 from onnxpad.padding.operators import OPERATORS, PLAIN_DOMAINS
 from onnxpad.reports import reported
@@ -18,13 +19,14 @@ class ModelFacts(NamedTuple):
     """Who wrote a model, its opset, the nodes of its graph, its inputs.
 
     An input has the sizes that it states (numbers, names, None for unknown ones), or None where it
-    states none.
+    states none. `unknown_operators` are those of ONNX's domain that their opset does not have.
     """
 
     producer: str = ""
     opset: int = 0
     operators: int = 0
     inputs: Mapping[str, tuple[int | str | None, ...] | None] = {}
+    unknown_operators: tuple[UnknownOperator, ...] = ()
 
 
 def operators_of(model: ModelProto) -> Counter[str]:

@@ -16,6 +16,7 @@ from onnxpad.model.editing.session import Edited, EditSession, finish
 from onnxpad.model.editing.stated_sizes import stated
 from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
+from onnxpad.model.graph.broken import UnknownOperator, unknown_operators
 from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, open_model, untouched
 from onnxpad.model.reading.divisors import Settling, hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import without_collections
@@ -71,6 +72,7 @@ Progress = Callable[[str, int, int], None]
     "operators",
     "limits_met",
     "not_judged",
+    "unknown_operators",
 )
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Rewriting(Edited, Report):
@@ -81,7 +83,8 @@ class Rewriting(Edited, Report):
     sizes that the user stated without which the result would be another, or the target would not be
     known to take it: sizes of inputs are written into the model, other facts into its metadata as
     `onnxpad.holds_where`. `operators` are
-    counts, None of a graphsurgeon Graph, `original` gives the model as it was.
+    counts, None of a graphsurgeon Graph, `original` gives the model as it was. `unknown_operators`
+    are those of ONNX's domain that their opset does not have.
     """
 
     passes: tuple[str, ...]
@@ -91,6 +94,7 @@ class Rewriting(Edited, Report):
     target: str = ""
     fitting: Fitted | None = None
     original: Callable[[], ModelOrGraph] | None = None
+    unknown_operators: tuple[UnknownOperator, ...] = ()
 
     schema = 2
 
@@ -220,6 +224,7 @@ def rewrite(  # noqa: PLR0913  one option each
         report = _report(result, rules, (log, skips), session, dims, opened.source)
         original, met = partial(untouched, opened), tuple(work.met.values())
         more: dict[str, Any] = {"original": original, "limits_met": met, "carried": opened.carried}
+        more["unknown_operators"] = unknown_operators(session.document)
         return replace(report, target=name, fitting=fitting, relied_on=relied, **more)
 
 

@@ -22,6 +22,7 @@ from onnxpad.show.wording import (
     paragraph,
     recorded_text,
     shape_text,
+    unknown_operators_text,
     visible,
     window_text,
 )
@@ -57,6 +58,7 @@ def inspection_text(
         *told,
         about_text(inspection),
         counts_text(inspection, hidden),
+        *unknown_operators_text(inspection.model.unknown_operators),
         *([] if inspection.targets else traps),
     ]
     parts = [

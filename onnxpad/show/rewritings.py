@@ -23,6 +23,7 @@ from onnxpad.show.wording import (
     note,
     paragraph,
     route_text,
+    unknown_operators_text,
     visible,
 )
 
@@ -63,6 +64,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         fitting_text(rewriting),
         *limits_text(rewriting.limits_met),
         *(visible(f"warning: {warning}") for warning in warnings),
+        *unknown_operators_text(rewriting.unknown_operators),
         visible(verdict),
         *_undecided(validation),
         relied_text(rewriting),

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from onnxpad.errors import either
 from onnxpad.geometry.budgets import PLANNED
+
+if TYPE_CHECKING:
+    from onnxpad.model.graph.broken import UnknownOperator
 
 
 def visible(text: str) -> str:
@@ -158,3 +162,15 @@ def limits_text(limits_met: Iterable[str]) -> Iterator[str]:
         native = said != PLANNED.reason()
         more = "; sizes that only it finds are not known" if native else ""
         yield visible(f"warning: {said}{more}")
+
+
+def unknown_operators_text(found: Iterable[UnknownOperator]) -> list[str]:
+    """A line for each operator that ONNX does not have: which node it is, and what follows."""
+    return [
+        note(
+            f"unknown operator: {one.operator} '{one.node}'"
+            + (f" and {one.nodes - 1} more" if one.nodes > 1 else ""),
+            one.sentence,
+        )
+        for one in found
+    ]

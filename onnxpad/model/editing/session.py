@@ -23,6 +23,7 @@ from onnxpad.model.editing.script import CloneFunction, Edit, ForgetType
 from onnxpad.model.files.contents import is_standard
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.files.saving import save, write_unchanged
+from onnxpad.model.graph.broken import refuse_dangling
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.graph.types import Type
@@ -254,8 +255,11 @@ def session_on(
     thorough: bool = False,
     asked: Sequence[Question[Any]] = (),
 ) -> EditSession:
-    """A session on what was opened; a Graph lends it its structure without weights."""
-    return EditSession(
+    """A session on what was opened; a Graph lends it its structure without weights.
+
+    Raises ModelError where a node reads what nothing makes.
+    """
+    session = EditSession(
         opened.model,
         dims=dims,
         source=opened.source,
@@ -265,6 +269,8 @@ def session_on(
         thorough=thorough,
         asked=asked,
     )
+    refuse_dangling(session.document)
+    return session
 
 
 def finish(session: EditSession, opened: Opened) -> ModelOrGraph:

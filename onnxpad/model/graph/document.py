@@ -131,7 +131,10 @@ def _count_uses(scope: Scope) -> bool:
                 uses[name] = uses.get(name, 0) + 1
                 in_place &= made.key < node.key
             elif name:
-                counts = (scope.owner(name) or scope).uses if scope.parent else uses
+                owner = scope.owner(name)
+                if owner is None:
+                    scope.dangling.setdefault(name, node)
+                counts = (owner or scope).uses
                 counts[name] = counts.get(name, 0) + 1
     return in_place
 

@@ -32,6 +32,8 @@ class Scope:
     `forgotten` are tensors of which the types in the file do not hold any more. `held` are the
     values of Constant nodes by their keys, `arrays` those of small constants by the identity of
     what holds them: every reading of the scope shares them.
+    `dangling` are tensors that a node reads, here the first one, and that nothing made when the
+    scope was read.
     """
 
     id: str
@@ -54,6 +56,7 @@ class Scope:
     removed: set[int] = field(default_factory=set)
     forgotten: set[str] = field(default_factory=set)
     next_key: int = 0
+    dangling: dict[str, Node] = field(default_factory=dict)
     held: dict[int, TensorProto | AttributeProto | None] = field(default_factory=dict)
     arrays: dict[int, tuple[TensorProto | AttributeProto, np.ndarray | None]] = field(
         default_factory=dict
