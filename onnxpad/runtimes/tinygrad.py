@@ -33,9 +33,20 @@ _SELECTS = frozenset(
 _OF_CELLS = frozenset(
     {
         *("Add", "BatchNormalization", "Cast", "Ceil", "Celu", "Cos", "DequantizeLinear", "Div"),
-        *("Dropout", "Elu", "Equal", "Erf", "Exp", "Floor", "Gelu", "Greater", "HardSwish"),
+        *(
+            "Dropout",
+            "Elu",
+            "Equal",
+            "Erf",
+            "Exp",
+            "Expand",
+            "Floor",
+            "Gelu",
+            "Greater",
+            "HardSwish",
+        ),
         *("Identity", "IsInf", "IsNaN", "Less", "Log", "Max", "Mean", "Min", "Mish", "Mul", "Neg"),
-        *("Not", "Pow", "QuantizeLinear", "Reciprocal", "Round", "Shrink", "Sigmoid", "Sin"),
+        *("Not", "Pow", "Reciprocal", "Round", "Shrink", "Sigmoid", "Sin"),
         *("Slice", "Softplus", "Sqrt", "Sub", "Sum", "Tanh"),
     }
 )
@@ -90,7 +101,8 @@ def _made(around: Surroundings, name: str, left: int, known: dict[str, _Read]) -
     for part in parts:
         found = found.joined(part)
     if maker.op_type == "Where":
-        return _Read(found.computed, found.compared | parts[0].computed)
+        chosen = parts[0].computed if any(one.computed for one in parts[1:]) else _NO_AXES
+        return _Read(found.computed, found.compared | chosen)
     return _passed(around, maker, written, found)
 
 

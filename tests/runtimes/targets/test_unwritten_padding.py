@@ -27,12 +27,14 @@ CONSTANTS = (
     "less = Constant <value = int64[8] {0, 0, -1, 0, 0, 0, -2, 0}> () "
     "planes = Constant <value = int64[8] {0, 1, 0, 0, 0, 0, 0, 0}> () "
     "twice = Constant <value = float[4] {1, 1, 2, 2}> () "
+    "sizes = Constant <value = int64[4] {1, 2, 9, 9}> () zero = Constant <value = uint8 {0}> () "
     "w = Constant <value = float[2, 1, 1, 1] {1, 2}> () "
     "v = Constant <value = float[2, 2, 1, 1] {1, 2, 3, 4}> () "
     "t = Constant <value = float[2, 1, 3, 3] {1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 8, 7, 6, 5, 4, 3, 2, "
     "1}> () "
 )
 PAD = "y = Pad (r, both)"
+BYTES = "b = QuantizeLinear (q, e, zero)"
 IN_FRONT = [
     (f"{AVERAGE} {RELU} {PAD}", True),
     (f"{AVERAGE} {RELU} y = Pad (r, both, e)", True),
@@ -42,6 +44,10 @@ IN_FRONT = [
     (f"{AVERAGE} q = Add (a, e) r = Relu (q) {PAD}", True),
     (f"{AVERAGE} g = Greater (a, e) r = Where (g, a, e) {PAD}", True),
     (f"{AVERAGE} g = Greater (x, e) r = Where (g, a, e) {PAD}", False),
+    (f"{AVERAGE} {RELU} s = Expand (r, sizes) y = Pad (s, both)", True),
+    (f"{AVERAGE} {RELU} s = Concat <axis = 1> (r, x) y = Pad (s, both)", True),
+    (f"{AVERAGE} q = Relu (a) {BYTES} r = DequantizeLinear (b, e, zero) {PAD}", False),
+    (f"{AVERAGE} g = Greater (a, e) r = Where (g, x, e) {PAD}", False),
     (f"{AVERAGE} r = Sigmoid (a) {PAD}", False),
     (f"{AVERAGE} r = Elu (a) {PAD}", False),
     (f"{AVERAGE} y = Pad (a, both)", False),
