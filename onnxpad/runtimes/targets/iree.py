@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from math import isinf
+from math import isinf, prod
 from typing import NamedTuple
 
 from onnxpad.padding.chain import Chain
@@ -152,8 +152,8 @@ def _sides(chain: Chain) -> tuple[tuple[int, int], ...]:
     return () if chain.pad is None or chain.pad.unclear else chain.pad.pads.sides
 
 
-_FEW_CHANNELS = 3
-"""Up to which every mirrored line was compiled."""
+_FEW_PLANES, _FEW_CELLS = 3, 8
+"""Up to which mirrored lines were compiled: planes, and what is added to all of them together."""
 
 
 def _mirrors_far_axes(chain: Chain) -> bool:
@@ -172,11 +172,19 @@ def _is_of_line(chain: Chain) -> bool:
     return [any(both) for both in _sides(chain)] == [False, False, True]
 
 
-def _mirrors_evenly_a_line(chain: Chain) -> bool | None:
-    if not _is_of_line(chain) or not any(one and one % 2 == 0 for one in _sides(chain)[-1]):
+def _mirrors_much_of_a_line(chain: Chain) -> bool | None:
+    if not _is_of_line(chain) or all(one < 2 for one in _sides(chain)[-1]):
         return False
-    channels = chain.shape[1] if chain.shape else None
-    return channels > _FEW_CHANNELS if isinstance(channels, int) else None
+    planes = [1] if chain.shape is None else chain.shape[:-1]
+    if chain.shape is None or not all(isinstance(one, int) for one in planes):
+        return None
+    count = prod(one for one in planes if isinstance(one, int))
+    return any(
+        (one % 2 == 0 and (count > _FEW_PLANES or one * count > _FEW_CELLS))
+        or (one % 2 == 1 and count % 2 == 1 < count // one)
+        for one in _sides(chain)[-1]
+        if one > 1
+    )
 
 
 _FAR_AXES = Condition("it pads other axes than the last two", _mirrors_far_axes)
@@ -185,10 +193,10 @@ _UNEVENLY = Condition(
     "more, and what IREE makes of that does not compile",
     _mirrors_unevenly,
 )
-_EVENLY_A_LINE = Condition(
-    "it pads one spatial axis, of 4 channels or more, by 2, 4 or another even number, and what "
-    "IREE makes of that does not compile",
-    _mirrors_evenly_a_line,
+_MUCH_OF_A_LINE = Condition(
+    "it pads one spatial axis, by an even number and of more than 3 planes or 8 cells in all, or "
+    "by an odd number of an odd number of planes, and what IREE makes of that does not compile",
+    _mirrors_much_of_a_line,
 )
 _DILATIONS_WRITTEN = Condition(
     "`dilations` is written", lambda c: w.writes(c, "dilations"), "`dilations` is not written"
@@ -335,8 +343,8 @@ TARGET = Target(
         refuses(
             p.PAD,
             p.REFLECT,
-            _EVENLY_A_LINE,
-            by=_seen("Pad in mode reflect, 40 lines"),
+            _MUCH_OF_A_LINE,
+            by=_seen("Pad in mode reflect, 120 lines"),
             unshown="small models have fewer channels",
         ),
         refuses(p.PAD, p.REFLECT, SPATIAL_SIZES_LEFT_OPEN, by=_seen("Pad in mode reflect")),

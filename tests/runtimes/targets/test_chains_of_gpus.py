@@ -222,6 +222,8 @@ def test_what_iree_mirrors(pads: str, size: str, answer: Answer) -> None:
     [
         *((3, (2, 2), TAKES), (4, (2, 0), REFUSES), (64, (0, 4), REFUSES)),
         *((64, (3, 3), TAKES), (64, (1, 1), TAKES)),
+        *((9, (3, 0), REFUSES), (15, (0, 3), REFUSES), (3, (0, 3), TAKES)),
+        *((2, (4, 0), TAKES), (3, (4, 0), REFUSES), (6, (1, 2), REFUSES)),
     ],
 )
 def test_iree_compiles_no_even_mirrors_of_lines(

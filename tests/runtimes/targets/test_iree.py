@@ -104,3 +104,11 @@ def test_what_is_wrong_is_not_said_to_be_refused() -> None:
         opset=17,
     )
     assert answers(model, "iree")["ConvTranspose"] is Answer.MISCOMPUTES
+
+
+def test_planes_of_all_images_count_for_mirrored_lines() -> None:
+    nodes = (
+        'r = Constant <value = int64[6] {0, 0, 0, 0, 0, 2}> () y = Pad <mode = "reflect"> (x, r)'
+    )
+    assert not fails(nodes)
+    assert fails(nodes, batch=2)
