@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 from onnxpad import processes
 from onnxpad.diagnosis.conclude import concluded, ended
 from onnxpad.diagnosis.fit import Fitting
+from onnxpad.diagnosis.layouts import readings
 from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, NodeFinding, RemainingDifference
-from onnxpad.errors import LimitMet, RequestError
+from onnxpad.errors import InternalError, LimitMet, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.model.reading.survey import Survey
@@ -91,5 +93,23 @@ def _diagnosed(
     survey = Survey(proto, folder=folder, prefer=Preferences(ambiguous))
     samples = checked_inputs(network, network.input_types(), inputs or {}, bench.warn)
     expected = checked_outputs(network, outputs or {}, len(samples), bench.warn)
-    fitting = Fitting(bench, network, survey, samples, expected, started + budget)
-    return concluded(fitting, fitting.run(), started)
+    ways = readings(bench, network, inputs or {}, samples, expected)
+    known, unexplained, refused = len(bench.warnings), None, None
+    for number, way in enumerate(ways):
+        deadline = started + budget * (number + 1) / len(ways)
+        try:
+            fitting = Fitting(bench, network, survey, samples, way.expected, deadline)
+        except RequestError as error:
+            refused = refused or error
+            continue
+        fitting.in_doubt = len(ways) > 1
+        found = concluded(fitting, fitting.run(), started)
+        if found.explained or len(ways) == 1:
+            said = (way.warning,) if way.turned else ()
+            return replace(found, warnings=(*found.warnings, *said))
+        unexplained = unexplained or found
+        del bench.warnings[known:]
+    if unexplained is None:
+        raise refused or InternalError("a reference is read in one way at least")
+    doubt = next(way.doubt for way in ways if way.turned)
+    return replace(unexplained, warnings=(*unexplained.warnings, doubt))

@@ -15,6 +15,7 @@ from onnxpad.diagnosis.guesses import Choice
 from onnxpad.diagnosis.indistinguishable import other_ways
 from onnxpad.diagnosis.plan import Settled, findings, plans, same_either_way, settled
 from onnxpad.diagnosis.report import Cause, Diagnosis, NodeFinding, RemainingDifference
+from onnxpad.diagnosis.rounded import rounded_to
 from onnxpad.diagnosis.runner import Broken, needed_nodes
 from onnxpad.diagnosis.score import Score
 from onnxpad.diagnosis.search import Search
@@ -45,6 +46,7 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
     if explained and solution is None:
         nodes = other_ways(fitting.runner, fitting.samples, fit.rivals)
     _warn_of_other_sizes(bench, nodes)
+    settles, atol = _settling(fitting, fit, cause, nearest)
     return Diagnosis(
         explained=explained,
         cause=cause,
@@ -60,7 +62,8 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         nearest_nodes=() if nearest is None else nearest.nodes,
         nearest_residual=None if nearest is None else nearest.residual,
         nearest_by="" if nearest is None else nearest.by,
-        settles=what_settles(fitting, fit) if cause is Cause.UNKNOWN else "",
+        settles=settles,
+        settling_atol=atol,
         outputs=with_few_maps(judgement.rows, agree=judgement.agrees),
         as_it_is=() if solution is None else with_few_maps(fit.present.rows, agree=False),
         difference=difference,
@@ -73,6 +76,26 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         complete=search is None or solution is not None or search.exhausted,
         tolerance=judgement.tolerance,
     )
+
+
+def _settling(
+    fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None
+) -> tuple[str, float | None]:
+    """What would settle the cause, and the atol where rounding of the reference is all there is."""
+    if cause not in (Cause.UNKNOWN, Cause.NOT_PADDING):
+        return "", None
+    left = fit.present.residual if nearest is None else nearest.residual
+    values = (value for values in fitting.expected.values() for value in values)
+    found = None if fitting.bench.tolerance is not None else rounded_to(values, left)
+    if found is None:
+        return (what_settles(fitting, fit) if cause is Cause.UNKNOWN else ""), None
+    kind, atol = found
+    said = (
+        f"every number of the reference is one that {kind} holds, and what is left is no more than "
+        f"rounding to {kind} does; save the reference in float32, or allow for that with atol "
+        f"{atol:g}"
+    )
+    return said, atol
 
 
 def _warn_of_other_sizes(bench: Bench, nodes: Sequence[NodeFinding]) -> None:
@@ -187,9 +210,12 @@ def cause_of(fitting: Fitting, fit: Fit, difference: RemainingDifference | None)
             return Cause.ROUNDING
         case Verdict.TOLERATED:
             return Cause.TOLERATED
+    values = (value for values in fitting.expected.values() for value in values)
     if (
         fitting.unchecked
+        or rounded_to(values, fit.present.residual)
         or fitting.unsearched
+        or fitting.in_doubt
         or _left_out(fitting)
         or fit.partial is not None
         or _is_at_borders(fit, difference)

@@ -94,6 +94,8 @@ class Fitting:
         self.present: Comparison | None = None
         # What gives the reference by a number that it does not check.
         self.unchecked = ""
+        # Whether the reference may be meant in another layout.
+        self.in_doubt = False
         if left_out:
             bench.warn(
                 f"left as they are, because they stand in a function or a body: "

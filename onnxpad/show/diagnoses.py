@@ -105,7 +105,10 @@ def conclusion_lines(
         yield f"wrote {name}: {counted(len(diagnosis.plan.entries), 'node')} to change"
     yield kept
     if diagnosis.settles:
+        allowing = diagnosis.settling_atol
         typed = f", then type: {command}" if command else ""
+        if allowing is not None and command:
+            typed = f": {command} --atol {allowing:g}"
         yield f"to settle it: {diagnosis.settles}{typed}"
     yield f"{'explained' if diagnosis.explained else 'not explained'}: {diagnosis.reason}"
 

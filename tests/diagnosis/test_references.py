@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from onnxpad.diagnosis import diagnose
+from onnxpad.diagnosis import Cause, diagnose
 from onnxpad.errors import RequestError
 from tests.diagnosis.networks import AMBIGUOUS, resnet
 from tests.retargeting.running import Array, outputs, signed
@@ -121,3 +121,41 @@ def test_channels_that_only_the_weights_tell_are_checked_and_turned() -> None:
     found = diagnose(sizeless(), inputs={"x": last(X)}, outputs={"fc_out": Y})
     assert found.explained
     assert any("channels last (NHWC)" in warning for warning in found.warnings)
+
+
+SQUARE = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (float[1, 3, 8, 12] x) => (float[1, 8, H, W] y)
+<float[8, 3, 3, 3] w = {WEIGHTS}> { y = Conv <pads = [PADS]> (x, w) }
+"""
+
+
+def square(pads: str, sizes: str = "8, 12") -> onnx.ModelProto:
+    """A model with as many channels as rows, so that sizes do not tell the layout."""
+    weights = ", ".join(f"{one:.6f}" for one in signed(3, 8, 3, 3, 3).ravel())
+    text = SQUARE.replace("WEIGHTS", weights).replace("PADS", pads).replace("8, 12", sizes)
+    return onnx.parser.parse_model(text)
+
+
+@pytest.mark.parametrize("sizes", ["8, 12", "8, 8", "12, 8"])
+@pytest.mark.parametrize("turned", [True, False])
+def test_outputs_that_fit_either_layout_are_read_as_what_explains_them(
+    sizes: str, *, turned: bool
+) -> None:
+    height, width = map(int, sizes.split(", "))
+    x = signed(4, 1, 3, height, width)
+    y = outputs(square("1, 1, 1, 1", sizes), x)[0]
+    given = {"y": last(y) if turned else y}
+    found = diagnose(square("0, 0, 2, 2", sizes), inputs={"x": last(x)}, outputs=given, budget=60)
+    assert found.explained, found.reason
+    said = any("'y' read as channels last (NHWC), as" in one for one in found.warnings)
+    assert said is turned
+
+
+def test_outputs_that_no_layout_explains_are_said_to_fit_either() -> None:
+    x = signed(4, 1, 3, 8, 8)
+    right = signed(5, 1, 8, 8, 8)
+    model = square("1, 1, 1, 1", "8, 8")
+    found = diagnose(model, inputs={"x": last(x)}, outputs={"y": right}, budget=60)
+    assert (found.explained, found.cause) == (False, Cause.UNKNOWN), found.reason
+    assert any("both were tried and neither is explained" in one for one in found.warnings)

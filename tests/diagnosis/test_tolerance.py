@@ -109,3 +109,23 @@ def test_a_sample_that_tells_nothing_is_named_once(x: Array, said: str) -> None:
 
 def test_samples_that_differ_are_not_named() -> None:
     assert not any("tells" in warning for warning in against(Y).warnings)
+
+
+@pytest.mark.parametrize("kind", ["float16", "bfloat16"])
+@pytest.mark.parametrize("damaged", [True, False])
+def test_a_reference_that_was_rounded_before_it_was_saved_is_said_to_be(
+    kind: str, *, damaged: bool
+) -> None:
+    right = outputs(RIGHT if damaged else WRONG, X)[0]
+    if kind == "float16":
+        saved = right.astype(np.float16).astype(np.float32)
+    else:
+        saved = ((right.view(np.uint32) + 0x8000) & 0xFFFF0000).view(np.float32)
+    found = against(saved)
+    assert (found.explained, found.cause) == (False, Cause.UNKNOWN), found.reason
+    assert f"one that {kind} holds" in found.settles
+    assert found.settling_atol is not None
+    told = diagnosis_text(found, command="onnxpad diagnose m.onnx --data r.npz")
+    assert f": onnxpad diagnose m.onnx --data r.npz --atol {found.settling_atol:g}\n" in told
+    again = against(saved, found.settling_atol)
+    assert again.explained, again.reason

@@ -1,0 +1,52 @@
+"""References whose numbers were rounded to a lower precision before they were saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import ceil, floor, log10
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.diagnosis.score import size_of
+from onnxpad.validation.movement import UNITS
+
+Array = NDArray[Any]
+_TELLING = 8
+_SLACK = 1.5
+
+
+def rounded_to(values: Iterable[Array], left: float | None) -> tuple[str, float] | None:
+    """The precision that a reference was rounded to, and an atol that allows for it.
+
+    `left` is the largest difference over the largest value. None where the numbers were not
+    rounded, too few of them tell, or more is left than that rounding does.
+    """
+    known = list(values)
+    for kind in ("float16", "bfloat16"):
+        if left is None or left > _SLACK * UNITS[kind]:
+            continue
+        if known and all(_holds(kind, value) for value in known):
+            most = 2 * _SLACK * UNITS[kind] * max(map(size_of, known))
+            return kind, _upwards(most)
+    return None
+
+
+def _holds(kind: str, value: Array) -> bool:
+    """Whether all numbers are of this precision, and enough of them would not be by chance."""
+    if value.dtype not in (np.float32, np.float64):
+        return False
+    wide = value.astype(np.float32)
+    if np.unique(wide[wide != np.round(wide)]).size < _TELLING:
+        return False
+    if kind == "float16":
+        with np.errstate(over="ignore"):
+            return bool((wide.astype(np.float16).astype(np.float32) == wide).all())
+    return not bool((wide.view(np.uint32) & 0xFFFF).any())
+
+
+def _upwards(value: float) -> float:
+    """The next number of one digit."""
+    power = floor(log10(value))
+    return float(f"{ceil(value / 10.0**power)}e{power}")
