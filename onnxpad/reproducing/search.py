@@ -212,6 +212,7 @@ _TOGETHER_IN_PADS: tuple[Words, ...] = (
 )
 _TOGETHER_IN_CONVOLUTIONS: tuple[Words, ...] = (
     {"group": "each", "pads": (0, 2)},
+    {"front": "pad", "pads": (0, 2)},
     {"group": "each", "pads": (1, 1), "kernel": 3},
     {"auto_pad": "SAME_LOWER", "kernel": 2},
     {"rank": 3, "group": "2", "dilation": 2},

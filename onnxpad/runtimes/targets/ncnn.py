@@ -7,13 +7,15 @@ that crops cells, and the network runs with other sizes, without a word (measure
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import permutations, product
+from itertools import permutations, product, takewhile
 from typing import NamedTuple
 
 from onnxpad.geometry.windows import Axis, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep
 from onnxpad.padding.fills import number_of
+from onnxpad.padding.forms import outer_axes
 from onnxpad.padding.operators import Destination, Kind, Operator, PadInput
 from onnxpad.padding.surroundings import Neighbour, Question, Surroundings
 from onnxpad.runtimes.conditions import fronts as f
@@ -46,6 +48,7 @@ from onnxpad.runtimes.conditions.rows import (
     measured,
     miscomputes,
     refuses,
+    since,
     takes,
     until,
 )
@@ -69,6 +72,82 @@ _ABOVE_TWO_AXES = replace(~t.tensor_rank(1, 2), lasting=True)
 _PADS_UNCOUNTED = (w.PADDED & ~w.COUNTS).called("it pads while count_include_pad is 0")
 _PADS_NOTHING = Condition(
     "all its pads are 0", p.of_step(lambda s: not s.unclear and not any(s.pads.flat))
+)
+
+
+_WITHOUT_FUSION = 3
+"""Spatial axes of convolutions whose Pads stay."""
+
+
+class _Padding(NamedTuple):
+    """Cells of one value that pnnx pads the spatial axes of a convolution with."""
+
+    pads: Pads
+    value: float
+
+    @property
+    def is_symmetric(self) -> bool:
+        return self.pads.begins == self.pads.ends
+
+
+def _paddings(chain: Chain) -> Iterator[_Padding]:
+    """Those that pnnx has in a row in front of a convolution, the nearest first.
+
+    Pads of its own whose begins and ends differ become such a padding (src/pass_level2/F_conv2d.cpp
+    and F_conv1d.cpp). One that others read, or with cells of another kind, ends the row.
+    """
+    if isinstance(chain.padding, Pads) and chain.padding.begins != chain.padding.ends:
+        yield _Padding(chain.padding, 0.0)
+    for one in chain.around.front:
+        step, value = one.pad, number_of(one.pad.fill)
+        if one.readers > 1 or one.order or one.untold or step.unclear or step.mode != "constant":
+            return
+        if value is None or any(pad < 0 for pad in step.pads.flat) or outer_axes(chain, step.pads):
+            return
+        yield _Padding(Pads(step.pads.begins[2:], step.pads.ends[2:]), value)
+
+
+def _early(chain: Chain) -> list[_Padding]:
+    """Those that pnnx makes the convolution's pads before it turns to ncnn.
+
+    They are symmetric and write 0 (src/pass_level5/fuse_pad_conv1d.cpp and fuse_pad_conv2d.cpp).
+    """
+    near = takewhile(lambda one: one.is_symmetric and one.value == 0, _paddings(chain))
+    return list(near) if chain.rank < _WITHOUT_FUSION else []
+
+
+def _late(chain: Chain) -> list[_Padding]:
+    """Those that follow, where all cells have one value.
+
+    That is of 2 axes alone (src/pass_ncnn/fuse_padding_convolution.cpp and
+    fuse_padding_convolutiondepthwise.cpp).
+    """
+    early = _early(chain)
+    rest = [one for one in list(_paddings(chain))[len(early) :] if any(one.pads.flat)]
+    if chain.rank != _WITHOUT_FUSION - 1 or not rest:
+        return []
+    pads_itself = isinstance(chain.padding, Pads) and chain.padding.begins == chain.padding.ends
+    own = chain.padding.flat if pads_itself and isinstance(chain.padding, Pads) else ()
+    padded = any(own) or any(any(one.pads.flat) for one in early)
+    value = 0 if padded else rest[0].value
+    return list(takewhile(lambda one: one.value == value, rest))
+
+
+_SEVERAL_EARLY = Condition(
+    "several Pads that write 0, of equal begins and ends, stand in front in a row",
+    lambda c: len(_early(c)) > 1,
+)
+_SEVERAL_LATE = Condition(
+    "several Pads that write one value stand in front in a row, its own pads among them where "
+    "begins and ends differ",
+    lambda c: len(_late(c)) > 1,
+)
+_BEHIND_SYMMETRIC = Condition(
+    "a Pad that writes 0, of equal begins and ends, stands in front", lambda c: bool(_early(c))
+)
+_NAMES_FREED = (
+    "pnnx makes one padding after the other its pads, and names a convolution that it has already "
+    "taken away: most runs crash"
 )
 
 
@@ -277,6 +356,31 @@ TARGET = Target(
             by=_seen("convolutions with computed weights: those of one channel"),
         ),
         refuses("Conv", w.SAME, f.BEHIND_PAD, by=_seen("Pad in front of SAME convolutions")),
+        refuses(
+            "Conv",
+            _SEVERAL_EARLY,
+            ~w.WEIGHT_MADE,
+            by=_seen("Pads in a row in front of convolutions"),
+            says=_NAMES_FREED,
+            unshown="it shows with two Pads in a row, and a small model has one at most",
+        ),
+        *since(
+            "20261020",
+            refuses(
+                "Conv",
+                _SEVERAL_LATE,
+                ~w.WEIGHT_MADE,
+                by=_seen("Pad in front of asymmetric convolutions"),
+                says=_NAMES_FREED,
+            ),
+            refuses(
+                "Conv",
+                w.VALID,
+                _BEHIND_SYMMETRIC,
+                ~w.WEIGHT_MADE,
+                by=_seen("Pad in front of VALID convolutions: pnnx crashes"),
+            ),
+        ),
         refuses(w.TRANSPOSED, w.AUTO_PAD, by=_seen("auto_pad of ConvTranspose")),
         refuses(w.TRANSPOSED, w.EXPLICIT_ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, by=_seen("output_shape"), does=OTHER_SHAPE),
