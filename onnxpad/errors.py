@@ -8,6 +8,7 @@ OnnxpadError
 └── InternalError        onnxpad broke one of its own laws: please report it
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -30,11 +31,56 @@ def _cut(text: str, most: int) -> str:
     return f"{text[:half]}...({len(text) - 2 * half} more)...{text[-half:]}"
 
 
+_OPTIONS = re.compile(r"--dim '[^'\n]+'(?: --dim '[^'\n]+')*|--pass [\w-]+(?: --pass [\w-]+)*")
+_DIM = re.compile(r"--dim '(.+?)=?((?<==)\d+|%\d+=\d+)'")
+_LIMIT = re.compile(r"--(timeout|memory) (\d[\w.]*)")
+
+
+def in_python(text: str) -> str:
+    """The text with options as arguments: --dim 'H=9' --dim 'W%4=0' as dims={'H': 9, 'W': '%4=0'}.
+
+    Options that are written otherwise than messages write them stay.
+    """
+    if "--" not in text:
+        return text
+    found = _OPTIONS.sub(lambda match: _argument(match[0]), text)
+    found = _LIMIT.sub(lambda match: f"{match[1]}={_value(match[2])!r}", found)
+    return found.replace("--allow-unknown", "allow_unknown=True")
+
+
+def _argument(options: str) -> str:
+    if options.startswith("--pass"):
+        names = [one for one in options.split() if one != "--pass"]
+        return f"passes={names if len(names) > 1 else names[0]!r}"
+    said = _DIM.findall(options)
+    facts = {name: _value(fact) for name, fact in said}
+    return f"dims={facts!r}" if len(said) == options.count("--dim ") else options
+
+
+def _value(text: str) -> int | float | str:
+    if text.isdecimal():
+        return int(text)
+    return float(text) if text.replace(".", "", 1).isdecimal() else text
+
+
 class OnnxpadError(Exception):
-    """Root of every error that onnxpad raises on purpose."""
+    """Root of every error that onnxpad raises on purpose.
+
+    Its text has options as arguments of Python, `told` as the command line has them.
+    """
 
     def __str__(self) -> str:
+        return in_python(self.told)
+
+    @property
+    def told(self) -> str:
+        """What it says, with options as the command line has them."""
         return brief(super().__str__())
+
+
+def told(error: BaseException) -> str:
+    """What an exception says, with options as the command line has them."""
+    return error.told if isinstance(error, OnnxpadError) else str(error)
 
 
 class ModelError(OnnxpadError):
@@ -132,7 +178,7 @@ def blaming_the_file() -> Iterator[None]:
 
 def headline(error: Exception) -> str:
     """The first line of what an exception says, to stand in a sentence: below it is what to try."""
-    lines = str(error).strip().splitlines()
+    lines = told(error).strip().splitlines()
     return lines[0].rstrip() if lines else type(error).__name__
 
 

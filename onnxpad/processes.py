@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from onnxpad import errors
-from onnxpad.errors import LimitMet, OnnxpadError, RequestError
+from onnxpad.errors import LimitMet, OnnxpadError, RequestError, told
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -539,7 +539,7 @@ def serve(handlers: Mapping[str, Handler], tidy: Callable[[], None] | None = Non
 
 
 def _told(error: Exception) -> dict[str, Any]:
-    return {"error": type(error).__name__, "message": str(error)}
+    return {"error": type(error).__name__, "message": told(error)}
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from onnxpad.errors import (
     brief,
     fault_in,
     headline,
+    told,
 )
 
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ def refused(model: str, kind: str, said: str) -> Plain:
 def named(model: str, error: OnnxpadError) -> str:
     """What an error about one of several models says; it begins with the model's name."""
     name = "standard input" if model == STANDARD else model
-    said = str(error)
+    said = told(error)
     own = said.startswith((name, f"'{name}'", brief(name)))
     return said if own or isinstance(error, RuntimeUnavailable) else f"{name}: {said}"
 

@@ -35,7 +35,7 @@ from onnxpad import __version__
 from onnxpad.cli.arguments import renamed
 from onnxpad.cli.exits import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail, say
 from onnxpad.cli.streams import WINDOWS
-from onnxpad.errors import OnnxpadError, fault_in, headline
+from onnxpad.errors import OnnxpadError, fault_in, headline, told
 
 _HELP = """Inspect, rewrite and validate padding in ONNX models, exactly.
 
@@ -153,7 +153,7 @@ def _status(arguments: Sequence[str]) -> int:
     except OnnxpadError as error:
         if isinstance(error.__cause__, BrokenPipeError):
             raise error.__cause__ from None
-        return _fail_noted(error, str(error))
+        return _fail_noted(error, error.told)
     except (OSError, click.Abort):
         raise
     except Exception as error:
@@ -204,7 +204,7 @@ def _with_settings(context: click.Context, files: Sequence[Path]) -> object:
     try:
         return commands.invoke(context)
     except (click.UsageError, OnnxpadError) as error:
-        if blamed := settings.blamed_for(context.invoked_subcommand, str(error)):
+        if blamed := settings.blamed_for(context.invoked_subcommand, told(error)):
             error.add_note(blamed)
         raise
 

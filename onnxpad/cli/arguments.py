@@ -11,7 +11,7 @@ from click.core import ParameterSource
 
 from onnxpad.cli.exits import say
 from onnxpad.cli.streams import Loudness, set_loudness
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, told
 
 DIGITS = 30
 RENAMED = {"from": "source", "convtranspose-legacy-split": "legacy-split"}
@@ -228,7 +228,7 @@ def parse_memory(size: str | None) -> int | None:
     try:
         return bytes_of(size)
     except RequestError as error:
-        raise click.BadParameter(str(error)) from None
+        raise click.BadParameter(told(error)) from None
 
 
 def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from onnxpad.cli.exits import STANDARD
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, told
 
 if TYPE_CHECKING:
     from onnxpad.batch.inputs import Inputs, Job
@@ -54,7 +54,7 @@ def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: b
         refuse_inputs(names, [output])
         return Jobs([Job(names[0], output)], many=False)
     except RequestError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(told(error)) from None
 
 
 def found_in(names: Sequence[str], output: str | None = None) -> Inputs:
@@ -69,7 +69,7 @@ def found_in(names: Sequence[str], output: str | None = None) -> Inputs:
     try:
         return inputs(names, output)
     except RequestError as error:
-        raise click.UsageError(str(error)) from None
+        raise click.UsageError(told(error)) from None
 
 
 def _where_to_write(models: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from onnxpad.cli import destinations
 from onnxpad.cli.exits import STANDARD
-from onnxpad.errors import ModelError, RequestError
+from onnxpad.errors import ModelError, RequestError, told
 
 if TYPE_CHECKING:
     from onnxpad.model.comparing.networks import Network
@@ -28,7 +28,7 @@ def check(path: str | None, options: dict[str, Any]) -> None:
     try:
         check_target(path)
     except ModelError as error:
-        raise RequestError(f"the plan: {error}") from error
+        raise RequestError(f"the plan: {told(error)}") from error
 
 
 def check_weights(path: str | None, network: Network) -> None:
@@ -52,7 +52,7 @@ def read(path: str) -> Plan:
     try:
         return parse_plan(standard_input(LARGEST_PLAN), "standard input")
     except (OSError, ValueError) as error:
-        raise RequestError(f"cannot read the plan on standard input: {error}") from error
+        raise RequestError(f"cannot read the plan on standard input: {told(error)}") from error
 
 
 def not_written(path: str) -> str:
@@ -69,4 +69,4 @@ def write(path: str, plan: Plan) -> None:
     try:
         deliver([data], (), path, origin=None)
     except ModelError as error:
-        raise RequestError(f"the plan: {error}") from error.__cause__
+        raise RequestError(f"the plan: {told(error)}") from error.__cause__

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from onnxpad.errors import InternalError
+from onnxpad.errors import InternalError, in_python
 from onnxpad.geometry.size import plain_sizes
 from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.names import as_nodes
@@ -89,7 +89,12 @@ class Refusal(NamedTuple):
         return f"<{self}>"
 
     def __str__(self) -> str:
-        """'skip: explicit-pads, Conv 'c': why; try --dim ...'."""
+        """'skip: explicit-pads, Conv 'c': why; try dims={...}'."""
+        return in_python(self.told)
+
+    @property
+    def told(self) -> str:
+        """The same as the command line has it."""
         return f"skip: {self.rule}, {self.op} '{self.node.label}': {self.skip}"
 
     def to_json(self) -> dict[str, Any]:

@@ -150,7 +150,7 @@ class Rewriting(Edited, Report):
         is to be written `although_unfit`; nothing half-written stays.
         """
         if (stuck := self.stuck) and not although_unfit:
-            named = "; ".join(map(str, stuck[:_NAMED]))
+            named = "; ".join(one.told for one in stuck[:_NAMED])
             more = len(stuck) - _NAMED
             others = f"; and {more} more, which .unfit has" if more > 0 else ""
             raise ModelError(
@@ -231,9 +231,11 @@ def rewrite(  # noqa: PLR0913  one option each
 def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) -> None:
     """ModelError where a node was left as it was that the request is about."""
     if skips:
-        raise ModelError(f"strict allows no skips, and there are {len(skips)}: {skips[0]}")
+        raise ModelError(f"strict allows no skips, and there are {len(skips)}: {skips[0].told}")
     if unfit := unfit_of(fitting):
-        raise ModelError(f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0]}")
+        raise ModelError(
+            f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0].told}"
+        )
 
 
 def _offered(skips: Sequence[Refusal], done: Done) -> list[Refusal]:

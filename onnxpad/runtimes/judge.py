@@ -13,6 +13,7 @@ from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis, sample_sizes
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.effective_pads import without_windows
+from onnxpad.padding.element_types import mixed_types
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch, Row, every
@@ -86,7 +87,8 @@ def judge(target: Target, chain: Chain) -> Judgement:
     decides; without that, nothing is known. Nothing is known either of an opset that is too new.
     Where a row that leaves it to the CPU may hold, it counts as if it did: that costs time alone.
     What was seen of other pads says nothing of negative ones, which the ONNX text does not have,
-    and what was seen of windows that fit nothing of those that do not.
+    and what was seen of windows that fit nothing of those that do not, nor of one element type of
+    two.
     Of several runtimes the worst answer counts.
     """
     if target.parts:
@@ -102,8 +104,8 @@ def judge(target: Target, chain: Chain) -> Judgement:
     doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
     if doubtful:
         return _open(doubtful, chain, target)
-    if short := without_windows(chain):
-        return Judgement(Answer.UNKNOWN, f"{short}, and {_WITHOUT_CELLS}")
+    if said := _unlike_what_was_run(chain):
+        return Judgement(Answer.UNKNOWN, said)
     crops = chain.op.kind is not Kind.PAD and bool(NEGATIVE_PADS.holds(chain))
     if crops:
         found = [(row, holds) for row, holds in found if NEGATIVE_PADS in row.when]
@@ -115,6 +117,14 @@ def judge(target: Target, chain: Chain) -> Judgement:
         return Judgement(Answer.TAKES, "", taking)
     what = f"{chain.op.title} with negative pads" if crops else chain.op.title
     return Judgement(Answer.UNKNOWN, _UNTESTED.format(what, target.name))
+
+
+def _unlike_what_was_run(chain: Chain) -> str:
+    """Why what was seen of other nodes says nothing of this one; '' where it does."""
+    if mixed := mixed_types(chain):
+        return f"{mixed}: most runtimes refuse to load the model"
+    short = without_windows(chain)
+    return f"{short}, and {_WITHOUT_CELLS}" if short else ""
 
 
 def _spares_sizes(rows: Sequence[Row], chain: Chain) -> bool:

@@ -42,7 +42,7 @@ def test_it_is_found_upwards(capsys: Captured, project: Path) -> None:
     assert inspects() == 0
     project.write_text(OPENCV)
     assert inspects() == 1
-    assert "target opencv: " in capsys.readouterr().out
+    assert "target opencv 5.0: " in capsys.readouterr().out
 
 
 def test_a_nearer_file_about_other_tools_is_passed_over(project: Path) -> None:

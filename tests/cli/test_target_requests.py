@@ -52,7 +52,7 @@ def test_a_verdict_says_how_well_it_is_known(capsys: Captured) -> None:
 
 def test_only_what_is_taken_is_said_to_be_read(capsys: Captured) -> None:
     assert run(["inspect", str(DYNAMIC), "--target", "burn"]) == 1
-    shown = capsys.readouterr().out.partition("target burn: ")[2].splitlines()[0]
+    shown = capsys.readouterr().out.partition("target burn 0.21: ")[2].splitlines()[0]
     assert shown.startswith("takes ")
     assert shown.endswith(" operators that can pad (takes: read in source, not run)")
 

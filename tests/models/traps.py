@@ -148,6 +148,10 @@ TRAPS: dict[str, tuple[ModelProto, ModelProto]] = {
         pool("kernel_shape=[2]", "AveragePool", inputs="double[1,1,8] x"),
         pool("kernel_shape=[2]", "MaxPool", inputs="double[1,1,8] x"),
     ),
+    "mixed-types": (
+        conv("pads = [1, 1]", constants="double[1,1,3] w = {1, 10, 100}"),
+        conv("pads = [1, 1]"),
+    ),
     "optimised-only": (
         pool("kernel_shape=[2, 2]", "com.microsoft.NhwcMaxPool", inputs="uint8[1,8,8,1] x"),
         pool("kernel_shape=[2, 2]", "MaxPool", inputs="uint8[1,1,8,8] x"),

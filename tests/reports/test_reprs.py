@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import onnxpad
+from onnxpad.cli import run
 from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
@@ -64,7 +65,7 @@ def test_strict_raises_what_would_be_skipped() -> None:
         onnxpad.rewrite(MODEL, strict=True)
     sizes = {"unk__9105": "%4=0", "unk__9106": "%4=0"}
     assert not onnxpad.rewrite(MODEL, strict=True, dims=sizes).skips
-    with pytest.raises(onnxpad.ModelError, match=r"opencv does not take 2 of .*try --dim 'unk__"):
+    with pytest.raises(onnxpad.ModelError, match=r"opencv does not take 2 of .*try dims=\{'unk__"):
         onnxpad.rewrite(MODEL, strict=True, target="opencv")
 
 
@@ -73,3 +74,35 @@ def test_a_report_names_what_it_counts() -> None:
     assert found.startswith("Inspection(model=ModelFacts(producer='tf2onnx 1.17.0', opset=13")
     assert "nodes=<12>" in found
     assert "targets" not in found
+
+
+@pytest.mark.parametrize(
+    ("said", "in_python"),
+    [
+        ("try --dim 'H%4=0' --dim 'W=640'", "try dims={'H': '%4=0', 'W': 640}"),
+        (
+            "try --dim 'x[0]=1', or --pass split-pads",
+            "try dims={'x[0]': 1}, or passes='split-pads'",
+        ),
+        ("--pass absorb-pad --pass plain-pad", "passes=['absorb-pad', 'plain-pad']"),
+        ("; --timeout 0.5 gives it more", "; timeout=0.5 gives it more"),
+        ("--memory 20G, --allow-unknown", "memory='20G', allow_unknown=True"),
+        ("--dim 'H' stays, and a -- b", "--dim 'H' stays, and a -- b"),
+    ],
+)
+def test_errors_have_arguments_of_python_and_the_command_line_its_options(
+    said: str, in_python: str
+) -> None:
+    error = onnxpad.ModelError(said)
+    assert str(error) == in_python
+    assert error.told == said
+
+
+def test_the_command_line_goes_on_to_show_options(capsys: pytest.CaptureFixture[str]) -> None:
+    (skip, *_) = onnxpad.rewrite(MODEL).skips
+    assert "try dims={'unk__9105': 640, 'unk__9106': 640}" in str(skip)
+    assert run(["rewrite", str(MODEL), "--check"]) == 1
+    assert run(["inspect", str(MODEL), "--dim", "unk_9105=3"]) == 2
+    printed = capsys.readouterr()
+    assert "try     --dim 'unk__9105=640'" in printed.out
+    assert "dims=" not in printed.out + printed.err

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from onnxpad.errors import either
+from onnxpad.errors import either, in_python
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.reports import plain, reported
@@ -85,7 +85,12 @@ class NodeVerdict(NamedTuple):
         return f"<{self}>"
 
     def __str__(self) -> str:
-        """'refuses: Pad 'p': why; try --dim 'N=1''."""
+        """'refuses: Pad 'p': why; try dims={'N': 1}'."""
+        return in_python(self.told)
+
+    @property
+    def told(self) -> str:
+        """The same as the command line has it: '...; try --dim 'N=1''."""
         found = self.judgement
         reason = f": {found.reason}" if found.reason else ""
         tried = facts_text(self.facts) or either(found.cures)

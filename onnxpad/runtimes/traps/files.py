@@ -5,6 +5,7 @@ from __future__ import annotations
 from onnxpad.geometry.size import show
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import Chain, Shape
+from onnxpad.padding.element_types import mixed_types
 from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS, Since
 from onnxpad.runtimes.onnxruntime import kernels
 from onnxpad.runtimes.traps import chain_rule, rule
@@ -62,6 +63,16 @@ def overridable_pads(chain: Chain, written: AsWritten) -> str | None:
 no_cpu_kernel = chain_rule(
     "no-cpu-kernel", f"{_MEASURED}, one node per element type and opset", target="onnxruntime"
 )(kernels.no_cpu_kernel)
+
+
+@chain_rule("mixed-types", "ONNX Operators.md, Conv: X, W and B are of one type T; " + _MEASURED)
+def mixed_element_types(chain: Chain) -> str | None:
+    """The data of a convolution has another element type than its weight.
+
+    ONNX has one type for both, and the file is not valid; OpenCV and onnxruntime refuse to load it.
+    Cast the weight in the file, or export the model again.
+    """
+    return mixed_types(chain)
 
 
 @chain_rule("optimised-only", "onnxruntime docs/ContribOperators.md and its NhwcTransformer")
