@@ -400,17 +400,14 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             _told(survey, names, selected, asked, installed) if names else ({}, None, {})
         )
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
-        openings = {name: opened_up for name, (_, opened_up) in told.items()}
-        verdicts = {name: judged for name, (judged, _) in told.items()}
-        limits_met = tuple(work.met.values())
         return Inspection(
             tuple(node for node, _, _ in records),
             dict(dims or {}),
-            verdicts,
+            {name: judged for name, (judged, _) in told.items()},
             placement,
             device or "",
-            openings,
-            limits_met,
+            {name: opened_up for name, (_, opened_up) in told.items()},
+            tuple(work.met.values()),
             facts_of(opened.model)._replace(unknown_operators=unknown_operators(survey.document)),
             _notes(names) | notes,
             tuple(chain for _, chain, _ in records),
