@@ -93,7 +93,9 @@ def _outer(chain: Chain) -> bool:
     return chain.pad is not None and bool(outer_axes(chain, chain.pad.pads))
 
 
-OUTER_AXES = Condition("it pads the batch or the channels", _outer)
+OUTER_AXES = Condition(
+    "it pads the batch or the channels", _outer, "neither the batch nor the channels are padded"
+)
 
 
 def _beyond_last_two(chain: Chain) -> bool:

@@ -284,12 +284,14 @@ TARGET = Target(
             "MaxPool",
             _BEHIND_FINITE,
             w.PADDED,
+            _PAD_READS_OPERATOR,
             by=_seen("padded pools behind another operator and a Pad of another value"),
         ),
         refuses(
             "AveragePool",
             _BEHIND_OTHER_VALUE,
             w.PADDED,
+            _PAD_READS_OPERATOR,
             by=_seen("padded pools behind another operator and a Pad of another value"),
         ),
         refuses("LpPool", opset_below(18), by=_seen("LpPool of opset 11")),
@@ -329,7 +331,7 @@ TARGET = Target(
         miscomputes(
             w.TRANSPOSED,
             ~w.STRIDED,
-            ~BATCH_ABOVE_ONE,
+            (~BATCH_ABOVE_ONE).called("the batch is 1", "the batch is not 1"),
             _SEVERAL_CHANNELS,
             _SPREADS,
             _BEHIND_WINDOW,
