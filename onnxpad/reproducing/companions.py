@@ -10,6 +10,7 @@ import numpy as np
 from onnxpad.model.assembled import Array, Piece, assembled, list_bools
 from onnxpad.model.opened import Model
 from onnxpad.reproducing.specimens import values
+from onnxpad.runtimes.conditions.companions import INPUT_CROP
 from onnxpad.runtimes.conditions.rows import Row, every
 from onnxpad.runtimes.judge import plain_chain
 
@@ -127,7 +128,9 @@ _CHOICE: _Entry = (
 )
 _PIECES: dict[str, _Entry] = {
     "Identity": ([Piece("Identity", ["x"], ["y"])], {}, _FLOATS),
-    "Slice of an input": ([Piece("Slice", ["x", *_SLICED], ["y"])], _STARTS, _FLOATS),
+    **dict.fromkeys(
+        INPUT_CROP, ([Piece("Slice", ["x", *_SLICED], ["y"])], _STARTS, _FLOATS)
+    ),
     "Slice": (
         [Piece("Relu", ["x"], ["r"]), Piece("Slice", ["r", *_SLICED], ["y"])],
         _STARTS,

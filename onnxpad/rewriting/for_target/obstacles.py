@@ -17,6 +17,7 @@ from onnxpad.rewriting.for_target.report import Obstacle
 from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     INPUT_CROP,
+    LONE_CROP,
     LOOSE_PIECES,
     OUTER_BLOCKS,
     PIECES,
@@ -232,12 +233,14 @@ def _reads_cells(context: Context, node: Node, name: str) -> bool:
 def _told_apart(context: Context, node: Node, op: str) -> str:
     """The name under which targets speak of a node without padding.
 
-    Of Slice, whether it reads an input of the model, and not for a Concat; of Concat, whether it
+    Of Slice, whether it reads an input of the model, and not for a Concat, and whether there is a
+    convolution or a pool; of Concat, whether it
     joins a constant or what Expand makes, whether that is infinite, and on which axis.
     """
     if op == "Slice" and node.outputs and any(is_model_input(context, x) for x in node.inputs[:1]):
         joined = any(one.op_type in _JOINING for one in context.readers(node.outputs[0]))
-        return op if joined else INPUT_CROP[0]
+        among = any(chain.axes for chain in context.chains.values())
+        return op if joined else INPUT_CROP[0] if among else LONE_CROP[0]
     if op != "Concat":
         return op
     makers = map(context.scope.producers.get, node.inputs)

@@ -1,8 +1,9 @@
 """Names of operators without padding that stand beside padded ones after a rewrite."""
 
-CROP = ("Slice", "Slice of an input", "Identity")
-INPUT_CROP = ("Slice of an input",)
+LONE_CROP = ("Slice of an input in a model without convolutions and pools",)
+INPUT_CROP = ("Slice of an input", *LONE_CROP)
 """Slice that reads an input of the model, for others than Concat, Clip and average pools."""
+CROP = ("Slice", *INPUT_CROP, "Identity")
 PIECES = ("Concat",)
 """Concat behind a convolution or a pool, or which one reads."""
 LOOSE_PIECES = ("Concat that no window reads",)
