@@ -6,6 +6,7 @@ many costs sizes at which to compare, a bit too few would make lemma 2 wrong.
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,25 @@ _BROADCAST = {
     *("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "And", "Or", "Xor"),
 }
 _ALIKE = {"Clip", "Cast", "Neg", "Abs", "Relu", "Ceil", "Floor", "Round", "Sign", "Identity", "Not"}
+_ALIKE |= {"Sigmoid", "Tanh", "LeakyRelu", "BatchNormalization"}
+_FITTING = {"QuantizeLinear", "DequantizeLinear", "BatchNormalization", "Clip", "CumSum"}
+_FITTING |= {"InstanceNormalization", "LayerNormalization", "GroupNormalization", "LRN"}
+"""Whose other operands fit the first one, and decide nothing about the shape."""
+_WEIGHTS = {"Conv": (1, 0), "FusedConv": (1, 0), "ConvInteger": (1, 0), "DeformConv": (1, 0)}
+_WEIGHTS |= {"QLinearConv": (3, 0), "ConvTranspose": (1, 1), "ConvTransposeWithDynamicPads": (1, 1)}
+"""Which operand is a weight, and on which of its axes the new channels are."""
+_STEPPING = {"Conv", "MaxPool", "AveragePool", "LpPool"}
+"""Whose axes have a cell for every step of a window."""
+_MIXING = {"MatMul", "Gemm", "MatMulInteger", "Col2Im"}
 _SHAPED = {"ConstantOfShape": 0, "Expand": 1}
+_CHOOSING = {"Gather", "Reshape", "Split"}
+"""What a growing number chooses among a fixed number of cells hangs on no period."""
+
+
+def free(cells: Array, dtype: np.dtype[Any], follows: tuple[int, ...], degree: int = 0) -> Value:
+    """A variable whose axes are open sizes themselves, or fixed."""
+    slopes = tuple(Fraction(mask != 0) for mask in follows)
+    return Value(cells, dtype, follows=follows, slopes=slopes, degree=degree)
 
 
 def follow(call: Call, rule: Rule, value: Value) -> Value:
@@ -38,7 +57,8 @@ def follow(call: Call, rule: Rule, value: Value) -> Value:
     found = value.origins, value.paces
     if value.known and value.origins is None and call.op not in ("ConstantOfShape", "Shape"):
         found = _origins(call, rule, value)
-    return replace(value, follows=follows, origins=found[0], paces=found[1])
+    slopes = value.slopes or _slopes(call, len(follows))
+    return replace(value, follows=follows, origins=found[0], paces=found[1], slopes=slopes)
 
 
 def _bounds(call: Call) -> None:
@@ -48,6 +68,16 @@ def _bounds(call: Call) -> None:
     for value in call.inputs[0 if call.op == "ConstantOfShape" else 1 :]:
         if value is not None and value.sources:
             paces.as_bounds(call, value)
+            if call.op in _SHAPED:
+                paces.as_sizes(call, value)
+            if call.op in _CHOOSING or (call.op == "Slice" and call.need(0).known):
+                _choosing(call, value)
+
+
+def _choosing(call: Call, value: Value) -> None:
+    """Numbers that say which cells are taken may not grow."""
+    if any(one.steps for one in paces.listed(value)):
+        call.notes.breaks(f"{call.op} by sizes")
 
 
 def row_of(value: Value, at: int) -> Value:
@@ -55,7 +85,7 @@ def row_of(value: Value, at: int) -> Value:
     sized = {}
     if value.origins is not None and value.paces is not None:
         sized = {"origins": value.origins[at], "paces": value.paces[at]}
-    return replace(value, cells=value.cells[at], follows=value.axes[1:], **sized)
+    return replace(value, cells=value.cells[at], follows=value.axes[1:], slopes=(), **sized)
 
 
 def _everything(call: Call) -> int:
@@ -71,7 +101,7 @@ def _everything(call: Call) -> int:
 
 def _axes(call: Call, rank: int) -> Sequence[int]:
     first = call.inputs[0] if call.inputs else None
-    if first is None:
+    if first is None or call.op in _MIXING:
         return [_everything(call)] * rank
     axes = list(first.axes)
     if call.op == "Transpose" and not call.domain:
@@ -85,9 +115,68 @@ def _axes(call: Call, rank: int) -> Sequence[int]:
         return _aligned(call, rank)
     if call.op in _ARRANGED:
         return _ARRANGED[call.op](call, axes, rank)
-    if call.op in ("Reshape", "Flatten", "Shape", "MatMul", "Gemm", "Col2Im"):
-        return [_everything(call) if call.op != "Shape" else 0] * rank
-    return axes if rank == len(axes) else [_everything(call)] * rank
+    return _others(call, axes, rank)
+
+
+def _others(call: Call, axes: list[int], rank: int) -> Sequence[int]:
+    """Axes of an operator of which no more is known than how it treats its first operand."""
+    if call.op == "Shape":
+        return [0] * rank
+    if rank != len(axes) or call.op in ("Reshape", "Flatten"):
+        return [_shaping(call) | _joined(axes)] * rank
+    if call.op in _WEIGHTS:
+        return _weighted(call, axes)
+    return axes if call.op in _FITTING else [mask | _shaping(call) for mask in axes]
+
+
+def _joined(masks: Sequence[int]) -> int:
+    return int(np.bitwise_or.reduce(np.asarray(masks, np.int64), initial=0))
+
+
+def _shaping(call: Call) -> int:
+    """What operands but the first hang on, in their numbers or in their shape."""
+    found = 0
+    for value in call.inputs[1:]:
+        if value is not None:
+            found |= value.sources | _joined(value.axes)
+    return found
+
+
+def _weighted(call: Call, axes: list[int]) -> list[int]:
+    """Axes of a convolution: channels are those of its weight."""
+    at, channel = _WEIGHTS[call.op]
+    weight = call.need(at).axes
+    if any(weight[2:]):
+        call.notes.breaks(f"{call.op} with a kernel of an open size")
+    first, last = (1, -1) if call.get("channels_last", 0) else (2, len(axes))
+    pads = call.computed(2) if call.op == "ConvTransposeWithDynamicPads" else 0
+    found = [one | pads for one in axes[first:last]]
+    found.insert(len(found) if first == 1 else 0, weight[channel])
+    return [axes[0], *found]
+
+
+def _slopes(call: Call, rank: int) -> tuple[paces.Slope, ...]:
+    """How the axes of a result grow with the one open size that they follow; () if not known."""
+    first = call.inputs[0] if call.inputs else None
+    if first is None or len(first.slopes) != rank or call.domain:
+        return ()
+    if call.op in _ALIKE:
+        return first.slopes
+    if call.op in _STEPPING:
+        steps = [call.strides.get(axis) for axis in range(rank)]
+        return tuple(
+            None if slope is None or step is None else slope / step
+            for slope, step in zip(first.slopes, steps, strict=True)
+        )
+    if call.op == "Pad":
+        pads = call.optional(1)
+        return first.slopes if pads is None or _is_level(pads) else ()
+    return ()
+
+
+def _is_level(value: Value) -> bool:
+    """Whether none of the numbers grows with a size."""
+    return not value.sized or all(one.slope == 0 for one in paces.listed(value))
 
 
 def _numbers(shape: Value | None, rank: int) -> list[int]:
@@ -103,7 +192,7 @@ def _bounded(call: Call, axes: list[int], rank: int) -> list[int]:
     del rank
     origins = [value.origins for value in call.inputs[1:3] if value is not None]
     spots = call.ints(3) if call.optional(3) is not None else None
-    found = list(axes)
+    found = [mask | call.computed(3, 4) for mask in axes]
     for listed in origins:
         if listed is None:
             continue
@@ -126,12 +215,12 @@ def _aligned(call: Call, rank: int) -> list[int]:
 
 def _squeezed(call: Call, axes: list[int], rank: int) -> list[int]:
     listed = call.ints(1, "axes")
+    if call.computed(1) or listed is None:
+        return [_shaping(call) | _joined(axes)] * rank
     if call.op == "Unsqueeze":
-        spots = {axis % rank for axis in listed or []}
+        spots = {axis % rank for axis in listed}
         old = iter(axes)
         return [0 if at in spots else next(old) for at in range(rank)]
-    if listed is None:
-        return [_everything(call)] * rank
     gone = {axis % len(axes) for axis in listed}
     return [mask for at, mask in enumerate(axes) if at not in gone]
 
@@ -167,8 +256,7 @@ def _origins(call: Call, rule: Rule, value: Value) -> tuple[Array | None, Array 
     data = len(values) if call.op == "Concat" else 1
     if call.op in _MOVING and not any(one.sized for one in values[data:]):
         return _moved(call, rule, data, _masks), _moved(call, rule, data, paces.as_numbers)
-    if call.op == "Gather" and any(one.steps for one in paces.listed(values[1])):
-        call.notes.breaks("Gather by sizes")
+    call.notes.tie(_everything(call))
     everything = np.full(value.shape, _everything(call), np.int64)
     return everything, np.full(value.shape, paces.together(call), np.int64)
 

@@ -98,8 +98,9 @@ class Notes:
     """What an evaluation tells the lemmas.
 
     Of every open size, by the bit that stands for it: `far` and `period` (lemma 2), `steps`, the
-    product of strides alone, and `turns`, sizes near which a comparison turns over. `tied` are sets
-    of open sizes that hang on each other, `irregular` is why lemma 2 does not hold, `readings` were
+    product of strides alone, `stretch`, that of strides that make more cells of it, and `turns`,
+    sizes near which a comparison turns over. `tied` are sets of open sizes that hang on each other,
+    `crossed` those that are compared, `irregular` is why lemma 2 does not hold, `readings` were
     used, `rounded` says that a float was taken for the fraction that it rounds, `degree` and `bits`
     are the largest of any tensor.
     """
@@ -107,8 +108,10 @@ class Notes:
     far: dict[int, int] = field(default_factory=dict)
     period: dict[int, int] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)
+    stretch: dict[int, int] = field(default_factory=dict)
     turns: dict[int, set[int]] = field(default_factory=dict)
     tied: set[int] = field(default_factory=set)
+    crossed: set[int] = field(default_factory=set)
     irregular: str = ""
     readings: set[str] = field(default_factory=set)
     rounded: bool = False
@@ -123,6 +126,11 @@ class Notes:
             self.period[bit] = period * stride
             self.steps[bit] = self.steps.get(bit, 1) * stride
         self.tie(sizes)
+
+    def stretched(self, sizes: int, stride: int) -> None:
+        """An axis that follows these sizes has so many cells for each."""
+        for bit in bits(sizes):
+            self.stretch[bit] = self.stretch.get(bit, 1) * stride
 
     def modulus(self, sizes: int, number: int) -> None:
         """What hangs on these sizes comes again after a number of cells."""
@@ -140,6 +148,11 @@ class Notes:
         if sizes & (sizes - 1):
             self.tied.add(sizes)
 
+    def cross(self, sizes: int) -> None:
+        """Numbers that grow with these sizes are compared with each other."""
+        if sizes & (sizes - 1):
+            self.crossed.add(sizes)
+
     def breaks(self, reason: str) -> None:
         """Lemma 2 does not hold."""
         self.irregular = self.irregular or reason
@@ -148,22 +161,26 @@ class Notes:
         self,
         far: Mapping[int, int],
         period: Mapping[int, int],
-        steps: Mapping[int, int] | None = None,
+        steps: Mapping[int, int],
+        stretch: Mapping[int, int],
     ) -> None:
         """Take in how far another way to the inputs reaches."""
         for bit, number in far.items():
             self.far[bit] = max(self.far.get(bit, 0), number)
         for bit, number in period.items():
             self.period[bit] = math.lcm(self.period.get(bit, 1), number)
-        for bit, number in (steps or {}).items():
+        for bit, number in steps.items():
             self.steps[bit] = math.lcm(self.steps.get(bit, 1), number)
+        for bit, number in stretch.items():
+            self.stretch[bit] = max(self.stretch.get(bit, 1), number)
 
     def merge(self, other: "Notes") -> None:
         """Take in what another evaluation told."""
-        self.reach(other.far, other.period, other.steps)
+        self.reach(other.far, other.period, other.steps, other.stretch)
         for bit, numbers in other.turns.items():
             self.turns.setdefault(bit, set()).update(numbers)
         self.tied |= other.tied
+        self.crossed |= other.crossed
         self.irregular = self.irregular or other.irregular
         self.readings |= other.readings
         self.rounded |= other.rounded
@@ -181,8 +198,10 @@ class Value:
 
     `follows` says for every axis which open sizes its size hangs on, `origins` for every known
     number (None: for none of them), as masks of bits, and `paces` how such a number grows. `far`,
-    `period` and `steps` are those of Notes on the way from the inputs. `degree` and `bits` bound
-    the polynomials that the cells are, in the random points and in their coefficients.
+    `period`, `steps` and `stretch` are those of Notes on the way from the inputs. `slopes` say how
+    many cells an axis grows by with each of the one open size that it follows, None or () for what
+    is not known; that of a free variable is 1. `degree` and `bits` bound the polynomials that the
+    cells are, in the random points and in their coefficients.
     """
 
     cells: Array
@@ -194,6 +213,8 @@ class Value:
     far: Mapping[int, int] = field(default_factory=dict)
     period: Mapping[int, int] = field(default_factory=dict)
     steps: Mapping[int, int] = field(default_factory=dict)
+    stretch: Mapping[int, int] = field(default_factory=dict)
+    slopes: tuple[Fraction | None, ...] = ()
     degree: int = 0
     bits: int = 1
 
@@ -239,7 +260,7 @@ class Budget:
 
 @dataclass(slots=True)
 class Call:
-    """An operator, its operands and attributes."""
+    """An operator, its operands and attributes; `strides` are those of its windows by axis."""
 
     op: str
     domain: str
@@ -251,6 +272,7 @@ class Call:
     notes: Notes
     budget: Budget
     outputs: int = 1
+    strides: dict[int, int] = field(default_factory=dict)
 
     def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - of any type
         """An attribute."""
@@ -286,6 +308,8 @@ class Call:
             return None
         if not value.known:
             raise Undecided(f"input {index} of {self.op} is not known before the model runs")
+        if any(value.axes):
+            self.notes.breaks("numbers are read from a list whose length hangs on sizes")
         return [int(one) for one in value.cells.ravel()]
 
     def made(self, cells: Array, dtype: "np.dtype[Any] | type[np.generic] | None" = None) -> Value:
@@ -295,12 +319,12 @@ class Call:
 
     def moved(self, cells: Array) -> Value:
         """The first operand with its cells moved about."""
-        return replace(
-            self.need(0), cells=np.asarray(cells), follows=None, origins=None, paces=None
-        )
+        kept = replace(self.need(0), cells=np.asarray(cells), slopes=())
+        return replace(kept, follows=None, origins=None, paces=None)
 
     def window(self, axis: int, reach: int, stride: int = 1) -> None:
         """Note windows over an axis of the first operand (see Notes.window)."""
+        self.strides[axis] = stride
         self.notes.window(self.need(0).axes[axis], reach, stride)
 
     def breaks(self, reason: str, *axes: int) -> None:

@@ -18,6 +18,7 @@ from onnxpad.proof.endings import Undecided
 from onnxpad.proof.evaluation import read_by
 from onnxpad.proof.functions import FLOATS
 from onnxpad.proof.graphs import Constant, Graph, Node
+from onnxpad.proof.inner_sizes import Place, followed, inner_facts
 from onnxpad.proof.regions import Cut, Region
 from onnxpad.proof.shapes import Shapes, shapes_of
 from onnxpad.proof.sizes import Fact
@@ -62,6 +63,7 @@ class Cutting:
     readings: Readings
     clock: Clock
     _shapes: Shapes | None = None
+    _inner: dict[Place, Fact] | None = None
 
     @property
     def is_static(self) -> bool:
@@ -72,12 +74,26 @@ class Cutting:
     def shapes(self) -> Shapes:
         """Of the first side, at its fixed sizes and at one size of what is open."""
         if self._shapes is None:
-            sizes = {}
-            for name, fact in self.facts.items():
-                sizes[name] = next(one for one in fact.sizes() if one >= _SAMPLE)
-            given = {cut.names[0][0]: (cut.dtype, cut.shape(sizes)) for cut in self.inputs}
+            given = followed(self.inputs, self._sample)
             self._shapes = shapes_of(self.sides[0].graph, given, self.readings, self.clock)
         return self._shapes
+
+    @property
+    def _sample(self) -> dict[str, int]:
+        """One size of all that is open."""
+        return {
+            name: next(one for one in fact.sizes() if one >= _SAMPLE)
+            for name, fact in self.facts.items()
+        }
+
+    def _fact(self, names: tuple[str, ...], axis: int) -> Fact:
+        """What the sizes of the inputs tell of an axis of a tensor with these names."""
+        if self._inner is None:
+            ways = self.readings, self.clock
+            graph = self.sides[0].graph
+            self._inner = inner_facts(graph, self.inputs, self.facts, self._sample, ways)
+        known = (self._inner[name, axis] for name in names if (name, axis) in self._inner)
+        return next(known, Fact())
 
     def regions(self, wanted: tuple[str, str], deepest: int) -> Iterator[Region]:
         """The change in front of two tensors, from its nearest cuts and from further back.
@@ -168,16 +184,34 @@ class Cutting:
         return Cut(("class", number), names, dtype, self._open(names[0], rank))
 
     def _open(self, names: tuple[str, ...], rank: int) -> tuple[int | str, ...]:
-        """Sizes that are open, but for channels that a weight fixes: others have no result."""
-        sizes: list[int | str] = [f"{names[0]}[{axis}]" for axis in range(rank)]
+        """Sizes that are open, but for those that no open size of an input changes.
+
+        So is that of channels that a weight fixes: others have no result.
+        """
+        sizes: list[int | str] = [
+            self._size_at_all(names, axis) or self.variable(names[0], axis) for axis in range(rank)
+        ]
         fixed = self._channels(names)
         if fixed is not None and rank > 2:
             axis, channels = fixed
             sizes[axis] = channels
-        for one in sizes:
+        for axis, one in enumerate(sizes):
             if isinstance(one, str):
-                self.facts.setdefault(one, Fact())
+                self.facts[one] = self._fact(names, axis)
         return tuple(sizes)
+
+    def variable(self, name: str, axis: int) -> str:
+        """The name of an open size, which an input's may not have."""
+        taken = {one for cut in self.inputs for one in cut.sizes}
+        one = f"{name}[{axis}]"
+        while one in taken:
+            one += "'"
+        return one
+
+    def _size_at_all(self, names: tuple[str, ...], axis: int) -> int | None:
+        """The size of an axis that hangs on no open one."""
+        known = (self.shapes.followed[name] for name in names if name in self.shapes.followed)
+        return next((one.shape[axis] for one in known if not one.axes[axis]), None)
 
     def _channels(self, names: tuple[str, ...]) -> tuple[int, int] | None:
         """The axis of the channels and how many of them a convolution behind a tensor takes."""

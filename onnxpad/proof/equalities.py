@@ -277,7 +277,15 @@ class Equalities:
         for node in bodies[0].nodes:
             self.numbering.add(node, sides[0].classes)
         inputs = self.cutting.inputs + cuts
-        cutting = replace(self.cutting, sides=(sides[0], sides[1]), inputs=inputs, _shapes=None)
+        # Bodies may hold other tensors of the same name: what is known of sizes inside stays here.
+        cutting = replace(
+            self.cutting,
+            sides=(sides[0], sides[1]),
+            inputs=inputs,
+            facts=dict(self.cutting.facts),
+            _shapes=None,
+            _inner=None,
+        )
         if any(not _keeps_rank(cutting, one, cut, at) for at, cut in enumerate(cuts)):
             return False
         inner = replace(self, cutting=cutting, proved=[], failed={})
@@ -299,7 +307,7 @@ class Equalities:
                 yield None
                 return
             key = ("argument of", node.outputs[0], one.name)
-            sizes = tuple(f"{one.name}[{axis}]" for axis in range(rank))
+            sizes = tuple(self.cutting.variable(one.name, axis) for axis in range(rank))
             self.cutting.facts.update({size: Fact() for size in sizes})
             yield Cut(key, ((one.name,), (other.name,)), dtype, sizes)
 

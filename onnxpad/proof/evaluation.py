@@ -99,7 +99,7 @@ class Evaluation:
         notes = Notes()
         for value in inputs:
             if value is not None:
-                notes.reach(value.far, value.period, value.steps)
+                notes.reach(value.far, value.period, value.steps, value.stretch)
         count = max((at + 1 for at, name in enumerate(node.outputs) if name), default=0)
         call = Call(
             node.op,
@@ -134,6 +134,7 @@ class Evaluation:
                 far=notes.far,
                 period=notes.period,
                 steps=notes.steps,
+                stretch=notes.stretch,
                 degree=0 if one.known else degree,
                 bits=1 if one.known else bits,
             )
@@ -159,7 +160,7 @@ class Evaluation:
         if condition is None or condition.cells.size != 1:
             raise Undecided("If without one condition")
         if condition.known:
-            if condition.sized:
+            if condition.sized or any(condition.axes):
                 self.notes.breaks("If chooses by sizes")
             taken = bool(condition.cells.reshape(()))
         else:
@@ -175,7 +176,8 @@ class Evaluation:
     ) -> Sequence[Value]:
         """A Loop over a known number of trips, all of which it makes."""
         body, limit = node.bodies["body"], inputs[0]
-        if limit is None or not limit.known or limit.sized or int(limit.cells.ravel()[0]) > _TRIPS:
+        known = limit is not None and limit.known and not (limit.sized or any(limit.axes))
+        if limit is None or not known or int(limit.cells.ravel()[0]) > _TRIPS:
             raise Undecided("a Loop whose number of trips is not known to be small")
         going = inputs[1] if len(inputs) > 1 else None
         if going is not None and not (going.known and going.cells.all()):
@@ -228,7 +230,7 @@ class Evaluation:
         degree, bits = max(one.degree for one in values), max(one.bits for one in values)
         follows, notes = (followed, *values[0].axes), Notes()
         for one in values:
-            notes.reach(one.far, one.period, one.steps)
+            notes.reach(one.far, one.period, one.steps, one.stretch)
         return Value(
             np.stack(cells),
             values[0].dtype,
@@ -236,6 +238,7 @@ class Evaluation:
             far=notes.far,
             period=notes.period,
             steps=notes.steps,
+            stretch=notes.stretch,
             degree=degree,
             bits=bits,
         )

@@ -2,7 +2,9 @@
 
 Lemma 2 needs it: from some size n on, such a number is a n / d + r(n), with a whole number a and a
 bounded r, both of which hang on the remainder of n by a period alone. A pace is (d, the bound of
-r); d is 0 where the number does not grow. Whatever compares a growing number with another one may
+r, the slope a / d where it is one number); d is 0 where the number does not grow, as that of a
+difference of numbers of one slope does not: a model that computes SAME takes a size from what
+covers it. Whatever compares a growing number with another one may
 turn over at sizes up to d times their bounds, whatever cuts it to a whole number or takes a
 remainder makes the period longer by d.
 """
@@ -15,28 +17,51 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.proof.call import Call, Value
+from onnxpad.proof.call import Call, Value, bits
 from onnxpad.proof.endings import Undecided
 
 Array = NDArray[Any]
-_WIDE = 31
+_STEPS, _REST, _SLOPE = 16, 32, 7
+"""Bits of the parts of a pace that is packed; the slope is two numbers of that many."""
 _MOST = 1 << 12
+_SHARED = 1 << 61
+"""The bit of more open sizes than one."""
+
+
+Slope = Fraction | None
 
 
 class Pace(NamedTuple):
-    """One number: the open sizes that it hangs on, (d, bound), and itself where it is fixed."""
+    """One number: the open sizes that it hangs on, d, bound, slope, and itself where it is fixed.
+
+    The slope is None where it is not known, or the number hangs on several sizes.
+    """
 
     sizes: int
     steps: int
     rest: int
+    slope: Slope = None
     number: Fraction | None = None
 
 
-def packed(steps: int, rest: int) -> int:
-    """A pace as one whole number, so that operators that move numbers can move paces."""
-    if max(steps, rest) >= 1 << _WIDE:
+def packed(steps: int, rest: int, slope: Slope = None) -> int:
+    """A pace as one whole number, so that operators that move numbers can move paces.
+
+    A slope that has no room is as one that is not known.
+    """
+    if steps >= 1 << _STEPS or rest >= 1 << _REST:
         raise Undecided("numbers that are computed from sizes are too large")
-    return steps << _WIDE | rest
+    code, half = 0, 1 << (_SLOPE - 1)
+    if slope is not None and abs(slope.numerator) < half and slope.denominator < 2 * half:
+        code = (slope.numerator + half) << _SLOPE | slope.denominator
+    return (code << _STEPS | steps) << _REST | rest
+
+
+def _unpacked(sizes: int, pace: int) -> Pace:
+    steps, code = pace >> _REST & (1 << _STEPS) - 1, pace >> (_REST + _STEPS)
+    half = 1 << (_SLOPE - 1)
+    slope = Fraction((code >> _SLOPE) - half, code & 2 * half - 1) if code else None
+    return Pace(sizes, steps, pace & (1 << _REST) - 1, slope)
 
 
 def listed(value: Value) -> list[Pace]:
@@ -49,7 +74,7 @@ def listed(value: Value) -> list[Pace]:
     paces = value.paces.ravel().tolist() if value.paces is not None else [0] * len(numbers)
     for number, mask, pace in zip(numbers, masks, paces, strict=True):
         if mask:
-            found.append(Pace(mask, pace >> _WIDE, pace & (1 << _WIDE) - 1))
+            found.append(_unpacked(mask, pace))
         else:
             found.append(_fixed(number))
     return found
@@ -58,12 +83,12 @@ def listed(value: Value) -> list[Pace]:
 def _fixed(number: float) -> Pace:
     if not math.isfinite(number):
         raise Undecided("an infinity meets a size")
-    return Pace(0, 0, math.ceil(abs(number)), Fraction(number))
+    return Pace(0, 0, math.ceil(abs(number)), Fraction(0), Fraction(number))
 
 
 def as_numbers(value: Value) -> Array:
     """The paces of a tensor in place of its numbers."""
-    found = [packed(one.steps, one.rest) for one in listed(value)]
+    found = [packed(one.steps, one.rest, one.slope) for one in listed(value)]
     return np.asarray(found, np.int64).reshape(value.shape)
 
 
@@ -79,8 +104,19 @@ def computed(call: Call, shape: tuple[int, ...]) -> Array:
     if rule is None:
         call.notes.breaks(f"{call.op} of sizes")
         return np.zeros(shape, np.int64)
-    made = [packed(*rule(call, row)) for row in zip(*columns, strict=True)]
+    made = [packed(*rule(call, _together(call, row))) for row in zip(*columns, strict=True)]
     return np.asarray(made, np.int64).reshape(shape)
+
+
+def _together(call: Call, row: Sequence[Pace]) -> Sequence[Pace]:
+    """The same; where they hang on several sizes, those are tied, and there are no slopes."""
+    sizes = 0
+    for one in row:
+        sizes |= one.sizes
+    call.notes.tie(sizes)
+    if sizes & (sizes - 1) or sizes == _SHARED:
+        return [one if one.number is not None else one._replace(slope=None) for one in row]
+    return row
 
 
 def together(call: Call) -> int:
@@ -97,6 +133,30 @@ def as_bounds(call: Call, value: Value) -> None:
         _turns(call, [one])
 
 
+def as_sizes(call: Call, value: Value) -> None:
+    """Note numbers that are the sizes of what an operator makes."""
+    for one in listed(value):
+        for bit in bits(one.sizes):
+            call.notes.steps[bit] = call.notes.steps.get(bit, 1) * max(1, one.steps)
+
+
+def of_axis(value: Value, axis: int) -> Pace:
+    """How a size grows with the open sizes that it follows: one cell for every so many."""
+    mask = value.axes[axis]
+    if not mask:
+        return _fixed(value.shape[axis])
+    steps = math.lcm(*(value.steps.get(bit, 1) for bit in bits(mask)))
+    far = max(value.far.get(bit, 0) for bit in bits(mask))
+    stretch = max(value.stretch.get(bit, 1) for bit in bits(mask))
+    slope = value.slopes[axis] if value.slopes else None
+    return Pace(mask, steps, stretch * (-(-far // steps) + 1), slope)
+
+
+def clamped(call: Call, bound: Pace, size: Pace) -> None:
+    """Note a bound that is taken to lie between 0 and a size, or to count from its end."""
+    _turns(call, [bound, size])
+
+
 def _steps(paces: Sequence[Pace]) -> int:
     growing = [one.steps for one in paces if one.steps]
     return math.lcm(*growing) if growing else 0
@@ -108,6 +168,10 @@ def _rest(paces: Sequence[Pace]) -> int:
 
 def _turns(call: Call, paces: Sequence[Pace]) -> None:
     """Numbers are compared with each other, or with 0."""
+    growing = 0
+    for one in paces:
+        growing |= one.sizes if one.steps else 0
+    call.notes.cross(growing)
     for one in paces:
         call.notes.threshold(one.sizes, _steps(paces) * (_rest(paces) + 1))
 
@@ -118,79 +182,95 @@ def _cut(call: Call, one: Pace, steps: int) -> None:
         call.notes.modulus(one.sizes, steps)
 
 
-Made = tuple[int, int]
+Made = tuple[int, int, Slope]
 
 
 def _added(call: Call, paces: Sequence[Pace]) -> Made:
-    del call
-    return _steps(paces), _rest(paces)
+    signs = [-1 if at and call.op == "Sub" else 1 for at in range(len(paces))]
+    known = [
+        sign * one.slope for sign, one in zip(signs, paces, strict=True) if one.slope is not None
+    ]
+    slope = sum(known, Fraction(0)) if len(known) == len(paces) else None
+    return _steps(paces) if slope != 0 else 0, _rest(paces), slope
+
+
+def _common(paces: Sequence[Pace]) -> Slope:
+    """The slope of whichever of several numbers it is."""
+    slopes = {one.slope for one in paces}
+    return slopes.pop() if len(slopes) == 1 else None
 
 
 def _extreme(call: Call, paces: Sequence[Pace]) -> Made:
     _turns(call, paces)
-    return _steps(paces), _rest(paces)
+    return _steps(paces), _rest(paces), _common(paces)
 
 
 def _compared(call: Call, paces: Sequence[Pace]) -> Made:
     _turns(call, paces)
-    return 0, 1
+    return 0, 1, Fraction(0)
 
 
 def _chosen(call: Call, paces: Sequence[Pace]) -> Made:
     del call
-    return _steps(paces[1:]), _rest(paces[1:])
+    return _steps(paces[1:]), _rest(paces[1:]), _common(paces[1:])
 
 
 def _multiplied(call: Call, paces: Sequence[Pace]) -> Made:
-    steps, rest = 1, 1
+    steps, rest, factor = 1, 1, Fraction(1)
     for one in paces:
         rest *= one.rest
     growing = [one for one in paces if one.steps]
     for one in paces:
         if one.number is not None:
             steps *= one.number.denominator
+            factor *= one.number
         elif len(growing) > 1 or (growing and call.need(0).dtype.kind == "f" and not one.steps):
             call.notes.breaks("a product of sizes")
-    return steps * _steps(paces), rest
+    hanging = [one.slope for one in paces if one.number is None]
+    slope = factor * hanging[0] if len(hanging) == 1 and hanging[0] is not None else None
+    return steps * _steps(paces), rest, slope
 
 
 def _divided(call: Call, paces: Sequence[Pace]) -> Made:
     one, by = paces
     if not by.number:
         call.notes.breaks(f"{call.op} by sizes")
-        return 0, 0
+        return 0, 0, None
     factor = abs(by.number)
     steps, rest = one.steps * factor.numerator, math.ceil(one.rest / factor) + 1
     if call.need(0).dtype.kind in "iu":
         _cut(call, one, steps)
         _turns(call, [one])
-    return steps, rest
+    return steps, rest, None if one.slope is None else one.slope / by.number
 
 
 def _remainder(call: Call, paces: Sequence[Pace]) -> Made:
     one, by = paces
     if not by.number:
         call.notes.breaks(f"{call.op} by sizes")
-        return 0, 0
+        return 0, 0, None
     _cut(call, one, one.steps * abs(by.number).numerator)
     _turns(call, [one])
-    return 0, by.rest
+    return 0, by.rest, Fraction(0)
 
 
 def _kept(call: Call, paces: Sequence[Pace]) -> Made:
-    del call
-    return paces[0].steps, paces[0].rest
+    one = paces[0]
+    turned = call.op == "Neg" and one.slope is not None
+    return one.steps, one.rest, -one.slope if turned and one.slope is not None else one.slope
 
 
 def _one_sided(call: Call, paces: Sequence[Pace]) -> Made:
     _turns(call, paces)
-    return paces[0].steps, paces[0].rest
+    slope = paces[0].slope
+    return paces[0].steps, paces[0].rest, slope if slope == 0 else None
 
 
 def _whole(call: Call, paces: Sequence[Pace]) -> Made:
-    _cut(call, paces[0], paces[0].steps)
+    # Round takes halves to even numbers, so that it comes again after twice as many.
+    _cut(call, paces[0], paces[0].steps * (1 + (call.op == "Round")))
     _turns(call, paces)
-    return paces[0].steps, paces[0].rest + 1
+    return paces[0].steps, paces[0].rest + 1, paces[0].slope
 
 
 def _cast(call: Call, paces: Sequence[Pace]) -> Made:

@@ -104,6 +104,7 @@ def _proved(
     if complaint:
         return Proof("refuted", complaint)
     facts: dict[str, Fact] = {}
+    _check_names(graphs[0])
     inputs = tuple(_cut(one, dims, facts) for one in graphs[0].inputs)
     numbering = Numbering()
     sides = (
@@ -166,6 +167,17 @@ def interface(before: Graph, after: Graph) -> str:
         if given.dtype != taken.dtype:
             return f"the input {given.name} was {given.dtype} and is {taken.dtype}"
     return ""
+
+
+def _check_names(graph: Graph) -> None:
+    """Raise Undecided where a size has the name that another one without a name would get."""
+    named, without = set(), set()
+    for given in graph.inputs:
+        for at, size in enumerate(given.sizes or ()):
+            named |= {size} if isinstance(size, str) else set()
+            without |= {f"{given.name}[{at}]"} if size is None else set()
+    if both := sorted(named & without):
+        raise Undecided(f"two sizes are called {both[0]}")
 
 
 def _cut(given: Input, dims: Mapping[str, int | str], facts: dict[str, Fact]) -> Cut:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.proof.axes import free
 from onnxpad.proof.call import Budget, Domain, Notes, Readings, Value
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
@@ -124,7 +125,7 @@ def given(region: Region, side: int, d: Domain, sizes: Sizes, budget: Budget) ->
         shape = cut.shape(sizes)
         budget.spend(int(np.prod(shape, dtype=np.float64)))
         follows = tuple(masks[one] if isinstance(one, str) else 0 for one in cut.sizes)
-        value = Value(d.fresh(cut.key, shape), cut.dtype, follows=follows, degree=1)
+        value = free(d.fresh(cut.key, shape), cut.dtype, follows, degree=1)
         if cut.numbers is not None:
             value = Value(cut.numbers, cut.dtype, known=True)
         made |= dict.fromkeys(cut.names[side], value)

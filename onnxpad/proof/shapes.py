@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.proof.axes import free
 from onnxpad.proof.call import Budget, Notes, Readings, Value
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import NoResult, Undecided
@@ -101,18 +102,29 @@ class Hollow:
         return self.total(a)
 
 
+Hollowed = tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...]]
+"""Type and shape of an input, and the bits of the open sizes that its axes follow."""
+
+
 @dataclass(slots=True)
 class Shapes:
-    """Types, ranks and shapes by name, as far as they are known."""
+    """Types, ranks and shapes by name, as far as they are known.
+
+    `followed` are the tensors to which lemma 2 applies, with the open sizes that they follow,
+    `tied` are sets of these that hang on each other; `void` are tensors that have no result.
+    """
 
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     dtypes: dict[str, np.dtype[Any]] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
+    followed: dict[str, Value] = field(default_factory=dict)
+    tied: set[int] = field(default_factory=set)
+    void: set[str] = field(default_factory=set)
 
 
 def shapes_of(
     graph: Graph,
-    given: Mapping[str, tuple[np.dtype[Any], tuple[int, ...]]],
+    given: Mapping[str, Hollowed],
     readings: Readings,
     clock: Clock,
 ) -> Shapes:
@@ -124,23 +136,30 @@ def shapes_of(
     budget = Budget(_CELLS, _AT_ONCE, clock)
     run = Evaluation(d, readings, Notes(), budget)
     values: Environment = {
-        name: Value(d.fresh(None, shape), dtype) for name, (dtype, shape) in given.items()
+        name: free(d.fresh(None, shape), dtype, follows)
+        for name, (dtype, shape, follows) in given.items()
     }
     for name, constant in graph.constants.items():
         values[name] = _constant(run, graph, name)
         found.ranks[name], found.dtypes[name] = len(constant.shape), constant.dtype
     for name, value in values.items():
         _keep(found, name, value)
+    found.followed |= values
     guessed: set[str] = set()
     for node in graph.nodes:
-        is_guess = not guessed.isdisjoint(read_by(node))
+        names = read_by(node)
+        is_guess, is_void = (not one.isdisjoint(names) for one in (guessed, found.void))
+        is_followed = names <= found.followed.keys() and not node.bodies
+        run.notes.irregular = ""
         clock.in_time()
-        read = [values[name] for name in read_by(node) if name in values]
-        budget.at_once = _NUMBERS if all(one.known for one in read) else _AT_ONCE
+        known = all(values[name].known for name in names if name in values)
+        budget.at_once = _NUMBERS if known else _AT_ONCE
         try:
             made = list(run.node(node, values))
-        except (Undecided, NoResult, Fork):
+        except (Undecided, NoResult, Fork) as reason:
             made, is_guess = _guess(node, values), True
+            is_void = is_void or (is_followed and isinstance(reason, NoResult))
+        found.void |= set(node.outputs) if is_void else set()
         if is_guess and (node.op, len(node.inputs)) == ("Squeeze", 1):
             continue
         for name, value in zip(node.outputs, made, strict=False):
@@ -148,6 +167,9 @@ def shapes_of(
                 values[name] = value if value.known else replace(value, cells=_hollow(value.shape))
                 _keep(found, name, value, is_guess=is_guess)
                 guessed |= {name} if is_guess else set()
+                if is_followed and not (is_guess or run.notes.irregular):
+                    found.followed[name] = values[name]
+    found.tied = run.notes.tied
     return found
 
 

@@ -12,7 +12,7 @@ is enough where both sides are products of maps of one axis, F1(n) x F2(m) and G
 F1(n) x F2(M) = G1(n) x G2(M) for all n follows F1 = c G1 with the c of F2(M) = G2(M) / c, and with
 the same c F2 = G2 / c from F1(N) x F2(m) = G1(N) x G2(m). A few combinations at random are taken as
 well. Of open sizes that hang on each other (pads of one axis computed from the size of another) all
-combinations are taken.
+combinations are taken, unless such sizes are compared of which something is known.
 
 Lemma 3. A fixed size may stand for a smaller one beyond that bound with the same remainder.
 """
@@ -141,8 +141,8 @@ def prove_sizes(
     for _ in range(_ROUNDS):
         asked, complaint = _asked(region, facts, shop, moderate, most)
         todo = [one for one in asked if tuple(one.values()) not in done]
-        if shop.notes.irregular:
-            complaint = f"sizes are open, and {shop.notes.irregular}"
+        if irregular := shop.notes.irregular or _crossed(region, facts, shop.notes):
+            complaint = f"sizes are open, and {irregular}"
         if not todo:
             if complaint:
                 raise Undecided(complaint)
@@ -153,6 +153,17 @@ def prove_sizes(
             if isinstance(found, Mismatch):
                 return found, len(done)
     raise Undecided(complaint or "the bound of sizes grows with the size")
+
+
+def _crossed(region: Region, facts: Facts, notes: Notes) -> str:
+    """Why small sizes do not show all orders of sizes that are compared, if so.
+
+    They do where each may be 1: the bound of what is compared counts that one.
+    """
+    for at, name in enumerate(region.variables):
+        if any(mask & bit_of(at) for mask in notes.crossed) and facts[name] != Fact():
+            return f"{name} is compared with another size"
+    return ""
 
 
 def _asked(

@@ -427,6 +427,96 @@ def test_what_is_said_of_sizes(dims: dict[str, int | str]) -> None:
     assert prove(before, after).verdict == "refuted"
 
 
+COMPUTED = """
+    {to}_shape = Shape({x})
+    {to}_size = Slice({to}_shape, two, three)
+    {to}_up = Add({to}_size, one)
+    {to}_steps = Div({to}_up, two)
+    {to}_last = Sub({to}_steps, one)
+    {to}_start = Mul({to}_last, two)
+    {to}_end = Add({to}_start, three)
+    {to}_open = Sub({to}_end, {to}_size)
+    {to}_total = Max({to}_open, zero)
+    {to}_begin = Div({to}_total, two)
+    {to}_rest = Sub({to}_total, {to}_begin)
+    {to}_pads = Concat<axis = 0>(zero, zero, {to}_begin, zero, zero, {to}_rest)
+    {to}_padded = Pad({x}, {to}_pads)
+    {to} = Conv<strides = [2]>({to}_padded, w)
+"""
+"""SAME of a kernel of 3 and a stride of 2, as a model computes it."""
+FOUR = (("x", "a"), ("a", "b"), ("b", "c"), ("c", "y"))
+
+
+def layered(*layers: str) -> onnx.ModelProto:
+    numbers = "int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] three = {3}"
+    weight = "float[1,1,3] w = {1, 2, 4}"
+    body = "\n".join(layers)
+    return text(f"g (float[1,1,H] x) => (float[1,1,D] y) <{numbers}, {weight}> {{ {body} }}")
+
+
+def computed(x: str, to: str) -> str:
+    return COMPUTED.format(x=x, to=to)
+
+
+def fixed(x: str, to: str, pads: str = "0, 1") -> str:
+    return f"{to} = Conv<strides = [2], pads = [{pads}]>({x}, w)"
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_computed_pads_in_a_row_are_proved_under_what_is_said_of_sizes(count: int) -> None:
+    layers = FOUR[-count:]
+    layers = (("x", layers[0][1]), *layers[1:])
+    before, after = (
+        layered(*(computed(*one) for one in layers)),
+        layered(*(fixed(*one) for one in layers)),
+    )
+    assert prove(before, after, dims={"H": f"%{2**count}=0"}).verdict == "proved"
+    weaker = prove(before, after, dims={"H": f"%{2 ** (count - 1)}=0"})
+    assert weaker.verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    "wrong_at",
+    [
+        "{to}_wrong = Greater({to}_size, far)",
+        "{to}_wrong = Equal({to}_size, far)",
+        """{to}_part = Div({to}_size, seven)
+        {to}_whole = Mul({to}_part, seven)
+        {to}_wrong = Equal({to}_size, {to}_whole)""",
+        """{to}_times = Mul({to}_size, seven)
+        {to}_part = Div({to}_times, eight)
+        {to}_gap = Sub({to}_size, {to}_part)
+        {to}_wrong = Greater({to}_gap, seven)""",
+    ],
+    ids=["from a size on", "at one size", "at every seventh", "where a slow gap is wide"],
+)
+@pytest.mark.parametrize("at", [0, 1])
+def test_pads_that_are_wrong_at_sizes_that_a_fact_allows_are_not_proved(
+    wrong_at: str, at: int
+) -> None:
+    numbers = {"seven": 7, "eight": 8, "far": 28}
+    made = "\n".join(f"{{to}}_{n} = Constant<value_ints = [{v}]>()" for n, v in numbers.items())
+    for name in numbers:
+        wrong_at = wrong_at.replace(f" {name})", f" {{to}}_{name})").replace(
+            f"({name})", f"({{to}}_{name})"
+        )
+    layers = (("x", "a"), ("a", "y"))
+    to = layers[at][1]
+    more = f"""{made}
+        {wrong_at}
+        {{to}}_added = Where({{to}}_wrong, one, zero)
+        {{to}}_worse = Add({{to}}_begin, {{to}}_added)""".format(to=to)
+    wrong = [computed(*one) for one in layers]
+    concat = f"{to}_pads = Concat<axis = 0>(zero, zero, {to}_begin, zero, zero, {to}_rest)"
+    wrong[at] = wrong[at].replace(concat, more + "\n" + concat.replace("_begin", "_worse"))
+    for before, after in (
+        (layered(*wrong), layered(*(fixed(*one) for one in layers))),
+        (layered(*(fixed(*one) for one in layers)), layered(*wrong)),
+    ):
+        limits = Limits(seconds=2)
+        assert prove(before, after, dims={"H": "%4=0"}, limits=limits).verdict != "proved"
+
+
 def test_a_proof_is_a_line_of_text() -> None:
     assert str(prove(SAME, PADS)) == "proved"
     assert str(Proof("undecided", "why")) == "undecided: why"
@@ -585,7 +675,7 @@ def test_tensors_that_a_few_bytes_describe_take_no_memory() -> None:
 
 def test_shapes_are_followed_for_no_longer_than_the_proof_may_take() -> None:
     graph = text("g (float[1,1,4] x) => (float[1,1,4] y) { r = Relu(x) y = Relu(r) }").graph
-    given = {"x": (np.dtype(np.float32), (1, 1, 4))}
+    given = {"x": (np.dtype(np.float32), (1, 1, 4), (0, 0, 0))}
     with pytest.raises(Undecided, match="the budget of seconds is spent"):
         shapes_of(read(helper.make_model(graph), None), given, Readings(), Clock(0.0))
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.proof.call import Call, Value, bits, rule
+from onnxpad.proof import paces
+from onnxpad.proof.call import Call, Value, rule
 from onnxpad.proof.endings import NoResult, Undecided
-from onnxpad.proof.paces import packed
 from onnxpad.proof.windows import gather, pad_table
 
 Array = NDArray[Any]
@@ -101,6 +101,7 @@ def slice_(call: Call) -> list[Value]:
     if len(set(spots)) < len(spots) or 0 in steps:
         raise NoResult("Slice: an axis twice, or a step of 0")
     call.notes.tie(call.computed(3, 4))
+    _clamped(call, spots)
     origins = [_origins(call, at, len(starts)) for at in (1, 2)]
     cut: list[Any] = [slice(None)] * rank
     for at, (axis, step) in enumerate(zip(spots, steps, strict=True)):
@@ -114,6 +115,14 @@ def slice_(call: Call) -> list[Value]:
                 reach += abs(bound)
         call.window(axis, reach, abs(step))
     return [call.moved(x[tuple(cut)])]
+
+
+def _clamped(call: Call, spots: list[int]) -> None:
+    """Note where bounds that were computed from sizes pass the ends of their axes."""
+    for value in (call.optional(1), call.optional(2)):
+        if value is not None and value.sized:
+            for axis, one in zip(spots, paces.listed(value), strict=True):
+                paces.clamped(call, one, paces.of_axis(call.need(0), axis))
 
 
 def _bounds(size: int, start: int, end: int, step: int) -> tuple[int, int | None, int]:
@@ -190,6 +199,8 @@ def squeeze(call: Call) -> list[Value]:
         spots = [at for at, size in enumerate(x.shape) if size == 1]
     else:
         spots = [normal(axis, x.ndim) for axis in axes]
+    if spots:
+        call.breaks("Squeeze of an axis of an open size", *spots)
     if any(x.shape[at] != 1 for at in spots):
         raise NoResult(f"Squeeze of axes {axes} of shape {x.shape}")
     return [call.moved(x.reshape([size for at, size in enumerate(x.shape) if at not in spots]))]
@@ -228,8 +239,7 @@ def reshape(call: Call) -> list[Value]:
     )
     if not fits or min(wanted, default=1) < -1:
         raise NoResult(f"Reshape of {x.shape} to {wanted}")
-    if not value.known:
-        call.breaks(f"{call.op} counts the cells of several axes")
+    call.breaks(f"{call.op} counts the cells of several axes")
     return [call.moved(x.reshape(wanted))]
 
 
@@ -238,16 +248,11 @@ def shape(call: Call) -> list[Value]:
     """Sizes as numbers."""
     cut, value = slice(call.get("start", 0), call.get("end")), call.need(0)
     sizes, origins = value.shape[cut], np.asarray(value.axes[cut], np.int64)
-    paces = np.asarray([_pace(value, mask) for mask in origins.tolist()], np.int64)
+    found = [paces.of_axis(value, axis) for axis in range(len(value.shape))[cut]]
+    grown = [paces.packed(one.steps, one.rest, one.slope) if one.sizes else 0 for one in found]
     made = np.asarray(sizes, np.int64)
-    return [Value(made, np.dtype(np.int64), known=True, origins=origins, paces=paces)]
-
-
-def _pace(value: Value, mask: int) -> int:
-    """How a size grows with the open sizes that it follows: one cell for every so many."""
-    steps = math.lcm(*(value.steps.get(bit, 1) for bit in bits(mask)))
-    far = max((value.far.get(bit, 0) for bit in bits(mask)), default=0)
-    return packed(steps, -(-far // steps) + 1) if mask else 0
+    packed = np.asarray(grown, np.int64)
+    return [Value(made, np.dtype(np.int64), known=True, origins=origins, paces=packed)]
 
 
 @rule("Size")
@@ -292,8 +297,9 @@ def gather_(call: Call) -> list[Value]:
     size = value.cells.shape[axis]
     if ((index.cells < -size) | (index.cells >= size)).any():
         raise NoResult("Gather beyond the axis")
-    if not value.known:
-        call.breaks("Gather takes cells of an axis by number", axis)
+    call.breaks("Gather takes cells of an axis by number", axis)
+    if any(index.axes):
+        call.notes.breaks("Gather by a list whose length hangs on sizes")
     call.spend(value.cells.size / max(size, 1) * max(index.cells.size, 1))
     return [call.moved(value.cells.take(index.cells.astype(np.int64), axis))]
 

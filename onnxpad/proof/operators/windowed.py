@@ -242,6 +242,7 @@ def _transposed_tables(
         if out < 1:
             raise NoResult(f"{call.op} leaves {out} cells")
         call.window(2 + at, span + abs(begin) + pads[rank + at] + extras[at] + s)
+        call.notes.stretched(call.need(0).axes[2 + at], s)
         call.spend(out * k)
         tables.append(transposed_table(size, k, s, d, begin, out))
     return tables
