@@ -178,7 +178,7 @@ def _layers(chain: Chain) -> tuple[Resolution, ...] | Skip:
             for s in _sizes(chain)
         )
     except RequestError as error:
-        return Skip(str(error))
+        return Skip(error.told)
 
 
 def _words(

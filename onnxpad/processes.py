@@ -401,7 +401,7 @@ class Work:
                 raise LimitMet("time")  # noqa: TRY301 - the same as in the child
             return child.call(head, buffers, seconds=allowed, memory=memory)
         except LimitMet as limit:
-            raise self._said(str(limit), what, total, memory) from None
+            raise self._said(limit.told, what, total, memory) from None
         finally:
             self._spent += time.monotonic() - started
 
@@ -440,7 +440,7 @@ class Work:
             said = f"{what} took more than {seconds:.3g} s and was ended"
             larger = {"timeout": max(600, round(10 * seconds))}
         found = LimitMet(said, larger)
-        self.met[what] = str(found)
+        self.met[what] = found.told
         return found
 
 

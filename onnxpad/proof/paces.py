@@ -194,7 +194,7 @@ def _added(call: Call, paces: Sequence[Pace]) -> Made:
     return _steps(paces) if slope != 0 else 0, _rest(paces), slope
 
 
-def _common(paces: Sequence[Pace]) -> Slope:
+def _one_slope(paces: Sequence[Pace]) -> Slope:
     """The slope of whichever of several numbers it is."""
     slopes = {one.slope for one in paces}
     return slopes.pop() if len(slopes) == 1 else None
@@ -202,7 +202,7 @@ def _common(paces: Sequence[Pace]) -> Slope:
 
 def _extreme(call: Call, paces: Sequence[Pace]) -> Made:
     _turns(call, paces)
-    return _steps(paces), _rest(paces), _common(paces)
+    return _steps(paces), _rest(paces), _one_slope(paces)
 
 
 def _compared(call: Call, paces: Sequence[Pace]) -> Made:
@@ -212,7 +212,7 @@ def _compared(call: Call, paces: Sequence[Pace]) -> Made:
 
 def _chosen(call: Call, paces: Sequence[Pace]) -> Made:
     del call
-    return _steps(paces[1:]), _rest(paces[1:]), _common(paces[1:])
+    return _steps(paces[1:]), _rest(paces[1:]), _one_slope(paces[1:])
 
 
 def _multiplied(call: Call, paces: Sequence[Pace]) -> Made:

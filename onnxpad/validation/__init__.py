@@ -169,7 +169,7 @@ def _judged(
         else:
             found = _of_pair(bench, pair, drawn, (0, 0), proof)
     except LimitMet as limit:
-        found = _ended(bench, str(limit), seed)
+        found = _ended(bench, limit.told, seed)
     except Undrawable as error:
         if proof is None or proof.verdict == "undecided":
             raise
@@ -379,7 +379,7 @@ def _at_other_sizes(
                 runs.append(ran)
                 return count, [_located(found, ran)]
     except LimitMet as limit:
-        bench.warn(f"further sizes were not tried: {limit}")
+        bench.warn(f"further sizes were not tried: {limit.told}")
     return count, []
 
 
@@ -399,7 +399,7 @@ def _of_formulas(
                 runs.append(ran)
                 return [_located(found, ran)]
     except LimitMet as limit:
-        bench.warn(f"further samples were not tried: {limit}")
+        bench.warn(f"further samples were not tried: {limit.told}")
     return []
 
 
@@ -418,7 +418,7 @@ def _with_reference(
         expected = in_layout(bench, network, samples, checked)
         found = against_reference(bench, network, samples, expected)
     except LimitMet as limit:
-        return _ended(bench, str(limit), None)
+        return _ended(bench, limit.told, None)
     bench.note_providers("model", network)
     shapes = tuple({name: tuple(v.shape) for name, v in feeds.items()} for feeds in samples)
     report = Validation(

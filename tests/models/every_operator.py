@@ -15,6 +15,7 @@ NOT_IN_TEXT = {
 
 _W = "{1,-2,3,4,5,-6,7,8,-9}"
 _BYTES = "{1,2,3,4,5,6,7,8,9}"
+_HALVES = ",".join(["0.5"] * 18 * 6 * 6)
 _CONSTANTS = f"""
  float[1,1,3,3] w1 = {_W}, float[1,1,3,3] w2 = {_W}, float[1,1,3,3] w3 = {_W},
  float[1,1,3,3] w4 = {_W}, float[1,3,3,1] wn = {_W}, float[1,1,3] w5 = {{1,-2,3}},
@@ -25,7 +26,7 @@ _CONSTANTS = f"""
  int64[8] p5 = {{0,1,0,0,0,0,0,0}}, float two = {{2}}, float zero = {{0}}, float least = {{-inf}},
  float deep = {{-1e9}}, float[1,2,2,2] grid = {{0, 0, 1, 1, 2, 2, -1, 0}},
  int64[8] p6 = {{0,0,0,7,0,0,0,0}},
- float[1] bias = {{2}}, int64[2] cropped = {{4, 4}}, float[1,18,6,6] offsets,
+ float[1] bias = {{2}}, int64[2] cropped = {{4, 4}}, float[1,18,6,6] offsets = {{{_HALVES}}},
  int32[1,6] mask = {{1,1,1,1,1,1}}, float[4] spare = {{1, 2, 3, 4}}
 """
 _NODES = """

@@ -124,5 +124,5 @@ def test_values_together_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     nodes = [*chain, node("MaxPool", ["r20"], ["y"], kernel_shape=[3, 3])]
     assert traced(nodes, None).value.size
     monkeypatch.setattr("onnxpad.validation.trace.SHARE", MEMORY // (10 * X.nbytes))
-    with pytest.raises(NotEvaluable, match=r"Relu.* take more than 8.4 KiB; --memory 20G"):
+    with pytest.raises(NotEvaluable, match=r"Relu.* take more than 8.4 KiB; memory='20G'"):
         traced(nodes, None)

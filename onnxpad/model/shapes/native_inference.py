@@ -40,7 +40,7 @@ def infer_shapes(
         except ChildError as error:
             raise onnx.shape_inference.InferenceError(str(error)) from None
         except ChildEnded as error:
-            work.met[_WHAT] = f"{_WHAT}: {error}"
+            work.met[_WHAT] = f"{_WHAT}: {error.told}"
             raise
     found = ModelProto()
     found.ParseFromString(bytes(reply.buffers[0]))

@@ -186,7 +186,7 @@ def _is_blocked(context: Context, name: str) -> bool:
         elif maker is not None and maker.op_type in BRANCH:
             behind = True
             waiting += branches_giving(context, maker, name)
-        elif maker is not None and maker.op_type in _KEEPS_LAYOUT:
+        elif maker is not None and maker.inputs and maker.op_type in _KEEPS_LAYOUT:
             waiting.append((context, maker.inputs[0]))
         elif maker is not None and maker.op_type in _BLOCKED and behind:
             return True

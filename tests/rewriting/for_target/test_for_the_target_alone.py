@@ -72,7 +72,8 @@ def test_onnxruntime_itself_is_asked_where_it_is_the_target() -> None:
 def test_what_the_target_takes_is_not_written_for_it_alone() -> None:
     """opencv takes VALID: the pass asked for would only take its protection away."""
     text = SHIELDED.replace("SAME_UPPER", "VALID")
-    model = tiny(text, "float[1,1,6]", constants="int64[6] p = {0,0,1,0,0,0}")
+    constants = "int64[6] p = {0,0,1,0,0,0}"
+    model = tiny(text, "float[1,1,6]", constants=constants, result="float[1,1,n]")
     done = rewrite(model, passes="explicit-pads", target="opencv")
     assert not done.changed
     assert "keeps onnxruntime from fusing the Pad" in done.skips[0].skip.reason

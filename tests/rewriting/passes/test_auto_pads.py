@@ -46,7 +46,7 @@ def test_refuses(written: str, reason: str) -> None:
     assert reason in refused(model, AUTO).reason
 
 
-OFFSETS = "float[1,1,1,1] v = {1}, float[1,2,4,4] o"
+OFFSETS = f"float[1,1,1,1] v = {{1}}, float[1,2,4,4] o = {{{', '.join(['0.5'] * 32)}}}"
 
 
 def test_refuses_operators_without_such_padding() -> None:
