@@ -187,15 +187,18 @@ def _entry(runner: Runner, found: Settled, number: int, *, spell: Any) -> PlanEn
 
 
 def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, ...]:
-    """Every node of the plan, and those that could as well be padded like the nodes of the plan."""
+    """Every node of the plan, and those that could as well be padded like the nodes of the plan.
+
+    So are those where only these samples hide that another way gives something else.
+    """
     entries = {entry.node: entry for entry in plan.entries}
-    shared = _shared(runner, found.groups)
+    shared = set(_shared(runner, found.groups))
     rows = []
     for number, suspect in enumerate(runner.suspects):
         entry, choice = entries.get(suspect.label), found.chosen[number]
         others = tuple(_alternatives(runner, found, number))
         if entry is None:
-            others = tuple(one for one in others if set(one.conventions) & set(shared))
+            others = tuple(one for one in others if one.hidden or shared & set(one.conventions))
             if not others:
                 continue
         chain = suspect.options[choice].chain

@@ -37,6 +37,11 @@ class Alternative:
     conventions: tuple[str, ...]
     sizes: tuple[int, ...] | None
 
+    @property
+    def hidden(self) -> bool:
+        """Whether only the values of these samples hide that it gives something else."""
+        return self.sizes is None
+
 
 @reported(
     *("node", "op", "before", "after", "changed", "conventions", "sizes", "alternatives", "why")

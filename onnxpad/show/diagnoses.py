@@ -64,14 +64,18 @@ def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
     for node in diagnosis.nodes:
         if node.why:
             yield f"{node.node}: {node.why}"
-    if rows and not diagnosis.plan.entries:
-        ways, labels = counted(len(rows), "other way", "other ways"), [n.node for n, _ in rows]
-        nodes = few([*dict.fromkeys(labels)], _CONVENTIONS_SHOWN)
+    planned = bool(diagnosis.plan.entries)
+    apart = [
+        (node, other) for node, other in rows if not node.changed and (other.hidden or not planned)
+    ]
+    if apart:
+        ways = counted(len(apart), "other way", "other ways")
+        nodes = few([*dict.fromkeys(n.node for n, _ in apart)], _CONVENTIONS_SHOWN)
         yield (
             f"{ways} to pad {nodes} would give the same here, so a mistake in that would not show: "
             "--json has them, and what would tell them apart"
         )
-        return
+    rows = [one for one in rows if one not in apart]
     for node, other in rows[:_ALTERNATIVES_SHOWN]:
         at = f"at {shape_text(node.sizes)}" if node.sizes else "here"
         tells = (
@@ -83,8 +87,8 @@ def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"also fits: {node.node} with {other.label} gives the same {at}; {tells}"
     if rows[_ALTERNATIVES_SHOWN:]:
         yield f"and {len(rows) - _ALTERNATIVES_SHOWN} more, all in --json"
-    if diagnosis.same_either_way:
-        count = len(diagnosis.same_either_way)
+    if same := set(diagnosis.same_either_way) - {node.node for node, _ in apart}:
+        count = len(same)
         noun = "node needs" if count == 1 else "nodes need"
         yield f"{count} other {noun} no change"
 

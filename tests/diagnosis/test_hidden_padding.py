@@ -1,0 +1,28 @@
+"""Padding outside of a plan of which these samples cannot show whether it is right."""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import parser
+
+from onnxpad.diagnosis import diagnose
+from onnxpad.show.diagnoses import diagnosis_text
+from tests.retargeting.running import outputs, signed
+
+_TEXT = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,1,9,9] x) => (float[1,1,5,5] y) <float[1,1,2,2] w = {{1, 2, 3, 4}}> {{
+  c = Conv <pads = [{}]> (x, w)
+  y = MaxPool <kernel_shape = [3, 3], strides = [2, 2], pads = [1, 1, 1, 1]> (c)
+}}"""
+
+
+def test_a_pool_of_which_no_negative_number_tells_the_padding_is_named() -> None:
+    """With positive data only, padding of 0 and of -inf are the same to a max pool."""
+    damaged, true = (parser.parse_model(_TEXT.format(one)) for one in ("1, 1, 0, 0", "0, 0, 1, 1"))
+    x = signed(0, 1, 1, 9, 9)
+    for value, named in ((np.abs(x) + 1, True), (-np.abs(x) - 1, False)):
+        found = diagnose(damaged, inputs={"x": value}, outputs={"y": outputs(true, value)[0]})
+        assert [one.node for one in found.nodes if one.changed] == ["c"]
+        said = diagnosis_text(found)
+        assert ("other way to pad y would give the same here" in said) == named, said
+        assert ("no change" in said) != named
