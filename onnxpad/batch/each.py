@@ -387,7 +387,11 @@ def _jobs(
 def _pairs(paths: Paths) -> list[tuple[str, str | None]]:
     """Pairs of files; two folders are as many pairs as there are places in them."""
     found: list[tuple[str, str | None]] = []
-    for pair in [] if isinstance(paths, str | os.PathLike) else paths:
+    listed = [] if isinstance(paths, str | os.PathLike) else list(paths)
+    names = [one for one in listed if isinstance(one, str | os.PathLike)]
+    if len(names) == len(listed) == len([one for one in names if Path(one).is_dir()]) == 2:
+        return _pairs([(names[0], names[1])])
+    for pair in listed:
         if isinstance(pair, str | os.PathLike) or len(pair) != 2:
             found = []
             break
@@ -395,7 +399,9 @@ def _pairs(paths: Paths) -> list[tuple[str, str | None]]:
         both = Path(before).is_dir() and Path(after).is_dir()
         found += pairs(before, after) if both else [(before, after)]
     if not found:
-        raise RequestError("validate of many models needs pairs: [(before, after), ...]")
+        raise RequestError(
+            "validate of many models needs pairs: [(before, after), ...], or two folders"
+        )
     return found
 
 

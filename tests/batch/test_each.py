@@ -96,6 +96,8 @@ def test_pairs_are_validated(folder: Path, tmp_path: Path) -> None:
     found = onnxpad.each("validate", [(folder, tmp_path / "out")], samples=1)
     assert [one.code for one in found.outcomes] == [0, 0, 2, 0]
     assert "the second folder has no such model" in found.outcomes[2].error
+    pair = onnxpad.each("validate", (folder, tmp_path / "out"), samples=1)
+    assert [one.code for one in pair.outcomes] == [0, 0, 2, 0]
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="a signal of POSIX")
