@@ -59,6 +59,8 @@ from onnxpad.runtimes.targets import Target
 from onnxpad.runtimes.tinygrad import joins_compared
 
 _BETA, _NEAR = 0.5, 1e-6
+_SIGNED = 128
+"""How far a signed byte is below the unsigned one of the same place."""
 _IMAGE = 4
 _LINES_AND_IMAGES = (3, _IMAGE)
 _VOLUME = 3
@@ -418,11 +420,21 @@ def _conversion(context: Context, node: Node) -> Iterator[str]:
 
 
 def _is_off_in_uint8(context: Context, node: Node) -> bool:
-    """Whether bytes below a zero point become unsigned differences, which are huge."""
-    if context.type_of(node.inputs[0]).dtype == "int8" or not node.input(2):
+    """Whether bytes below a zero point become unsigned differences, which are huge.
+
+    onnxruntime makes uint8 of an int8 that goes from a QuantizeLinear to a DequantizeLinear alone,
+    128 higher: core/optimizer/qdq_transformer/qdq_s8_to_u8.cc, where the processor is not ARM.
+    """
+    if not node.input(2):
         return False
+    higher = 0
+    if context.type_of(node.inputs[0]).dtype == "int8":
+        maker = _maker_alone(context, node, ("Identity",))
+        if maker is None or maker.op_type != "QuantizeLinear":
+            return False
+        higher = _SIGNED
     zero = context.constant(node.inputs[2])
-    return zero is None or bool(np.any(zero != 0))
+    return zero is None or bool(np.any(zero.astype(np.int64) + higher != 0))
 
 
 def _is_read_by_fours(context: Context, node: Node) -> bool:

@@ -39,7 +39,10 @@ QUANTISED_BYTES = ("uint8 that enters or leaves quantised operators",)
 """uint8 of the model's inputs or results, or of a Cast, on a quantised operator."""
 DEQUANTISES = ("DequantizeLinear of a computed tensor",)
 BYTES_BY_FOUR = ("DequantizeLinear of computed bytes, off 0 in uint8 or of a multiple of 4 cells",)
-"""A multiple of 4, or a number that is not known, where one scale holds for all cells."""
+"""A multiple of 4, or a number that is not known, where one scale holds for all cells.
+
+An int8 straight from a QuantizeLinear is off 0 in uint8 as well: onnxruntime makes uint8 of it.
+"""
 BYTES_CHANGED = ("Sigmoid between bytes of two types",)
 """Behind a DequantizeLinear of int8 and in front of a QuantizeLinear to uint8, or the other way."""
 LISTED_SCALES = ("scales or zero points in a list",)

@@ -74,6 +74,26 @@ def test_who_fails_at_every_dequantized_image(target: str) -> None:
     assert any(name.startswith(said) and answer.fails for name, answer in found.items())
 
 
+RESHAPE: Step = ("Reshape", [np.array([2, 5, 3, 5])], {})
+
+
+@pytest.mark.parametrize(
+    ("kind", "zero", "between", "wrong"),
+    [
+        *((np.uint8, 0, [], False), (np.uint8, 9, [], True), (np.uint8, 9, [RESHAPE], True)),
+        *((np.int8, 0, [], True), (np.int8, -21, [], True), (np.int8, -128, [], False)),
+        *((np.int8, 5, [("Identity", [], {})], True), (np.int8, 5, [RESHAPE], False)),
+    ],
+)
+def test_jsep_loses_the_sign_behind_a_zero_point(
+    kind: type, zero: int, between: Sequence[Step], *, wrong: bool
+) -> None:
+    pair = [np.array(0.02, np.float32), np.array(zero, kind)]
+    steps = [("QuantizeLinear", pair, {}), *between, ("DequantizeLinear", pair, {})]
+    found = answers(chain(13, [2, 5, 3, 5], *steps), "webgpu-jsep")
+    assert (Answer.MISCOMPUTES in found.values()) is wrong
+
+
 def test_mnn_fails_at_dequantized_lines_as_well() -> None:
     line = chain(13, [1, 3, 8], *conversions(0), RELU)
     assert answers(line, "mnn") == {BYTES: Answer.MISCOMPUTES}
