@@ -36,6 +36,9 @@ _DIM = re.compile(r"--dim '(.+?)=?((?<==)\d+|%\d+=\d+)'")
 _LIMIT = re.compile(r"--(timeout|memory) (\d[\w.]*)")
 
 
+_FLAGS = ("allow-unknown", "strict")
+
+
 def in_python(text: str) -> str:
     """The text with options as arguments: --dim 'H=9' --dim 'W%4=0' as dims={'H': 9, 'W': '%4=0'}.
 
@@ -45,7 +48,9 @@ def in_python(text: str) -> str:
         return text
     found = _OPTIONS.sub(lambda match: _argument(match[0]), text)
     found = _LIMIT.sub(lambda match: f"{match[1]}={_value(match[2])!r}", found)
-    return found.replace("--allow-unknown", "allow_unknown=True")
+    for name in _FLAGS:
+        found = found.replace(f"--{name}", f"{name.replace('-', '_')}=True")
+    return found
 
 
 def _argument(options: str) -> str:

@@ -24,7 +24,7 @@ from onnxpad.batch.inputs import (
     placed,
     refuse_one_file_twice,
 )
-from onnxpad.errors import RequestError, RuntimeUnavailable, headline, nearest
+from onnxpad.errors import RequestError, RuntimeUnavailable, headline, in_python, nearest
 from onnxpad.reports import Report, reported
 
 Paths: TypeAlias = AnyPath | Iterable[AnyPath | tuple[AnyPath, AnyPath]]
@@ -39,8 +39,9 @@ class Outcome(NamedTuple):
 
     `result` is a word: rewritten, moved, unchanged, fine, with traps, not known (a target's answer
     for some node), failing, a verdict of validate, or refused; `code` the exit code that the
-    command would have, `record` what its `--json` prints, `error` why it was refused, `written` the
-    file, `line` all of it for people.
+    command would have, `record` what its `--json` prints, `error` why it was refused, with options
+    as arguments of Python, `written` the file, `line` all of it for people, `told` is `error` as
+    the command line has it.
     """
 
     file: str
@@ -50,6 +51,7 @@ class Outcome(NamedTuple):
     error: str = ""
     written: str | None = None
     line: str = ""
+    told: str = ""
 
     def __repr__(self) -> str:
         return f"<Outcome {self.result}: {self.error or self.line}>"
@@ -160,7 +162,7 @@ def outcomes(
     told = progress or _silent
     if executor is None:
         for number, one in enumerate(asked, 1):
-            yield Outcome(**answer(one))
+            yield _made(answer(one))
             told(one["model"], number, len(asked))
         return
     futures = [_submitted(executor, answer, one) for one in asked]
@@ -289,17 +291,23 @@ def _submitted(
         return failed
 
 
+def _made(found: Mapping[str, Any]) -> Outcome:
+    """An outcome from the answer of a worker, which has options as the command line does."""
+    said = found.get("error", "")
+    return Outcome(**{**found, "error": in_python(said), "told": said})
+
+
 def _outcome(asked: dict[str, Any], future: Future[Any]) -> Outcome:
     """What a worker found, or that it came to nothing, which is no reason to lose the others."""
     try:
-        return Outcome(**future.result())
+        return _made(future.result())
     except RuntimeUnavailable as error:
         said = f"{asked['model']}: {error}"
-        return Outcome(**refusal(asked, type(error).__name__, said))
+        return _made(refusal(asked, type(error).__name__, said))
     except Exception as error:  # noqa: BLE001 - see above
         kind = type(error).__name__
         said = f"{asked['model']}: no worker finished it ({kind}: {headline(error)}); run it alone"
-        return Outcome(**refusal(asked, kind, said))
+        return _made(refusal(asked, kind, said))
 
 
 def _silent(_model: str, _done: int, _total: int) -> None:

@@ -123,9 +123,9 @@ def _told(asked: Sequence[dict[str, Any]], executor: Executor | None, how: _Show
 
 def _show(outcome: Outcome, how: _Shown) -> None:
     if outcome.error and outcome.code > 1:
-        fail(outcome.error)
+        fail(outcome.told)
     elif outcome.error:
-        say_with_try(outcome.error)
+        say_with_try(outcome.told)
     if not how.lines:
         return
     if how.as_json:

@@ -214,7 +214,7 @@ def _sarif(
     def kept(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
         outcome, say_more = _gated(checks, outcome)
         if outcome.error:
-            unread.append((outcome.file, outcome.error))
+            unread.append((outcome.file, outcome.told))
         else:
             records.append(outcome.record)
         return outcome, say_more

@@ -102,7 +102,7 @@ def _diagnosed(
         except RequestError as error:
             refused = refused or error
             continue
-        fitting.in_doubt = len(ways) > 1
+        fitting.in_doubt, fitting.budget = len(ways) > 1, budget
         found = concluded(fitting, fitting.run(), started)
         if found.explained or len(ways) == 1:
             said = (way.warning,) if way.turned else ()

@@ -21,7 +21,7 @@ from onnxpad.diagnosis.score import Score
 from onnxpad.diagnosis.search import Search
 from onnxpad.diagnosis.settling import what_settles
 from onnxpad.diagnosis.suspects import sizes_of
-from onnxpad.errors import RequestError, counted, few
+from onnxpad.errors import RequestError, counted, either, few
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
@@ -29,6 +29,8 @@ from onnxpad.validation.report import Verdict, with_few_maps
 
 _PART, _MORE = 10, 0.2
 _NAMED = 8
+_OTHER_CAUSES = ("a weight", "an attribute such as strides", "how the inputs were prepared")
+_UNTRIED = "padding that was not tried"
 Array = NDArray[Any]
 
 
@@ -287,12 +289,30 @@ def _tried(fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None) ->
     none = f"of the {fit.tried} ways tried to pad {nodes} none gives the reference"
     near = _nearness(fit, nearest)
     if search.out_of_time:
-        return f"not found within the budget: {none} ({near})"
-    if nearest is not None:
-        found = "padding is a part of it at most" if search.exhausted else "no padding was found"
-        return f"{found}: {none}, and something else may differ too ({near})"
-    more = "" if search.exhausted else ", and there are more"
-    return f"{opening}: {none}{more} ({near})"
+        given = "" if fitting.budget is None else f" of {fitting.budget:g} seconds"
+        return f"not found within the budget{given}; a larger one tries more: {none} ({near})"
+    more = "" if search.exhausted else f", and there are more{_given_up(search)}"
+    if nearest is None:
+        return f"{opening}: {none}{more} ({near})"
+    if search.exhausted:
+        causes = (*_OTHER_CAUSES, _UNTRIED) if _has_untried(fitting) else _OTHER_CAUSES
+        found = "padding is a part of it at most"
+    else:
+        found, causes = "no padding was found", (*_OTHER_CAUSES, _UNTRIED)
+    return f"{found}: {none}{more}; what is left comes from {either(causes)} ({near})"
+
+
+def _has_untried(fitting: Fitting) -> bool:
+    """Whether padding is left out of the search, which other parts of the sentence name."""
+    return bool(fitting.unsearched or _left_out(fitting))
+
+
+def _given_up(search: Search) -> str:
+    """After how many tries the search ended, which no option raises."""
+    if not search.spent or search.not_together:
+        return ""
+    hopeless = " that come no nearer than the model as it is" if not any(search.best) else ""
+    return f" (the search ends after {search.spent:,} tries{hopeless}, however large the budget)"
 
 
 def _nearness(fit: Fit, nearest: Nearest | None) -> str:

@@ -96,6 +96,8 @@ class Fitting:
         self.unchecked = ""
         # Whether the reference may be meant in another layout.
         self.in_doubt = False
+        # Seconds for the whole diagnosis, where they are known.
+        self.budget: float | None = None
         if left_out:
             bench.warn(
                 f"left as they are, because they stand in a function or a body: "

@@ -54,8 +54,9 @@ class Search:
     """Tries choices until one gives every reference; `best` is the nearest one so far (the first).
 
     Ways of frameworks come first, others once `wide`, every Pad in place of another once `far`;
-    `not_together` says that these were tried alone, and not all of them together. `say` gets what
-    is being tried. `deadline` is a value of time.monotonic.
+    `not_together` says that these were tried alone, and not all of them together, `spent` after
+    how many tries it gave up, 0 where it did not. `say` gets what is being tried. `deadline` is a
+    value of time.monotonic.
     """
 
     runner: Runner
@@ -71,6 +72,7 @@ class Search:
     wide: bool = False
     far: bool = False
     not_together: bool = False
+    spent: int = 0
     restarts: int = 0
     _restarting: bool = False
     _since: Score | None = None
@@ -347,7 +349,8 @@ def best_first(search: Search, roots: Sequence[Choice], most: int = _MOST_TRIES)
                 continue
             done.add(key)
             for other in _neighbours(search, chosen, search.tried[chosen]):
-                if len(search.tried) >= min(most, _limit(search)):
+                if len(search.tried) >= (end := min(most, _limit(search))):
+                    search.spent = end
                     return
                 score = search.score(other, _TITLE)
                 if other not in known:

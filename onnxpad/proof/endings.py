@@ -11,3 +11,7 @@ class Undecided(Exception):
 
 class Invalid(Undecided):
     """An operator is none by the text of its opset: it has a type, attribute or number too many."""
+
+
+class WithoutResult(Undecided):
+    """There is no size at which the first model has a result: nothing is to be proved."""

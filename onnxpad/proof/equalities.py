@@ -17,7 +17,7 @@ from onnxpad.proof.channels import one_channel
 from onnxpad.proof.classes import Numbering, plain
 from onnxpad.proof.counterexamples import Counterexample, confirm
 from onnxpad.proof.cuts import Cutting, Side
-from onnxpad.proof.endings import Undecided
+from onnxpad.proof.endings import Undecided, WithoutResult
 from onnxpad.proof.graphs import Graph, Input, Node
 from onnxpad.proof.regions import Cut, Mismatch, Region, Workshop, compare
 from onnxpad.proof.sizes import Fact, moderate_sizes, prove_sizes, shrunk
@@ -163,7 +163,7 @@ class Equalities:
                 cuts = tuple(cut.names[0][0] for cut in form.cuts)
                 return [Proved(form.wanted[0], cuts, tuple(form.variables), count, rounded)]
             if found is False:
-                reason = Undecided("the first model has no result at any size")
+                reason = WithoutResult("the first model has no result at any size")
                 continue
             reason = Undecided(f"{found.reason} in form, and no numbers were found that differ")
             shop.clock.divide(1)

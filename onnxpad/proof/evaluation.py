@@ -250,23 +250,36 @@ def check_text(node: Node, inputs: Sequence[Value | None]) -> None:
         return
     attributes, most, types = _schema(node.op, node.opset)
     unknown = node.attributes.keys() - attributes
-    for value, allowed in zip(inputs, types, strict=False):
-        if value is not None and _TYPES.get(value.dtype.name, value.dtype.name) not in allowed:
+    bound: dict[str, np.dtype[Any]] = {}
+    for value, (kind, allowed) in zip(inputs, types, strict=False):
+        if value is None:
+            continue
+        if _TYPES.get(value.dtype.name, value.dtype.name) not in allowed:
             raise Invalid(f"{node.op} of {value.dtype}, which opset {node.opset} does not take")
+        if (first := bound.setdefault(kind, value.dtype)) != value.dtype:
+            raise Invalid(f"{node.op} of {first} and {value.dtype}, where ONNX has one type")
     if unknown or len(node.inputs) > most:
         what = f"the attribute {min(unknown)}" if unknown else f"{len(node.inputs)} inputs"
         raise Invalid(f"{node.op} with {what}, which opset {node.opset} does not have")
 
 
 @cache
-def _schema(op: str, opset: int) -> tuple[frozenset[str], int, tuple[frozenset[str], ...]]:
-    """The attributes of an operator, how many inputs it may have, and their types."""
+def _schema(
+    op: str, opset: int
+) -> tuple[frozenset[str], int, tuple[tuple[str, frozenset[str]], ...]]:
+    """The attributes of an operator, how many inputs it may have, and their types.
+
+    Inputs whose types have one name (T) have one type.
+    """
     try:
         schema = onnx.defs.get_schema(op, opset, "")
     except onnx.defs.SchemaError:
         raise Undecided(f"{op} is no operator of opset {opset}") from None
     types = tuple(
-        frozenset(one.removeprefix("tensor(").removesuffix(")") for one in slot.types)
+        (
+            slot.type_str,
+            frozenset(one.removeprefix("tensor(").removesuffix(")") for one in slot.types),
+        )
         for slot in schema.inputs
     )
     return frozenset(schema.attributes), schema.max_input, types

@@ -17,7 +17,7 @@ from onnxpad.proof.functions import Number
 from onnxpad.proof.graphs import Graph, Node
 
 Array = NDArray[Any]
-_CELLS, _AT_ONCE, _NUMBERS = 1 << 31, 1 << 27, 1 << 24
+CELLS, AT_ONCE, NUMBERS = 1 << 31, 1 << 27, 1 << 24
 """Cells of all tensors, of one, and of one whose numbers are known beforehand. A cell without a
 number is a byte at most while an operator is followed, and none after that."""
 _KEPT = {
@@ -28,7 +28,7 @@ _KEPT = {
 """Whose result has the type and the rank of the first operand, whatever its numbers are."""
 
 
-def _hollow(shape: tuple[int, ...]) -> Array:
+def hollow(shape: tuple[int, ...]) -> Array:
     """An array of this shape that is one byte, however many cells it has."""
     return np.broadcast_to(np.int8(0), shape)
 
@@ -40,7 +40,7 @@ class Hollow:
 
     def embed(self, numbers: Array) -> Array:
         """Numbers without their values."""
-        return _hollow(numbers.shape)
+        return hollow(numbers.shape)
 
     def number(self, number: Number) -> int:
         """Nothing."""
@@ -55,11 +55,11 @@ class Hollow:
     def fresh(self, key: Hashable, shape: tuple[int, ...]) -> Array:
         """Nothing, in a shape."""
         del key
-        return _hollow(shape)
+        return hollow(shape)
 
     def add(self, a: Array, b: Array) -> Array:
         """The shape of both."""
-        return _hollow(np.broadcast_shapes(a.shape, b.shape))
+        return hollow(np.broadcast_shapes(a.shape, b.shape))
 
     sub = mul = div = add
 
@@ -75,11 +75,11 @@ class Hollow:
 
     def total(self, a: Array) -> Array:
         """Without the last axis."""
-        return _hollow(a.shape[:-1])
+        return hollow(a.shape[:-1])
 
     def contract(self, a: Array, b: Array) -> Array:
         """The shape of both without the last axis."""
-        return _hollow(np.broadcast_shapes(a.shape[:-1], b.shape[:-1]))
+        return hollow(np.broadcast_shapes(a.shape[:-1], b.shape[:-1]))
 
     def largest(self, a: Array, lowest: Number, floor: Number | None = None) -> Array:
         """Without the last axis."""
@@ -89,7 +89,7 @@ class Hollow:
     def function(self, op: str, parameters: Mapping[str, Any], *args: Array) -> Array:
         """The shape of all."""
         del op, parameters
-        return _hollow(np.broadcast_shapes(*(one.shape for one in args)))
+        return hollow(np.broadcast_shapes(*(one.shape for one in args)))
 
     def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array:
         """The shape of both."""
@@ -133,15 +133,15 @@ def shapes_of(
     Raises Undecided where the time is over.
     """
     d, found = Hollow(), Shapes()
-    budget = Budget(_CELLS, _AT_ONCE, clock)
+    budget = Budget(CELLS, AT_ONCE, clock)
     run = Evaluation(d, readings, Notes(), budget)
     values: Environment = {
         name: free(d.fresh(None, shape), dtype, follows)
         for name, (dtype, shape, follows) in given.items()
     }
-    for name, constant in graph.constants.items():
-        values[name] = _constant(run, graph, name)
-        found.ranks[name], found.dtypes[name] = len(constant.shape), constant.dtype
+    for name, held in graph.constants.items():
+        values[name] = constant(run, graph, name)
+        found.ranks[name], found.dtypes[name] = len(held.shape), held.dtype
     for name, value in values.items():
         _keep(found, name, value)
     found.followed |= values
@@ -153,7 +153,7 @@ def shapes_of(
         run.notes.irregular = ""
         clock.in_time()
         known = all(values[name].known for name in names if name in values)
-        budget.at_once = _NUMBERS if known else _AT_ONCE
+        budget.at_once = NUMBERS if known else AT_ONCE
         try:
             made = list(run.node(node, values))
         except (Undecided, NoResult, Fork) as reason:
@@ -164,7 +164,7 @@ def shapes_of(
             continue
         for name, value in zip(node.outputs, made, strict=False):
             if name:
-                values[name] = value if value.known else replace(value, cells=_hollow(value.shape))
+                values[name] = value if value.known else replace(value, cells=hollow(value.shape))
                 _keep(found, name, value, is_guess=is_guess)
                 guessed |= {name} if is_guess else set()
                 if is_followed and not (is_guess or run.notes.irregular):
@@ -178,16 +178,16 @@ def _guess(node: Node, values: Environment) -> list[Value]:
     first = values.get(node.inputs[0]) if node.inputs else None
     if first is None or node.op not in _KEPT:
         return []
-    return [Value(_hollow(first.shape), first.dtype)]
+    return [Value(hollow(first.shape), first.dtype)]
 
 
-def _constant(run: Evaluation, graph: Graph, name: str) -> Value:
+def constant(run: Evaluation, graph: Graph, name: str) -> Value:
     """Small constants with their numbers, large ones and what cannot be read without."""
-    constant = graph.constants[name]
-    if constant.size <= 1 << 12:
+    held = graph.constants[name]
+    if held.size <= 1 << 12:
         with suppress(Undecided):
-            return run.constant(constant)
-    return Value(_hollow(constant.shape), constant.dtype)
+            return run.constant(held)
+    return Value(hollow(held.shape), held.dtype)
 
 
 def _keep(found: Shapes, name: str, value: Value, *, is_guess: bool = False) -> None:

@@ -13,6 +13,7 @@ from onnxpad.model.graph.nodes import NodeId
 from onnxpad.model.opened import Opened
 from onnxpad.model.reading.survey import Survey, selection
 from onnxpad.padding.chain import Chain, Preferences
+from onnxpad.padding.surroundings import Question
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.pipeline import Change, PassLog, run
 
@@ -66,7 +67,7 @@ class Wanted(NamedTuple):
         """
         known = beyond_batch(self.opened.model, dims)
         asked = planner.for_hints(assumes_sizes=bool(known)) if planner else self.planning(known)
-        questions = asked.judge.target.questions if asked else ()
+        questions = _questions_of(asked) if asked else ()
         session = session_on(self.opened, dims, self.reading, thorough=bool(asked), asked=questions)
         selected = selection(session, self.nodes)
         given = {site.address.id: site.chains for site in session.sites_now()} if asked else {}
@@ -77,6 +78,8 @@ class Wanted(NamedTuple):
         earlier = (log.changes, given)
         whole = (dims or {}) if alone else None
         fitting = _fitted(session, asked, selected, earlier, progress, whole)
+        if planner is None:
+            fitting = _with_installed(fitting, session, asked, selected)
         return Done(session, log, fitting, asked)
 
     def relied(self, done: Done, dims: Dims) -> dict[str, int | str]:
@@ -118,6 +121,26 @@ class Wanted(NamedTuple):
         ways = {one.node: one.way.passes for one in fitting.plans if isinstance(one.way, PassPlan)}
         left = {one.node: one.judgement.reason for one in fitting.no_way}
         return Tried(left, ways, not unfit_of(fitting))
+
+
+def _questions_of(asked: Planner) -> tuple[Question[Any], ...]:
+    """What the target asks of the surroundings of nodes, in the releases that are installed too."""
+    from onnxpad.runtimes.installed import otherwise_installed
+
+    target = asked.judge.target
+    found = (otherwise_installed(one.name) for one in target.parts or (target,))
+    more = (one for there in found if there for one in there.target.questions)
+    return tuple(dict.fromkeys((*target.questions, *more)))
+
+
+def _with_installed(
+    found: Fitted, session: EditSession, asked: Planner, selected: Selected
+) -> Fitted:
+    """The same with what installed releases do otherwise with the model as it is now."""
+    from onnxpad.rewriting.for_target.verdicts import said_of_installed
+
+    said = said_of_installed(session, asked.judge, selected)
+    return found._replace(note="; ".join(filter(None, (found.note, said))))
 
 
 def unfit_of(fitting: Fitted | None) -> tuple[NodeVerdict, ...]:

@@ -17,6 +17,7 @@ from onnxpad.padding.element_types import mixed_types
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch, Row, every
+from onnxpad.runtimes.conditions.tensors import TWO_TYPES
 from onnxpad.runtimes.conditions.windows import NEGATIVE_PADS
 from onnxpad.runtimes.targets import Target
 
@@ -87,14 +88,14 @@ def judge(target: Target, chain: Chain) -> Judgement:
     decides; without that, nothing is known. Nothing is known either of an opset that is too new.
     Where a row that leaves it to the CPU may hold, it counts as if it did: that costs time alone.
     What was seen of other pads says nothing of negative ones, which the ONNX text does not have,
-    and what was seen of windows that fit nothing of those that do not, nor of one element type of
-    two.
+    and what was seen of windows that fit nothing of those that do not. Of two element types, where
+    ONNX has one, only a row about them says anything: such a model is not valid.
     Of several runtimes the worst answer counts.
     """
     if target.parts:
         return _together([(part.name, judge(part, chain)) for part in target.parts])
-    if chain.trouble and chain.trouble.too_new:
-        return Judgement(Answer.UNKNOWN, chain.trouble.reason)
+    if judged := _by_the_file_alone(target, chain):
+        return judged
     found = [(row, every(row.when, chain)) for row in target.about(chain.op.title)]
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
         holding = tuple(row for row, holds in found if holds and row.answer is answer)
@@ -119,10 +120,21 @@ def judge(target: Target, chain: Chain) -> Judgement:
     return Judgement(Answer.UNKNOWN, _UNTESTED.format(what, target.name))
 
 
+def _by_the_file_alone(target: Target, chain: Chain) -> Judgement | None:
+    """What follows from an opset that is too new, or from two element types; None elsewhere."""
+    if chain.trouble and chain.trouble.too_new:
+        return Judgement(Answer.UNKNOWN, chain.trouble.reason)
+    mixed = mixed_types(chain)
+    if mixed is None:
+        return None
+    rows = tuple(row for row in target.about(chain.op.title) if TWO_TYPES in row.when)
+    if rows:
+        return Judgement(Answer.REFUSES, mixed, rows)
+    return Judgement(Answer.UNKNOWN, f"{mixed}: most runtimes refuse to load the model")
+
+
 def _unlike_what_was_run(chain: Chain) -> str:
     """Why what was seen of other nodes says nothing of this one; '' where it does."""
-    if mixed := mixed_types(chain):
-        return f"{mixed}: most runtimes refuse to load the model"
     short = without_windows(chain)
     return f"{short}, and {_WITHOUT_CELLS}" if short else ""
 

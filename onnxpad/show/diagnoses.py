@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from onnxpad.diagnosis import Diagnosis, NodeFinding
 from onnxpad.errors import counted, few
+from onnxpad.frameworks.fits import ANY, fits
+from onnxpad.inspection import with_far_pad
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.effective_pads import axes_behind, axes_in_front
+from onnxpad.show.pages.drawings import pads_in_front
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.validations import tolerance_line
-from onnxpad.show.wording import paragraph, shape_text, visible
+from onnxpad.show.wording import frameworks_text, paragraph, shape_text, visible
 
 _HEADERS = ("node", "op", "padded", "has to be", "as in")
 _FITS = ("node", "op", "padded", "fits with", "as in")
@@ -54,8 +60,29 @@ def _table(
 
 def finding_row(node: NodeFinding) -> tuple[str, ...]:
     """The row of a node."""
-    conventions = few(node.conventions, _CONVENTIONS_SHOWN) or "-"
-    return node.node, node.op, node.before, node.after, conventions
+    return node.node, node.op, node.before, node.after, frameworks_text(_who_writes(node))
+
+
+def _who_writes(node: NodeFinding) -> tuple[str, ...]:
+    """Who can write the padding that it has to have, as `inspect` says of the model that has it.
+
+    In front are those whose own rule gives it, also where numbers stand for it at one size.
+    """
+    found = fits(with_far_pad(sized_as(*node.chains))) if node.chains else ()
+    return found if found == (ANY,) else tuple(dict.fromkeys((*node.conventions, *found)))
+
+
+def sized_as(before: Chain, after: Chain) -> Chain:
+    """The second chain at the sizes of the first, which ran."""
+    if before.rank != after.rank:
+        return after
+    axes = before.axes if before.pad is None else axes_in_front(before, pads_in_front(before))
+    sized = replace(after, axes=axes)
+    return (
+        sized
+        if after.pad is None
+        else replace(after, axes=axes_behind(sized, pads_in_front(after)))
+    )
 
 
 def other_lines(diagnosis: Diagnosis) -> Iterator[str]:

@@ -14,6 +14,7 @@ from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
     assumed_text,
+    frameworks_text,
     given_text,
     input_text,
     limits_text,
@@ -139,13 +140,8 @@ def node_cells(node: PaddedNode) -> tuple[str, ...]:
         window_text(node.kernel, node.strides, node.dilations),
         pads_text(node.pads),
         _written(node),
-        "" if "mode" in node.written else _fits(node.conventions),
+        "" if "mode" in node.written else frameworks_text(node.conventions),
     )
-
-
-def _fits(names: tuple[str, ...]) -> str:
-    """The first names, whose own rule it is if it is anybody's, and how many more there are."""
-    return few(names, _NAMES_SHOWN) or "-"
 
 
 def name_text(node: PaddedNode) -> str:

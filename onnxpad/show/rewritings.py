@@ -197,6 +197,7 @@ def fitting_text(rewriting: Rewriting) -> str:
     found = rewriting.fitting
     if found is None:
         return ""
+    from onnxpad.runtimes.installed import INSTALLED
     from onnxpad.show.verdicts import (
         named,
         no_way_text,
@@ -210,7 +211,9 @@ def fitting_text(rewriting: Rewriting) -> str:
     alike: dict[tuple[str, str], list[NodeVerdict]] = {}
     for one in plans:
         alike.setdefault((one.op, f"{one.judgement.sentence}; {way_text(one)}"), []).append(one)
-    lines = [note("note", found.note)] if found.note else []
+    is_installed = found.note.startswith(INSTALLED)
+    said = visible(found.note) if is_installed else note("note", found.note)
+    lines = [said] if found.note else []
     lines += [visible(f"{rewriting.target}: {said}") for said in found.prepared]
     lines += [
         visible(f"{rewriting.target}: {op} {named(nodes)}: {said}")

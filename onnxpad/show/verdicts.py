@@ -358,20 +358,31 @@ def tries(target: str, found: Opening, verdicts: Sequence[NodeVerdict]) -> tuple
 def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict], of: str = "") -> str:
     """What to add to the request, and how many of the nodes without a way that settles.
 
-    `of` is 'rewrite ' where another verb says so, in front of options that it does not have.
+    What writes the model comes first. Where taking for granted what is not known leaves nodes
+    that the target fails, nothing would be written, and it is not offered. `of` is 'rewrite ' where
+    another verb says so, in front of options that it does not have.
     """
     lines = _batch_lines(target, found, [one for one in verdicts if one.open_batches], of)
     batch_alone = bool(lines and found.facts) and all(fact == 1 for _, fact in found.facts)
     if batch_alone and found.settled == found.stuck:
         return paragraph(map(visible, lines))
+    offers = []
     if found.facts:
-        lines.append(f"try: {facts_text(found.facts)} settles {_of(found.settled, found.stuck)}")
-    if found.granted:
-        lines.append(
+        offers.append(f"try: {facts_text(found.facts)} settles {_of(found.settled, found.stuck)}")
+    if found.granted and all(one.waits_for_knowledge for one in verdicts if _stops(one)):
+        granted = (
             f"try: {of}--allow-unknown, which takes for granted what is not known of "
             f"{target}, settles {_of(found.granted, found.stuck)}"
         )
+        offers.insert(len(offers) if found.writes else 0, granted)
+    lines += offers
     return paragraph(visible(line) for line in lines)
+
+
+def _stops(verdict: NodeVerdict) -> bool:
+    """Whether nothing is written for its sake: what is only not known is left as it is."""
+    is_unknown = verdict.judgement.answer.is_open and not verdict.brought_by
+    return isinstance(verdict.way, NoWay) and not is_unknown
 
 
 def _batch_lines(target: str, opening: Opening, found: Sequence[NodeVerdict], of: str) -> list[str]:
@@ -385,7 +396,8 @@ def _batch_lines(target: str, opening: Opening, found: Sequence[NodeVerdict], of
     several = dict.fromkeys(name for one in found for name in one.judgement.by)
     target, take = " and ".join(several) or target, "take" if len(several) > 1 else "takes"
     lines = []
-    if names:
+    more = any(fact != 1 for _, fact in opening.facts)
+    if names and not (more and set(names) <= set(opening.dims)):  # else told with the other facts
         lines.append(f"Batch size is open; {target} {take} only 1. Add {_batches_of_one(names)}.")
     tried = set(names) <= set(opening.dims)
     left = [one for one in found if one.node in opening.left or not (names and tried)]

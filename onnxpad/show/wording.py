@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from onnxpad.errors import either
+from onnxpad.errors import either, few
 from onnxpad.geometry.budgets import PLANNED
 
 if TYPE_CHECKING:
@@ -23,6 +23,12 @@ def visible(text: str) -> str:
     )
 
 
+def frameworks_text(names: Sequence[str]) -> str:
+    """The first frameworks, those whose own rule it is in front, and how many more there are."""
+    return few(names, _FRAMEWORKS_SHOWN) or "-"
+
+
+_FRAMEWORKS_SHOWN = 3
 STANDARD = "-"
 """What stands for standard input and output."""
 

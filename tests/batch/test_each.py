@@ -21,6 +21,7 @@ from onnxpad.batch.inputs import Job as OneJob
 from onnxpad.errors import RequestError
 from tests.batch.folders import PLAIN, SAME, accidents, crashes, leftovers, save
 from tests.models.runaway import endless_loop
+from tests.models.text import text_model
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -227,3 +228,17 @@ def test_the_verbs_are_safe_in_threads() -> None:
         futures = [threads.submit(onnxpad.each, v, [p], **m) for v, m in jobs for p in paths]
         found = [future.result().records[0] for future in futures]
     assert found == [record for records in alone for record in records]
+
+
+def test_why_a_model_is_refused_names_arguments_of_python(tmp_path: Path) -> None:
+    """What the command line says of the same stands in `told`."""
+    model = text_model(
+        'y = MaxPool <auto_pad = "SAME_UPPER", kernel_shape = [3], strides = [2]> (x)',
+        "float[1, 1, n] x",
+    )
+    onnx.save(model, tmp_path / "m.onnx")
+    (one,) = onnxpad.each("rewrite", tmp_path / "m.onnx", passes="explicit-pads", strict=True)
+    assert "strict=True allows no skips" in one.error
+    assert "dims={'n': '%2=0'}" in one.error
+    assert "--" not in one.error
+    assert "--dim 'n%2=0'" in one.told

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -130,7 +131,7 @@ def test_a_short_budget_ends_the_search_and_claims_nothing() -> None:
     true = changed(resnet(dict.fromkeys(AMBIGUOUS, "upper")), "s2b0_2_w", lambda w: w * 1.01)
     found = against(resnet({}), true, budget=0.3)
     assert (found.explained, found.cause, found.complete) == (False, Cause.UNKNOWN, False)
-    assert found.reason.startswith("not found within the budget")
+    assert found.reason.startswith("not found within the budget of 0.3 seconds; a larger one tries")
 
 
 def test_tensors_inside_point_at_borders_and_find_what_the_output_alone_hides() -> None:
@@ -138,3 +139,18 @@ def test_tensors_inside_point_at_borders_and_find_what_the_output_alone_hides() 
     found = against(resnet({}), resnet(pads), *TENSORS, budget=600)
     assert found.explained
     assert {entry.node for entry in found.plan.entries} == set(pads)
+
+
+def test_what_ended_the_search_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tries are no matter of the budget, so that a larger one is not tried in vain."""
+    monkeypatch.setattr("onnxpad.diagnosis.search._MOST_IN_VAIN", 300)
+    monkeypatch.setattr("onnxpad.diagnosis.search._MOST_TRIES", 400)
+    true = changed(resnet({}), "s0b0_1_w", lambda w: w * 1.01)
+    found = against(resnet({}), true, budget=600)
+    ended = r"and there are more \(the search ends after [34]00 tries( that come no nearer than "
+    assert re.search(ended + r"the model as it is)?, however large the budget\)", found.reason)
+
+
+def test_what_is_left_beside_padding_is_named() -> None:
+    causes = "a weight, an attribute such as strides, or how the inputs were prepared"
+    assert f"; what is left comes from {causes} (nearest" in of_padding_and_a_weight().reason

@@ -9,6 +9,9 @@ import pytest
 from onnx import ModelProto, parser
 
 from onnxpad.diagnosis import Diagnosis, diagnose
+from onnxpad.inspection import inspect
+from onnxpad.show.diagnoses import finding_row
+from onnxpad.show.wording import frameworks_text
 from tests.retargeting.running import Array, outputs, signed
 
 CONV = "Conv <strides = [2, 2], PADS> (x, w)"
@@ -96,3 +99,11 @@ def test_of_ways_that_fit_the_plan_has_the_one_that_changes_least() -> None:
     found = told(open_model(POOL, wrong), open_model(POOL, right), [9])
     assert found.nodes[0].after == "symmetric pads [1, 1, 1, 1], rounding up"
     assert any("Add a sample in which it reads [10, 10]" in one for one in found.warnings)
+
+
+@pytest.mark.parametrize(("wrong", "right"), [(HALF, END), (END, HALF)])
+def test_the_table_names_whom_inspect_names(wrong: str, right: str) -> None:
+    """Those whose own rule it is come first, then those that can be given the numbers."""
+    (node,) = told(open_model(CONV, wrong), open_model(CONV, right), [16, 17]).nodes
+    (inspected,) = inspect(open_model(CONV, right)).nodes
+    assert finding_row(node)[-1] == frameworks_text(inspected.conventions)

@@ -29,7 +29,8 @@ REASONS = {
     "SAME over an axis of 0 cells": "what is in front leaves no cells at a stated size",
     "Gather by indices that are not known": "indices that a caller may give instead",
     "a polynomial of too high a degree": "quantised twice by a scale that a caller may give",
-    "the first model has no result at any size": "there is nothing to prove",
+    "the first model has no result": "there is nothing to prove",
+    "neither model has a result: ": "a node contradicts the text of its operator",
 }
 """Why a right rewrite may be undecided: how its reason begins, and what is behind it."""
 

@@ -543,7 +543,9 @@ def test_types_that_an_operator_does_not_take() -> None:
     proof = prove(before, after)
     assert (proof.verdict, proof.reason) == ("refuted", f"there is no result any more: {said}")
     proof = prove(after, before)
-    assert (proof.verdict, proof.reason) == ("undecided", said)
+    named = said.replace("AveragePool", "AveragePool 'y'")
+    assert proof.verdict == "undecided"
+    assert proof.reason == f"the first model has no result: {named}"
 
 
 def test_whole_numbers_that_differ_by_one() -> None:

@@ -47,9 +47,9 @@ class Fitted(NamedTuple):
     `cost` is what the work of the whole model grew by, `opening` what a user can add to the
     request for those without a way. `elsewhere` are nodes that the target takes as they are now,
     and onnxruntime, which ran them before, computes wrongly or refuses. `note` says what is not
-    known of the release that was asked for, `prepared` what was done to the model as a whole. Of
-    `judged` nodes the target takes `taken` as they are now. `open_sizes` are those of the model's
-    inputs, each of which counts as 64 in what it costs.
+    known of the release that was asked for, or what an installed one does otherwise, `prepared`
+    what was done to the model as a whole. Of `judged` nodes the target takes `taken` as they are
+    now. `open_sizes` are those of the model's inputs, each of which counts as 64 in what it costs.
     """
 
     plans: tuple[NodeVerdict, ...]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from onnxpad.geometry.size import Symbol
 from onnxpad.padding.chain import Chain
+from onnxpad.padding.element_types import mixed_types
 from onnxpad.runtimes.conditions.rows import Condition, OpenBatch
 
 
@@ -72,6 +73,15 @@ def element_type(*names: str) -> Condition:
 
 
 EIGHT_BIT = element_type("int8", "uint8")
+TWO_TYPES = Condition(
+    "the data has another element type than the weight, where ONNX has one type for both",
+    lambda c: mixed_types(c) is not None,
+    "the data and the weight have one element type",
+    "store the weight in the element type of the data, or export the model again",
+    lasting=True,
+    tells=mixed_types,
+)
+ONE_TYPE_ALONE = "no model that ONNX takes for valid has two types there"
 BEHIND_QUANTISED = Condition(
     "a quantised operator stands in front",
     lambda c: c.around.behind_quantised,

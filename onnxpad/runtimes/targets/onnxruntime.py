@@ -6,6 +6,7 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import EVERYTHING, INLINED
 from onnxpad.runtimes.conditions.pads import PAD
 from onnxpad.runtimes.conditions.rows import Condition, falls_back, measured, refuses, takes, until
+from onnxpad.runtimes.conditions.tensors import ONE_TYPE_ALONE, TWO_TYPES
 from onnxpad.runtimes.onnxruntime.rows import (
     BESIDE_IDENTITY,
     OWN_OPERATORS,
@@ -34,6 +35,12 @@ TARGET = Target(
         takes(w.QUANTISED, by=_seen("QLinearConv and ConvInteger, uint8 and int8")),
         takes(OWN_OPERATORS, by=_seen("operators of com.microsoft, and rare ones")),
         takes(EVERYTHING, by=_seen("rewritten forms with Slice, Concat, Gather and arithmetic")),
+        refuses(
+            ("Conv", *w.TRANSPOSED),
+            TWO_TYPES,
+            by=_seen("data and weight of two element types"),
+            unshown=ONE_TYPE_ALONE,
+        ),
         takes(INLINED, by=_seen("an If of a constant between operators that are fused")),
         *cpu_rows(_seen),
         *fusion_rows(_before, pools_until="1.31"),

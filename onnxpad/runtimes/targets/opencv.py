@@ -195,6 +195,12 @@ TARGET = Target(
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
         refuses("LpPool", by=_seen("LpPool")),
         refuses("ConvInteger", by=_seen("ConvInteger")),
+        refuses(
+            "Conv",
+            t.TWO_TYPES,
+            by=_seen("data and weight of two element types"),
+            unshown=t.ONE_TYPE_ALONE,
+        ),
         refuses(BLOCKED_NORMS, by=_seen("InstanceNormalization behind windows of 1 to 3 axes")),
         refuses(
             LISTED_REDUCTIONS,

@@ -120,6 +120,12 @@ TARGET = Target(
         takes("ConvInteger", by=_seen("ConvInteger with zero points")),
         takes("QLinearConv", by=_seen("QLinearConv, at times 1 off by rounding")),
         refuses(
+            ("Conv", *w.TRANSPOSED),
+            t.TWO_TYPES,
+            by=_seen("data and weight of two element types"),
+            unshown=t.ONE_TYPE_ALONE,
+        ),
+        refuses(
             "QLinearConv",
             _LISTED_SCALES,
             by=_seen("lists of scales: refused, or held for the input channels"),

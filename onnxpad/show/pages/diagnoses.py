@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from shlex import join
 
 from onnxpad.diagnosis import Diagnosis, NodeFinding
 from onnxpad.inspection import with_far_pad
-from onnxpad.padding.chain import Chain
-from onnxpad.padding.effective_pads import axes_behind, axes_in_front
-from onnxpad.show.diagnoses import conclusion_lines, finding_row, headers, other_lines
+from onnxpad.show.diagnoses import (
+    conclusion_lines,
+    finding_row,
+    headers,
+    other_lines,
+    sized_as,
+)
 from onnxpad.show.pages.changes import Changed, changes_section
-from onnxpad.show.pages.drawings import pads_in_front
 from onnxpad.show.pages.page import Page, Section, Table
 from onnxpad.show.pages.validations import differing
 from onnxpad.show.wording import visible
@@ -48,21 +50,8 @@ def diagnosis_page(found: Diagnosis, model: str, plan: str | None, command: str 
     )
 
 
-def _sized_as(before: Chain, after: Chain) -> Chain:
-    """The second chain at the sizes of the first, which ran."""
-    if before.rank != after.rank:
-        return after
-    axes = before.axes if before.pad is None else axes_in_front(before, pads_in_front(before))
-    sized = replace(after, axes=axes)
-    return (
-        sized
-        if after.pad is None
-        else replace(after, axes=axes_behind(sized, pads_in_front(after)))
-    )
-
-
 def _changes(nodes: Iterable[NodeFinding]) -> Iterator[Changed]:
     for one in nodes:
         if one.changed and one.chains is not None:
-            before, after = with_far_pad(one.chains[0]), with_far_pad(_sized_as(*one.chains))
+            before, after = with_far_pad(one.chains[0]), with_far_pad(sized_as(*one.chains))
             yield Changed(one.node, one.op, "padding", one.before, one.after, before, after)

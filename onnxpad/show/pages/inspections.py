@@ -28,6 +28,7 @@ from onnxpad.show.wording import (
     limits_text,
     onnx_pads_text,
     recorded_text,
+    unknown_operators_text,
     visible,
 )
 
@@ -69,6 +70,7 @@ def inspection_page(found: Inspection, model: str) -> Page:
         *_headlines(found),
         about_text(found),
         counts_text(found, 0),
+        *unknown_operators_text(found.model.unknown_operators),
         *limits_text(found.limits_met),
         assumed_text(found.assumed),
         recorded_text(found.recorded),

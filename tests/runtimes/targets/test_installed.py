@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from onnxpad import inspect
+from onnxpad import inspect, rewrite
 from onnxpad.runtimes import installed
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.show.inspections import inspection_text
+from onnxpad.show.rewritings import rewriting_text
 from tests.models.text import text_model
 
 POOLED = """
@@ -58,6 +59,22 @@ def test_the_header_names_the_release_and_a_note_what_the_installed_one_does(
     )
     assert "up to 1.31 onnxruntime's default optimisations fold the Pad(0)" in text
     assert not inspect(pooled(), target="onnxruntime@1.32").target_notes
+
+
+def test_a_rewrite_says_what_the_installed_one_does_with_what_it_wrote(
+    having: dict[str, str],
+) -> None:
+    having["onnxruntime-gpu"] = "1.31.1"
+    found = rewrite(pooled(), target="onnxruntime")
+    note = (
+        "installed here: onnxruntime-gpu 1.31.1, which miscomputes 1 of them: "
+        "--target onnxruntime@1.31"
+    )
+    assert found.fitting is not None
+    assert found.fitting.note == note
+    assert note in rewriting_text("m.onnx", None, found).splitlines()
+    mended = rewrite(pooled(), target="onnxruntime@1.31").model
+    assert rewrite(mended, target=["onnxruntime", "opencv"]).fitting.note == ""  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("version", ["1.32.0", "1.32.4", "1.33.0", ""])

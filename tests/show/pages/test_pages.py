@@ -104,6 +104,16 @@ def test_inspect_says_what_a_target_does_not_judge() -> None:
     assert text.verdict.endswith("the rest is unjudged")
 
 
+def test_both_pages_name_an_operator_that_the_opset_does_not_have() -> None:
+    """As the reports in text do."""
+    nodes = "a = Konv (x)\ny = MaxPool <kernel_shape = [2], pads = [1, 0]> (a)"
+    model = text_model(nodes, "float[1, 1, 8] x", outputs="float[1, 1, 8] y")
+    inspected = inspection_page(inspect(model), "m.onnx")
+    rewritten = rewriting_page("m.onnx", None, rewrite(model, passes="symmetric-pads"), None, "")
+    for page in (inspected, rewritten):
+        assert any(line.startswith("unknown operator: Konv 'a'") for line in page.lines)
+
+
 def test_nodes_of_which_the_same_is_not_known_are_one_row() -> None:
     model = chain(13, [1, 2, 9, 9], *[("ConvTranspose", [weights(2, 2, 1, 1)], {})] * 3)
     page = inspection_page(inspect(model, target="tenstorrent"), "m.onnx")

@@ -1,0 +1,161 @@
+"""Models that contradict the text of their operators, so that they have no result at all.
+
+Equal operators on equal operands are equal, whatever they compute (lemma 7): so a part that both
+models have is never looked at. Where it has no result, neither model is a function of its inputs,
+and nothing is proved by their being alike.
+"""
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from onnxpad.proof.axes import free
+from onnxpad.proof.call import Budget, Notes, Readings, Value
+from onnxpad.proof.clock import Clock
+from onnxpad.proof.endings import Invalid, NoResult, Undecided
+from onnxpad.proof.evaluation import Environment, Evaluation, Fork, needed_nodes, read_by
+from onnxpad.proof.graphs import Graph, Node
+from onnxpad.proof.shapes import AT_ONCE, CELLS, NUMBERS, Hollow, Hollowed, constant, hollow
+
+_SPATIAL = (2, 64, 640)
+_MOST = 256
+
+
+def contradiction(
+    graph: Graph, given: Mapping[str, Hollowed], readings: Readings, clock: Clock
+) -> str:
+    """Which node has no result whatever open sizes are, and why; empty where none is known.
+
+    `given` are the inputs, at one size of what is open. What only one reading of the text refuses,
+    such as a wide mirror, is none. Raises Undecided where the time is over.
+    """
+    readings = replace(readings, wide_reflect=True)
+    run = Evaluation(Hollow(), readings, Notes(), Budget(CELLS, AT_ONCE, clock))
+    values = {
+        name: free(hollow(shape), dtype, follows) for name, (dtype, shape, follows) in given.items()
+    }
+    try:
+        _Walk(run, clock).through(graph, values, graph.outputs)
+    except _Found as found:
+        return str(found)
+    return ""
+
+
+class _Found(Exception):
+    """A node without a result, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Walk:
+    """Every node that an output needs, as far as the shapes of what it reads are known."""
+
+    run: Evaluation
+    clock: Clock
+
+    def through(self, graph: Graph, given: Environment, wanted: Sequence[str]) -> Environment:
+        """The tensors of a graph whose shapes are known; raises _Found."""
+        values = dict(given)
+        needed = needed_nodes(graph, set(given), wanted)
+        for node in (one for one in graph.nodes if id(one) in needed):
+            self.clock.in_time()
+            names = read_by(node)
+            for name in names - values.keys():
+                if name in graph.constants:
+                    values[name] = constant(self.run, graph, name)
+            made = self._made(node, values)
+            for name, value in zip(node.outputs, made, strict=False):
+                if name:
+                    values[name] = (
+                        value if value.known else replace(value, cells=hollow(value.shape))
+                    )
+        return values
+
+    def _made(self, node: Node, values: Environment) -> Sequence[Value]:
+        """The results of a node; nothing where they are not known."""
+        known = all(values[name].known for name in read_by(node) if name in values)
+        self.run.budget.at_once = NUMBERS if known else AT_ONCE
+        try:
+            return self.run.node(node, values)
+        except Fork:
+            return self._either(node, values)
+        except (Invalid, NoResult) as reason:
+            if isinstance(reason, Invalid) or not self._hangs_on_sizes(node, values):
+                raise _Found(_said(node, reason)) from None
+        except Undecided:
+            pass
+        return ()
+
+    def _either(self, node: Node, values: Environment) -> Sequence[Value]:
+        """What both branches of an If make, or the one that makes anything."""
+        if node.op != "If":
+            return ()
+        made, reasons = [], []
+        for body in node.bodies.values():
+            try:
+                found = self.through(body, values, body.outputs)
+            except _Found as reason:
+                reasons.append(reason)
+                continue
+            held = (found.get(name) or body.constants.get(name) for name in body.outputs)
+            made.append([one and (one.shape, one.dtype) for one in held])
+        if not made:
+            raise reasons[0]
+        if None in itertools.chain(*made) or any(one != made[0] for one in made):
+            return ()
+        return [Value(hollow(shape), dtype) for shape, dtype in (one for one in made[0] if one)]
+
+    def _hangs_on_sizes(self, node: Node, values: Environment) -> bool:
+        """Whether other sizes of what is open give a node a result, as far as can be told.
+
+        Its operands are tried with sizes of their own, whatever makes them.
+        """
+        read = [values[name] for name in node.inputs if name]
+        if node.bodies or any(value.sized for value in read):
+            return any(value.sized or any(value.axes) for value in read)
+        if not any(any(value.axes) for value in read):
+            return False
+        for at in itertools.islice(_sizes(read, node), _MOST):
+            moved = {
+                name: _resized(values[name], *at) for name in dict.fromkeys(node.inputs) if name
+            }
+            try:
+                self.run.node(node, {**values, **moved})
+            except NoResult:
+                continue
+            except (Undecided, Fork):
+                return True
+            else:
+                return True
+        return False
+
+
+def _sizes(read: Sequence[Value], node: Node) -> Iterator[tuple[int, int, int]]:
+    """Sizes of batches, of channels and of all axes behind them, as the other operands have them.
+
+    ONNX has channels second, com.microsoft also last.
+    """
+    fixed = {size for value in read for size, mask in zip(value.shape, value.axes, strict=True)}
+    fixed |= {size * int(node.attributes.get("group", 1)) for size in fixed}
+    return itertools.product((1, 2), sorted({1, 2, *fixed}), (*_SPATIAL, *sorted(fixed)))
+
+
+def _resized(value: Value, batch: int, channels: int, others: int) -> Value:
+    """An operand whose open axes have other sizes."""
+    wanted = (batch, channels, *[others] * len(value.shape))
+    pairs = zip(value.shape, value.axes, wanted, strict=False)
+    shape = tuple(to if mask else size for size, mask, to in pairs)
+    if shape == value.shape:
+        return value
+    cells: Any = np.zeros(shape, value.dtype) if value.known else hollow(shape)
+    return replace(value, cells=cells)
+
+
+def _said(node: Node, reason: Exception) -> str:
+    """Why a node has no result, with its name or that of its first result."""
+    name = node.name or next((one for one in node.outputs if one), "")
+    label = f"{node.op} '{name.rpartition(chr(0))[2]}'"  # names in functions have a mark
+    said = str(reason)
+    return label + said.removeprefix(node.op) if said.startswith(node.op) else f"{label}: {said}"
