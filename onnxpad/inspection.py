@@ -422,11 +422,12 @@ def _named(targets: Sequence[str]) -> list[str]:
     """The targets' own names, each once; RequestError for one that does not exist."""
     if not targets:
         return []  # what targets are made of is not loaded then
-    from onnxpad.runtimes.targets import all_targets, find_target
+    from onnxpad.rewriting.for_target.names import target_asked
+    from onnxpad.runtimes.targets import all_targets
 
     if "all" in targets:
         return list(all_targets())
-    return list(dict.fromkeys(find_target(name).name for name in targets))
+    return list(dict.fromkeys(target_asked(name).name for name in targets))
 
 
 def _questions(names: Sequence[str]) -> tuple[Question[Any], ...]:

@@ -136,10 +136,9 @@ def _concluded(
 ) -> Done:
     """Write the model where nothing speaks against it; `saved` is called when it stands there."""
     if job.target is not None and not objection:
-        with job.folder_made():
-            found.save(job.target, in_place=job.target == job.model)
-            if saved is not None:
-                saved()
+        found.save(job.target, in_place=job.target == job.model)
+        if saved is not None:
+            saved()
     findings = bool(objection) or (request.check and found.changed)
     written = None if objection else job.target
     return Done(found, compared, objection, written, FINDINGS if findings else FINE)
@@ -283,7 +282,7 @@ def _refuse_other_version(asked: Plain) -> None:
 def _done(asked: Plain) -> Plain:
     request = Request(**{name: asked[name] for name in Request._fields})
     model, target = _place(asked, asked["model"]), asked["target"]
-    job = Job(model, target and _place(asked, target), asked["makes_folder"])
+    job = Job(model, target and _place(asked, target))
     if asked["stamp"] is not None and asked["stamp"] != _stamp(job.model):
         raise ModelError(
             "the file has changed since the work on it began: a worker that ended may have "

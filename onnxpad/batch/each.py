@@ -18,6 +18,7 @@ from onnxpad.batch.inputs import (
     STANDARD,
     AnyPath,
     Job,
+    Pairs,
     dims_for,
     inputs,
     pairs,
@@ -26,6 +27,7 @@ from onnxpad.batch.inputs import (
 )
 from onnxpad.errors import RequestError, RuntimeUnavailable, headline, in_python, nearest
 from onnxpad.reports import Report, reported
+from onnxpad.verbs import ARGUMENTS, refuse_unless
 
 Paths: TypeAlias = AnyPath | Iterable[AnyPath | tuple[AnyPath, AnyPath]]
 Progress = Callable[[str, int, int], None]
@@ -115,6 +117,7 @@ def each(  # noqa: PLR0913 - one option each
     processes: int = 1,
     output: AnyPath | None = None,
     in_place: bool = False,
+    exclude: str | Sequence[str] = (),
     strict: bool = False,
     validate: bool = False,
     progress: Progress | None = None,
@@ -125,8 +128,9 @@ def each(  # noqa: PLR0913 - one option each
     `verb` is 'inspect', 'rewrite', 'retarget' or 'validate', `arguments` are those of the verb.
     `paths` are files, folders (*.onnx in them and below) and globs; for validate, pairs of files or
     one pair of folders. Models are written into the folder `output`, where they keep their places
-    below the folder that was named, or `in_place`; else nowhere. `strict` and `validate` keep a
-    model from being written as --strict and --validate do.
+    below the folder that was named, or `in_place`; else nowhere. `exclude` are globs over paths,
+    names and folders of models that are left out, for rewrite also passes that are not used.
+    `strict` and `validate` keep a model from being written as --strict and --validate do.
 
     Without more the models are done here, one by one. `processes` are so many worker processes,
     which end with this one; one that dies costs its model another try. `executor` is any of
@@ -139,8 +143,9 @@ def each(  # noqa: PLR0913 - one option each
     _check(verb, executor, processes, edits=edits)
     if output is not None and in_place:
         raise RequestError("output and in_place contradict each other: give one of them")
-    options = _arguments(verb, arguments)
-    jobs = _jobs(verb, paths, output, in_place=in_place)
+    globs, passes = _told_apart(verb, exclude)
+    options = _arguments(verb, arguments | passes)
+    jobs = _jobs(verb, paths, output, globs, in_place=in_place)
     with working_in(executor, processes) as where:
         about, notes = options_for([job for job, _ in jobs], options, where)
         asked = []
@@ -375,15 +380,32 @@ def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever an argument
     raise RequestError(f"{name} is {value!r}, which cannot be sent to a worker")
 
 
+def _told_apart(
+    verb: str, exclude: str | Sequence[str]
+) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """Globs over models, and passes as rewrite's argument; RequestError for what is no text."""
+    refuse_unless(*ARGUMENTS["exclude"], "exclude", exclude)
+    names = (exclude,) if isinstance(exclude, str) else tuple(exclude)
+    if verb != "rewrite":
+        return names, {}
+    from onnxpad.rewriting.passes import pass_names
+
+    passes = tuple(name for name in names if name in pass_names())
+    globs = tuple(name for name in names if name not in passes)
+    return globs, {"exclude": passes} if passes else {}
+
+
 def _jobs(
-    verb: str, paths: Paths, output: AnyPath | None, *, in_place: bool
+    verb: str, paths: Paths, output: AnyPath | None, exclude: Sequence[str], *, in_place: bool
 ) -> list[tuple[Job, str | None]]:
     """Each model with the file to write, and the second model of validate."""
     if verb == "validate":
-        return [(Job(before), after) for before, after in _pairs(paths)]
+        return [(Job(before), after) for before, after in _pairs(paths, exclude)]
     names: list[Any] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     folder = None if output is None else os.fspath(output)
-    found = inputs(names, folder).models
+    told = inputs(names, folder, exclude)
+    _refuse_idle(verb, told.idle)
+    found = told.models
     if in_place:
         refuse_one_file_twice([one.model for one in found])
         return [(Job(one.model, one.model), None) for one in found]
@@ -392,20 +414,35 @@ def _jobs(
     return [(job, None) for job in placed(found, folder)]
 
 
-def _pairs(paths: Paths) -> list[tuple[str, str | None]]:
+def _refuse_idle(verb: str, idle: Sequence[str]) -> None:
+    """RequestError for a glob of `exclude` that leaves nothing out."""
+    for glob in idle:
+        said = f"exclude '{glob}' is about no model of a folder or of several"
+        if verb == "rewrite":
+            from onnxpad.rewriting.passes import pass_names
+
+            said += "".join(
+                f"; did you mean the pass '{one}'?" for one in nearest(glob, pass_names())
+            )
+        raise RequestError(said)
+
+
+def _pairs(paths: Paths, exclude: Sequence[str]) -> list[tuple[str, str | None]]:
     """Pairs of files; two folders are as many pairs as there are places in them."""
     found: list[tuple[str, str | None]] = []
     listed = [] if isinstance(paths, str | os.PathLike) else list(paths)
     names = [one for one in listed if isinstance(one, str | os.PathLike)]
     if len(names) == len(listed) == len([one for one in names if Path(one).is_dir()]) == 2:
-        return _pairs([(names[0], names[1])])
+        return _pairs([(names[0], names[1])], exclude)
     for pair in listed:
         if isinstance(pair, str | os.PathLike) or len(pair) != 2:
             found = []
             break
         before, after = os.fspath(pair[0]), os.fspath(pair[1])
         both = Path(before).is_dir() and Path(after).is_dir()
-        found += pairs(before, after) if both else [(before, after)]
+        told = pairs(before, after, exclude) if both else Pairs(((before, after),))
+        _refuse_idle("validate", told.idle)
+        found += told.models
     if not found:
         raise RequestError(
             "validate of many models needs pairs: [(before, after), ...], or two folders"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
@@ -29,47 +28,41 @@ class Input(NamedTuple):
 
 
 class Inputs(NamedTuple):
-    """Models in the order given; `many` where a folder or a glob stands for them, or several."""
+    """Models in the order given; `many` where a folder or a glob stands for them, or several.
+
+    `left_out` are models that a glob of `exclude` left out, `idle` the globs that left none out.
+    """
 
     models: tuple[Input, ...]
     many: bool
+    left_out: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
 
 
 class Job(NamedTuple):
-    """A model and the file to write, None where nothing is to be written.
-
-    `makes_folder` says that the file's folder was asked for and may not exist yet.
-    """
+    """A model and the file to write, None where nothing is to be written."""
 
     model: str
     target: str | None = None
-    makes_folder: bool = False
 
     def check(self) -> None:
         """ModelError where the file could not be written, before there is work to lose."""
-        if self.target is None or (self.makes_folder and not Path(self.target).parent.exists()):
+        if self.target is None:
             return
         from onnxpad.model.files.delivery import check_target  # loads onnx
 
         check_target(self.target)
 
-    @contextmanager
-    def folder_made(self) -> Iterator[None]:
-        """Make the folder, for as long as nothing fails; ModelError where that cannot be."""
-        from onnxpad.model.files.atomic import Together  # loads more than a usage error needs
 
-        with Together() as together:
-            if self.target is not None and self.makes_folder:
-                together.make_folders(Path(self.target).parent)
-            yield
-
-
-def inputs(names: Sequence[AnyPath], output: str | None = None) -> Inputs:
+def inputs(
+    names: Sequence[AnyPath], output: str | None = None, exclude: Sequence[str] = ()
+) -> Inputs:
     """The models that files, folders and globs name, those of a folder in order.
 
     What folders and globs bring is there once. A folder is searched with the folders below it for
-    files *.onnx; what stands in `output`, the folder to write to, is no input. Raises RequestError
-    where a folder or glob has no model.
+    files *.onnx; what stands in `output`, the folder to write to, is no input, and of several
+    models none that `exclude` has a glob for. Raises RequestError where a folder or glob has no
+    model, and where all are left out.
     """
     found: list[Input] = []
     seen: set[str] = set()
@@ -87,7 +80,41 @@ def inputs(names: Sequence[AnyPath], output: str | None = None) -> Inputs:
             raise RequestError(_nothing(name))
         seen |= {_key(one.model) for one in found}
         found += [one for one in kept if _key(one.model) not in seen]
-    return Inputs(tuple(found), many or len(found) > 1)
+    if not many and len(found) < 2:
+        return Inputs(tuple(found), many=False, idle=tuple(exclude))
+    kept, idle = remaining(found, exclude)
+    left_out = tuple(one.model for one in found if one not in kept)
+    return Inputs(tuple(kept), many=True, left_out=left_out, idle=idle)
+
+
+def remaining(
+    found: Sequence[Input], exclude: Sequence[str]
+) -> tuple[list[Input], tuple[str, ...]]:
+    """The models that no glob of `exclude` is about, and the globs that are about none of them.
+
+    A glob matches the path of a model, as it was given or below the folder that was named, its
+    name, and as well a folder that it stands in, by path or by name. Raises RequestError where
+    nothing is left.
+    """
+    spellings = {one: _spellings(one) for one in found}
+    about = {glob: {one for one in found if _matches(spellings[one], glob)} for glob in exclude}
+    kept = [one for one in found if not any(one in left for left in about.values())]
+    if not kept:
+        globs = ", ".join(f"'{glob}'" for glob in exclude)
+        raise RequestError(f"no model is left: exclude {globs} matches all {len(found)} of them")
+    return kept, tuple(glob for glob, left in about.items() if not left)
+
+
+def _spellings(one: Input) -> set[str]:
+    """All by which a glob may know a model: its path and those of its folders, and their names."""
+    place, given = Path(one.place), Path(one.model)
+    paths = {place, *place.parents, given, *given.parents} - {Path()}
+    return {path.as_posix() for path in paths} | {*place.parts}
+
+
+def _matches(spellings: Iterable[str], glob_of: str) -> bool:
+    pattern = glob_of.replace(os.sep, "/").removeprefix("./").rstrip("/")
+    return any(fnmatchcase(spelling, pattern) for spelling in spellings)
 
 
 def _key(path: str) -> str:
@@ -110,21 +137,30 @@ def dims_for(model: str, dims: Mapping[str, Fact]) -> dict[str, Fact]:
     return found
 
 
-def pairs(before: AnyPath, after: AnyPath) -> list[tuple[str, str | None]]:
+class Pairs(NamedTuple):
+    """Pairs of models; `left_out` and `idle` as for Inputs, by the first of each pair."""
+
+    models: tuple[tuple[str, str | None], ...]
+    left_out: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
+
+
+def pairs(before: AnyPath, after: AnyPath, exclude: Sequence[str] = ()) -> Pairs:
     """Models of two folders by their path in them, None where the second one lacks it.
 
     Of a folder in the other one, no model is one of that.
     A model that only the second one has stands there with its path in the first, which does not
-    exist. Raises RequestError where neither has a model.
+    exist. `exclude` is as for `inputs`. Raises RequestError where neither has a model.
     """
     one, other = os.fspath(before), os.fspath(after)
     first, second = _by_place(one, other), _by_place(other, one)
     if not first and not second:
         raise RequestError(_nothing(os.fspath(before)))
-    return [
-        (first.get(below) or str(Path(before, below)), second.get(below))
-        for below in sorted(first.keys() | second.keys())
-    ]
+    places = sorted(first.keys() | second.keys())
+    found = [Input(first.get(below) or str(Path(before, below)), below) for below in places]
+    kept, idle = remaining(found, exclude)
+    left_out = tuple(one.model for one in found if one not in kept)
+    return Pairs(tuple((one.model, second.get(one.place)) for one in kept), left_out, idle)
 
 
 def _by_place(folder: str, other: str) -> dict[str, str]:
@@ -202,7 +238,7 @@ def placed(found: Sequence[Input], folder: str) -> list[Job]:
                 f"'{other.model}' and '{one.model}' would both become '{target}': write them "
                 "into different folders, or name the folder above both, which keeps those below it"
             )
-        jobs[os.path.normcase(target)] = Job(one.model, target, makes_folder=True)
+        jobs[os.path.normcase(target)] = Job(one.model, target)
     refuse_inputs([one.model for one in found], [job.target for job in jobs.values()])
     return list(jobs.values())
 

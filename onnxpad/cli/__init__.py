@@ -258,9 +258,8 @@ class _Wanted(NamedTuple):
 
 _WANTED = {
     "--target": _Wanted("a runtime", "opencv", "targets"),
-    **dict.fromkeys(
-        ("--pass", "--prefer", "--exclude"), _Wanted("a pass", "explicit-pads", "passes")
-    ),
+    **dict.fromkeys(("--pass", "--prefer"), _Wanted("a pass", "explicit-pads", "passes")),
+    "--exclude": _Wanted("a glob over models", "'broken*'", "batches"),
     "--to": _Wanted("a framework", "pytorch", "retarget"),
     "--source": _Wanted("a framework", "pytorch", "retarget"),
     "--as": _Wanted("a framework", "pytorch"),

@@ -110,6 +110,19 @@ nodes = click.option(
     "the scopes around the node, such as 'loop.body/', and its name, or its first output where it "
     "has no name. Repeatable.",
 )
+
+
+def excluded(more: str = "", metavar: str = "GLOB") -> Callable[[_Command], _Command]:
+    """--exclude: models of several that are left out; `more` says what else it may leave out."""
+    return click.option(
+        "--exclude",
+        metavar=metavar,
+        multiple=True,
+        help="Of folders, globs and several models leave out those whose path, name or folder "
+        f"matches, such as 'broken*' or old/. {more}Repeatable.",
+    )
+
+
 targets = click.option(
     "--target",
     "targets",

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
-from onnxpad.cli.exits import STANDARD
-from onnxpad.errors import RequestError, told
+from onnxpad.cli.arguments import given_by_hand
+from onnxpad.cli.exits import STANDARD, say
+from onnxpad.errors import RequestError, counted, nearest, told
 
 if TYPE_CHECKING:
     from onnxpad.batch.inputs import Inputs, Job
@@ -25,7 +26,14 @@ class Jobs(NamedTuple):
     many: bool
 
 
-def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: bool) -> Jobs:
+def jobs(
+    models: Sequence[str],
+    output: str | None,
+    *,
+    in_place: bool,
+    writes: bool,
+    exclude: Exclusions,
+) -> Jobs:
     """What to do with each model.
 
     Raises click.UsageError where that is not said, would overwrite an input or another output,
@@ -37,7 +45,7 @@ def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: b
         raise click.UsageError("-o is empty: name a file or a folder")
     if output is not None and in_place:
         raise click.UsageError("-o and --in-place contradict each other: give one of them")
-    found = found_in(models, output)
+    found = found_in(models, exclude, output)
     names = [one.model for one in found.models]
     if not writes:
         return Jobs([Job(name) for name in names], found.many)
@@ -57,7 +65,28 @@ def jobs(models: Sequence[str], output: str | None, *, in_place: bool, writes: b
         raise click.UsageError(told(error)) from None
 
 
-def found_in(names: Sequence[str], output: str | None = None) -> Inputs:
+class Exclusions(NamedTuple):
+    """Globs of --exclude; `passes` are names that the verb would have taken for something else."""
+
+    globs: Sequence[str]
+    passes: Iterable[str] = ()
+
+    def told(self, left_out: Sequence[str], idle: Sequence[str], of: str = "model") -> None:
+        """Say how many models were left out; UsageError for a glob on the command line without one.
+
+        What a project sets may be about models of another folder.
+        """
+        if idle and given_by_hand("exclude"):
+            near = nearest(idle[0], self.passes)
+            meant = f"; did you mean the pass '{near[0]}'?" if near else ""
+            raise click.UsageError(
+                f"--exclude '{idle[0]}' is about no model of a folder or of several{meant}"
+            )
+        if left_out:
+            say(f"note: --exclude leaves {counted(len(left_out), of)} out\n")
+
+
+def found_in(names: Sequence[str], exclude: Exclusions, output: str | None = None) -> Inputs:
     """The models that files, folders and globs name; UsageError where one names none."""
     from onnxpad.batch.inputs import inputs
 
@@ -67,9 +96,11 @@ def found_in(names: Sequence[str], output: str | None = None) -> Inputs:
     if len(names) > 1 and not any(map(os.path.exists, names)) and os.path.exists(whole):  # noqa: PTH110
         raise click.UsageError(f"a name with spaces needs quotes: {shlex.quote(whole)}")
     try:
-        return inputs(names, output)
+        found = inputs(names, output, exclude.globs)
     except RequestError as error:
         raise click.UsageError(told(error)) from None
+    exclude.told(found.left_out, found.idle)
+    return found
 
 
 def _where_to_write(models: Sequence[str]) -> str:

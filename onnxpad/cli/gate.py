@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from onnxpad.cli.arguments import given_by_hand
-from onnxpad.cli.exits import FINDINGS, FINE, say, say_with_try
+from onnxpad.cli.exits import FINE, WRONG, say, say_with_try
 from onnxpad.errors import counted, few
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Gate:
         self.kinds = frozenset(
             (*worst, _ALWAYS, *(TRAP for one in given["fail_on"] if one == TRAP))
         )
-        self._many = len(models) > 1
+        self._models = len(models)
         self._device = given["device"]
         self._selects = bool(given["nodes"])
         self._writes: bool = given["write_baseline"]
@@ -94,6 +95,7 @@ class Gate:
         self._quiet = bool(given["as_json"])
         self._each = bool(given["each"])
         self._seen = self._gone = self._told = 0
+        self._unread: list[str] = []
         self._left_out: Counter[str] = Counter()
         self._repairs: Counter[str] = Counter()
 
@@ -117,6 +119,10 @@ class Gate:
         self._baseline.note(model, {one: way or NO_WAY for one, way in ways.items()})
         self._repairs.update(mending(model, one, report) for one in named & known)
         return Gated(findings, named - known, known)
+
+    def leave_out(self, model: str) -> None:
+        """Note that a model could not be inspected: what is known of it stays as it is."""
+        self._unread.append(model)
 
     def _compared(
         self, baseline: Baseline, model: str, now: set[Known], targets: Collection[str]
@@ -185,18 +191,11 @@ class Gate:
         if self._baseline is None:
             return status
         if self._writes:
-            if status > FINDINGS:
-                path = self._baseline.path
-                said = f"nothing written to {path}: a model could not be inspected"
-                say_with_try(said, "mend that model, or name the others alone")
-                return status
-            self._baseline.write()
-            say(f"wrote {self._baseline.path}\n")
-            return FINE
+            return self._concluded_writing(self._baseline)
         if self._seen:
             self._say_seen(self._baseline.path)
         gone = counted(self._gone, "known finding")
-        if self._gone and self._prunes and status <= FINDINGS:
+        if self._gone and self._prunes:
             self._baseline.write()
             say(f"{gone} dropped from {self._baseline.path}\n")
         elif self._gone:
@@ -204,12 +203,33 @@ class Gate:
             say(f"{gone} {are} gone: --prune-baseline drops what is gone\n")
         return status
 
+    def _concluded_writing(self, baseline: Baseline) -> int:
+        """Write what is known of the models that could be inspected; WRONG where one could not."""
+        if not self._unread:
+            baseline.write()
+            say(f"wrote {baseline.path}\n")
+            return FINE
+        count = len(self._unread)
+        models = f"{counted(count, 'model')} that could not be inspected"
+        named = few([f"'{one}'" for one in self._unread], _ALL_NAMED)
+        if count == self._models:
+            say_with_try(f"nothing written to {baseline.path}: there are only {models}: {named}")
+            return WRONG
+        baseline.write()
+        left_out = " ".join(f"--exclude {shlex.quote(escape(one))}" for one in self._unread)
+        cure = f"mend {'it' if count == 1 else 'them'}, or leave out with {left_out}"
+        said = f"wrote {baseline.path} without {models}: {named}"
+        say_with_try(
+            said, cure if count <= _NAMED else "mend them, or leave them out with --exclude GLOB"
+        )
+        return WRONG
+
     def _say_left_out(self) -> None:
         """How many nodes no line named, and what names them."""
         left = +self._left_out
         if not left or self._writes:
             return
-        models = f" in {counted(len(left), 'model')}" if self._many else ""
+        models = f" in {counted(len(left), 'model')}" if self._models > 1 else ""
         findings = counted(left.total(), "failing finding")
         names = "--each names" if self._quiet else "--each or --json names"
         say(f"{findings}{models} not named above: {names} every node\n")

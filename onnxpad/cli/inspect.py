@@ -12,7 +12,7 @@ import click
 from onnxpad import __version__
 from onnxpad.batch.inputs import dims_for
 from onnxpad.cli import arguments, gate, html_files
-from onnxpad.cli.destinations import found_in
+from onnxpad.cli.destinations import Exclusions, found_in
 from onnxpad.cli.exits import FINDINGS, FINE, fail_for
 from onnxpad.cli.streams import show, terminal, working
 from onnxpad.errors import OnnxpadError
@@ -53,6 +53,7 @@ or as --fail-on says. All other operators are not judged.
 @arguments.models
 @arguments.dims
 @arguments.nodes
+@arguments.excluded()
 @arguments.ambiguous
 @click.option(
     "--all",
@@ -104,7 +105,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     """Inspect each model and print what was found; FINDINGS where a target refuses a node."""
     from onnxpad import inspection  # loads onnx
 
-    found = found_in(models)
+    found = found_in(models, Exclusions(given["exclude"]))
     names = [one.model for one in found.models]
     checks = gate.Gate(names, given)
     _check(given["targets"], checks, sarif=given["sarif"], as_json=given["as_json"])
@@ -125,6 +126,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
         with working(f"inspecting {model}"):
             report = inspection.inspect(model, **about, **asked)
     except OnnxpadError as error:
+        checks.leave_out(model)
         return checks.concluded(fail_for(model, error, as_json=given["as_json"]))
     gated = checks.gated(model, report.findings, report.to_json)
     html_files.write(given["html"], partial(_page, report, model))
@@ -178,6 +180,7 @@ def _many(
 def _gated(checks: gate.Gate, outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
     """An outcome with what fails and what is known, and what says more about it."""
     if outcome.error:
+        checks.leave_out(outcome.file)
         return outcome, _nothing
     told = checks.gated(outcome.file, _found(outcome.record), lambda: outcome.record)
     result = "with known findings" if told.known else outcome.result.replace("failing", "fine")
@@ -230,11 +233,11 @@ def _sarif(
 def _check(targets: tuple[str, ...], checks: gate.Gate, *, sarif: bool, as_json: bool) -> None:
     """Errors for targets that do not exist, before any model is read, and for two formats."""
     if targets:
-        from onnxpad.runtimes.targets import find_target
+        from onnxpad.rewriting.for_target.names import target_asked
 
         for name in targets:
             if name != ALL:
-                find_target(name)
+                target_asked(name)
     if sarif and as_json:
         raise click.UsageError("--sarif and --json are two formats: give one of them")
     if sarif and not targets and gate.TRAP not in checks.kinds:

@@ -52,6 +52,7 @@ longer fit together, nothing is written.
     help="The padding of single nodes, as JSON; diagnose writes it. '-': from standard input.",
 )
 @arguments.edits("Run both models and show how far outputs move.")
+@arguments.excluded()
 @html_files.html
 @arguments.spoken
 def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int:  # noqa: ANN401

@@ -62,13 +62,7 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
     shell_complete=arguments.completed("pass"),
     help="With --target: a pass that counts as free of cost. Repeatable.",
 )
-@click.option(
-    "--exclude",
-    metavar="PASS",
-    multiple=True,
-    shell_complete=arguments.completed("pass"),
-    help="With --target: a pass that is not used. Repeatable.",
-)
+@arguments.excluded("With --target, the name of a pass: it is not used. ", "GLOB|PASS")
 @click.option(
     "--allow-unknown",
     is_flag=True,
@@ -98,7 +92,11 @@ def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  
             "--validate and --certificate read the original as the newer text says, as onnxruntime "
             "does: they cannot judge --legacy-split"
         )
-    jobs = writing.jobs_of(models, output, given)
+    from onnxpad.rewriting.passes import pass_names
+
+    globs = [name for name in given["exclude"] if name not in pass_names()]
+    jobs = writing.jobs_of(models, output, {**given, "exclude": globs}, pass_names())
+    given["exclude"] = [name for name in given["exclude"] if name not in globs]
     _check_certificate(given["certificate"], jobs)
     request = _request(given)
     from onnxpad.batch.course import rewritten

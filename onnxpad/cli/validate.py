@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -117,6 +117,7 @@ def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
     metavar="FILE",
     help="Prove again what rewrite --certificate wrote of these two files, at other random points.",
 )
+@arguments.excluded()
 @html_files.html
 @arguments.timeout
 @arguments.memory
@@ -132,7 +133,8 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
     html_files.check(options["html"], read, many=many)
     if many:
         return _pairs(options)
-    for name in ("jobs", "dask"):
+    arguments.refuse_given("it leaves out models of folders", "exclude")
+    for name in ("jobs", "dask", "exclude"):
         del options[name]
     path, page = options.pop("counterexample"), options.pop("html")
     found = _validated(**options)
@@ -259,9 +261,14 @@ def _pairs(options: dict[str, Any]) -> int:
         "jobs",
         "dask",
         "as_json",
+        "exclude",
     )
     given = {name: value for name, value in options.items() if name not in others}
-    found = pairs(before, after) if Path(before).is_dir() else [(before, after)]
+    found: Iterable[tuple[str, str | None]] = [(before, after)]
+    if Path(before).is_dir():
+        told = pairs(before, after, options["exclude"])
+        destinations.Exclusions(options["exclude"]).told(told.left_out, told.idle, "pair")
+        found = told.models
     jobs = [(Job(one), other) for one, other in found]
     return batches.run(jobs, Request("validate", given), options, noun="pair")
 

@@ -6,7 +6,7 @@ What is done with a model is `batch.course`; the whole way is told in `onnxpad.c
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -25,14 +25,21 @@ if TYPE_CHECKING:
     from onnxpad.show.pages.page import Page
 
 
-def jobs_of(models: Sequence[str], output: str | None, given: dict[str, Any]) -> Jobs:
-    """Where each model goes; UsageError where that is not said or cannot be."""
+def jobs_of(
+    models: Sequence[str], output: str | None, given: dict[str, Any], passes: Iterable[str] = ()
+) -> Jobs:
+    """Where each model goes; UsageError where that is not said or cannot be.
+
+    `passes` are what the verb understands by --exclude besides globs over models.
+    """
     from onnxpad.cli import destinations
 
     writes = not (given["check"] or given["dry_run"])
     if not given["validate"]:
         arguments.refuse_given("only --validate runs models", "device", "samples", "seed")
-    jobs = destinations.jobs(models, output, in_place=given["in_place"], writes=writes)
+    exclude = destinations.Exclusions(given["exclude"], passes)
+    place = {"in_place": given["in_place"], "writes": writes, "exclude": exclude}
+    jobs = destinations.jobs(models, output, **place)
     if any(job.target == STANDARD for job in jobs.jobs) and sys.stdout.isatty():
         raise click.UsageError(
             "standard output is a terminal, which cannot show a model: add -o FILE, or send it "

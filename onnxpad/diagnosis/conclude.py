@@ -22,6 +22,7 @@ from onnxpad.diagnosis.search import Search
 from onnxpad.diagnosis.settling import what_settles
 from onnxpad.diagnosis.suspects import sizes_of
 from onnxpad.errors import RequestError, counted, either, few
+from onnxpad.retargeting.moved_pads import not_cropped
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
@@ -345,8 +346,11 @@ def _left_out(fitting: Fitting) -> dict[str, list[str]]:
 
 
 def _not_tried(fitting: Fitting, search: Search | None) -> str:
-    left = _left_out(fitting).items()
-    parts = [f"{what}, in front of {few(labels, _NAMED)}" for what, labels in left]
+    left = _left_out(fitting)
+    for suspect in fitting.suspects:
+        if crops := not_cropped(suspect.chain):
+            left.setdefault(crops, []).append(suspect.label)
+    parts = [f"{what}, in front of {few(labels, _NAMED)}" for what, labels in left.items()]
     if search is not None and search.not_together:
         parts.append("every Pad in every other way together with other changes")
     return f"not tried: {'; '.join(parts)}" if parts else ""

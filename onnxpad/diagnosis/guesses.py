@@ -10,6 +10,7 @@ from itertools import product
 from onnxpad.diagnosis.suspects import Suspect
 from onnxpad.frameworks.conventions import all_conventions, frequent_first
 from onnxpad.padding.chain import Chain, NewPad, Pads, is_same
+from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.habits import PLACEMENTS
 from onnxpad.retargeting.move import moved
 from onnxpad.retargeting.windows_read import differs
@@ -56,9 +57,19 @@ def whole_guesses(suspects: Sequence[Suspect]) -> Iterator[Guess]:
     for title, rule in rules:
         for name in names():
             yield Guess(title.format(name), tuple(rule(suspect, name) for suspect in suspects))
-    yield Guess(
-        "pools round the other way", tuple(_other_rounding(suspect) for suspect in suspects)
-    )
+    yield from of_other_sizes(suspects)
+
+
+def of_other_sizes(suspects: Sequence[Suspect]) -> Iterator[Guess]:
+    """What a model can lose besides pads and what the sizes of a reference tell: roundings, rests.
+
+    All nodes have it otherwise that can; a model where it is lost at some of them is a mixture.
+    """
+    for title, rule in (
+        ("pools round the other way", _other_rounding),
+        ("transposed convolutions with another output_padding", _other_growth),
+    ):
+        yield Guess(title, tuple(rule(suspect) for suspect in suspects))
 
 
 @lru_cache(maxsize=1)
@@ -152,6 +163,17 @@ def _is_padded(chain: Chain) -> bool:
     padding = chain.padding
     own = any(padding.flat) if isinstance(padding, Pads) else is_same(padding)
     return own or chain.pad is not None
+
+
+def _other_growth(suspect: Suspect) -> int:
+    """The present crop with output_padding where there is none, or without the one there is."""
+    here = suspect.options[0].chain
+    for number, option in enumerate(suspect.options):
+        chain = option.chain
+        same = chain.op.kind is Kind.TRANSPOSED and chain.padding == here.padding
+        if same and any(chain.output_padding) is not any(here.output_padding):
+            return number
+    return 0
 
 
 def _other_rounding(suspect: Suspect) -> int:

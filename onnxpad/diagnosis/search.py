@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from onnxpad.diagnosis.estimates import Estimate, Estimates
 from onnxpad.diagnosis.fills import Fills, offered
-from onnxpad.diagnosis.guesses import Choice, guesses
+from onnxpad.diagnosis.guesses import Choice, guesses, of_other_sizes
 from onnxpad.diagnosis.pursuit import Flip, changed, effects, matching_pursuit
 from onnxpad.diagnosis.runner import Broken, Runner, needed_suspects
 from onnxpad.diagnosis.score import ReferenceValues, Score, scored
@@ -28,6 +28,7 @@ _TITLE = "around what is nearest"
 _STARTS = 4
 _MOST_SUBSETS = 1_024
 _MOST_MIXED = 6
+_MOST_OF_OTHER_SIZES = 64
 _MOST_ROOTS = 60
 _FILLED = 2
 _BEFORE_PLACES = 1_000
@@ -112,6 +113,8 @@ class Search:
         for guess in guesses(self.runner.suspects):
             self.score(guess.chosen, guess.title)
             yield
+        if next(iter(self.tried.values())).misfit:
+            yield from self._of_other_sizes()
         roots = list(self.tried)[:_MOST_ROOTS]
         whole = [chosen for chosen in self.tried if any(chosen)][:_MOST_MIXED]
         yield from self._descents()
@@ -139,6 +142,16 @@ class Search:
             self.exhausted, self.not_together = False, True
             yield from self._far(best_first(self, (), len(self.tried) + _MOST_FAR))
             self.not_together = not self.exhausted
+
+    def _of_other_sizes(self) -> Iterator[None]:
+        """What changes sizes and no pads, at some nodes alone, the fewest first: a few of these."""
+        for guess in of_other_sizes(self.runner.suspects):
+            able = [number for number, option in enumerate(guess.chosen) if option]
+            some = (held for count in range(1, len(able)) for held in combinations(able, count))
+            for held in islice(some, _MOST_OF_OTHER_SIZES):
+                chosen = (one if n in held else 0 for n, one in enumerate(guess.chosen))
+                self.score(tuple(chosen), f"some as it is, some: {guess.title}")
+                yield
 
     def _far(self, steps: Iterator[None]) -> Iterator[None]:
         """The steps with every Pad in place of another."""

@@ -19,6 +19,7 @@ from onnxpad.reproducing.cutting import Cut, cut_out
 from onnxpad.reproducing.reproducer import FILES, Reproducer
 from onnxpad.reproducing.search import chains_of, falls_under, smallest
 from onnxpad.reproducing.specimens import Specimen, drafted
+from onnxpad.rewriting.for_target.names import target_asked
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import failing
 from onnxpad.runtimes.releases import rows_in
@@ -39,7 +40,7 @@ def reproduce(target: str, row: str) -> Reproducer:
     """
     refuse_unless(is_text, "a name", "target", target)
     refuse_unless(is_text, "a name", "row", row)
-    found = find_target(target)
+    found = target_asked(target)
     rows = found.failures
     if row not in rows:
         raise _no_row(found, row)
@@ -146,7 +147,7 @@ def reproduce_node(
     of it, and where several nodes match.
     """
     refuse_unless(is_text, "an address", "node", node)
-    found = find_target(target)
+    found = target_asked(target)
     with processes.limited(timeout, memory):
         part: Cut = cut_out(model, found, node, dims)
         rows = part.judgement.rows

@@ -291,6 +291,10 @@ def _mirrored(bare: Chain) -> Iterator[Pads]:
 
 
 def _ordinary_crops(chain: Chain) -> Iterator[Chain]:
+    own = chain.padding
+    if isinstance(own, Pads) and not chain.output_shape:
+        for more in product(*((min(1, axis.stride - 1), 0) for axis in chain.axes)):
+            yield cropped(chain, list(zip(own.begins, own.ends, more, strict=True)))
     for pads in _numbers(chain):
         for extra in (0, 1):
             steps = [min(extra, axis.stride - 1) for axis in chain.axes]

@@ -46,6 +46,18 @@ def not_moved(chain: Chain) -> str:
     return f"all but the first {_MOST} ways to move the cells of a Pad" if most > _MOST else ""
 
 
+def not_cropped(chain: Chain) -> str:
+    """Which crops `moved_pads` never tries, '' where it moves no cells at all.
+
+    There is no end to them but the size of the tensor, and nobody writes them on purpose: that they
+    are left out is to be said, and is no reason to take a Pad for the cause.
+    """
+    step = chain.pad
+    if step is None or step.unclear or step.crossed or _pads_other_axes(chain, step):
+        return ""
+    return f"Pads that crop {_BEYOND + 1} cells or more at one side to have them at the other"
+
+
 def _every(chain: Chain) -> Iterator[Chain]:
     step = chain.pad
     if chain.trouble or step is None or step.unclear or step.crossed:

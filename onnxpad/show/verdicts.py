@@ -20,6 +20,7 @@ from onnxpad.show.wording import note, paragraph, visible
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite --target writes")
 _OVERVIEW = ("target", "operators that can pad", "rewrite --target", "known from")
 _SHOWN = 3
+_SETTLES = "try: "
 _IN_FULL = 3
 """How many targets are told node by node; of more, each is a line."""
 
@@ -351,8 +352,9 @@ def _blocked(op: str, reason: str) -> str:
 def tries(target: str, found: Opening, verdicts: Sequence[NodeVerdict]) -> tuple[str, ...]:
     """What to do about nodes without a way, what settles most of them first."""
     lines = opening_text(target, found, verdicts).splitlines()
+    lines.sort(key=lambda line: not line.startswith(_SETTLES))
     hints = dict.fromkeys(hint for one in verdicts for hint in one.judgement.cures)
-    return (*(line.removeprefix("try: ") for line in lines), *hints)
+    return (*(line.removeprefix(_SETTLES) for line in lines), *hints)
 
 
 def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict], of: str = "") -> str:
@@ -362,16 +364,18 @@ def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict], o
     that the target fails, nothing would be written, and it is not offered. `of` is 'rewrite ' where
     another verb says so, in front of options that it does not have.
     """
-    lines = _batch_lines(target, found, [one for one in verdicts if one.open_batches], of)
-    batch_alone = bool(lines and found.facts) and all(fact == 1 for _, fact in found.facts)
+    waiting = [one for one in verdicts if one.open_batches]
+    batch_alone = bool(waiting and found.facts) and all(fact == 1 for _, fact in found.facts)
     if batch_alone and found.settled == found.stuck:
-        return paragraph(map(visible, lines))
+        return paragraph(map(visible, _batch_lines(target, found, waiting, of)))
+    lines = _batch_lines(target, found, waiting, of, () if batch_alone else tuple(found.dims))
     offers = []
     if found.facts:
-        offers.append(f"try: {facts_text(found.facts)} settles {_of(found.settled, found.stuck)}")
+        settled = _of(found.settled, found.stuck)
+        offers.append(f"{_SETTLES}{facts_text(found.facts)} settles {settled}")
     if found.granted and all(one.waits_for_knowledge for one in verdicts if _stops(one)):
         granted = (
-            f"try: {of}--allow-unknown, which takes for granted what is not known of "
+            f"{_SETTLES}{of}--allow-unknown, which takes for granted what is not known of "
             f"{target}, settles {_of(found.granted, found.stuck)}"
         )
         offers.insert(len(offers) if found.writes else 0, granted)
@@ -385,9 +389,16 @@ def _stops(verdict: NodeVerdict) -> bool:
     return isinstance(verdict.way, NoWay) and not is_unknown
 
 
-def _batch_lines(target: str, opening: Opening, found: Sequence[NodeVerdict], of: str) -> list[str]:
+def _batch_lines(
+    target: str,
+    opening: Opening,
+    found: Sequence[NodeVerdict],
+    of: str,
+    told: Sequence[str] = (),
+) -> list[str]:
     """One sentence for all nodes that wait for the batch, and one for those that it does not help.
 
+    Of dimensions that are `told` in a line of their own, with others, it is not said what to add.
     Of a batch that no dimension is, what is in front loses it: where the option does not settle
     it either, the operator is named.
     """
@@ -396,9 +407,9 @@ def _batch_lines(target: str, opening: Opening, found: Sequence[NodeVerdict], of
     several = dict.fromkeys(name for one in found for name in one.judgement.by)
     target, take = " and ".join(several) or target, "take" if len(several) > 1 else "takes"
     lines = []
-    more = any(fact != 1 for _, fact in opening.facts)
-    if names and not (more and set(names) <= set(opening.dims)):  # else told with the other facts
-        lines.append(f"Batch size is open; {target} {take} only 1. Add {_batches_of_one(names)}.")
+    if names:
+        add = "" if set(names) <= set(told) else f" Add {_batches_of_one(names)}."
+        lines.append(f"Batch size is open; {target} {take} only 1.{add}")
     tried = set(names) <= set(opening.dims)
     left = [one for one in found if one.node in opening.left or not (names and tried)]
     lost = dict.fromkeys(batch.lost for one in left for batch in one.open_batches if batch.lost)

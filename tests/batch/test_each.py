@@ -76,6 +76,20 @@ def test_every_model_has_an_outcome(
     assert json.loads(json.dumps(found.to_json()))["models"][0]["changes"]
 
 
+def test_models_and_passes_are_left_out(folder: Path) -> None:
+    exclude = ["c.onnx", "explicit-pads"]
+    found = onnxpad.each("rewrite", folder, exclude=exclude, target="onnx2torch")
+    assert found.summary == {"would be rewritten": 2, "unchanged": 1}
+    assert "(split-pads 1)" in found.outcomes[0].line
+    assert onnxpad.each("rewrite", folder, exclude="c*").summary == {
+        "would be rewritten": 2,
+        "unchanged": 1,
+    }
+    for verb, paths in (("rewrite", folder), ("validate", (folder, folder))):
+        with pytest.raises(RequestError, match="exclude 'explicit' is about no model"):
+            onnxpad.each(verb, paths, exclude="explicit")
+
+
 def test_records_are_those_of_the_reports(folder: Path) -> None:
     (found,) = onnxpad.each("inspect", [folder / "a.onnx"]).records
     assert found == {"file": str(folder / "a.onnx")} | onnxpad.inspect(folder / "a.onnx").to_json()
@@ -187,7 +201,7 @@ def test_a_worker_in_another_folder_finds_the_files(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    asked = asked_of(OneJob("a.onnx", "new/a.onnx", makes_folder=True), OneRequest("rewrite", {}))
+    asked = asked_of(OneJob("a.onnx", "new/a.onnx"), OneRequest("rewrite", {}))
     monkeypatch.chdir(tmp_path)
     found = answer(asked)
     assert (found["file"], found["written"]) == ("a.onnx", "new/a.onnx")

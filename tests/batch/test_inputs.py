@@ -47,6 +47,37 @@ def test_what_stands_in_the_output_is_no_input() -> None:
 
 
 @pytest.mark.usefixtures("folder")
+@pytest.mark.parametrize(
+    ("glob", "left"),
+    [
+        ("a.onnx", ["m/b.onnx", "m/deep/c.ONNX"]),
+        ("./m/out/", ["m/a.onnx", "m/b.onnx", "m/deep/c.ONNX"]),
+        ("out", ["m/a.onnx", "m/b.onnx", "m/deep/c.ONNX"]),
+        ("out/a.onnx", ["m/a.onnx", "m/b.onnx", "m/deep/c.ONNX"]),
+        ("d*/*", ["m/a.onnx", "m/b.onnx", "m/out/a.onnx"]),
+        ("[a-b].onnx", ["m/deep/c.ONNX"]),
+    ],
+)
+def test_what_a_glob_is_about_is_left_out(glob: str, left: list[str]) -> None:
+    found = inputs(["m"], exclude=[glob, "nobody"])
+    assert [one.model.replace(os.sep, "/") for one in found.models] == left
+    assert (found.many, found.idle) == (True, ("nobody",))
+    assert len(found.left_out) == 4 - len(left)
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_model_that_is_named_alone_is_never_left_out() -> None:
+    assert inputs(["m/a.onnx"], exclude=["a*"]) == inputs(["m/a.onnx"])._replace(idle=("a*",))
+    assert inputs(["m/a.onnx", "m/b.onnx"], exclude=["a*"]).left_out == ("m/a.onnx",)
+    with pytest.raises(RequestError, match=r"no model is left: exclude 'm' matches all 4 of them"):
+        inputs(["m"], exclude=["m"])
+    found = pairs("m", "m/out", ["deep"])
+    assert [one for one, _ in found.models] == [
+        str(Path("m", name)) for name in ("a.onnx", "b.onnx")
+    ]
+
+
+@pytest.mark.usefixtures("folder")
 def test_globs_and_names_that_look_like_one() -> None:
     assert named("m/*.onnx") == ["m/a.onnx", "m/b.onnx"]
     assert named("m/**/*.onnx") == ["m/a.onnx", "m/b.onnx", "m/out/a.onnx"]
@@ -83,7 +114,7 @@ def test_places_are_kept_below_the_folder_that_was_named() -> None:
         "o/[x].onnx",
     ]
     (job,) = placed(inputs(["m/d*/*"], "o").models, "o")
-    assert job == Job("m/deep/c.ONNX", str(Path("o", "deep", "c.ONNX")), makes_folder=True)
+    assert job == Job("m/deep/c.ONNX", str(Path("o", "deep", "c.ONNX")))
 
 
 @pytest.mark.usefixtures("folder")
@@ -114,7 +145,8 @@ def test_pairs_go_by_their_places(folder: Path) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
     found = [
-        (Path(one).as_posix(), other and Path(other).as_posix()) for one, other in pairs("m", "n")
+        (Path(one).as_posix(), other and Path(other).as_posix())
+        for one, other in pairs("m", "n").models
     ]
     assert found == [
         ("m/a.onnx", "n/a.onnx"),
@@ -136,5 +168,5 @@ def test_a_folder_in_the_other_one_is_none_of_its_models(tmp_path: Path) -> None
         (tmp_path / "out" / place).touch()
     whole, part = str(tmp_path), str(tmp_path / "out")
     wanted = [(f"{whole}/{place}", f"{part}/{place}") for place in ("a.onnx", "sub/b.onnx")]
-    assert pairs(whole, part) == wanted
-    assert pairs(part, whole) == [(second, first) for first, second in wanted]
+    assert list(pairs(whole, part).models) == wanted
+    assert list(pairs(part, whole).models) == [(second, first) for first, second in wanted]

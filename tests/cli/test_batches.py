@@ -58,6 +58,36 @@ def test_one_line_a_model_and_a_last_one(folder: Path, capsys: Captured) -> None
 
 
 @pytest.mark.parametrize(
+    "line",
+    ["inspect in", "rewrite in -o out", "retarget in --to pytorch -o out", "validate in in"],
+)
+def test_models_are_left_out(line: str, folder: Path, capsys: Captured) -> None:
+    pytest.importorskip("onnxruntime")
+    assert run([*line.split(), "--exclude", "c*", "--exclude", "deep/"]) == 0
+    said = capsys.readouterr()
+    noun = "pair" if line.startswith("validate") else "model"
+    assert said.err == f"note: --exclude leaves 2 {noun}s out\n"
+    assert f"2 {noun}s: " in said.out
+    assert run([*line.split(), "--exclude", "nobody"]) == 2
+    assert "--exclude 'nobody' is about no model of a folder or" in capsys.readouterr().err
+    (folder.parent / "pyproject.toml").write_text(
+        "[tool.onnxpad]\nexclude = ['c*', 'nobody', 'split-pads']\ntarget = 'ncnn'"
+    )
+    assert run(line.split()) == 0
+    assert f"3 {noun}s: " in capsys.readouterr().out
+
+
+def test_exclude_of_rewrite_is_about_passes_as_well(folder: Path, capsys: Captured) -> None:
+    line = ["rewrite", "in", "--target", "onnx2torch", "--dry-run", "--exclude", "c.onnx"]
+    assert run([*line, "--exclude", "explicit-pads"]) == 0
+    assert "1 node would be rewritten (split-pads 1), 0" in capsys.readouterr().out
+    one = ["rewrite", str(folder / "a.onnx"), "--target", "onnx2torch", "--dry-run"]
+    for models in (line, one):
+        assert run([*models, "--exclude", "explicit-pad"]) == 2
+        assert "; did you mean the pass 'explicit-pads'?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("options", "said", "tried"),
     [
         (
@@ -335,3 +365,25 @@ def test_what_a_batch_promises_of_a_model_alone_is_there(tmp_path: Path, capsys:
     assert "says what is nearest" not in told.err
     assert run(["rewrite", str(two), "--target", "ncnn", "--check"]) == 1
     assert f"  try     {cure}\n" in capsys.readouterr().out
+
+
+def test_all_that_open_sizes_need_is_said_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    same = 'auto_pad = "SAME_LOWER", strides = [2, 2]'
+    nodes = f"c = Conv <{same}> (x, w) y = MaxPool <kernel_shape = [2, 2], {same}> (c)"
+    weight = f"float[1,1,3,3] w = {{{','.join('1' * 9)}}}"
+    model = text_model(nodes, "float[N,1,H,W] x", outputs="float[N,1,p,q] y", constants=weight)
+    onnx.save(model, tmp_path / "in" / "a.onnx")
+    line = ["rewrite", "in", "--target", "ncnn", "-o", "out"]
+    assert run(line) == 1
+    tried = capsys.readouterr().err.partition("  try     ")[2]
+    assert tried == "--dim 'N=1' --dim 'H%4=0' --dim 'W%4=0' settles all 2\n"
+    facts = [word.strip("'") for word in tried.removesuffix(" settles all 2\n").split()]
+    assert run([*line, *facts]) == 0
+    capsys.readouterr()
+    assert run(["rewrite", str(Path("in", "a.onnx")), "--target", "ncnn", "--check"]) == 1
+    said = capsys.readouterr().out
+    assert "Batch size is open; ncnn takes only 1.\ntry: --dim 'N=1' --dim 'H%4=0'" in said

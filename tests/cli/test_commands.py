@@ -223,12 +223,28 @@ def test_an_error_while_writing_is_an_error(capsys: Captured, tmp_path: Path) ->
     blocked.write_text("")
     assert run(["rewrite", str(SAME), "-o", f"{blocked}/x/"]) == 2
     assert capsys.readouterr().err.startswith(f"error: cannot make the folder '{blocked}/x/'")
-    assert run(["rewrite", str(SAME), "-o", str(tmp_path / "absent" / "o.onnx")]) == 2
-    assert capsys.readouterr().err.startswith("error: ")
 
 
 @pytest.mark.parametrize("command", [["rewrite"], ["retarget", "--to", "tensorflow"]])
-def test_a_missing_folder_is_said_before_there_is_work_to_lose(
+def test_folders_that_are_missing_are_made_for_what_is_written_alone(
+    command: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "absent" / "deep" / "o.onnx"
+    unread = tmp_path / "unread.onnx"
+    unread.write_bytes(b"none")
+    for fails in (
+        [*command, str(unread), "-o", str(out)],
+        [*command, str(SAME), "--node", "nobody", "-o", str(out)],
+        [*command, str(SAME), "--dry-run", "-o", str(out)],
+    ):
+        run(fails)
+        assert not (tmp_path / "absent").exists()
+    assert run([*command, str(SAME), "-o", str(out)]) == 0
+    assert out.exists()
+
+
+@pytest.mark.parametrize("command", [["rewrite"], ["retarget", "--to", "tensorflow"]])
+def test_a_folder_that_takes_no_files_is_said_before_there_is_work_to_lose(
     command: list[str], capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object, **__: object) -> None:
@@ -236,9 +252,11 @@ def test_a_missing_folder_is_said_before_there_is_work_to_lose(
 
     monkeypatch.setattr("onnxpad.rewriting.rewrite.rewrite", never)
     monkeypatch.setattr("onnxpad.retargeting.retarget", never)
+    real = os.access
+    monkeypatch.setattr(os, "access", lambda path, how: path != tmp_path and real(path, how))
     out = str(tmp_path / "absent" / "o.onnx")
     assert run([*command, str(SAME), "--validate", "-o", out]) == 2
-    assert "there is no folder" in capsys.readouterr().err
+    assert f"the folder '{tmp_path}' is write-protected" in capsys.readouterr().err
     assert not (tmp_path / "absent").exists()
 
 

@@ -19,7 +19,8 @@ NODES = ["/Conv", "/Conv_1", "/MaxPool", "/Conv_2"]
 
 
 def test_a_plan_that_cannot_be_written_is_an_error(small: Path, capsys: Captured) -> None:
-    target = small / "none" / "plan.json"
+    target = small / "file" / "plan.json"
+    target.parent.touch()
     assert run(["diagnose", WRONG, "--data", DATA, "--plan", str(target)]) == 2
     assert "plan" in capsys.readouterr().err
 
@@ -80,7 +81,8 @@ def test_where_a_plan_cannot_go_is_said_before_the_search(
         raise AssertionError("the search has started")
 
     monkeypatch.setattr("onnxpad.diagnosis.diagnose", searched)
-    for plan in (small / "none" / "plan.json", small):
+    (small / "file").touch()
+    for plan in (small / "file" / "plan.json", small):
         assert run(["diagnose", WRONG, "--data", DATA, "--plan", str(plan)]) == 2
 
 

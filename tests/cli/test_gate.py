@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from glob import escape
 from pathlib import Path
 
 import onnx.parser
@@ -217,17 +218,49 @@ def test_the_same_findings_give_the_same_bytes(baseline: Path) -> None:
     assert baseline.read_bytes() == first
 
 
-def test_a_model_that_cannot_be_read_leaves_the_baseline_alone(
+def test_a_model_that_cannot_be_read_is_left_out_of_the_baseline(
     capsys: Captured, tmp_path: Path, baseline: Path
 ) -> None:
-    broken = tmp_path / "broken.onnx"
+    broken = tmp_path / "broken[1].onnx"
+    broken.write_bytes(SAME.read_bytes())
+    line = ("--target", "opencv", "--baseline", baseline)
+    assert exits(broken, *line, "--write-baseline") == 0
+    before = json.loads(baseline.read_text())["models"]
     broken.write_bytes(b"\x00none")
-    line = ("--target", "opencv", "--baseline", baseline, "--write-baseline")
-    assert exits(SAME, broken, *line) == 2
+    capsys.readouterr()
+    assert exits(SAME, broken, *line, "--write-baseline") == 2
     said = capsys.readouterr().err
-    assert f"nothing written to {baseline}" in said
-    assert "  try     mend that model, or name the others alone\n" in said
-    assert not baseline.exists()
+    left_out = f"without 1 model that could not be inspected: '{broken}'\n"
+    glob = escape(str(broken))
+    assert f"wrote {baseline} {left_out}  try     mend it, or leave out with --exclude" in said
+    assert glob in said
+    after = json.loads(baseline.read_text())["models"]
+    assert len(after) == 2
+    assert before.items() < after.items()  # what was known of it stays
+    assert exits(SAME, broken, *line) == 2
+    assert exits(SAME, broken, *line, "--exclude", glob) == 0
+    for nothing in ([broken], [broken, tmp_path / "absent.onnx"]):
+        baseline.unlink(missing_ok=True)
+        capsys.readouterr()
+        assert exits(*nothing, *line, "--write-baseline") == 2
+        assert f"nothing written to {baseline}: there are only" in capsys.readouterr().err
+        assert not baseline.exists()
+
+
+def test_a_model_that_cannot_be_read_holds_no_pruning_up(
+    capsys: Captured, tmp_path: Path, baseline: Path
+) -> None:
+    mended, broken = tmp_path / "a.onnx", tmp_path / "b.onnx"
+    for model in (mended, broken):
+        model.write_bytes(SAME.read_bytes())
+    line = (tmp_path, "--target", "opencv", "--baseline", baseline)
+    exits(*line, "--write-baseline")
+    onnx.save(text_model("y = Relu (x)"), mended)
+    broken.write_bytes(b"\x00none")
+    capsys.readouterr()
+    assert exits(*line, "--prune-baseline") == 2
+    assert f"dropped from {baseline}" in capsys.readouterr().err
+    assert list(json.loads(baseline.read_text())["models"]) == ["b.onnx"]
 
 
 @pytest.mark.parametrize(
@@ -265,7 +298,7 @@ def test_a_file_that_is_no_baseline_is_refused(
         (("--baseline", "/dev/zero"), "cannot read the baseline"),
         (("--baseline", "b", "--write-baseline", "--node", "*"), "--node leaves some out"),
         (("--baseline", SAME, "--write-baseline"), "never overwritten"),
-        (("--baseline", "no/where", "--write-baseline"), "the baseline:"),
+        (("--baseline", f"{SAME}/where", "--write-baseline"), "the baseline:"),
     ],
 )
 def test_what_makes_no_sense_is_refused(

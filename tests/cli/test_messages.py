@@ -105,6 +105,7 @@ def test_no_escape_sequence_reaches_a_terminal(tmp_path: Path) -> None:
         ("rewrite", path, "--dry-run"),
         ("rewrite", path, "--check", "--node", evil),
         ("rewrite", path, "-o", tmp_path / "absent" / "o.onnx"),
+        ("rewrite", path, "-o", path / "o.onnx"),
         ("retarget", path, "--to", "pytorch", "--check"),
         ("retarget", path, "--to", evil, "--check"),
         ("explain", evil),
@@ -218,6 +219,9 @@ def test_odd_but_likely_commands_are_told_what_is_meant(
         ("inspect m.onnx --target torch", "onnx2torch loads models into it"),
         ("rewrite m.onnx -o o.onnx --target tf", "tflite loads models into it"),
         ("inspect m.onnx --target Keras", "onnx2keras or tflite load models into it"),
+        ("rewrite m.onnx -o o.onnx --target caffe", "'onnxpad retarget MODEL --to caffe -o OUT'"),
+        ("inspect m.onnx --target thnn", "'onnxpad retarget MODEL --to torch7-thnn -o OUT'"),
+        ("inspect m.onnx --target opencv --target cntk", "a framework's convention and no runtime"),
         (
             "m.onnx",
             "No such command 'm.onnx': a verb comes first\n  try     onnxpad inspect m.onnx",

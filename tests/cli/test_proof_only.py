@@ -120,7 +120,7 @@ def test_bad_lines_come_first_and_the_rest_is_one_line(files: Path, capsys: Capt
         (["--run-only", "--proof-only"], "contradict each other: without both, the models are"),
         (["--proof-only", "--counterexample", "same.onnx"], "is an input, which is never overw"),
         (["--proof-only", "--counterexample", "-"], "--counterexample needs the name of a file"),
-        (["--proof-only", "--counterexample", "no/x.npz"], "there is no folder"),
+        (["--proof-only", "--counterexample", "same.onnx/x.npz"], "Not a directory"),
         (["--proof-only", "--dim", "Z=3"], "no dimension is called 'Z'"),
     ],
 )

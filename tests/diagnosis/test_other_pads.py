@@ -72,6 +72,16 @@ def test_not_padding_is_claimed_where_all_that_the_pad_can_have_was_tried() -> N
     model = padded("0, 1; 1, 0", "reflect")
     found = found_for(model, model, 1.1)
     assert (found.cause, found.complete) == (Cause.NOT_PADDING, True), found.reason
+    said = (
+        "not tried: Pads that crop 2 cells or more at one side to have them at the other, in front"
+    )
+    assert said in found.reason
+
+
+def test_a_crop_past_the_cells_of_a_pad_is_not_tried_and_said_so() -> None:
+    found = found_for(padded("1, 0; 0, 0", "constant"), padded("-2, 0; 3, 0", "constant"))
+    assert not found.explained
+    assert "Pads that crop 2 cells or more at one side to have them" in found.reason
 
 
 LEFT_OUT = {

@@ -83,7 +83,8 @@ def check_target(path: AnyPath) -> None:
     """Find out whether a model could be written to `path`, before there is work to lose.
 
     Raises:
-        ModelError: the folder does not exist, `path` is a folder, or permissions forbid it.
+        ModelError: `path` is a folder, or permissions forbid it. Folders that are not there yet
+            stand in nobody's way: `deliver` makes them.
     """
     if is_standard(path):
         return
@@ -96,13 +97,13 @@ def check_target(path: AnyPath) -> None:
     target = Path(path).resolve()
     if target.is_dir():
         raise ModelError(f"{told}: it is a folder; name the file to write in it")
-    if not target.parent.is_dir():
-        raise ModelError(f"{told}: there is no folder '{target.parent}'; make it first")
     if target.exists() and not os.access(target, os.W_OK):
         raise ModelError(f"{told}: it is write-protected; choose another name or allow writing")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
+    with explained(told):
+        folder = next((one for one in target.parents if one.is_dir()), target.parents[-1])
+    if not os.access(folder, os.W_OK | os.X_OK):
         raise ModelError(
-            f"{told}: the folder '{target.parent}' is write-protected; write to another folder"
+            f"{told}: the folder '{folder}' is write-protected; write to another folder"
         )
 
 
@@ -110,6 +111,8 @@ def deliver(
     data: Sequence[Piece], files: tuple[DataFile, ...], path: AnyPath, *, origin: Path | None
 ) -> None:
     """Write a serialised model, with the external data that it refers to, all or nothing.
+
+    Folders above `path` that are not there are made, and go again where something fails.
 
     Args:
         data: the bytes to write, in pieces.
@@ -127,6 +130,7 @@ def deliver(
         return
     target = Path(path).absolute()
     with Together() as together:
+        together.make_folders(target.resolve().parent)
         try:
             carry(files, origin or target.parent, target, together, name=str(path))
         except ModelError as error:

@@ -37,9 +37,9 @@ def planner(
         if named:
             raise RequestError(f"{' and '.join(named)}: only together with --target T")
         return None
+    from onnxpad.rewriting.for_target.names import targets_asked
     from onnxpad.rewriting.for_target.obstacles import Judge
     from onnxpad.rewriting.for_target.search import Planner, Wishes
-    from onnxpad.runtimes.targets import find_targets
 
     wishes = Wishes(names_of(prefer), names_of(exclude))
     for name in (*wishes.prefer, *wishes.exclude):
@@ -48,7 +48,7 @@ def planner(
     if both:
         raise RequestError(f"'{both[0]}' is both preferred and excluded: choose one")
     judge = Judge(
-        find_targets(target),
+        targets_asked(target),
         allows_unknown=allow_unknown,
         assumes_sizes=bool(dims),
         requires_device=require_device,

@@ -58,6 +58,11 @@ def find_pass(name: str) -> Pass:
     return _PASSES.find(name)
 
 
+def pass_names() -> tuple[str, ...]:
+    """Their names; no file is loaded for that."""
+    return tuple(_PASSES)
+
+
 @cache
 def _pass_in(module: ModuleType) -> Pass:
     return Pass(

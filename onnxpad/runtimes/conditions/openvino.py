@@ -20,6 +20,13 @@ _SCALES_ITS_VALUE = Condition(
     o.scales_its_value,
     questions=(o.BYTES_IN_FRONT,),
 )
+_JOINED_BYTES = Condition(
+    "it works on int8, and a Concat stands in front",
+    lambda chain: chain.around.told(o.JOINED_BYTES),
+    "it works on uint8, or no Concat stands in front",
+    "quantise what the convolution reads to uint8",
+    questions=(o.JOINED_BYTES,),
+)
 _STRIDES_PASS_PADS = Condition(
     "its kernel is 1, and OpenVINO moves its strides, or those of one behind it, past its pads to "
     "the operator in front",
@@ -45,6 +52,17 @@ def pads_of_bytes(whole: Evidence, one_cell: Evidence) -> tuple[Row, Row]:
             says="behind DequantizeLinear OpenVINO takes the value of a Pad of an axis of one cell "
             "for a byte, and dequantises it",
         ),
+    )
+
+
+def joined_bytes(by: Evidence, *operators: str) -> Row:
+    """Convolutions of int8 that a Concat is in front of, which are wrong whatever they pad."""
+    return miscomputes(
+        operators,
+        _JOINED_BYTES,
+        by=by,
+        says="OpenVINO computes convolutions of int8 behind a Concat wrongly, whatever they pad",
+        unshown="in small models nothing is joined",
     )
 
 

@@ -47,7 +47,9 @@ def _titles(*kinds: Kind) -> tuple[str, ...]:
 _CONVOLUTIONS = _titles(Kind.CONVOLUTION)
 _TRANSPOSED = _titles(Kind.TRANSPOSED)
 _POOLS = _titles(Kind.MAX, Kind.AVERAGE, Kind.LP)
+_ADDING = (*_CONVOLUTIONS, *_POOLS)
 _EVERYTHING = _titles(*Kind)
+_OTHERS = tuple(title for title in _EVERYTHING if title not in _ADDING)
 
 
 def _found(text: str, finder: Callable[[Chain], str | None]) -> Condition:
@@ -69,6 +71,7 @@ _SAME_REFUSED = Condition(f"{w.SAME.text}, and {w.SAME_NEGATIVE.text}", kernels.
 _SAME_SHIFTS = Condition(f"{w.SAME.text}, and {w.SAME_SHIFTS.text}", kernels.same_shifts)
 _LIKE_KERNEL = _found("a value of `pads` is as large as the kernel", kernels.pads_reach_kernel)
 _NEGATIVE = _found(w.NEGATIVE_PADS.text, kernels.negative_pads)
+_CUT_OFF = replace(_NEGATIVE, cure=w.CUT_OFF.cure)
 _TWICE = _found("auto_pad and pads are both written", kernels.auto_pad_with_pads)
 _SHORT = _found("the padded input is shorter than one window", kernels.input_shorter_than_window)
 _BEYOND_STRIDE = _found(
@@ -136,7 +139,8 @@ def loader_rows(
             (*_CONVOLUTIONS, *_POOLS), _SAME_SHIFTS, by=by("SAME with kernels below the stride")
         ),
         refuses(_POOLS, _LIKE_KERNEL, by=by("pools with pads up to and beyond the kernel")),
-        refuses(_EVERYTHING, _NEGATIVE, by=by("negative pads attributes")),
+        refuses(_ADDING, _CUT_OFF, by=by("negative pads attributes")),
+        refuses(_OTHERS, _NEGATIVE, by=by("negative pads of other operators")),
     )
     checked = refuses(_POOLS, _SAME_REFUSED, by=by("SAME pools with kernels below stride"))
     return _about((*rows, *since("1.30", checked)) if checks_pads else rows, operators)

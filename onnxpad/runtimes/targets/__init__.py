@@ -10,7 +10,7 @@ from itertools import chain, count
 from types import ModuleType
 from typing import Any
 
-from onnxpad.errors import RequestError, either
+from onnxpad.errors import RequestError
 from onnxpad.padding.surroundings import Question
 from onnxpad.plugins import Plugins, name_of, text_of
 from onnxpad.runtimes.conditions.companions import INLINED
@@ -31,11 +31,11 @@ class Target:
     """A runtime: what it does with padding, row by row.
 
     `version` is what the rows are about, `also` are other names that people write, and
-    `frameworks` names of those that it loads models into. `releases`
-    are those that were measured or read, the oldest first; the last is that of `version`.
-    `packages` are those of PyPI that install it, which tell the release that a user has.
-    Releases before them belong to the target `before`, where there is one; `engine` then says
-    which of the engines of a runtime each of both is. `name` and `text` come from the file.
+    `frameworks` the conventions of those that it loads models into. `releases` are those that were
+    measured or read, the oldest first; the last is that of `version`. `packages` are those of PyPI
+    that install it, which tell the release that a user has. Releases before them belong to the
+    target `before`, where there is one; `engine` then says which of the engines of a runtime each
+    of both is. `name` and `text` come from the file.
     `rows` hold in the newest release, or in the one that was asked for, `history` has those of
     all; `note` says what is not known of that release. `parts` are set where it stands for
     several runtimes at once, which all have to take a node; it has no rows of its own then.
@@ -115,21 +115,9 @@ def find_target(name: str) -> Target:
     runtime, asks, release = name.partition("@")
     wanted = runtime.casefold().replace("_", "-")
     if wanted not in _TARGETS:
-        _refuse_framework(wanted)
         wanted = next((one.name for one in all_targets().values() if wanted in one.also), runtime)
     found = _TARGETS.find(wanted)
     return _in_release(found, release.strip()) if asks else found
-
-
-def _refuse_framework(name: str) -> None:
-    """RequestError for the name of a framework: models are loaded into it by a runtime."""
-    into = [one.name for one in all_targets().values() if name in one.frameworks]
-    if into:
-        loads = "loads" if len(into) == 1 else "load"
-        raise RequestError(
-            f"no target is called '{name}', which is a framework: {either(into)} {loads} models "
-            f"into it, and 'onnxpad retarget --to {name}' makes a model pad as it does"
-        )
 
 
 def _in_release(target: Target, release: str) -> Target:

@@ -446,7 +446,8 @@ TARGET = Target(
         ),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
-        refuses(w.WINDOWS, w.NEGATIVE_PADS, by=_seen("negative pads attributes")),
+        refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
+        refuses(w.TRANSPOSED, w.NEGATIVE_PADS, by=_seen("negative pads of other operators")),
         refuses(p.PAD, p.CROPS & _GROWS, by=_seen("pads of which some are negative")),
         miscomputes(
             p.PAD, _BATCH_AXIS, ~t.tensor_rank(1, 2), by=_seen("Pad of the batch: ignored")

@@ -96,5 +96,5 @@ TARGET = Target(
         refuses(p.PAD, p.MIRRORS, p.OUTER_AXES, by=_seen("reflect and edge of channels")),
         refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
     ),
-    frameworks=("pytorch", "torch"),
+    frameworks=("pytorch",),
 )

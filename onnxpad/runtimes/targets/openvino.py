@@ -21,7 +21,7 @@ from onnxpad.runtimes.conditions.companions import (
     TRAINING,
 )
 from onnxpad.runtimes.conditions.files import INLINED
-from onnxpad.runtimes.conditions.openvino import pads_of_bytes, strides_past_pads
+from onnxpad.runtimes.conditions.openvino import joined_bytes, pads_of_bytes, strides_past_pads
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     Evidence,
@@ -149,6 +149,10 @@ TARGET = Target(
             f.BEHIND_ZEROS,
             _CROPS_AS_MUCH,
             by=_in_all("Pad(0) in front of ConvTranspose with pads and strides"),
+        ),
+        joined_bytes(
+            _in_all("convolutions of int8 behind Concat, 190 models, on a processor with AVX-512"),
+            *("Conv", "QLinearConv"),
         ),
         strides_past_pads(
             _in_all("padded convolutions with strides and a kernel of 1, 230 models"),

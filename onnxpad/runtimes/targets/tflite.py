@@ -271,5 +271,5 @@ TARGET = Target(
         miscomputes(p.PAD, p.COMPUTED, by=_seen("computed pads")),
     ),
     also=("litert", "tensorflow-lite"),
-    frameworks=("tensorflow", "tf", "keras"),
+    frameworks=("tensorflow", "keras"),
 )

@@ -1,3 +1,4 @@
+import errno
 import os
 import stat
 import subprocess
@@ -61,7 +62,6 @@ def test_a_protected_target_is_refused(
     ("name", "found"),
     [
         ("", "it is a folder"),
-        ("absent/out.onnx", "there is no folder"),
         ("model.onnx/out.onnx", "Not a directory"),
         ("n" * 300, "File name too long; choose a shorter name"),
         ("nul\0.onnx", "embedded null "),
@@ -77,6 +77,25 @@ def test_a_target_that_cannot_be_is_refused(path: Path, name: str, found: str) -
         assert str(caught.value).startswith(f"cannot write '{target}'")
         assert found in str(caught.value)
     assert only(path.parent) == {"model.onnx", "loop"}
+
+
+def test_missing_folders_are_made_and_go_again_where_nothing_is_written(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = path.parent / "absent" / "deep" / "out.onnx"
+    check_target(target)
+    assert only(path.parent) == {"model.onnx"}
+
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(ModelError, match="No space left"):
+            write(MODEL, target)
+    assert only(path.parent) == {"model.onnx"}
+    write(MODEL, target)
+    assert target.read_bytes() == BYTES
 
 
 def test_permission_bits_are_kept_or_the_umask_decides(path: Path) -> None:

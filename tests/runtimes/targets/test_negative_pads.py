@@ -48,9 +48,10 @@ def test_what_was_seen_of_other_pads_says_nothing_of_negative_ones(target: str) 
     assert answer("Conv", END, target) is Answer.UNKNOWN
 
 
-def test_a_slice_does_what_negative_pads_would() -> None:
+@pytest.mark.parametrize("target", ["opencv", "ncnn", "onnxruntime"])
+def test_a_slice_does_what_negative_pads_would(target: str) -> None:
     model = cropping("Conv", EQUAL)
-    (found,) = onnxpad.rewrite(model, target="opencv").unfit
+    (found,) = onnxpad.rewrite(model, target=target).unfit
     assert str(found).endswith(
         "a value of `pads` is negative; try cut off by a Slice in front of it what its negative "
         "pads leave out"

@@ -558,7 +558,7 @@ def test_without_the_extra_it_says_what_to_install(
         (("inspect", "m.onnx", "--html", "w.bin"), "is no page of HTML"),
         (("inspect", "m.onnx", "--html", "-"), "needs the name of a file"),
         (("inspect", ".", "--html", "a.html"), "--html is about one model"),
-        (("inspect", "m.onnx", "--html", "none/a.html"), "there is no folder"),
+        (("inspect", "m.onnx", "--html", "m.onnx/a.html"), "Not a directory"),
         (("rewrite", "m.onnx", "-o", "o.onnx", "--html", "o.onnx"), "is an input"),
         (("validate", ".", ".", "--html", "a.html"), "--html is about one model"),
     ],

@@ -1,0 +1,45 @@
+"""Targets by the names that users give: who names a framework is told what is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from onnxpad.errors import RequestError, either
+from onnxpad.runtimes.targets import Target, all_targets, find_target, find_targets
+
+
+def target_asked(name: str) -> Target:
+    """As `find_target`; the RequestError about a framework's name says what there is of it."""
+    try:
+        return find_target(name)
+    except RequestError:
+        meant = _of_framework(name.partition("@")[0])
+        if not meant:
+            raise
+        raise RequestError(f"no target is called '{name}', {meant}") from None
+
+
+def targets_asked(names: str | Sequence[str]) -> Target:
+    """As `find_targets`, of names as `target_asked` reads them."""
+    for name in [names] if isinstance(names, str) else names:
+        target_asked(name)
+    return find_targets(names)
+
+
+def _of_framework(name: str) -> str:
+    """What a framework is to a runtime: one loads models into it, or its padding can be written.
+
+    '' where no framework has that name.
+    """
+    from onnxpad.frameworks.conventions import find_convention
+
+    try:
+        known = find_convention(name)
+    except RequestError:
+        return ""
+    moved = f"'onnxpad retarget MODEL --to {known.name} -o OUT' makes a model pad as it does"
+    into = [one.name for one in all_targets().values() if known.name in one.frameworks]
+    if not into:
+        return f"which is a framework's convention and no runtime: {moved}"
+    loads = "loads" if len(into) == 1 else "load"
+    return f"which is a framework: {either(into)} {loads} models into it, and {moved}"
