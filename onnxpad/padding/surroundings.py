@@ -64,7 +64,7 @@ class Surroundings(Protocol):
         """Whether a node gives what it reads."""
 
     def zero_point(self, node: Neighbour) -> Fill:
-        """The zero point of a QuantizeLinear or DequantizeLinear."""
+        """What is 0 for a QuantizeLinear, a DequantizeLinear or the input of a QLinearConv."""
 
     def fill(self, node: Neighbour) -> Fill | None:
         """What a Pad in mode constant writes; None for one in another mode."""

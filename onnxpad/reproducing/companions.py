@@ -117,6 +117,23 @@ _DEQUANTISED: _Entry = (
     {name: _OF_BYTES[name] for name in ("scale", "zero")},
     _FLOATS,
 )
+
+
+def _of_two(operator: str, kept: str) -> _Entry:
+    """Arithmetic of two dequantised tensors, of which the result has the zero point `kept`."""
+    pieces = [
+        Piece("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
+        Piece("DequantizeLinear", ["q", "scale", "zero"], ["a"]),
+        Piece("Relu", ["x"], ["r"]),
+        Piece("QuantizeLinear", ["r", "scale", "zero"], ["p"]),
+        Piece("DequantizeLinear", ["p", "scale", "zero"], ["b"]),
+        Piece(operator, ["a", "b"], ["c"]),
+        Piece("QuantizeLinear", ["c", "scale", kept], ["t"]),
+        Piece("DequantizeLinear", ["t", "scale", kept], ["y"]),
+    ]
+    return pieces, {name: _OF_BYTES[name] for name in ("scale", "zero", kept)}, _FLOATS
+
+
 _CHOICE: _Entry = (
     [
         Piece("ReduceMax", ["x"], ["most"], {"keepdims": 0}),
@@ -298,6 +315,13 @@ _PIECES: dict[str, _Entry] = {
          Piece("DequantizeLinear", ["t", "scale", "other"], ["y"])],
         _OF_BYTES,
         _FLOATS,
+    ),
+    "sum, product and the like between bytes of two types": _of_two("Add", "other"),
+    "difference, quotient, maximum or minimum between conversions of bytes": _of_two("Sub", "zero"),
+    "uint8 as a result of the model": (
+        [Piece("QuantizeLinear", ["x", "scale", "other"], ["y"])],
+        {name: _OF_BYTES[name] for name in ("scale", "other")},
+        ("float32", "uint8"),
     ),
     "uint8 that enters or leaves quantised operators": (
         [Piece("DequantizeLinear", ["x", "scale", "zero"], ["y"])],

@@ -16,17 +16,22 @@ from onnxpad.model.graph.types import dtype_name
 from onnxpad.model.reading.asked import seen_from
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
-from onnxpad.padding.surroundings import quantised_at
 from onnxpad.rewriting.for_target.joined_sums import joins_sum
+from onnxpad.rewriting.for_target.on_bytes import (
+    runs_on_bytes,
+    said_of_bytes,
+    stops_beside_bytes,
+)
 from onnxpad.runtimes.conditions.companions import (
     ACTIVATED_TWICE,
     ANYWHERE,
     BENT_VOLUMES,
+    BESIDE_BYTES,
     BLOCKED_BRANCH,
     BLOCKED_NORMS,
     BRANCH,
     BYTES_BY_FOUR,
-    BYTES_CHANGED,
+    BYTES_GIVEN,
     CALLS,
     CASTS_LEFT_OUT,
     CHANNELWISE,
@@ -98,13 +103,18 @@ def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node
     """
     for see in (as_written, inlined):
         failing = _failing(survey, target, inlines=see is inlined)
-        for context, given in see(survey.contexts) if failing else ():
+        seen = list(see(survey.contexts)) if failing else []
+        on_bytes = any(name in BESIDE_BYTES for name, _ in failing) and any(
+            runs_on_bytes(context, node) for context, _ in seen for node in context.scope.ordered()
+        )
+        for context, given in seen:
             nodes = list(context.scope.ordered())
             slides = any(node.op_type in WINDOWS for node in nodes)
             unnamed = unshaped(context)
             for node in nodes:
                 of_shapes = () if unnamed.isdisjoint((*node.inputs, *node.outputs)) else UNSHAPED
-                for name in (*of_shapes, *_names(context, node, slides=slides)):
+                of_bytes = BESIDE_BYTES if on_bytes and stops_beside_bytes(context, node) else ()
+                for name in (*of_shapes, *of_bytes, *_names(context, node, slides=slides)):
                     if (name, context.scope.opset) in failing:
                         yield *given[node.key], name, failing[name, context.scope.opset]
 
@@ -157,6 +167,10 @@ def _plain_names(context: Context, node: Node, *, slides: bool) -> Iterator[str]
         yield BLOCKED_BRANCH[0]
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
+    yield from said_of_bytes(context, node)
+    results = context.scope.outputs if context.scope.parent is None else ()
+    if any(one in results and context.type_of(one).dtype == "uint8" for one in node.outputs):
+        yield BYTES_GIVEN[0]
     if node.op_type in _WITH_CONSTANTS:
         yield from _arithmetic(context, node, slides=slides)
     if node.op_type in _FUSED_MORE:
@@ -271,8 +285,6 @@ def _behind_window(context: Context, node: Node) -> bool:
 
 def _bent(context: Context, node: Node) -> Iterator[str]:
     """What is said of activations, by what they read, alone or with a product (Swish)."""
-    if node.op_type == "Sigmoid" and _changes_bytes(context, node):
-        yield BYTES_CHANGED[0]
     makers = context.makers(node.inputs[0])
     maker = next(makers, None)
     if maker is None or _axes(context, maker) != _VOLUME:
@@ -503,22 +515,6 @@ def _is_left_out(context: Context, node: Node) -> bool:
     to = context.attributes(node).get("to")
     kinds.append(dtype_name(to) if isinstance(to, int) else "")
     return {kind.startswith("float") for kind in kinds if kind} == {True, False}
-
-
-def _changes_bytes(context: Context, node: Node) -> bool:
-    """Whether it stands alone between conversions from one type of bytes and to the other.
-
-    Of the second conversion a DequantizeLinear reads the result.
-    """
-    front = context.scope.producers.get(node.inputs[0])
-    behind = quantised_at(seen_from(context), node, alone=True)
-    if front is None or behind is None or front.op_type != "DequantizeLinear":
-        return False
-    if not front.inputs[2:] or context.scope.uses.get(front.outputs[0], 0) > 1:
-        return False
-    back = [one.op_type for one in context.readers(behind.outputs[0])]
-    kinds = {context.type_of(name).dtype for name in (front.inputs[0], behind.inputs[2])}
-    return "DequantizeLinear" in back and len(kinds - {""}) > 1
 
 
 def _changes_hands(context: Context, node: Node) -> bool:

@@ -45,6 +45,13 @@ An int8 straight from a QuantizeLinear is off 0 in uint8 as well: onnxruntime ma
 """
 BYTES_CHANGED = ("Sigmoid between bytes of two types",)
 """Behind a DequantizeLinear of int8 and in front of a QuantizeLinear to uint8, or the other way."""
+BYTES_JOINED = ("sum, product and the like between bytes of two types",)
+"""Of two tensors, each behind a DequantizeLinear; a QuantizeLinear reads the result."""
+BYTES_COMPARED = ("difference, quotient, maximum or minimum between conversions of bytes",)
+"""The same, all bytes of one type."""
+BESIDE_BYTES = ("If of what the main graph computes, in a model with operators on bytes",)
+"""In the branch that runs, or in either where that is not known."""
+BYTES_GIVEN = ("uint8 as a result of the model",)
 LISTED_SCALES = ("scales or zero points in a list",)
 """Of a QuantizeLinear or DequantizeLinear, even if the list has one element."""
 GATE = ("Mul by the HardSigmoid of another tensor",)
@@ -109,12 +116,16 @@ ANYWHERE = (
     *DEQUANTISES,
     *BYTES_BY_FOUR,
     *BYTES_CHANGED,
+    *BYTES_JOINED,
+    *BYTES_COMPARED,
+    *BESIDE_BYTES,
+    *BYTES_GIVEN,
     *LISTED_SCALES,
 )
 """What some runtimes stop at wherever it stands; no pass writes it."""
 UNSHOWN = (
     *("GridSample", "Unsqueeze"),
-    *(*BLOCKED_BRANCH, *UNSHAPED, *CALLS, *DISORDER, *COMPUTED_CROP),
+    *(*BLOCKED_BRANCH, *BESIDE_BYTES, *UNSHAPED, *CALLS, *DISORDER, *COMPUTED_CROP),
 )
 """What no small model of one operator is made of."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")

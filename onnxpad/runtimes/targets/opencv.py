@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from math import prod
 
 from onnxpad.geometry.windows import output_size
 from onnxpad.padding.chain import Chain, Pads, PadStep
-from onnxpad.padding.fills import Constant, TensorValue
+from onnxpad.padding.fills import Constant, TensorValue, lowest
 from onnxpad.padding.forms import writes_value
 from onnxpad.padding.operators import Kind, Operator
 from onnxpad.padding.surroundings import Neighbour, Question, Surroundings, quantised_at
@@ -16,9 +17,12 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     BENT_VOLUMES,
+    BESIDE_BYTES,
     BLOCKED_BRANCH,
     BLOCKED_NORMS,
     BYTES_CHANGED,
+    BYTES_COMPARED,
+    BYTES_JOINED,
     CALLS,
     CASTS_LEFT_OUT,
     CROP,
@@ -40,7 +44,7 @@ from onnxpad.runtimes.conditions.files import (
     SORTED,
 )
 from onnxpad.runtimes.conditions.opencv import BY_CONSTANT_NODE, TAKEN_FOR_HARDSWISH, rows_of_crops
-from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, Row, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "opencv-python-headless 5.0.0.93, ENGINE_NEW"
@@ -63,8 +67,10 @@ _BLOCK = 8
 """Cells of a result that its convolutions on bytes compute at once; those left over come last.
 
 What they do with those is read in modules/dnn/src/int8layers/conv2_int8_kernels.simd.hpp: they
-pass over the padding, and of a 1x1 kernel they take the weights in another order. Where a kernel
-is not 1x1, the number of threads says whether some are left over.
+pass over the padding, as if it were the lowest byte, and of a 1x1 kernel they take the weights in
+another order. So do depthwise ones everywhere on x86-64, these apart from the order, and others
+where the processor has AVX-VNNI. Where a kernel is not 1x1, the number of threads says whether
+some are left over.
 """
 
 
@@ -72,44 +78,6 @@ def _written_evenly(chain: Chain) -> bool:
     """Whether the pads attribute, if there is one, has equal begins and ends."""
     pads = chain.attribute("pads", ())
     return not isinstance(pads, tuple) or pads[: len(pads) // 2] == pads[len(pads) // 2 :]
-
-
-def _left_over_are_wrong(chain: Chain, pads: Pads) -> bool:
-    """Whether they may be; sizes that are not known count as the worst.
-
-    With `pads` that differ between begin and end it runs another way.
-    """
-    if not _written_evenly(chain):
-        return False
-    sizes = [output_size(axis, *both) for axis, *both in chain.sides(pads)]
-    known = [size for size in sizes if isinstance(size, int)]
-    if len(known) < len(sizes):
-        return any(pads.flat) or _steps_over_nothing(chain)
-    left = range(prod(known) // _BLOCK * _BLOCK, prod(known))
-    if _steps_over_nothing(chain):
-        return bool(left)
-    return any(_reads_padding(chain, pads, known, cell) for cell in left)
-
-
-def _steps_over_nothing(chain: Chain) -> bool:
-    return all(axis.kernel == axis.stride == 1 for axis in chain.axes)
-
-
-def _reads_padding(chain: Chain, pads: Pads, sizes: list[int], cell: int) -> bool:
-    """Whether the window of a cell of the result does, counted along all axes."""
-    for (axis, begin, _), size in reversed(list(zip(chain.sides(pads), sizes, strict=True))):
-        cell, along = divmod(cell, size)
-        taps = [along * axis.stride - begin + tap * axis.dilation for tap in range(axis.kernel)]
-        if not isinstance(axis.size, int) or not all(0 <= tap < axis.size for tap in taps):
-            return True
-    return False
-
-
-_BADLY_ENDED = Condition(
-    "of the cells of its result, 8 at a time, those left over read padding or have a 1x1 kernel "
-    "and stride 1, and its pads, as they are written, are equal at begin and end",
-    w.of_pads(_left_over_are_wrong),
-)
 
 
 def _takes_channels_apart(chain: Chain) -> bool:
@@ -124,10 +92,54 @@ _DEPTHWISE = Condition(
 )
 
 
-_AT_SOME_SIZES = "quantised convolutions, x86-64 with AVX-512: at some sizes, 2 and 64 threads"
-_WRONG_AT_SOME_SIZES = (
-    "at some numbers of threads OpenCV computes the last cells of convolutions with int8 weights "
-    "wrongly where they read padding, or have a 1x1 kernel and stride 1"
+def _pads_with_lowest_byte(around: Surroundings, node: Neighbour, op: Operator) -> bool:
+    """Whether what it reads as bytes is padded with the lowest one of their type."""
+    reads = node if op.quantised else next(around.makers(node.inputs[0]), None)
+    if reads is None or reads.op_type not in ("DequantizeLinear", "QLinearConv"):
+        return False
+    written, zero = lowest(around.dtype(reads.inputs[0])), around.zero_point(reads)
+    return bool(written) and isinstance(zero, Constant) and zero.value == written[0]
+
+
+_LOWEST_BYTE = Question(frozenset({Kind.CONVOLUTION}), _pads_with_lowest_byte, nothing=False)
+
+
+def _left_over_are_wrong(chain: Chain, pads: Pads) -> bool:
+    """Whether they may be; sizes that are not known count as the worst.
+
+    With `pads` that differ between begin and end it runs another way.
+    """
+    if not _written_evenly(chain):
+        return False
+    reorders = all(axis.kernel == axis.stride == 1 for axis in chain.axes)
+    reorders &= not _takes_channels_apart(chain)
+    passes_over = any(pads.flat) and not chain.around.told(_LOWEST_BYTE)
+    sizes = [output_size(axis, *both) for axis, *both in chain.sides(pads)]
+    known = [size for size in sizes if isinstance(size, int)]
+    if len(known) < len(sizes):
+        return passes_over or reorders
+    left = range(prod(known) // _BLOCK * _BLOCK, prod(known))
+    if reorders:
+        return bool(left)
+    return passes_over and any(_reads_padding(chain, pads, known, cell) for cell in left)
+
+
+def _reads_padding(chain: Chain, pads: Pads, sizes: list[int], cell: int) -> bool:
+    """Whether the window of a cell of the result does, counted along all axes."""
+    for (axis, begin, _), size in reversed(list(zip(chain.sides(pads), sizes, strict=True))):
+        cell, along = divmod(cell, size)
+        taps = [along * axis.stride - begin + tap * axis.dilation for tap in range(axis.kernel)]
+        if not isinstance(axis.size, int) or not all(0 <= tap < axis.size for tap in taps):
+            return True
+    return False
+
+
+_BADLY_ENDED = Condition(
+    "of the cells of its result, 8 at a time, those left over read padding that is not the lowest "
+    "byte, or it has a 1x1 kernel and stride 1 and is not depthwise, and its pads, as they are "
+    "written, are equal at begin and end",
+    w.of_pads(_left_over_are_wrong),
+    questions=(_LOWEST_BYTE,),
 )
 
 
@@ -178,6 +190,48 @@ _QUANTISED_NEXT = Condition(
 )
 _QUANTISED_BEHIND = "small models do not quantise what a convolution made"
 
+
+_ALONE_WRONG = (
+    "at some numbers of threads OpenCV computes the last cells of depthwise convolutions with int8 "
+    "weights wrongly where they read padding"
+)
+_WRONG_WITH_VNNI = (
+    "on processors with AVX-VNNI OpenCV computes the last cells of convolutions with int8 weights "
+    "wrongly where they have a 1x1 kernel and stride 1, or, at some numbers of threads, where they "
+    "read padding"
+)
+_BY_KERNEL = (
+    (
+        _DEPTHWISE,
+        _seen("depthwise convolutions on bytes, x86-64: 240 models with 1 to 64 threads"),
+        _ALONE_WRONG,
+    ),
+    (
+        ~_DEPTHWISE,
+        _seen("convolutions on bytes, x86-64 with AVX-VNNI: at some sizes, 2 and 64 threads"),
+        _WRONG_WITH_VNNI,
+    ),
+)
+
+
+def _rows_of_cells_left_over() -> Iterator[Row]:
+    """Wrong numbers by which kernel runs a convolution, and by how it is written."""
+    for kernel, by, says in _BY_KERNEL:
+        when = _SIGNED_BYTES, kernel, _BADLY_ENDED
+        yield miscomputes("QLinearConv", *when, by=by, says=says)
+        yield miscomputes(
+            "Conv", *when, _RUNS_ON_BYTES, by=by, says=says, unshown=_QUANTISED_BEHIND
+        )
+
+
+_ON_FLOATS = Condition.remedy(
+    "OpenCV runs it on bytes, and computes something else; that is not about padding",
+    "leave out the QuantizeLinear and DequantizeLinear behind it",
+)
+_APART = Condition.remedy(
+    "what a branch reads is lost where OpenCV runs operators on bytes; that is not about padding",
+    "put the branch in the place of an If whose condition is a constant",
+)
 _UNLISTED = Condition.remedy(
     "it makes a list of one number of it; that is not about padding",
     "leave its axes out: without them it reduces all",
@@ -240,22 +294,7 @@ TARGET = Target(
             by=_seen("SAME: pads as with stride 1 and without dilation"),
             says="OpenCV pads SAME as SAME_UPPER with stride and dilation 1",
         ),
-        miscomputes(
-            "QLinearConv",
-            _SIGNED_BYTES,
-            _BADLY_ENDED,
-            by=_seen(_AT_SOME_SIZES),
-            says=_WRONG_AT_SOME_SIZES,
-        ),
-        miscomputes(
-            "Conv",
-            _SIGNED_BYTES,
-            _BADLY_ENDED,
-            _RUNS_ON_BYTES,
-            by=_seen(_AT_SOME_SIZES),
-            says=_WRONG_AT_SOME_SIZES,
-            unshown=_QUANTISED_BEHIND,
-        ),
+        *_rows_of_cells_left_over(),
         refuses(
             "Conv",
             _SIGNED_BYTES,
@@ -266,6 +305,21 @@ TARGET = Target(
             unshown=_QUANTISED_BEHIND,
         ),
         refuses(BYTES_CHANGED, by=_seen("Sigmoid between int8 and uint8")),
+        refuses(
+            BYTES_JOINED,
+            by=_seen("Add, Sub, Mul, Div, Max and Min between int8 and uint8"),
+            says="OpenCV runs it on bytes, and wants all of one type",
+        ),
+        miscomputes(
+            BYTES_COMPARED,
+            _ON_FLOATS,
+            by=_seen("Sub, Div, Max and Min of dequantised tensors, quantised again"),
+        ),
+        refuses(
+            BESIDE_BYTES,
+            _APART,
+            by=_seen("Ifs in models with operators on bytes: bufidx >= 0"),
+        ),
         miscomputes(
             ("Conv", "QLinearConv"),
             w.KERNEL_OF_ONE,

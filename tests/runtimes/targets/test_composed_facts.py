@@ -14,6 +14,8 @@ import onnxpad
 from onnxpad.runtimes.conditions.companions import (
     BENT_VOLUMES,
     BYTES_CHANGED,
+    BYTES_COMPARED,
+    BYTES_JOINED,
     CHANNELWISE,
     CONSTANTS_ALONE,
     GATE,
@@ -23,6 +25,7 @@ from onnxpad.runtimes.conditions.companions import (
     SUMS,
 )
 from onnxpad.runtimes.conditions.rows import Answer
+from tests.models.text import text_model
 from tests.runtimes.targets.test_facts import Step, chain, weights
 from tests.runtimes.targets.test_held_out_facts import answers
 
@@ -499,6 +502,34 @@ def test_opencv_keeps_sigmoids_in_the_type_of_bytes_that_they_read(
     behind: list[Step] = [("QuantizeLinear", pair, {}), ("DequantizeLinear", pair, {})]
     model = chain(13, [1, 3, 8, 9], *conversions(121), ("Sigmoid", [], {}), *behind)
     assert (BYTES_CHANGED[0] in answers(model, "opencv")) is refused
+
+
+def of_two(operator: str, kinds: Sequence[str], *, alone: bool = True) -> onnx.ModelProto:
+    """Arithmetic of two dequantised tensors; `kinds` are those of both and of the result."""
+    return text_model(
+        "n = Sigmoid(x) q = QuantizeLinear(x,s,{0}) d = DequantizeLinear(q,s,{0}) "
+        "k = QuantizeLinear(n,s,{1}) l = DequantizeLinear(k,s,{1}) "
+        "v = {3}(d,l) p = QuantizeLinear(v,s,{2}) f = DequantizeLinear(p,s,{2}) "
+        "y = MaxPool<kernel_shape=[1,1]>(f)".format(*kinds, operator)
+        + ("" if alone else " m = Relu(v)"),
+        inputs="float[1,2,6,6] x",
+        outputs="float[1,2,6,6] y",
+        constants="float s = {0.05}, int8 int8 = {3}, uint8 uint8 = {121}",
+        opset=13,
+    )
+
+
+@pytest.mark.parametrize("operator", ["Add", "Sub", "Mul", "Div", "Max", "Min"])
+def test_opencv_compares_and_joins_bytes_wrongly(operator: str) -> None:
+    def said(*kinds: str, alone: bool = True) -> set[str]:
+        found = answers(of_two(operator, kinds, alone=alone), "opencv")
+        return {*BYTES_COMPARED, *BYTES_JOINED} & {one for one in found if found[one].fails}
+
+    compares = operator not in ("Add", "Mul")
+    assert said("int8", "int8", "int8") == ({*BYTES_COMPARED} if compares else set())
+    assert said("uint8", "uint8", "uint8") == ({*BYTES_COMPARED} if compares else set())
+    assert said("int8", "int8", "int8", alone=False) == set()
+    assert said("int8", "uint8", "int8") == said("int8", "int8", "uint8") == {*BYTES_JOINED}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from onnx import TensorProto, helper, inliner, numpy_helper, parser
 
 import onnxpad
 from onnxpad.runtimes.conditions.companions import (
+    BESIDE_BYTES,
     BLOCKED_BRANCH,
     CALLS,
     DISORDER,
@@ -182,3 +183,59 @@ def test_opencv_keeps_blocks_of_channels_behind_an_if(
     )
     assert ({*BLOCKED_BRANCH} <= refused(model, "opencv")) is wrong
     assert not {*BLOCKED_BRANCH} & refused(model, "onnxruntime")
+
+
+BYTES = {
+    "max pool": "q = QuantizeLinear(b,s,z) p = MaxPool<kernel_shape=[1,1]>(q)",
+    "convolution": "q = QuantizeLinear(b,s,z) p = QLinearConv(q,s,z,w,s,zero,s,z)",
+    "uneven": "q = QuantizeLinear(b,s,z) p = QLinearConv<pads=[0,0,0,1]>(q,s,z,w,s,zero,s,z)",
+    "weight off 0": "q = QuantizeLinear(b,s,z) p = QLinearConv(q,s,z,w,s,z,s,z)",
+    "weight": "q = QuantizeLinear(b,s,z) d = DequantizeLinear(q,s,z) "
+    "v = DequantizeLinear(w,s,zero) c = Conv(d,v) p = QuantizeLinear(c,s,z)",
+    "not quantised alone": "q = QuantizeLinear(b,s,z) d = DequantizeLinear(q,s,z) "
+    "v = DequantizeLinear(w,s,zero) c = Conv(d,v) u = Relu(c) p = QuantizeLinear(c,s,z)",
+    "Sigmoid": "q = QuantizeLinear(b,s,z) d = DequantizeLinear(q,s,z) c = Sigmoid(d) "
+    "p = QuantizeLinear(c,s,z)",
+    "Relu": "q = QuantizeLinear(b,s,z) d = DequantizeLinear(q,s,z) c = Relu(d) "
+    "p = QuantizeLinear(c,s,z)",
+}
+RUN_ON_BYTES = ("max pool", "convolution", "weight", "Sigmoid")
+
+
+def beside_bytes(
+    operators: str, *, branch: str = "r = Relu(a)", other: str = "o = Neg(x)", front: str = "Abs(x)"
+) -> onnx.ModelProto:
+    """An If, of which the first branch runs, with operators on bytes behind it."""
+    return parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 17]> g (float[1,2,6,6] x) => (float[i,j,k,l] y) '
+        "<bool t = {1}, float s = {0.05}, int8 z = {3}, int8 zero = {0}, "
+        f"int8[2,2,1,1] w = {{1,2,3,4}}> {{ a = {front} "
+        f"b = If<then_branch = f () => (float[e,f,g,h] r) {{ {branch} }}, "
+        f"else_branch = n () => (float[e,f,g,h] o) {{ {other} }}>(t) "
+        f"{operators} y = DequantizeLinear(p,s,z) }}"
+    )
+
+
+@pytest.mark.parametrize("operators", BYTES)
+def test_opencv_loses_what_branches_read_beside_operators_on_bytes(operators: str) -> None:
+    """Live: `bufidx >= 0`."""
+    found = refused(beside_bytes(BYTES[operators]), "opencv")
+    assert ({*BESIDE_BYTES} <= found) is (operators in RUN_ON_BYTES)
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"),
+    [
+        ({"branch": "r = Relu(x)"}, False),
+        ({"branch": "r = Relu(x)", "other": "o = Neg(a)"}, False),
+        ({"branch": "r = Mul(x,a)", "front": "Constant<value_float = 2.0>()"}, False),
+        ({"branch": "r = Identity(a)"}, True),
+        ({"branch": "m = Neg(x) r = Relu(m)"}, False),
+        ({"branch": "r = If<then_branch = u () => (float[e,f,g,h] i) { i = Relu(a) }, "
+          "else_branch = v () => (float[e,f,g,h] i) { i = Neg(x) }>(t)"}, True),
+    ],
+)  # fmt: skip
+def test_the_branch_that_runs_reads_it(given: dict[str, str], *, wrong: bool) -> None:
+    model = beside_bytes(BYTES["max pool"], **given)
+    assert ({*BESIDE_BYTES} <= refused(model, "opencv")) is wrong
+    assert not {*BESIDE_BYTES} & refused(model, "onnxruntime")

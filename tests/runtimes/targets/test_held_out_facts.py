@@ -180,9 +180,10 @@ def quantised(
 ) -> onnx.ModelProto:
     """A convolution between floats, as QLinearConv or between Q and DQ; `zero` of the weight."""
     kernel, sizes = given.pop("kernel", 3), given.pop("sizes", [6, 7])
-    wide = weights(4, 4, kernel, kernel) * 20 + zero
+    wide = weights(4, 4 // given.get("group", 1), kernel, kernel) * 20 + zero
     arrays: dict[str, Any] = {name: np.float32(0.05) for name in ("xs", "ws", "ys")}
-    arrays |= {"xz": np.uint8(7), "wz": dtype(zero), "yz": np.uint8(9)}
+    read = given.pop("read", np.uint8(7))
+    arrays |= {"xz": read, "wz": dtype(zero), "yz": type(read)(9)}
     arrays["w"] = wide.clip(np.iinfo(dtype).min, np.iinfo(dtype).max).astype(dtype)
     nodes = [helper.make_node("QuantizeLinear", ["x", "xs", "xz"], ["q"])]
     if form == "QLinearConv":
@@ -257,6 +258,24 @@ def test_opencv_takes_8_cells_of_bytes_at_once_and_the_last_ones_alone(
     more: dict[str, Any] = {"kernel_shape": [kernel] * 2, "kernel": kernel, "sizes": sizes}
     found = answers(quantised(np.int8, 0, **given, **more), "opencv")["QLinearConv"]
     assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
+@pytest.mark.parametrize("form", ["QLinearConv", "Conv"])
+@pytest.mark.parametrize(
+    ("read", "kernel", "group", "wrong"),
+    [
+        *((np.uint8(0), 3, 4, False), (np.uint8(7), 3, 4, True), (np.uint8(7), 1, 4, False)),
+        *((np.int8(-128), 3, 4, False), (np.int8(0), 3, 4, True), (np.int8(5), 1, 4, False)),
+        *((np.uint8(0), 3, 1, False), (np.uint8(7), 3, 1, True), (np.uint8(0), 1, 1, True)),
+        *((np.int8(-128), 3, 1, False), (np.int8(0), 3, 1, True), (np.int8(-128), 1, 2, True)),
+    ],
+)
+def test_opencv_passes_over_padding_as_if_it_were_the_lowest_byte(
+    form: str, read: Any, kernel: int, group: int, *, wrong: bool
+) -> None:
+    more = {"kernel_shape": [kernel] * 2, "kernel": kernel, "pads": [kernel // 2] * 4}
+    model = quantised(np.int8, 0, form=form, read=read, group=group, **more)
+    assert answers(model, "opencv")[form] is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,25 @@ def test_max_pools_of_ceil_mode_and_unequal_pads(front: str, more: str, *, wrong
     assert fails(f"{front} y = MaxPool <kernel_shape = [3], {more}> ({read})") is wrong
 
 
+@pytest.mark.parametrize(
+    ("front", "batch", "wrong"),
+    [
+        ('f = Pad <mode = "edge"> (x, p)', 1, False),
+        ('g = Pad <mode = "reflect"> (x, p) f = Relu (g)', 1, False),
+        ('h = Relu (x) g = Pad <mode = "reflect"> (h, p) f = Add (g, o)', 1, False),
+        ('g = Pad <mode = "reflect"> (x, p) f = Relu (g)', 2, True),
+        ('g = Pad <mode = "edge"> (x, p) f = Conv <kernel_shape = [1]> (g, u)', 1, True),
+        ("g = Pad (x, p, z) f = Relu (g)", 1, True),
+    ],
+)
+def test_those_behind_a_pad_of_cells_compile_for_a_batch_of_1(
+    front: str, batch: int, *, wrong: bool
+) -> None:
+    """52 models live."""
+    pool = "y = MaxPool <kernel_shape = [2], strides = [2], ceil_mode = 1, pads = [1, 0]> (f)"
+    assert fails(f"{front} {pool}", batch=batch) is wrong
+
+
 @pytest.mark.parametrize("operator", ["MaxPool", "AveragePool"])
 @pytest.mark.parametrize(
     ("size", "pads", "wrong"), [(12, "0, 1", True), (9, "1, 1", True), (9, "0, 0", False)]
@@ -112,3 +131,20 @@ def test_planes_of_all_images_count_for_mirrored_lines() -> None:
     )
     assert not fails(nodes)
     assert fails(nodes, batch=2)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "wrong"),
+    [("3, 3", True), ("3, 1", False), ("1, 3", False), ("1, 1", False), ("2, 2", True)],
+)
+def test_transposed_behind_a_kernel_of_1_along_some_axis_is_right(
+    kernel: str, *, wrong: bool
+) -> None:
+    model = text_model(
+        "w = Constant <value = float[2, 2, 1, 2] {1, 2, 3, 4, 5, 6, 7, 8}> () "
+        f"f = MaxPool <kernel_shape = [{kernel}]> (x) y = ConvTranspose (f, w)",
+        inputs="float[1, 2, 9, 8] x",
+        outputs="float[a, b, c, d] y",
+        opset=17,
+    )
+    assert answers(model, "iree")["ConvTranspose"].fails is wrong
