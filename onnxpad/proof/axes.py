@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from onnxpad.proof import paces
 from onnxpad.proof.call import Budget, Call, Notes, Rule, Value
+from onnxpad.proof.functions import FLOATS
 
 Array = NDArray[Any]
 _MOVING = {
@@ -32,7 +33,7 @@ _FITTING |= {"InstanceNormalization", "LayerNormalization", "GroupNormalization"
 _WEIGHTS = {"Conv": (1, 0), "FusedConv": (1, 0), "ConvInteger": (1, 0), "DeformConv": (1, 0)}
 _WEIGHTS |= {"QLinearConv": (3, 0), "ConvTranspose": (1, 1), "ConvTransposeWithDynamicPads": (1, 1)}
 """Which operand is a weight, and on which of its axes the new channels are."""
-_STEPPING = {"Conv", "MaxPool", "AveragePool", "LpPool"}
+_STEPPING = {"Conv", "MaxPool", "AveragePool", "LpPool", "ConvTranspose"}
 """Whose axes have a cell for every step of a window."""
 _MIXING = {"MatMul", "Gemm", "MatMulInteger", "Col2Im"}
 _SHAPED = {"ConstantOfShape": 0, "Expand": 1}
@@ -68,8 +69,7 @@ def _bounds(call: Call) -> None:
     for value in call.inputs[0 if call.op == "ConstantOfShape" else 1 :]:
         if value is not None and value.sources:
             paces.as_bounds(call, value)
-            if call.op in _SHAPED:
-                paces.as_sizes(call, value)
+            paces.as_sizes(call, value)
             if call.op in _CHOOSING or (call.op == "Slice" and call.need(0).known):
                 _choosing(call, value)
 
@@ -158,12 +158,16 @@ def _weighted(call: Call, axes: list[int]) -> list[int]:
 def _slopes(call: Call, rank: int) -> tuple[paces.Slope, ...]:
     """How the axes of a result grow with the one open size that they follow; () if not known."""
     first = call.inputs[0] if call.inputs else None
+    if call.op in _BROADCAST | {"Concat"} and not call.domain:
+        return _common(call, rank)
     if first is None or len(first.slopes) != rank or call.domain:
         return ()
-    if call.op in _ALIKE:
+    if call.op in _ALIKE | _FITTING or call.op in FLOATS:
         return first.slopes
+    if call.op == "Slice":
+        return tuple(None if at in call.strides else one for at, one in enumerate(first.slopes))
     if call.op in _STEPPING:
-        steps = [call.strides.get(axis) for axis in range(rank)]
+        steps = [Fraction(1), *(call.strides.get(axis) for axis in range(1, rank))]
         return tuple(
             None if slope is None or step is None else slope / step
             for slope, step in zip(first.slopes, steps, strict=True)
@@ -172,6 +176,19 @@ def _slopes(call: Call, rank: int) -> tuple[paces.Slope, ...]:
         pads = call.optional(1)
         return first.slopes if pads is None or _is_level(pads) else ()
     return ()
+
+
+def _common(call: Call, rank: int) -> tuple[paces.Slope, ...]:
+    """Slopes that all operands have on an axis, but for those that have one cell there."""
+    found: list[paces.Slope] = []
+    for axis in range(-rank, 0):
+        values = [value for value in call.inputs if value is not None]
+        held = [paces.of_axis(value, axis) for value in values if len(value.shape) >= -axis]
+        slopes = {one.slope for one in held if one.number != 1} or {Fraction(0)}
+        found.append(slopes.pop() if len(slopes) == 1 else None)
+    if call.op == "Concat":
+        found[int(call.get("axis", 1))] = None
+    return tuple(found)
 
 
 def _is_level(value: Value) -> bool:

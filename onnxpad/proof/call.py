@@ -100,9 +100,9 @@ class Notes:
     Of every open size, by the bit that stands for it: `far` and `period` (lemma 2), `steps`, the
     product of strides alone, `stretch`, that of strides that make more cells of it, and `turns`,
     sizes near which a comparison turns over. `tied` are sets of open sizes that hang on each other,
-    `crossed` those that are compared, `irregular` is why lemma 2 does not hold, `readings` were
-    used, `rounded` says that a float was taken for the fraction that it rounds, `degree` and `bits`
-    are the largest of any tensor.
+    `crossed` those that are compared, `only` the fixed sizes that an open one must be, `irregular`
+    is why lemma 2 does not hold, `readings` were used, `rounded` says that a float was taken for
+    the fraction that it rounds, `degree` and `bits` are the largest of any tensor.
     """
 
     far: dict[int, int] = field(default_factory=dict)
@@ -112,6 +112,7 @@ class Notes:
     turns: dict[int, set[int]] = field(default_factory=dict)
     tied: set[int] = field(default_factory=set)
     crossed: set[int] = field(default_factory=set)
+    only: dict[int, set[int]] = field(default_factory=dict)
     irregular: str = ""
     readings: set[str] = field(default_factory=set)
     rounded: bool = False
@@ -181,6 +182,8 @@ class Notes:
             self.turns.setdefault(bit, set()).update(numbers)
         self.tied |= other.tied
         self.crossed |= other.crossed
+        for bit, numbers in other.only.items():
+            self.only.setdefault(bit, set()).update(numbers)
         self.irregular = self.irregular or other.irregular
         self.readings |= other.readings
         self.rounded |= other.rounded
@@ -272,7 +275,7 @@ class Call:
     notes: Notes
     budget: Budget
     outputs: int = 1
-    strides: dict[int, int] = field(default_factory=dict)
+    strides: dict[int, Fraction] = field(default_factory=dict)
 
     def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - of any type
         """An attribute."""
@@ -324,7 +327,7 @@ class Call:
 
     def window(self, axis: int, reach: int, stride: int = 1) -> None:
         """Note windows over an axis of the first operand (see Notes.window)."""
-        self.strides[axis] = stride
+        self.strides[axis] = Fraction(stride)
         self.notes.window(self.need(0).axes[axis], reach, stride)
 
     def breaks(self, reason: str, *axes: int) -> None:

@@ -256,6 +256,8 @@ class Equalities:
         for pair in zip(one.inputs, other.inputs, strict=True):
             if not (all(pair) or pair == ("", "")):
                 return False
+            if all(pair) and None in (first.classes.get(pair[0]), second.classes.get(pair[1])):
+                return False
             if all(pair) and first.classes.get(pair[0]) != second.classes.get(pair[1]):
                 result = self.settle(pair, depth=depth + 1)
                 if not isinstance(result, list):

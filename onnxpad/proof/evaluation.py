@@ -208,6 +208,9 @@ class Evaluation:
         body, carried = node.bodies["body"], rows[: len(rows) - count]
         rows = rows[len(rows) - count :]
         length = rows[0].shape[0]
+        followed = {row.axes[0] for row in rows}
+        if len(followed) > 1 or (carried and any(followed)):
+            self.notes.breaks("Scan runs over an axis of an open size")
         if any(row.shape[0] != length for row in rows):
             raise NoResult("Scan over axes of different sizes")
         scans: list[list[Value]] = [[] for _ in body.outputs[len(carried) :]]
@@ -225,7 +228,7 @@ class Evaluation:
         if not values:
             raise Undecided("a body that never runs")
         if any(value.shape != values[0].shape for value in values):
-            raise NoResult("the trips of a Loop make different shapes")
+            raise Undecided("the trips of a Loop make different shapes")
         cells = [self.d.embed(one.cells) if one.known else one.cells for one in values]
         degree, bits = max(one.degree for one in values), max(one.bits for one in values)
         follows, notes = (followed, *values[0].axes), Notes()

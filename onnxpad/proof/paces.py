@@ -76,11 +76,12 @@ def listed(value: Value) -> list[Pace]:
         if mask:
             found.append(_unpacked(mask, pace))
         else:
-            found.append(_fixed(number))
+            found.append(fixed(number))
     return found
 
 
-def _fixed(number: float) -> Pace:
+def fixed(number: float) -> Pace:
+    """A number that hangs on no size."""
     if not math.isfinite(number):
         raise Undecided("an infinity meets a size")
     return Pace(0, 0, math.ceil(abs(number)), Fraction(0), Fraction(number))
@@ -114,7 +115,7 @@ def _together(call: Call, row: Sequence[Pace]) -> Sequence[Pace]:
     for one in row:
         sizes |= one.sizes
     call.notes.tie(sizes)
-    if sizes & (sizes - 1) or sizes == _SHARED:
+    if _are_several(sizes):
         return [one if one.number is not None else one._replace(slope=None) for one in row]
     return row
 
@@ -134,22 +135,65 @@ def as_bounds(call: Call, value: Value) -> None:
 
 
 def as_sizes(call: Call, value: Value) -> None:
-    """Note numbers that are the sizes of what an operator makes."""
+    """Note numbers that sizes of what an operator makes are sums of."""
     for one in listed(value):
         for bit in bits(one.sizes):
-            call.notes.steps[bit] = call.notes.steps.get(bit, 1) * max(1, one.steps)
+            call.notes.steps[bit] = math.lcm(call.notes.steps.get(bit, 1), max(1, one.steps))
 
 
 def of_axis(value: Value, axis: int) -> Pace:
     """How a size grows with the open sizes that it follows: one cell for every so many."""
     mask = value.axes[axis]
     if not mask:
-        return _fixed(value.shape[axis])
+        return fixed(value.shape[axis])
     steps = math.lcm(*(value.steps.get(bit, 1) for bit in bits(mask)))
     far = max(value.far.get(bit, 0) for bit in bits(mask))
     stretch = max(value.stretch.get(bit, 1) for bit in bits(mask))
     slope = value.slopes[axis] if value.slopes else None
     return Pace(mask, steps, stretch * (-(-far // steps) + 1), slope)
+
+
+def broadcast(call: Call, values: Sequence[Value]) -> None:
+    """Note that the axes of tensors, counted from the last one, fit each other or are 1."""
+    for axis in range(1, max((len(value.shape) for value in values), default=0) + 1):
+        found = [sized(value, -axis) for value in values if len(value.shape) >= axis]
+        fit(call, [one for one in found if one[0].number != 1])
+
+
+def sized(value: Value, axis: int) -> tuple[Pace, int]:
+    """How an axis grows, and its size."""
+    return of_axis(value, axis), value.shape[axis]
+
+
+def fit(call: Call, axes: Sequence[tuple[Pace, int]]) -> None:
+    """Note that axes must be of one size, or of size 1.
+
+    Sizes that grow alike differ by what hangs on a remainder alone: if they are equal at one size
+    of the input, they are at all that leave the same. Others are equal up to some size at most.
+    """
+    paces = [pace for pace, _ in axes]
+    hanging = 0
+    for pace in paces:
+        hanging |= pace.sizes
+    if not hanging or len(axes) < 2:
+        return
+    fixed = {size for pace, size in axes if pace.number is not None}
+    if _are_several(hanging):
+        call.notes.breaks("axes of several open sizes fit each other")
+    elif len(fixed) == 1 and all(one.number is not None or _is_itself(one) for one in paces):
+        call.notes.only.setdefault(hanging, set()).update(fixed)
+    elif _one_slope(paces) is None or len({size for _, size in axes}) > 1:
+        _turns(call, paces)
+
+
+def _is_itself(pace: Pace) -> bool:
+    """Whether an axis is an open size, and not only grows as one."""
+    return pace.sizes != 0 and pace.steps == pace.rest == pace.slope == 1
+
+
+def _are_several(sizes: int) -> bool:
+    """Whether a mask stands for more open sizes than one."""
+    return bool(sizes & (sizes - 1)) or sizes == _SHARED
 
 
 def clamped(call: Call, bound: Pace, size: Pace) -> None:

@@ -57,6 +57,10 @@ class Fact:
             yield first
             first += self.period
 
+    def allows(self, size: int) -> bool:
+        """Whether it agrees with a size."""
+        return next(self.sizes_from(size)) == size
+
 
 Facts = Mapping[str, Fact]
 
@@ -163,6 +167,8 @@ def _crossed(region: Region, facts: Facts, notes: Notes) -> str:
     for at, name in enumerate(region.variables):
         if any(mask & bit_of(at) for mask in notes.crossed) and facts[name] != Fact():
             return f"{name} is compared with another size"
+        if len(notes.only.get(bit_of(at), ())) > 1:
+            return f"{name} fits several fixed sizes"
     return ""
 
 
@@ -181,7 +187,8 @@ def _asked(
         usual = list(islice(takewhile(limit.__ge__, facts[name].sizes()), most + 1))
         turning = _turning(facts[name], shop.notes.turns.get(bit_of(at), set()))
         both = [*turning, *usual] if len(usual) <= most else [*usual, *turning]
-        columns[name] = list(dict.fromkeys(both)) or [next(facts[name].sizes())]
+        only = [one for one in shop.notes.only.get(bit_of(at), ()) if facts[name].allows(one)]
+        columns[name] = list(dict.fromkeys([*only, *both])) or [next(facts[name].sizes())]
         if len(usual) > most:
             complaint = f"lemma 2 asks for more than {most} sizes of {name}"
     found = []
@@ -201,7 +208,7 @@ def _turning(fact: Fact, numbers: set[int]) -> list[int]:
     They are the likeliest to tell two sides apart.
     """
     near = {number - less for number in sorted(numbers)[:_ROUNDS] for less in (2, 1, 0)}
-    return sorted(one for one in near if next(fact.sizes_from(one)) == one)
+    return sorted(one for one in near if fact.allows(one))
 
 
 def _stand_in(size: int, limit: int, period: int) -> int:

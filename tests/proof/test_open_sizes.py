@@ -167,6 +167,27 @@ CASES: dict[str, Case] = {
         "float[1,1,H,W] x",
         H="%4=0",
     ),
+    "a table by number": case(
+        f"{SIZE} p = Gather(T, n) z = Mul(p, WRONG) {PICKED.format('z')}", "c1", "c0"
+    ),
+    "a number from a list that is long enough": case(
+        f"{LIST.replace('c100', 'c9')} f = Gather(l, c40) z = Mul(f, WRONG) {PICKED.format('z')}",
+        "c1",
+        "c0",
+    ),
+    "so many rows": case(
+        f"{SIZE} u = Concat<axis = 0>(n, m1) t = Reshape(z, u) y = Slice(t, c0, WRONG, c0)",
+        "c31",
+        "c40",
+        "float[1,1,H] x, float[100] z",
+    ),
+    "a size that jumps where sizes are larger": case(
+        f"""{SIZE} G = Greater(n, c128) e = Where(G, c1, c0)
+        q = Concat<axis = 0>(c0, c0, c0, c0, c0, e) a = Pad(x, q) r = Relu(a)
+        y = Conv<strides = [2], WRONG>(r, w3)""",
+        *BOTH,
+        H="%2=0",
+    ),
 }
 
 
@@ -178,6 +199,117 @@ def test_what_differs_at_large_sizes_alone_is_not_proved(name: str) -> None:
     for before, after in (models, models[::-1]):
         proof = prove(before, after, dims=dims, limits=Limits(seconds=1))
         assert proof.verdict != "proved"
+
+
+SHIFTED = """{} e = Where(W, WRONG, c0) m = Neg(e) q = Concat<axis = 0>(c0, c0, e, c0, c0, m)
+f = Pad(x, q)
+"""
+COUNTED = """k = Squeeze(x, c0) l = Squeeze(k, c0) z, o = Scan<num_scan_inputs = 1, body = b
+(int64[1] c, float r) => (int64[1] d, float t) { one = Constant<value_ints = [1]>()
+far = Constant<value_ints = [8]>() d = Add(c, one) g = Greater(d, far) i = Squeeze(g)
+u = OP(r, r) t = Where(i, u, r) }>(c0, l) v = Unsqueeze(o, c0) y = Unsqueeze(v, c0)"""
+BOTH_ROWS = """h = Squeeze(f, c0) l = Squeeze(h, c0) i = Squeeze(z, c0) j = Squeeze(i, c0)
+o = Scan<num_scan_inputs = 2, body = b (float r, float p) => (float t) { t = Add(r, p) }>(l, j)
+v = Unsqueeze(o, c0) y = Unsqueeze(v, c0)"""
+SLOW = "Less(g, c0) e = Where(W, WRONG, c0)" + PICKED.format("e")
+FITTING: dict[str, Case] = {
+    "a list that a fixed one is added to": case(
+        f"{LIST.replace('c100', 'c20')} t = Shape(l) u = Mul(n, c2) g = Sub(t, u) W = {SLOW}",
+        "c1",
+        "c0",
+    ),
+    "an axis that a fixed one is added to": case(
+        f"""{SIZE} a = Concat<axis = 2>(x, z) t = Shape(a) k = Slice(t, c2, c3) u = Mul(n, c2)
+        g = Sub(k, u) W = {SLOW}""",
+        "c1",
+        "c0",
+        "float[1,1,H] x, float[1,1,9] z",
+    ),
+    "few sizes that are spread out, and fit": (
+        """a = MaxPool<kernel_shape = [4], strides = [4]>(x)
+        b = MaxPool<kernel_shape = [2], pads = [0, 1]>(a) y = Add(b, F)""",
+        "a = MaxPool<kernel_shape = [4], strides = [4]>(x) y = Add(a, F)",
+        "float[1,1,H] x",
+        {},
+    ),
+    "rows that count": (
+        COUNTED.replace("OP", "Mul"),
+        COUNTED.replace("OP", "Add"),
+        "float[1,1,H] x",
+        {},
+    ),
+    "rows of two sizes": case(
+        SHIFTED.format(f"{SIZE} k = Add(c8, c8) a = Mod(n, k) W = Equal(a, c0)") + BOTH_ROWS,
+        "c1",
+        "c0",
+        "float[1,1,H] x, float[1,1,W] z",
+        H="%4=0",
+        W="%8=0",
+    ),
+    "two sizes that are the same": case(
+        SHIFTED.format(
+            f"""{SIZE} r = Shape(z) k = Slice(r, c2, c3) i = Mod(n, c3) j = Mod(k, c5)
+            I = Equal(i, c1) J = Equal(j, c3) W = And(I, J)"""
+        )
+        + "y = Concat<axis = 1>(f, z)",
+        "c1",
+        "c0",
+        "float[1,1,H] x, float[1,1,W] z",
+        H="%4=0",
+        W="%4=0",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FITTING)
+def test_what_differs_at_sizes_that_fit_is_not_proved(name: str) -> None:
+    first, second, inputs, dims = FITTING[name]
+    more = "float[1,1,6] F = {1, 2, 3, 4, 5, 6}"
+    models = [model(body, inputs, more) for body in (first, second)]
+    for before, after in (models, models[::-1]):
+        proof = prove(before, after, dims=dims, limits=Limits(seconds=30))
+        assert proof.verdict != "proved"
+
+
+def test_two_sizes_of_one_name_are_not_taken_for_one() -> None:
+    body = """s = Shape(x) b = Slice(s, c0, c1) n = Slice(s, c2, c3) W = Equal(b, n)
+    e = Where(W, c0, WRONG) q = Concat<axis = 0>(c0, c0, c0, c0, c0, e) y = Pad(x, q)"""
+    models = [model(body.replace("WRONG", one), "float[B,1,H] x") for one in ("c1", "c0")]
+    for one in models:
+        sizes = one.graph.input[0].type.tensor_type.shape.dim
+        sizes[0].Clear()
+        sizes[2].dim_param = "x[0]"
+    assert prove(*models, limits=Limits(seconds=30)).verdict != "proved"
+
+
+MEASURED = "t = Shape(a) k = Slice(t, c2, c3)\n"
+GROWING = {
+    "an axis that grows by pads": f"""{SIZE} h = Div(n, c8)
+        p = Concat<axis = 0>(c0, c0, c0, c0, c0, h) a = Pad(x, p) {MEASURED}
+        g = Sub(k, n) W = Greater(g, c3)""",
+    "less a negative size": f"{SIZE} m = Neg(n) g = Sub(n, m) W = Greater(g, c40)",
+    "a sum": f"{SIZE} g = Add(n, c1) W = Greater(g, c31)",
+    "the smaller one": f"{SIZE} i = Min(n, c9) g = Sub(i, n) W = Less(g, m9)",
+    "the larger one": f"{SIZE} i = Max(n, c9) g = Add(i, c1) W = Greater(g, c40)",
+    "a multiple": f"{SIZE} u = Mul(n, c2) g = Sub(u, n) W = Greater(g, c20)",
+    "a part": f"{SIZE} h = Div(n, c2) g = Sub(n, h) W = Greater(g, c9)",
+    "twice negative": f"{SIZE} m = Neg(n) g = Sub(m, n) h = Neg(g) W = Greater(h, c40)",
+    "without a sign": f"{SIZE} m = Neg(n) i = Abs(m) g = Add(i, n) W = Greater(g, c40)",
+    "an axis behind a stride": f"""{SIZE} a = MaxPool<kernel_shape = [2], strides = [2]>(x)
+        {MEASURED} g = Sub(n, k) W = Greater(g, c9)""",
+    "an axis that is stretched": f"""{SIZE} a = ConvTranspose<strides = [2]>(x, w2) {MEASURED}
+        g = Sub(k, n) W = Greater(g, c20)""",
+    "sizes of two axes": """s = Shape(x) n = Slice(s, c2, c3) r = Shape(z) k = Slice(r, c2, c3)
+        g = Sub(n, k) W = Greater(g, c9)""",
+}
+
+
+@pytest.mark.parametrize("name", GROWING)
+def test_what_grows_is_not_taken_for_level(name: str) -> None:
+    body = f"{GROWING[name]} e = Where(W, WRONG, c0) {PICKED.format('e')}"
+    inputs = "float[1,1,H] x" + ", float[1,1,W] z" * ("two axes" in name)
+    before, after = (model(body.replace("WRONG", one), inputs) for one in ("c1", "c0"))
+    assert prove(before, after, limits=Limits(seconds=30)).verdict != "proved"
 
 
 @pytest.mark.parametrize("called", ["r[2]", "x[1]"])

@@ -522,6 +522,11 @@ def test_a_proof_is_a_line_of_text() -> None:
     assert str(Proof("undecided", "why")) == "undecided: why"
 
 
+def test_tensors_that_nobody_makes_are_not_the_same() -> None:
+    one, other = (pool(f"a = Slice(x, {name}, {name}) y = Relu(a)") for name in ("p", "q"))
+    assert prove(one, other).verdict == "undecided"
+
+
 def test_all_bodies_of_an_if_are_compared() -> None:
     body = (
         "g (bool c, float[1,1,6] x) => (float[a,b,d] y) {{ y = If(c)<"

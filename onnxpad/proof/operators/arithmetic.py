@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.proof import paces
 from onnxpad.proof.call import Call, Value, lowest, rule
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.floats import COMPARISONS
@@ -55,6 +56,7 @@ NUMBERS: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def _broadcast(call: Call, arrays: list[Array]) -> None:
+    paces.broadcast(call, [value for value in call.inputs if value is not None])
     try:
         made = np.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError:
@@ -305,6 +307,8 @@ def batch_normalization(call: Call) -> list[Value]:
 @rule("MatMul", "MatMulInteger", "Gemm")
 def matmul(call: Call) -> list[Value]:
     """Sums of products; Gemm scales and adds."""
+    if any(any(value.axes) for value in call.inputs if value is not None):
+        call.notes.breaks(f"{call.op} sums over an axis")
     if call.op == "MatMulInteger":
         if any(point is not None and point.cells.size > 1 for point in map(call.optional, (2, 3))):
             raise Undecided("MatMulInteger with several zero points")
@@ -315,7 +319,6 @@ def matmul(call: Call) -> list[Value]:
     b = b.T if call.get("transB", 0) else b
     if min(a.ndim, b.ndim) < 2 or a.shape[-1] != b.shape[-2]:
         raise NoResult(f"{call.op} of shapes {a.shape} and {b.shape}")
-    call.breaks(f"{call.op} sums over an axis")
     left, right = a[..., :, None, :], np.swapaxes(b, -1, -2)[..., None, :, :]
     try:
         y = call.multiply(left, right)
@@ -401,6 +404,9 @@ def _along(call: Call, values: Array, x: Array, axis: int) -> Array:
     if values.size == 1:
         return values.reshape([1] * x.ndim)
     axis = normal(axis, x.ndim)
+    for value in call.inputs[1:]:
+        if value is not None and len(value.shape) == 1:
+            paces.fit(call, [paces.sized(call.need(0), axis), paces.sized(value, 0)])
     if values.ndim == 1 and values.size != x.shape[axis]:
         raise NoResult(f"{call.op}: {values.size} scales for {x.shape[axis]} cells of axis {axis}")
     if values.shape != (x.shape[axis],):

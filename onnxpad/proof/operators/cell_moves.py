@@ -141,13 +141,13 @@ def concat(call: Call) -> list[Value]:
     rank = arrays[0].ndim
     axis = normal(int(call.get("axis", 1)), rank)
     shapes = [(array.shape[:axis], array.shape[axis + 1 :], array.ndim) for array in arrays]
+    values = [call.need(at) for at in range(len(arrays)) if arrays[at].ndim == rank]
+    for other in set(range(rank)) - {axis}:
+        paces.fit(call, [paces.sized(value, other) for value in values])
     if any(shape != shapes[0] for shape in shapes):
         raise NoResult(f"Concat of shapes {[array.shape for array in arrays]}")
-    if not known:
-        fixed = [value for value in call.inputs if value and value.known and not value.sized]
-        call.notes.window(
-            _followed(call, axis), sum(value.shape[axis] for value in fixed if not value.axes[axis])
-        )
+    fixed = sum(value.shape[axis] for value in values if not value.axes[axis])
+    call.notes.window(_followed(call, axis), fixed)
     call.spend(sum(array.size for array in arrays))
     made = np.concatenate(arrays, axis=axis)
     return [Value(made, call.need(0).dtype, known=known)]
@@ -267,6 +267,11 @@ def size_(call: Call) -> list[Value]:
 def expand(call: Call) -> list[Value]:
     """Broadcast to a shape."""
     x, wanted = call.need(0).cells, call.ints(1) or []
+    ends = range(1, min(x.ndim, len(wanted)) + 1)
+    numbers = paces.listed(call.need(1))
+    for at in ends:
+        found = [(numbers[-at], wanted[-at]), paces.sized(call.need(0), -at)]
+        paces.fit(call, [one for one in found if one[0].number != 1])
     try:
         made = np.broadcast_shapes(x.shape, tuple(wanted))
     except ValueError:
@@ -330,6 +335,7 @@ def where(call: Call) -> list[Value]:
     if not condition.known:
         raise Undecided("Where by a condition that is not known")
     (a, b), known = together(call, range(1, 3))
+    paces.broadcast(call, [call.need(at) for at in range(3)])
     if condition.sources and not known:
         call.notes.breaks("Where chooses data by sizes")
     made = np.where(condition.cells, a, b)

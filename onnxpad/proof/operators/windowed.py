@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.proof import paces
 from onnxpad.proof.call import Call, Value, lowest, rule
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.windows import Axis, gather, same_pads, transposed_table
@@ -97,9 +98,26 @@ def channels_back(call: Call, y: Array) -> Array:
     return np.moveaxis(y, 1, -1) if channels_last(call) else y
 
 
+def _fitting(call: Call, weight: int, channel: int) -> None:
+    """Note what the channels of data, weight and bias ask of open sizes."""
+    x, w = call.need(0), call.need(weight)
+    if len(x.shape) < 2 or len(w.shape) < 2:
+        return
+    group = int(call.get("group", 1))
+    biases = [one for one in call.inputs[2:] if one is not None and one is not w]
+    if (any(w.axes) and (group > 1 or biases)) or any(any(one.axes) for one in biases):
+        call.notes.breaks(f"{call.op} has a bias or groups of an open size")
+    pace, size = paces.sized(w, channel)
+    if pace.number is not None:
+        size *= group if channel == 1 else 1
+        pace = paces.fixed(size)
+    paces.fit(call, [paces.sized(x, -1 if channels_last(call) else 1), (pace, size)])
+
+
 def convolved(call: Call, x: Array, w: Array) -> Array:
     """Cross-correlation of x [N, C, *H] with w [M, C/group, *k]; padding is 0."""
     group, kernel = int(call.get("group", 1)), w.shape[2:]
+    _fitting(call, 3 if call.op == "QLinearConv" else 1, 1)
     written = call.get("kernel_shape", kernel)
     if x.ndim != w.ndim or tuple(written) != kernel or x.ndim < 3:
         raise NoResult(f"{call.op}: x {x.shape}, weight {w.shape}, kernel_shape {list(written)}")
@@ -200,6 +218,7 @@ def _scalar(call: Call, index: int, rank: int) -> Array:
 
 def _deconvolved(call: Call, pads: list[int] | None = None) -> Array:
     x, w = call.cells(0), call.cells(1)
+    _fitting(call, 1, 0)
     group, kernel, rank = int(call.get("group", 1)), w.shape[2:], w.ndim - 2
     written = call.get("kernel_shape", kernel)
     if x.ndim != w.ndim or tuple(written) != kernel or rank < 1:
@@ -243,6 +262,7 @@ def _transposed_tables(
             raise NoResult(f"{call.op} leaves {out} cells")
         call.window(2 + at, span + abs(begin) + pads[rank + at] + extras[at] + s)
         call.notes.stretched(call.need(0).axes[2 + at], s)
+        call.strides[2 + at] = Fraction(1, s)
         call.spend(out * k)
         tables.append(transposed_table(size, k, s, d, begin, out))
     return tables
