@@ -6,7 +6,7 @@ from tests.proof.law import judge_rewrites
 from tests.proof.mutants import judge
 
 
-@pytest.mark.parametrize("number", range(2, 54, 9))
+@pytest.mark.parametrize("number", [2, 11, 20, 29, pytest.param(38, marks=pytest.mark.sweep), 47])
 def test_every_rewrite_is_proved_or_listed(number: int) -> None:
     tally = judge_rewrites(number, seed=11)
     assert not tally.wrong, "\n".join(tally.wrong)
