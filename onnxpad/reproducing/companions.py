@@ -215,7 +215,7 @@ _PIECES: dict[str, _Entry] = {
         {**_STARTS, "scale": np.array(1, np.float32), "zero": np.array(3, np.int8)},
         _FLOATS,
     ),
-    "Add or Sub of a constant behind an Add of another": (
+    "Add or Sub of a constant behind an Add or Sub of another": (
         [Piece("Add", ["x", "two"], ["z"]), Piece("Add", ["z", "two"], ["y"])],
         _TWO,
         _FLOATS,

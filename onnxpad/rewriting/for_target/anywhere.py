@@ -236,15 +236,27 @@ def _arithmetic(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
         yield CONSTANTS_ALONE[0]
     if node.op_type == "Add" and _adds_behind_relu(context, node):
         yield RECTIFIED_SUMS[0]
-    makers = [context.scope.producers.get(name) for name in _beside_constant(context, node)]
-    if node.op_type in ("Add", "Sub") and any(
-        maker is not None
-        and maker.op_type == "Add"
-        and _beside_constant(context, maker)
-        and len(context.readers(maker.outputs[0])) == 1
-        for maker in makers
-    ):
+    if _is_second_sum(context, node):
         yield SUMS[0]
+
+
+def _is_second_sum(context: Context, node: Node) -> bool:
+    """Whether it adds a constant to a sum with another, or takes the sum from it.
+
+    By 96 models through onnx2tf: behind a Sub of a constant neither a Sub nor a scalar is lost.
+    """
+    names = _beside_constant(context, node)
+    maker = context.scope.producers.get(names[0]) if len(names) == 1 else None
+    if node.op_type not in ("Add", "Sub") or maker is None or not _beside_constant(context, maker):
+        return False
+    if len(context.readers(maker.outputs[0])) > 1:
+        return False
+    if maker.op_type == "Sub":
+        constant = next(name for name in node.inputs if name != names[0])
+        kept = node.op_type == "Sub" and node.inputs[0] == names[0]
+        scalar = context.type_of(constant).dims == ()
+        return not (kept or scalar or is_stored(context, maker.inputs[0]))
+    return maker.op_type == "Add"
 
 
 def _beside_constant(context: Context, node: Node) -> list[str]:

@@ -71,8 +71,8 @@ CHANNELWISE = ("constant for each channel that fits another axis as well",)
 CONSTANTS_ALONE = ("constant of several numbers in a model without convolutions and pools",)
 """Of an Add, Sub, Mul or Div of tensors of 3 or 4 axes."""
 SLICED_BYTES = ("Slice of int8 or uint8",)
-SUMS = ("Add or Sub of a constant behind an Add of another",)
-"""Where nothing else reads the first sum."""
+SUMS = ("Add or Sub of a constant behind an Add or Sub of another",)
+"""Where nothing else reads the first; behind a Sub only an Add of no scalar, or a Sub from one."""
 RECTIFIED_SUMS = ("Add of a constant for each channel behind the Relu of a 2-D convolution",)
 """Or behind Clip to 0 and 6; the constant is the second input."""
 JOINED_SUMS = ("Concat of a sum behind a convolution or a pool",)

@@ -128,7 +128,7 @@ TARGET = Target(
         ),
         miscomputes(
             SUMS,
-            by=_seen("Add of a constant, behind it Add or Sub of another"),
+            by=_seen("Add or Sub of a constant, behind it Add or Sub of another"),
             says="onnx2tf loses the second constant",
         ),
         miscomputes(

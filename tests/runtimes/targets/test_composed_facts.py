@@ -406,6 +406,9 @@ def test_who_normalises_which_instances(
             ("q = Add(p, a) r = Relu(q) y = Add(r, b)", False),
         ),
         ("q = Add(p, a) r = Add(q, b) y = Add(q, r)", False),
+        *(("q = Sub(p, b) y = Add(q, a)", True), ("q = Sub(p, b) y = Sub(a, q)", True)),
+        *(("q = Sub(p, b) y = Sub(q, a)", False), ("q = Sub(b, p) y = Add(q, a)", False)),
+        *(("q = Mul(p, b) y = Add(q, a)", False), ("q = Sub(p, a) y = Add(a, q)", True)),
     ],
 )
 def test_tflite_loses_the_second_of_two_constants(nodes: str, *, wrong: bool) -> None:
