@@ -87,7 +87,12 @@ _FAR = 8
 _WORD = 4
 """Bytes in a word."""
 _BLOCKED = ("Conv", "ConvTranspose", "MaxPool", "AveragePool")
-_KEEPS_LAYOUT = (*_BENT, *_RECTIFIERS, "Abs", "Identity", "LeakyRelu", "Neg", "Pad", "Slice")
+_KEEPS_LAYOUT = (
+    *(*_BENT, *_RECTIFIERS, "Abs", "BatchNormalization", "Ceil", "Celu", "Cos", "Erf", "Exp"),
+    *("Floor", "Identity", "LeakyRelu", "Log", "Neg", "PRelu", "Pad", "Reciprocal", "Round"),
+    *("Selu", "Sign", "Sin", "Slice", "Softplus", "Softsign", "Sqrt", "Tan", "ThresholdedRelu"),
+)
+_JOINS_LAYOUT = ("Add", "Concat", "Div", "Max", "Mean", "Min", "Mul", "Pow", "Sub", "Sum")
 _WANTS_LAYOUT = (
     *("Add", "Concat", "Div", "Flatten", "Max", "Min", "Mul", "Pow", "Reshape", "Squeeze", "Sub"),
     *("Transpose", "Unsqueeze"),
@@ -186,27 +191,30 @@ def _wants_layout(context: Context, node: Node) -> bool:
     )
 
 
-def _is_blocked(context: Context, name: str) -> bool:
+def _is_blocked(context: Context, name: str, left: int = _FAR, *, behind: bool = False) -> bool:
     """Whether an If gives a tensor that OpenCV keeps as its convolutions and pools make it.
 
-    By 96 and 44 models in OpenCV 5: it knows of them by their layer, which an If is not.
+    By 230 models in OpenCV 5: it knows of them by their layer, which an If is not. Sums and the
+    like of such tensors alone are such a one.
     """
-    waiting, behind = [(context, name)], False
-    for _ in range(_FAR):
-        if not waiting:
-            return False
-        context, name = waiting.pop()
-        maker = context.scope.producers.get(name)
-        if maker is None and context.outer is not None and not context.scope.is_function:
-            waiting.append((context.outer, name))
-        elif maker is not None and maker.op_type in BRANCH:
-            behind = True
-            waiting += branches_giving(context, maker, name)
-        elif maker is not None and maker.inputs and maker.op_type in _KEEPS_LAYOUT:
-            waiting.append((context, maker.inputs[0]))
-        elif maker is not None and maker.op_type in _BLOCKED and behind:
-            return True
-    return False
+    if not left:
+        return False
+    maker = context.scope.producers.get(name)
+    if maker is None:
+        outer = None if context.scope.is_function else context.outer
+        return outer is not None and _is_blocked(outer, name, left - 1, behind=behind)
+    if maker.op_type in BRANCH:
+        given = branches_giving(context, maker, name)
+        return any(_is_blocked(inside, one, left - 1, behind=True) for inside, one in given)
+    if maker.op_type in _BLOCKED:
+        return behind
+    joins = behind and maker.op_type in _JOINS_LAYOUT
+    if not joins and (
+        maker.op_type not in _KEEPS_LAYOUT or (behind and maker.op_type == "Identity")
+    ):
+        return False
+    read = maker.inputs if joins else maker.inputs[:1]
+    return all(_is_blocked(context, one, left - 1, behind=behind) for one in read)
 
 
 def _is_listed_bool(context: Context, name: str) -> bool:
