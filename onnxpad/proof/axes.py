@@ -159,7 +159,7 @@ def _slopes(call: Call, rank: int) -> tuple[paces.Slope, ...]:
     """How the axes of a result grow with the one open size that they follow; () if not known."""
     first = call.inputs[0] if call.inputs else None
     if call.op in _BROADCAST | {"Concat"} and not call.domain:
-        return _common(call, rank)
+        return _slopes_of_all(call, rank)
     if first is None or len(first.slopes) != rank or call.domain:
         return ()
     if call.op in _ALIKE | _FITTING or call.op in FLOATS:
@@ -178,7 +178,7 @@ def _slopes(call: Call, rank: int) -> tuple[paces.Slope, ...]:
     return ()
 
 
-def _common(call: Call, rank: int) -> tuple[paces.Slope, ...]:
+def _slopes_of_all(call: Call, rank: int) -> tuple[paces.Slope, ...]:
     """Slopes that all operands have on an axis, but for those that have one cell there."""
     found: list[paces.Slope] = []
     for axis in range(-rank, 0):

@@ -92,6 +92,20 @@ _DEPTHWISE = Condition(
 )
 
 
+def _has_nine_taps(chain: Chain) -> bool:
+    kernel = [axis.kernel for axis in chain.axes]
+    plain = all(axis.dilation == 1 for axis in chain.axes)
+    return len(kernel) <= 2 and prod(kernel) == 9 and max(kernel) == 9 and plain
+
+
+_NINE_IN_A_ROW = Condition(
+    "its kernel is 9 along one axis and 1 along the other, without dilations",
+    _has_nine_taps,
+    "its kernel is not 9 along one axis alone",
+    "write it with a kernel of 10 or 11, the rest of it zeros",
+)
+
+
 def _pads_with_lowest_byte(around: Surroundings, node: Neighbour, op: Operator) -> bool:
     """Whether what it reads as bytes is padded with the lowest one of their type."""
     reads = node if op.quantised else next(around.makers(node.inputs[0]), None)
@@ -254,6 +268,14 @@ TARGET = Target(
             t.TWO_TYPES,
             by=_seen("data and weight of two element types"),
             unshown=t.ONE_TYPE_ALONE,
+        ),
+        miscomputes(
+            "Conv",
+            _NINE_IN_A_ROW,
+            ~_DEPTHWISE,
+            by=_seen("convolutions of 9 taps that are not 3x3: numbers up to 3e38, 70 models"),
+            says="OpenCV's new engine reads beyond the weights where 9 taps stand in a row",
+            unshown="small models have smaller kernels",
         ),
         refuses(BLOCKED_NORMS, by=_seen("InstanceNormalization behind windows of 1 to 3 axes")),
         refuses(
