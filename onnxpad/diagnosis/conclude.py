@@ -32,6 +32,7 @@ _PART, _MORE = 10, 0.2
 _NAMED = 8
 _OTHER_CAUSES = ("a weight", "an attribute such as strides", "how the inputs were prepared")
 _UNTRIED = "padding that was not tried"
+_PLACES = "every other split of the padded cells of a node between begin and end"
 Array = NDArray[Any]
 
 
@@ -198,9 +199,9 @@ def _between(fitting: Fitting, name: str, before: str) -> tuple[str, ...]:
 def cause_of(fitting: Fitting, fit: Fit, difference: RemainingDifference | None) -> Cause:
     """The cause, as far as it is known.
 
-    `not padding` only where every known way to pad every padded node was tried, and every way
-    that a Pad in front can have, the sizes are right, and cells inside differ: what differs at
-    borders only is what padding does.
+    `not padding` only where every known way to pad every padded node was tried, every way that a
+    Pad in front can have, and every place of the padded cells, the sizes are right, and cells
+    inside differ: what differs at borders only is what padding does.
     """
     if fit.undecided:
         return Cause.UNKNOWN
@@ -337,11 +338,11 @@ def _unsearched(fitting: Fitting) -> str:
 
 
 def _left_out(fitting: Fitting) -> dict[str, list[str]]:
-    """What other Pads could have and was not tried, with the nodes behind these."""
+    """What other Pads and pads there are that were not tried, with their nodes."""
     found: dict[str, list[str]] = {}
     for suspect in fitting.suspects:
-        if suspect.left_out:
-            found.setdefault(suspect.left_out, []).append(suspect.label)
+        for what in suspect.left_out:
+            found.setdefault(what, []).append(suspect.label)
     return found
 
 
@@ -349,10 +350,13 @@ def _not_tried(fitting: Fitting, search: Search | None) -> str:
     left = _left_out(fitting)
     for suspect in fitting.suspects:
         if crops := not_cropped(suspect.chain):
-            left.setdefault(crops, []).append(suspect.label)
-    parts = [f"{what}, in front of {few(labels, _NAMED)}" for what, labels in left.items()]
+            left.setdefault(f"{crops}, in front of", []).append(suspect.label)
+    parts = [f"{what} {few(labels, _NAMED)}" for what, labels in left.items()]
     if search is not None and search.not_together:
-        parts.append("every Pad in every other way together with other changes")
+        pads = any(suspect.ordinary < suspect.moved for suspect in fitting.suspects)
+        cells = any(suspect.moved < suspect.given for suspect in fitting.suspects)
+        what = " and ".join(["every Pad in every other way"] * pads + [_PLACES] * cells)
+        parts.append(f"{what} together with other changes")
     return f"not tried: {'; '.join(parts)}" if parts else ""
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
-from onnxpad.diagnosis.suspects import Suspect
+from onnxpad.diagnosis.suspects import Suspect, written
 from onnxpad.frameworks.conventions import all_conventions, frequent_first
 from onnxpad.padding.chain import Chain, NewPad, Pads, is_same
 from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.habits import PLACEMENTS
 from onnxpad.retargeting.move import moved
+from onnxpad.retargeting.moved_windows import placements
 from onnxpad.retargeting.windows_read import differs
 
 Choice = tuple[int, ...]
@@ -70,6 +71,27 @@ def of_other_sizes(suspects: Sequence[Suspect]) -> Iterator[Guess]:
         ("transposed convolutions with another output_padding", _other_growth),
     ):
         yield Guess(title, tuple(rule(suspect) for suspect in suspects))
+
+
+def placed_alike(suspects: Sequence[Suspect]) -> Iterator[Guess]:
+    """The padded cells of all nodes in the same places: in front, behind or halved on each axis."""
+    rows = [_placed(suspect) for suspect in suspects]
+    for rank in dict.fromkeys(suspect.chain.rank for suspect in suspects):
+        alike = [
+            row if suspect.chain.rank == rank else ()
+            for suspect, row in zip(suspects, rows, strict=True)
+        ]
+        for number in range(max(map(len, alike))):
+            chosen = tuple(row[number] if row else 0 for row in alike)
+            yield Guess("the padded cells of all nodes in the same places", chosen)
+
+
+def _placed(suspect: Suspect) -> tuple[int, ...]:
+    """The option for each of the `placements`; the present way where there is none."""
+    known: dict[object, int] = {}
+    for number, option in enumerate(suspect.options):
+        known.setdefault(written(option.chain), number)
+    return tuple(known.get(written(one), 0) for one in placements(suspect.chain))
 
 
 @lru_cache(maxsize=1)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from onnxpad.diagnosis.estimates import Estimate, Estimates
 from onnxpad.diagnosis.fills import Fills, offered
-from onnxpad.diagnosis.guesses import Choice, guesses, of_other_sizes
+from onnxpad.diagnosis.guesses import Choice, guesses, of_other_sizes, placed_alike
 from onnxpad.diagnosis.pursuit import Flip, changed, effects, matching_pursuit
 from onnxpad.diagnosis.runner import Broken, Runner, needed_suspects
 from onnxpad.diagnosis.score import ReferenceValues, Score, scored
@@ -23,7 +23,7 @@ from onnxpad.padding.effective_pads import effective_pads
 Rank: TypeAlias = tuple[float, ...]
 Order: TypeAlias = Callable[[Score], Rank]
 Shift: TypeAlias = tuple[int, ...]
-_MOST_TRIES, _MOST_IN_VAIN, _MOST_FAR = 20_000, 5_000, 1_000
+_MOST_TRIES, _MOST_IN_VAIN, _MOST_FAR, _FEW = 20_000, 5_000, 1_000, 2_500
 _TITLE = "around what is nearest"
 _STARTS = 4
 _MOST_SUBSETS = 1_024
@@ -54,7 +54,8 @@ class OutOfTimeError(Exception):
 class Search:
     """Tries choices until one gives every reference; `best` is the nearest one so far (the first).
 
-    Ways of frameworks come first, others once `wide`, every Pad in place of another once `far`;
+    Ways of frameworks come first, others once `wide`, every Pad in place of another once `far`,
+    padded cells in other places once `shifted`;
     `not_together` says that these were tried alone, and not all of them together, `spent` after
     how many tries it gave up, 0 where it did not. `say` gets what is being tried. `deadline` is a
     value of time.monotonic.
@@ -72,6 +73,7 @@ class Search:
     exhausted: bool = False
     wide: bool = False
     far: bool = False
+    shifted: bool = False
     not_together: bool = False
     spent: int = 0
     restarts: int = 0
@@ -122,7 +124,8 @@ class Search:
             yield from self._mixtures(chosen)
         suspects = self.runner.suspects
         handmade = any(suspect.named < suspect.ordinary for suspect in suspects)
-        movable = any(suspect.ordinary < suspect.given for suspect in suspects)
+        movable = any(suspect.ordinary < suspect.moved for suspect in suspects)
+        shiftable = any(suspect.moved < suspect.given for suspect in suspects)
         if handmade:
             self.wide = True
             yield from self._descents()
@@ -132,15 +135,18 @@ class Search:
             yield from self._far(self._descents())
         self._since, onwards = self.tried[self.best], best_first(self, roots)
         yield from islice(onwards, _BEFORE_PLACES)
+        if shiftable:
+            yield from self._shifts()
         yield from self._fills(self._nearest(next(iter(self.tried))), elsewhere=True)
         yield from onwards
         if handmade and self.exhausted:
             self.wide, self.exhausted = True, False
             yield from best_first(self, ())
             self.wide = False
-        if movable and self.exhausted:
-            self.exhausted, self.not_together = False, True
-            yield from self._far(best_first(self, (), len(self.tried) + _MOST_FAR))
+        if (movable or shiftable) and self.exhausted:
+            self.exhausted, self.not_together, self.shifted = False, True, True
+            most = max(len(self.tried) + _MOST_FAR, _FEW)
+            yield from self._far(best_first(self, (), most))
             self.not_together = not self.exhausted
 
     def _of_other_sizes(self) -> Iterator[None]:
@@ -152,6 +158,20 @@ class Search:
                 chosen = (one if n in held else 0 for n, one in enumerate(guess.chosen))
                 self.score(tuple(chosen), f"some as it is, some: {guess.title}")
                 yield
+
+    def _shifts(self) -> Iterator[None]:
+        """Padded cells in other places: at one node, then at all of them in the same places."""
+        self.shifted = True
+        yield from self._descents()
+        for guess in placed_alike(self.runner.suspects):
+            self.score(guess.chosen, guess.title)
+            yield
+        self.shifted = False
+
+    def is_shifted(self, chosen: Choice) -> bool:
+        """Whether a node has its padded cells in other places."""
+        known = zip(self.runner.suspects, chosen, strict=True)
+        return any(suspect.moved <= option < suspect.given for suspect, option in known)
 
     def _far(self, steps: Iterator[None]) -> Iterator[None]:
         """The steps with every Pad in place of another."""
@@ -287,9 +307,10 @@ class Search:
         suspect = self.runner.suspects[number]
         known = suspect.ordinary if self.wide else suspect.named
         if self.far:
-            known = suspect.given
+            known = suspect.moved
         for option in choices.leaders(sizes):
-            if option != present and option < known:
+            placed = self.shifted and suspect.moved <= option < suspect.given
+            if option != present and (option < known or placed):
                 kept = choices.outputs(option, sizes) == choices.outputs(present, sizes)
                 yield option, kept or not choices.outputs(present, sizes)
 
@@ -378,7 +399,14 @@ def best_first(search: Search, roots: Sequence[Choice], most: int = _MOST_TRIES)
 
 
 def _told(search: Search, chosen: Choice) -> object:
-    """What a choice is known by; None where it is not to be followed."""
+    """What a choice is known by; None where it is not to be followed.
+
+    Cells in other places are too many to go on from, unless that brought something.
+    """
+    if not search.shifted and search.is_shifted(chosen):
+        present = search.tried[next(iter(search.tried))]
+        if not _clearly_nearer(search.tried[chosen], present):
+            return None
     if not search.wide:
         return chosen
     score = search.tried[chosen]

@@ -16,6 +16,7 @@ from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.candidates import Candidate, candidates, ordinary
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.moved_pads import moved_pads, not_moved
+from onnxpad.retargeting.moved_windows import moved_windows, not_moved_windows
 from onnxpad.retargeting.windows_read import differs, signature, too_many_cells
 
 Sizes: TypeAlias = tuple[int, ...]
@@ -28,8 +29,9 @@ class Suspect:
     """A padded node that is searched: `options` are the ways to pad it, the present one first.
 
     The first `named` of them are ways of frameworks, those up to `ordinary` anybody may write by
-    hand, those up to `given` are other Pads in place of the one in front, the others hold fills
-    that were solved for. `left_out` says which other Pads there are besides, '' for none.
+    hand, those up to `moved` are other Pads in place of the one in front, those up to `given` have
+    their own pads moved, the others hold fills that were solved for. `left_out` says which other
+    Pads and pads there are besides, each as the beginning of a sentence that the label ends.
     `node` and `pad` are indices of the operator and of the Pad in front; `source` is the tensor
     that they read.
     """
@@ -42,8 +44,9 @@ class Suspect:
     options: tuple[Candidate, ...]
     named: int
     ordinary: int
+    moved: int
     given: int
-    left_out: str = ""
+    left_out: tuple[str, ...] = ()
 
     @property
     def indices(self) -> tuple[int, ...]:
@@ -110,19 +113,31 @@ def _suspect(site: Site, index: int, network: Network) -> Suspect | bool:
         if pad is None:
             return False
         source = network.nodes[pad].input[0]
-    options, named, by_hand = _options(chain)
+    options, named, by_hand, moved, given = _options(chain)
     if len(options) < 2:
         return True
-    counts = named, by_hand, len(options)
-    left_out = not_moved(chain)
-    return Suspect(site.address.label, index, pad, source, chain, options, *counts, left_out)
+    pads, windows = not_moved(chain), not_moved_windows(chain)
+    left_out = (*([f"{pads}, in front of"] * bool(pads)), *([f"{windows}, at"] * bool(windows)))
+    return Suspect(
+        site.address.label,
+        index,
+        pad,
+        source,
+        chain,
+        options,
+        named,
+        by_hand,
+        moved,
+        given,
+        left_out,
+    )
 
 
-def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int, int]:
+def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int, int, int, int]:
     """Ways that hold for every size, those that only the size in the model allows, and others.
 
-    With the number of those in front of the others, which no framework has by itself, and of
-    those in front of the Pads that are merely possible.
+    With the number of those in front of the others, which no framework has by itself, of those in
+    front of the Pads that are merely possible, in front of pads that are, and of all.
     """
     symbols = tuple(
         axis._replace(size=Symbol(f"size {index}")) for index, axis in enumerate(chain.axes)
@@ -134,18 +149,20 @@ def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int, int]:
             here = [sized(other.chain, sizes_of(chain)) for other in found]
             if all(other is None or differs(other, one.chain) for other in here):
                 found.append(one)
-    named, known = len(found), {_written(one.chain) for one in found}
-    by_hand = 0
-    for others in ((*ordinary(open_chain), *ordinary(chain)), moved_pads(open_chain)):
+    known, counts = {written(one.chain) for one in found}, [len(found)]
+    by_hand = (*ordinary(open_chain), *ordinary(chain))
+    for others in (by_hand, moved_pads(open_chain), moved_windows(chain)):
         for other in others:
-            if _written(other) not in known:
-                known.add(_written(other))
+            if written(other) not in known:
+                known.add(written(other))
                 found.append(Candidate(other, (), label_of(other)))
-        by_hand = by_hand or len(found)
-    return tuple(found), named, by_hand
+        counts.append(len(found))
+    named, ordinary_, moved, given = counts
+    return tuple(found), named, ordinary_, moved, given
 
 
-def _written(chain: Chain) -> tuple[object, ...]:
+def written(chain: Chain) -> tuple[object, ...]:
+    """What a way to pad is written with: ways that are written alike are one."""
     numbers = chain.padding, chain.ceil_mode, chain.counts_padding, chain.output_padding
     return (
         *numbers,
