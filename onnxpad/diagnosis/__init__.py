@@ -13,7 +13,14 @@ from onnxpad import processes
 from onnxpad.diagnosis.conclude import concluded, ended
 from onnxpad.diagnosis.fit import Fitting
 from onnxpad.diagnosis.layouts import readings
-from onnxpad.diagnosis.report import Alternative, Cause, Diagnosis, NodeFinding, RemainingDifference
+from onnxpad.diagnosis.report import (
+    Alternative,
+    Cause,
+    Diagnosis,
+    NodeFinding,
+    RemainingDifference,
+    Unseen,
+)
 from onnxpad.errors import InternalError, LimitMet, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.opened import ModelLike, whole_model
@@ -28,7 +35,15 @@ from onnxpad.verbs import verb
 
 Array = NDArray[Any]
 
-__all__ = ["Alternative", "Cause", "Diagnosis", "NodeFinding", "RemainingDifference", "diagnose"]
+__all__ = [
+    "Alternative",
+    "Cause",
+    "Diagnosis",
+    "NodeFinding",
+    "RemainingDifference",
+    "Unseen",
+    "diagnose",
+]
 
 
 @verb()

@@ -15,6 +15,7 @@ from onnxpad.diagnosis.guesses import Choice
 from onnxpad.diagnosis.indistinguishable import other_ways
 from onnxpad.diagnosis.plan import Settled, findings, plans, same_either_way, settled
 from onnxpad.diagnosis.report import Cause, Diagnosis, NodeFinding, RemainingDifference
+from onnxpad.diagnosis.rivals import Rival
 from onnxpad.diagnosis.rounded import rounded_to
 from onnxpad.diagnosis.runner import Broken, needed_nodes
 from onnxpad.diagnosis.score import Score
@@ -46,7 +47,7 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
     difference = None if judgement.agrees or fit.undecided else _difference(fitting, fit)
     cause = cause_of(fitting, fit, difference)
     nearest = None if explained else nearest_in(fitting, fit)
-    nodes, same = _nodes(fitting, solution)
+    nodes, same = _nodes(fitting, solution, fit.rivals)
     if explained and solution is None:
         nodes = other_ways(fitting.runner, fitting.samples, fit.rivals)
     _warn_of_other_sizes(bench, nodes)
@@ -79,6 +80,8 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         seconds=time.monotonic() - started,
         complete=search is None or solution is not None or search.exhausted,
         tolerance=judgement.tolerance,
+        unseen=fitting.unseen,
+        without_reference=fitting.without_reference,
     )
 
 
@@ -141,13 +144,14 @@ def ended(bench: Bench, reason: str, started: float) -> Diagnosis:
 
 
 def _nodes(
-    fitting: Fitting, solution: Solution | None
+    fitting: Fitting, solution: Solution | None, rivals: Sequence[Rival]
 ) -> tuple[tuple[NodeFinding, ...], tuple[str, ...]]:
     """Nodes of the plan with what else would do, and those that read the same either way."""
     if solution is None:
         return (), ()
     runner, found, plan = fitting.runner, solution.found, solution.plan
-    return findings(runner, found, plan), same_either_way(runner, found, plan, fitting.plain)
+    rows = findings(runner, found, plan, rivals)
+    return rows, same_either_way(runner, found, plan, fitting.plain)
 
 
 def _difference(fitting: Fitting, fit: Fit) -> RemainingDifference | None:
@@ -279,7 +283,8 @@ def _tried(fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None) ->
     search = fit.search
     opening = "padding does not explain it" if cause is Cause.NOT_PADDING else "not found"
     if search is None:
-        what = "that can be searched" if fitting.unsearched else "of the model"
+        what = "that the reference depends on" if fitting.unseen else "of the model"
+        what = "that can be searched" if fitting.unsearched else what
         none = f"no other way to pad a node {what} is known"
         return f"{opening}: {none}; {fit.present.reason}"
     if fit.partial is not None:

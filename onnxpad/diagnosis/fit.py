@@ -15,8 +15,9 @@ from onnxpad.diagnosis.guesses import Choice, by_conventions
 from onnxpad.diagnosis.indistinguishable import Group, alike_here
 from onnxpad.diagnosis.plan import Settled, on_every_sample, plans, settled
 from onnxpad.diagnosis.pursuit import changed
+from onnxpad.diagnosis.report import Unseen
 from onnxpad.diagnosis.rivals import DOMINATED, Reference, Rival, rivals, undecided
-from onnxpad.diagnosis.runner import Runner
+from onnxpad.diagnosis.runner import Runner, needed_nodes
 from onnxpad.diagnosis.score import PRECISE, Comparison, ReferenceValues, judged, scored, tolerances
 from onnxpad.diagnosis.search import Search
 from onnxpad.diagnosis.suspects import suspects
@@ -86,8 +87,9 @@ class Fitting:
         self.deadline = deadline
         self.expected = in_layout(bench, network, samples, expected)
         self.names = tuple(self.expected)
-        known = suspects(survey, network)
+        known = suspects(survey, network, frozenset(needed_nodes(network, self.names)))
         self.suspects, self.plain, left_out = known.searched, known.plain, known.left_out
+        self.unseen = _unseen(network, known.unseen, self.without_reference)
         self._unread = (*left_out, *known.unclear)
         self.runner = Runner(network, self.suspects, self.names, bench.settings)
         self.runner.feed(samples[0])
@@ -108,6 +110,11 @@ class Fitting:
     def unsearched(self) -> tuple[str, ...]:
         """Padded nodes of which not every known way could be tried."""
         return (*self._unread, *sorted(self.runner.refused))
+
+    @property
+    def without_reference(self) -> tuple[str, ...]:
+        """Outputs of the model that are compared with nothing."""
+        return tuple(name for name in self.network.outputs if name not in self.expected)
 
     def run(self) -> Fit:
         """The model as it is first, then every way to pad it until one gives the reference."""
@@ -172,18 +179,13 @@ class Fitting:
         self.bench.progress("looking for what fits as well")
         fit = self._nearer(fit)
         judgement = fit.judgement
-        if judgement.verdict is Verdict.TOLERATED:
-            return fit
         wide = (judgement.allowed or 0.0) > PRECISE
         planned = fit.solution is not None and bool(fit.solution.plan.entries)
         whole = all(
             value.dtype.kind in "iub" for values in self.expected.values() for value in values
         )
-        if planned and not wide and not whole:
-            return fit
         chosen = (0,) * len(self.suspects) if fit.solution is None else fit.solution.found.chosen
-        bounds = {(row.output, row.sample): row.bound or 0.0 for row in judgement.rows}
-        reference = Reference(self.samples, self.expected, bounds)
+        reference = Reference(self.samples, self.expected, self._allowed(judgement))
         seconds = _WIDE_SECONDS if wide else _SECONDS
         found, complete = rivals(self.runner, reference, chosen, self._until(seconds))
         if not complete:
@@ -194,7 +196,24 @@ class Fitting:
                 f"the reference holds whole numbers, which tell little: {titles} fit as well"
             )
         doubts = undecided(found, judgement.residual or 0.0, judgement.allowed or 0.0)
+        if judgement.verdict is Verdict.TOLERATED:
+            doubts = []
         return replace(fit, rivals=tuple(found), undecided=tuple(doubts))
+
+    def _allowed(self, judgement: Comparison) -> dict[tuple[str, int], float]:
+        """What may be left of each output and sample where another way fits as well.
+
+        That is what rounding may do; where a tolerance is needed, as much as it allows, and no
+        more than a few times what is left: a tolerance may be far wider than that.
+        """
+        asked, found = self.bench.tolerance, {}
+        for row in judgement.rows:
+            most = row.bound or 0.0
+            if judgement.verdict is Verdict.TOLERATED and asked is not None:
+                allowed = asked.most(self.expected[row.output][row.sample])
+                most = min(allowed, DOMINATED * (row.max_abs or 0.0))
+            found[row.output, row.sample] = most
+        return found
 
     def _nearer(self, fit: Fit) -> Fit:
         """Of what the tolerance asked for allows, what leaves least: much more is an error."""
@@ -356,6 +375,17 @@ class Fitting:
         if quietly:
             del self.bench.warnings[known:]
         return found
+
+
+def _unseen(
+    network: Network, nodes: Sequence[tuple[int, str]], outputs: Sequence[str]
+) -> tuple[Unseen, ...]:
+    """Nodes by index and label, with those of `outputs` that depend on each."""
+    needed = {name: set(needed_nodes(network, [name])) for name in outputs} if nodes else {}
+    return tuple(
+        Unseen(label, tuple(name for name, indices in needed.items() if index in indices))
+        for index, label in nodes
+    )
 
 
 def _unchecked(title: str, told: Checks) -> str:

@@ -11,7 +11,7 @@ from onnxpad.diagnosis.guesses import Choice
 from onnxpad.diagnosis.report import Alternative, NodeFinding
 from onnxpad.diagnosis.rivals import Rival
 from onnxpad.diagnosis.runner import Broken, Runner, State
-from onnxpad.diagnosis.suspects import Sizes, telling_size
+from onnxpad.diagnosis.suspects import Sizes, Suspect, telling_size
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.windows_read import differs
 from onnxpad.validation.agreement import relative_gap
@@ -35,7 +35,10 @@ def other_ways(
         if not known[number]:
             continue
         sizes = known[number][0]
-        others = (*_by_sizes(runner, number, known[number]), *_by_values(runner, number, rivals))
+        others = (
+            *_by_sizes(runner, number, known[number]),
+            *by_values(runner, number, rivals, (0,), sizes),
+        )
         if others:
             before = label_of(suspect.chain)
             names = suspect.options[0].conventions
@@ -70,21 +73,31 @@ def _by_sizes(runner: Runner, number: int, known: Sequence[Sizes]) -> Iterator[A
             yield Alternative(label_of(other.chain), other.conventions, tells)
 
 
-def _by_values(runner: Runner, number: int, rivals: Sequence[Rival]) -> Iterator[Alternative]:
-    """Options that read otherwise here, alone or together with other nodes."""
-    suspect = runner.suspects[number]
-    alone = {r.chosen[number] for r in rivals if r.suspect == number}
-    for option in sorted(alone):
+def by_values(
+    runner: Runner, number: int, rivals: Sequence[Rival], known: Group, sizes: Sizes
+) -> Iterator[Alternative]:
+    """Options that read otherwise at these sizes, alone or together with other nodes.
+
+    `known` are the option that was found, first, and others that are told already.
+    """
+    suspect, leader = runner.suspects[number], runner.choices[number].leader
+    done = set(known)
+    for option in sorted({r.chosen[number] for r in rivals if r.suspect == number} - done):
+        done.add(option)
         other = suspect.options[option]
-        yield Alternative(label_of(other.chain), other.conventions, None)
-    done = set(alone)
+        yield Alternative(_labelled(suspect, option), other.conventions, None, nearly=True)
     for rival in rivals:
         option = rival.chosen[number]
-        if rival.suspect is None and option and option not in done:
+        same = leader(option, sizes) == leader(known[0], sizes)
+        if rival.suspect is None and option not in done and not same:
             done.add(option)
-            other = suspect.options[option]
-            label = f"{label_of(other.chain)} ({rival.title})"
-            yield Alternative(label, other.conventions, None)
+            label = f"{_labelled(suspect, option)} ({rival.title})"
+            names = suspect.options[option].conventions
+            yield Alternative(label, names, None, nearly=True)
+
+
+def _labelled(suspect: Suspect, option: int) -> str:
+    return label_of(suspect.options[option].chain) + (" (as it is)" if option == 0 else "")
 
 
 def same_here(

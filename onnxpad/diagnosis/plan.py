@@ -12,10 +12,12 @@ from onnxpad.diagnosis.computed_pads import broken_same
 from onnxpad.diagnosis.guesses import Choice, names
 from onnxpad.diagnosis.indistinguishable import (
     alike_here,
+    by_values,
     same_here,
     same_on_every_sample,
 )
 from onnxpad.diagnosis.report import Alternative, NodeFinding
+from onnxpad.diagnosis.rivals import Rival
 from onnxpad.diagnosis.runner import Broken, Runner, State
 from onnxpad.diagnosis.suspects import Sizes, Suspect, in_numbers, sizes_of, telling_size
 from onnxpad.padding.chain import Chain, is_same
@@ -186,17 +188,20 @@ def _entry(runner: Runner, found: Settled, number: int, *, spell: Any) -> PlanEn
     return PlanEntry(suspect.label, settings_of(chain), frequent_first(option.conventions))
 
 
-def findings(runner: Runner, found: Settled, plan: Plan) -> tuple[NodeFinding, ...]:
+def findings(
+    runner: Runner, found: Settled, plan: Plan, rivals: Sequence[Rival] = ()
+) -> tuple[NodeFinding, ...]:
     """Every node of the plan, and those that could as well be padded like the nodes of the plan.
 
-    So are those where only these samples hide that another way gives something else.
+    So are those where only these samples hide that another way gives something else, or where
+    what is allowed for rounding does: `rivals` are choices that fit as well.
     """
     entries = {entry.node: entry for entry in plan.entries}
     shared = set(_shared(runner, found.groups))
     rows = []
     for number, suspect in enumerate(runner.suspects):
         entry, choice = entries.get(suspect.label), found.chosen[number]
-        others = tuple(_alternatives(runner, found, number))
+        others = (*_alternatives(runner, found, number), *_rivals(runner, found, number, rivals))
         if entry is None:
             others = tuple(one for one in others if one.hidden or shared & set(one.conventions))
             if not others:
@@ -273,6 +278,16 @@ def _alternatives(runner: Runner, found: Settled, number: int) -> Iterator[Alter
         tells = telling_size(mine, other.chain, sizes)
         label = label_of(other.chain) + (" (as it is)" if option == 0 else "")
         yield Alternative(label, other.conventions, tells if same else None)
+
+
+def _rivals(
+    runner: Runner, found: Settled, number: int, rivals: Sequence[Rival]
+) -> Iterator[Alternative]:
+    """Other ways that give other numbers, less apart than rounding is allowed to be."""
+    sizes = found.sizes[number]
+    if sizes is not None:
+        told = (found.chosen[number], *found.groups[number])
+        yield from by_values(runner, number, rivals, told, sizes)
 
 
 def on_every_sample(

@@ -30,12 +30,14 @@ class Alternative:
     """Another way to pad a node that gives the same here.
 
     `sizes` are the spatial sizes of its input nearest to these at which it would differ, None
-    where values decide, not sizes.
+    where values decide, not sizes. `nearly` says that it gives other numbers, and that what is
+    allowed, for rounding or by the tolerance asked for, is more than that changes.
     """
 
     label: str
     conventions: tuple[str, ...]
     sizes: tuple[int, ...] | None
+    nearly: bool = False
 
     @property
     def hidden(self) -> bool:
@@ -67,6 +69,14 @@ class NodeFinding:
 
 
 @dataclass(frozen=True, slots=True)
+class Unseen:
+    """A padded node that nothing of the reference depends on; `outputs` of the model do."""
+
+    node: str
+    outputs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RemainingDifference:
     """Where a difference that stays begins: at `tensor`, which `node` computes.
 
@@ -92,6 +102,8 @@ class Diagnosis(InNotebooks):
     run or has other sizes), `allowed` what rounding may do. `explained` says that the residual is
     rounding. `hypothesis` is the joint guess that was found; `tried` counts assignments.
     `same_either_way` are nodes outside the plan that the plan's convention pads as they are.
+    `unseen` are padded nodes that the reference does not depend on, so that nothing is known of
+    their padding; `without_reference` are outputs of the model that the reference has not.
     `complete` is False where the search ended before every assignment was tried.
     `nearest` is the plan that came nearest where it leaves less than a tenth of the difference
     and more than rounding: padding is then a part of the cause. `nearest_nodes` are its nodes,
@@ -131,6 +143,8 @@ class Diagnosis(InNotebooks):
     settling_atol: float | None = None
     as_it_is: tuple[OutputRow, ...] = ()
     tolerance: ToleranceReport | None = None
+    unseen: tuple[Unseen, ...] = ()
+    without_reference: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Numbers, texts, lists and dicts; `schema` says how to read them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
@@ -65,27 +65,38 @@ class Suspects:
 
     `left_out` stand in bodies of If, Loop and Scan or in local functions; what is `plain` has one
     way only. `unclear` cannot be padded in another way here: nodes whose padding could not be
-    read, and Pads that no operator searched reads.
+    read, and Pads that no operator searched reads. `unseen` are indices and labels of nodes that
+    nothing compared depends on: nothing can be said of their padding.
     """
 
     searched: tuple[Suspect, ...]
     left_out: tuple[str, ...]
     plain: tuple[str, ...]
     unclear: tuple[str, ...]
+    unseen: tuple[tuple[int, str], ...]
 
 
-def suspects(survey: Survey, network: Network) -> Suspects:
-    """Every padded node of a model, by whether its padding can be in question."""
+def suspects(survey: Survey, network: Network, needed: Collection[int]) -> Suspects:
+    """Every padded node of a model, by whether its padding can be in question.
+
+    `needed` are indices of the nodes that what is compared depends on.
+    """
     found: list[Suspect] = []
     left_out: list[str] = []
     plain: list[str] = []
     unclear: list[str] = []
+    unseen: dict[int, str] = {}
+    covered: set[int | None] = set()
     pads: dict[int, str] = {}
     for site in survey.sites_now():
         index = network.producers.get(site.node.outputs[0]) if site.node.outputs else None
         label = site.address.label
         if site.address.scope or index is None:
             left_out.append(label)
+        elif index not in needed:
+            unseen[index] = label
+            if site.chain.pad is not None:
+                covered.add(network.producers.get(site.node.inputs[0]))
         elif site.chain.op.kind is Kind.PAD:
             pads[index] = label
         elif (
@@ -102,7 +113,8 @@ def suspects(survey: Survey, network: Network) -> Suspects:
                 (plain if suspect else unclear).append(label)
     in_front = {suspect.pad for suspect in found}
     unclear += [label for index, label in pads.items() if index not in in_front]
-    return Suspects(tuple(found), tuple(left_out), tuple(plain), tuple(unclear))
+    told = tuple((index, label) for index, label in unseen.items() if index not in covered)
+    return Suspects(tuple(found), tuple(left_out), tuple(plain), tuple(unclear), told)
 
 
 def _suspect(site: Site, index: int, network: Network) -> Suspect | bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from onnxpad.diagnosis import Diagnosis, NodeFinding
+from onnxpad.diagnosis import Alternative, Diagnosis, NodeFinding
 from onnxpad.errors import counted, few
 from onnxpad.frameworks.fits import ANY, fits
 from onnxpad.inspection import with_far_pad
@@ -21,6 +21,7 @@ _FITS = ("node", "op", "padded", "fits with", "as in")
 _NEAREST = ("node", "op", "padded", "comes nearest with", "as in")
 _CONVENTIONS_SHOWN = 3
 _ALTERNATIVES_SHOWN = 8
+_UNSEEN_SHOWN = 8
 
 
 def diagnosis_text(
@@ -86,7 +87,7 @@ def sized_as(before: Chain, after: Chain) -> Chain:
 
 
 def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
-    """What else would fit, and how many nodes need no change."""
+    """What else would fit, how many nodes need no change, and what nothing is known of."""
     rows = [(node, other) for node in diagnosis.nodes for other in node.alternatives]
     for node in diagnosis.nodes:
         if node.why:
@@ -105,19 +106,49 @@ def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
     rows = [one for one in rows if one not in apart]
     for node, other in rows[:_ALTERNATIVES_SHOWN]:
         at = f"at {shape_text(node.sizes)}" if node.sizes else "here"
-        tells = (
-            f"an input of {shape_text(other.sizes)} would tell them apart"
-            if other.sizes
-            else "no size was found that tells them apart; where what stands in front keeps other "
-            "values out (a Relu: all of them 0 or more) both are equal, and either is right"
-        )
-        yield f"also fits: {node.node} with {other.label} gives the same {at}; {tells}"
+        yield f"also fits: {node.node} with {other.label} gives the same {at}; {_telling(other)}"
     if rows[_ALTERNATIVES_SHOWN:]:
         yield f"and {len(rows) - _ALTERNATIVES_SHOWN} more, all in --json"
     if same := set(diagnosis.same_either_way) - {node.node for node, _ in apart}:
         count = len(same)
         noun = "node needs" if count == 1 else "nodes need"
         yield f"{count} other {noun} no change"
+    yield from _unseen_lines(diagnosis)
+
+
+def _telling(other: Alternative) -> str:
+    """What would tell another way from the one that was found."""
+    if other.sizes:
+        return f"an input of {shape_text(other.sizes)} would tell them apart"
+    if other.nearly:
+        return (
+            "what it changes is less than what is allowed for rounding, or by the tolerance asked "
+            "for, so the reference does not tell which is right"
+        )
+    return (
+        "no size was found that tells them apart; where what stands in front keeps other "
+        "values out (a Relu: all of them 0 or more) both are equal, and either is right"
+    )
+
+
+def _unseen_lines(diagnosis: Diagnosis) -> Iterator[str]:
+    """Nodes that the reference does not depend on, and outputs that it has not."""
+    wanted = {name for one in diagnosis.unseen for name in one.outputs}
+    if diagnosis.unseen:
+        count = len(diagnosis.unseen)
+        verb = "is" if count == 1 else "are"
+        names = few([one.node for one in diagnosis.unseen], _UNSEEN_SHOWN)
+        more = f"; add {_outputs(sorted(wanted))} to it" if wanted else ""
+        yield f"{counted(count, 'node')} {verb} not seen by this reference: {names}{more}"
+    if others := [name for name in diagnosis.without_reference if name not in wanted]:
+        has, verb = ("has", "is") if len(others) == 1 else ("have", "are")
+        yield f"{_outputs(others)} {has} no reference and {verb} not compared"
+
+
+def _outputs(names: Sequence[str]) -> str:
+    noun = "output" if len(names) == 1 else "outputs"
+    quoted = [f"'{name}'" for name in names]
+    return f"{noun} {few(quoted, _UNSEEN_SHOWN)}"
 
 
 def conclusion_lines(
