@@ -27,6 +27,12 @@ _JOINED_BYTES = Condition(
     "quantise what the convolution reads to uint8",
     questions=(o.JOINED_BYTES,),
 )
+_SWAPPED_ACTIVATION = Condition(
+    "a convolution stands in front, and behind it Abs, Gelu, HardSwish, Mish, x * sigmoid(x), "
+    "Sqrt, LpPool or another that falls somewhere",
+    lambda chain: chain.around.told(o.SWAPPED_ACTIVATION),
+    questions=(o.SWAPPED_ACTIVATION,),
+)
 _STRIDES_PASS_PADS = Condition(
     "its kernel is 1, and OpenVINO moves its strides, or those of one behind it, past its pads to "
     "the operator in front",
@@ -63,6 +69,18 @@ def joined_bytes(by: Evidence, *operators: str) -> Row:
         by=by,
         says="OpenVINO computes convolutions of int8 behind a Concat wrongly, whatever they pad",
         unshown="in small models nothing is joined",
+    )
+
+
+def swapped_activations(by: Evidence) -> Row:
+    """Max pools between a convolution and an activation that falls somewhere, as Mish does."""
+    return miscomputes(
+        "MaxPool",
+        _SWAPPED_ACTIVATION,
+        by=by,
+        says="OpenVINO computes the activation behind the pool in front of it, as a part of the "
+        "convolution, which is right only where it never falls",
+        unshown="in small models nothing stands in front and behind",
     )
 
 

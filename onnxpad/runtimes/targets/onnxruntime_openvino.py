@@ -6,7 +6,12 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, INPUT_CROP, JOIN, LOOKUP
-from onnxpad.runtimes.conditions.openvino import joined_bytes, pads_of_bytes, strides_past_pads
+from onnxpad.runtimes.conditions.openvino import (
+    joined_bytes,
+    pads_of_bytes,
+    strides_past_pads,
+    swapped_activations,
+)
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
@@ -38,6 +43,7 @@ TARGET = Target(
             _seen("values of Pad behind DequantizeLinear: cut off, or refused, 46 models"),
             _seen("Pad of an axis of one cell behind DequantizeLinear"),
         ),
+        swapped_activations(_seen("activations behind Conv and MaxPool")),
         joined_bytes(
             _seen("convolutions of int8 behind Concat, on a processor with AVX-512"), "Conv"
         ),

@@ -21,7 +21,12 @@ from onnxpad.runtimes.conditions.companions import (
     TRAINING,
 )
 from onnxpad.runtimes.conditions.files import INLINED
-from onnxpad.runtimes.conditions.openvino import joined_bytes, pads_of_bytes, strides_past_pads
+from onnxpad.runtimes.conditions.openvino import (
+    joined_bytes,
+    pads_of_bytes,
+    strides_past_pads,
+    swapped_activations,
+)
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     Evidence,
@@ -150,6 +155,7 @@ TARGET = Target(
             _CROPS_AS_MUCH,
             by=_in_all("Pad(0) in front of ConvTranspose with pads and strides"),
         ),
+        swapped_activations(_in_all("activations and LpPool behind Conv and MaxPool")),
         joined_bytes(
             _in_all("convolutions of int8 behind Concat, 190 models, on a processor with AVX-512"),
             *("Conv", "QLinearConv"),
