@@ -206,6 +206,16 @@ class Child:
         else:
             self._process.kill()
 
+    def disown(self) -> None:
+        """In a fork: let go of a child of the parent, which is neither called nor ended here.
+
+        With its input held open here, it would not notice that the parent has gone.
+        """
+        self._process.returncode = 0  # nothing is sent to its number any more
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                pipe.close()
+
     def _hang_up(self) -> None:
         """Its input ends, which tells it that nobody needs it any more."""
         if self._process.stdin is not None:
@@ -708,9 +718,13 @@ def _resident(pid: int) -> int:
 
 
 def _forget() -> None:
-    """A fork has the pipes of its parent's children: they are not its own."""
-    _CHILDREN.clear()
-    _IDLE.clear()
+    """A fork has the pipes of its parent's children, and locks that nobody there will release."""
+    global _ENDING, _LOCK
+    _ENDING, _LOCK = threading.Event(), threading.Lock()
+    for child in _CHILDREN:
+        child.disown()
+    for known in (_CHILDREN, _PROGRAMS, _IDLE):
+        known.clear()
 
 
 def _at_exit() -> None:

@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +79,7 @@ class Session:
 
     def __init__(self, opened: Any, errors: tuple[type[Exception], ...]) -> None:  # noqa: ANN401 - onnxruntime has no types
         self._opened = opened
+        _OPENED.add(opened)
         self._errors = errors
         self.providers: tuple[str, ...] = tuple(opened.get_providers())
         self.outputs: tuple[str, ...] = tuple(value.name for value in opened.get_outputs())
@@ -101,6 +103,22 @@ class Session:
         """The provider of each node by its name, where `Settings.records_assignment` was set."""
         parts = self._opened.get_provider_graph_assignment_info()
         return {node.name: part.ep_name for part in parts for node in part.get_nodes()}
+
+
+_OPENED: WeakSet[Any] = WeakSet()
+"""What onnxruntime has open in this process, garbage that is not collected yet included."""
+
+
+def _keep_for_good() -> None:
+    """In a fork: sessions of the parent stay, since closing one waits for threads it has not."""
+    import ctypes
+
+    for opened in _OPENED:
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(opened))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_keep_for_good)
 
 
 class SessionApart(Session):
@@ -275,11 +293,17 @@ def cuda_problem() -> str | None:
             probe = onnxruntime.InferenceSession(_PROBE, providers=[CUDA, CPU], enable_fallback=0)
         except _errors_of(onnxruntime) as error:
             return headline(error)
+    _OPENED.add(probe)
     if CUDA in probe.get_providers():
         return None
     lines = [line for line in "".join(said).splitlines() if "error" in line.lower()]
     detail = lines[0].rsplit("with error: ", 1)[-1] if lines else "onnxruntime gave no reason"
     return f"its CUDA provider did not load: {detail}"
+
+
+def cuda_is_loaded() -> bool:
+    """Whether this process has loaded CUDA, which works in no fork of it; nothing is loaded."""
+    return cuda_problem.cache_info().currsize > 0 and cuda_problem() is None
 
 
 def _has_driver() -> bool:

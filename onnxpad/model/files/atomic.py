@@ -170,6 +170,17 @@ def abandon(patience: float) -> None:
             together.undo()
 
 
+def _forget() -> None:
+    """In a fork: what the parent is writing is its own, and its threads release no lock here."""
+    global _changing  # noqa: PLW0603 - nothing else has it
+    _changing = Lock()
+    _open.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
 def swept(folder: Path) -> None:
     """Remove what killed processes left in a folder, if no other one writes there now."""
     lock = _claimed(folder)
