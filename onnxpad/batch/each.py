@@ -137,8 +137,7 @@ def each(  # noqa: PLR0913 - one option each
     concurrent.futures, or `get_executor()` of a Dask client: its workers need this version of
     onnxpad and the same files. Limits (`timeout`, `memory`) hold for each model. `progress` is
     called with a model, how many are done, and of how many. Raises RequestError for arguments that
-    the verb does not have, folders without models, facts and globs about none of them, and for a
-    ProcessPoolExecutor that forks where workers may use CUDA and this process has used it.
+    the verb lacks, folders without models, facts and globs about none, and forks after CUDA.
     """
     edits = output is not None or in_place or strict or validate
     _check(verb, executor, processes, edits=edits)
