@@ -20,10 +20,13 @@ LONG = 600
 
 @pytest.fixture
 def _interrupts() -> Iterator[None]:
-    """A shell's background jobs ignore SIGINT, and so would what the tests start there."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """A shell's background jobs ignore SIGINT, nohup SIGHUP, and so would what the tests start."""
+    before = {signal.SIGINT: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    if os.name != "nt":
+        before[signal.SIGHUP] = signal.signal(signal.SIGHUP, signal.SIG_DFL)
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 posix = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
