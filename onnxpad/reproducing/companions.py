@@ -300,7 +300,14 @@ _PIECES: dict[str, _Entry] = {
         _VOLUME,
     ),
     "DequantizeLinear of a computed tensor": _DEQUANTISED,
-    "DequantizeLinear of computed bytes, off 0 in uint8 or of a multiple of 4 cells": _DEQUANTISED,
+    "DequantizeLinear of bytes, off 0 in uint8 or of a multiple of 4 cells": _DEQUANTISED,
+    "DequantizeLinear of int32 with a zero point": (
+        [Piece("DequantizeLinear", ["words", "scale", "none"], ["b"]),
+         Piece("Add", ["x", "b"], ["y"])],
+        {"words": np.array([300], np.int32), "none": np.array(0, np.int32),
+         "scale": _OF_BYTES["scale"]},
+        _FLOATS,
+    ),
     "scales or zero points in a list": (
         [Piece("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
          Piece("DequantizeLinear", ["q", "scale", "zero"], ["y"])],

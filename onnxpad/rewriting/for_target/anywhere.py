@@ -57,6 +57,7 @@ from onnxpad.runtimes.conditions.companions import (
     TRAINING,
     UNSHAPED,
     UNWRITTEN_PARTS,
+    ZERO_OF_WORDS,
 )
 from onnxpad.runtimes.conditions.windows import WINDOWS
 from onnxpad.runtimes.judge import Judgement, judge_plain
@@ -444,11 +445,15 @@ def _conversion(context: Context, node: Node) -> Iterator[str]:
     """What is said of a QuantizeLinear or DequantizeLinear."""
     if any(context.type_of(name).dims for name in node.inputs[1:] if name):
         yield LISTED_SCALES[0]
-    computed = node.inputs[0] in context.scope.producers and not is_stored(context, node.inputs[0])
-    if node.op_type == "DequantizeLinear" and computed:
+    if node.op_type != "DequantizeLinear":
+        return
+    if node.inputs[0] in context.scope.producers and not is_stored(context, node.inputs[0]):
         yield DEQUANTISES[0]
-        if _is_off_in_uint8(context, node) or _is_read_by_fours(context, node):
-            yield BYTES_BY_FOUR[0]
+    if context.type_of(node.inputs[0]).dtype == "int32":
+        if node.input(2):
+            yield ZERO_OF_WORDS[0]
+    elif _is_off_in_uint8(context, node) or _is_read_by_fours(context, node):
+        yield BYTES_BY_FOUR[0]
 
 
 def _is_off_in_uint8(context: Context, node: Node) -> bool:

@@ -38,11 +38,12 @@ DISORDER = ("node in front of what it reads",)
 QUANTISED_BYTES = ("uint8 that enters or leaves quantised operators",)
 """uint8 of the model's inputs or results, or of a Cast, on a quantised operator."""
 DEQUANTISES = ("DequantizeLinear of a computed tensor",)
-BYTES_BY_FOUR = ("DequantizeLinear of computed bytes, off 0 in uint8 or of a multiple of 4 cells",)
-"""A multiple of 4, or a number that is not known, where one scale holds for all cells.
+BYTES_BY_FOUR = ("DequantizeLinear of bytes, off 0 in uint8 or of a multiple of 4 cells",)
+"""Computed or stored; a multiple of 4, or a number that is not known, under one scale for all.
 
 An int8 straight from a QuantizeLinear is off 0 in uint8 as well: onnxruntime makes uint8 of it.
 """
+ZERO_OF_WORDS = ("DequantizeLinear of int32 with a zero point",)
 BYTES_CHANGED = ("Sigmoid between bytes of two types",)
 """Behind a DequantizeLinear of int8 and in front of a QuantizeLinear to uint8, or the other way."""
 BYTES_JOINED = ("sum, product and the like between bytes of two types",)
@@ -115,6 +116,7 @@ ANYWHERE = (
     *COMPUTED_CROP,
     *DEQUANTISES,
     *BYTES_BY_FOUR,
+    *ZERO_OF_WORDS,
     *BYTES_CHANGED,
     *BYTES_JOINED,
     *BYTES_COMPARED,

@@ -19,6 +19,7 @@ from onnxpad.runtimes.conditions.companions import (
     DEQUANTISES,
     EVERYTHING,
     INLINED,
+    ZERO_OF_WORDS,
 )
 from onnxpad.runtimes.conditions.rows import (
     Condition,
@@ -37,7 +38,9 @@ from onnxpad.runtimes.targets import Target
 _VERSION = "onnxruntime-web 1.30.0, JSEP, Chromium 156, SwiftShader"
 _RELEASES = ("1.20", "1.23", "1.27", "1.30")
 _seen = measured(_VERSION)
-_in_1_20, _in_1_27 = (measured(f"onnxruntime-web {one}, JSEP") for one in ("1.20.1", "1.27.0"))
+_in_1_20, _in_1_23, _in_1_27 = (
+    measured(f"onnxruntime-web {one}, JSEP") for one in ("1.20.1", "1.23.2", "1.27.0")
+)
 _OFF_CENTRE = Condition(
     "a begin pad is not half of begin and end together, rounded down, which JSEP takes it for",
     w.of_sides(lambda _, begin, end: begin != (begin + end) // 2),
@@ -57,8 +60,7 @@ _PADS_DIFFER = Condition(
 )
 
 _AXES_FROM_END = Condition("it lists axes from the end", p.of_step(lambda step: step.from_end))
-_ALONE = "QuantizeLinear and DequantizeLinear alone"
-_DEQUANTISES_WRONGLY = "JSEP computes a DequantizeLinear of computed bytes wrongly"
+_DEQUANTISES_WRONGLY = "JSEP computes a DequantizeLinear of such bytes wrongly"
 
 TARGET = Target(
     _VERSION,
@@ -81,15 +83,15 @@ TARGET = Target(
             f.DEQUANTISED,
             by=_seen("convolutions between QuantizeLinear and DequantizeLinear"),
         ),
-        *until("1.27", miscomputes(DEQUANTISES, by=_seen(_ALONE), says=_DEQUANTISES_WRONGLY)),
-        *since(
-            "1.30",
-            miscomputes(
-                BYTES_BY_FOUR,
-                by=_seen(f"{_ALONE}: uint8 with a zero point, and multiples of 4 cells"),
-                says=_DEQUANTISES_WRONGLY,
-            ),
+        *until(
+            "1.27", miscomputes(DEQUANTISES, by=_in_1_27("conversions"), says=_DEQUANTISES_WRONGLY)
         ),
+        miscomputes(
+            BYTES_BY_FOUR,
+            by=_seen("uint8 with a zero point, and multiples of 4 cells, computed or stored"),
+            says=_DEQUANTISES_WRONGLY,
+        ),
+        *until("1.23", refuses(ZERO_OF_WORDS, by=_in_1_23("biases of int32")), gone="1.27"),
         *since(
             "1.30",
             miscomputes("Conv", w.SAME_CUTS_BEGIN, by=_seen("SAME, kernels below the stride")),
