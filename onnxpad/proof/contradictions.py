@@ -18,7 +18,7 @@ from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.evaluation import Environment, Evaluation, Fork, needed_nodes, read_by
 from onnxpad.proof.graphs import Graph, Node
-from onnxpad.proof.shapes import AT_ONCE, CELLS, NUMBERS, Hollow, Hollowed, constant, hollow
+from onnxpad.proof.shapes import AT_ONCE, CELLS, Hollow, Hollowed, constant, hollow, made_of
 
 _SPATIAL = (2, 64, 640)
 _MOST = 256
@@ -65,20 +65,14 @@ class _Walk:
             for name in names - values.keys():
                 if name in graph.constants:
                     values[name] = constant(self.run, graph, name)
-            made = self._made(node, values)
-            for name, value in zip(node.outputs, made, strict=False):
-                if name:
-                    values[name] = (
-                        value if value.known else replace(value, cells=hollow(value.shape))
-                    )
+            made = zip(node.outputs, self._made(node, values), strict=False)
+            values |= {name: value for name, value in made if name}
         return values
 
     def _made(self, node: Node, values: Environment) -> Sequence[Value]:
         """The results of a node; nothing where they are not known."""
-        known = all(values[name].known for name in read_by(node) if name in values)
-        self.run.budget.at_once = NUMBERS if known else AT_ONCE
         try:
-            return self.run.node(node, values)
+            return made_of(self.run, node, values)
         except Fork:
             return self._either(node, values)
         except (Invalid, NoResult) as reason:

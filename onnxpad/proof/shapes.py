@@ -133,8 +133,7 @@ def shapes_of(
     Raises Undecided where the time is over.
     """
     d, found = Hollow(), Shapes()
-    budget = Budget(CELLS, AT_ONCE, clock)
-    run = Evaluation(d, readings, Notes(), budget)
+    run = Evaluation(d, readings, Notes(), Budget(CELLS, AT_ONCE, clock))
     values: Environment = {
         name: free(d.fresh(None, shape), dtype, follows)
         for name, (dtype, shape, follows) in given.items()
@@ -152,10 +151,8 @@ def shapes_of(
         is_followed = names <= found.followed.keys() and not node.bodies
         run.notes.irregular = ""
         clock.in_time()
-        known = all(values[name].known for name in names if name in values)
-        budget.at_once = NUMBERS if known else AT_ONCE
         try:
-            made = list(run.node(node, values))
+            made = made_of(run, node, values)
         except (Undecided, NoResult, Fork) as reason:
             made, is_guess = _guess(node, values), True
             is_void = is_void or (is_followed and isinstance(reason, NoResult))
@@ -164,13 +161,26 @@ def shapes_of(
             continue
         for name, value in zip(node.outputs, made, strict=False):
             if name:
-                values[name] = value if value.known else replace(value, cells=hollow(value.shape))
+                values[name] = value
                 _keep(found, name, value, is_guess=is_guess)
                 guessed |= {name} if is_guess else set()
                 if is_followed and not (is_guess or run.notes.irregular):
                     found.followed[name] = values[name]
     found.tied = run.notes.tied
     return found
+
+
+def made_of(run: Evaluation, node: Node, values: Environment) -> list[Value]:
+    """The results of a node, without cells where their numbers are not known.
+
+    Raises what the evaluation raises.
+    """
+    known = all(values[name].known for name in read_by(node) if name in values)
+    run.budget.at_once = NUMBERS if known else AT_ONCE
+    return [
+        one if one.known else replace(one, cells=hollow(one.shape))
+        for one in run.node(node, values)
+    ]
 
 
 def _guess(node: Node, values: Environment) -> list[Value]:

@@ -116,21 +116,30 @@ _OF_CELLS = frozenset(
 )
 
 
+def _behind_cells(around: Surroundings, node: Neighbour) -> Neighbour | None:
+    """What makes what a node reads, past arithmetic and constant Pads."""
+    makers = islice(around.makers(node.inputs[0], data=True), _FAR)
+    return next(
+        (
+            one
+            for one in makers
+            if one.op_type not in _OF_CELLS and (one.op_type != "Pad" or around.fill(one) is None)
+        ),
+        None,
+    )
+
+
 def _window_in_front(around: Surroundings, node: Neighbour, _: Operator) -> bool:
     """Whether a window of several cells along all axes makes what it reads.
 
-    Past arithmetic and constant Pads; 16 models whose kernel is 1 along some axis are right.
+    16 models whose kernel is 1 along some axis are right.
     """
-    for maker in islice(around.makers(node.inputs[0], data=True), _FAR):
-        if maker.op_type in _WINDOWS:
-            kernel = around.attributes(maker).get("kernel_shape")
-            kernel = kernel or (around.shape(maker.inputs[1]) or ())[2:]
-            return bool(kernel) and all(size != 1 for size in kernel)
-        if maker.op_type not in _OF_CELLS and (
-            maker.op_type != "Pad" or around.fill(maker) is None
-        ):
-            break
-    return False
+    maker = _behind_cells(around, node)
+    if maker is None or maker.op_type not in _WINDOWS:
+        return False
+    kernel = around.attributes(maker).get("kernel_shape")
+    kernel = kernel or (around.shape(maker.inputs[1]) or ())[2:]
+    return bool(kernel) and all(size != 1 for size in kernel)
 
 
 _WINDOW_IN_FRONT = Question(frozenset({Kind.TRANSPOSED}), _window_in_front, nothing=False)
@@ -143,13 +152,11 @@ _BEHIND_WINDOW = Condition(
 
 
 def _mirror_in_front(around: Surroundings, node: Neighbour, _: Operator) -> bool:
-    """Whether a Pad that writes cells of its input makes what it reads, past such operators."""
-    for maker in islice(around.makers(node.inputs[0], data=True), _FAR):
-        if maker.op_type == "Pad" and around.fill(maker) is None:
-            return around.shape(maker.inputs[0]) != around.shape(maker.outputs[0])
-        if maker.op_type not in (*_OF_CELLS, "Pad"):
-            break
-    return False
+    """Whether a Pad that writes cells of its input makes what it reads."""
+    maker = _behind_cells(around, node)
+    if maker is None or maker.op_type != "Pad":
+        return False
+    return around.shape(maker.inputs[0]) != around.shape(maker.outputs[0])
 
 
 _MIRROR_IN_FRONT = Question(frozenset({Kind.MAX}), _mirror_in_front, nothing=False)
