@@ -308,6 +308,12 @@ _PIECES: dict[str, _Entry] = {
          "scale": _OF_BYTES["scale"]},
         _FLOATS,
     ),
+    "Concat of a stored tensor that itself, or arithmetic in front, reads as well": (
+        [Piece("Concat", ["block", "x", "block"], ["y"], {"axis": 2})],
+        {"block": np.array([[[1], [3]]], np.float32)},
+        _FLOATS,
+        _LINE,
+    ),
     "scales or zero points in a list": (
         [Piece("QuantizeLinear", ["x", "scale", "zero"], ["q"]),
          Piece("DequantizeLinear", ["q", "scale", "zero"], ["y"])],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import takewhile
 from math import prod
 from typing import Any
 
@@ -51,6 +52,7 @@ from onnxpad.runtimes.conditions.companions import (
     QUANTISED_BYTES,
     RECTIFIED_RESULT,
     RECTIFIED_SUMS,
+    SHARED_BLOCKS,
     SLICED_BYTES,
     STORED_BOOL,
     SUMS,
@@ -94,6 +96,7 @@ _KEEPS_LAYOUT = (
     *("Selu", "Sign", "Sin", "Slice", "Softplus", "Softsign", "Sqrt", "Tan", "ThresholdedRelu"),
 )
 _JOINS_LAYOUT = ("Add", "Concat", "Div", "Max", "Mean", "Min", "Mul", "Pow", "Sub", "Sum")
+_MAKES_LAYERS = (*_JOINS_LAYOUT, "Equal", "Greater", "Less", "Where")
 _WANTS_LAYOUT = (
     *("Add", "Concat", "Div", "Flatten", "Max", "Min", "Mul", "Pow", "Reshape", "Squeeze", "Sub"),
     *("Transpose", "Unsqueeze"),
@@ -439,6 +442,25 @@ def _concat(context: Context, node: Node) -> Iterator[str]:
         yield JOINED_SUMS[0]
     if joins_compared(seen_from(context), node):
         yield UNWRITTEN_PARTS[0]
+    if _is_computed(context, node) and any(_has_layer(context, node, x) for x in node.inputs):
+        yield SHARED_BLOCKS[0]
+
+
+def _is_computed(context: Context, node: Node) -> bool:
+    return not all(is_stored(context, name) for name in node.inputs)
+
+
+def _has_layer(context: Context, node: Node, name: str) -> bool:
+    """Whether OpenCV's importer has made a layer of a stored tensor that a Concat reads.
+
+    By 29 models: such a Concat adds it once more, under the same name.
+    """
+    if not is_stored(context, name):
+        return False
+    earlier = takewhile(lambda one: one.key != node.key, context.readers(name))
+    return node.inputs.count(name) > 1 or any(
+        one.op_type in _MAKES_LAYERS and _is_computed(context, one) for one in earlier
+    )
 
 
 def _conversion(context: Context, node: Node) -> Iterator[str]:

@@ -183,13 +183,15 @@ def _beside(
     shape = None
     if not all(isinstance(size, int) for size in others):
         shape = composer.add("Shape", data, role=f"axis{axis}_sizes")
-    blocks: dict[int, Operand] = {}
-    for side, width in (("begin", begin), ("end", end)):
-        if width and width not in blocks:
-            dims = [width if index == axis else size for index, size in enumerate(sizes)]
-            blocks[width] = _block(composer, step, shape, dims, f"axis{axis}_{side}")
-    parts = [blocks[width] for width in (begin,) if width] + [data]
-    parts += [blocks[width] for width in (end,) if width]
+
+    def block(side: str, width: int) -> list[Operand]:
+        dims = [width if index == axis else size for index, size in enumerate(sizes)]
+        return [_block(composer, step, shape, dims, f"axis{axis}_{side}")] if width else []
+
+    front = block("begin", begin)
+    # A stored block each: OpenCV's classic engine refuses a Concat that reads one twice.
+    is_shared = begin == end and isinstance(front[0], Made)
+    parts = [*front, data, *(front if is_shared else block("end", end))]
     size = sizes[axis]
     sizes[axis] = None if size is None else plus(size, begin + end)
     return composer.add("Concat", *parts, attributes={"axis": axis}, role=f"axis{axis}")

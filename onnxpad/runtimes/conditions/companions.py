@@ -76,6 +76,8 @@ SUMS = ("Add or Sub of a constant behind an Add or Sub of another",)
 """Where nothing else reads the first; behind a Sub only an Add of no scalar, or a Sub from one."""
 RECTIFIED_SUMS = ("Add of a constant for each channel behind the Relu of a 2-D convolution",)
 """Or behind Clip to 0 and 6; the constant is the second input."""
+SHARED_BLOCKS = ("Concat of a stored tensor that itself, or arithmetic in front, reads as well",)
+"""Or another Concat; beside tensors that the model computes, in the order of the file."""
 JOINED_SUMS = ("Concat of a sum behind a convolution or a pool",)
 """Where another axis is as long as the one that it joins, and a third is not."""
 RECTIFIED_RESULT = ("Relu of a convolution of three axes, as a result of the model",)
@@ -107,6 +109,7 @@ ANYWHERE = (
     *SUMS,
     *RECTIFIED_SUMS,
     *JOINED_SUMS,
+    *SHARED_BLOCKS,
     *RECTIFIED_RESULT,
     *BENT_VOLUMES,
     *TRAINING,

@@ -871,3 +871,39 @@ def test_onnxsim_makes_pads_of_pads_of_zeros(
     more = [weights(2, channels, 3, 3)] if op == "Conv" else []
     model = chain(13, [1, 3, 9, 8], *front, (op, more, given))
     assert answers(model, "tflite")[op].fails is wrong
+
+
+@pytest.mark.parametrize(
+    ("nodes", "refused"),
+    [
+        ("y = Concat<axis=2>(z,x,z)", True),
+        ("y = Concat<axis=2>(z,x,w)", False),
+        ("a = Concat<axis=2>(x,z) y = Concat<axis=2>(z,a)", True),
+        ("a = Add(x,z) y = Concat<axis=2>(a,z)", True),
+        ("a = Concat<axis=2>(z,w) b = Concat<axis=2>(x,z) y = Concat<axis=2>(a,b)", False),
+        ("k = Identity(z) a = Concat<axis=2>(x,k) y = Concat<axis=2>(a,z)", False),
+        ("a = PRelu(x,z) y = Concat<axis=2>(a,z)", False),
+    ],
+)
+def test_opencv_4_adds_a_stored_tensor_once(nodes: str, *, refused: bool) -> None:
+    """By 29 models in 4.8 to 5.0: Layer "z" has been already added into net."""
+    numbers = ",".join(str(one % 7) for one in range(60))
+    model = text_model(
+        nodes,
+        inputs="float[1,2,6,5] x",
+        outputs="float[a,b,c,d] y",
+        constants=f"float[1,2,6,5] z = {{{numbers}}}, float[1,2,6,5] w = {{{numbers}}}",
+    )
+    assert (Answer.REFUSES in answers(model, "opencv-classic").values()) is refused
+    assert Answer.REFUSES not in answers(model, "opencv").values()
+
+
+def test_pads_on_both_sides_are_written_for_opencv_4() -> None:
+    model = text_model(
+        'p = Pad<mode="edge">(x,e) y = Pad(p,c)',
+        inputs="float[1,2,9] x",
+        outputs="float[1,2,15] y",
+        constants="int64[6] e = {0,0,1,0,0,1}, int64[6] c = {0,0,2,0,0,2}",
+    )
+    result = onnxpad.rewrite(model, passes=["plain-pad", "concat-pads"])
+    assert Answer.REFUSES not in answers(result.model, "opencv-classic").values()
