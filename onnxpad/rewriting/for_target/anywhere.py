@@ -3,46 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from itertools import takewhile
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from onnxpad.geometry.size import residue
-from onnxpad.model.graph.context import Context, branches_giving, is_stored
+from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.inlined import as_written, inlined
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.types import dtype_name
 from onnxpad.model.reading.asked import seen_from
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
+from onnxpad.rewriting.for_target.constants import WITH_CONSTANTS, rectifies, said_of_constants
 from onnxpad.rewriting.for_target.joined_sums import joins_sum
 from onnxpad.rewriting.for_target.on_bytes import (
     runs_on_bytes,
     said_of_bytes,
     stops_beside_bytes,
 )
+from onnxpad.rewriting.for_target.opencv_layers import said_of_layers
 from onnxpad.runtimes.conditions.companions import (
     ACTIVATED_TWICE,
     ANYWHERE,
     BENT_VOLUMES,
     BESIDE_BYTES,
-    BLOCKED_BRANCH,
     BLOCKED_NORMS,
     BRANCH,
     BYTES_BY_FOUR,
     BYTES_GIVEN,
     CALLS,
-    CASTS_LEFT_OUT,
-    CHANNELWISE,
     COMPUTED_BRANCH,
     COMPUTED_CROP,
-    CONSTANTS_ALONE,
     CONVERSIONS,
     DEQUANTISES,
     DISORDER,
-    GATE,
     GLOBAL_VOLUMES,
     JOINED_SUMS,
     LINE_NORMS,
@@ -51,11 +46,8 @@ from onnxpad.runtimes.conditions.companions import (
     MORE_ACTIVATED_TWICE,
     QUANTISED_BYTES,
     RECTIFIED_RESULT,
-    RECTIFIED_SUMS,
-    SHARED_BLOCKS,
     SLICED_BYTES,
     STORED_BOOL,
-    SUMS,
     TRAINING,
     UNSHAPED,
     UNWRITTEN_PARTS,
@@ -66,11 +58,9 @@ from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
 from onnxpad.runtimes.tinygrad import joins_compared
 
-_BETA, _NEAR = 0.5, 1e-6
 _SIGNED = 128
 """How far a signed byte is below the unsigned one of the same place."""
 _IMAGE = 4
-_LINES_AND_IMAGES = (3, _IMAGE)
 _VOLUME = 3
 """The spatial axes of a volume."""
 _OF_WHOLE_CHANNELS = (
@@ -81,7 +71,6 @@ _OF_WHOLE_CHANNELS = (
 )
 _BENT = ("Elu", "Gelu", "HardSigmoid", "HardSwish", "Mish", "Sigmoid", "Tanh")
 _RECTIFIERS = ("Relu", "Clip")
-_SIX = [0, 6]
 _FUSED = ("Clip", "HardSigmoid", "LeakyRelu", "Relu", "Sigmoid", "Tanh")
 _FUSED_MORE = (*_FUSED, "Elu", "Gelu", "HardSwish", "Softplus", "ThresholdedRelu")
 """What onnxruntime's WebGPU providers fuse with a Conv, the one in C++ all of them."""
@@ -89,19 +78,6 @@ _FAR = 8
 """Operators that are looked at in front of a node."""
 _WORD = 4
 """Bytes in a word."""
-_BLOCKED = ("Conv", "ConvTranspose", "MaxPool", "AveragePool")
-_KEEPS_LAYOUT = (
-    *(*_BENT, *_RECTIFIERS, "Abs", "BatchNormalization", "Ceil", "Celu", "Cos", "Erf", "Exp"),
-    *("Floor", "Identity", "LeakyRelu", "Log", "Neg", "PRelu", "Pad", "Reciprocal", "Round"),
-    *("Selu", "Sign", "Sin", "Slice", "Softplus", "Softsign", "Sqrt", "Tan", "ThresholdedRelu"),
-)
-_JOINS_LAYOUT = ("Add", "Concat", "Div", "Max", "Mean", "Min", "Mul", "Pow", "Sub", "Sum")
-_MAKES_LAYERS = (*_JOINS_LAYOUT, "Equal", "Greater", "Less", "Where")
-_WANTS_LAYOUT = (
-    *("Add", "Concat", "Div", "Flatten", "Max", "Min", "Mul", "Pow", "Reshape", "Squeeze", "Sub"),
-    *("Transpose", "Unsqueeze"),
-)
-_WITH_CONSTANTS = ("Add", "Sub", "Mul", "Div")
 
 
 def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node, str, Judgement]]:
@@ -172,53 +148,19 @@ def _plain_names(context: Context, node: Node, *, slides: bool) -> Iterator[str]
             yield COMPUTED_BRANCH[0]
     if any(_is_listed_bool(context, name) for name in node.inputs):
         yield STORED_BOOL[0]
-    if _wants_layout(context, node) and any(_is_blocked(context, name) for name in node.inputs):
-        yield BLOCKED_BRANCH[0]
+    yield from said_of_layers(context, node)
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
     yield from said_of_bytes(context, node)
     results = context.scope.outputs if context.scope.parent is None else ()
     if any(one in results and context.type_of(one).dtype == "uint8" for one in node.outputs):
         yield BYTES_GIVEN[0]
-    if node.op_type in _WITH_CONSTANTS:
-        yield from _arithmetic(context, node, slides=slides)
+    if node.op_type in WITH_CONSTANTS:
+        yield from said_of_constants(context, node, slides=slides)
     if node.op_type in _FUSED_MORE:
         yield from _second_activation(context, node)
     if node.op_type in _SAID_OF and node.inputs and node.outputs:
         yield from _SAID_OF[node.op_type](context, node)
-
-
-def _wants_layout(context: Context, node: Node) -> bool:
-    """Whether OpenCV runs it only on tensors as ONNX lays them out; a Pad of images on both."""
-    return node.op_type in _WANTS_LAYOUT or (
-        node.op_type == "Pad" and _axes(context, node) in (1, _VOLUME)
-    )
-
-
-def _is_blocked(context: Context, name: str, left: int = _FAR, *, behind: bool = False) -> bool:
-    """Whether an If gives a tensor that OpenCV keeps as its convolutions and pools make it.
-
-    By 230 models in OpenCV 5: it knows of them by their layer, which an If is not. Sums and the
-    like of such tensors alone are such a one.
-    """
-    if not left:
-        return False
-    maker = context.scope.producers.get(name)
-    if maker is None:
-        outer = None if context.scope.is_function else context.outer
-        return outer is not None and _is_blocked(outer, name, left - 1, behind=behind)
-    if maker.op_type in BRANCH:
-        given = branches_giving(context, maker, name)
-        return any(_is_blocked(inside, one, left - 1, behind=True) for inside, one in given)
-    if maker.op_type in _BLOCKED:
-        return behind
-    joins = behind and maker.op_type in _JOINS_LAYOUT
-    if not joins and (
-        maker.op_type not in _KEEPS_LAYOUT or (behind and maker.op_type == "Identity")
-    ):
-        return False
-    read = maker.inputs if joins else maker.inputs[:1]
-    return all(_is_blocked(context, one, left - 1, behind=behind) for one in read)
 
 
 def _is_listed_bool(context: Context, name: str) -> bool:
@@ -236,45 +178,6 @@ def _reduction(context: Context, node: Node) -> Iterator[str]:
     whole = isinstance(axes, tuple) and shape is not None and len(axes) == len(shape)
     if whole and written.get("keepdims", 1) == 0:
         yield LISTED_REDUCTIONS[0]
-
-
-def _arithmetic(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
-    """What is said of sums and products."""
-    if node.op_type == "Mul" and any(_gates(context, node, name) for name in node.inputs):
-        yield GATE[0]
-    if _fits_another_axis(context, node):
-        yield CHANNELWISE[0]
-    if not slides and _has_several_numbers(context, node):
-        yield CONSTANTS_ALONE[0]
-    if node.op_type == "Add" and _adds_behind_relu(context, node):
-        yield RECTIFIED_SUMS[0]
-    if _is_second_sum(context, node):
-        yield SUMS[0]
-
-
-def _is_second_sum(context: Context, node: Node) -> bool:
-    """Whether it adds a constant to a sum with another, or takes the sum from it.
-
-    By 96 models through onnx2tf: behind a Sub of a constant neither a Sub nor a scalar is lost.
-    """
-    names = _beside_constant(context, node)
-    maker = context.scope.producers.get(names[0]) if len(names) == 1 else None
-    if node.op_type not in ("Add", "Sub") or maker is None or not _beside_constant(context, maker):
-        return False
-    if len(context.readers(maker.outputs[0])) > 1:
-        return False
-    if maker.op_type == "Sub":
-        constant = next(name for name in node.inputs if name != names[0])
-        kept = node.op_type == "Sub" and node.inputs[0] == names[0]
-        scalar = context.type_of(constant).dims == ()
-        return not (kept or scalar or is_stored(context, maker.inputs[0]))
-    return maker.op_type == "Add"
-
-
-def _beside_constant(context: Context, node: Node) -> list[str]:
-    """The inputs that are computed, where the others are stored."""
-    others = [name for name in node.inputs if not is_stored(context, name)]
-    return others if len(others) < len(node.inputs) else []
 
 
 def _of_whole_channels(context: Context, node: Node) -> Iterator[str]:
@@ -316,7 +219,7 @@ def _bent(context: Context, node: Node) -> Iterator[str]:
     results = context.scope.outputs if context.scope.parent is None else ()
     if node.op_type in _RECTIFIERS:
         behind = maker.op_type in ("Conv", "ConvTranspose") and node.outputs[0] in results
-        if behind and _rectifies(context, node):
+        if behind and rectifies(context, node):
             yield RECTIFIED_RESULT[0]
         return
     others = [one for one in context.readers(node.inputs[0]) if one.key != node.key]
@@ -327,91 +230,12 @@ def _bent(context: Context, node: Node) -> Iterator[str]:
             yield BENT_VOLUMES[0]
 
 
-def _rectifies(context: Context, node: Node) -> bool:
-    """Whether it is a Relu, or a Clip to 0 and 6."""
-    if node.op_type != "Clip":
-        return node.op_type == "Relu"
-    limits = [context.constant(name) for name in node.inputs[1:]]
-    return [None if one is None else one.tolist() for one in limits] == _SIX
-
-
-def _adds_behind_relu(context: Context, node: Node) -> bool:
-    """Whether it adds a constant for each channel, as its second input, to such a convolution."""
-    first, second = node.inputs[:2]
-    sizes, constant = context.type_of(first).dims or (), context.type_of(second).dims or ()
-    if len(sizes) != _IMAGE or sizes[1] == 1 or not is_stored(context, second):
-        return False
-    if constant[-_IMAGE + 1 :] != (sizes[1], 1, 1):
-        return False
-    rectified, maker = False, context.scope.producers.get(first)
-    while maker is not None and (
-        maker.op_type == "Identity"
-        or _rectifies(context, maker)
-        or (rectified and maker.op_type == "Add" and _beside_constant(context, maker))
-    ):
-        if first in context.scope.outputs or len(context.readers(first)) > 1:
-            return False
-        rectified |= _rectifies(context, maker)
-        first = maker.inputs[0]
-        maker = context.scope.producers.get(first)
-    return rectified and maker is not None and maker.op_type in ("Conv", "ConvTranspose")
-
-
 def _is_depthwise(context: Context, node: Node) -> bool:
     """Whether it is a convolution with one output for each channel."""
     if node.op_type != "Conv":
         return False
     weight, group = context.type_of(node.inputs[1]).dims, context.attributes(node).get("group", 1)
     return weight is not None and weight[:2] == (group, 1)
-
-
-def _gates(context: Context, node: Node, name: str) -> bool:
-    """Whether one factor is a HardSigmoid, its beta written, of what is not the other."""
-    maker = context.scope.producers.get(name)
-    if maker is None or maker.op_type != "HardSigmoid" or set(maker.inputs[:1]) & set(node.inputs):
-        return False
-    written = context.attributes(maker)
-    alpha, beta = written.get("alpha", 0.2), written.get("beta")
-    return isinstance(alpha, float) and abs(alpha - 1 / 6) < _NEAR and beta == _BETA
-
-
-def _fits_another_axis(context: Context, node: Node) -> bool:
-    """Whether a converter to channels last takes a constant of the channels for another axis's.
-
-    By 124 models through onnx2tf: it may where a spatial axis is as long as the channels. Which
-    one depends on the operator, and on whether the constant has an axis for the batch.
-    """
-    stored = [name for name in node.inputs if is_stored(context, name)]
-    others = [name for name in node.inputs if name not in stored]
-    if len(stored) != 1 or len(others) != 1:
-        return False
-    shape, constant = (context.type_of(name).dims or () for name in (*others, *stored))
-    channels, spatial = shape[1:2], shape[2:]
-    if (
-        not spatial
-        or channels == (1,)
-        or constant[-len(shape) + 1 :] != (*channels, *[1] * len(spatial))
-    ):
-        return False
-    batch = len(constant) == len(shape)
-    first, last = 0, len(spatial) - 1
-    if node.op_type != "Add":
-        taken: tuple[int, ...] = (last,) if batch else (first,)
-    elif len(spatial) == _VOLUME:
-        taken = (1, 2)
-    else:
-        taken = (first,) if batch else (last,)
-    return any(spatial[axis] == channels[0] for axis in taken)
-
-
-def _has_several_numbers(context: Context, node: Node) -> bool:
-    """Whether a constant beside a tensor of one or two spatial axes has more than one."""
-    others = _beside_constant(context, node)
-    stored = [context.type_of(name).dims or () for name in node.inputs if name not in others]
-    beside = [context.type_of(name).dims or () for name in others]
-    return any(len(shape) in _LINES_AND_IMAGES for shape in beside) and any(
-        size != 1 for shape in stored for size in shape
-    )
 
 
 def _cuts_where_computed(context: Context, node: Node) -> bool:
@@ -432,35 +256,11 @@ def _slice(context: Context, node: Node) -> Iterator[str]:
         yield COMPUTED_CROP[0]
 
 
-def _cast(context: Context, node: Node) -> Iterator[str]:
-    if _is_left_out(context, node):
-        yield CASTS_LEFT_OUT[0]
-
-
 def _concat(context: Context, node: Node) -> Iterator[str]:
     if joins_sum(context, node):
         yield JOINED_SUMS[0]
     if joins_compared(seen_from(context), node):
         yield UNWRITTEN_PARTS[0]
-    if _is_computed(context, node) and any(_has_layer(context, node, x) for x in node.inputs):
-        yield SHARED_BLOCKS[0]
-
-
-def _is_computed(context: Context, node: Node) -> bool:
-    return not all(is_stored(context, name) for name in node.inputs)
-
-
-def _has_layer(context: Context, node: Node, name: str) -> bool:
-    """Whether OpenCV's importer has made a layer of a stored tensor that a Concat reads.
-
-    By 29 models: such a Concat adds it once more, under the same name.
-    """
-    if not is_stored(context, name):
-        return False
-    earlier = takewhile(lambda one: one.key != node.key, context.readers(name))
-    return node.inputs.count(name) > 1 or any(
-        one.op_type in _MAKES_LAYERS and _is_computed(context, one) for one in earlier
-    )
 
 
 def _conversion(context: Context, node: Node) -> Iterator[str]:
@@ -512,7 +312,7 @@ def _second_activation(context: Context, node: Node) -> Iterator[str]:
     first = _maker_alone(context, node, ("Identity",))
     if first is None or first.op_type not in _FUSED_MORE:
         return
-    folded = (*_WITH_CONSTANTS, "BatchNormalization", "Identity")
+    folded = (*WITH_CONSTANTS, "BatchNormalization", "Identity")
     maker = _maker_alone(context, first, folded)
     if maker is None or maker.op_type != "Conv":
         return
@@ -537,31 +337,6 @@ def _maker_alone(context: Context, node: Node, passed: tuple[str, ...]) -> Node 
             return maker
         node = maker
     return None
-
-
-def _is_left_out(context: Context, node: Node) -> bool:
-    """Whether OpenCV's importer drops a Cast between integers and floats.
-
-    GatherCastSubgraph and MulCastSubgraph of modules/dnn/src/onnx/onnx_graph_simplifier.cpp. A Mul
-    behind the Cast may belong to an Upsample, which it takes as a whole.
-    """
-    maker = context.scope.producers.get(node.inputs[0])
-    if maker is None or maker.op_type not in ("Mul", "Gather"):
-        return False
-    factors = maker.inputs if maker.op_type == "Mul" else maker.inputs[1:]
-    makers = map(context.scope.producers.get, factors)
-    if not any(one is not None and one.op_type == "Constant" for one in makers):
-        return False
-    if maker.op_type == "Gather" and (
-        len(context.readers(maker.outputs[0])) > 1
-        or any(one.op_type == "Mul" for one in context.readers(node.outputs[0]))
-    ):
-        return False
-    read = (*node.inputs, *(maker.inputs if maker.op_type == "Mul" else maker.inputs[:1]))
-    kinds = [context.type_of(name).dtype for name in read]
-    to = context.attributes(node).get("to")
-    kinds.append(dtype_name(to) if isinstance(to, int) else "")
-    return {kind.startswith("float") for kind in kinds if kind} == {True, False}
 
 
 def _changes_hands(context: Context, node: Node) -> bool:
@@ -599,7 +374,6 @@ _SAID_OF: Mapping[str, Callable[[Context, Node], Iterator[str]]] = {
     **dict.fromkeys(CONVERSIONS, _conversion),
     **dict.fromkeys(("ReduceMean", "ReduceMax"), _reduction),
     "Slice": _slice,
-    "Cast": _cast,
     "Concat": _concat,
     **dict.fromkeys((*_BENT, *_RECTIFIERS), _bent),
 }

@@ -1,0 +1,119 @@
+"""What OpenCV loses of a model's layers and layouts, wherever it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import takewhile
+
+from onnxpad.model.graph.context import Context, branches_giving, is_stored
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.types import dtype_name
+from onnxpad.runtimes.conditions.companions import (
+    BLOCKED_BRANCH,
+    BRANCH,
+    CASTS_LEFT_OUT,
+    SHARED_BLOCKS,
+)
+
+_BLOCKED = ("Conv", "ConvTranspose", "MaxPool", "AveragePool")
+_KEEPS_LAYOUT = (
+    *("Abs", "BatchNormalization", "Ceil", "Celu", "Clip", "Cos", "Elu", "Erf", "Exp", "Floor"),
+    *("Gelu", "HardSigmoid", "HardSwish", "Identity", "LeakyRelu", "Log", "Mish", "Neg", "PRelu"),
+    *("Pad", "Reciprocal", "Relu", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Slice", "Softplus"),
+    *("Softsign", "Sqrt", "Tan", "Tanh", "ThresholdedRelu"),
+)
+_JOINS_LAYOUT = ("Add", "Concat", "Div", "Max", "Mean", "Min", "Mul", "Pow", "Sub", "Sum")
+_MAKES_LAYERS = (*_JOINS_LAYOUT, "Equal", "Greater", "Less", "Where")
+_NO_IMAGES = (3, 5)
+"""The ranks of lines and of volumes."""
+_FAR = 8
+"""Operators that are looked at in front of a node."""
+_WANTS_LAYOUT = (
+    *("Add", "Concat", "Div", "Flatten", "Max", "Min", "Mul", "Pow", "Reshape", "Squeeze", "Sub"),
+    *("Transpose", "Unsqueeze"),
+)
+
+
+def said_of_layers(context: Context, node: Node) -> Iterator[str]:
+    """What is said of layouts behind an If, of a Cast, and of a Concat of stored tensors."""
+    if _wants_layout(context, node) and any(_is_blocked(context, name) for name in node.inputs):
+        yield BLOCKED_BRANCH[0]
+    if node.op_type == "Cast" and _is_left_out(context, node):
+        yield CASTS_LEFT_OUT[0]
+    if node.op_type == "Concat" and any(_has_layer(context, node, name) for name in node.inputs):
+        yield SHARED_BLOCKS[0]
+
+
+def _wants_layout(context: Context, node: Node) -> bool:
+    """Whether OpenCV runs it only on tensors as ONNX lays them out; a Pad of images on both."""
+    sizes = context.type_of(node.inputs[0]).dims if node.op_type == "Pad" else None
+    return node.op_type in _WANTS_LAYOUT or (sizes is not None and len(sizes) in _NO_IMAGES)
+
+
+def _is_blocked(context: Context, name: str, left: int = _FAR, *, behind: bool = False) -> bool:
+    """Whether an If gives a tensor that OpenCV keeps as its convolutions and pools make it.
+
+    By 230 models in OpenCV 5: it knows of them by their layer, which an If is not. Sums and the
+    like of such tensors alone are such a one.
+    """
+    if not left:
+        return False
+    maker = context.scope.producers.get(name)
+    if maker is None:
+        outer = None if context.scope.is_function else context.outer
+        return outer is not None and _is_blocked(outer, name, left - 1, behind=behind)
+    if maker.op_type in BRANCH:
+        given = branches_giving(context, maker, name)
+        return any(_is_blocked(inside, one, left - 1, behind=True) for inside, one in given)
+    if maker.op_type in _BLOCKED:
+        return behind
+    joins = behind and maker.op_type in _JOINS_LAYOUT
+    if not joins and (
+        maker.op_type not in _KEEPS_LAYOUT or (behind and maker.op_type == "Identity")
+    ):
+        return False
+    read = maker.inputs if joins else maker.inputs[:1]
+    return all(_is_blocked(context, one, left - 1, behind=behind) for one in read)
+
+
+def _is_left_out(context: Context, node: Node) -> bool:
+    """Whether OpenCV's importer drops a Cast between integers and floats.
+
+    GatherCastSubgraph and MulCastSubgraph of modules/dnn/src/onnx/onnx_graph_simplifier.cpp. A Mul
+    behind the Cast may belong to an Upsample, which it takes as a whole.
+    """
+    maker = context.scope.producers.get(node.inputs[0])
+    if maker is None or maker.op_type not in ("Mul", "Gather"):
+        return False
+    factors = maker.inputs if maker.op_type == "Mul" else maker.inputs[1:]
+    makers = map(context.scope.producers.get, factors)
+    if not any(one is not None and one.op_type == "Constant" for one in makers):
+        return False
+    if maker.op_type == "Gather" and (
+        len(context.readers(maker.outputs[0])) > 1
+        or any(one.op_type == "Mul" for one in context.readers(node.outputs[0]))
+    ):
+        return False
+    read = (*node.inputs, *(maker.inputs if maker.op_type == "Mul" else maker.inputs[:1]))
+    kinds = [context.type_of(name).dtype for name in read]
+    to = context.attributes(node).get("to")
+    kinds.append(dtype_name(to) if isinstance(to, int) else "")
+    return {kind.startswith("float") for kind in kinds if kind} == {True, False}
+
+
+def _is_computed(context: Context, node: Node) -> bool:
+    return not all(is_stored(context, name) for name in node.inputs)
+
+
+def _has_layer(context: Context, node: Node, name: str) -> bool:
+    """Whether OpenCV's importer has made a layer of a stored tensor that a Concat reads.
+
+    By 29 models: such a Concat adds it once more, under the same name; one of stored tensors alone
+    is folded.
+    """
+    if not (is_stored(context, name) and _is_computed(context, node)):
+        return False
+    earlier = takewhile(lambda one: one.key != node.key, context.readers(name))
+    return node.inputs.count(name) > 1 or any(
+        one.op_type in _MAKES_LAYERS and _is_computed(context, one) for one in earlier
+    )
