@@ -27,9 +27,13 @@ _BROADCAST = {
 }
 _ALIKE = {"Clip", "Cast", "Neg", "Abs", "Relu", "Ceil", "Floor", "Round", "Sign", "Identity", "Not"}
 _ALIKE |= {"Sigmoid", "Tanh", "LeakyRelu", "BatchNormalization"}
+_BY_CELL = _BROADCAST | _ALIKE
+_UNBOUND = _BY_CELL | {"Concat", "Shape"}
+_SIDE_BY_SIDE = _BROADCAST | {"Concat"}
 _FITTING = {"QuantizeLinear", "DequantizeLinear", "BatchNormalization", "Clip", "CumSum"}
 _FITTING |= {"InstanceNormalization", "LayerNormalization", "GroupNormalization", "LRN"}
 """Whose other operands fit the first one, and decide nothing about the shape."""
+_SLOPED_ALIKE = _ALIKE | _FITTING | set(FLOATS)
 _WEIGHTS = {"Conv": (1, 0), "FusedConv": (1, 0), "ConvInteger": (1, 0), "DeformConv": (1, 0)}
 _WEIGHTS |= {"QLinearConv": (3, 0), "ConvTranspose": (1, 1), "ConvTransposeWithDynamicPads": (1, 1)}
 """Which operand is a weight, and on which of its axes the new channels are."""
@@ -47,8 +51,11 @@ def free(cells: Array, dtype: np.dtype[Any], follows: tuple[int, ...], degree: i
     return Value(cells, dtype, follows=follows, slopes=slopes, degree=degree)
 
 
-def follow(call: Call, rule: Rule, value: Value) -> Value:
-    """A result with the open sizes that it hangs on."""
+Followed = tuple[tuple[int, ...], Array | None, Array | None, tuple[paces.Slope, ...]]
+
+
+def follow(call: Call, rule: Rule, value: Value) -> Followed:
+    """The open sizes that a result hangs on: its follows, origins, paces and slopes."""
     follows = value.follows
     if follows is None:
         follows = tuple(_axes(call, value.cells.ndim))
@@ -58,13 +65,12 @@ def follow(call: Call, rule: Rule, value: Value) -> Value:
     found = value.origins, value.paces
     if value.known and value.origins is None and call.op not in ("ConstantOfShape", "Shape"):
         found = _origins(call, rule, value)
-    slopes = value.slopes or _slopes(call, len(follows))
-    return replace(value, follows=follows, origins=found[0], paces=found[1], slopes=slopes)
+    return follows, *found, value.slopes or _slopes(call, len(follows))
 
 
 def _bounds(call: Call) -> None:
     """Note numbers of sizes that say how far an operator goes."""
-    if call.op in _BROADCAST | _ALIKE | {"Concat", "Shape"}:
+    if call.op in _UNBOUND:
         return
     for value in call.inputs[0 if call.op == "ConstantOfShape" else 1 :]:
         if value is not None and value.sources:
@@ -130,7 +136,10 @@ def _others(call: Call, axes: list[int], rank: int) -> Sequence[int]:
 
 
 def _joined(masks: Sequence[int]) -> int:
-    return int(np.bitwise_or.reduce(np.asarray(masks, np.int64), initial=0))
+    found = 0
+    for mask in masks:
+        found |= mask
+    return found
 
 
 def _shaping(call: Call) -> int:
@@ -158,11 +167,11 @@ def _weighted(call: Call, axes: list[int]) -> list[int]:
 def _slopes(call: Call, rank: int) -> tuple[paces.Slope, ...]:
     """How the axes of a result grow with the one open size that they follow; () if not known."""
     first = call.inputs[0] if call.inputs else None
-    if call.op in _BROADCAST | {"Concat"} and not call.domain:
+    if call.op in _SIDE_BY_SIDE and not call.domain:
         return _slopes_of_all(call, rank)
     if first is None or len(first.slopes) != rank or call.domain:
         return ()
-    if call.op in _ALIKE | _FITTING or call.op in FLOATS:
+    if call.op in _SLOPED_ALIKE:
         return first.slopes
     if call.op == "Slice":
         return tuple(None if at in call.strides else one for at, one in enumerate(first.slopes))
@@ -264,7 +273,7 @@ def _origins(call: Call, rule: Rule, value: Value) -> tuple[Array | None, Array 
         values = values[:1]
     if not any(one.sized for one in values):
         return None, None
-    if call.op in _BROADCAST | _ALIKE:
+    if call.op in _BY_CELL:
         found = np.zeros(value.shape, np.int64)
         for one in values:
             if one.origins is not None:

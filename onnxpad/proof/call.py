@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -14,6 +14,8 @@ from onnxpad.proof.endings import Undecided
 from onnxpad.proof.functions import Number
 
 Array = NDArray[Any]
+_FEW = 64
+"""So many numbers are gone through one by one sooner than numpy begins."""
 FREE_BITS = 64
 """How many bits a constant may have that nobody looked at: a whole number."""
 
@@ -239,7 +241,14 @@ class Value:
     @property
     def sources(self) -> int:
         """The open sizes that the numbers came from."""
-        return 0 if self.origins is None else int(np.bitwise_or.reduce(self.origins, axis=None))
+        if self.origins is None:
+            return 0
+        if self.origins.size > _FEW:
+            return int(np.bitwise_or.reduce(self.origins, axis=None))
+        found = 0
+        for mask in self.origins.ravel().tolist():
+            found |= mask
+        return found
 
 
 @dataclass(slots=True)
@@ -322,8 +331,18 @@ class Call:
 
     def moved(self, cells: Array) -> Value:
         """The first operand with its cells moved about."""
-        kept = replace(self.need(0), cells=np.asarray(cells), slopes=())
-        return replace(kept, follows=None, origins=None, paces=None)
+        kept = self.need(0)
+        return Value(
+            np.asarray(cells),
+            kept.dtype,
+            known=kept.known,
+            far=kept.far,
+            period=kept.period,
+            steps=kept.steps,
+            stretch=kept.stretch,
+            degree=kept.degree,
+            bits=kept.bits,
+        )
 
     def window(self, axis: int, reach: int, stride: int = 1) -> None:
         """Note windows over an axis of the first operand (see Notes.window)."""

@@ -1,7 +1,7 @@
 """Evaluating a graph at one size, in any domain."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from onnxpad.proof.axes import follow, row_of
+from onnxpad.proof.axes import Followed, follow, row_of
 from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Readings, Value
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.floats import Numeric
@@ -129,16 +129,8 @@ class Evaluation:
         found = [follow(call, rule, value) for value in made]
         self.notes.merge(notes)
         return [
-            replace(
-                one,
-                far=notes.far,
-                period=notes.period,
-                steps=notes.steps,
-                stretch=notes.stretch,
-                degree=0 if one.known else degree,
-                bits=1 if one.known else bits,
-            )
-            for one in found
+            _following(one, ways, notes, (degree, bits))
+            for one, ways in zip(made, found, strict=True)
         ]
 
     def _with_bodies(
@@ -247,6 +239,27 @@ class Evaluation:
         )
 
 
+def _following(value: Value, ways: Followed, notes: Notes, bounds: tuple[int, int]) -> Value:
+    """A result with the open sizes that it hangs on, and the bounds of its polynomials."""
+    follows, origins, paces, slopes = ways
+    degree, bits = (0, 1) if value.known else bounds
+    return Value(
+        value.cells,
+        value.dtype,
+        known=value.known,
+        follows=follows,
+        origins=origins,
+        paces=paces,
+        far=notes.far,
+        period=notes.period,
+        steps=notes.steps,
+        stretch=notes.stretch,
+        slopes=slopes,
+        degree=degree,
+        bits=bits,
+    )
+
+
 def check_text(node: Node, inputs: Sequence[Value | None]) -> None:
     """Raise Invalid for what the text of the opset lacks: operator, attribute, input or type."""
     if node.domain:
@@ -257,13 +270,19 @@ def check_text(node: Node, inputs: Sequence[Value | None]) -> None:
     for value, (kind, allowed) in zip(inputs, types, strict=False):
         if value is None:
             continue
-        if _TYPES.get(value.dtype.name, value.dtype.name) not in allowed:
+        if _type_name(value.dtype) not in allowed:
             raise Invalid(f"{node.op} of {value.dtype}, which opset {node.opset} does not take")
         if (first := bound.setdefault(kind, value.dtype)) != value.dtype:
             raise Invalid(f"{node.op} of {first} and {value.dtype}, where ONNX has one type")
     if unknown or len(node.inputs) > most:
         what = f"the attribute {min(unknown)}" if unknown else f"{len(node.inputs)} inputs"
         raise Invalid(f"{node.op} with {what}, which opset {node.opset} does not have")
+
+
+@cache
+def _type_name(dtype: np.dtype[Any]) -> str:
+    """A type by its name in the text of ONNX."""
+    return _TYPES.get(dtype.name, dtype.name)
 
 
 @cache

@@ -12,6 +12,7 @@ remainder makes the period longer by d.
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ Array = NDArray[Any]
 _STEPS, _REST, _SLOPE = 16, 32, 7
 """Bits of the parts of a pace that is packed; the slope is two numbers of that many."""
 _MOST = 1 << 12
+_LEVEL = Fraction(0)
 _SHARED = 1 << 61
 """The bit of more open sizes than one."""
 
@@ -57,6 +59,7 @@ def packed(steps: int, rest: int, slope: Slope = None) -> int:
     return (code << _STEPS | steps) << _REST | rest
 
 
+@lru_cache(_MOST)
 def _unpacked(sizes: int, pace: int) -> Pace:
     steps, code = pace >> _REST & (1 << _STEPS) - 1, pace >> (_REST + _STEPS)
     half = 1 << (_SLOPE - 1)
@@ -80,11 +83,12 @@ def listed(value: Value) -> list[Pace]:
     return found
 
 
+@lru_cache(_MOST)
 def fixed(number: float) -> Pace:
     """A number that hangs on no size."""
     if not math.isfinite(number):
         raise Undecided("an infinity meets a size")
-    return Pace(0, 0, math.ceil(abs(number)), Fraction(0), Fraction(number))
+    return Pace(0, 0, math.ceil(abs(number)), _LEVEL, Fraction(number))
 
 
 def as_numbers(value: Value) -> Array:
