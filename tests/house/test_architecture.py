@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import grimp
 import pytest
@@ -151,6 +151,7 @@ APART = {3, 4}
 Arrows = Mapping[str, set[str]]
 
 
+@cache
 def arrows() -> Arrows:
     """Which modules each module imports, inside functions as well."""
     graph = grimp.build_graph("onnxpad", cache_dir=None)
@@ -222,26 +223,43 @@ def test_circles_and_imports_upwards_are_noticed() -> None:
     assert upward({"__main__": {"cli"}, "reports": {"errors"}, "cli": {"padding"}}) == []
 
 
+class Facts(NamedTuple):
+    """What the tests ask of a file: trees of all files, if kept, would slow every collection."""
+
+    long: list[str]
+    names: frozenset[str]
+    other_padding: list[int]
+    endings: list[int]
+
+
 @cache
-def parsed(path: Path) -> list[ast.AST]:
-    """Every node of a file."""
-    return list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+def facts(path: Path) -> Facts:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    return Facts(
+        list(long_functions(nodes)),
+        frozenset(names(nodes)),
+        list(other_padding(nodes)),
+        list(endings(nodes)),
+    )
 
 
-def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    for node in parsed(path):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield node
+def long_functions(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                if (node.end_lineno or 0) - node.lineno + 1 > 60:
+                    yield f"{node.lineno} {node.name}"
 
 
 def test_functions_are_short() -> None:
-    long = [
-        f"{path.relative_to(ROOT)}:{function.lineno} {function.name}"
-        for path in PACKAGE
-        for function in functions(path)
-        if (function.end_lineno or 0) - function.lineno + 1 > 60
-    ]
+    long = [f"{path.relative_to(ROOT)}:{one}" for path in PACKAGE for one in facts(path).long]
     assert long == []
+
+
+def test_a_long_function_is_noticed() -> None:
+    line = "    pass\n"
+    text = "def short():\n" + 59 * line + "async def long():\n" + 60 * line
+    assert list(long_functions(ast.walk(ast.parse(text)))) == ["61 long"]
 
 
 def other_padding(nodes: Iterable[ast.AST]) -> Iterator[int]:
@@ -259,7 +277,7 @@ def test_new_padding_forgets_what_the_user_preferred() -> None:
         f"{path.relative_to(ROOT)}:{line}"
         for room in ("rewriting", "retargeting", "diagnosis")
         for path in sorted((ROOT / "onnxpad" / room).rglob("*.py"))
-        for line in other_padding(parsed(path))
+        for line in facts(path).other_padding
     ]
     # What a target is asked about is no rewrite: the sizes that the user knows, and it does not.
     assert [one.partition(":")[0] for one in found] == ["onnxpad/rewriting/for_target/obstacles.py"]
@@ -273,14 +291,14 @@ def test_padding_past_its_one_way_is_noticed() -> None:
 EMPTY_WORDS = {"base", "common", "helper", "helpers", "manager", "util", "utils"}
 
 
-def words(name: str) -> set[str]:
-    return {word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name)}
+@cache
+def words(name: str) -> frozenset[str]:
+    return frozenset(word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name))
 
 
-def names(path: Path) -> Iterator[str]:
-    """The names that a file makes: its own, its folder's, and all that are bound in it."""
-    yield from path.relative_to(ROOT).with_suffix("").parts
-    for node in parsed(path):
+def names(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The names that are bound in a file."""
+    for node in nodes:
         match node:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 yield name
@@ -292,7 +310,7 @@ def test_names_say_something() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {name}"
         for path in SOURCES
-        for name in names(path)
+        for name in (*path.relative_to(ROOT).with_suffix("").parts, *facts(path).names)
         if words(name) & EMPTY_WORDS
     ]
     assert found == []
@@ -303,17 +321,33 @@ def test_a_name_that_says_nothing_is_noticed(name: str) -> None:
     assert words(name) & EMPTY_WORDS
 
 
+def endings(nodes: Iterable[ast.AST]) -> Iterator[int]:
+    """Lines that print, or that end the process."""
+    names = {"exit", "print", "quit", "SystemExit"}
+    for node in nodes:
+        match node:
+            case ast.Name(id=name) if name in names:
+                yield node.lineno
+            case ast.Attribute(attr="exit" | "_exit") if ast.unparse(node) in {
+                "sys.exit",
+                "os._exit",
+            }:
+                yield node.lineno
+
+
 def test_nothing_below_the_command_line_prints_or_exits() -> None:
-    ending = {"exit", "print", "quit"}
     found = [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
+        f"{path.relative_to(ROOT)}:{line}"
         for path in PACKAGE
         if path.relative_to(ROOT / "onnxpad").parts[0] not in {"__main__.py", "cli.py", "cli"}
-        for node in parsed(path)
-        if (isinstance(node, ast.Name) and node.id in {*ending, "SystemExit"})
-        or (isinstance(node, ast.Attribute) and ast.unparse(node) in {"sys.exit", "os._exit"})
+        for line in facts(path).endings
     ]
     assert found == []
+
+
+def test_what_prints_or_exits_is_noticed() -> None:
+    text = "print(1)\nsys.exit(2)\nraise SystemExit\nprinted(sys.exit_code)\nos._exit(3)"
+    assert sorted(endings(ast.walk(ast.parse(text)))) == [1, 2, 3, 5]
 
 
 MACHINE_PATH = rb"(?<![\w.])/(?:tmp|home|root|Users|work|opt|src)/[a-z]|[A-Z]:\\+Users\\"
