@@ -5,18 +5,23 @@ python -m tests.house.documents [NAME...]      writes what their commands print 
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 import textwrap
 from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import NamedTuple
+from unittest import mock
 
 import onnxpad
+from onnxpad import cli
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -76,6 +81,27 @@ def run(command: str, folder: Path) -> str:
     if done.returncode:
         raise RuntimeError(f"{command}: exit {done.returncode}: {done.stderr}")
     return done.stdout + done.stderr
+
+
+def shown(command: str, folder: Path) -> str:
+    """The same as `run`, without a process where the command is one of onnxpad alone."""
+    name, *line = shlex.split(command)
+    if name != "onnxpad" or set(command) & set("|&;<>()$`*?[]~#\n"):
+        return run(command, folder)
+    out, err, before = io.StringIO(), io.StringIO(), Path.cwd()
+    os.chdir(folder)
+    try:
+        with (
+            mock.patch.dict(os.environ, {"COLUMNS": "200"}),
+            redirect_stdout(out),
+            redirect_stderr(err),
+        ):
+            status = cli.run(line)
+    finally:
+        os.chdir(before)
+    if status:
+        raise RuntimeError(f"{command}: exit {status}: {err.getvalue()}")
+    return out.getvalue() + err.getvalue()
 
 
 def with_models(folder: Path) -> Path:

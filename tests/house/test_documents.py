@@ -17,6 +17,7 @@ from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import RECIPES
 from onnxpad.runtimes.targets import all_targets
 from tests.house.documents import DOCUMENTS, README, ROOT, blocks, commands, of, run, with_models
+from tests.house.documents import shown as in_process
 
 CONV = "node_Conv_95"
 WORDS = 1_200
@@ -55,7 +56,7 @@ def test_the_second_command_is_what_ci_runs() -> None:
 def test_the_console_shows_what_is_printed(document: str, folder: Path) -> None:
     for block in of(document, "console"):
         for command, shown in commands(block):
-            printed = run(command, folder)
+            printed = in_process(command, folder)
             told = "run python -m tests.house.documents"
             assert ROUNDING.sub("#", printed.strip()) == ROUNDING.sub("#", shown.strip()), told
 
