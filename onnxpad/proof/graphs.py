@@ -59,6 +59,8 @@ class Constant:
                 raise Undecided("the data of a constant lies in another file")
             if self._is_external and callable(self.outside):
                 return numpy_helper.to_array(_held(self.proto, self.outside(self.proto)))
+            if self._is_external and isinstance(self.outside, Path) and not _length(self.proto):
+                return numpy_helper.to_array(_held(self.proto, _blocks(self.proto, self.outside)))
             return numpy_helper.to_array(self.proto, str(self.outside or ""))
         except (OSError, ValueError, TypeError, onnx.checker.ValidationError) as error:
             raise Undecided(f"a constant cannot be read: {error}") from None
@@ -94,12 +96,17 @@ def _most_bytes(proto: onnx.TensorProto) -> int:
     return int(math.prod(proto.dims) * width)
 
 
+def _length(proto: onnx.TensorProto) -> int | None:
+    """How many bytes a tensor says to have in its file; onnx reads a file to its end for None."""
+    return getattr(external_data_helper.ExternalDataInfo(proto), "length", None)
+
+
 def _blocks(proto: onnx.TensorProto, folder: Path) -> Iterator[bytes]:
     entry = external_data_helper.ExternalDataInfo(proto)
     path = (folder / entry.location).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise Undecided("the data of a constant lies outside of the model's folder")
-    stated = getattr(entry, "length", None) or math.inf
+    stated = _length(proto) or math.inf
     left = min(float(stated), _most_bytes(proto))  # a file may go on for ever
     try:
         with path.open("rb") as file:
