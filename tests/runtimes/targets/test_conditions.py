@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from onnxpad.runtimes import conditions, onnxruntime, targets
@@ -20,8 +21,10 @@ def _definitions(paths: Iterable[Path]) -> dict[str, str]:
     found = {}
     for path in paths:
         text = path.read_text(encoding="utf-8")
+        lines = text.splitlines(keepends=True)
         for node in ast.parse(text).body:
-            source = ast.get_source_segment(text, node) or ""
+            whole, last = lines[node.lineno - 1 : node.end_lineno], node.end_col_offset or 0
+            source = "".join([*whole[:-1], whole[-1][:last]])
             for name in re.findall(r"^(?:def )?(\w+)(?= = |\(|, .* = )", source):
                 found[name] = source
     return found
@@ -31,12 +34,16 @@ def _conditions() -> Iterator[Path]:
     return (path for path in SHARED.glob("*.py") if path.name not in NO_CONDITIONS)
 
 
+@cache
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", text))
+
+
 def _users(name: str, shared: Mapping[str, str], targets: Mapping[str, str]) -> set[str]:
     """The targets that use a definition, by themselves or by way of others."""
-    word = re.compile(rf"\b{name}\b")
-    found = {target for target, text in targets.items() if word.search(text)}
+    found = {target for target, text in targets.items() if name in _words(text)}
     for other, text in shared.items():
-        if other != name and word.search(text):
+        if other != name and name in _words(text):
             found |= _users(other, shared, targets)
     return found
 
