@@ -513,7 +513,7 @@ def test_pads_that_are_wrong_at_sizes_that_a_fact_allows_are_not_proved(
         (layered(*wrong), layered(*(fixed(*one) for one in layers))),
         (layered(*(fixed(*one) for one in layers)), layered(*wrong)),
     ):
-        limits = Limits(seconds=2)
+        limits = Limits(seconds=1)
         assert prove(before, after, dims={"H": "%4=0"}, limits=limits).verdict != "proved"
 
 
