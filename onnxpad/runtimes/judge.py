@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import islice, product
 from math import lcm
 
@@ -253,15 +254,16 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
     if target.parts:
         return _together([(one.name, judge_plain(one, operator, opset)) for one in target.parts])
     around = plain_chain(opset)
-    rows = target.about(operator)
-    for answer in sorted(Answer, key=lambda one: -one.rank):
-        holding = tuple(row for row in rows if row.answer is answer and every(row.when, around))
-        if holding:
-            reasons = "" if answer is Answer.TAKES else _reasons(holding, around, operator)
-            return Judgement(answer, reasons, holding)
+    held = [row for row in target.about(operator) if every(row.when, around)]
+    if held:
+        answer = max((row.answer for row in held), key=lambda one: one.rank)
+        holding = tuple(row for row in held if row.answer is answer)
+        reasons = "" if answer is Answer.TAKES else _reasons(holding, around, operator)
+        return Judgement(answer, reasons, holding)
     return Judgement(Answer.UNKNOWN, _UNTESTED.format(operator, target.name))
 
 
+@cache
 def plain_chain(opset: int) -> Chain:
     """What stands for an operator without padding: nothing is known of it but the opset."""
     return Chain(OPERATORS["", "Pad"], opset, (), Pads((), ()), Constant(0))

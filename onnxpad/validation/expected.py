@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad import processes
 from onnxpad.errors import LimitMet, OnnxpadError, RuntimeUnavailable, headline
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.opened import Model
@@ -30,6 +31,7 @@ class Expected(NamedTuple):
     onnxruntime: str
 
 
+@processes.limited()
 def expected(model: Model, feeds: Mapping[str, Array]) -> Expected:
     """Padded operators by the text in float64, every other one alone in onnxruntime.
 

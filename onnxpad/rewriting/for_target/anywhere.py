@@ -109,10 +109,14 @@ def _failing(
 ) -> Mapping[tuple[str, int], Judgement]:
     """What the target, or a part of it that inlines or does not, fails in the model's opsets."""
     parts = [one for one in target.parts or (target,) if one.inlines is inlines]
+    opsets = {context.scope.opset for context in survey.contexts} if parts else set()
+    rows = (row for part in parts for one in part.parts or (part,) for row in one.rows)
+    named = {name for row in rows for name in row.operators}
     return {
         (name, opset): judge_plain(target, name, opset)
         for name in ANYWHERE
-        for opset in {context.scope.opset for context in survey.contexts}
+        if name in named
+        for opset in opsets
         if any(judge_plain(one, name, opset).answer.fails for one in parts)
     }
 

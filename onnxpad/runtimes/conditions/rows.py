@@ -38,7 +38,7 @@ class Answer(StrEnum):
     @property
     def rank(self) -> int:
         """How bad it is; silent errors are the worst."""
-        return tuple(Answer).index(self)
+        return _RANKS[self]
 
     @property
     def does(self) -> str:
@@ -48,6 +48,7 @@ class Answer(StrEnum):
         return "leaves it to the CPU" if self is Answer.FALLS_BACK else f"{self} it"
 
 
+_RANKS = {answer: rank for rank, answer in enumerate(Answer)}
 OTHER_SHAPE = "gives another shape"
 """What a runtime does that computes not as many cells as it should."""
 
