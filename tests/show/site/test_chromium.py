@@ -13,7 +13,6 @@ pytest.importorskip("jinja2", reason="the extra html is not installed")
 pytest.importorskip("matplotlib", reason="the extra html is not installed")
 
 from onnxpad.model.files.folders import write_folder
-from onnxpad.show.site import site_files
 from tests.show.pages.test_chromium import CHROMIUM, browse
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
@@ -133,9 +132,9 @@ document.title = JSON.stringify([words.length > 20,
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(files: dict[str, bytes], tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site") / "pages"
-    write_folder(folder, site_files("1.2"))
+    write_folder(folder, files)
     return folder
 
 

@@ -22,8 +22,7 @@ from onnxpad.cli import run
 from onnxpad.explaining import Explanation, entries
 from onnxpad.reproducing.ways import judged, ways
 from onnxpad.runtimes.targets import all_targets, find_target
-from onnxpad.show.site import site_files
-from onnxpad.show.site.conformance import WORDS, conformance
+from onnxpad.show.site.conformance import WORDS, Table, conformance
 from onnxpad.show.site.contents import blocks_of, page_of
 from onnxpad.show.site.templates import filled
 
@@ -51,8 +50,8 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def files() -> dict[str, bytes]:
-    return site_files("1.2")
+def table() -> Table:
+    return conformance()
 
 
 @pytest.fixture(scope="module")
@@ -184,8 +183,9 @@ def test_what_goes_wrong_and_runtimes_stand_first(files: dict[str, bytes]) -> No
     assert index.index('id="targets"') < index.index('id="topics"')
 
 
-def test_cells_of_releases_that_were_not_run_say_so(files: dict[str, bytes]) -> None:
-    table = conformance()
+def test_cells_of_releases_that_were_not_run_say_so(
+    files: dict[str, bytes], table: Table
+) -> None:
     older = [cell for (_, name), cell in table.cells.items() if name == "openvino@2024.6"]
     newest = [cell for (_, name), cell in table.cells.items() if name == "openvino"]
     assert any(cell.assumed for cell in older)
@@ -196,14 +196,12 @@ def test_cells_of_releases_that_were_not_run_say_so(files: dict[str, bytes]) -> 
     assert any("right, assumed</span>" in text for text in pages)
 
 
-def test_cells_say_what_the_judge_says() -> None:
-    table = conformance()
+def test_cells_say_what_the_judge_says(table: Table) -> None:
     for way in ways()[::7]:
         for name in all_targets():
-            target = find_target(name)
-            found = table.cells[way.name, name]
-            assert found.word == WORDS[judged(target, way).answer]
-            assert bool(found.evidence) == bool(judged(target, way).rows)
+            found, said = table.cells[way.name, name], judged(find_target(name), way)
+            assert found.word == WORDS[said.answer]
+            assert bool(found.evidence) == bool(said.rows)
     older = table.cells["lppool-symmetric-pads", "openvino@2025.3"]
     assert (older.word, table.cells["lppool-symmetric-pads", "openvino"].word) == (
         "refused",
@@ -234,9 +232,9 @@ def test_pictures(kind: str, files: dict[str, bytes]) -> None:
     assert len(drawn) > len(known) * 0.6
 
 
-def test_text_is_escaped() -> None:
+def test_text_is_escaped(table: Table) -> None:
     entry = Explanation("trap", "<b>", "<script>alert(1)</script> & more", (("why", "<i>"),), "a<b")
-    page = page_of(entry, conformance())
+    page = page_of(entry, table)
     html = filled("entry.html", root="", version="1", page=page, title="<t>")
     assert "<script>alert" not in html
     assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in html
@@ -301,8 +299,9 @@ def test_what_changed_says_what_it_became(files: dict[str, bytes]) -> None:
     assert len([one for one in turns if one.startswith("no longer")]) < len(turns) / 4
 
 
-def test_ways_of_a_target_are_counted_and_long_lists_shortened(files: dict[str, bytes]) -> None:
-    table = conformance()
+def test_ways_of_a_target_are_counted_and_long_lists_shortened(
+    files: dict[str, bytes], table: Table
+) -> None:
     for name in ("ncnn", "webgpu-jsep"):
         text = files[f"target/{name}.html"].decode()
         (said,) = re.findall(r"<p>(\d+) ways: ([^<]*)\.</p>", text)
