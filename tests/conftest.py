@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import hypothesis
 import pytest
 
@@ -12,6 +14,14 @@ hypothesis.settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("any machine")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What a process of a test compiled, the next one reads, also where no bytecode is wanted."""
+    if os.environ.get("PYTHONDONTWRITEBYTECODE") and hasattr(config, "cache"):
+        del os.environ["PYTHONDONTWRITEBYTECODE"]
+        cache: pytest.Cache = config.cache
+        os.environ["PYTHONPYCACHEPREFIX"] = str(cache.mkdir("bytecode"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

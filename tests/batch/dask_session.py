@@ -39,7 +39,7 @@ def main() -> None:
         Client(cluster) as client,
     ):
         victim, other = client.run(os.getpid).values()
-        threading.Thread(target=kill_after, args=(30, victim, output), daemon=True).start()
+        threading.Thread(target=kill_after, args=(12, victim, output), daemon=True).start()
         done = onnxpad.each("rewrite", models, output=output, executor=client.get_executor())
         now = set(client.run(os.getpid).values())
         some = [one.file for one in done.outcomes[:2]]

@@ -17,7 +17,7 @@ from tests.runtimes.live.environments import Unavailable, command
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-MANY = 200
+MANY = 80
 
 
 @pytest.fixture(scope="module")

@@ -23,9 +23,13 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="the attack forks, which
 
 
 def test_a_short_draw() -> None:
-    """In processes of their own, which import onnxpad once and adopt what is left behind."""
+    """In processes of their own, which import onnxpad once and adopt what is left behind.
+
+    Its cases stay far below the limits, which tell nothing where much else runs.
+    """
+    drawn = ("--count", "14", "--seed", "4", "--processes", "2")
     process = subprocess.run(
-        [sys.executable, "-m", "tests.hostile", "--count", "14", "--processes", "2"],
+        [sys.executable, "-m", "tests.hostile", *drawn],
         check=False,
         capture_output=True,
         cwd=ROOT,

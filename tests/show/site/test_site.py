@@ -183,9 +183,7 @@ def test_what_goes_wrong_and_runtimes_stand_first(files: dict[str, bytes]) -> No
     assert index.index('id="targets"') < index.index('id="topics"')
 
 
-def test_cells_of_releases_that_were_not_run_say_so(
-    files: dict[str, bytes], table: Table
-) -> None:
+def test_cells_of_releases_that_were_not_run_say_so(files: dict[str, bytes], table: Table) -> None:
     older = [cell for (_, name), cell in table.cells.items() if name == "openvino@2024.6"]
     newest = [cell for (_, name), cell in table.cells.items() if name == "openvino"]
     assert any(cell.assumed for cell in older)
