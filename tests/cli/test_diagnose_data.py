@@ -64,8 +64,14 @@ def test_arrays_that_match_nothing_are_warned_about(
     text = capsys.readouterr().out
     assert "warning: " in text
     assert said in text
+
+
+def test_warnings_about_arrays_stand_in_json(small: Path, capsys: Captured) -> None:
+    given = dict(np.load(small / "names.npz"))
+    command = saved(small, given | {"fc_bias": given["fc_out"]})
     assert run([*command, "--json"]) == 0
-    assert any(said in one for one in json.loads(capsys.readouterr().out)["warnings"])
+    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
+    assert "'fc_bias' is left out" in warning
 
 
 def test_names_of_another_framework_lead_to_places(small: Path, capsys: Captured) -> None:
