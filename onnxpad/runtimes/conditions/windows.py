@@ -75,12 +75,13 @@ QUANTISED = ("QLinearConv", "ConvInteger")
 
 
 def possible_pads(chain: Chain) -> list[Pads]:
-    """Pads in cells for every size that the model allows; nothing where they cannot be known."""
-    found = effective_pads(chain)
-    if not isinstance(found, Skip):
-        return [found]
+    """Pads in cells for every size that the model allows; nothing where they cannot be known.
+
+    Those of SAME itself, which a runtime counts, also where others give the same at every size.
+    """
     if chain.trouble or not is_same(chain.padding) or chain.op.kind is Kind.TRANSPOSED:
-        return []
+        found = effective_pads(chain)
+        return [] if isinstance(found, Skip) else [found]
     lower = chain.padding is AutoPad.SAME_LOWER
     sides = [possible_same_pads(axis, lower=lower) for axis in chain.axes]
     return [Pads(tuple(b for b, _ in one), tuple(e for _, e in one)) for one in product(*sides)]
