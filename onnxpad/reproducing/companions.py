@@ -51,6 +51,8 @@ def companion(name: str) -> Callable[[Row], Made] | None:
             opset=opset,
         )
         list_bools(model)  # OpenCV reads them from raw_data alone
+        if row.asks_for_sizes:
+            model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "N"
         return model, {"x": feed}
 
     return made
@@ -308,6 +310,13 @@ _PIECES: dict[str, _Entry] = {
          "scale": _OF_BYTES["scale"]},
         _FLOATS,
     ),
+    "Squeeze or Unsqueeze of an open batch": (
+        [Piece("Unsqueeze", ["x", "two"], ["y"])],
+        {"two": np.array([2])},
+        _FLOATS,
+        (3, 2, 5),
+    ),
+    "input of the model with three axes": ([Piece("Relu", ["x"], ["y"])], {}, _FLOATS, _LINE),
     "Concat of a stored tensor that itself, or arithmetic in front, reads as well": (
         [Piece("Concat", ["block", "x", "block"], ["y"], {"axis": 2})],
         {"block": np.array([[[1], [3]]], np.float32)},

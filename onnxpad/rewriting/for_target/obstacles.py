@@ -13,14 +13,17 @@ from onnxpad.model.graph.nodes import Node, NodeId
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
+from onnxpad.rewriting.for_target.opencv_layers import reads_open_batch
 from onnxpad.rewriting.for_target.report import Obstacle
 from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     INPUT_CROP,
     LONE_CROP,
     LOOSE_PIECES,
+    OPEN_BATCH_RANKS,
     OUTER_BLOCKS,
     PIECES,
+    RANK,
 )
 from onnxpad.runtimes.conditions.rows import Answer, Row, every
 from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
@@ -235,12 +238,15 @@ def _told_apart(context: Context, node: Node, op: str) -> str:
 
     Of Slice, whether it reads an input of the model, and not for a Concat, and whether there is a
     convolution or a pool; of Concat, whether it
-    joins a constant or what Expand makes, whether that is infinite, and on which axis.
+    joins a constant or what Expand makes, whether that is infinite, and on which axis; of Squeeze
+    and Unsqueeze, whether the batch is open.
     """
     if op == "Slice" and node.outputs and any(is_model_input(context, x) for x in node.inputs[:1]):
         joined = any(one.op_type in _JOINING for one in context.readers(node.outputs[0]))
         among = any(chain.axes for chain in context.chains.values())
         return op if joined else INPUT_CROP[0] if among else LONE_CROP[0]
+    if op in RANK and reads_open_batch(context, node):
+        return OPEN_BATCH_RANKS[0]
     if op != "Concat":
         return op
     makers = map(context.scope.producers.get, node.inputs)

@@ -6,13 +6,17 @@ from collections.abc import Iterator
 from itertools import takewhile
 
 from onnxpad.model.graph.context import Context, branches_giving, is_stored
+from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import dtype_name
 from onnxpad.runtimes.conditions.companions import (
     BLOCKED_BRANCH,
     BRANCH,
     CASTS_LEFT_OUT,
+    OPEN_BATCH_RANKS,
+    RANK,
     SHARED_BLOCKS,
+    THREE_AXES,
 )
 
 _BLOCKED = ("Conv", "ConvTranspose", "MaxPool", "AveragePool")
@@ -24,7 +28,8 @@ _KEEPS_LAYOUT = (
 )
 _JOINS_LAYOUT = ("Add", "Concat", "Div", "Max", "Mean", "Min", "Mul", "Pow", "Sub", "Sum")
 _MAKES_LAYERS = (*_JOINS_LAYOUT, "Equal", "Greater", "Less", "Where")
-_NO_IMAGES = (3, 5)
+_LINES = 3
+_NO_IMAGES = (_LINES, 5)
 """The ranks of lines and of volumes."""
 _FAR = 8
 """Operators that are looked at in front of a node."""
@@ -35,13 +40,24 @@ _WANTS_LAYOUT = (
 
 
 def said_of_layers(context: Context, node: Node) -> Iterator[str]:
-    """What is said of layouts behind an If, of a Cast, and of a Concat of stored tensors."""
+    """What is said of layouts behind an If, of a Cast, of ranks, and of a Concat of constants."""
     if _wants_layout(context, node) and any(_is_blocked(context, name) for name in node.inputs):
         yield BLOCKED_BRANCH[0]
     if node.op_type == "Cast" and _is_left_out(context, node):
         yield CASTS_LEFT_OUT[0]
     if node.op_type == "Concat" and any(_has_layer(context, node, name) for name in node.inputs):
         yield SHARED_BLOCKS[0]
+    if node.op_type in RANK and reads_open_batch(context, node):
+        yield OPEN_BATCH_RANKS[0]
+    shapes = [context.type_of(name).dims for name in node.inputs if is_model_input(context, name)]
+    if any(shape is not None and len(shape) == _LINES for shape in shapes):
+        yield THREE_AXES[0]
+
+
+def reads_open_batch(context: Context, node: Node) -> bool:
+    """Whether the first axis of what a node reads has no number, where the axes are known."""
+    sizes = context.type_of(node.inputs[0]).dims if node.inputs else None
+    return sizes is not None and not isinstance(next(iter(sizes), 0), int)
 
 
 def _wants_layout(context: Context, node: Node) -> bool:

@@ -18,7 +18,9 @@ JOIN = (*PIECES, *LOOSE_PIECES, *BLOCKS, *OUTER_BLOCKS)
 FACTOR = ("Mul",)
 ARITHMETIC = ("Abs", "Add", "Div", "Mul", "Pow", "Sqrt", "Sub")
 LIMIT = ("Clip",)
-RANK = ("Squeeze", "Unsqueeze")
+OPEN_BATCH_RANKS = ("Squeeze or Unsqueeze of an open batch",)
+"""The first axis of what it reads has no number."""
+RANK = ("Squeeze", "Unsqueeze", *OPEN_BATCH_RANKS)
 LOOKUP = ("Gather",)
 BRANCH = ("If",)
 COMPUTED_BRANCH = ("If with a condition that is no constant",)
@@ -78,6 +80,7 @@ RECTIFIED_SUMS = ("Add of a constant for each channel behind the Relu of a 2-D c
 """Or behind Clip to 0 and 6; the constant is the second input."""
 SHARED_BLOCKS = ("Concat of a stored tensor that itself, or arithmetic in front, reads as well",)
 """Or another Concat; beside tensors that the model computes, in the order of the file."""
+THREE_AXES = ("input of the model with three axes",)
 JOINED_SUMS = ("Concat of a sum behind a convolution or a pool",)
 """Where another axis is as long as the one that it joins, and a third is not."""
 RECTIFIED_RESULT = ("Relu of a convolution of three axes, as a result of the model",)
@@ -110,6 +113,8 @@ ANYWHERE = (
     *RECTIFIED_SUMS,
     *JOINED_SUMS,
     *SHARED_BLOCKS,
+    *OPEN_BATCH_RANKS,
+    *THREE_AXES,
     *RECTIFIED_RESULT,
     *BENT_VOLUMES,
     *TRAINING,

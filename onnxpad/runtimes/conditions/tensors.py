@@ -97,12 +97,12 @@ def unknown_size(chain: Chain, first: int) -> bool | None:
     return any(not isinstance(size, int) for size in chain.shape[first:])
 
 
-def left_open(first: int, text: str) -> Condition:
+def left_open(first: int, text: str, cure: str = _FIX) -> Condition:
     """Sizes from axis `first` on that the file leaves open, be they known to the user or not."""
     return Condition(
         text,
         lambda c: True if c.read_as.assumes_sizes else unknown_size(c, first),
-        cure=_FIX,
+        cure=cure,
         lasting=True,
         of_sizes=True,
     )

@@ -27,6 +27,7 @@ from onnxpad.runtimes.conditions.companions import (
     LIMIT,
     LOOKUP,
     LOOSE_PIECES,
+    OPEN_BATCH_RANKS,
     OUTER_BLOCKS,
     PIECES,
     QUANTISED_BYTES,
@@ -34,6 +35,7 @@ from onnxpad.runtimes.conditions.companions import (
     SHARED_BLOCKS,
     SLICED_BYTES,
     STORED_BOOL,
+    THREE_AXES,
     TRAINING,
     UNSHAPED,
 )
@@ -67,6 +69,9 @@ _in_4 = measured(f"{_PACKAGE} 4.14, 4.12, 4.10 and 4.8")
 _to_4_12 = measured(f"{_PACKAGE} 4.12, 4.10 and 4.8")
 _to_4_10 = measured(f"{_PACKAGE} 4.10 and 4.8")
 
+_BATCH_LEFT_OPEN = t.left_open(
+    0, "the file leaves the batch open", "give the batch a number, such as --dim N=1"
+)
 _PRODUCER = Question(frozenset({Kind.AVERAGE}), lambda around, *_: around.producer, "")
 _FROM_PYTORCH = Condition(
     "the model names pytorch as its producer",
@@ -194,6 +199,21 @@ TARGET = Target(
             by=_seen("rewritten forms"),
         ),
         miscomputes(OUTER_BLOCKS, by=_seen("Concat with a constant on axis 0 or 1")),
+        miscomputes(
+            OPEN_BATCH_RANKS,
+            _BATCH_LEFT_OPEN,
+            by=_in_all("Squeeze and Unsqueeze, batches of 1 and 3"),
+            says="it takes an open batch for 1",
+        ),
+        *until(
+            "4.10",
+            miscomputes(
+                THREE_AXES,
+                by=_to_4_10("models of three axes"),
+                says="its Python package takes the last of three axes for channels",
+            ),
+            gone="4.12",
+        ),
         refuses(SHARED_BLOCKS, by=_in_all("Concat with constants that are read twice")),
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
         refuses(w.TRANSPOSED, w.NEGATIVE_PADS, by=_seen("negative pads of ConvTranspose")),

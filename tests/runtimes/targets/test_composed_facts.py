@@ -907,3 +907,42 @@ def test_pads_on_both_sides_are_written_for_opencv_4() -> None:
     )
     result = onnxpad.rewrite(model, passes=["plain-pad", "concat-pads"])
     assert Answer.REFUSES not in answers(result.model, "opencv-classic").values()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "release", "wrong"),
+    [
+        ("N,4,9", "", True),
+        ("3,4,9", "", False),
+        ("1,4,w", "", False),
+        ("N,4,9", "@4.14", True),
+        ("3,4,9", "@4.12", False),
+        ("3,4,9", "@4.10", True),
+        ("N,4,5,9", "@4.10", True),
+        ("3,4,5,9", "@4.10", False),
+    ],
+)
+def test_opencv_4_takes_an_open_batch_for_1(sizes: str, release: str, *, wrong: bool) -> None:
+    """By 60 models in 4.8 to 5.0; up to 4.10 it has no models of three axes."""
+    model = text_model(
+        "u = Unsqueeze(x,a) r = Relu(u) y = Squeeze(r,a)",
+        inputs=f"float[{sizes}] x",
+        outputs=f"float[{sizes}] y",
+        constants="int64[1] a = {2}",
+    )
+    found = answers(model, f"opencv-classic{release}")
+    assert (Answer.MISCOMPUTES in found.values()) is wrong
+
+
+@pytest.mark.parametrize(("sizes", "written"), [("N,4,9", False), ("3,4,9", True)])
+def test_forms_with_another_rank_wait_for_the_batch(sizes: str, *, written: bool) -> None:
+    model = text_model(
+        "y = ConvTranspose<strides=[2], kernel_shape=[4]>(x,w)",
+        inputs=f"float[{sizes}] x",
+        outputs="float[a,b,c] y",
+        constants=f"float[4,2,4] w = {{{','.join(['1'] * 32)}}}",
+    )
+    assert (not onnxpad.rewrite(model, target="opencv-classic").unfit) is written
+    settled = onnxpad.rewrite(model, target="opencv-classic", dims={"N": 3} if "N" in sizes else {})
+    assert not settled.unfit
+    assert settled.model.graph.input[0].type.tensor_type.shape.dim[0].dim_value == 3
