@@ -42,6 +42,7 @@ from onnxpad.runtimes.conditions.tensors import (
     TWO_D,
     element_type,
     opset_below,
+    tensor_rank,
 )
 from onnxpad.runtimes.targets import Target
 
@@ -385,6 +386,13 @@ TARGET = Target(
             _MUCH_OF_A_LINE,
             by=_seen("Pad in mode reflect, 120 lines"),
             unshown="small models have fewer channels",
+        ),
+        refuses(
+            p.PAD,
+            p.REFLECT,
+            p.LISTS_AXES,
+            tensor_rank(3),
+            by=_seen("Pad in mode reflect with axes, 30 models of one to three axes"),
         ),
         refuses(p.PAD, p.REFLECT, SPATIAL_SIZES_LEFT_OPEN, by=_seen("Pad in mode reflect")),
         refuses(p.PAD, p.EDGE, p.ON_FOUR_AXES, by=_seen("edge on 4 axes: compiles for minutes")),

@@ -946,3 +946,27 @@ def test_forms_with_another_rank_wait_for_the_batch(sizes: str, *, written: bool
     settled = onnxpad.rewrite(model, target="opencv-classic", dims={"N": 3} if "N" in sizes else {})
     assert not settled.unfit
     assert settled.model.graph.input[0].type.tensor_type.shape.dim[0].dim_value == 3
+
+
+@pytest.mark.parametrize(
+    ("sizes", "pads", "axes", "refused"),
+    [
+        ("1,3,5", "0,2", "2", True),
+        ("1,3,5", "0,2", "-1", True),
+        ("1,3,5", "0,0,0,0,0,2", "", False),
+        ("1,3,5,6", "1,1,1,1", "2,3", False),
+    ],
+)
+def test_iree_refuses_mirrored_lines_that_list_axes(
+    sizes: str, pads: str, axes: str, *, refused: bool
+) -> None:
+    count, listed = pads.count(",") + 1, axes.count(",") + 1
+    model = text_model(
+        f'y = Pad<mode="reflect">(x,p{",,a" if axes else ""})',
+        inputs=f"float[{sizes}] x",
+        outputs="float[b,c,d] y" if sizes.count(",") == 2 else "float[b,c,d,e] y",
+        constants=f"int64[{count}] p = {{{pads}}}, int64[{listed}] a = {{{axes or 0}}}",
+        opset=18,
+    )
+    assert (answers(model, "iree")["Pad"] is Answer.REFUSES) is refused
+    assert not onnxpad.rewrite(model, target="iree").unfit
