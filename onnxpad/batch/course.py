@@ -145,6 +145,8 @@ def _concluded(
 
 
 def _against(found: Rewriting, validation: Validation | None, request: Request) -> str:
+    if found.unfit:
+        return _unfit(found)
     proof = None if validation is None else validation.proof
     if request.certificate is not None and (proof is None or proof.verdict != "proved"):
         return "the rewritten model is not proved, so there is nothing to certify"
@@ -152,8 +154,6 @@ def _against(found: Rewriting, validation: Validation | None, request: Request) 
         alone = _only_for_the_target(found, validation)
         hint = f"; without --validate it is written for {found.target} alone" if alone else ""
         return f"the rewritten model is not validated{hint} ({validation.verdict})"
-    if found.unfit:
-        return _unfit(found)
     return _too_many_skips(found, request)
 
 

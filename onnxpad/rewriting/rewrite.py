@@ -208,7 +208,8 @@ def rewrite(  # noqa: PLR0913  one option each
         planning = partial(planner, target, prefer=prefer, exclude=exclude, **granted)
         asked = planning()
         rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
-        kept = replace(opened, owned=False) if dims else opened  # as it was, to work on once more
+        # As it was, to work on once more: with fewer sizes, or with some that a target waits for.
+        kept = replace(opened, owned=False) if dims or asked else opened
         wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
         done = wanted.opened_up(wanted.done(dims, progress), dims)
         session, log, fitting = done.session, done.log, done.fitting

@@ -15,6 +15,7 @@ from onnxpad.inspection import inspect
 from onnxpad.padding.effective_pads import told_in
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
+from onnxpad.runtimes.targets import all_targets
 from tests.benchmarks.networks import Network
 from tests.cli.processes import DYNAMIC, MODELS
 from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
@@ -192,11 +193,17 @@ def test_an_opset_comes_with_its_cure(capsys: Captured, tmp_path: Path) -> None:
     assert "  try     export the model with opset 17 or older" in capsys.readouterr().out
 
 
-def test_sizes_that_the_file_must_fix_are_no_matter_of_facts(sizes: Path, capsys: Captured) -> None:
-    assert run(["rewrite", str(sizes), "--target", "qnn", "--check"]) == 1
+def test_sizes_that_the_file_must_fix_are_written_into_it(
+    sizes: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    asked = ["rewrite", str(sizes), "--target", "qnn"]
+    assert run([*asked, "--check"]) == 1
     shown = capsys.readouterr().out
-    assert "  try     give the model's inputs fixed sizes" in shown
-    assert "try: --dim" not in shown
+    assert "or give the model's inputs fixed sizes" in shown
+    (facts,) = re.findall("^try: (--dim .*) settles all 4$", shown, re.MULTILINE)
+    assert run([*asked, *shlex.split(facts), "-o", str(tmp_path / "out.onnx")]) == 0
+    (given,) = onnx.load(tmp_path / "out.onnx").graph.input
+    assert all(one.HasField("dim_value") for one in given.type.tensor_type.shape.dim)
 
 
 @pytest.mark.parametrize("target", ["qnn", "portable", "onnx2keras"])
@@ -398,3 +405,13 @@ def test_what_would_leave_nothing_written_is_not_offered(tmp_path: Path, capsys:
     assert "try: --dim 'n=1' --dim 'h%4=0' --dim 'w0%4=0' settles all 5" in shown
     assert run(["rewrite", str(path), "--target", "ncnn", "--check", "--allow-unknown"]) == 1
     assert "allow-unknown" not in shown
+
+
+@pytest.mark.parametrize("text", [SIZES, OPEN])
+def test_what_was_tried_is_not_in_the_model(text: str, tmp_path: Path) -> None:
+    """A file's model is worked on in place; facts that the user did not give must not reach it."""
+    path = tmp_path / "m.onnx"
+    onnx.save(model_of(text), path)
+    given = onnx.load(path)
+    for target in all_targets():
+        assert rewrite(path, target=target).model == rewrite(given, target=target).model, target
