@@ -36,7 +36,8 @@ _DIM = re.compile(r"--dim '(.+?)=?((?<==)\d+|%\d+=\d+)'")
 _LIMIT = re.compile(r"--(timeout|memory) (\d[\w.]*)")
 
 
-_FLAGS = ("allow-unknown", "strict")
+_NAMED = re.compile(r"--([a-z][a-z-]*) ([A-Z]{2,})\b")
+_FLAGS = ("allow-unknown", "strict", "in-place")
 
 
 def in_python(text: str) -> str:
@@ -46,7 +47,9 @@ def in_python(text: str) -> str:
     """
     if "--" not in text:
         return text
+    text = text.replace("another -o,", "another output,")
     found = _OPTIONS.sub(lambda match: _argument(match[0]), text)
+    found = _NAMED.sub(lambda match: f"{match[1].replace('-', '_')}={match[2]}", found)
     found = _LIMIT.sub(lambda match: f"{match[1]}={_value(match[2])!r}", found)
     for name in _FLAGS:
         found = found.replace(f"--{name}", f"{name.replace('-', '_')}=True")

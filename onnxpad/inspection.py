@@ -403,7 +403,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         return Inspection(
             tuple(node for node, _, _ in records),
             dict(dims or {}),
-            {name: judged for name, (judged, _) in told.items()},
+            _by_target({name: judged for name, (judged, _) in told.items()}),
             placement,
             device or "",
             {name: opened_up for name, (_, opened_up) in told.items()},
@@ -416,6 +416,16 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             survey.recorded,
             following,
         )
+
+
+def _by_target(
+    found: Mapping[str, tuple[NodeVerdict, ...]],
+) -> Mapping[str, tuple[NodeVerdict, ...]]:
+    if not found:
+        return {}
+    from onnxpad.rewriting.for_target.names import ByTarget
+
+    return ByTarget(found)
 
 
 def _named(targets: Sequence[str]) -> list[str]:

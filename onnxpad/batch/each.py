@@ -65,6 +65,7 @@ class Batch(Report):
     """The outcomes of all models, in the order in which they were named.
 
     `notes` say which facts and globs were left out for models that have no such dimension or node.
+    It is true whatever came of it: ask `code`.
     """
 
     outcomes: tuple[Outcome, ...]

@@ -87,6 +87,8 @@ def test_a_report_names_what_it_counts() -> None:
         ("--pass absorb-pad --pass plain-pad", "passes=['absorb-pad', 'plain-pad']"),
         ("; --timeout 0.5 gives it more", "; timeout=0.5 gives it more"),
         ("--memory 20G, --allow-unknown", "memory='20G', allow_unknown=True"),
+        ("--source NAME, or --plan FILE", "source=NAME, or plan=FILE"),
+        ("give another -o, or --in-place", "give another output, or in_place=True"),
         ("--dim 'H' stays, and a -- b", "--dim 'H' stays, and a -- b"),
     ],
 )
@@ -106,3 +108,13 @@ def test_the_command_line_goes_on_to_show_options(capsys: pytest.CaptureFixture[
     printed = capsys.readouterr()
     assert "try     --dim 'unk__9105=640'" in printed.out
     assert "dims=" not in printed.out + printed.err
+
+
+def test_targets_are_found_by_the_name_that_was_asked_for() -> None:
+    found = onnxpad.inspect(MODEL, target=["opencv@4.10", "TensorRT"]).targets
+    assert list(found) == ["opencv-classic@4.10", "tensorrt"]
+    assert found["opencv@4.10"] is found["opencv-classic@4.10"]
+    assert found["trt"] is found["tensorrt"]
+    for name in ("ncnn", "no-such-target"):
+        with pytest.raises(KeyError, match=name):
+            found[name]

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from onnxpad.errors import RequestError, either
 from onnxpad.runtimes.targets import Target, all_targets, find_target, find_targets
+
+
+class ByTarget(dict[str, Any]):
+    """What is known of targets, by their own names; `[]` also takes names that stand for these."""
+
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401 - as in dict
+        try:
+            own = find_target(name).name
+        except RequestError:
+            own = name
+        if own == name:
+            raise KeyError(name)
+        return self[own]
 
 
 def target_asked(name: str) -> Target:
