@@ -17,7 +17,6 @@ from tests.runtimes.live.environments import Unavailable, command
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-MANY = 80
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +28,10 @@ def dask() -> str:
         pytest.skip(f"no environment with Dask: {reason}")
 
 
-def test_nothing_is_lost_when_a_worker_is_killed(dask: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("many", [80, pytest.param(200, marks=pytest.mark.sweep)])
+def test_nothing_is_lost_when_a_worker_is_killed(dask: str, tmp_path: Path, many: int) -> None:
     models, output = save(tmp_path / "in", m000=SAME), tmp_path / "out"
-    for number in range(1, MANY):
+    for number in range(1, many):
         shutil.copy(models / "m000.onnx", models / f"m{number:03}.onnx")
     path = os.pathsep.join([str(ROOT), sysconfig.get_paths()["purelib"]])
     done = subprocess.run(
@@ -50,7 +50,7 @@ def test_nothing_is_lost_when_a_worker_is_killed(dask: str, tmp_path: Path) -> N
         told.pop("nobody")
         == "  try     dask scheduler, which prints its address, and dask worker ADDRESS"
     )
-    assert told == {"summary": {"rewritten": MANY}, "killed": True, "stayed": True, "code": 0}
+    assert told == {"summary": {"rewritten": many}, "killed": True, "stayed": True, "code": 0}
     assert len({path.read_bytes() for path in output.glob("*.onnx")}) == 1
-    assert len(list(output.iterdir())) == MANY
+    assert len(list(output.iterdir())) == many
     assert leftovers(output) == []
