@@ -325,6 +325,11 @@ def _silent(_model: str, _done: int, _total: int) -> None:
 def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool) -> None:
     if verb not in VERBS:
         raise RequestError(f"verb is {verb!r}: each does {', '.join(VERBS)}")
+    if executor is not None and not hasattr(executor, "submit"):
+        raise RequestError(
+            f"executor is {executor!r}: it has to be one of concurrent.futures, or what "
+            "get_executor() of a Dask client gives"
+        )
     if executor is not None and processes != 1:
         raise RequestError("executor and processes are two places to work in: give one of them")
     if processes < 1:
@@ -430,7 +435,7 @@ def _jobs(
     """Each model with the file to write, and the second model of validate."""
     if verb == "validate":
         return [(Job(before), after) for before, after in _pairs(paths, exclude)]
-    names: list[Any] = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    names = _names(paths)
     folder = None if output is None else os.fspath(output)
     told = inputs(names, folder, exclude)
     _refuse_idle(verb, told.idle)
@@ -441,6 +446,20 @@ def _jobs(
     if folder is None:
         return [(Job(one.model), None) for one in found]
     return [(job, None) for job in placed(found, folder)]
+
+
+def _names(paths: Paths) -> list[Any]:
+    """Names of files, folders and globs; RequestError for what is none, such as a model."""
+    given: Any = paths
+    several = isinstance(given, Iterable) and not isinstance(given, str | bytes)
+    names = list(given) if several else [given]
+    for one in names:
+        if not isinstance(one, str | os.PathLike):
+            raise RequestError(
+                f"paths has a {type(one).__name__}: each takes names of files, folders and globs; "
+                "the verbs themselves take models as well"
+            )
+    return names
 
 
 def _refuse_idle(verb: str, idle: Sequence[str]) -> None:

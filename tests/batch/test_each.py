@@ -256,3 +256,16 @@ def test_why_a_model_is_refused_names_arguments_of_python(tmp_path: Path) -> Non
     assert "dims={'n': '%2=0'}" in one.error
     assert "--" not in one.error
     assert "--dim 'n%2=0'" in one.told
+
+
+@pytest.mark.parametrize(
+    ("paths", "given", "said"),
+    [
+        ([onnx.ModelProto()], {}, "paths has a ModelProto: each takes names of files"),
+        (3, {}, "paths has a int"),
+        (["m.onnx"], {"executor": 3}, "executor is 3: it has to be one of concurrent.futures"),
+    ],
+)
+def test_what_is_no_path_and_no_executor(paths: Any, given: dict[str, Any], said: str) -> None:
+    with pytest.raises(RequestError, match=said):
+        onnxpad.each("inspect", paths, **given)
