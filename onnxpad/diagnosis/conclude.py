@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from onnxpad.diagnosis.fit import Fit, Fitting, Solution
 from onnxpad.diagnosis.guesses import Choice
 from onnxpad.diagnosis.indistinguishable import other_ways
+from onnxpad.diagnosis.noise import atol_for_noise
 from onnxpad.diagnosis.plan import Settled, findings, plans, same_either_way, settled
 from onnxpad.diagnosis.report import Cause, Diagnosis, NodeFinding, RemainingDifference
 from onnxpad.diagnosis.rivals import Rival
-from onnxpad.diagnosis.rounded import rounded_to
+from onnxpad.diagnosis.rounded import decimals_of, rounded_to
 from onnxpad.diagnosis.runner import Broken, needed_nodes
 from onnxpad.diagnosis.score import Score
 from onnxpad.diagnosis.search import Search
@@ -27,7 +28,7 @@ from onnxpad.retargeting.moved_pads import not_cropped
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.report import Verdict, with_few_maps
+from onnxpad.validation.report import OutputRow, Verdict, with_few_maps
 
 _PART, _MORE = 10, 0.2
 _NAMED = 8
@@ -55,7 +56,7 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
     return Diagnosis(
         explained=explained,
         cause=cause,
-        reason=reason_of(fitting, fit, cause, difference, nearest),
+        reason=reason_of(fitting, fit, cause, difference, nearest, coarse=atol is not None),
         plan=Plan() if solution is None else solution.plan,
         residual=judgement.residual,
         before=fit.present.residual,
@@ -91,16 +92,50 @@ def _settling(
     """What would settle the cause, and the atol where rounding of the reference is all there is."""
     if cause not in (Cause.UNKNOWN, Cause.NOT_PADDING):
         return "", None
+    if fitting.bench.tolerance is not None:
+        return (what_settles(fitting, fit) if cause is Cause.UNKNOWN else ""), None
     left = fit.present.residual if nearest is None else nearest.residual
-    values = (value for values in fitting.expected.values() for value in values)
-    found = None if fitting.bench.tolerance is not None else rounded_to(values, left)
+    found = _rounding_of(fitting, left) or _noise_of(fitting, fit, nearest)
     if found is None:
         return (what_settles(fitting, fit) if cause is Cause.UNKNOWN else ""), None
-    kind, atol = found
+    said, atol = found
+    return f"{said}; save the reference in float32, or allow for that with atol {atol:g}", atol
+
+
+def _rounding_of(fitting: Fitting, left: float | None) -> tuple[str, float] | None:
+    """The precision that the reference was rounded to, where that does what is left."""
+    values = [value for values in fitting.expected.values() for value in values]
+    if (found := rounded_to(values, left)) is not None:
+        kind, atol = found
+        said = (
+            f"every number of the reference is one that {kind} holds, and what is left is no more "
+            f"than rounding to {kind} does"
+        )
+        return said, atol
+    if (cut := decimals_of(values, left)) is not None:
+        count, atol = cut
+        said = (
+            f"no number of the reference has more than {counted(count, 'decimal')}, and what is "
+            "left is no more than rounding to them does"
+        )
+        return said, atol
+    return None
+
+
+def _noise_of(fitting: Fitting, fit: Fit, nearest: Nearest | None) -> tuple[str, float] | None:
+    """What looks like a reference of lower precision, at the nearest padding or as it is."""
+    if fit.undecided or not fitting.samples:
+        return None
+    chosen: Choice = (0,) * len(fitting.suspects)
+    left, rows = fit.present.residual, fit.present.rows
+    if nearest is not None and fit.search is not None:
+        chosen, left, rows = nearest_of(fit.search), nearest.residual, nearest.rows
+    atol = atol_for_noise(fitting, chosen, left, rows)
+    if left is None or atol is None:
+        return None
     said = (
-        f"every number of the reference is one that {kind} holds, and what is left is no more than "
-        f"rounding to {kind} does; save the reference in float32, or allow for that with atol "
-        f"{atol:g}"
+        f"what is left is small ({left:.2g} of the largest value) and spread evenly, as where a "
+        "reference was computed with lower precision (TF32, float16, on another device)"
     )
     return said, atol
 
@@ -218,10 +253,9 @@ def cause_of(fitting: Fitting, fit: Fit, difference: RemainingDifference | None)
             return Cause.ROUNDING
         case Verdict.TOLERATED:
             return Cause.TOLERATED
-    values = (value for values in fitting.expected.values() for value in values)
     if (
         fitting.unchecked
-        or rounded_to(values, fit.present.residual)
+        or _rounding_of(fitting, fit.present.residual)
         or fitting.unsearched
         or fitting.in_doubt
         or _left_out(fitting)
@@ -249,8 +283,13 @@ def reason_of(
     cause: Cause,
     difference: RemainingDifference | None,
     nearest: Nearest | None,
+    *,
+    coarse: bool = False,
 ) -> str:
-    """The verdict in words: what was tried, what was not, and where the difference begins."""
+    """The verdict in words: what was tried, what was not, and where the difference begins.
+
+    `coarse` says that what is left looks like a reference of lower precision.
+    """
     if fit.undecided:
         return _cannot_tell(fit)
     if fit.solution is not None:
@@ -259,7 +298,7 @@ def reason_of(
     if cause in (Cause.NOTHING, Cause.ROUNDING, Cause.TOLERATED):
         return fit.present.reason
     parts = (
-        _tried(fitting, fit, cause, nearest),
+        _tried(fitting, fit, cause, nearest, coarse=coarse),
         _unsearched(fitting),
         _not_tried(fitting, fit.search),
         _where(difference, nearest),
@@ -279,7 +318,9 @@ def _cannot_tell(fit: Fit) -> str:
     )
 
 
-def _tried(fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None) -> str:
+def _tried(
+    fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None, *, coarse: bool
+) -> str:
     search = fit.search
     opening = "padding does not explain it" if cause is Cause.NOT_PADDING else "not found"
     if search is None:
@@ -301,6 +342,13 @@ def _tried(fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None) ->
     more = "" if search.exhausted else f", and there are more{_given_up(search)}"
     if nearest is None:
         return f"{opening}: {none}{more} ({near})"
+    if coarse:
+        precise = f"none gives the reference to the precision of float32{more}"
+        return (
+            f"padding explains it up to the precision of the reference: of the {fit.tried} ways "
+            f"tried to pad {nodes} {precise}; what is left looks like a reference of lower "
+            f"precision, not like padding ({near})"
+        )
     if search.exhausted:
         causes = (*_OTHER_CAUSES, _UNTRIED) if _has_untried(fitting) else _OTHER_CAUSES
         found = "padding is a part of it at most"
@@ -395,6 +443,7 @@ class Nearest:
     nodes: tuple[NodeFinding, ...]
     residual: float | None
     by: str = ""
+    rows: tuple[OutputRow, ...] = ()
 
 
 def nearest_of(search: Search) -> Choice:
@@ -470,7 +519,8 @@ def _undecided(fitting: Fitting, fit: Fit) -> Nearest | None:
 def _measured(fitting: Fitting, found: Settled) -> Nearest:
     plan = next(plans(fitting.runner, found))
     try:
-        residual = fitting.judged_with(plan, quietly=True).residual
+        judgement = fitting.judged_with(plan, quietly=True)
+        residual, rows = judgement.residual, judgement.rows
     except RequestError:
-        residual = None  # it cannot be written, and so not be measured
-    return Nearest(plan, findings(fitting.runner, found, plan), residual)
+        residual, rows = None, ()  # it cannot be written, and so not be measured
+    return Nearest(plan, findings(fitting.runner, found, plan), residual, rows=rows)

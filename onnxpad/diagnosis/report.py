@@ -110,10 +110,9 @@ class Diagnosis(InNotebooks):
     `nearest_residual` what it leaves, measured as `residual` is; `nearest_by` says by what it is
     nearer than the model as it is where it is not by that. `settles` says what to add to the
     reference where the cause is unknown, '' where nothing is known that would help;
-    `settling_atol` is the atol that would, where what is left is what rounding the reference to a
-    lower precision does. `outputs`
-    compare the reference with the plan applied, `as_it_is` with the model itself where the plan
-    changes it. `tolerance` is set where one was asked for.
+    `settling_atol` is the atol that would, where what is left is what a reference of lower
+    precision leaves. `outputs` compare the reference with the plan applied, `as_it_is` with the
+    model itself where the plan changes it. `tolerance` is set where one was asked for.
     """
 
     explained: bool

@@ -15,6 +15,9 @@ from onnxpad.validation.movement import UNITS
 Array = NDArray[Any]
 _TELLING = 8
 _SLACK = 1.5
+_DECIMALS = range(1, 6)
+# So many steps of float32 at the largest value are finer than a decimal that tells.
+_FINER = 64
 
 
 def rounded_to(values: Iterable[Array], left: float | None) -> tuple[str, float] | None:
@@ -29,8 +32,33 @@ def rounded_to(values: Iterable[Array], left: float | None) -> tuple[str, float]
             continue
         if known and all(_holds(kind, value) for value in known):
             most = 2 * _SLACK * UNITS[kind] * max(map(size_of, known))
-            return kind, _upwards(most)
+            return kind, upwards(most)
     return None
+
+
+def decimals_of(values: Iterable[Array], left: float | None) -> tuple[int, float] | None:
+    """After how many decimals a reference was cut, and an atol that allows for it.
+
+    `left` and None are as in `rounded_to`.
+    """
+    known = list(values)
+    size = max(map(size_of, known), default=0.0)
+    for count in _DECIMALS:
+        step = 10.0**-count
+        if left is None or left * size > _SLACK * step / 2 or step < _FINER * size * 2.0**-23:
+            continue
+        if known and all(_has_decimals(count, value) for value in known):
+            return count, step
+    return None
+
+
+def _has_decimals(count: int, value: Array) -> bool:
+    if value.dtype not in (np.float32, np.float64):
+        return False
+    wide = value.astype(np.float64)
+    if np.unique(wide[wide != np.round(wide)]).size < _TELLING:
+        return False
+    return bool((np.abs(wide - np.round(wide, count)) <= 2.0**-23 * np.abs(wide)).all())
 
 
 def _holds(kind: str, value: Array) -> bool:
@@ -46,7 +74,7 @@ def _holds(kind: str, value: Array) -> bool:
     return not bool((wide.view(np.uint32) & 0xFFFF).any())
 
 
-def _upwards(value: float) -> float:
-    """The next number of one digit."""
+def upwards(value: float) -> float:
+    """The next number of one digit, for an atol."""
     power = floor(log10(value))
     return float(f"{ceil(value / 10.0**power)}e{power}")

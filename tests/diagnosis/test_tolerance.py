@@ -129,3 +129,43 @@ def test_a_reference_that_was_rounded_before_it_was_saved_is_said_to_be(
     assert f": onnxpad diagnose m.onnx --data r.npz --atol {found.settling_atol:g}\n" in told
     again = against(saved, found.settling_atol)
     assert again.explained, again.reason
+
+
+COARSE = {
+    "decimals": (Y.round(3), "no number of the reference has more than 3 decimals"),
+    "noise": (NOISY, "of the largest value) and spread evenly"),
+}
+
+
+@pytest.mark.parametrize(("saved", "said"), COARSE.values(), ids=COARSE)
+def test_the_atol_that_allows_for_a_coarse_reference_is_named(saved: Array, said: str) -> None:
+    found = against(saved)
+    assert (found.explained, found.cause) == (False, Cause.UNKNOWN), found.reason
+    assert found.nearest is not None
+    assert said in found.settles
+    assert "looks like a reference of lower precision" in found.reason
+    assert "a weight" not in found.reason
+    assert found.settling_atol is not None
+    again = against(saved, found.settling_atol)
+    assert again.explained, again.reason
+    assert [entry.settings["pads"] for entry in again.plan.entries] == [[0, 0, 1, 1]]
+
+
+def _part(where: tuple[slice | int, ...]) -> Array:
+    noise = np.zeros_like(Y)
+    noise[where] = 2e-4 * signed(5, *Y.shape)[where]
+    return noise
+
+
+UNEVEN = {
+    "at a border": _part((slice(None), slice(None), 0)),
+    "in a corner": _part((slice(None), slice(None), slice(4), slice(4))),
+    "in a channel": _part((slice(None), 0)),
+}
+
+
+@pytest.mark.parametrize("noise", UNEVEN.values(), ids=UNEVEN)
+def test_what_is_left_in_a_part_of_a_tensor_is_no_noise(noise: Array) -> None:
+    found = against(Y + noise)
+    assert not found.explained
+    assert found.settling_atol is None, found.settles
