@@ -8,12 +8,18 @@ from dataclasses import dataclass
 from onnxpad.errors import RequestError
 from onnxpad.model.graph.nodes import Address
 from onnxpad.padding.chain import Chain, Skip
+from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.feasible import infeasible
 from onnxpad.retargeting.habits import named_convention
 from onnxpad.retargeting.move import as_it_runs, moved, unchanged_because
 from onnxpad.retargeting.plan import Plan, PlanEntry, with_settings
 
 _TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows what the node has now"
+_LONE_PAD = (
+    "entries are for convolutions and pools, and a Pad right in front of one is 'pad_node' in the "
+    "entry of that operator; any other Pad keeps its pads"
+    "\n  try     leave the entry out, or change the pads of this node in the model itself"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +69,8 @@ def _planned(entry: PlanEntry, chain: Chain, label: str) -> Chain | Skip:
     if chain.trouble:
         return chain.trouble.as_skip()
     where = f"{label}, node '{entry.node}' ({chain.op.name})"
+    if chain.op.kind is Kind.PAD and entry.settings:
+        raise RequestError(f"{where}: {_LONE_PAD}")
     try:
         after = with_settings(chain, entry.settings)
     except RequestError as error:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import onnx
 import pytest
+from onnx import parser
 
 from onnxpad.cli import run
 from tests.cli.processes import MODELS, onnxpad
@@ -39,6 +41,38 @@ def test_plans_that_do_not_fit_are_errors(
     assert run(["retarget", str(PAIR), "--plan", str(plan), "-o", str(target)]) == 2
     assert said in capsys.readouterr().err
     assert not target.exists()
+
+
+LONE = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (float[1, 1, 8, 8] x) => (float[1, 1, N, M] y)
+<int64[8] p = {0, 0, -1, -1, 0, 0, 1, 1}> { y = Pad (x, p) }
+"""
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"pads": [0, 0, 1, 1, 0, 0, 1, 1]},
+        {"pads": [1, 1, 1, 1]},
+        {"pad_node": {"pads": [0, 0, 1, 1, 0, 0, 1, 1]}},
+        {"pad_node": {"pads": [1, 1, 1, 1]}},
+        {"pad_node": None},
+    ],
+)
+def test_a_pad_has_no_entry_of_its_own(
+    settings: dict[str, object], tmp_path: Path, capsys: Captured
+) -> None:
+    plan, model = tmp_path / "plan.json", tmp_path / "lone.onnx"
+    written = parser.parse_model(LONE)
+    written.graph.node[0].name = "crop"
+    onnx.save(written, model)
+    plan.write_text(json.dumps({"nodes": [{"node": "crop", **settings}]}))
+    assert run(["retarget", str(model), "--plan", str(plan), "-o", str(tmp_path / "o.onnx")]) == 2
+    said = capsys.readouterr().err
+    assert "node 'crop' (Pad): entries are for convolutions and pools, and a Pad right in" in said
+    assert "try     leave the entry out, or change the pads of this node in the model" in said
+    assert "numbers" not in said
 
 
 @pytest.mark.parametrize("target", ["plan.json", "./plan.json", "link.json"])
