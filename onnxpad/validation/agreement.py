@@ -13,6 +13,7 @@ Array = NDArray[Any]
 Bound = Array | float
 UNTELLING = 1 / 8
 _BLOCK = 1 << 18
+_MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,9 +152,22 @@ def _where(beyond: NDArray[np.bool_]) -> str:
     others = tuple(axis for axis in range(beyond.ndim) if axis not in spatial)
     differing = np.asarray(beyond.any(axis=others))
     if differing.all():
-        return "everywhere"
+        return _in_channels(beyond) or "everywhere"
     said = _border_text(differing, spatial) or _box_text(differing, spatial) or "scattered"
     return f"{said}; {int(differing.sum())} of {differing.size} places"
+
+
+def _in_channels(beyond: NDArray[np.bool_]) -> str:
+    """'in channel 3 of 8', counted from 0; '' where all of them differ at some place."""
+    channels = beyond.any(axis=tuple(axis for axis in range(beyond.ndim) if axis != 1))
+    found = [str(index) for index in np.flatnonzero(channels)]
+    if len(found) == channels.size:
+        return ""
+    if len(found) > _MOST_NAMED:
+        return f"in {len(found)} of {channels.size} channels"
+    if len(found) == 1:
+        return f"in channel {found[0]} of {channels.size}"
+    return f"in channels {', '.join(found[:-1])} and {found[-1]} of {channels.size}"
 
 
 def _border_text(differing: NDArray[np.bool_], names: Sequence[int]) -> str:

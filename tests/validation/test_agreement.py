@@ -1,4 +1,5 @@
 import tracemalloc
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -52,11 +53,28 @@ def differing(shape: tuple[int, ...], *places: tuple[int | slice, ...]) -> str:
         ((0, 0, 15, 5), "borders: the last of 16 along axis 2; 1 of 256 places"),
         ((0, 0, 8, 15), "borders: the last of 16 along axis 3; 1 of 256 places"),
         ((0, 0, 8, 8), "cell 8 of 16 along axis 2 and cell 8 of 16 along axis 3; 1 of 256 places"),
-        ((0, 0), "everywhere"),
+        ((0,), "everywhere"),
+        ((0, 0), "in channel 0 of 2"),
     ],
 )
 def test_where(place: tuple[int, ...], said: str) -> None:
     assert differing((1, 2, 16, 16), place) == said
+
+
+@pytest.mark.parametrize(
+    ("channels", "said"),
+    [
+        ([3], "in channel 3 of 8"),
+        ([3, 5], "in channels 3 and 5 of 8"),
+        ([0, 3, 5], "in channels 0, 3 and 5 of 8"),
+        ([0, 1, 2, 3, 4], "in 5 of 8 channels"),
+        (range(8), "everywhere"),
+    ],
+)
+def test_where_says_which_channels_differ_where_some_do_not(
+    channels: Sequence[int], said: str
+) -> None:
+    assert differing((2, 8, 6, 6), *(np.s_[0, channel] for channel in channels)) == said
 
 
 def test_where_says_the_columns_that_differ_and_how_many_places() -> None:
