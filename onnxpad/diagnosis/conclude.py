@@ -24,7 +24,7 @@ from onnxpad.diagnosis.search import Search
 from onnxpad.diagnosis.settling import what_settles
 from onnxpad.diagnosis.suspects import sizes_of
 from onnxpad.errors import RequestError, counted, either, few
-from onnxpad.retargeting.moved_pads import not_cropped
+from onnxpad.retargeting.moved_pads import not_cropped, not_wrapped
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
@@ -402,8 +402,9 @@ def _left_out(fitting: Fitting) -> dict[str, list[str]]:
 def _not_tried(fitting: Fitting, search: Search | None) -> str:
     left = _left_out(fitting)
     for suspect in fitting.suspects:
-        if crops := not_cropped(suspect.chain):
-            left.setdefault(f"{crops}, in front of", []).append(suspect.label)
+        for what in (not_wrapped(suspect.chain), not_cropped(suspect.chain)):
+            if what:
+                left.setdefault(f"{what}, in front of", []).append(suspect.label)
     parts = [f"{what} {few(labels, _NAMED)}" for what, labels in left.items()]
     if search is not None and search.not_together:
         pads = any(suspect.ordinary < suspect.moved for suspect in fitting.suspects)

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, product
 
-from onnxpad.padding.chain import Chain, NewPad, Pads, PadStep
+from onnxpad.padding.chain import Chain, NewPad, Pads, PadStep, is_same
 from onnxpad.padding.fills import Constant, Fill, TensorValue
-from onnxpad.padding.operators import Since
+from onnxpad.padding.operators import Kind, Since
 
 MODES = ("constant", "reflect", "edge", "wrap")
 _BEYOND = 1
@@ -39,11 +39,22 @@ def not_moved(chain: Chain) -> str:
     if _pads_other_axes(chain, step):
         return "other Pads over batch or channels"
     if not _has_wrap(chain):
-        return (
-            f"mode wrap, which Pad has since opset {Since.PAD_WRAP} (the model has {chain.opset})"
-        )
+        return _too_old_for_wrap(chain)
     most = sum(1 for _ in islice(_every(chain), _MOST + 1))
     return f"all but the first {_MOST} ways to move the cells of a Pad" if most > _MOST else ""
+
+
+def not_wrapped(chain: Chain) -> str:
+    """That mode wrap is not tried in place of a convolution's own zeros, '' where it is."""
+    own = chain.padding
+    padded = any(own.flat) if isinstance(own, Pads) else is_same(own)
+    if chain.pad is not None or chain.op.kind is not Kind.CONVOLUTION or not padded:
+        return ""
+    return "" if _has_wrap(chain) else _too_old_for_wrap(chain)
+
+
+def _too_old_for_wrap(chain: Chain) -> str:
+    return f"mode wrap, which Pad has since opset {Since.PAD_WRAP} (the model has {chain.opset})"
 
 
 def not_cropped(chain: Chain) -> str:

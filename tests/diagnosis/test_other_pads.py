@@ -84,6 +84,19 @@ def test_a_crop_past_the_cells_of_a_pad_is_not_tried_and_said_so() -> None:
     assert "Pads that crop 2 cells or more at one side to have them" in found.reason
 
 
+def test_a_wrap_that_the_opset_has_not_is_said_of_convolutions_that_pad_themselves() -> None:
+    layer = "Conv <pads = [1, 1, 1, 1]> (x, w)"
+    said = "not tried: mode wrap, which Pad has since opset 19 (the model has 17), in front of"
+    wrong = padded("1, 1; 1, 1", "constant", 17, layer)
+    found = found_for(wrong, padded("1, 1; 1, 1", "wrap"))
+    assert not found.explained
+    assert said in found.reason
+    inside = found_for(wrong, wrong, 1.1)
+    assert inside.cause is Cause.NOT_PADDING, inside.reason  # a wrap changes borders alone
+    other = padded("1, 1; 1, 1", "constant", 17, "Conv (x, w)")
+    assert "mode wrap" not in found_for(other, other, 1.1).reason
+
+
 LEFT_OUT = {
     "opset": (
         padded("1, 1; 1, 1", "reflect", 17),
