@@ -28,7 +28,7 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
-from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice
+from onnxpad.validation.recorded import Recorded, given_in, recorded, refuse_data_twice
 from onnxpad.validation.request import GivenArrays, checked_inputs, checked_outputs
 from onnxpad.validation.tolerance import tolerance_of
 from onnxpad.verbs import verb
@@ -118,6 +118,8 @@ def _diagnosed(
             refused = refused or error
             continue
         fitting.in_doubt, fitting.budget = len(ways) > 1, budget
+        if data is not None:
+            fitting.given_in = given_in(data, len(samples))
         found = concluded(fitting, fitting.run(), started)
         if found.explained or len(ways) == 1:
             said = (way.warning,) if way.turned else ()

@@ -27,6 +27,7 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.retargeting import retarget
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.recorded import GivenIn
 from onnxpad.validation.report import Verdict
 from onnxpad.validation.request import in_layout
 
@@ -100,6 +101,8 @@ class Fitting:
         self.in_doubt = False
         # Seconds for the whole diagnosis, where they are known.
         self.budget: float | None = None
+        # How the samples were given, for words on what to add.
+        self.given_in = GivenIn.ARRAYS
         if left_out:
             bench.warn(
                 f"left as they are, because they stand in a function or a body: "

@@ -43,7 +43,7 @@ def _tensor(fitting: Fitting, search: Search) -> str:
     node = network.operation(runner.suspects[number].node).label
     more = ""
     if len(fitting.samples) > 1:
-        more = f" (s0_{name}, s1_{name} and so on for the samples)"
+        more = f" ({fitting.given_in.where(name)})"
     return (
         f"save what the framework computes for '{name}', the result of {node}, in the reference "
         f"too{more}"

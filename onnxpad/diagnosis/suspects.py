@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
+from onnxpad.errors import few
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.operators import Kind, operator
 from onnxpad.retargeting.candidates import Candidate, candidates, ordinary
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.moved_pads import moved_pads, not_moved
@@ -65,8 +66,8 @@ class Suspects:
 
     `left_out` stand in bodies of If, Loop and Scan or in local functions; what is `plain` has one
     way only. `unclear` cannot be padded in another way here: nodes whose padding could not be
-    read, and Pads that no operator searched reads. `unseen` are indices and labels of nodes that
-    nothing compared depends on: nothing can be said of their padding.
+    read, and Pads that no operator searched reads, with what does. `unseen` are indices and labels
+    of nodes that nothing compared depends on: nothing can be said of their padding.
     """
 
     searched: tuple[Suspect, ...]
@@ -112,9 +113,23 @@ def suspects(survey: Survey, network: Network, needed: Collection[int]) -> Suspe
             else:
                 (plain if suspect else unclear).append(label)
     in_front = {suspect.pad for suspect in found}
-    unclear += [label for index, label in pads.items() if index not in in_front]
+    alone = ((index, label) for index, label in pads.items() if index not in in_front)
+    unclear += [f"{label}{_behind(network, index)}" for index, label in alone]
     told = tuple((index, label) for index, label in unseen.items() if index not in covered)
     return Suspects(tuple(found), tuple(left_out), tuple(plain), tuple(unclear), told)
+
+
+def _behind(network: Network, pad: int) -> str:
+    """What stands behind a Pad that no operator searched reads, '' where that is one that pads."""
+    made = set(network.nodes[pad].output)
+    readers = [n for n, node in enumerate(network.nodes) if made & set(node.input)]
+    rows = (operator(network.nodes[n].domain, network.nodes[n].op_type) for n in readers)
+    if any(row is not None and row.has_windows for row in rows):
+        return ""
+    if not readers:
+        return " (no operator reads it)"
+    labels = [network.operation(n).label for n in readers]
+    return f" (stands in front of {few(labels, 1)}, not of an operator that pads)"
 
 
 def _suspect(site: Site, index: int, network: Network) -> Suspect | bool:

@@ -99,9 +99,11 @@ def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
     if apart:
         ways = counted(len(apart), "other way", "other ways")
         nodes = few([*dict.fromkeys(n.node for n, _ in apart)], _CONVENTIONS_SHOWN)
+        telling = any(other.sizes for _, other in apart)
+        more = ", and what would tell them apart" if telling else ""
         yield (
             f"{ways} to pad {nodes} would give the same here, so a mistake in that would not show: "
-            "--json has them, and what would tell them apart"
+            f"--json has them{more}"
         )
     rows = [one for one in rows if one not in apart]
     for node, other in rows[:_ALTERNATIVES_SHOWN]:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
 from onnx import ModelProto, parser
@@ -9,6 +13,7 @@ from onnx import ModelProto, parser
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.diagnosis.score import ReferenceValues, scored
 from onnxpad.show.diagnoses import diagnosis_text
+from onnxpad.validation.recorded import GivenIn, given_in
 from tests.retargeting.running import Array, outputs, signed
 
 BODY = """
@@ -33,6 +38,15 @@ PLAIN = """
 g (float[1, 1, 9, 9] x, float[1, 1, 3, 3] w) => (float[1, 1, N, M] y) {
   a = Conv <pads = [1, 1, 1, 1]> (x, w)
   y = TAIL
+}
+"""
+FAR = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (float[1, 1, 9, 9] x, float[1, 1, 3, 3] w) => (float[1, 1, N, M] y)
+<int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}, float k = {2}> {
+  b = Pad (x, p)
+  c = BETWEEN
+  y = Conv (c, w)
 }
 """
 X, W = signed(0, 1, 1, 8, 8), signed(1, 1, 1, 3, 3)
@@ -78,6 +92,50 @@ def test_a_pad_that_no_layer_reads_is_not_searched() -> None:
     model = written(text, TAIL=pad)
     found = found_for(model, outputs(model, {"x": x, "w": W})[0] * 1.1, {"x": x, "w": W})
     assert found.cause is Cause.UNKNOWN
+    assert "(no operator reads it)" in found.reason
+
+
+@pytest.mark.parametrize("between", ["Mul (b, k)", "Cast <to = 1> (b)"])
+def test_a_pad_in_front_of_another_operator_is_named_with_it(between: str) -> None:
+    x = signed(2, 1, 1, 9, 9)
+    model = parser.parse_model(FAR.replace("BETWEEN", between))
+    model.graph.node[1].name = "between"
+    model.graph.node[2].name = "last"
+    found = found_for(model, outputs(model, {"x": x, "w": W})[0] * 1.1, {"x": x, "w": W})
+    name = f"{between.split(maxsplit=1)[0]} 'between'"
+    assert f" (stands in front of {name}, not of an operator that pads)" in found.reason
+
+
+FILES = {
+    "files": (["0.npz", "1.npz"], "(as 'a' in each file)"),
+    "one file": (["both.npz"], "(s0_a, s1_a and so on for the samples)"),
+    "files of several": (["0.npz", "both.npz"], "(in each file or folder; s0_a, s1_a and so on"),
+}
+
+
+@pytest.mark.parametrize(("names", "said"), FILES.values(), ids=FILES)
+def test_where_a_tensor_is_to_be_saved_fits_how_the_samples_were_given(
+    names: list[str], said: str, tmp_path: Path
+) -> None:
+    model, both = written(PLAIN, TAIL="Tanh (a)"), dict[str, Any]()
+    for number in (0, 1):
+        feeds = {"x": signed(number, 1, 1, 9, 9), "w": W}
+        right = outputs(model, feeds)[0]
+        right[..., 0, :] += 1
+        np.savez(tmp_path / f"{number}.npz", y=right, **feeds)
+        rows = {"in0": feeds["x"], "in1": W, "ref0": right}
+        both |= {f"s{number}_{key}": value for key, value in rows.items()}
+    np.savez(tmp_path / "both.npz", **both)
+    found = diagnose(model, data=[tmp_path / name for name in names], budget=600)
+    assert f"too {said}" in found.settles
+
+
+def test_folders_hold_a_tensor_of_each_sample_by_its_name(tmp_path: Path) -> None:
+    for name in ("test_data_set_0", "test_data_set_1"):
+        (tmp_path / name).mkdir()
+    assert given_in(tmp_path, 2) is GivenIn.FOLDERS
+    assert given_in([tmp_path / "a.npz", tmp_path], 3) is GivenIn.MIXED
+    assert GivenIn.FOLDERS.where("a") == "as an output of the name 'a' in each folder"
 
 
 class _Fixed:
@@ -127,3 +185,16 @@ def test_a_model_that_needs_no_repair_has_one_line_about_other_ways() -> None:
     text = diagnosis_text(found_for(model, outputs(model, feeds)[0], feeds))
     assert "also fits" not in text
     assert text.count("other way") == text.count("--json has them") == 1
+
+
+def test_what_would_tell_other_ways_apart_is_named_only_where_it_is_known() -> None:
+    feeds = {"x": signed(0, 1, 1, 9, 9)}
+    model = written(POOL, COUNTS="1")
+    found = found_for(model, outputs(model, feeds)[0], feeds)
+    (node,) = found.nodes
+    one = node.alternatives[0]
+    for sizes in (None, (10, 10)):
+        told = replace(node, alternatives=(replace(one, sizes=sizes),))
+        text = diagnosis_text(replace(found, nodes=(told,)))
+        assert ("--json has them, and what would tell them apart" in text) is bool(sizes)
+        assert "--json has them" in text
