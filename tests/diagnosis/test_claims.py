@@ -117,9 +117,10 @@ FILES = {
 def test_where_a_tensor_is_to_be_saved_fits_how_the_samples_were_given(
     names: list[str], said: str, tmp_path: Path
 ) -> None:
-    model, both = written(PLAIN, TAIL="Tanh (a)"), dict[str, Any]()
+    model = written(PLAIN, TAIL="Tanh (a)")
+    both: dict[str, Any] = {}
     for number in (0, 1):
-        feeds = {"x": signed(number, 1, 1, 9, 9), "w": W}
+        feeds: dict[str, Any] = {"x": signed(number, 1, 1, 9, 9), "w": W}
         right = outputs(model, feeds)[0]
         right[..., 0, :] += 1
         np.savez(tmp_path / f"{number}.npz", y=right, **feeds)
