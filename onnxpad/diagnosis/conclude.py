@@ -124,13 +124,14 @@ def _rounding_of(fitting: Fitting, left: float | None) -> tuple[str, float] | No
 
 def _noise_of(fitting: Fitting, fit: Fit, nearest: Nearest | None) -> tuple[str, float] | None:
     """What looks like a reference of lower precision, at the nearest padding or as it is."""
-    if fit.undecided or not fitting.samples:
+    if fit.undecided or fit.partial is not None or fitting.unchecked:
         return None
     chosen: Choice = (0,) * len(fitting.suspects)
     left, rows = fit.present.residual, fit.present.rows
     if nearest is not None and fit.search is not None:
         chosen, left, rows = nearest_of(fit.search), nearest.residual, nearest.rows
-    atol = atol_for_noise(fitting, chosen, left, rows)
+    solved = any(n >= s.given for n, s in zip(chosen, fitting.suspects, strict=True))
+    atol = None if solved else atol_for_noise(fitting, chosen, left, rows)
     if left is None or atol is None:
         return None
     said = (

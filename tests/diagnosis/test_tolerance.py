@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from onnx import parser
 
 from onnxpad import validate
 from onnxpad.cli import run
@@ -131,6 +132,17 @@ def test_a_reference_that_was_rounded_before_it_was_saved_is_said_to_be(
     assert again.explained, again.reason
 
 
+TWO = """
+<ir_version: 8, opset_import: ["" : 17]>
+g (float[1, 2, 32, 32] x) => (float[1, 2, N, M] c, float[1, 2, N, M] y)
+<float[2, 2, 3, 3] w = {WEIGHTS}> {
+  c = Conv <strides = [2, 2], pads = [PADS]> (x, w)
+  t = Tanh (c)
+  y = Conv <pads = [1, 1, 1, 1]> (t, w)
+}
+""".replace("WEIGHTS", ", ".join(f"{one:.6f}" for one in signed(1, 36) / 3))
+
+
 COARSE = {
     "decimals": (Y.round(3), "no number of the reference has more than 3 decimals"),
     "noise": (NOISY, "of the largest value) and spread evenly"),
@@ -169,3 +181,14 @@ def test_what_is_left_in_a_part_of_a_tensor_is_no_noise(noise: Array) -> None:
     found = against(Y + noise)
     assert not found.explained
     assert found.settling_atol is None, found.settles
+
+
+def test_what_agrees_in_one_tensor_and_not_behind_it_is_no_noise() -> None:
+    wrong, right = (parser.parse_model(TWO.replace("PADS", pads)) for pads in (HALF, END))
+    made, reference = outputs(right, {"x": X})
+    for noise, known in ((0.0, False), (2e-4, True)):
+        inner: Array = made + np.float32(noise) * signed(5, *made.shape)
+        saved: dict[str, Array] = {"c": inner, "y": reference + 2e-4 * signed(6, *reference.shape)}
+        found = diagnose(wrong, inputs={"x": X}, outputs=saved, budget=20)
+        assert not found.explained
+        assert (found.settling_atol is not None) is known, found.settles
