@@ -244,6 +244,7 @@ def _same_crop(chain: Chain) -> Chain:
 
 _MIRRORS = ("reflect", "edge", "wrap")
 _RESTS = 4
+_ODD = 8
 
 
 def ordinary(chain: Chain) -> Iterator[Chain]:
@@ -260,7 +261,7 @@ def ordinary(chain: Chain) -> Iterator[Chain]:
     bare = _without_pad(chain)
     for pads in _numbers(chain):
         yield from variants(bare.with_padding(pads), None)
-    for pads in (*_of_some_size(chain), *_mirrored(bare)):
+    for pads in (*_of_some_size(chain), *_mirrored(bare), *_odd(chain)):
         ways = variants(bare.with_padding(pads), None)
         yield from (way for way in ways if not way.ceil_mode)
     if chain.op.kind is Kind.CONVOLUTION:
@@ -280,6 +281,15 @@ def _of_some_size(chain: Chain) -> Iterator[Pads]:
     for rest in range(min(_RESTS, max(axis.stride for axis in chain.axes))):
         totals = [max(axis.span - (rest % axis.stride or axis.stride), 0) for axis in chain.axes]
         less, more = [total // 2 for total in totals], [-(-total // 2) for total in totals]
+        yield Pads(tuple(less), tuple(more))
+        yield Pads(tuple(more), tuple(less))
+
+
+def _odd(chain: Chain) -> Iterator[Pads]:
+    """Odd numbers of cells in all, which no number for both sides gives, nearly halved."""
+    for total in range(1, min(max(axis.span for axis in chain.axes), _ODD), 2):
+        totals = [min(total, axis.span - 1) for axis in chain.axes]
+        less, more = [count // 2 for count in totals], [-(-count // 2) for count in totals]
         yield Pads(tuple(less), tuple(more))
         yield Pads(tuple(more), tuple(less))
 

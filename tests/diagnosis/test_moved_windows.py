@@ -105,3 +105,14 @@ def test_places_that_were_not_tried_are_said_and_leave_the_cause_unknown(
     found = found_for(model, model, 1.1)
     assert (found.explained, found.cause) == (False, Cause.UNKNOWN)
     assert said in found.reason
+
+
+@pytest.mark.parametrize("pads", ["0, 0, 1, 1", "1, 1, 0, 0"])
+def test_an_odd_number_of_cells_that_only_the_size_of_the_output_tells_is_found(pads: str) -> None:
+    wrong, right = (
+        written(conv("1, 1, 1, 1"), pool(own), conv("1, 1, 1, 1")) for own in ("1, 1, 1, 1", pads)
+    )
+    found = found_for(wrong, right)
+    assert (found.explained, found.cause) == (True, Cause.PADDING), found.reason
+    (entry,) = found.plan.entries
+    assert entry.settings["pads"] == [int(one) for one in pads.split(", ")]
