@@ -29,6 +29,7 @@ def run(python: Path, *arguments: str) -> bool:
         "PATH": os.pathsep.join([str(python.parent), os.environ.get("PATH", os.defpath)])
     }
     environment.pop("PYTHONPATH", None)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a thousand processes read what one compiled
     finished = subprocess.run(
         [python, *arguments], cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, check=False
     )

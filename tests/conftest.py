@@ -16,12 +16,8 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("any machine")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """What a process of a test compiled, the next one reads, also where no bytecode is wanted."""
-    if os.environ.get("PYTHONDONTWRITEBYTECODE") and hasattr(config, "cache"):
-        del os.environ["PYTHONDONTWRITEBYTECODE"]
-        cache: pytest.Cache = config.cache
-        os.environ["PYTHONPYCACHEPREFIX"] = str(cache.mkdir("bytecode"))
+# What a process of a test compiled, the next one reads.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
