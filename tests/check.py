@@ -14,12 +14,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LINT_IMPORTS = "from importlinter.cli import lint_imports_command; lint_imports_command()"
+# Three processes also keep two cores busy while some tests wait for clocks and files.
 TOOLS = {
     "ruff format": ["-m", "ruff", "format", "--check", "."],
     "ruff check": ["-m", "ruff", "check", "."],
     "mypy": ["-m", "mypy"],
     "lint-imports": ["-c", LINT_IMPORTS, "--no-logo"],
-    "pytest": ["-m", "pytest", "-n", "2", "--dist", "worksteal"],
+    "pytest": ["-m", "pytest", "-n", "3", "--dist", "worksteal"],
 }
 
 

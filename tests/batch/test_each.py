@@ -125,7 +125,7 @@ def test_where_every_worker_crashes_the_rest_is_not_tried(
     assert {one.result for one in found} == {"refused"}
     assert any("onnxruntime, or what it loads" in one.error for one in found)
     assert sum("not tried" in one.error for one in found) >= 8
-    assert len(list(marks.iterdir())) <= 4
+    assert len(list(marks.iterdir())) <= 6
 
 
 def test_a_worker_that_is_killed_costs_its_model_another_try(

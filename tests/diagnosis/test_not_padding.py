@@ -50,6 +50,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("weight", "change", "first", "after"), CHANGES.values(), ids=CHANGES)
 def test_other_weights_are_not_explained(
     weight: str, change: Change, first: str, after: str

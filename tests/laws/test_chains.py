@@ -121,6 +121,7 @@ def test_behind_a_pad(flavour: str, share: int) -> None:
     assert_all_lawful(padded(CORE[flavour], every, turn=19 * turn(flavour)))
 
 
+@pytest.mark.part(2)
 @drawn_or_all
 @each_flavour
 def test_behind_a_pad_of_another_value(flavour: str, share: int) -> None:
@@ -128,6 +129,7 @@ def test_behind_a_pad_of_another_value(flavour: str, share: int) -> None:
     assert_all_lawful(padded(FLAVOURS[flavour], every, OTHER_FILLS, turn(flavour)))
 
 
+@pytest.mark.part(2)
 @drawn_or_all
 @each_flavour
 @pytest.mark.parametrize("front", [False, True], ids=["alone", "behind-a-pad"])

@@ -78,6 +78,7 @@ def checked(case: Case, done: Rewriting, wanted: Array) -> int:
     return agreed
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_small_models(kind: str) -> None:
     judged: Counter[str] = Counter()

@@ -195,6 +195,7 @@ CASES: dict[str, Case] = {
 LONGER = ("axes that were computed", "a number that hangs on two sizes")
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", CASES)
 def test_what_differs_at_large_sizes_alone_is_not_proved(name: str) -> None:
     first, second, inputs, dims = CASES[name]
@@ -308,6 +309,7 @@ GROWING = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", GROWING)
 def test_what_grows_is_not_taken_for_level(name: str) -> None:
     body = f"{GROWING[name]} e = Where(W, WRONG, c0) {PICKED.format('e')}"

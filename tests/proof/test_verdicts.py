@@ -292,6 +292,7 @@ FAR = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", sorted(FAR))
 def test_pads_that_are_wrong_at_large_sizes_alone(name: str) -> None:
     """What divides, rounds and compares sizes sets how far one must look."""
@@ -475,6 +476,7 @@ def test_computed_pads_in_a_row_are_proved_under_what_is_said_of_sizes(count: in
     assert weaker.verdict == "refuted"
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "wrong_at",
     [

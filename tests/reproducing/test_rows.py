@@ -48,6 +48,7 @@ def test_addresses_are_typed_and_printed(name: str) -> None:
     assert list(target.failures.values()) == [row for row in target.history if row.answer.fails]
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", all_targets())
 def test_a_model_falls_under_every_row_or_it_says_why_none_does(name: str) -> None:
     """`explain` and the site print a command that makes the model of every other row."""

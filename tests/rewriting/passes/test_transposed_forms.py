@@ -347,6 +347,7 @@ def _crop(
     return bool(rng.integers(2))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("part", range(8))
 def test_drawn_models(part: int) -> None:
     """Whole numbers: every form must give the same bits, by the oracle and by onnxruntime."""

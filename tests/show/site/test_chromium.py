@@ -166,6 +166,7 @@ def test_search_answers(page: str, site: Path, tmp_path: Path) -> None:
     assert re.fullmatch(r"\d+ found", count)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("page", PAGES)
 def test_nothing_sticks_out(page: str, width: int, site: Path, tmp_path: Path) -> None:
