@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from math import lcm
 from typing import NamedTuple
 
-from onnxpad.geometry.size import Symbol
+from onnxpad.geometry.size import Size, Symbol
 from onnxpad.geometry.size_fact import Told
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.reading.divisors import settling_facts, strengthened, with_facts
@@ -75,7 +75,8 @@ def _candidates(survey: Survey, hopeful: Sequence[NodeVerdict]) -> Iterator[DimF
     divisors, known = _divisors(survey, nodes)
     rests = strengthened(survey.facts, divisors)
     chains = _chains(known, nodes)
-    items = [size.root for size in _batches(chains) if size.root and size.root not in rests]
+    first_sizes = _first_sizes(survey, chains, nodes)
+    items = [size.root for size in _batches(first_sizes) if size.root and size.root not in rests]
     batch: DimFacts = dict.fromkeys(items, 1)
     asked = {b.name: 1 for one in hopeful for b in one.open_batches if b.name not in rests}
     first: DimFacts = {name: 1 for name in asked if name in batch}
@@ -112,9 +113,20 @@ def _chains(survey: Survey, nodes: Collection[Address]) -> list[Chain]:
     return [chain for site in survey.sites_now() if site.address in nodes for chain in site.chains]
 
 
-def _batches(chains: Sequence[Chain]) -> Iterator[Symbol]:
-    for chain in chains:
-        size = (chain.shape or (None,))[0]
+def _first_sizes(
+    survey: Survey, chains: Sequence[Chain], nodes: Collection[Address]
+) -> Iterator[Size | None]:
+    """What stands where a batch does in front of these nodes, those without padding as well."""
+    yield from ((chain.shape or (None,))[0] for chain in chains)
+    ids = {one.id for one in nodes}
+    for context in survey.contexts:
+        for node in context.scope.ordered():
+            if (context.scope.id, node.key) in ids and node.inputs:
+                yield (context.type_of(node.inputs[0]).dims or (None,))[0]
+
+
+def _batches(sizes: Iterable[Size | None]) -> Iterator[Symbol]:
+    for size in sizes:
         if isinstance(size, Symbol) and size.divisor == 1 and not size.offset:
             yield size
 

@@ -970,3 +970,18 @@ def test_iree_refuses_mirrored_lines_that_list_axes(
     )
     assert (answers(model, "iree")["Pad"] is Answer.REFUSES) is refused
     assert not onnxpad.rewrite(model, target="iree").unfit
+
+
+def test_a_node_without_padding_waits_for_the_batch_as_well() -> None:
+    """Keras' ResNet50 by tf2onnx ends so; its Squeeze is wrong at every batch but 1."""
+    model = text_model(
+        "p = GlobalAveragePool(x) y = Squeeze(p,a)",
+        inputs="float[N,3,8,9] x",
+        outputs="float[N,3] y",
+        constants="int64[2] a = {2, 3}",
+    )
+    (verdict,) = onnxpad.rewrite(model, target="opencv-classic").unfit
+    assert verdict.facts == (("N", 1),)
+    settled = onnxpad.rewrite(model, target="opencv-classic", dims={"N": 1})
+    assert not settled.unfit
+    assert settled.relied_on == {"N": 1}
