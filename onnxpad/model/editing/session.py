@@ -88,8 +88,7 @@ class EditSession(Survey):
 
     def change(self, site: Site, after: Chain | Expansion) -> list[Edit]:
         """Make the node compute `after`; the edits are applied and remembered."""
-        if not self._owned:
-            self._take_copy()
+        self.own()
         site = self._sites[site.address.id]
         self._stale = True
         self._changed.append((site, tuple(site.node.outputs)))
@@ -116,8 +115,8 @@ class EditSession(Survey):
 
     def restate(self, edits: Sequence[Edit]) -> None:
         """Edits of what the file says of the whole model, or of nodes that do not pad."""
-        if edits and not self._owned:
-            self._take_copy()
+        if edits:
+            self.own()
         self.tidy(edits)
 
     def tell_apart(self, site: Site, groups: Sequence[int]) -> bool:
@@ -125,11 +124,9 @@ class EditSession(Survey):
 
         `groups` has a number for each of the site's chains; group 0 keeps the original.
         """
+        self.own()
+        site = self._sites.get(site.address.id, site)
         scope = site.contexts[0].scope
-        if not self._owned:
-            self._take_copy()
-            site = self._sites[site.address.id]
-            scope = site.contexts[0].scope
         calls = calls_by_group(site.contexts, groups)
         if calls is None or not can_be_cloned(scope):
             return False
@@ -169,7 +166,10 @@ class EditSession(Survey):
         self._names = Names(self._document)
         self._applier = ProtoApplier(self._document, self._weights)
 
-    def _take_copy(self) -> None:
+    def own(self) -> None:
+        """Edits begin: from here on nodes and names are those of the model that is edited."""
+        if self._owned:
+            return
         model = ModelProto()
         model.CopyFrom(self._document.model)
         self._owned = True

@@ -16,23 +16,36 @@ from onnxpad.runtimes.conditions.companions import (
     OPEN_BATCH_RANKS,
     RANK,
     SHARED_BLOCKS,
+    SPREAD_BLOCKS,
     THREE_AXES,
 )
 
 _BLOCKED = ("Conv", "ConvTranspose", "MaxPool", "AveragePool")
 _KEEPS_LAYOUT = (
-    *("Abs", "BatchNormalization", "Ceil", "Celu", "Clip", "Cos", "Elu", "Erf", "Exp", "Floor"),
-    *("Gelu", "HardSigmoid", "HardSwish", "Identity", "LeakyRelu", "Log", "Mish", "Neg", "PRelu"),
-    *("Pad", "Reciprocal", "Relu", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Slice", "Softplus"),
+    *("Abs", "BatchNormalization", "Ceil", "Celu", "Cos", "Elu", "Erf", "Exp", "Floor", "Gelu"),
+    *("HardSigmoid", "HardSwish", "InstanceNormalization", "LeakyRelu", "Log", "Mish", "Neg"),
+    *("PRelu", "Pad", "Reciprocal", "Relu", "Round", "Selu", "Sigmoid", "Sign", "Sin", "Softplus"),
     *("Softsign", "Sqrt", "Tan", "Tanh", "ThresholdedRelu"),
 )
-_JOINS_LAYOUT = ("Add", "Concat", "Div", "Max", "Mean", "Min", "Mul", "Pow", "Sub", "Sum")
-_MAKES_LAYERS = (*_JOINS_LAYOUT, "Equal", "Greater", "Less", "Where")
+_PASSES_ON = ("Clip", "Identity", "Slice")
+"""What hands on what an If gives; of what it knows the layout of it makes one as ONNX has it."""
+_SPREADS = (
+    *("Add", "And", "Div", "Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual", "Max"),
+    *("Mean", "Min", "Mod", "Mul", "Or", "Pow", "Sub", "Sum", "Where", "Xor"),
+)
+_JOINS_LAYOUT = (*_SPREADS, "Concat")
+_MAKES_LAYERS = (
+    *("Add", "Concat", "Div", "Equal", "Greater", "Less", "Max", "Mean", "Min", "Mul", "Pow"),
+    *("Sub", "Sum", "Where"),
+)
 _LINES = 3
 _NO_IMAGES = (_LINES, 5)
 """The ranks of lines and of volumes."""
-_FAR = 8
-"""Operators that are looked at in front of a node."""
+_CHANNELS = 1
+_AXES = 3
+"""Where a Slice reads them."""
+_FAR = 1000
+"""Tensors that are looked at in front of a node."""
 _WANTS_LAYOUT = (
     *("Add", "Concat", "Div", "Flatten", "Max", "Min", "Mul", "Pow", "Reshape", "Squeeze", "Sub"),
     *("Transpose", "Unsqueeze"),
@@ -40,9 +53,13 @@ _WANTS_LAYOUT = (
 
 
 def said_of_layers(context: Context, node: Node) -> Iterator[str]:
-    """What is said of layouts behind an If, of a Cast, of ranks, and of a Concat of constants."""
+    """What is said of layouts, of a Cast, of ranks, and of a Concat of constants."""
     if _wants_layout(context, node) and any(_is_blocked(context, name) for name in node.inputs):
         yield BLOCKED_BRANCH[0]
+    elif one_channel(context, node) is not None and all(
+        _is_blocked(context, name, made=True) for name in node.inputs
+    ):
+        yield SPREAD_BLOCKS[0]
     if node.op_type == "Cast" and _is_left_out(context, node):
         yield CASTS_LEFT_OUT[0]
     if node.op_type == "Concat" and any(_has_layer(context, node, name) for name in node.inputs):
@@ -66,30 +83,65 @@ def _wants_layout(context: Context, node: Node) -> bool:
     return node.op_type in _WANTS_LAYOUT or (sizes is not None and len(sizes) in _NO_IMAGES)
 
 
-def _is_blocked(context: Context, name: str, left: int = _FAR, *, behind: bool = False) -> bool:
+def one_channel(context: Context, node: Node) -> int | None:
+    """Which input of a node has one channel, where it is spread over more of another; or None."""
+    if node.op_type not in _SPREADS:
+        return None
+    shapes = [context.type_of(name).dims or () for name in node.inputs]
+    channels = [sizes[_CHANNELS] if len(sizes) >= _LINES else None for sizes in shapes]
+    if None in channels or all(size == 1 for size in channels):
+        return None
+    return channels.index(1) if 1 in channels else None
+
+
+def _is_blocked(context: Context, name: str, *, made: bool = False) -> bool:
     """Whether an If gives a tensor that OpenCV keeps as its convolutions and pools make it.
 
-    By 230 models in OpenCV 5: it knows of them by their layer, which an If is not. Sums and the
-    like of such tensors alone are such a one.
+    By 380 models in OpenCV 5: it knows of them by their layer, which an If is not. Sums and the
+    like of such tensors alone are such a one. `made` asks of what no If gives, too.
     """
-    if not left:
-        return False
-    maker = context.scope.producers.get(name)
-    if maker is None:
-        outer = None if context.scope.is_function else context.outer
-        return outer is not None and _is_blocked(outer, name, left - 1, behind=behind)
-    if maker.op_type in BRANCH:
-        given = branches_giving(context, maker, name)
-        return any(_is_blocked(inside, one, left - 1, behind=True) for inside, one in given)
-    if maker.op_type in _BLOCKED:
-        return behind
-    joins = behind and maker.op_type in _JOINS_LAYOUT
-    if not joins and (
-        maker.op_type not in _KEEPS_LAYOUT or (behind and maker.op_type == "Identity")
-    ):
-        return False
-    read = maker.inputs if joins else maker.inputs[:1]
-    return all(_is_blocked(context, one, left - 1, behind=behind) for one in read)
+    pending, seen = [(context, name, made)], set[tuple[str, str, bool]]()
+    while pending:
+        at, one, behind = pending.pop()
+        place = at.scope.id, one, behind
+        if place in seen:
+            continue
+        seen.add(place)
+        maker = at.scope.producers.get(one)
+        outer = None if at.scope.is_function else at.outer
+        if maker is None and outer is not None:
+            pending.append((outer, one, behind))
+        elif maker is None or len(seen) > _FAR:
+            return False
+        elif maker.op_type in BRANCH:
+            given = branches_giving(at, maker, one)
+            if not any(_is_blocked(inside, result, made=True) for inside, result in given):
+                return False
+        elif maker.op_type not in _BLOCKED or not behind:
+            read = _laid_out_as(at, maker, behind=behind)
+            if not read:
+                return False
+            pending += [(at, source, behind) for source in read]
+    return True
+
+
+def _laid_out_as(context: Context, node: Node, *, behind: bool) -> tuple[str, ...]:
+    """What has the layout of a node's result, and gives it to it; nothing where none does.
+
+    `behind` says that OpenCV knows its layout, since no If has given it yet.
+    """
+    if behind and node.op_type in _JOINS_LAYOUT:
+        return node.inputs
+    if behind and node.op_type == "Slice":
+        return node.inputs[:1] if _leaves_channels(context, node) else ()
+    keeps = node.op_type in _KEEPS_LAYOUT or (not behind and node.op_type in _PASSES_ON)
+    return node.inputs[:1] if keeps else ()
+
+
+def _leaves_channels(context: Context, node: Node) -> bool:
+    """Whether OpenCV cuts the blocks of a tensor as they are: the axes are named, none below 0."""
+    axes = context.constant(node.inputs[_AXES]) if len(node.inputs) > _AXES else None
+    return axes is not None and all(axis >= 0 and axis != _CHANNELS for axis in axes.tolist())
 
 
 def _is_left_out(context: Context, node: Node) -> bool:

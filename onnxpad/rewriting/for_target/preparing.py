@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from onnxpad.model.editing.names import next_key, stem
 from onnxpad.model.editing.opsets import NEWEST, Kept, moved
-from onnxpad.model.editing.script import FixSize, Resize
+from onnxpad.model.editing.script import Edit, FixSize, InsertNode, Resize, SetInput
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.graph.nodes import Address, NodeId
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Address, Node, NodeId
+from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.sizes_downstream import inferred_sizes
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.for_target.anywhere import met_anywhere, unshaped
 from onnxpad.rewriting.for_target.obstacles import Judge
+from onnxpad.rewriting.for_target.opencv_layers import one_channel
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, run
-from onnxpad.runtimes.conditions.companions import UNSHAPED
+from onnxpad.runtimes.conditions.companions import ANYWHERE, SPREAD_BLOCKS, UNSHAPED
 from onnxpad.runtimes.conditions.rows import Row, every
 from onnxpad.runtimes.judge import judge_plain
 
@@ -72,11 +76,31 @@ class Preparation:
             rows += [row for obstacle in nearest for row in obstacle.judgement.rows]
         return self._done(session, planner, rows)
 
+    def part_blocks(self, session: EditSession, planner: Planner) -> None:
+        """Behind all passes: an Identity where one channel would be spread over blocks of them."""
+        if not any(_met(session, planner.judge, SPREAD_BLOCKS)):
+            return
+        session.own()
+        edits: list[Edit] = []
+        done = set[Address]()
+        for context, node in _met(session, planner.judge, SPREAD_BLOCKS):
+            place, address = one_channel(context, node), address_of(context.scope, node)
+            if place is None or address in done:
+                continue
+            done.add(address)
+            name = session.names.new(f"{stem(node)}/apart")
+            made = session.names.new(f"{name}_output")
+            ends = ((node.inputs[place],), (made,))
+            edits.append(InsertNode(address, next_key(context.scope), "Identity", name, *ends))
+            edits.append(SetInput(address, place, made))
+        session.restate(edits)
+        nodes = ", ".join(sorted(repr(address.label) for address in done))
+        self.told.append(f"an Identity is in front of {nodes}: it spreads one channel over several")
+
     def _declare_shapes(self, session: EditSession, planner: Planner) -> None:
         met = {
             context.scope.id: context
-            for context, _, name, found in met_anywhere(session, planner.judge.target)
-            if name in UNSHAPED and planner.judge.objects(found)
+            for context, _ in _met(session, planner.judge, UNSHAPED)
         }
         known = inferred_sizes(session.document) if met else {}
         edits = [
@@ -93,8 +117,7 @@ class Preparation:
     def _write_pads(self, session: EditSession, planner: Planner) -> None:
         met = {
             (context.scope.id, node.key)
-            for context, node, _, found in met_anywhere(session, planner.judge.target)
-            if planner.judge.objects(found)
+            for context, node in _met(session, planner.judge, ANYWHERE)
         }
         pads = {
             site.address
@@ -147,6 +170,15 @@ class Preparation:
         pads = {s.address for s in session.sites_now() if s.chain.op.kind is Kind.PAD}
         log = run(session, [find_pass("all-axes")], lambda address: address in pads)
         self.changes += log.changes
+
+
+def _met(
+    session: EditSession, judge: Judge, names: Container[str]
+) -> Iterator[tuple[Context, Node]]:
+    """Nodes that the target fails for what they are, of those that have one of the names."""
+    for context, node, name, found in met_anywhere(session, judge.target):
+        if name in names and judge.objects(found):
+            yield context, node
 
 
 def _computing(site: Site) -> set[NodeId]:

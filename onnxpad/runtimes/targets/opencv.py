@@ -33,6 +33,7 @@ from onnxpad.runtimes.conditions.companions import (
     LIMIT,
     LISTED_REDUCTIONS,
     LOOKUP,
+    SPREAD_BLOCKS,
     STORED_BOOL,
     TRAINING,
     UNSHAPED,
@@ -246,6 +247,10 @@ _APART = Condition.remedy(
     "what a branch reads is lost where OpenCV runs operators on bytes; that is not about padding",
     "put the branch in the place of an If whose condition is a constant",
 )
+_OWN_LAYOUT = Condition.remedy(
+    "it spreads one channel where one of the two is in no blocks of channels",
+    "put an Identity in front of the input with one channel",
+)
 _UNLISTED = Condition.remedy(
     "it makes a list of one number of it; that is not about padding",
     "leave its axes out: without them it reduces all",
@@ -288,6 +293,12 @@ TARGET = Target(
             BLOCKED_BRANCH,
             by=_seen("operators behind an If of what a convolution or a pool made"),
             says="behind the If it has an axis more, in blocks of channels, or it stops",
+        ),
+        miscomputes(
+            SPREAD_BLOCKS,
+            _OWN_LAYOUT,
+            by=_seen("arithmetic and comparisons of 1 and of 3 to 16 channels, 150 models"),
+            says="the result has an axis more, in blocks of channels, or a convolution stops at it",
         ),
         refuses(UNSHAPED, DECLARED, by=_seen("graphs whose inputs or results have no shape")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
