@@ -13,6 +13,7 @@ from onnxpad.runtimes.conditions.companions import (
     BLOCKED_BRANCH,
     BRANCH,
     CASTS_LEFT_OUT,
+    CONSTANT_WINDOWS,
     OPEN_BATCH_RANKS,
     RANK,
     SHARED_BLOCKS,
@@ -53,13 +54,15 @@ _WANTS_LAYOUT = (
 
 
 def said_of_layers(context: Context, node: Node) -> Iterator[str]:
-    """What is said of layouts, of a Cast, of ranks, and of a Concat of constants."""
+    """What is said of layouts, of a Cast, of ranks, and of what reads constants."""
     if _wants_layout(context, node) and any(_is_blocked(context, name) for name in node.inputs):
         yield BLOCKED_BRANCH[0]
     elif one_channel(context, node) is not None and all(
         _is_blocked(context, name, made=True) for name in node.inputs
     ):
         yield SPREAD_BLOCKS[0]
+    if node.op_type in _BLOCKED and _is_constant(context, node.inputs[0]):
+        yield CONSTANT_WINDOWS[0]
     if node.op_type == "Cast" and _is_left_out(context, node):
         yield CASTS_LEFT_OUT[0]
     if node.op_type == "Concat" and any(_has_layer(context, node, name) for name in node.inputs):
@@ -125,7 +128,7 @@ def _is_blocked(context: Context, name: str, *, made: bool = False) -> bool:
     return True
 
 
-def _laid_out_as(context: Context, node: Node, *, behind: bool) -> tuple[str, ...]:
+def _laid_out_as(context: Context, node: Node, *, behind: bool) -> list[str]:
     """What has the layout of a node's result, and gives it to it; nothing where none does.
 
     `behind` says that OpenCV knows its layout, since no If has given it yet.
@@ -133,15 +136,30 @@ def _laid_out_as(context: Context, node: Node, *, behind: bool) -> tuple[str, ..
     if behind and node.op_type in _JOINS_LAYOUT:
         return node.inputs
     if behind and node.op_type == "Slice":
-        return node.inputs[:1] if _leaves_channels(context, node) else ()
+        return node.inputs[:1] if _leaves_channels(context, node) else []
     keeps = node.op_type in _KEEPS_LAYOUT or (not behind and node.op_type in _PASSES_ON)
-    return node.inputs[:1] if keeps else ()
+    return node.inputs[:1] if keeps else []
 
 
 def _leaves_channels(context: Context, node: Node) -> bool:
     """Whether OpenCV cuts the blocks of a tensor as they are: the axes are named, none below 0."""
     axes = context.constant(node.inputs[_AXES]) if len(node.inputs) > _AXES else None
     return axes is not None and all(axis >= 0 and axis != _CHANNELS for axis in axes.tolist())
+
+
+def _is_constant(context: Context, name: str) -> bool:
+    """Whether a tensor is stored, or is computed of stored ones alone."""
+    pending, seen = [name], set[str]()
+    while pending:
+        one = pending.pop()
+        if one in seen or not one or is_stored(context, one):
+            continue
+        seen.add(one)
+        maker = context.scope.producers.get(one)
+        if maker is None or not maker.inputs or maker.op_type in BRANCH or len(seen) > _FAR:
+            return False
+        pending += maker.inputs
+    return True
 
 
 def _is_left_out(context: Context, node: Node) -> bool:

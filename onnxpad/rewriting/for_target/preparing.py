@@ -98,10 +98,7 @@ class Preparation:
         self.told.append(f"an Identity is in front of {nodes}: it spreads one channel over several")
 
     def _declare_shapes(self, session: EditSession, planner: Planner) -> None:
-        met = {
-            context.scope.id: context
-            for context, _ in _met(session, planner.judge, UNSHAPED)
-        }
+        met = {context.scope.id: context for context, _ in _met(session, planner.judge, UNSHAPED)}
         known = inferred_sizes(session.document) if met else {}
         edits = [
             Resize(Address(scope, -1, name), name, sizes)
@@ -116,8 +113,7 @@ class Preparation:
 
     def _write_pads(self, session: EditSession, planner: Planner) -> None:
         met = {
-            (context.scope.id, node.key)
-            for context, node in _met(session, planner.judge, ANYWHERE)
+            (context.scope.id, node.key) for context, node in _met(session, planner.judge, ANYWHERE)
         }
         pads = {
             site.address

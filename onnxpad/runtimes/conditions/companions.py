@@ -28,6 +28,8 @@ BLOCKED_BRANCH = ("arithmetic or another layout behind an If of what a convoluti
 """In a branch or in front of the If; activations, Pad and Slice may stand between all of them."""
 SPREAD_BLOCKS = ("one channel spread over several, both of what convolutions or pools made",)
 """By a sum, product, comparison and the like; see BLOCKED_BRANCH for what may stand between."""
+CONSTANT_WINDOWS = ("convolution or pool of what is constant",)
+"""Stored, or computed of stored tensors alone."""
 INLINED = ("If with a condition that is a constant, as the branch that it runs",)
 """Who takes it so sees the operators of the branch, in front of it and behind as neighbours."""
 UNSHAPED = ("input or result of a graph, declared without a shape",)
@@ -98,6 +100,7 @@ ANYWHERE = (
     *COMPUTED_BRANCH,
     *BLOCKED_BRANCH,
     *SPREAD_BLOCKS,
+    *CONSTANT_WINDOWS,
     *UNSHAPED,
     *STORED_BOOL,
     *LISTED_REDUCTIONS,
@@ -138,8 +141,8 @@ ANYWHERE = (
 """What some runtimes stop at wherever it stands; no pass writes it."""
 UNSHOWN = (
     *("GridSample", "Unsqueeze"),
-    *(*BLOCKED_BRANCH, *SPREAD_BLOCKS, *BESIDE_BYTES, *UNSHAPED, *CALLS, *DISORDER),
-    *COMPUTED_CROP,
+    *(*BLOCKED_BRANCH, *SPREAD_BLOCKS, *CONSTANT_WINDOWS, *BESIDE_BYTES, *UNSHAPED),
+    *(*CALLS, *DISORDER, *COMPUTED_CROP),
 )
 """What no small model of one operator is made of."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")

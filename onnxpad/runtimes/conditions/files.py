@@ -21,3 +21,7 @@ LISTED = Condition.remedy(
     "it reads stored bools from raw_data alone; that is not about padding",
     "store that tensor in raw_data, as onnx.numpy_helper.from_array does",
 )
+FOLDED = Condition.remedy(
+    "what it reads depends on an input of the model; that is not about padding",
+    "fold the constants, as onnxsim does",
+)

@@ -25,6 +25,7 @@ from onnxpad.runtimes.conditions.companions import (
     BYTES_JOINED,
     CALLS,
     CASTS_LEFT_OUT,
+    CONSTANT_WINDOWS,
     CROP,
     DISORDER,
     GATE,
@@ -40,6 +41,7 @@ from onnxpad.runtimes.conditions.companions import (
 )
 from onnxpad.runtimes.conditions.files import (
     DECLARED,
+    FOLDED,
     INLINED,
     LISTED,
     SORTED,
@@ -301,6 +303,7 @@ TARGET = Target(
             says="the result has an axis more, in blocks of channels, or a convolution stops at it",
         ),
         refuses(UNSHAPED, DECLARED, by=_seen("graphs whose inputs or results have no shape")),
+        refuses(CONSTANT_WINDOWS, FOLDED, by=_seen("convolutions and pools of stored tensors")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),

@@ -20,6 +20,7 @@ from onnxpad.runtimes.conditions.companions import (
     BRANCH,
     CALLS,
     CASTS_LEFT_OUT,
+    CONSTANT_WINDOWS,
     CROP,
     DISORDER,
     GATE,
@@ -39,7 +40,7 @@ from onnxpad.runtimes.conditions.companions import (
     TRAINING,
     UNSHAPED,
 )
-from onnxpad.runtimes.conditions.files import DECLARED, INLINED, LISTED, SORTED
+from onnxpad.runtimes.conditions.files import DECLARED, FOLDED, INLINED, LISTED, SORTED
 from onnxpad.runtimes.conditions.opencv import (
     BY_CONSTANT_NODE,
     DEPTHWISE_READS_BEYOND,
@@ -228,6 +229,7 @@ TARGET = Target(
         refuses(BRANCH, by=_seen("If")),
         refuses(CALLS, INLINED, by=_seen("calls of local functions")),
         refuses(UNSHAPED, DECLARED, by=_in_all("graphs whose inputs or results have no shape")),
+        refuses(CONSTANT_WINDOWS, FOLDED, by=_in_all("convolutions and pools of stored tensors")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         miscomputes(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),

@@ -11,6 +11,7 @@ from onnxpad.runtimes.conditions.companions import (
     BESIDE_BYTES,
     BLOCKED_BRANCH,
     CALLS,
+    CONSTANT_WINDOWS,
     DISORDER,
     LISTED_REDUCTIONS,
     STORED_BOOL,
@@ -187,6 +188,28 @@ def test_opencv_keeps_blocks_of_channels_behind_an_if(
     )
     assert ({*BLOCKED_BRANCH} <= refused(model, "opencv")) is wrong
     assert not {*BLOCKED_BRANCH} & refused(model, "onnxruntime")
+
+
+@pytest.mark.parametrize("target", ["opencv", "opencv-classic", "opencv-classic@4.8"])
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        ("b = Conv(s,w) y = Add(b,x)", True),
+        ("b = MaxPool<kernel_shape=[1,1]>(s) y = Add(b,x)", True),
+        ("a = Relu(s) c = Pad(a,p) b = ConvTranspose(c,w) y = Add(b,x)", True),
+        ("a = Constant<value=float[1,2,1,1] {1,2}>() b = Conv(a,w) y = Add(b,x)", True),
+        ("a = Pad(s,p) y = Add(a,x)", False),
+        ("a = Add(s,x) y = Conv(a,w)", False),
+        ("y = Conv(x,w)", False),
+    ],
+)
+def test_opencv_has_no_windows_over_constants(body: str, target: str, *, wrong: bool) -> None:
+    model = parser.parse_model(
+        '<ir_version: 8, opset_import: ["": 17]> g (float[1,2,1,1] x) => (float[a,b0,d,e] y) '
+        "<float[1,2,1,1] s = {1,2}, int64[8] p = {0,0,0,0,0,0,0,0}, "
+        f"float[2,2,1,1] w = {{1,2,3,4}}> {{ {body} }}"
+    )
+    assert ({*CONSTANT_WINDOWS} <= refused(model, target)) is wrong
 
 
 BYTES = {
