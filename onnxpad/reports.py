@@ -85,23 +85,29 @@ def _short(value: object) -> str:
     return f"<{len(value)}>" if isinstance(value, Sized) else f"<{type(value).__name__}>"
 
 
+_AS_IT_IS = frozenset({type(None), bool, int, str})
+
+
 def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a report holds
     """The value as JSON can hold it; infinities and NaN are texts.
 
     A dataclass and a named tuple become an object of their fields, or of what `reported` says.
     """
-    if value is None or isinstance(value, bool | int):
+    kind = type(value)
+    if kind in _AS_IT_IS:
         return value
+    if kind is tuple or kind is list:
+        return [item if type(item) in _AS_IT_IS else plain(item) for item in value]
     if isinstance(value, str):
         return str(value)
+    if isinstance(value, int):
+        return value
     if isinstance(value, float):
         return value if isfinite(value) else str(value)
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if is_dataclass(value) or hasattr(value, "_fields"):
         return dict(_entries(value))
-    if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
     raise TypeError(f"a report holds {value!r}, which has no JSON")
 
 
@@ -120,13 +126,13 @@ def _entries(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
-    for name, path in _layout(type(value)):  # type: ignore[arg-type] # classes have hashes
-        yield name, attrgetter(path)(value)
+    for name, read in _layout(type(value)):  # type: ignore[arg-type] # classes have hashes
+        yield name, read(value)
 
 
 @cache
-def _layout(kind: type[Any]) -> tuple[tuple[str, str], ...]:
-    """Name ('' for the items of a mapping) and path of everything that an object tells."""
+def _layout(kind: type[Any]) -> tuple[tuple[str, Callable[[object], Any]], ...]:
+    """Name ('' for the items of a mapping) of everything that an object tells, and its reader."""
     entries = [
         ("", entry[:-2]) if entry.endswith(".*") else (entry.split(" as ")[-1], entry.split()[0])
         for entry in _ENTRIES.get(kind, ("*",))
@@ -135,4 +141,5 @@ def _layout(kind: type[Any]) -> tuple[tuple[str, str], ...]:
     own = fields(kind) if is_dataclass(kind) else ()
     names = [one.name for one in own] or list(getattr(kind, "_fields", ()))
     rest = [(name, name) for name in names if name not in named]
-    return tuple(one for entry in entries for one in (rest if entry == ("*", "*") else [entry]))
+    told = (one for entry in entries for one in (rest if entry == ("*", "*") else [entry]))
+    return tuple((name, attrgetter(path)) for name, path in told)
