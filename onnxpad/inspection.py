@@ -564,7 +564,11 @@ def _told(
         if one := wanted.planning(sizes):
             planners[name] = one
             found = tuple(verdicts(survey, one, selected))
+            whole = wanted.prepared(survey, found, one, asked.dims)
+            found = tuple(whole.ways_of(found)) if whole else found
             opening = wanted.opening(survey, found, one, asked.dims)
+            if whole and not opening.facts:
+                opening = opening._replace(left=whole.left)
             told[name] = opening.told_to(found), opening
             if name in installed:
                 judge = one.judge.of(installed[name].target)

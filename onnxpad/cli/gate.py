@@ -332,8 +332,8 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
         if stuck and sum(not _is_mended(one) for one in fails) <= opening["settled"]:
             facts = opening["dims"]
         elif stuck:
-            if not all(map(_is_mended, mine)):
-                return ""
+            if not all(_is_mended(one) and not one["rewrite"]["whole"] for one in mine):
+                return ""  # of chosen nodes alone the rest of the model stays as it is
             only = f"--node {shlex.quote(finding.node)}"
         words = [
             f"--target {name}"
@@ -363,4 +363,4 @@ def _failing(target: str, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _is_mended(verdict: Mapping[str, Any]) -> bool:
-    return bool(verdict["rewrite"] and verdict["rewrite"]["passes"])
+    return bool(verdict["rewrite"]) and verdict["rewrite"]["passes"] is not None

@@ -20,6 +20,7 @@ from onnxpad.rewriting.pipeline import Change, PassLog, run
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
     from onnxpad.rewriting.for_target.openings import Tried
+    from onnxpad.rewriting.for_target.preparing import Preparation
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
     from onnxpad.rewriting.for_target.search import Planner
     from onnxpad.rewriting.for_target.verdicts import Selected
@@ -74,10 +75,8 @@ class Wanted(NamedTuple):
         log = run(session, self.rules, selected, progress)
         if asked is None:
             return Done(session, log, None)
-        alone = self.nodes is None and self.opened.surgeon is None
         earlier = (log.changes, given)
-        whole = (dims or {}) if alone else None
-        fitting = _fitted(session, asked, selected, earlier, progress, whole)
+        fitting = _fitted(session, asked, selected, earlier, progress, self._preparation(dims))
         if planner is None:
             fitting = _with_installed(fitting, session, asked, selected)
         return Done(session, log, fitting, asked)
@@ -99,6 +98,26 @@ class Wanted(NamedTuple):
         told = found.told_to(done.fitting.no_way)
         return done._replace(fitting=done.fitting._replace(opening=found, no_way=told))
 
+    def _preparation(self, dims: Dims) -> Preparation | None:
+        """What may be done to the model as a whole; None where chosen nodes alone may change."""
+        from onnxpad.rewriting.for_target.preparing import Preparation  # loads every pass
+
+        alone = self.nodes is None and self.opened.surgeon is None
+        return Preparation(dims or {}) if alone else None
+
+    def prepared(
+        self, survey: Survey, found: Sequence[NodeVerdict], planner: Planner, dims: Dims
+    ) -> Fitted | None:
+        """What a rewrite comes to that does something to the model as a whole, tried on it.
+
+        None where it does nothing of that kind.
+        """
+        whole = self._preparation(dims)
+        if whole is None or not whole.may_help(survey, planner, found):
+            return None
+        fitting = self.done(dims, planner=planner).fitting
+        return fitting if fitting and fitting.whole else None
+
     def opening(
         self, survey: Survey, found: Sequence[NodeVerdict], planner: Planner, dims: Dims
     ) -> Opening:
@@ -119,8 +138,7 @@ class Wanted(NamedTuple):
         if fitting is None:
             return None
         ways = {one.node: one.way.passes for one in fitting.plans if isinstance(one.way, PassPlan)}
-        left = {one.node: one.judgement.reason for one in fitting.no_way}
-        return Tried(left, ways, not unfit_of(fitting))
+        return Tried(fitting.left, ways, not unfit_of(fitting))
 
 
 def _questions_of(asked: Planner) -> tuple[Question[Any], ...]:
@@ -155,18 +173,13 @@ def _fitted(
     selected: Selected,
     earlier: tuple[Sequence[Change], Mapping[NodeId, Sequence[Chain]]],
     progress: Progress | None,
-    whole: Mapping[str, int | str] | None,
+    preparation: Preparation | None,
 ) -> Fitted:
-    """What is done for the target behind `earlier` changes; the chains were so before them.
-
-    `whole` are the sizes that the user gave where the model as a whole may be changed.
-    """
+    """What is done for the target behind `earlier` changes; the chains were so before them."""
     from onnxpad.rewriting.for_target.fit import fit  # loads every pass
-    from onnxpad.rewriting.for_target.preparing import Preparation
     from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime
 
     changes, given = earlier
-    preparation = None if whole is None else Preparation(whole)
     found = fit(session, asked, selected, changes, progress, preparation)
     harmed = harmed_in_onnxruntime(session, given, asked.judge.target)
     return found._replace(elsewhere=tuple(harmed))

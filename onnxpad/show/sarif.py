@@ -160,7 +160,8 @@ def _way(verdict: Record) -> str:
     if way["passes"] is not None:
         cost = Cost(**way["cost"])
         limits = " (not for onnxruntime)" if way["alone"] else ""
-        return f"{', '.join(way['passes'])}{limits}{'' if cost == Cost() else f': {cost}'}"
+        steps = ", ".join((*way["whole"], *way["passes"]))
+        return f"{steps}{limits}{'' if cost == Cost() else f': {cost}'}"
     with_sizes = verdict["with_sizes"]
     is_open, left = verdict["verdict"] == Answer.UNKNOWN, way["remaining"]
     if is_open and not (with_sizes and with_sizes["passes"]):

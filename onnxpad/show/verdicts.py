@@ -220,10 +220,10 @@ def _row(verdict: NodeVerdict) -> tuple[str, ...]:
 def way_text(verdict: NodeVerdict) -> str:
     """What a rewrite does about a node, with its cost; '-' where nothing is to be done."""
     match verdict.way:
-        case PassPlan(passes, cost, alone):
+        case PassPlan(cost=cost, alone=alone) as plan:
             costs = "" if cost == Cost() else f": {cost}"
             limits = " (not for onnxruntime)" if alone else ""
-            return f"{', '.join(passes)}{limits}{costs}"
+            return f"{plan.steps}{limits}{costs}"
         case None if verdict.judgement.answer is Answer.FALLS_BACK:
             return "what there is with --require-device"
         case NoWay() if verdict.judgement.answer.is_open and not verdict.then:

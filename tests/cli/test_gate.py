@@ -174,6 +174,21 @@ def test_a_repair_has_the_sizes_without_which_it_does_nothing(capsys: Captured) 
     assert capsys.readouterr().err.splitlines()[-1] == repair
 
 
+def test_what_another_opset_mends_has_a_repair(capsys: Captured, tmp_path: Path) -> None:
+    made = text_model(
+        "y = Pad (x, p)",
+        "float[1,1,4,4] x",
+        outputs="float[a,b,c,d] y",
+        constants="int64[8] p = {0,0,1,1,0,0,1,1}",
+        opset=20,
+    )
+    path = tmp_path / "m.onnx"
+    onnx.save(made, path)
+    assert exits(path, "--target", "onnx2torch", "--fail-on", "refused") == 1
+    repair = f"  try     onnxpad rewrite {path} --target onnx2torch -o OUT"
+    assert capsys.readouterr().err.splitlines()[-1] == repair
+
+
 def test_what_a_run_does_not_look_for_stays_in_the_file(baseline: Path) -> None:
     line = (STRINGS, "--baseline", baseline, "--write-baseline")
     exits(*line, "--target", "opencv", "--fail-on", "trap")

@@ -17,6 +17,7 @@ from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.sarif import _way, sarif_text
 from onnxpad.show.verdicts import way_text
 from tests.cli.processes import MODELS, ROOT, SAME, onnxpad
+from tests.models.text import text_model
 
 STRINGS = MODELS / "t_same_string_ts.onnx"
 NETS = sorted(MODELS.glob("*.onnx"))
@@ -199,6 +200,18 @@ def test_it_says_what_a_terminal_says_of_the_way(model: Path) -> None:
         if not one.open_batches  # the reason says it, and what to type
     ]
     assert [in_sarif for in_sarif, _ in ways] == [on_terminal for _, on_terminal in ways]
+
+
+def test_it_says_what_is_done_to_the_model_as_a_whole() -> None:
+    model = text_model(
+        "y = Pad (x, p)",
+        "float[1,1,4,4] x",
+        outputs="float[a,b,c,d] y",
+        constants="int64[8] p = {0,0,1,1,0,0,1,1}",
+        opset=20,
+    )
+    (found,) = inspect(model, target="onnx2torch").targets["onnx2torch"]
+    assert _way(plain(found)) == way_text(found) == "opset 17 instead of 20"
 
 
 def test_every_result_points_at_its_rule(log: dict[str, Any]) -> None:

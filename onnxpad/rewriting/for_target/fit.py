@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import pads_before, readers_of
-from onnxpad.model.graph.nodes import NodeId
+from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost
@@ -45,11 +46,12 @@ class Fitted(NamedTuple):
     """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
 
     `cost` is what the work of the whole model grew by, `opening` what a user can add to the
-    request for those without a way. `elsewhere` are nodes that the target takes as they are now,
-    and onnxruntime, which ran them before, computes wrongly or refuses. `note` says what is not
-    known of the release that was asked for, or what an installed one does otherwise, `prepared`
-    what was done to the model as a whole. Of `judged` nodes the target takes `taken` as they are
-    now. `open_sizes` are those of the model's inputs, each of which counts as 64 in what it costs.
+    request for those without a way. `elsewhere` are nodes that the target takes as they are
+    now, and onnxruntime, which ran them before, computes wrongly or refuses. `note` says what
+    is not known of the release that was asked for, or what an installed one does otherwise,
+    `prepared` what was done to the model as a whole, in sentences, and `whole` names it. Of
+    `judged` nodes the target takes `taken` as they are now. `open_sizes` are those of the
+    model's inputs, each of which counts as 64 in what it costs.
     """
 
     plans: tuple[NodeVerdict, ...]
@@ -63,6 +65,26 @@ class Fitted(NamedTuple):
     judged: int = 0
     taken: int = 0
     open_sizes: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
+
+    @property
+    def left(self) -> dict[Address, str]:
+        """Why there is no way, by node."""
+        return {one.node: one.judgement.reason for one in self.no_way}
+
+    def ways_of(self, found: Sequence[NodeVerdict]) -> Iterator[NodeVerdict]:
+        """Nodes as they were before, each with the way that was gone here."""
+        plans = {one.node: one.way for one in self.plans if isinstance(one.way, PassPlan)}
+        left = {(one.node, one.op): one.way for one in self.no_way}
+        for one in found:
+            if one.way is None:
+                yield one
+            elif (one.node, one.op) in left:
+                yield one._replace(way=left[one.node, one.op])
+            elif one.way != (plan := plans.get(one.node, PassPlan((), Cost()))):
+                yield one._replace(way=replace(plan, whole=self.whole))
+            else:
+                yield one
 
 
 def fit(
@@ -111,6 +133,7 @@ def fit(
         judged=len({one.node for one in found} | failing),
         taken=sum(one.judgement.answer is Answer.TAKES for one in found if one.node not in failing),
         open_sizes=_open_sizes(session),
+        whole=tuple(whole.done),
     )
 
 

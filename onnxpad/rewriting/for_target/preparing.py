@@ -12,7 +12,7 @@ from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.graph.scopes import address_of
-from onnxpad.model.reading.survey import Site
+from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.sizes_downstream import inferred_sizes
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind, Since
@@ -38,11 +38,12 @@ _COMPANIONS = ("Slice", "Concat", "Identity", "Mul", "Unsqueeze", "Squeeze")
 class Preparation:
     """What may be done to a model as a whole, and what was.
 
-    `dims` are sizes and facts as the user gave them; `told` says what was done, `changes` are
-    those of passes.
+    `dims` are sizes and facts as the user gave them; `done` names what was done, `told` says it in
+    sentences, and why the opset stays; `changes` are those of passes.
     """
 
     dims: Mapping[str, int | str]
+    done: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     _tried: set[str] = field(default_factory=set)
@@ -55,26 +56,31 @@ class Preparation:
         """
         self._declare_shapes(session, planner)
         self._write_pads(session, planner)
-        judge = planner.judge
-        rows = [
-            row
-            for chain in dict.fromkeys(c for site in session.sites_now() for c in site.chains)
-            for row in judge.about_all(chain)
-            if row.lasting and (row.asks_for_opset or judge.stays(chain))
-        ]
-        return self._done(session, planner, rows)
+        return self._done(session, planner, _lasting(session, planner.judge))
 
     def at_last(
         self, session: EditSession, planner: Planner, left: Sequence[NodeVerdict]
     ) -> Planner:
         """Behind a search: for the nodes that have no way, and what is nearest to one."""
-        judge, ids = planner.judge, {one.node.id for one in left}
-        chains = (c for site in session.sites_at(ids) for c in site.chains)
-        rows = [row for chain in chains for row in judge.about_all(chain)]
-        for one in left:
-            nearest = one.way.remaining if isinstance(one.way, NoWay) else ()
-            rows += [row for obstacle in nearest for row in obstacle.judgement.rows]
-        return self._done(session, planner, rows)
+        return self._done(session, planner, _about(session, planner.judge, left))
+
+    def may_help(self, survey: Survey, planner: Planner, found: Sequence[NodeVerdict]) -> bool:
+        """Whether there may be anything to do: nothing is done, and no opset is tried."""
+        left = [one for one in found if isinstance(one.way, NoWay)]
+        judge = planner.judge
+        if any(map(self._is_answered, (*_lasting(survey, judge), *_about(survey, judge, left)))):
+            return True
+        met = {one.node.id for one in left if one.op in ANYWHERE}
+        mended = (*UNSHAPED, *SPREAD_BLOCKS)
+        return any(one.op in mended for one in left) or bool(_computed_by(met, survey))
+
+    def _is_answered(self, row: Row) -> bool:
+        """Whether another opset, or the sizes that the user gave, may take a row out of the way."""
+        return row.asks_for_opset or (row.asks_for_sizes and bool(self._numbers))
+
+    @property
+    def _numbers(self) -> dict[str, int]:
+        return {name: size for name, size in self.dims.items() if isinstance(size, int)}
 
     def part_blocks(self, session: EditSession, planner: Planner) -> None:
         """Behind all passes: an Identity where one channel would be spread over blocks of them."""
@@ -95,6 +101,7 @@ class Preparation:
             edits.append(SetInput(address, place, made))
         session.restate(edits)
         nodes = ", ".join(sorted(repr(address.label) for address in done))
+        self.done.append(f"an Identity in front of {nodes}")
         self.told.append(f"an Identity is in front of {nodes}: it spreads one channel over several")
 
     def _declare_shapes(self, session: EditSession, planner: Planner) -> None:
@@ -109,20 +116,18 @@ class Preparation:
         session.restate(edits)
         if edits:
             names = ", ".join(sorted({repr(edit.tensor) for edit in edits}))
+            self.done.append(f"the shapes of {names}")
             self.told.append(f"the shapes of {names} are declared: it stops at results without one")
 
     def _write_pads(self, session: EditSession, planner: Planner) -> None:
         met = {
             (context.scope.id, node.key) for context, node in _met(session, planner.judge, ANYWHERE)
         }
-        pads = {
-            site.address
-            for site in (session.sites_now() if met and planner.may_use("static-pads") else ())
-            if site.chain.op.kind is Kind.PAD and met & _computing(site)
-        }
+        pads = _computed_by(met, session) if planner.may_use("static-pads") else set[Address]()
         log = run(session, [find_pass("static-pads")], pads.__contains__)
         if log.changes:
             nodes = ", ".join(repr(change.node.label) for change in log.changes)
+            self.done.append(f"the pads of {nodes} as numbers")
             self.told.append(f"the pads of {nodes} are numbers now: it stops at what computed them")
         self.changes += log.changes
 
@@ -136,11 +141,12 @@ class Preparation:
         return planner
 
     def _fix_sizes(self, session: EditSession, planner: Planner) -> Planner:
-        numbers = {name: size for name, size in self.dims.items() if isinstance(size, int)}
+        numbers = self._numbers
         if not numbers:
             return planner
         session.restate([FixSize(name, size) for name, size in numbers.items()])
         told = ", ".join(f"{name}={size}" for name, size in numbers.items())
+        self.done.append(f"inputs of {told}")
         self.told.append(f"the sizes of --dim are written into the model: {told}")
         rest = {name: fact for name, fact in self.dims.items() if name not in numbers}
         return planner.knowing(assumes_sizes=bool(beyond_batch(session.document.model, rest)))
@@ -157,6 +163,7 @@ class Preparation:
                 reason = reason or str(kept)
                 continue
             session.restate(edits)
+            self.done.append(f"opset {opset} instead of {now}")
             self.told.append(f"the model is of opset {opset} now, and was of {now}")
             return
         if reason:
@@ -175,6 +182,33 @@ def _met(
     for context, node, name, found in met_anywhere(session, judge.target):
         if name in names and judge.objects(found):
             yield context, node
+
+
+def _lasting(survey: Survey, judge: Judge) -> list[Row]:
+    """Rows in the way of any operator that stays in the way behind every pass."""
+    return [
+        row
+        for chain in dict.fromkeys(c for site in survey.sites_now() for c in site.chains)
+        for row in judge.about_all(chain)
+        if row.lasting and (row.asks_for_opset or judge.stays(chain))
+    ]
+
+
+def _about(survey: Survey, judge: Judge, left: Sequence[NodeVerdict]) -> list[Row]:
+    """Rows in the way of nodes that have no way, and of what is nearest to one."""
+    ids = {one.node.id for one in left}
+    chains = (c for site in survey.sites_at(ids) for c in site.chains)
+    rows = [row for chain in chains for row in judge.about_all(chain)]
+    for one in left:
+        nearest = one.way.remaining if isinstance(one.way, NoWay) else ()
+        rows += [row for obstacle in nearest for row in obstacle.judgement.rows]
+    return rows
+
+
+def _computed_by(met: set[NodeId], survey: Survey) -> set[Address]:
+    """Pads whose pads some of these nodes compute."""
+    pads = (s for s in (survey.sites_now() if met else ()) if s.chain.op.kind is Kind.PAD)
+    return {site.address for site in pads if met & _computing(site)}
 
 
 def _computing(site: Site) -> set[NodeId]:

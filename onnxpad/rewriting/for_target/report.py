@@ -31,12 +31,20 @@ class Obstacle:
 class PassPlan:
     """Passes, one after the other, and what they add to the work of the model.
 
-    `alone` marks what the target runs right, and not onnxruntime with its optimisations.
+    `alone` marks what the target runs right, and not onnxruntime with its optimisations. `whole` is
+    what is done to the model as a whole before: 'opset 17 instead of 19'. With it there may be no
+    pass.
     """
 
     passes: tuple[str, ...]
     cost: Cost
     alone: bool = False
+    whole: tuple[str, ...] = ()
+
+    @property
+    def steps(self) -> str:
+        """'opset 17 instead of 19, explicit-pads'."""
+        return ", ".join((*self.whole, *self.passes))
 
 
 @reported("nothing as passes", "passes as nearest", "remaining")

@@ -8,8 +8,9 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad import rewrite
+from onnxpad import inspect, rewrite
 from onnxpad.cli import run
+from onnxpad.rewriting.for_target.report import PassPlan
 from tests.models.text import text_model
 from tests.oracle.interpreter import run_model
 
@@ -98,3 +99,40 @@ def test_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["rewrite", str(path), "--target", "onnx2torch", "-o", str(out)]) == 0
     assert "onnx2torch: the model is of opset 17 now, and was of 20" in capsys.readouterr().out
     assert opset_of(onnx.load(out)) == 17
+
+
+def test_inspect_says_what_is_done_to_the_model(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = text_model(
+        "y = Pad (x, p)", "float[1,1,4,4] x", outputs="float[a,b,c,d] y", constants=PADS, opset=20
+    )
+    path = tmp_path / "m.onnx"
+    onnx.save(model, path)
+    run(["inspect", str(path), "--target", "onnx2torch"])
+    told = capsys.readouterr().out
+    assert "  opset 17 instead of 20\n" in told
+    assert f"next: onnxpad rewrite {path} --target onnx2torch -o OUT" in told
+
+
+def test_why_there_is_no_way_is_said_of_the_opset_that_a_rewrite_gives_the_model() -> None:
+    model = text_model(
+        'y = Pad <mode = "edge"> (x, p)',
+        "float[1,1,4,4] x",
+        outputs="float[a,b,c,d] y",
+        constants=PADS,
+        opset=20,
+    )
+    found = inspect(model, target="portable")
+    assert list(found.openings["portable"].left.values()) == ["its mode is not constant"]
+
+
+def test_inspect_takes_the_sizes_that_a_rewrite_writes() -> None:
+    model = text_model(
+        "y = MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (x)",
+        "float[1,1,h,w] x",
+        outputs="float[a,b,c,d] y",
+    )
+    (found,) = inspect(model, target="qnn", dims={"h": 8, "w": 8}).targets["qnn"]
+    assert isinstance(found.way, PassPlan)
+    assert found.way.steps == "inputs of h=8, w=8, split-pads"

@@ -1,0 +1,94 @@
+"""What inspect says that rewrite does for a target, rewrite does: small models, every target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import onnx
+import pytest
+
+from onnxpad import Inspection, inspect, rewrite
+from onnxpad.rewriting.for_target.report import NoWay, PassPlan
+from onnxpad.runtimes.targets import all_targets
+from tests.models.text import text_model
+
+_OPSETS = range(11, 24)
+_SIZES = {"n": 1, "h": 9, "w": 10}
+_MODES = ("constant", "edge", "reflect", "wrap")
+_WRAP = 19
+"""The opset that brought mode wrap."""
+_PADS = "int64[8] p = {0,0,1,1,0,0,1,1}, int64[8] q = {0,0,0,1,0,0,2,0}"
+_WEIGHT = f"float[3,3,3,3] k = {{{', '.join(['1'] * 81)}}}"
+_NODES = {
+    "pad": "y = Pad (x, p)",
+    "max": "y = MaxPool <kernel_shape=[3,3], pads=[1,1,1,1]> (x)",
+    "max, SAME": 'y = MaxPool <kernel_shape=[2,2], strides=[2,2], auto_pad="SAME_UPPER"> (x)',
+    "max, uneven": "y = MaxPool <kernel_shape=[3,3], pads=[0,1,1,0]> (x)",
+    "average": "y = AveragePool <kernel_shape=[3,3], pads=[1,1,1,1]> (x)",
+    "average, uneven": "y = AveragePool <kernel_shape=[3,3], pads=[0,1,1,0]> (x)",
+    "average, ceil": (
+        "y = AveragePool <kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1], ceil_mode=1> (x)"
+    ),
+    "lp": "y = LpPool <kernel_shape=[3,3], pads=[1,1,1,1]> (x)",
+    "conv": "y = Conv <pads=[1,1,1,1]> (x, k)",
+    "conv, SAME": 'y = Conv <auto_pad="SAME_LOWER", strides=[2,2]> (x, k)',
+    "conv, uneven": "y = Conv <pads=[0,1,1,0]> (x, k)",
+    "conv, dilated": "y = Conv <pads=[1,1,1,1], strides=[2,2], dilations=[2,2]> (x, k)",
+    "transposed, uneven": "y = ConvTranspose <pads=[0,1,1,0], strides=[2,2]> (x, k)",
+    **{f"pad, {mode}": f'y = Pad <mode="{mode}"> (x, p)' for mode in _MODES},
+}
+_CASES = [
+    (opset, name) for opset in _OPSETS for name in _NODES if opset >= _WRAP or "wrap" not in name
+]
+
+
+def _model(nodes: str, sizes: str, opset: int) -> onnx.ModelProto:
+    return text_model(
+        nodes,
+        f"float[{sizes}] x",
+        outputs="float[a,b,c,d] y",
+        constants=f"{_PADS}, {_WEIGHT}",
+        opset=opset,
+    )
+
+
+def _stuck(found: Inspection, target: str) -> dict[str, str]:
+    """The nodes for which inspect says that there is no way, each with the reason."""
+    left = found.openings[target].left
+    return {
+        one.node.label: left.get(one.node, one.reason)
+        for one in found.targets[target]
+        if one.judgement.answer.fails and isinstance(one.way, NoWay)
+    }
+
+
+def _differing(model: onnx.ModelProto, dims: dict[str, int] | None) -> Iterator[str]:
+    """The targets of which inspect says something that rewrite does not do, with what it says."""
+    found = inspect(model, target="all", dims=dims)
+    for name in all_targets():
+        done = rewrite(model, target=name, dims=dims)
+        assert done.fitting is not None
+        stuck = _stuck(found, name)
+        if set(stuck.values()) != {one.reason for one in done.unfit}:
+            yield f"{name}: inspect says no way for {stuck}, rewrite leaves {done.unfit}"
+        plans = {one.node.label: one.way for one in done.fitting.plans}
+        for one in found.targets[name]:
+            label = one.node.label
+            if isinstance(one.way, PassPlan):
+                written = plans.get(label)
+                passes = written.passes if isinstance(written, PassPlan) else ()
+                whole = set(one.way.whole) <= set(done.fitting.whole)
+                if passes != one.way.passes or not whole:
+                    yield f"{name}: inspect promises {one.way} for {label}, rewrite does {written}"
+
+
+@pytest.mark.part(8)
+@pytest.mark.parametrize(("opset", "name"), _CASES)
+def test_what_inspect_promises_is_written_and_nothing_else(opset: int, name: str) -> None:
+    assert list(_differing(_model(_NODES[name], "1,3,9,10", opset), None)) == []
+
+
+@pytest.mark.parametrize("opset", [13, 19])
+@pytest.mark.parametrize("name", ["pad", "max, uneven", "conv", "transposed, uneven"])
+def test_so_it_is_with_sizes_that_the_user_gives(opset: int, name: str) -> None:
+    assert list(_differing(_model(_NODES[name], "n,3,h,w", opset), _SIZES)) == []
