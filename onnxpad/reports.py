@@ -126,13 +126,17 @@ def _entries(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
-    for name, read in _layout(type(value)):  # type: ignore[arg-type] # classes have hashes
+    for name, read in _readers(type(value)):  # type: ignore[arg-type] # classes have hashes
         yield name, read(value)
 
 
 @cache
-def _layout(kind: type[Any]) -> tuple[tuple[str, Callable[[object], Any]], ...]:
-    """Name ('' for the items of a mapping) of everything that an object tells, and its reader."""
+def _readers(kind: type[Any]) -> tuple[tuple[str, Callable[[object], Any]], ...]:
+    return tuple((name, attrgetter(path)) for name, path in _layout(kind))
+
+
+def _layout(kind: type[Any]) -> tuple[tuple[str, str], ...]:
+    """Name ('' for the items of a mapping) and path of everything that an object tells."""
     entries = [
         ("", entry[:-2]) if entry.endswith(".*") else (entry.split(" as ")[-1], entry.split()[0])
         for entry in _ENTRIES.get(kind, ("*",))
@@ -141,5 +145,4 @@ def _layout(kind: type[Any]) -> tuple[tuple[str, Callable[[object], Any]], ...]:
     own = fields(kind) if is_dataclass(kind) else ()
     names = [one.name for one in own] or list(getattr(kind, "_fields", ()))
     rest = [(name, name) for name in names if name not in named]
-    told = (one for entry in entries for one in (rest if entry == ("*", "*") else [entry]))
-    return tuple((name, attrgetter(path)) for name, path in told)
+    return tuple(one for entry in entries for one in (rest if entry == ("*", "*") else [entry]))

@@ -19,6 +19,7 @@ from onnxpad.show.wording import (
     input_text,
     limits_text,
     note,
+    open_in_file_text,
     pads_text,
     paragraph,
     recorded_text,
@@ -92,7 +93,8 @@ def _verdicts(
         visible(text) if text.startswith(INSTALLED) else note("note", text)
         for text in inspection.target_notes.values()
     ]
-    return [*headlines(found), *notes, visible(not_judged_text(inspection.not_judged))], table_of
+    told = [*headlines(found), open_in_file_text(inspection.assumed), *notes]
+    return [*told, visible(not_judged_text(inspection.not_judged))], table_of
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:

@@ -58,6 +58,15 @@ def assumed_text(assumed: Mapping[str, int | str]) -> str:
     return f"holds where {visible(', '.join(facts))}" if facts else ""
 
 
+def open_in_file_text(assumed: Mapping[str, int | str]) -> str:
+    """That a runtime knows a stated size once the file says it, and who writes it there."""
+    sizes = {name: size for name, size in assumed.items() if isinstance(size, int)}
+    if not sizes:
+        return ""
+    said = assumed_text(sizes).removeprefix("holds where ")
+    return f"judged with {said}: runtimes know that once 'rewrite --dim' has written it to a file"
+
+
 def recorded_text(recorded: Mapping[str, int | str]) -> str:
     """'holds where height%32=0, as the model itself says in its metadata'; '' for nothing."""
     said = assumed_text(recorded)

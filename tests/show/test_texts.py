@@ -367,6 +367,11 @@ def test_assumptions_are_named() -> None:
         assert "\nholds where height%2=0\n" in f"\n{rewriting_text('m', None, done, script=script)}"
     seen = inspection_text(inspect(model, dims={"height": 8}))
     assert "\nholds where height=8\n" in seen
+    assert "judged with" not in seen
+    seen = inspection_text(inspect(model, target="ncnn", dims={"height": 8}))
+    assert "\njudged with height=8: runtimes know that once 'rewrite --dim' has" in seen
+    seen = inspection_text(inspect(model, target="ncnn", dims={"height": "%2=0"}))
+    assert "judged with" not in seen
     assert "holds where" not in rewriting_text(
         "m", None, rewrite(text_model(SAME, constants=WEIGHT))
     )

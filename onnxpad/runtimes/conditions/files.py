@@ -22,6 +22,6 @@ LISTED = Condition.remedy(
     "store that tensor in raw_data, as onnx.numpy_helper.from_array does",
 )
 FOLDED = Condition.remedy(
-    "what it reads depends on an input of the model; that is not about padding",
+    "it has no convolution and no pool of what is constant; that is not about padding",
     "fold the constants, as onnxsim does",
 )

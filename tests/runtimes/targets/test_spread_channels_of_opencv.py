@@ -10,6 +10,7 @@ import onnx
 import pytest
 
 import onnxpad
+from onnxpad.rewriting.for_target.report import PassPlan
 from onnxpad.runtimes.conditions.companions import SPREAD_BLOCKS
 from tests.models.text import text_model
 from tests.oracle.interpreter import run_model
@@ -93,6 +94,13 @@ def test_rewrite_puts_an_identity_in_front(body: str) -> None:
     assert not refused(done.model, "opencv")
     assert onnxpad.validate(model, done.model)
     assert not onnxpad.rewrite(done.model, target="opencv").changed
+
+
+def test_inspect_says_what_rewrite_will_do() -> None:
+    found = onnxpad.inspect(model_of("y = Mul(u,v)"), target="opencv").targets["opencv"]
+    (verdict,) = (one for one in found if one.op in SPREAD_BLOCKS)
+    assert isinstance(verdict.way, PassPlan)
+    assert verdict.way.steps == "an Identity in front of 'y'"
 
 
 def test_quotient_of_an_average_of_open_sizes_is_apart() -> None:
