@@ -19,8 +19,10 @@ from onnxpad.errors import (
     RequestError,
     RuntimeUnavailable,
     brief,
+    counted,
     fault_in,
     headline,
+    together,
     told,
 )
 
@@ -167,6 +169,10 @@ def _only_for_the_target(found: Rewriting, validation: Validation) -> bool:
 
 def _unfit(found: Rewriting) -> str:
     wrong = sum(1 for one in found.stuck if one.judgement.answer.fails)
+    if wrong and all(one.brought_by for one in found.stuck):
+        rules = tuple(dict.fromkeys(one.brought_by for one in found.stuck))
+        written = f"{together(rules)} {'write' if rules[1:] else 'writes'}"
+        return f"{found.target} would refuse or miscompute {counted(wrong, 'node')} that {written}"
     if wrong:
         plans = found.fitting.plans if found.fitting else ()
         helped = {one.node for one in plans} - {one.node for one in found.stuck}

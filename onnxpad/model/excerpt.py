@@ -18,7 +18,14 @@ from onnx import (
 from onnxpad.geometry.budgets import ROW
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.context import Context, has_value, tensor_type
-from onnxpad.model.graph.model_inputs import EXCERPT, OUTER, WINDOW, is_model_input
+from onnxpad.model.graph.model_inputs import (
+    EXCERPT,
+    LOOSE,
+    OUTER,
+    WINDOW,
+    is_model_input,
+    may_follow_window,
+)
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.crossing import CROSSABLE
@@ -225,10 +232,16 @@ class _Cutter:
                     yield name
 
     def _name(self, name: str) -> str:
-        mark = OUTER if is_model_input(self._context, name) else _INNER
+        return self._names.setdefault(name, f"{self._mark(name)}{len(self._names)}")
+
+    def _mark(self, name: str) -> str:
+        """What the whole model tells of a tensor."""
         if self._lists_axes and follows_window(self._context, name):
-            mark = WINDOW
-        return self._names.setdefault(name, f"{mark}{len(self._names)}")
+            return WINDOW
+        if is_model_input(self._context, name):
+            return OUTER
+        apart = self._focus.op_type == "Pad" and not may_follow_window(self._context, name)
+        return LOOSE if apart else _INNER
 
     def _copy(self, node: Node, copy: NodeProto, index: int) -> None:
         copy.op_type, copy.domain, copy.name = node.op_type, node.domain, f"n{index}"

@@ -158,7 +158,7 @@ _PIECES: dict[str, _Entry] = {
     "Concat with a constant": _block(2, 1),
     "Concat with an infinite constant": _block(2, float("-inf")),
     "Concat with a constant on axis 0 or 1": _block(1, 1),
-    "Concat that no window reads": (
+    "Concat with no convolution or pool in front of it or behind": (
         [
             Piece("Relu", ["x"], ["r"]),
             Piece("Neg", ["x"], ["n"]),

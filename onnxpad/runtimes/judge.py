@@ -311,4 +311,4 @@ def _blanket(row: Row, operator: str) -> str:
         return f"{operator} is untested on it"
     if row.answer is _FALLS_BACK:
         return f"its device has no {operator}"
-    return f"it has no {operator}"
+    return f"it stops at {operator}" if " " in operator else f"it has no {operator}"

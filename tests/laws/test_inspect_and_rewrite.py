@@ -36,6 +36,11 @@ _NODES = {
     "conv, dilated": "y = Conv <pads=[1,1,1,1], strides=[2,2], dilations=[2,2]> (x, k)",
     "transposed, uneven": "y = ConvTranspose <pads=[0,1,1,0], strides=[2,2]> (x, k)",
     **{f"pad, {mode}": f'y = Pad <mode="{mode}"> (x, p)' for mode in _MODES},
+    **{
+        f"pads, {one}, {other}": f'a = Pad <mode="{one}"> (x, p) y = Pad <mode="{other}"> (a, q)'
+        for one in _MODES
+        for other in _MODES
+    },
 }
 _CASES = [
     (opset, name) for opset in _OPSETS for name in _NODES if opset >= _WRAP or "wrap" not in name

@@ -9,6 +9,9 @@ OUTER = "i"
 """How tensors of an excerpt are called that are inputs of the whole model."""
 WINDOW = "w"
 """How those are called that convolutions or pools of the whole model make, where that matters."""
+LOOSE = "l"
+"""How those are called that have no convolution or pool anywhere in front, where that matters."""
+_FAR = 64
 
 
 def is_model_input(context: Context, name: str) -> bool:
@@ -28,3 +31,21 @@ def behind_window(context: Context, name: str) -> bool:
     """Whether it is the input of an excerpt that a convolution or a pool of the model makes."""
     scope = context.scope
     return scope.proto.name == EXCERPT and name in scope.input_places and name.startswith(WINDOW)
+
+
+def may_follow_window(context: Context, name: str) -> bool:
+    """Whether a convolution or a pool stands in front of a tensor, or may, beyond an excerpt.
+
+    Of operators in front their first input is followed.
+    """
+    scope = context.scope
+    for _ in range(_FAR):
+        maker = scope.producers.get(name)
+        if maker is None:
+            apart = scope.proto.name == EXCERPT and name.startswith(LOOSE)
+            return name in scope.inputs and not apart and not is_model_input(context, name)
+        chain = context.chains.get(maker.key)
+        if chain is not None and chain.axes:
+            return True
+        name = maker.input(0)
+    return False

@@ -8,7 +8,7 @@ from math import inf
 
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.model_inputs import is_model_input
+from onnxpad.model.graph.model_inputs import is_model_input, may_follow_window
 from onnxpad.model.graph.nodes import Node, NodeId
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain
@@ -32,7 +32,6 @@ from onnxpad.runtimes.targets import Target
 _GONE: NodeId = ("", -1)
 _JOINING = ("Concat", "Clip", "AveragePool")
 """What a Slice of passes that write pieces is read by."""
-_FAR = 64
 _STAYING = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX)
 
 
@@ -254,37 +253,11 @@ def _told_apart(context: Context, node: Node, op: str) -> str:
     made = [name for one in expands for name in one.inputs[:1]]
     stored = [name for name in node.inputs if context.constant_tensor(name) is not None]
     if not made and not stored:
-        among = _feeds_windows(context, node) or _behind_windows(context, node)
+        follows = any(may_follow_window(context, name) for name in node.inputs)
+        among = follows or _feeds_windows(context, node)
         return PIECES[0] if among else LOOSE_PIECES[0]
     kinds = OUTER_BLOCKS if context.attributes(node).get("axis") in (0, 1) else BLOCKS
     return kinds[any(_is_infinite(context, name) for name in (*made, *stored))]
-
-
-def _behind_windows(context: Context, node: Node) -> bool:
-    """Whether a convolution or a pool stands, or may stand, somewhere in front of a node.
-
-    In front of what an excerpt shows there may be one.
-    """
-    pending, seen = [node], {node.key}
-    for one in pending:
-        if len(seen) > _FAR:
-            return False
-        chain = context.chains.get(one.key)
-        if chain is not None and chain.axes:
-            return True
-        for name in one.inputs[: None if one is node else 1]:
-            maker = context.scope.producers.get(name)
-            if maker is not None and maker.key not in seen:
-                seen.add(maker.key)
-                pending.append(maker)
-            elif maker is None and _is_cut_off(context, name):
-                return True
-    return False
-
-
-def _is_cut_off(context: Context, name: str) -> bool:
-    """Whether what makes a tensor is not in the excerpt."""
-    return name in context.scope.inputs and not is_model_input(context, name)
 
 
 def _feeds_windows(context: Context, node: Node, far: int = 8) -> bool:

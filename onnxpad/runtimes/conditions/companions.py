@@ -6,8 +6,7 @@ INPUT_CROP = ("Slice of an input", *LONE_CROP)
 CROP = ("Slice", *INPUT_CROP, "Identity")
 PIECES = ("Concat",)
 """Concat behind a convolution or a pool, or which one reads."""
-LOOSE_PIECES = ("Concat that no window reads",)
-"""Concat with no convolution or pool in front of it or behind."""
+LOOSE_PIECES = ("Concat with no convolution or pool in front of it or behind",)
 BLOCKS = ("Concat with a constant", "Concat with an infinite constant")
 OUTER_BLOCKS = (
     "Concat with a constant on axis 0 or 1",

@@ -12,6 +12,7 @@ from onnx import numpy_helper
 
 from onnxpad import rewrite
 from onnxpad.inspection import inspect
+from onnxpad.rewriting.for_target.report import PassPlan
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.models.text import text_model
 from tests.runtimes.live.layers import verdicts_on
@@ -170,3 +171,24 @@ def test_pnnx_crashes_where_it_is_written_here(tmp_path: Path) -> None:
         seen[key[:2]].add(said)
     wrong = {key for key, said in seen.items() if said != {"ok"}}
     assert wrong == {(row, "as it is") for row in CRASHES}
+
+
+@pytest.mark.parametrize(
+    ("front", "is_written"),
+    [("c = Conv (x, k) r = Relu (c)", True), ("c = Neg (x) r = Relu (c)", False)],
+)
+def test_a_wrapping_pad_behind_another_is_written_behind_a_convolution_alone(
+    front: str, *, is_written: bool
+) -> None:
+    """ncnn ends at a Concat that stands in no network of convolutions and pools."""
+    made = text_model(
+        f'{front} a = Pad <mode="edge"> (r, p) y = Pad <mode="wrap"> (a, p)',
+        "float[1,1,8,8] x",
+        outputs="float[a,b,c,d] y",
+        constants="float[1,1,1,1] k = {2}, int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}",
+        opset=19,
+    )
+    found = inspect(made, target="ncnn").targets["ncnn"][-1]
+    assert isinstance(found.way, PassPlan) is is_written
+    done = rewrite(made, target="ncnn")
+    assert [one.op for one in done.unfit] == ([] if is_written else ["Pad"])

@@ -8,7 +8,8 @@ import pytest
 
 from onnxpad.inspection import inspect
 from onnxpad.runtimes.conditions import fronts, pads, tensors, windows
-from onnxpad.runtimes.conditions.rows import Condition
+from onnxpad.runtimes.conditions.rows import Answer, Condition
+from onnxpad.runtimes.judge import judge_plain
 from onnxpad.runtimes.targets import all_targets
 from tests.models.text import text_model
 
@@ -87,3 +88,13 @@ def test_of_conditions_of_which_one_suffices_those_that_hold_are_told() -> None:
     (chain,) = inspect(model).chains
     assert either.of(chain) == "a stride is above 1"
     assert "auto_pad is" in either.text
+
+
+@pytest.mark.parametrize("name", all_targets())
+def test_what_an_operator_is_beside_is_not_called_missing(name: str) -> None:
+    """'it has no Concat' is a sentence about an operator, not about where one stands."""
+    for row in all_targets()[name].rows:
+        for operator in row.operators if row.answer is Answer.REFUSES else ():
+            if " " in operator:
+                said = judge_plain(all_targets()[name], operator, 17).reason
+                assert f"it has no {operator}" not in said
