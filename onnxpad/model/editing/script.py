@@ -154,6 +154,12 @@ class MoveOpset(NamedTuple):
     opset: int
 
 
+class SetIrVersion(NamedTuple):
+    """Let the file be of another IR version."""
+
+    version: int
+
+
 class RemoveUnused(NamedTuple):
     """Remove a node that nothing reads, with the constants that only it reads."""
 
@@ -186,6 +192,7 @@ Edit: TypeAlias = (
     | FixSize
     | SetMetadata
     | MoveOpset
+    | SetIrVersion
 )
 
 
@@ -204,16 +211,25 @@ def describe_edit(edit: Edit) -> str:
         case CloneFunction(scope, name, calls):
             users = ", ".join(call.label for call in calls)
             return f"function '{scope}': copy as '{name}' for {users}"
+        case FixSize() | SetMetadata() | MoveOpset() | SetIrVersion():
+            return _statement(edit)
+        case RemoveConstant(address) | ForgetType(address) | Resize(address):
+            return f"{address.label}: {_tidying(edit)}"
+        case _:
+            return f"{edit.node.label}: {_change(edit)}"
+
+
+def _statement(edit: FixSize | SetMetadata | MoveOpset | SetIrVersion) -> str:
+    """What the file says of the whole model from now on."""
+    match edit:
         case FixSize(dimension, size):
             return f"the size of {dimension} is {size}"
         case SetMetadata(key, value):
             return f"the metadata says {key}: {value}"
         case MoveOpset(scope, opset):
             return f"{f'function {scope!r}' if scope else 'the model'} is of opset {opset}"
-        case RemoveConstant(address) | ForgetType(address) | Resize(address):
-            return f"{address.label}: {_tidying(edit)}"
-        case _:
-            return f"{edit.node.label}: {_change(edit)}"
+        case SetIrVersion(version):
+            return f"the file is of IR version {version}"
 
 
 EditOfNode: TypeAlias = (

@@ -39,6 +39,7 @@ from onnxpad.runtimes.conditions.companions import (
     DEQUANTISES,
     DISORDER,
     GLOBAL_VOLUMES,
+    IR_VERSIONS,
     JOINED_SUMS,
     LINE_NORMS,
     LISTED_REDUCTIONS,
@@ -52,6 +53,7 @@ from onnxpad.runtimes.conditions.companions import (
     UNSHAPED,
     UNWRITTEN_PARTS,
     ZERO_OF_WORDS,
+    ir_version,
 )
 from onnxpad.runtimes.conditions.windows import WINDOWS
 from onnxpad.runtimes.judge import Judgement, judge_plain
@@ -96,10 +98,12 @@ def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node
             nodes = list(context.scope.ordered())
             slides = any(node.op_type in WINDOWS for node in nodes)
             unnamed = unshaped(context)
+            of_file = _of_file(context)
             for node in nodes:
                 of_shapes = () if unnamed.isdisjoint((*node.inputs, *node.outputs)) else UNSHAPED
                 of_bytes = BESIDE_BYTES if on_bytes and stops_beside_bytes(context, node) else ()
-                for name in (*of_shapes, *of_bytes, *_names(context, node, slides=slides)):
+                of_node = (*of_shapes, *of_bytes, *_names(context, node, slides=slides))
+                for name in (*(of_file if node is nodes[0] else ()), *of_node):
                     if (name, context.scope.opset) in failing:
                         yield *given[node.key], name, failing[name, context.scope.opset]
 
@@ -119,6 +123,13 @@ def _failing(
         for opset in opsets
         if any(judge_plain(one, name, opset).answer.fails for one in parts)
     }
+
+
+def _of_file(context: Context) -> tuple[str, ...]:
+    """What is said of the file as a whole."""
+    is_main = context.scope.parent is None and not context.scope.is_function
+    name = ir_version(context.document.model.ir_version)
+    return (name,) if is_main and name in IR_VERSIONS else ()
 
 
 def unshaped(context: Context) -> frozenset[str]:

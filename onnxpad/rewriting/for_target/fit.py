@@ -105,7 +105,7 @@ def fit(
     planner = whole.at_once(session, planner) if preparation else planner
     plans, changes = _in_rounds(session, planner, selected, progress)
     if preparation:
-        whole.part_blocks(session, planner)
+        whole.behind_passes(session, planner)
     found = list(verdicts(session, planner, selected))
     left = [verdict for verdict in found if verdict.way]
     if preparation and left:
@@ -114,7 +114,7 @@ def fit(
         if len(whole.told) > told:
             more = _in_rounds(session, planner, selected, progress)
             plans, changes = plans + more[0], changes + more[1]
-            whole.part_blocks(session, planner)
+            whole.behind_passes(session, planner)
             found = list(verdicts(session, planner, selected))
             left = [verdict for verdict in found if verdict.way]
     changes = [*whole.changes, *changes]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from onnx import ModelProto, helper
+
 from onnxpad.model.editing.names import next_key, stem
 from onnxpad.model.editing.opsets import NEWEST, Kept, moved
-from onnxpad.model.editing.script import Edit, FixSize, InsertNode, Resize, SetInput
+from onnxpad.model.editing.script import Edit, FixSize, InsertNode, Resize, SetInput, SetIrVersion
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Address, Node, NodeId
@@ -24,12 +26,20 @@ from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, run
-from onnxpad.runtimes.conditions.companions import ANYWHERE, SPREAD_BLOCKS, UNSHAPED
+from onnxpad.runtimes.conditions.companions import (
+    ANYWHERE,
+    IR_VERSIONS,
+    SPREAD_BLOCKS,
+    UNSHAPED,
+    ir_version,
+)
 from onnxpad.runtimes.conditions.rows import Row, every
 from onnxpad.runtimes.judge import judge_plain
 
 _OLDEST = 7
 _MOST_TRIALS = 8
+_OVERLOADS = 10
+"""The IR version with which functions got overloads."""
 _COMPANIONS = ("Slice", "Concat", "Identity", "Mul", "Unsqueeze", "Squeeze")
 """What passes write most, which a target may know in some opsets alone."""
 
@@ -71,7 +81,7 @@ class Preparation:
         if any(map(self._is_answered, (*_lasting(survey, judge), *_about(survey, judge, left)))):
             return True
         met = {one.node.id for one in left if one.op in ANYWHERE}
-        mended = (*UNSHAPED, *SPREAD_BLOCKS)
+        mended = (*UNSHAPED, *SPREAD_BLOCKS, *IR_VERSIONS)
         return any(one.op in mended for one in left) or bool(_computed_by(met, survey))
 
     def _is_answered(self, row: Row) -> bool:
@@ -82,8 +92,26 @@ class Preparation:
     def _numbers(self) -> dict[str, int]:
         return {name: size for name, size in self.dims.items() if isinstance(size, int)}
 
-    def part_blocks(self, session: EditSession, planner: Planner) -> None:
-        """Behind all passes: an Identity where one channel would be spread over blocks of them."""
+    def behind_passes(self, session: EditSession, planner: Planner) -> None:
+        """What depends on how the model is written by now."""
+        self._part_blocks(session, planner)
+        self._lower_ir_version(session, planner.judge)
+
+    def _lower_ir_version(self, session: EditSession, judge: Judge) -> None:
+        if not any(_met(session, judge, IR_VERSIONS)):
+            return
+        model = session.document.model
+        now, opset = model.ir_version, session.document.main.opset
+        for version in range(now - 1, _oldest_ir_version(model) - 1, -1):
+            name = ir_version(version)
+            if name not in IR_VERSIONS or not judge.objects(judge_plain(judge.target, name, opset)):
+                session.restate([SetIrVersion(version)])
+                self.done.append(f"IR version {version} instead of {now}")
+                self.told.append(f"the file is of IR version {version} now, and was of {now}")
+                return
+
+    def _part_blocks(self, session: EditSession, planner: Planner) -> None:
+        """An Identity where one channel would be spread over blocks of them."""
         if not any(_met(session, planner.judge, SPREAD_BLOCKS)):
             return
         session.own()
@@ -182,6 +210,15 @@ def _met(
     for context, node, name, found in met_anywhere(session, judge.target):
         if name in names and judge.objects(found):
             yield context, node
+
+
+def _oldest_ir_version(model: ModelProto) -> int:
+    """The IR version that came with the newest of a model's opsets, or with overloads."""
+    known = helper.OP_SET_ID_VERSION_MAP
+    imports = ((one.domain or "ai.onnx", one.version) for one in model.opset_import)
+    came_with = [known[one] for one in imports if one in known]
+    overloads = any(one.overload for one in model.functions)
+    return max((*came_with, *([_OVERLOADS] if overloads else ())), default=model.ir_version)
 
 
 def _lasting(survey: Survey, judge: Judge) -> list[Row]:

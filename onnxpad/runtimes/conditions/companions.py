@@ -27,6 +27,23 @@ BLOCKED_BRANCH = ("arithmetic or another layout behind an If of what a convoluti
 """In a branch or in front of the If; activations, Pad and Slice may stand between all of them."""
 SPREAD_BLOCKS = ("one channel spread over several, both of what convolutions or pools made",)
 """By a sum, product, comparison and the like; see BLOCKED_BRANCH for what may stand between."""
+
+
+def ir_version(version: int) -> str:
+    """The name of a file of an IR version, which is that of the first node of the main graph."""
+    return f"file of IR version {version}"
+
+
+_IR_VERSIONS = range(10, 15)
+"""Older ones are taken by all that was tried."""
+IR_VERSIONS = tuple(map(ir_version, _IR_VERSIONS))
+
+
+def newer_ir_versions(version: int) -> tuple[str, ...]:
+    """The names of all that are newer than a version."""
+    return tuple(ir_version(one) for one in _IR_VERSIONS if one > version)
+
+
 CONSTANT_WINDOWS = ("convolution or pool of what is constant",)
 """Stored, or computed of stored tensors alone."""
 INLINED = ("If with a condition that is a constant, as the branch that it runs",)
@@ -100,6 +117,7 @@ ANYWHERE = (
     *BLOCKED_BRANCH,
     *SPREAD_BLOCKS,
     *CONSTANT_WINDOWS,
+    *IR_VERSIONS,
     *UNSHAPED,
     *STORED_BOOL,
     *LISTED_REDUCTIONS,
@@ -141,7 +159,7 @@ ANYWHERE = (
 UNSHOWN = (
     *("GridSample", "Unsqueeze"),
     *(*BLOCKED_BRANCH, *SPREAD_BLOCKS, *CONSTANT_WINDOWS, *BESIDE_BYTES, *UNSHAPED),
-    *(*CALLS, *DISORDER, *COMPUTED_CROP),
+    *(*IR_VERSIONS, *CALLS, *DISORDER, *COMPUTED_CROP),
 )
 """What no small model of one operator is made of."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")

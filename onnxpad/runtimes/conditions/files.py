@@ -21,6 +21,10 @@ LISTED = Condition.remedy(
     "it reads stored bools from raw_data alone; that is not about padding",
     "store that tensor in raw_data, as onnx.numpy_helper.from_array does",
 )
+OLDER_IR = Condition.remedy(
+    "it opens files of older IR versions alone; that is not about padding",
+    "lower it: model.ir_version = N, with an opset that came with N or before",
+)
 FOLDED = Condition.remedy(
     "it has no convolution and no pool of what is constant; that is not about padding",
     "fold the constants, as onnxsim does",

@@ -6,7 +6,7 @@ onnxruntime's loader and kernels; a row about others is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from onnxpad.geometry.windows import output_size
@@ -14,7 +14,8 @@ from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import EVERYTHING
+from onnxpad.runtimes.conditions.companions import EVERYTHING, newer_ir_versions
+from onnxpad.runtimes.conditions.files import OLDER_IR
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     Evidence,
@@ -44,6 +45,8 @@ def _titles(*kinds: Kind) -> tuple[str, ...]:
     return tuple(dict.fromkeys(op.title for op in OPERATORS.values() if op.kind in kinds))
 
 
+_NEWEST = (("1.17", 20, 9), ("1.20", 21, 10), ("1.23", 23, 11), ("1.31", 26, 13))
+"""Releases, each with the newest opset and the newest IR version that it opens."""
 _CONVOLUTIONS = _titles(Kind.CONVOLUTION)
 _TRANSPOSED = _titles(Kind.TRANSPOSED)
 _POOLS = _titles(Kind.MAX, Kind.AVERAGE, Kind.LP)
@@ -185,7 +188,20 @@ def older_rows(product: str, known: Sequence[str]) -> tuple[Row, ...]:
 
     `known` are the releases that were run, the oldest first: a row that ends before them is none.
     """
-    return tuple(row for row in _older_rows(product) if numbers(row.until) >= numbers(known[0]))
+    rows = (*_limits(product, known), *_older_rows(product))
+    return tuple(row for row in rows if numbers(row.until) >= numbers(known[0]))
+
+
+def _limits(product: str, known: Sequence[str]) -> Iterator[Row]:
+    """Which opsets, and which IR versions, were newer than a release."""
+    for release, opset, version in _NEWEST:
+        tried = [one for one in known if numbers(one) <= numbers(release)] or known[:1]
+        by = measured(f"{product} {max(tried, key=numbers)}")
+        yield from until(
+            release,
+            refuses((*_EVERYTHING, *EVERYTHING), t.opset_above(opset), by=by("one node per opset")),
+            refuses(newer_ir_versions(version), OLDER_IR, by=by("IR versions 8 to 14")),
+        )
 
 
 def _older_rows(product: str) -> tuple[Row, ...]:
@@ -193,13 +209,9 @@ def _older_rows(product: str) -> tuple[Row, ...]:
     def seen(release: str) -> By:
         return measured(f"{product} {release}")
 
-    everywhere = (*_EVERYTHING, *EVERYTHING)
-    nodes, averages = "one node per opset", "averages with ceil_mode"
+    averages = "averages with ceil_mode"
     return (
-        *until("1.17", refuses(everywhere, t.opset_above(20), by=seen("1.17")(nodes))),
         *until("1.17", *_fused_pools(seen("1.17"), _PADS_WRITTEN, operators=("MaxPool",))),
-        *until("1.20", refuses(everywhere, t.opset_above(21), by=seen("1.20")(nodes))),
-        *until("1.23", refuses(everywhere, t.opset_above(23), by=seen("1.23")(nodes))),
         *until(
             "1.20",
             miscomputes(

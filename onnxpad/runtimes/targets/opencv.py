@@ -105,8 +105,8 @@ _NINE_IN_A_ROW = Condition(
     "its kernel is 9 along one axis and 1 along the other, without dilations",
     _has_nine_taps,
     "its kernel is not 9 along one axis alone",
-    "write it with a kernel of 11 and explicit pads: a zero weight, and one more cell of padding, at "
-    "each end of that axis",
+    "write it with a kernel of 11 and explicit pads: a zero weight, and one more cell of padding, "
+    "at each end of that axis",
 )
 
 

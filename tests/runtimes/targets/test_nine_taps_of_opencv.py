@@ -45,10 +45,8 @@ def test_what_is_to_be_tried_computes_the_same(pads: tuple[int, int], stride: in
     eleven = _along_a_row([0, *weight, 0], (pads[0] + 1, pads[1] + 1), stride)
     np.testing.assert_array_equal(run_model(nine, {"x": x})["y"], run_model(eleven, {"x": x})["y"])
     (found,) = inspect(nine, target="opencv").targets["opencv"]
-    assert found.judgement.cures == (
-        "write it with a kernel of 11 and explicit pads: a zero weight, and one more cell of "
-        "padding, at each end of that axis",
-    )
+    (cure,) = found.judgement.cures
+    assert cure.startswith("write it with a kernel of 11 and explicit pads")
     (taken,) = inspect(eleven, target="opencv").targets["opencv"]
     assert taken.judgement.answer is Answer.TAKES
 
