@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from onnxpad.errors import counted, either, few
@@ -109,16 +109,17 @@ def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, str
     """The reason that most of the nodes have, and what settles most of them."""
     from onnxpad.show.verdicts import named, tries
 
-    alike: dict[tuple[str, str], list[NodeVerdict]] = {}
+    alike: dict[str, list[NodeVerdict]] = {}
     for one in unfit:
-        alike.setdefault((one.op, one.judgement.sentence), []).append(one)
-    (op, reason), nodes = max(alike.items(), key=lambda one: len(one[1]))
-    others = len(unfit) - len(nodes)
+        alike.setdefault(one.judgement.sentence, []).append(one)
+    reason, nodes = max(alike.items(), key=lambda one: len(one[1]))
+    ops = ", ".join(dict.fromkeys(one.op for one in nodes))
+    others = len({one.node for one in unfit} - {one.node for one in nodes})
     more = f"; {counted(others, 'other')} for another reason" if others else ""
     opening = found.fitting.opening if found.fitting else None
     said = tries(found.target, opening, unfit) if opening else ()
     tried = said[0] if said else _nearest(found, unfit)
-    return f"{op} {named(nodes)}: {reason}{more}", tried
+    return f"{ops} {named(nodes)}: {reason}{more}", tried
 
 
 def _nearest(found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:
@@ -161,6 +162,15 @@ def _unrun(record: Mapping[str, Any]) -> bool:
     return bool((compared.get("run") or {}).get("refused"))
 
 
+def _target_notes(record: Mapping[str, Any]) -> Iterator[str]:
+    """What is not known of the releases of targets; not what installed ones do with one model."""
+    from onnxpad.runtimes.installed import INSTALLED
+
+    fitted = record.get("target") or {"note": ""}
+    notes = (*record.get("target_notes", {}).values(), fitted["note"])
+    return (said for said in notes if said and INSTALLED not in said)
+
+
 def totals_text(outcomes: Sequence[Told], noun: str) -> str:
     """'30 models: 3 rewritten, 24 unchanged, 3 refused (a.onnx, b.onnx, c.onnx)'.
 
@@ -176,6 +186,8 @@ def totals_text(outcomes: Sequence[Told], noun: str) -> str:
     text = visible(f"{counted(len(outcomes), noun)}: {', '.join(parts)}")
     more = "".join(f"{result}: {say}\n" for result, say in _WHAT_TO_DO.items() if result in names)
     text = more + text
+    notes = dict.fromkeys(said for one in outcomes for said in _target_notes(one.record))
+    text = "".join(f"{visible(f'note: {said}')}\n" for said in notes) + text
     kinds = {kind for one in outcomes for kind in one.record.get("not_judged", ())}
     if kinds:
         from onnxpad.show.verdicts import not_judged_text

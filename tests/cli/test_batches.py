@@ -332,6 +332,33 @@ def test_a_reason_is_told_of_the_nodes_that_have_it(tmp_path: Path, capsys: Capt
     assert "dilation" not in told["y"]
 
 
+@pytest.mark.parametrize("verb", [["inspect"], ["rewrite", "--dry-run"]])
+def test_what_is_not_known_of_a_release_is_said_once(
+    verb: list[str], folder: Path, capsys: Captured
+) -> None:
+    models = [str(folder / f"{name}.onnx") for name in ("a", "b")]
+    run([*verb, *models, "--target", "openvino@1999.1"])
+    told = capsys.readouterr().out
+    assert told.count("note: openvino 1999.1 was not measured: judged as 2023.3") == 1
+
+
+def test_nodes_of_several_operators_have_one_reason(tmp_path: Path, capsys: Captured) -> None:
+    same = "auto_pad='SAME_UPPER', strides=[2, 2], kernel_shape=[3, 3]".replace("'", '"')
+    model = text_model(
+        f"[c] a = Conv <{same}> (x, w) [p] y = MaxPool <{same}> (a)",
+        "float[1,1,h,v] x",
+        outputs="float[a,b,c,d] y",
+        constants="float[1,1,3,3] w = {1, 1, 1, 1, 1, 1, 1, 1, 1}",
+    )
+    onnx.save(model, tmp_path / "m.onnx")
+    onnx.save(model, tmp_path / "n.onnx")
+    paths = [str(tmp_path / f"{name}.onnx") for name in "mn"]
+    assert run(["rewrite", *paths, "--target", "opencv", "--dry-run"]) == 1
+    told = capsys.readouterr().err
+    assert "2 of its nodes: Conv, MaxPool 'c', 'p': may compute wrong numbers" in told
+    assert "another reason" not in told
+
+
 def test_a_proof_of_what_onnxruntime_does_not_run_says_so(tmp_path: Path, capsys: Captured) -> None:
     from tests.validation.test_unrunnable import SAME as SAME_UPPER
     from tests.validation.test_unrunnable import twins
