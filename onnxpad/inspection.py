@@ -379,7 +379,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
     Raises RequestError for names that do not exist, ModelError for models that cannot be read
     or opened, and RuntimeUnavailable where there is no such device.
     """
-    names = _named([target] if isinstance(target, str) else target or ())
+    names = [] if target is None else _named([target] if isinstance(target, str) else list(target))
     installed = _installed(names)
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
@@ -429,15 +429,14 @@ def _by_target(
 
 
 def _named(targets: Sequence[str]) -> list[str]:
-    """The targets' own names, each once; RequestError for one that does not exist."""
-    if not targets:
-        return []  # what targets are made of is not loaded then
-    from onnxpad.rewriting.for_target.names import target_asked
+    """The targets' own names, each once; RequestError for one that does not exist, and for none."""
+    from onnxpad.rewriting.for_target.names import ALL, targets_asked
     from onnxpad.runtimes.targets import all_targets
 
-    if "all" in targets:
+    if ALL in targets:
         return list(all_targets())
-    return list(dict.fromkeys(target_asked(name).name for name in targets))
+    found = targets_asked(targets)
+    return [one.name for one in found.parts or (found,)]
 
 
 def _questions(names: Sequence[str]) -> tuple[Question[Any], ...]:

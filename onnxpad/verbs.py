@@ -51,6 +51,8 @@ def _is_plan(value: object) -> bool:
     return is_path(value) or isinstance(value, Mapping) or hasattr(value, "entries")
 
 
+_IN_FULL = 200
+"""Characters of a value that is repeated in an error."""
 _DIMS = "a dict of numbers and facts, such as {'height': 640, 'width': '%32=0'}"
 ARGUMENTS: dict[str, tuple[Check, str]] = {
     "target": (_is_texts, "a name, or a list of names"),
@@ -124,4 +126,7 @@ def refuse_unless(fits: Check, wanted: str, name: str, value: object) -> None:
     except (TypeError, ValueError):  # an array has no truth value
         fine = False
     if not fine:
-        raise RequestError(f"{name} is {value!r}, and must be {wanted}")
+        said = repr(value)
+        if len(said) > _IN_FULL:
+            said = f"{type(value).__name__} ({len(said):,} characters in print)"
+        raise RequestError(f"{name} is {said}, and must be {wanted}")

@@ -113,7 +113,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
         return _reproduced(names, given)
     html_files.check(given["html"], names, many=found.many or bool(given["dask"] or given["sarif"]))
     options = ("device", "ambiguous", "timeout", "memory")
-    asked = {"target": given["targets"], **{name: given[name] for name in options}}
+    asked = {"target": given["targets"] or None, **{name: given[name] for name in options}}
     if given["sarif"]:
         return _sarif(names, given, asked, checks)
     if found.many or given["dask"]:

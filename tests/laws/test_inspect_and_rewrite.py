@@ -61,7 +61,7 @@ def _stuck(found: Inspection, target: str) -> dict[str, str]:
     """The nodes for which inspect says that there is no way, each with the reason."""
     left = found.openings[target].left
     return {
-        one.node.label: left.get(one.node, one.reason)
+        one.node.label: left.get(one.node, one.judgement.reason)
         for one in found.targets[target]
         if one.judgement.answer.fails and isinstance(one.way, NoWay)
     }
@@ -74,7 +74,7 @@ def _differing(model: onnx.ModelProto, dims: dict[str, int] | None) -> Iterator[
         done = rewrite(model, target=name, dims=dims)
         assert done.fitting is not None
         stuck = _stuck(found, name)
-        if set(stuck.values()) != {one.reason for one in done.unfit}:
+        if set(stuck.values()) != {one.judgement.reason for one in done.unfit}:
             yield f"{name}: inspect says no way for {stuck}, rewrite leaves {done.unfit}"
         plans = {one.node.label: one.way for one in done.fitting.plans}
         for one in found.targets[name]:

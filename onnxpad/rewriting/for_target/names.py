@@ -8,6 +8,13 @@ from typing import Any
 from onnxpad.errors import RequestError, either
 from onnxpad.runtimes.targets import Target, all_targets, find_target, find_targets
 
+ALL = "all"
+"""What stands for every target where nothing is written."""
+_ALL_IS_FOR_INSPECT = (
+    "target 'all' is for inspect alone, which says what each runtime does; name the runtimes that "
+    "are to take the model, or 'portable' for what the measured ones have in common"
+)
+
 
 class ByTarget(dict[str, Any]):
     """What is known of targets, by their own names; `[]` also takes names that stand for these."""
@@ -27,6 +34,8 @@ def target_asked(name: str) -> Target:
     try:
         return find_target(name)
     except RequestError:
+        if name == ALL:
+            raise RequestError(_ALL_IS_FOR_INSPECT) from None
         meant = _of_framework(name.partition("@")[0])
         if not meant:
             raise
@@ -35,9 +44,10 @@ def target_asked(name: str) -> Target:
 
 def targets_asked(names: str | Sequence[str]) -> Target:
     """As `find_targets`, of names as `target_asked` reads them."""
-    for name in [names] if isinstance(names, str) else names:
+    asked = [names] if isinstance(names, str) else list(names)
+    for name in asked:
         target_asked(name)
-    return find_targets(names)
+    return find_targets(asked)
 
 
 def _of_framework(name: str) -> str:
