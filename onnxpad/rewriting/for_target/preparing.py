@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from onnx import ModelProto, helper
-
 from onnxpad.model.editing.names import next_key, stem
-from onnxpad.model.editing.opsets import NEWEST, Kept, moved
+from onnxpad.model.editing.opsets import NEWEST, Kept, moved, oldest_ir_version
 from onnxpad.model.editing.script import Edit, FixSize, InsertNode, Resize, SetInput, SetIrVersion
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.context import Context
@@ -38,8 +36,6 @@ from onnxpad.runtimes.judge import judge_plain
 
 _OLDEST = 7
 _MOST_TRIALS = 8
-_OVERLOADS = 10
-"""The IR version with which functions got overloads."""
 _COMPANIONS = ("Slice", "Concat", "Identity", "Mul", "Unsqueeze", "Squeeze")
 """What passes write most, which a target may know in some opsets alone."""
 
@@ -102,7 +98,7 @@ class Preparation:
             return
         model = session.document.model
         now, opset = model.ir_version, session.document.main.opset
-        for version in range(now - 1, _oldest_ir_version(model) - 1, -1):
+        for version in range(now - 1, oldest_ir_version(model) - 1, -1):
             name = ir_version(version)
             if name not in IR_VERSIONS or not judge.objects(judge_plain(judge.target, name, opset)):
                 session.restate([SetIrVersion(version)])
@@ -210,15 +206,6 @@ def _met(
     for context, node, name, found in met_anywhere(session, judge.target):
         if name in names and judge.objects(found):
             yield context, node
-
-
-def _oldest_ir_version(model: ModelProto) -> int:
-    """The IR version that came with the newest of a model's opsets, or with overloads."""
-    known = helper.OP_SET_ID_VERSION_MAP
-    imports = ((one.domain or "ai.onnx", one.version) for one in model.opset_import)
-    came_with = [known[one] for one in imports if one in known]
-    overloads = any(one.overload for one in model.functions)
-    return max((*came_with, *([_OVERLOADS] if overloads else ())), default=model.ir_version)
 
 
 def _lasting(survey: Survey, judge: Judge) -> list[Row]:
