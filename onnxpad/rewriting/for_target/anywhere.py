@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import prod
 from typing import Any
 
@@ -22,7 +22,7 @@ from onnxpad.rewriting.for_target.on_bytes import (
     said_of_bytes,
     stops_beside_bytes,
 )
-from onnxpad.rewriting.for_target.opencv_layers import said_of_layers
+from onnxpad.rewriting.for_target.opencv_layers import OF_LAYERS, said_of_layers
 from onnxpad.runtimes.conditions.companions import (
     ACTIVATED_TWICE,
     ANYWHERE,
@@ -82,14 +82,18 @@ _WORD = 4
 """Bytes in a word."""
 
 
-def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node, str, Judgement]]:
+def met_anywhere(
+    survey: Survey, target: Target, names: Iterable[str] = ANYWHERE
+) -> Iterator[tuple[Context, Node, str, Judgement]]:
     """Nodes that the target fails for what they are, each with the name of what that is.
 
-    One that puts the branches of constant Ifs in their places is asked about the graph as it is
-    then: what stands in a branch and what stands around the If are neighbours there.
+    `names` are those that are looked for. A target that puts the branches of constant Ifs in their
+    places is asked about the graph as it is then: what stands in a branch and what stands around
+    the If are neighbours there.
     """
     for see in (as_written, inlined):
-        failing = _failing(survey, target, inlines=see is inlined)
+        failing = _failing(survey, target, names, inlines=see is inlined)
+        wanted = {name for name, _ in failing}
         seen = list(see(survey.contexts)) if failing else []
         on_bytes = any(name in BESIDE_BYTES for name, _ in failing) and any(
             runs_on_bytes(context, node) for context, _ in seen for node in context.scope.ordered()
@@ -102,14 +106,14 @@ def met_anywhere(survey: Survey, target: Target) -> Iterator[tuple[Context, Node
             for node in nodes:
                 of_shapes = () if unnamed.isdisjoint((*node.inputs, *node.outputs)) else UNSHAPED
                 of_bytes = BESIDE_BYTES if on_bytes and stops_beside_bytes(context, node) else ()
-                of_node = (*of_shapes, *of_bytes, *_names(context, node, slides=slides))
+                of_node = (*of_shapes, *of_bytes, *_names(context, node, wanted, slides=slides))
                 for name in (*(of_file if node is nodes[0] else ()), *of_node):
                     if (name, context.scope.opset) in failing:
                         yield *given[node.key], name, failing[name, context.scope.opset]
 
 
 def _failing(
-    survey: Survey, target: Target, *, inlines: bool
+    survey: Survey, target: Target, names: Iterable[str], *, inlines: bool
 ) -> Mapping[tuple[str, int], Judgement]:
     """What the target, or a part of it that inlines or does not, fails in the model's opsets."""
     parts = [one for one in target.parts or (target,) if one.inlines is inlines]
@@ -118,7 +122,7 @@ def _failing(
     named = {name for row in rows for name in row.operators}
     return {
         (name, opset): judge_plain(target, name, opset)
-        for name in ANYWHERE
+        for name in names
         if name in named
         for opset in opsets
         if any(judge_plain(one, name, opset).answer.fails for one in parts)
@@ -145,17 +149,20 @@ def unshaped(context: Context) -> frozenset[str]:
     )
 
 
-def _names(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
-    """`slides` says whether the model has a convolution or a pool."""
+def _names(context: Context, node: Node, wanted: set[str], *, slides: bool) -> Iterator[str]:
+    """Names of what a node is, those `wanted` among them.
+
+    `slides` says whether the model has a convolution or a pool.
+    """
     if context.scope.stands_early(node):
         yield DISORDER[0]
     if context.document.function(node) is not None:
         yield CALLS[0]
     elif node.domain in PLAIN_DOMAINS:
-        yield from _plain_names(context, node, slides=slides)
+        yield from _plain_names(context, node, wanted, slides=slides)
 
 
-def _plain_names(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
+def _plain_names(context: Context, node: Node, wanted: set[str], *, slides: bool) -> Iterator[str]:
     """What is said of an operator of ONNX."""
     if node.op_type in BRANCH:
         yield node.op_type
@@ -163,7 +170,8 @@ def _plain_names(context: Context, node: Node, *, slides: bool) -> Iterator[str]
             yield COMPUTED_BRANCH[0]
     if any(_is_listed_bool(context, name) for name in node.inputs):
         yield STORED_BOOL[0]
-    yield from said_of_layers(context, node)
+    if not wanted.isdisjoint(OF_LAYERS):
+        yield from said_of_layers(context, node)
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
     yield from said_of_bytes(context, node)

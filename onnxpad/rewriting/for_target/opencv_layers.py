@@ -45,11 +45,22 @@ _NO_IMAGES = (_LINES, 5)
 _CHANNELS = 1
 _AXES = 3
 """Where a Slice reads them."""
-_FAR = 1000
-"""Tensors that are looked at in front of a node."""
+_FAR, _NEAR = 1000, 24
+"""Tensors that are looked at in front of a node, and in front of what may be constant."""
 _WANTS_LAYOUT = (
     *("Add", "Concat", "Div", "Flatten", "Max", "Min", "Mul", "Pow", "Reshape", "Squeeze", "Sub"),
     *("Transpose", "Unsqueeze"),
+)
+
+
+OF_LAYERS = (
+    *BLOCKED_BRANCH,
+    *SPREAD_BLOCKS,
+    *CONSTANT_WINDOWS,
+    *CASTS_LEFT_OUT,
+    *SHARED_BLOCKS,
+    *OPEN_BATCH_RANKS,
+    *THREE_AXES,
 )
 
 
@@ -149,16 +160,14 @@ def _leaves_channels(context: Context, node: Node) -> bool:
 
 def _is_constant(context: Context, name: str) -> bool:
     """Whether a tensor is stored, or is computed of stored ones alone."""
-    pending, seen = [name], set[str]()
-    while pending:
-        one = pending.pop()
-        if one in seen or not one or is_stored(context, one):
+    pending = [name]
+    for one in pending:
+        if not one or is_stored(context, one):
             continue
-        seen.add(one)
         maker = context.scope.producers.get(one)
-        if maker is None or not maker.inputs or maker.op_type in BRANCH or len(seen) > _FAR:
+        if maker is None or not maker.inputs or maker.op_type in BRANCH or len(pending) > _NEAR:
             return False
-        pending += maker.inputs
+        pending += (given for given in maker.inputs if given not in pending)
     return True
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from onnxpad.model.editing.names import next_key, stem
@@ -200,11 +200,11 @@ class Preparation:
 
 
 def _met(
-    session: EditSession, judge: Judge, names: Container[str]
+    session: EditSession, judge: Judge, names: tuple[str, ...]
 ) -> Iterator[tuple[Context, Node]]:
     """Nodes that the target fails for what they are, of those that have one of the names."""
-    for context, node, name, found in met_anywhere(session, judge.target):
-        if name in names and judge.objects(found):
+    for context, node, _, found in met_anywhere(session, judge.target, names):
+        if judge.objects(found):
             yield context, node
 
 
