@@ -1,8 +1,8 @@
 """Write out attributes that are left to their defaults.
 
-What: strides, pads and kernel_shape of convolutions and pools, mode of Pad nodes; auto_pad=NOTSET,
-which says nothing, goes. Some runtimes have other defaults, or none. Pads that are an input of the
-node are written already.
+What: strides, pads and kernel_shape of convolutions and pools, count_include_pad of averages, mode
+of Pad nodes; auto_pad=NOTSET, which says nothing, goes. Some runtimes have other defaults, or none.
+Pads that are an input of the node are written already.
 
 Exact: always.
 
@@ -20,7 +20,7 @@ from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import Made
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import AttributeValue, Kind
+from onnxpad.padding.operators import AttributeValue, Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 
 REMOVES: set[Form] = set()
@@ -57,4 +57,6 @@ def _of_windows(chain: Chain) -> dict[str, AttributeValue]:
     has_pads = chain.op.pads_input is None
     if has_pads and isinstance(chain.padding, Pads) and not chain.output_shape:
         wanted["pads"] = chain.padding.flat
+    if chain.op.kind is Kind.AVERAGE and chain.opset >= Since.COUNT_INCLUDE_PAD:
+        wanted["count_include_pad"] = 0
     return wanted

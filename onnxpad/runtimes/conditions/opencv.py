@@ -11,6 +11,8 @@ from collections.abc import Callable
 from onnxpad.geometry.windows import Axis, output_size
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.padding.operators import Kind
+from onnxpad.padding.surroundings import Question
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.rows import (
     OTHER_SHAPE,
@@ -28,6 +30,15 @@ BY_CONSTANT_NODE = Condition.remedy(
 TAKEN_FOR_HARDSWISH = Condition.remedy(
     "OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is not about padding",
     "write that HardSigmoid as Clip(y / 6 + 0.5, 0, 1), which OpenCV takes",
+)
+
+
+_PRODUCER = Question(frozenset({Kind.AVERAGE}), lambda around, *_: around.producer, "")
+FROM_PYTORCH = Condition(
+    "the model names pytorch as its producer",
+    lambda c: c.around.told(_PRODUCER) == "pytorch",
+    "the model does not name pytorch as its producer",
+    questions=(_PRODUCER,),
 )
 
 

@@ -46,7 +46,12 @@ from onnxpad.runtimes.conditions.files import (
     LISTED,
     SORTED,
 )
-from onnxpad.runtimes.conditions.opencv import BY_CONSTANT_NODE, TAKEN_FOR_HARDSWISH, rows_of_crops
+from onnxpad.runtimes.conditions.opencv import (
+    BY_CONSTANT_NODE,
+    FROM_PYTORCH,
+    TAKEN_FOR_HARDSWISH,
+    rows_of_crops,
+)
 from onnxpad.runtimes.conditions.rows import Condition, Row, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -368,6 +373,16 @@ TARGET = Target(
         *rows_of_crops(_seen, dilates=True),
         miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
+        miscomputes(
+            "AveragePool",
+            ~w.COUNTS,
+            w.COUNTS_UNWRITTEN,
+            FROM_PYTORCH,
+            w.PADDED | w.CUT_WINDOW,
+            by=_seen("count_include_pad left out: counts in models of PyTorch, 70 models"),
+            says="OpenCV takes a count_include_pad that is left out for 1, since the model names "
+            "pytorch as its producer",
+        ),
         refuses("MaxPool", w.INDICES, t.NOT_TWO_D, by=_seen("1-D and 3-D MaxPool with Indices")),
         miscomputes(
             "MaxPool", w.INDICES, t.BATCH_ABOVE_ONE, by=_seen("MaxPool with Indices of a batch")

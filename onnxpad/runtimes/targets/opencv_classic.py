@@ -9,8 +9,6 @@ from collections.abc import Callable
 
 from onnxpad.geometry.windows import same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads
-from onnxpad.padding.operators import Kind
-from onnxpad.padding.surroundings import Question
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
@@ -44,6 +42,7 @@ from onnxpad.runtimes.conditions.files import DECLARED, FOLDED, INLINED, LISTED,
 from onnxpad.runtimes.conditions.opencv import (
     BY_CONSTANT_NODE,
     DEPTHWISE_READS_BEYOND,
+    FROM_PYTORCH,
     TAKEN_FOR_HARDSWISH,
     rows_of_crops,
 )
@@ -72,13 +71,6 @@ _to_4_10 = measured(f"{_PACKAGE} 4.10 and 4.8")
 
 _BATCH_LEFT_OPEN = t.left_open(
     0, "the file leaves the batch open", "give the batch a number, such as --dim N=1"
-)
-_PRODUCER = Question(frozenset({Kind.AVERAGE}), lambda around, *_: around.producer, "")
-_FROM_PYTORCH = Condition(
-    "the model names pytorch as its producer",
-    lambda c: c.around.told(_PRODUCER) == "pytorch",
-    "the model does not name pytorch as its producer",
-    questions=(_PRODUCER,),
 )
 
 
@@ -346,14 +338,14 @@ TARGET = Target(
             "AveragePool",
             w.COUNTS,
             w.PADDING_READ,
-            ~_FROM_PYTORCH,
+            ~FROM_PYTORCH,
             by=_seen("count_include_pad: ignored, never counts"),
         ),
         miscomputes(
             "AveragePool",
             ~w.COUNTS,
             w.PADDED,
-            _FROM_PYTORCH,
+            FROM_PYTORCH,
             by=_seen("count_include_pad: ignored, counts in models of PyTorch"),
         ),
         miscomputes(
