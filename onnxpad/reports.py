@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sized
 from dataclasses import fields, is_dataclass
 from functools import cache
 from math import isfinite
+from numbers import Integral
 from operator import attrgetter
 from typing import Any, ClassVar, TypeVar
 
@@ -100,8 +101,8 @@ def plain(value: Any) -> Any:  # noqa: ANN401 - whatever a report holds
         return [item if type(item) in _AS_IT_IS else plain(item) for item in value]
     if isinstance(value, str):
         return str(value)
-    if isinstance(value, int):
-        return value
+    if isinstance(value, Integral):
+        return int(value)
     if isinstance(value, float):
         return value if isfinite(value) else str(value)
     if isinstance(value, Mapping):

@@ -60,14 +60,21 @@ class Wanted(NamedTuple):
     nodes: str | Sequence[str] | None
 
     def done(
-        self, dims: Dims, progress: Progress | None = None, planner: Planner | None = None
+        self,
+        dims: Dims,
+        progress: Progress | None = None,
+        planner: Planner | None = None,
+        *,
+        briefly: bool = True,
     ) -> Done:
         """The passes, and then what the target still needs.
 
-        Of a `planner`, what it has found already is known, and it does not look for long.
+        Of a `planner`, what it has found already is known; `briefly` it does not look for long.
         """
         known = beyond_batch(self.opened.model, dims)
-        asked = planner.for_hints(assumes_sizes=bool(known)) if planner else self.planning(known)
+        asked = planner or self.planning(known)
+        if planner and briefly:
+            asked = planner.for_hints(assumes_sizes=bool(known))
         questions = _questions_of(asked) if asked else ()
         session = session_on(self.opened, dims, self.reading, thorough=bool(asked), asked=questions)
         selected = selection(session, self.nodes)
@@ -115,7 +122,7 @@ class Wanted(NamedTuple):
         whole = self._preparation(dims)
         if whole is None or not whole.may_help(survey, planner, found):
             return None
-        fitting = self.done(dims, planner=planner).fitting
+        fitting = self.done(dims, planner=planner, briefly=False).fitting
         return fitting if fitting and fitting.whole else None
 
     def opening(

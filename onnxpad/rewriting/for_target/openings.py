@@ -75,8 +75,10 @@ def _candidates(survey: Survey, hopeful: Sequence[NodeVerdict]) -> Iterator[DimF
     divisors, known = _divisors(survey, nodes)
     rests = strengthened(survey.facts, divisors)
     chains = _chains(known, nodes)
-    first_sizes = _first_sizes(survey, chains, nodes)
-    items = [size.root for size in _batches(first_sizes) if size.root and size.root not in rests]
+    sizes = list(_first_sizes(survey, chains, nodes))
+    if not all(isinstance(size, int) or [*_batches([size])] for size in sizes):
+        sizes += _first_of_inputs(survey)  # what a Reshape to [-1, ...] makes may be one of them
+    items = [size.root for size in _batches(sizes) if size.root and size.root not in rests]
     batch: DimFacts = dict.fromkeys(items, 1)
     asked = {b.name: 1 for one in hopeful for b in one.open_batches if b.name not in rests}
     first: DimFacts = {name: 1 for name in asked if name in batch}
@@ -123,6 +125,12 @@ def _first_sizes(
         for node in context.scope.ordered():
             if (context.scope.id, node.key) in ids and node.inputs:
                 yield (context.type_of(node.inputs[0]).dims or (None,))[0]
+
+
+def _first_of_inputs(survey: Survey) -> Iterator[Size | None]:
+    main = survey.contexts[0]
+    for name in main.scope.input_places:
+        yield (main.type_of(name).dims or (None,))[0]
 
 
 def _batches(sizes: Iterable[Size | None]) -> Iterator[Symbol]:

@@ -179,24 +179,24 @@ class Preparation:
         now = session.document.main.opset
         reason = ""
         for opset in _better(session, judge, now):
-            if opset < Since.PAD_AXES <= now:
-                self._name_all_axes(session)
+            names_axes = opset < Since.PAD_AXES <= now
+            trial = session.fork() if names_axes else session
+            if names_axes:
+                _name_all_axes(trial)
             try:
-                edits = moved(session.typed_contexts(), session.names, opset)
+                edits = moved(trial.typed_contexts(), trial.names, opset)
             except Kept as kept:
                 reason = reason or str(kept)
                 continue
+            if names_axes:
+                self.changes += _name_all_axes(session)
+                edits = moved(session.typed_contexts(), session.names, opset)
             session.restate(edits)
             self.done.append(f"opset {opset} instead of {now}")
             self.told.append(f"the model is of opset {opset} now, and was of {now}")
             return
         if reason:
             self.told.append(f"the model stays of opset {now}: {reason}")
-
-    def _name_all_axes(self, session: EditSession) -> None:
-        pads = {s.address for s in session.sites_now() if s.chain.op.kind is Kind.PAD}
-        log = run(session, [find_pass("all-axes")], lambda address: address in pads)
-        self.changes += log.changes
 
 
 def _met(
@@ -206,6 +206,11 @@ def _met(
     for context, node, _, found in met_anywhere(session, judge.target, names):
         if judge.objects(found):
             yield context, node
+
+
+def _name_all_axes(session: EditSession) -> Sequence[Change]:
+    pads = {s.address for s in session.sites_now() if s.chain.op.kind is Kind.PAD}
+    return run(session, [find_pass("all-axes")], pads.__contains__).changes
 
 
 def _lasting(survey: Survey, judge: Judge) -> list[Row]:

@@ -18,6 +18,7 @@ from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
 from onnxpad.runtimes.targets import all_targets
 from tests.benchmarks.networks import Network
 from tests.cli.processes import DYNAMIC, MODELS
+from tests.models.text import text_model
 from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
 
 ALONE = """<ir_version: 8, opset_import: ["" : 20]>
@@ -415,3 +416,18 @@ def test_what_was_tried_is_not_in_the_model(text: str, tmp_path: Path) -> None:
     given = onnx.load(path)
     for target in all_targets():
         assert rewrite(path, target=target).model == rewrite(given, target=target).model, target
+
+
+@pytest.mark.parametrize("shape", ["-1,4,4,4", "0,4,4,4"])
+def test_a_batch_that_a_reshape_hides_is_one_of_the_inputs(shape: str) -> None:
+    model = text_model(
+        "a = Reshape (z, s) y = ConvTranspose <pads = [0,0,1,1], strides = [2,2]> (a, w)",
+        "float[n,64] z",
+        outputs="float[a,b,c,d] y",
+        constants=f"int64[4] s = {{{shape}}}, float[4,1,2,2] w = {{{','.join(['1'] * 16)}}}",
+        opset=13,
+    )
+    found = rewrite(model, target="ncnn")
+    assert found.fitting is not None
+    assert found.fitting.opening.facts == (("n", 1),)
+    assert not rewrite(model, target="ncnn", dims={"n": 1}).unfit

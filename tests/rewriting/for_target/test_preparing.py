@@ -51,6 +51,34 @@ def test_the_opset_stays_where_a_node_keeps_it() -> None:
     assert opset_of(done.model) == 20
 
 
+def test_inspect_looks_as_long_as_rewrite_behind_another_opset() -> None:
+    model = text_model(
+        "y = AveragePool <kernel_shape = [3,3], strides = [2,2], pads = [1,0,1,1], ceil_mode = 1, "
+        "count_include_pad = 1> (x)",
+        "float[1,3,14,17] x",
+        outputs="float[1,3,a,b] y",
+        opset=21,
+    )
+    done = rewrite(model, target="portable")
+    (verdict,) = inspect(model, target="portable").targets["portable"]
+    assert done.unfit == ()
+    assert isinstance(verdict.way, PassPlan)
+    assert verdict.way.whole == ("opset 18 instead of 21",)
+
+
+def test_pads_keep_their_axes_where_the_opset_stays() -> None:
+    model = text_model(
+        'y = Pad <mode = "wrap"> (x, p, , s)',
+        "float[1,4,10,7] x",
+        outputs="float[1,4,a,b] y",
+        constants="int64[4] p = {2,1,2,2}, int64[2] s = {3,2}",
+        opset=20,
+    )
+    done = rewrite(model, target="portable")
+    assert (done.changed, done.changes) == (False, ())
+    assert done.unfit
+
+
 def test_pads_name_all_axes_before_the_opset_goes_below_them() -> None:
     model = text_model(
         "a = Pad (x, q, , s) y = Relu (a)",

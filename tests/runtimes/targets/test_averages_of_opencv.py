@@ -11,7 +11,7 @@ import pytest
 import onnxpad
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.models.text import text_model
-from tests.runtimes.targets.test_files import answers
+from tests.runtimes.targets.test_held_out_facts import answers
 
 LEFT_OUT, NO, YES = "", "count_include_pad = 0, ", "count_include_pad = 1, "
 PADDED = "kernel_shape = [3,3], pads = [1,1,1,1]"
