@@ -239,6 +239,10 @@ class Following(NamedTuple):
     targets: tuple[str, ...]
     dims: Mapping[str, int | str]
 
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {"targets": list(self.targets), "dims": dict(self.dims)}
+
 
 KINDS = {
     "falls back": "fallback",
@@ -574,13 +578,13 @@ def _told(
                 there = [each.answer for *_, each, _ in judged(survey, judge, selected)]
                 here = [verdict.judgement.answer for verdict in found]
                 notes[name] = installed[name].note(there) if there != here else ""
-    few = len(names) <= _FOLLOWED
+    few = len(names) <= FOLLOWED
     following = _following(told, planners, asked) if few else None
     return told, following, {name: note for name, note in notes.items() if note}
 
 
-_FOLLOWED = 3
-"""So many targets are told node by node, with what to do about them."""
+FOLLOWED = 3
+"""Of so many targets each node is told, and what to do about them is tried."""
 
 
 def _following(told: Told, planners: Mapping[str, Planner], asked: _Asked) -> Following | None:

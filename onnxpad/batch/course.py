@@ -367,6 +367,7 @@ def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
         "code": FINDINGS if found.fails else FINE,
         "record": {"file": asked["model"]} | found.to_json(),
         "line": batches.inspection_line(asked["model"], found),
+        "following": found.following.to_json() if found.following else {},
     }
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.batch.course import Request, addressable, answer, asked_of, refusal
@@ -43,7 +44,8 @@ class Outcome(NamedTuple):
     for some node), failing, a verdict of validate, or refused; `code` the exit code that the
     command would have, `record` what its `--json` prints, `error` why it was refused, with options
     as arguments of Python, `written` the file, `line` all of it for people, `told` is `error` as
-    the command line has it.
+    the command line has it. `following` has the targets and sizes of a rewrite that inspect tried
+    and that writes the model; {} where it knows none.
     """
 
     file: str
@@ -54,6 +56,7 @@ class Outcome(NamedTuple):
     written: str | None = None
     line: str = ""
     told: str = ""
+    following: Mapping[str, Any] = MappingProxyType({})
 
     def __repr__(self) -> str:
         return f"<Outcome {self.result}: {self.error or self.line}>"

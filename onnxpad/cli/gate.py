@@ -104,7 +104,8 @@ class Gate:
     ) -> Gated:
         """What fails a model; where a baseline is to be written, nothing does.
 
-        `record` gives the report on it, which is asked for where there is a baseline.
+        `record` gives the report on it, which is asked for where there is a baseline, and beside it
+        the rewrite `following` that was tried and writes the model.
         """
         named = frozenset(one for one in findings if one.kind in self.kinds)
         if self._baseline is None:
@@ -299,17 +300,20 @@ def repair(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     fails = _failing(target, record)
     if not fails:
         return ""
-    stuck = sum(not _is_mended(one) for one in fails)
-    if stuck > record["openings"][target]["settled"]:
+    stuck = sum(not _is_settled(one) for one in fails)
+    if stuck:
         return f"no form that onnxpad writes is taken for {stuck}: onnxpad explain {target}"
-    return mending(model, finding, record)
+    none = f"no rewrite for {target} is known that writes the model: onnxpad explain {target}"
+    return mending(model, finding, record) or none
 
 
 def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     """The command after which a model no longer has this finding; '' where there is none.
 
-    It names the node where others have no way, for which a rewrite of all writes nothing.
+    It names the node where others have no way, for which a rewrite of all writes nothing, and
+    other targets only where the rewrite for all of them was tried.
     """
+    from onnxpad.inspection import FOLLOWED
     from onnxpad.padding.effective_pads import told_in
     from onnxpad.show.wording import given_text
 
@@ -327,19 +331,18 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
         mine = [one for one in fails if one["node"] == finding.node]
         if not mine:
             return _settling(model, finding, record)
-        opening, stuck = record["openings"][target], not all(map(_is_mended, fails))
-        facts, only = {}, ""
-        if stuck and sum(not _is_mended(one) for one in fails) <= opening["settled"]:
-            facts = opening["dims"]
-        elif stuck:
+        targets, facts, only = [target], {}, ""
+        if target in record["following"].get("targets", ()):
+            targets, facts = record["following"]["targets"], record["following"]["dims"]
+        elif not all(map(_is_settled, fails)):
             if not all(_is_mended(one) and not one["rewrite"]["whole"] for one in mine):
                 return ""  # of chosen nodes alone the rest of the model stays as it is
             only = f"--node {shlex.quote(finding.node)}"
-        words = [
-            f"--target {name}"
-            for name in record["targets"]  # the same command whichever of them the finding is of
-            if name == target or (not stuck and all(map(_is_mended, _failing(name, record))))
-        ]
+        elif not record["following"] and len(record["targets"]) <= FOLLOWED:
+            return ""  # the rewrite was tried
+        elif not all(map(_is_mended, fails)):
+            facts = record["openings"][target]["dims"]
+        words = [f"--target {name}" for name in record["targets"] if name in targets]
         words += [given_text({**record["assumed"], **facts}), only]
     return " ".join(filter(None, ["onnxpad rewrite", shlex.quote(model), *words, "-o OUT"]))
 
@@ -358,8 +361,14 @@ def _settling(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
 
 
 def _failing(target: str, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The nodes for whose sake a rewrite writes nothing unless there is a way for them."""
     verdicts = record["targets"].get(target, ())
     return [one for one in verdicts if one["verdict"] in ("refuses", "miscomputes")]
+
+
+def _is_settled(verdict: Mapping[str, Any]) -> bool:
+    """Whether there is a way for a node, or sizes that open one."""
+    return _is_mended(verdict) or verdict["with_sizes"] is not None
 
 
 def _is_mended(verdict: Mapping[str, Any]) -> bool:

@@ -128,11 +128,16 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     except OnnxpadError as error:
         checks.leave_out(model)
         return checks.concluded(fail_for(model, error, as_json=given["as_json"]))
-    gated = checks.gated(model, report.findings, report.to_json)
+
+    def record() -> dict[str, Any]:
+        following = report.following.to_json() if report.following else {}
+        return report.to_json() | {"following": following}
+
+    gated = checks.gated(model, report.findings, record)
     html_files.write(given["html"], partial(_page, report, model))
     _tell(model, report, gated, given)
     if gated.failing:
-        checks.say_why(model, gated, report.to_json())
+        checks.say_why(model, gated, record())
     return checks.concluded(FINDINGS if gated.failing else FINE)
 
 
@@ -182,14 +187,15 @@ def _gated(checks: gate.Gate, outcome: Outcome) -> tuple[Outcome, Callable[[], N
     if outcome.error:
         checks.leave_out(outcome.file)
         return outcome, _nothing
-    told = checks.gated(outcome.file, _found(outcome.record), lambda: outcome.record)
+    record = {**outcome.record, "following": outcome.following}
+    told = checks.gated(outcome.file, _found(outcome.record), lambda: record)
     result = "with known findings" if told.known else outcome.result.replace("failing", "fine")
     outcome = outcome._replace(
         result="failing" if told.failing else result,
         code=FINDINGS if told.failing else FINE,
         record={**outcome.record, **told.to_json()},
     )
-    return outcome, partial(checks.say_of_one, outcome.file, told, outcome.record)
+    return outcome, partial(checks.say_of_one, outcome.file, told, record)
 
 
 def _found(record: Mapping[str, Any]) -> tuple[Finding, ...]:

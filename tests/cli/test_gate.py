@@ -391,3 +391,63 @@ OPEN_BATCH = """<ir_version: 8, opset_import: ["" : 13]>
 g (float[n,1,8,8] x) => (float[n,1,8,8] y) <float[1,1,3,3] w = {1,1,1,1,1,1,1,1,1}> {
   y = Conv<pads=[1,1,1,1]>(x, w)
 }"""
+
+
+OVERHANG = """<ir_version: 8, opset_import: ["" : 11, "com.microsoft" : 1]>
+g (uint8[1,2,8,8] x) => (uint8[a,b,c,d] y) <float s = {0.1}, uint8 z = {3}> {
+  [q] y = com.microsoft.QLinearAveragePool<ceil_mode=1, count_include_pad=1, kernel_shape=[3,3],
+    pads=[1,1,1,1], strides=[2,2]>(x, s, z, s, z)
+}"""
+BRANCHES = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[n,1,8,8] x) => (float[n,1,8,8] y) <float[1,1,3,3] w = {1,1,1,1,1,1,1,1,1}> {
+  s = ReduceSum<keepdims=0>(x)
+  b = Cast<to=9>(s)
+  [cond] y = If(b)<
+    then_branch = t () => (float[n,1,8,8] t) {[conv_t] t = Conv<pads=[1,1,1,1]>(x, w)},
+    else_branch = e () => (float[n,1,8,8] e) {[conv_e] e = Conv<pads=[1,1,1,1]>(x, w)}>
+}"""
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_repair_names_no_target_for_which_nothing_is_written(
+    capsys: Captured, tmp_path: Path, baseline: Path, *, many: bool
+) -> None:
+    path = save(tmp_path, OVERHANG)
+    line: list[str | Path] = [path, *([SAME] if many else []), "--fail-on", "refused"]
+    line += ["--target", "openvino@2024.6", "--target", "onnxruntime@1.20"]
+    assert exits(*line) == 1
+    repair = f"onnxpad rewrite {path} --target onnxruntime@1.20 -o OUT"
+    assert f"  try     {repair}\n" in capsys.readouterr().err
+    assert exits(*line, "--baseline", baseline, "--write-baseline") == 0
+    told = json.loads(baseline.read_text())["repairs"][path.name]["onnxruntime@1.20:wrong"]
+    assert told == {repair.replace(str(path), path.name): ["q"]}
+    assert run([*repair.split()[1:-1], str(tmp_path / "out.onnx")]) == 0
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_a_repair_for_several_targets_at_once_was_tried(
+    capsys: Captured, tmp_path: Path, *, many: bool
+) -> None:
+    line = [STRINGS, *([MODELS / "pd_same_static_op13.onnx"] if many else [])]
+    assert exits(*line, "--target", "opencv", "--target", "ncnn", "--fail-on", "refused") == 1
+    said = capsys.readouterr().err
+    repairs = {
+        one for one in said.splitlines() if one.startswith(f"  try     onnxpad rewrite {STRINGS}")
+    }
+    assert len(repairs) == 1
+    (repair,) = (one.split()[2:-1] for one in repairs)
+    assert run([*repair, str(tmp_path / "out.onnx")]) == 0
+
+
+def test_no_size_is_offered_for_what_no_size_helps(
+    capsys: Captured, tmp_path: Path, baseline: Path
+) -> None:
+    path = save(tmp_path, BRANCHES)
+    line = (path, "--target", "ncnn", "--fail-on", "refused")
+    assert exits(*line) == 1
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == f"fails: {path}: ncnn:refused 'cond': it has no If"
+    assert second == "  try     no form that onnxpad writes is taken for 1: onnxpad explain ncnn"
+    assert exits(*line, "--baseline", baseline, "--write-baseline") == 0
+    told = json.loads(baseline.read_text())["repairs"][path.name]["ncnn:refused"]
+    assert told == {"no way": ["cond"]}
