@@ -171,7 +171,7 @@ def _answered(arguments: Sequence[str]) -> int:
     with commands.make_context("onnxpad", list(arguments)) as context:
         files = [] if context.params["isolated"] else project_files()
         if files and HELP.isdisjoint(arguments):
-            result = _with_settings(context, files)
+            result = _with_settings(context, files, arguments)
         else:
             result = commands.invoke(context)
     return result if isinstance(result, int) else FINE
@@ -195,7 +195,9 @@ def _speaks_of_onnxpad(file: Path) -> bool:
         return True
 
 
-def _with_settings(context: click.Context, files: Sequence[Path]) -> object:
+def _with_settings(
+    context: click.Context, files: Sequence[Path], arguments: Sequence[str]
+) -> object:
     """Invoke with what a project always wants; an error about that says where it stands."""
     from onnxpad.cli.settings import found_settings
 
@@ -204,7 +206,8 @@ def _with_settings(context: click.Context, files: Sequence[Path]) -> object:
     try:
         return commands.invoke(context)
     except (click.UsageError, OnnxpadError) as error:
-        if blamed := settings.blamed_for(context.invoked_subcommand, told(error)):
+        verb = context.invoked_subcommand
+        if blamed := settings.blamed_for(verb, told(error), arguments):
             error.add_note(blamed)
         raise
 
@@ -212,7 +215,7 @@ def _with_settings(context: click.Context, files: Sequence[Path]) -> object:
 def _fail_noted(error: Exception, *said: str) -> int:
     status = fail(*said)
     for place in getattr(error, "__notes__", ()):
-        say(f"  set in  {place}\n")
+        say(f"  set as {place}\n")
     return status
 
 

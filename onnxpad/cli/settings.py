@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,10 +56,20 @@ class Settings(NamedTuple):
             for verb, found in self.values.items()
         }
 
-    def blamed_for(self, verb: str | None, said: str) -> str:
-        """Where an option of a verb is set that an error is about; '' where it is about none."""
+    def blamed_for(self, verb: str | None, said: str, words: Sequence[str]) -> str:
+        """Where an option of a verb is set that an error is about; '' where it is about none.
+
+        Nothing is blamed that stands on the command line as well, whose `words` win.
+        """
+        own = takewhile(lambda word: word != "--", words)
+        given = (word.partition("=")[0].removeprefix("--") for word in own)
+        typed = {f"--{RENAMED.get(name, name)}" for name in given}
         found = self.values.get(verb or "", {})
-        names = [name for name, value in found.items() if _is_about(said, name, value)]
+        names = [
+            name
+            for name, value in found.items()
+            if typed.isdisjoint(self.verbs[verb or ""][name].opts) and _is_about(said, name, value)
+        ]
         return f"{', '.join(names)} in {_shown(self.path)}" if names and self.path else ""
 
 

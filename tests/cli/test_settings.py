@@ -132,9 +132,28 @@ def test_an_error_about_a_value_says_where_that_stands(
     said = capsys.readouterr().err
     assert message in said
     name = setting.partition(" ")[0]
-    assert said.endswith(f"  set in  {name} in {os.path.relpath(project)}\n")
+    assert said.endswith(f"  set as {name} in {os.path.relpath(project)}\n")
     assert inspects("--target", "qqqq", "--device", "cpu", "--fail-on", "trap") == 2
-    assert "set in" not in capsys.readouterr().err
+    assert "set as" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        (["--fail-on", "refuse"], "'refuse' is not one of"),
+        (["--fail-on=refuse"], "'refuse' is not one of"),
+        (["--exclude", "nobody"], "--exclude 'nobody' is about no model"),
+        (["--exclude", "*", str(STRINGS)], "no model is left: exclude '*'"),
+    ],
+)
+def test_what_is_typed_is_not_blamed_on_the_file(
+    capsys: Captured, project: Path, typed: list[str], message: str
+) -> None:
+    project.write_text('[tool.onnxpad]\nfail-on = "refused"\nexclude = ["*", "broken"]\n')
+    assert inspects(*typed) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert "pyproject" not in said
 
 
 def test_what_is_no_file_or_too_large_holds_nothing_up(capsys: Captured, project: Path) -> None:
