@@ -21,10 +21,14 @@ AnyPath = str | os.PathLike[str]
 
 
 class Input(NamedTuple):
-    """A model, and its place below a folder that all of them are written to."""
+    """A model, and its place below a folder that all of them are written to.
+
+    `is_named` says that no folder or glob stands for it.
+    """
 
     model: str
     place: str
+    is_named: bool = False
 
 
 class Inputs(NamedTuple):
@@ -70,7 +74,7 @@ def inputs(
     for name in [os.fspath(one) for one in names]:
         folder = _folder_of(name)
         if folder is None:
-            found.append(Input(name, Path(name).name))
+            found.append(Input(name, Path(name).name, is_named=True))
             continue
         many = True
         kept = _meant(name, folder)
@@ -105,11 +109,24 @@ def remaining(
     return kept, tuple(glob for glob, left in about.items() if not left)
 
 
+def are_left_out(names: Sequence[str], exclude: Sequence[str]) -> bool:
+    """Whether all of them name one file each, and `exclude` has a glob for every one."""
+    files = [Input(one, Path(one).name, is_named=True) for one in names if one != STANDARD]
+    return len(files) == len(names) and all(
+        _folder_of(one.model) is None and any(_matches(_spellings(one), glob) for glob in exclude)
+        for one in files
+    )
+
+
 def _spellings(one: Input) -> set[str]:
-    """All by which a glob may know a model: its path and those of its folders, and their names."""
+    """All by which a glob may know a model: its path and those of its folders, and their names.
+
+    Names of folders that lead to one that was named are none of them.
+    """
     place, given = Path(one.place), Path(one.model)
     paths = {place, *place.parents, given, *given.parents} - {Path()}
-    return {path.as_posix() for path in paths} | {*place.parts}
+    parts = given.parts if one.is_named and not given.is_absolute() else place.parts
+    return {path.as_posix() for path in paths} | {*parts}
 
 
 def _matches(spellings: Iterable[str], glob_of: str) -> bool:

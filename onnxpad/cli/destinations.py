@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from onnxpad.cli.arguments import given_by_hand
-from onnxpad.cli.exits import STANDARD, say
+from onnxpad.cli.exits import FINE, STANDARD, say
 from onnxpad.errors import RequestError, counted, nearest, told
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ def jobs(
     if output is not None and in_place:
         raise click.UsageError("-o and --in-place contradict each other: give one of them")
     found = found_in(models, exclude, output)
+    if not found.models:
+        raise click.exceptions.Exit(FINE)
     names = [one.model for one in found.models]
     if not writes:
         return Jobs([Job(name) for name in names], found.many)
@@ -87,14 +89,24 @@ class Exclusions(NamedTuple):
 
 
 def found_in(names: Sequence[str], exclude: Exclusions, output: str | None = None) -> Inputs:
-    """The models that files, folders and globs name; UsageError where one names none."""
-    from onnxpad.batch.inputs import inputs
+    """The models that files, folders and globs name; UsageError where one names none.
+
+    None are left where a project leaves out every file that is named, as a tool names those that
+    have changed. Who leaves all out on the command line, or all of a folder, has made a mistake.
+    """
+    from onnxpad.batch.inputs import Inputs, are_left_out, inputs
 
     if names.count(STANDARD) > 1:
         raise click.UsageError("standard input can be read only once: give '-' once")
     whole = " ".join(names)
     if len(names) > 1 and not any(map(os.path.exists, names)) and os.path.exists(whole):  # noqa: PTH110
         raise click.UsageError(f"a name with spaces needs quotes: {shlex.quote(whole)}")
+    if not given_by_hand("exclude") and are_left_out(names, exclude.globs):
+        say(
+            f"note: exclude in [tool.onnxpad] leaves {counted(len(names), 'model')} out, and none "
+            "is left; onnxpad --isolated takes no notice of it\n"
+        )
+        return Inputs((), many=True, left_out=tuple(names))
     try:
         found = inputs(names, output, exclude.globs)
     except RequestError as error:

@@ -109,6 +109,8 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     names = [one.model for one in found.models]
     checks = gate.Gate(names, given)
     _check(given["targets"], checks, sarif=given["sarif"], as_json=given["as_json"])
+    if not names:
+        return _nothing_left(given, checks)
     if given["reproduce"] is not None or given["folder"] is not None:
         return _reproduced(names, given)
     html_files.check(given["html"], names, many=found.many or bool(given["dask"] or given["sarif"]))
@@ -139,6 +141,15 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     if gated.failing:
         checks.say_why(model, gated, record())
     return checks.concluded(FINDINGS if gated.failing else FINE)
+
+
+def _nothing_left(given: Mapping[str, Any], checks: gate.Gate) -> int:
+    """What reads SARIF goes on having a log to read."""
+    if given["sarif"]:
+        from onnxpad.show.sarif import sarif_text
+
+        sys.stdout.write(sarif_text([], __version__, traps=gate.TRAP in checks.kinds, unread=[]))
+    return FINE
 
 
 def _reproduced(models: Sequence[str], given: dict[str, Any]) -> int:

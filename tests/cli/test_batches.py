@@ -414,3 +414,42 @@ def test_all_that_open_sizes_need_is_said_at_once(
     assert run(["rewrite", str(Path("in", "a.onnx")), "--target", "ncnn", "--check"]) == 1
     said = capsys.readouterr().out
     assert "Batch size is open; ncnn takes only 1.\ntry: --dim 'N=1' --dim 'H%4=0'" in said
+
+
+@pytest.mark.parametrize(
+    "verb",
+    ["inspect", "rewrite -o out.onnx", "rewrite --in-place", "retarget --to pytorch --check"],
+)
+@pytest.mark.parametrize("names", [["in/c.onnx"], ["in/c.onnx", "in/deep/d.onnx"]])
+def test_files_that_a_project_leaves_out_are_left_out_alone_as_well(
+    verb: str, names: list[str], folder: Path, capsys: Captured
+) -> None:
+    settings = folder.parent / "pyproject.toml"
+    settings.write_text("[tool.onnxpad]\nexclude = ['c.onnx', 'deep']\n")
+    assert run([*verb.split(), *names]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    models = "1 model" if len(names) == 1 else "2 models"
+    assert captured.err == (
+        f"note: exclude in [tool.onnxpad] leaves {models} out, and none is left; "
+        "onnxpad --isolated takes no notice of it\n"
+    )
+    assert not (folder.parent / "out.onnx").exists()
+    assert run(["--isolated", *verb.split(), "in/c.onnx"]) == 2
+    assert "not an ONNX model" in capsys.readouterr().err
+
+
+def test_where_nothing_is_left_sarif_is_an_empty_log(folder: Path, capsys: Captured) -> None:
+    (folder.parent / "pyproject.toml").write_text("[tool.onnxpad]\nexclude = 'c.onnx'\n")
+    assert run(["inspect", "in/c.onnx", "--target", "opencv", "--sarif"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"][0]["results"] == []
+
+
+def test_a_mistake_that_leaves_nothing_is_an_error(folder: Path, capsys: Captured) -> None:
+    assert run(["inspect", "in/a.onnx", "in/b.onnx", "--exclude", "*"]) == 2
+    assert "no model is left" in capsys.readouterr().err
+    assert run(["inspect", "in/a.onnx", "--exclude", "*"]) == 2
+    assert "is about no model of a folder" in capsys.readouterr().err
+    (folder.parent / "pyproject.toml").write_text("[tool.onnxpad]\nexclude = '*'\n")
+    assert run(["inspect", "in"]) == 2
+    assert "set as exclude in pyproject.toml\n" in capsys.readouterr().err
