@@ -39,6 +39,27 @@ def test_the_hook_fails_for_traps_and_for_what_a_target_refuses() -> None:
     assert hook("onnxpad-inspect", SAME, args=("--target", "opencv")) == 1
 
 
+def test_the_hook_without_arguments_does_as_the_project_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copy(STRINGS, tmp_path / "a.onnx")
+    shutil.copy(STRINGS, tmp_path / "broken.onnx")
+    text = "[tool.onnxpad]\ntarget = 'tvm'\nfail-on = 'wrong'\nexclude = 'broken*'\n"
+    (tmp_path / "pyproject.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert hook("onnxpad-inspect", Path("a.onnx")) == 1
+    assert hook("onnxpad-inspect", Path("a.onnx"), args=()) == 0
+    assert hook("onnxpad-inspect", Path("broken.onnx")) == 0
+
+
+def test_the_guide_names_the_inputs_of_the_action_and_its_file(capsys: Captured) -> None:
+    assert run(["explain", "ci"]) == 0
+    said = " ".join(capsys.readouterr().out.partition("- GitHub")[2].split())
+    *names, last = STEPS["inputs"]
+    assert f"takes {', '.join(names)} and {last}, and writes" in said
+    assert f"into {STEPS['inputs']['sarif']['default']}." in said
+
+
 def test_the_other_hook_rewrites_in_place_and_then_has_nothing_to_do(tmp_path: Path) -> None:
     model = tmp_path / "net.onnx"
     shutil.copy(SAME, model)
