@@ -72,6 +72,14 @@ _to_4_10 = measured(f"{_PACKAGE} 4.10 and 4.8")
 _BATCH_LEFT_OPEN = t.left_open(
     0, "the file leaves the batch open", "give the batch a number, such as --dim N=1"
 )
+_BEGINS_PADDED = Condition(
+    "it pads in front", w.of_sides(lambda _, begin, __: begin > 0), "it pads nothing in front"
+)
+_MORE_BEHIND = Condition(
+    "it pads more behind than in front, of which OpenCV counts no more than in front",
+    w.of_sides(lambda _, begin, end: end > begin),
+    "it pads no more behind than in front",
+)
 
 
 def _overhangs_by_end(chain: Chain, pads: Pads) -> bool:
@@ -341,12 +349,18 @@ TARGET = Target(
             ~FROM_PYTORCH,
             by=_seen("count_include_pad: ignored, never counts"),
         ),
-        miscomputes(
-            "AveragePool",
-            ~w.COUNTS,
-            w.PADDED,
-            FROM_PYTORCH,
-            by=_seen("count_include_pad: ignored, counts in models of PyTorch"),
+        *(
+            miscomputes(
+                "AveragePool",
+                *when,
+                FROM_PYTORCH,
+                by=_seen("count_include_pad: ignored, counts in models of PyTorch"),
+            )
+            for when in (
+                (~w.COUNTS, ~w.SAME, w.PADDED),
+                (~w.COUNTS, w.SAME, _BEGINS_PADDED),
+                (w.COUNTS, w.SAME, _MORE_BEHIND),
+            )
         ),
         miscomputes(
             p.PAD,

@@ -41,6 +41,29 @@ def test_left_out_in_a_model_of_pytorch_it_counts(producer: str, counts: str, wi
     assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
 
 
+@pytest.mark.parametrize(
+    ("attributes", "wrong"),
+    [
+        ('auto_pad = "SAME_UPPER", kernel_shape = [2,2]', False),
+        ('auto_pad = "SAME_UPPER", kernel_shape = [3,3], strides = [2,2]', False),
+        ('auto_pad = "SAME_UPPER", kernel_shape = [3,3]', True),
+        ('auto_pad = "SAME_LOWER", kernel_shape = [2,2]', True),
+        ('auto_pad = "SAME_UPPER", count_include_pad = 1, kernel_shape = [2,2]', True),
+        ('auto_pad = "SAME_UPPER", count_include_pad = 1, kernel_shape = [4,4]', True),
+        ('auto_pad = "SAME_UPPER", count_include_pad = 1, kernel_shape = [3,3]', False),
+        ('auto_pad = "SAME_LOWER", count_include_pad = 1, kernel_shape = [3,3]', False),
+        (BEHIND, True),
+        (YES + BEHIND, False),
+    ],
+)
+def test_opencv_4_counts_in_models_of_pytorch_what_lies_in_front(
+    attributes: str, *, wrong: bool
+) -> None:
+    """Run in OpenCV 4.8, 4.14 and the classic engine of 5.0: 260 averages."""
+    found = answers(model_of(attributes, "pytorch"), "opencv-classic")["AveragePool"]
+    assert found is (Answer.MISCOMPUTES if wrong else Answer.TAKES)
+
+
 @pytest.mark.parametrize("opset", [7, 13, 19])
 @pytest.mark.parametrize(
     "window",
