@@ -35,6 +35,7 @@ _NAMED = 8
 _OTHER_CAUSES = ("a weight", "an attribute such as strides", "how the inputs were prepared")
 _UNTRIED = "padding that was not tried"
 _PLACES = "every other split of the padded cells of a node between begin and end"
+_APART = "every number of padded cells that differs between axes"
 Array = NDArray[Any]
 
 
@@ -409,9 +410,11 @@ def _not_tried(fitting: Fitting, search: Search | None) -> str:
     parts = [f"{what} {few(labels, _NAMED)}" for what, labels in left.items()]
     if search is not None and search.not_together:
         pads = any(suspect.ordinary < suspect.moved for suspect in fitting.suspects)
-        cells = any(suspect.moved < suspect.given for suspect in fitting.suspects)
+        cells = any(suspect.moved < suspect.placed for suspect in fitting.suspects)
         what = " and ".join(["every Pad in every other way"] * pads + [_PLACES] * cells)
         parts.append(f"{what} together with other changes")
+    if len(fitting.suspects) > 1 and any(one.placed < one.given for one in fitting.suspects):
+        parts.append(f"{_APART} together with other changes")
     return f"not tried: {'; '.join(parts)}" if parts else ""
 
 

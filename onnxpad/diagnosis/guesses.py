@@ -11,6 +11,7 @@ from onnxpad.diagnosis.suspects import Suspect, written
 from onnxpad.frameworks.conventions import all_conventions, frequent_first
 from onnxpad.padding.chain import Chain, NewPad, Pads, is_same
 from onnxpad.padding.operators import Kind
+from onnxpad.retargeting.candidates import growth_limit
 from onnxpad.retargeting.habits import PLACEMENTS
 from onnxpad.retargeting.move import moved
 from onnxpad.retargeting.moved_windows import placements
@@ -19,6 +20,7 @@ from onnxpad.retargeting.windows_read import differs
 Choice = tuple[int, ...]
 # Frameworks that wrong padding comes from most often, in the order in which they are tried.
 _MOST_MIXED = 150
+_MOST_GROWN = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +68,12 @@ def of_other_sizes(suspects: Sequence[Suspect]) -> Iterator[Guess]:
 
     All nodes have it otherwise that can; a model where it is lost at some of them is a mixture.
     """
-    for title, rule in (
-        ("pools round the other way", _other_rounding),
-        ("transposed convolutions with another output_padding", _other_growth),
-    ):
-        yield Guess(title, tuple(rule(suspect) for suspect in suspects))
+    yield Guess("pools round the other way", tuple(map(_other_rounding, suspects)))
+    grown = [suspect.chain for suspect in suspects if suspect.chain.op.kind is Kind.TRANSPOSED]
+    limits = [growth_limit(axis) for chain in grown for axis in chain.axes]
+    for extra in range(1, max(2, min(max(limits, default=0), _MOST_GROWN))):
+        title = "transposed convolutions with another output_padding"
+        yield Guess(title, tuple(_other_growth(suspect, extra) for suspect in suspects))
 
 
 def placed_alike(suspects: Sequence[Suspect]) -> Iterator[Guess]:
@@ -187,13 +190,21 @@ def _is_padded(chain: Chain) -> bool:
     return own or chain.pad is not None
 
 
-def _other_growth(suspect: Suspect) -> int:
-    """The present crop with output_padding where there is none, or without the one there is."""
+def _other_growth(suspect: Suspect, extra: int) -> int:
+    """The present crop with so much output_padding where there is none, or without what there is.
+
+    An axis has what it can have below its stride or dilation.
+    """
     here = suspect.options[0].chain
+    if here.op.kind is not Kind.TRANSPOSED:
+        return 0
+    wanted = tuple(min(extra, growth_limit(axis) - 1) for axis in here.axes)
+    if any(here.output_padding) and extra == 1:
+        wanted = (0,) * here.rank
     for number, option in enumerate(suspect.options):
         chain = option.chain
-        same = chain.op.kind is Kind.TRANSPOSED and chain.padding == here.padding
-        if same and any(chain.output_padding) is not any(here.output_padding):
+        grown = chain.output_padding or (0,) * chain.rank
+        if chain.padding == here.padding and grown == wanted:
             return number
     return 0
 

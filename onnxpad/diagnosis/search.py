@@ -16,6 +16,7 @@ from onnxpad.diagnosis.guesses import Choice, guesses, of_other_sizes, placed_al
 from onnxpad.diagnosis.pursuit import Flip, changed, effects, matching_pursuit
 from onnxpad.diagnosis.runner import Broken, Runner, needed_suspects
 from onnxpad.diagnosis.score import ReferenceValues, Score, scored
+from onnxpad.diagnosis.sizing import Sizing
 from onnxpad.diagnosis.suspects import Sizes, sized
 from onnxpad.padding.chain import Pads
 from onnxpad.padding.effective_pads import effective_pads
@@ -55,7 +56,7 @@ class Search:
     """Tries choices until one gives every reference; `best` is the nearest one so far (the first).
 
     Ways of frameworks come first, others once `wide`, every Pad in place of another once `far`,
-    padded cells in other places once `shifted`;
+    padded cells in other places once `shifted`, another number of them on each axis once `apart`;
     `not_together` says that these were tried alone, and not all of them together, `spent` after
     how many tries it gave up, 0 where it did not. `say` gets what is being tried. `deadline` is a
     value of time.monotonic.
@@ -74,6 +75,7 @@ class Search:
     wide: bool = False
     far: bool = False
     shifted: bool = False
+    apart: bool = False
     not_together: bool = False
     spent: int = 0
     restarts: int = 0
@@ -125,11 +127,14 @@ class Search:
         suspects = self.runner.suspects
         handmade = any(suspect.named < suspect.ordinary for suspect in suspects)
         movable = any(suspect.ordinary < suspect.moved for suspect in suspects)
-        shiftable = any(suspect.moved < suspect.given for suspect in suspects)
+        shiftable = any(suspect.moved < suspect.placed for suspect in suspects)
+        resized = bool(next(iter(self.tried.values())).misfit)
         if handmade:
             self.wide = True
             yield from self._descents()
             self.wide = False
+        if resized:
+            yield from self._each_axis()
         yield from self._fills(self._nearest(next(iter(self.tried))))
         if movable:
             yield from self._far(self._descents())
@@ -137,13 +142,27 @@ class Search:
         yield from islice(onwards, _BEFORE_PLACES)
         if shiftable:
             yield from self._shifts()
+        if not resized:
+            yield from self._each_axis()
         yield from self._fills(self._nearest(next(iter(self.tried))), elsewhere=True)
         yield from onwards
+        yield from self._together()
+
+    def _together(self) -> Iterator[None]:
+        """What was tried alone so far, with everything else, where few ways were left to try.
+
+        Numbers of cells that differ between axes would be too many: where one of them is clearly
+        nearer, what it leaves is followed up, and `reason_of` says that the others were tried
+        alone.
+        """
+        suspects = self.runner.suspects
+        handmade = any(suspect.named < suspect.ordinary for suspect in suspects)
+        further = any(suspect.ordinary < suspect.placed for suspect in suspects)
         if handmade and self.exhausted:
             self.wide, self.exhausted = True, False
             yield from best_first(self, ())
             self.wide = False
-        if (movable or shiftable) and self.exhausted:
+        if further and self.exhausted:
             self.exhausted, self.not_together, self.shifted = False, True, True
             most = max(len(self.tried) + _MOST_FAR, _FEW)
             yield from self._far(best_first(self, (), most))
@@ -168,10 +187,22 @@ class Search:
             yield
         self.shifted = False
 
+    def _each_axis(self) -> Iterator[None]:
+        """Another number of cells on each axis: at the model as it is, and at what is nearest."""
+        self.apart = True
+        for chosen in dict.fromkeys((next(iter(self.tried)), self.best)):
+            yield from self._descend(chosen)
+        self.apart = False
+
     def is_shifted(self, chosen: Choice) -> bool:
         """Whether a node has its padded cells in other places."""
         known = zip(self.runner.suspects, chosen, strict=True)
-        return any(suspect.moved <= option < suspect.given for suspect, option in known)
+        return any(suspect.moved <= option < suspect.placed for suspect, option in known)
+
+    def is_apart(self, chosen: Choice) -> bool:
+        """Whether a node has numbers of padded cells that differ between axes."""
+        known = zip(self.runner.suspects, chosen, strict=True)
+        return any(suspect.placed <= option < suspect.given for suspect, option in known)
 
     def _far(self, steps: Iterator[None]) -> Iterator[None]:
         """The steps with every Pad in place of another."""
@@ -273,7 +304,14 @@ class Search:
                     yield number, option
                 else:
                     resizing.append((number, option))
-        yield from resizing
+        sizes = Sizing(self.runner, self.target, chosen, self.target.next_name(now))
+        for number, option in resizing:
+            suspect = self.runner.suspects[number]
+            if not suspect.placed <= option < suspect.given:
+                yield number, option
+            elif not sizes.is_ruled_out(number, option):
+                yield number, option
+                sizes.learn(number, option)
 
     def places(self, now: Score) -> frozenset[int]:
         """Suspects that the first reference that differs hangs on, and none in front of it does."""
@@ -309,8 +347,9 @@ class Search:
         if self.far:
             known = suspect.moved
         for option in choices.leaders(sizes):
-            placed = self.shifted and suspect.moved <= option < suspect.given
-            if option != present and (option < known or placed):
+            placed = self.shifted and suspect.moved <= option < suspect.placed
+            apart = self.apart and suspect.placed <= option < suspect.given
+            if option != present and (option < known or placed or apart):
                 kept = choices.outputs(option, sizes) == choices.outputs(present, sizes)
                 yield option, kept or not choices.outputs(present, sizes)
 
@@ -403,7 +442,7 @@ def _told(search: Search, chosen: Choice) -> object:
 
     Cells in other places are too many to go on from, unless that brought something.
     """
-    if not search.shifted and search.is_shifted(chosen):
+    if search.is_apart(chosen) or (not search.shifted and search.is_shifted(chosen)):
         present = search.tried[next(iter(search.tried))]
         if not _clearly_nearer(search.tried[chosen], present):
             return None

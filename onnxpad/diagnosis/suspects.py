@@ -14,7 +14,8 @@ from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind, operator
-from onnxpad.retargeting.candidates import Candidate, candidates, ordinary
+from onnxpad.retargeting.candidates import Candidate, candidates, not_grown, ordinary
+from onnxpad.retargeting.each_axis import each_axis, not_each_axis
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.moved_pads import moved_pads, not_moved
 from onnxpad.retargeting.moved_windows import moved_windows, not_moved_windows
@@ -30,8 +31,9 @@ class Suspect:
     """A padded node that is searched: `options` are the ways to pad it, the present one first.
 
     The first `named` of them are ways of frameworks, those up to `ordinary` anybody may write by
-    hand, those up to `moved` are other Pads in place of the one in front, those up to `given` have
-    their own pads moved, the others hold fills that were solved for. `left_out` says which other
+    hand, those up to `moved` are other Pads in place of the one in front, those up to `placed` have
+    their own pads moved, those up to `given` another number of cells on each axis, the others hold
+    fills that were solved for. `left_out` says which other
     Pads and pads there are besides, each as the beginning of a sentence that the label ends.
     `node` and `pad` are indices of the operator and of the Pad in front; `source` is the tensor
     that they read.
@@ -46,6 +48,7 @@ class Suspect:
     named: int
     ordinary: int
     moved: int
+    placed: int
     given: int
     left_out: tuple[str, ...] = ()
 
@@ -140,11 +143,16 @@ def _suspect(site: Site, index: int, network: Network) -> Suspect | bool:
         if pad is None:
             return False
         source = network.nodes[pad].input[0]
-    options, named, by_hand, moved, given = _options(chain)
+    options, named, by_hand, moved, placed, given = _options(chain)
     if len(options) < 2:
         return True
-    pads, windows = not_moved(chain), not_moved_windows(chain)
-    left_out = (*([f"{pads}, in front of"] * bool(pads)), *([f"{windows}, at"] * bool(windows)))
+    rows = (
+        (not_moved(chain), "in front of"),
+        (not_moved_windows(chain), "at"),
+        (not_grown(chain), "at"),
+        (not_each_axis(chain), "at"),
+    )
+    left_out = tuple(f"{what}, {where}" for what, where in rows if what)
     return Suspect(
         site.address.label,
         index,
@@ -155,16 +163,18 @@ def _suspect(site: Site, index: int, network: Network) -> Suspect | bool:
         named,
         by_hand,
         moved,
+        placed,
         given,
         left_out,
     )
 
 
-def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int, int, int, int]:
+def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int, int, int, int, int]:
     """Ways that hold for every size, those that only the size in the model allows, and others.
 
     With the number of those in front of the others, which no framework has by itself, of those in
-    front of the Pads that are merely possible, in front of pads that are, and of all.
+    front of the Pads that are merely possible, in front of pads that are, in front of what
+    differs between axes, and of all.
     """
     symbols = tuple(
         axis._replace(size=Symbol(f"size {index}")) for index, axis in enumerate(chain.axes)
@@ -178,14 +188,14 @@ def _options(chain: Chain) -> tuple[tuple[Candidate, ...], int, int, int, int]:
                 found.append(one)
     known, counts = {written(one.chain) for one in found}, [len(found)]
     by_hand = (*ordinary(open_chain), *ordinary(chain))
-    for others in (by_hand, moved_pads(open_chain), moved_windows(chain)):
+    for others in (by_hand, moved_pads(open_chain), moved_windows(chain), each_axis(chain)):
         for other in others:
             if written(other) not in known:
                 known.add(written(other))
                 found.append(Candidate(other, (), label_of(other)))
         counts.append(len(found))
-    named, ordinary_, moved, given = counts
-    return tuple(found), named, ordinary_, moved, given
+    named, ordinary_, moved, placed, given = counts
+    return tuple(found), named, ordinary_, moved, placed, given
 
 
 def written(chain: Chain) -> tuple[object, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
+from math import prod
 
 from onnxpad.frameworks.conventions import all_conventions
 from onnxpad.frameworks.fits import ANY, fits
@@ -245,6 +246,7 @@ def _same_crop(chain: Chain) -> Chain:
 _MIRRORS = ("reflect", "edge", "wrap")
 _RESTS = 4
 _ODD = 8
+_MOST_GROWN = 64
 
 
 def ordinary(chain: Chain) -> Iterator[Chain]:
@@ -258,7 +260,7 @@ def ordinary(chain: Chain) -> Iterator[Chain]:
     if chain.op.kind is Kind.TRANSPOSED:
         yield from _ordinary_crops(chain)
         return
-    bare = _without_pad(chain)
+    bare = without_pad(chain)
     for pads in _numbers(chain):
         yield from variants(bare.with_padding(pads), None)
     for pads in (*_of_some_size(chain), *_mirrored(bare), *_odd(chain)):
@@ -302,16 +304,51 @@ def _mirrored(bare: Chain) -> Iterator[Pads]:
 
 def _ordinary_crops(chain: Chain) -> Iterator[Chain]:
     own = chain.padding
+    grown = list(_growths(chain))
     if isinstance(own, Pads) and not chain.output_shape:
-        for more in product(*((min(1, axis.stride - 1), 0) for axis in chain.axes)):
+        for more in grown:
             yield cropped(chain, list(zip(own.begins, own.ends, more, strict=True)))
+    alike = [more for more in grown if more == _grown_alike(chain, max(more))]
     for pads in _numbers(chain):
-        for extra in (0, 1):
-            steps = [min(extra, axis.stride - 1) for axis in chain.axes]
-            yield cropped(chain, list(zip(pads.begins, pads.ends, steps, strict=True)))
+        for more in alike:
+            yield cropped(chain, list(zip(pads.begins, pads.ends, more, strict=True)))
 
 
-def _without_pad(chain: Chain) -> Chain:
+def growth_limit(axis: Axis) -> int:
+    """The output_padding that an axis cannot have: it stays below, as the ONNX text has it."""
+    return max(axis.stride, axis.dilation)
+
+
+def _grown_alike(chain: Chain, extra: int) -> tuple[int, ...]:
+    return tuple(min(extra, growth_limit(axis) - 1) for axis in chain.axes)
+
+
+def _growths(chain: Chain) -> Iterator[tuple[int, ...]]:
+    """Every output_padding, the same number on all axes first.
+
+    Where these are many only such, and those that some axes have and others do not.
+    """
+    limits = [growth_limit(axis) for axis in chain.axes]
+    rows = [_grown_alike(chain, extra) for extra in (1, 0, *range(2, max(limits)))]
+    few = prod(limits) <= _MOST_GROWN
+    sets = [range(limit) for limit in limits] if few else []
+    mixed = (more for row in rows for more in product(*((extra, 0) for extra in row)))
+    yield from dict.fromkeys((*rows, *mixed, *(product(*sets) if few else ())))
+
+
+def not_grown(chain: Chain) -> str:
+    """What `ordinary` leaves out of every output_padding, '' where that is nothing."""
+    if chain.trouble or chain.op.kind is not Kind.TRANSPOSED:
+        return ""
+    if any(axis.dilation > axis.stride for axis in chain.axes):
+        return "output_padding of the stride or more, which onnxruntime does not run"
+    if prod(growth_limit(axis) for axis in chain.axes) > _MOST_GROWN:
+        return "output_padding that differs between axes where the stride is large"
+    return ""
+
+
+def without_pad(chain: Chain) -> Chain:
+    """The operator as it would be without the Pad in front."""
     step = chain.pad
     if step is None:
         return chain
