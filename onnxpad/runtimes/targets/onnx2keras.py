@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from onnxpad.geometry.windows import output_size
+from onnxpad.padding.chain import Chain, Pads
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -35,6 +37,24 @@ _BEGINS_OF_HALF_THE_KERNEL = Condition(
 )
 _ALL = (*w.WINDOWS, *p.PAD)
 
+
+def _is_as_wide_as_deep(chain: Chain, pads: Pads) -> bool:
+    """Whether a depthwise convolution makes as many columns as channels."""
+    outputs = (chain.weight.shape or (0,))[0]
+    if not w.is_depthwise(chain) or chain.attribute("group", 1) != outputs:
+        return False
+    *_, (axis, begin, end) = chain.sides(pads)
+    return output_size(axis, begin, end) == outputs
+
+
+_AS_WIDE_AS_DEEP = Condition(
+    "it is depthwise, and its result has as many columns as channels",
+    w.of_pads(_is_as_wide_as_deep),
+    "it is not depthwise, or its result has not as many columns as channels",
+    "leave its bias out, and add it behind",
+)
+
+
 TARGET = Target(
     _VERSION,
     (
@@ -63,6 +83,14 @@ TARGET = Target(
             w.PADDED,
             by=_seen("SAME: ignored"),
             does=OTHER_SHAPE,
+        ),
+        miscomputes(
+            "Conv",
+            w.HAS_BIAS,
+            _AS_WIDE_AS_DEEP,
+            by=_seen("depthwise convolutions: the bias goes along the width, 430 models"),
+            says="onnx2keras adds the bias of a depthwise convolution along the last axis where "
+            "that is as long as the channels",
         ),
         miscomputes(
             w.TRANSPOSED,
