@@ -189,9 +189,6 @@ CUT_OFF = replace(
 """The same of operators whose pads add cells to what they read."""
 PADS_UNWRITTEN = Condition("pads is not written", lambda c: not writes(c, "pads"))
 STRIDES_UNWRITTEN = Condition("strides is not written", lambda c: not writes(c, "strides"))
-COUNTS_UNWRITTEN = Condition(
-    "count_include_pad is not written", lambda c: not writes(c, "count_include_pad")
-)
 KERNEL_UNWRITTEN = Condition("kernel_shape is not written", lambda c: not writes(c, "kernel_shape"))
 STRIDED = Condition(
     "a stride is above 1", of_axes(lambda axis: axis.stride > 1), "no stride is above 1"
