@@ -87,9 +87,15 @@ def moved(contexts: Sequence[Context], names: Names, opset: int) -> list[Edit]:
 
 
 def oldest_ir_version(model: ModelProto) -> int:
-    """The IR version that came with the newest of a model's opsets, or with overloads."""
+    """The IR version that came with the newest of a model's opsets, or with overloads.
+
+    The model's own where ONNX has an opset of it that is newer than this onnx.
+    """
     known = helper.OP_SET_ID_VERSION_MAP
-    imports = ((one.domain or "ai.onnx", one.version) for one in model.opset_import)
+    imports = [(one.domain or "ai.onnx", one.version) for one in model.opset_import]
+    domains = {domain for domain, _ in known}
+    if any(one[0] in domains and one not in known for one in imports):
+        return model.ir_version
     came_with = [known[one] for one in imports if one in known]
     overloads = any(one.overload for one in model.functions)
     return max((*came_with, *([_OVERLOADS] if overloads else ())), default=model.ir_version)

@@ -254,6 +254,12 @@ def is_depthwise(chain: Chain) -> bool:
     return sizes is not None and len(sizes) > 1 and sizes[1] == 1 and sizes[0] != 1
 
 
+def takes_channels_apart(chain: Chain) -> bool:
+    """Whether a convolution makes one output of each channel, by its weight and its group."""
+    sizes, group = chain.weight.shape, chain.attribute("group", 1)
+    return sizes is not None and sizes[:2] == (group, 1)
+
+
 def _has_multiplier(chain: Chain) -> bool:
     sizes, channels = chain.weight.shape, chain.shape[1] if chain.shape else None
     return is_depthwise(chain) and sizes is not None and channels not in (1, sizes[0])

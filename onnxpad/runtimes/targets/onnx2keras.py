@@ -41,7 +41,7 @@ _ALL = (*w.WINDOWS, *p.PAD)
 def _is_as_wide_as_deep(chain: Chain, pads: Pads) -> bool:
     """Whether a depthwise convolution makes as many columns as channels."""
     outputs = (chain.weight.shape or (0,))[0]
-    if not w.is_depthwise(chain) or chain.attribute("group", 1) != outputs:
+    if not w.takes_channels_apart(chain) or outputs == 1:
         return False
     *_, (axis, begin, end) = chain.sides(pads)
     return output_size(axis, begin, end) == outputs

@@ -91,14 +91,9 @@ def _written_evenly(chain: Chain) -> bool:
     return not isinstance(pads, tuple) or pads[: len(pads) // 2] == pads[len(pads) // 2 :]
 
 
-def _takes_channels_apart(chain: Chain) -> bool:
-    sizes, group = chain.weight.shape, chain.attribute("group", 1)
-    return sizes is not None and sizes[:2] == (group, 1)
-
-
 _DEPTHWISE = Condition(
     "it is depthwise, with one output for each channel",
-    _takes_channels_apart,
+    w.takes_channels_apart,
     "it is not depthwise with one output for each channel",
 )
 
@@ -138,7 +133,7 @@ def _left_over_are_wrong(chain: Chain, pads: Pads) -> bool:
     if not _written_evenly(chain):
         return False
     reorders = all(axis.kernel == axis.stride == 1 for axis in chain.axes)
-    reorders &= not _takes_channels_apart(chain)
+    reorders &= not w.takes_channels_apart(chain)
     passes_over = any(pads.flat) and not chain.around.told(_LOWEST_BYTE)
     sizes = [output_size(axis, *both) for axis, *both in chain.sides(pads)]
     known = [size for size in sizes if isinstance(size, int)]

@@ -81,6 +81,13 @@ def test_an_overload_keeps_the_ir_version_that_it_came_with() -> None:
     assert {one.op for one in done.unfit} == {"file of IR version 10"}
 
 
+def test_an_opset_that_is_not_known_keeps_the_ir_version() -> None:
+    model = model_of(14, 13)
+    model.opset_import.add(domain="ai.onnx.ml", version=99)
+    done = onnxpad.rewrite(model, target="onnxruntime@1.31")
+    assert {one.op for one in done.unfit} == {"file of IR version 14"}
+
+
 def test_what_inspect_says_is_what_rewrite_does() -> None:
     found = onnxpad.inspect(model_of(14, 13), target="onnxruntime@1.23").targets["onnxruntime@1.23"]
     (verdict,) = (one for one in found if one.op in IR_VERSIONS)
