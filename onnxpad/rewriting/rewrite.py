@@ -80,7 +80,7 @@ class Rewriting(Edited, Report):
 
     `skips` are nodes that a pass left alone, with the reason, `notes` nodes where it had nothing
     to do and says more. `fitting` is what was done for `target`. `relied_on` are those of the
-    sizes that the user stated without which the result would be another, or the target would not be
+    sizes that the user stated without which it would not hold, or the target would not be
     known to take it: sizes of inputs are written into the model, other facts into its metadata as
     `onnxpad.holds_where`. `operators` are
     counts, None of a graphsurgeon Graph, `original` gives the model as it was. `unknown_operators`

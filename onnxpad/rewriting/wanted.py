@@ -89,13 +89,17 @@ class Wanted(NamedTuple):
         return Done(session, log, fitting, asked)
 
     def relied(self, done: Done, dims: Dims) -> dict[str, int | str]:
-        """Those of the sizes stated without which something else would come of it."""
+        """Those of the sizes stated without which the same ways would come to something else."""
         if not done.may_rely:
             return {}
         came_to = done.came_to
-        return relied_on(
-            done.session.script, dims or {}, lambda fewer: self.done(fewer).came_to == came_to
-        )
+
+        def again(fewer: Dims) -> bool:
+            asked = self.planning(beyond_batch(self.opened.model, fewer))
+            following = asked.following(done.planner) if asked and done.planner else None
+            return self.done(fewer, planner=following, briefly=False).came_to == came_to
+
+        return relied_on(done.session.script, dims or {}, again)
 
     def opened_up(self, done: Done, dims: Dims) -> Done:
         """The same with what a user can add to the request, where nodes have no way."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -11,7 +13,9 @@ import pytest
 
 from onnxpad import RequestError, inspect, rewrite, validate
 from onnxpad.cli import run
+from onnxpad.model.excerpt import excerpt
 from onnxpad.model.reading.survey import Survey
+from onnxpad.rewriting.wanted import Wanted
 from onnxpad.show.inspections import inspection_text
 from tests.benchmarks.networks import Network
 from tests.models.text import text_model
@@ -173,6 +177,26 @@ def test_the_batch_that_a_target_takes_is_written_where_it_decides_no_edit() -> 
     assert sizes(done.model.graph.input[0]) == [1, 3, "H", "W"]
     found = inspect(done.model, target="ncnn")
     assert {one.judgement.answer for one in found.targets["ncnn"]} == {"takes"}
+
+
+def noted(done: list[str], called: Callable[..., Any]) -> Callable[..., Any]:
+    def noting(*given: Any) -> Any:
+        done.append(called.__name__)
+        return called(*given)
+
+    return noting
+
+
+def test_what_was_relied_on_shows_without_another_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = Network()
+    net.shape = ("N", 3, "H", "W")
+    net.same_conv(4, 5, 2)
+    done = list[str]()
+    monkeypatch.setattr("onnxpad.rewriting.for_target.search.excerpt", noted(done, excerpt))
+    monkeypatch.setattr(Wanted, "relied", noted(done, Wanted.relied))
+    rewrite(net.model(), target="ncnn", dims={"N": 1, "H": 64, "W": 64})
+    assert set(done) == {"excerpt", "relied"}
+    assert done[-1] == "relied"
 
 
 def open_batch() -> onnx.ModelProto:

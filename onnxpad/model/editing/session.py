@@ -183,7 +183,7 @@ class Edited:
 
     `edited` is what was worked on: a ModelProto, without its large weights where it was read from
     a file, or the Graph that was given. `script` are the edits, `assumed` the sizes that the user
-    stated, `relied_on` those of them without which the script would be another: sizes of inputs
+    stated, `relied_on` those of them without which it would not come about: sizes of inputs
     are written into the model, other facts into its metadata as `onnxpad.holds_where`.
     `limits_met` says what of native code was ended at its limit of time or memory.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
@@ -128,14 +128,34 @@ class _Steps:
         return self._left >= 0
 
 
+class _Ways:
+    """What plans came to, by node and in the order asked for; or what those of another did."""
+
+    def __init__(self, given: _Ways | None = None) -> None:
+        self.found: dict[NodeId, list[PassPlan | NoWay]] = {}
+        self._left = {node: iter(ways) for node, ways in given.found.items()} if given else None
+
+    def of(self, node: NodeId, search: Callable[[], PassPlan | NoWay]) -> PassPlan | NoWay:
+        if self._left is not None:
+            return next(self._left.get(node, iter(())), NoWay((), ()))
+        way = search()
+        self.found.setdefault(node, []).append(way)
+        return way
+
+
 class Planner:
     """Plans for the nodes of one model; nodes that look alike are planned once."""
 
     def __init__(
-        self, judge: Judge, wishes: Wishes | None = None, steps: _Steps | None = None
+        self,
+        judge: Judge,
+        wishes: Wishes | None = None,
+        steps: _Steps | None = None,
+        ways: _Ways | None = None,
     ) -> None:
         self.judge = judge
         self._steps = steps or _Steps(judge.target.name)
+        self._ways = ways or _Ways()
         self._wishes = wishes or Wishes()
         left_out = set(self._wishes.exclude)
         self._rules = [rule for name, rule in all_passes().items() if name not in left_out]
@@ -159,7 +179,11 @@ class Planner:
     def knowing(self, *, assumes_sizes: bool) -> Planner:
         """A planner with the same wishes for a model whose sizes the file states by now, or not."""
         judge = self.judge.knowing(assumes_sizes=assumes_sizes)
-        return Planner(judge, self._wishes, self._steps)
+        return Planner(judge, self._wishes, self._steps, self._ways)
+
+    def following(self, other: Planner) -> Planner:
+        """A planner that searches no more: it gives the ways that another one found."""
+        return Planner(self.judge, self._wishes, self._steps, _Ways(other._ways))
 
     def may_use(self, name: str) -> bool:
         """Whether the user did not leave this pass out."""
@@ -167,6 +191,10 @@ class Planner:
 
     def plan(self, context: Context, node: Node, floor: Answer = Answer.TAKES) -> PassPlan | NoWay:
         """What to do with a node that the target does not take, and at best does `floor` with."""
+        node_id = (context.scope.id, node.key)
+        return self._ways.of(node_id, lambda: self._planned(context, node, floor))
+
+    def _planned(self, context: Context, node: Node, floor: Answer) -> PassPlan | NoWay:
         self._steps.begin(context.document)
         part = excerpt(context, node)
         key = part.fingerprint
