@@ -24,7 +24,32 @@ def main() -> None:
     _end_on_signals()
     from onnxpad.cli import main as run
 
-    run()
+    try:
+        run()
+    except SystemExit as leaving:
+        if isinstance(leaving.code, int):
+            _leave(leaving.code)
+        raise
+
+
+def _leave(status: int) -> None:
+    """End the process, and let the system free what it holds: Python takes long over that.
+
+    Not where a thread is to go on, or something waits for the end of the program.
+    """
+    import atexit
+    from contextlib import suppress
+
+    threads = sys.modules.get("threading")
+    others = set(threads.enumerate()) - {threads.main_thread()} if threads else ()
+    watched = sys.getprofile() or sys.gettrace() or sys.flags.inspect
+    if watched or any(not one.daemon for one in others):
+        return
+    atexit._run_exitfuncs()  # noqa: SLF001 - as Python does it, before what is left out here
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, OSError, ValueError):  # none, or nobody reads: that was said
+            stream.flush()
+    os._exit(status)
 
 
 def _open_standard_streams() -> None:

@@ -255,3 +255,42 @@ def test_a_size_beyond_what_a_file_can_hold() -> None:
     done = onnxpad("inspect", DYNAMIC, "--dim", f"unk__9105={2**63}")
     assert done.returncode == 2
     assert b"a size is at most 9223372036854775807" in done.stderr
+
+
+ENDING = """
+import atexit, os, sys, threading
+from onnxpad.__main__ import main
+atexit.register(lambda: print("ended with", os.environ.get("OPENBLAS_NUM_THREADS")))
+threading.Thread(target=lambda: {waits}, daemon={daemon}).start()
+sys.argv = ["onnxpad", *{arguments}]
+main()
+"""
+
+
+def ended(*arguments: str, waits: str = "0", daemon: bool = True) -> tuple[int, list[str]]:
+    script = ENDING.format(arguments=arguments, waits=waits, daemon=daemon)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment(), capture_output=True, check=False
+    )
+    return done.returncode, done.stdout.decode().splitlines()[-2:]
+
+
+def test_what_a_program_does_at_its_end_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    assert ended("inspect", "--no-such")[0] == 2
+    assert ended("--version") == (0, [f"onnxpad, version {__version__}", "ended with 1"])
+    sleeps = "threading.Event().wait(60)"
+    assert ended("--version", waits=sleeps)[1][-1] == "ended with 1"
+    prints = "threading.Event().wait(.5) or print('a thread')"
+    status, lines = ended("--version", waits=prints, daemon=False)
+    assert (status, sorted(lines)) == (0, ["a thread", "ended with 1"])
+
+
+def test_only_what_computes_with_numpy_lets_it_start_threads(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    assert ended("validate", "--help")[1][-1] == "ended with None"
+    assert ended("guard", "--help")[1][-1] == "ended with None"
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
+    assert ended("--version")[1][-1] == "ended with 3"

@@ -6,6 +6,7 @@ importing. Everything else is as for a process of its own: standard streams, sig
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import ctypes
 import gc
@@ -182,6 +183,7 @@ class _Started:
 def _become(place: Place, command: Command, streams: Sequence[Path], limits: Limits) -> None:
     """In the child: be the process that a shell would have started. Does not come back."""
     status = 99
+    atexit._clear()  # noqa: SLF001 - it is the parent that has something to do at its end
     try:
         os.setsid()
         ctypes.CDLL(None).prctl(_DIES_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
