@@ -26,6 +26,7 @@ from onnxpad.rewriting.for_target.opencv_layers import OF_LAYERS, said_of_layers
 from onnxpad.runtimes.conditions.companions import (
     ACTIVATED_TWICE,
     ANYWHERE,
+    AXES_ALONE,
     BENT_VOLUMES,
     BESIDE_BYTES,
     BLOCKED_NORMS,
@@ -71,6 +72,12 @@ _OF_WHOLE_CHANNELS = (
     "GlobalAveragePool",
     "GlobalMaxPool",
 )
+_SHOWS_BATCH = (*WINDOWS, *_OF_WHOLE_CHANNELS, "LRN", "Resize", "Upsample")
+"""Operators by which pnnx knows the batch axis of all that hangs together with them."""
+_ALONG_AXES = (
+    *("Concat", "Einsum", "Expand", "Flatten", "Gather", "LogSoftmax", "Reshape", "Slice"),
+    *("Softmax", "Split", "Squeeze", "Unsqueeze"),
+)
 _BENT = ("Elu", "Gelu", "HardSigmoid", "HardSwish", "Mish", "Sigmoid", "Tanh")
 _RECTIFIERS = ("Relu", "Clip")
 _FUSED = ("Clip", "HardSigmoid", "LeakyRelu", "Relu", "Sigmoid", "Tanh")
@@ -100,16 +107,28 @@ def met_anywhere(
         )
         for context, given in seen:
             nodes = list(context.scope.ordered())
-            slides = any(node.op_type in WINDOWS for node in nodes)
+            batched = any(node.op_type in _SHOWS_BATCH for node in nodes)
+            alone = None if batched else next(_along_axes(context, nodes), None)
             unnamed = unshaped(context)
             of_file = _of_file(context)
             for node in nodes:
                 of_shapes = () if unnamed.isdisjoint((*node.inputs, *node.outputs)) else UNSHAPED
                 of_bytes = BESIDE_BYTES if on_bytes and stops_beside_bytes(context, node) else ()
-                of_node = (*of_shapes, *of_bytes, *_names(context, node, wanted, slides=slides))
-                for name in (*(of_file if node is nodes[0] else ()), *of_node):
+                of_axes = AXES_ALONE if node is alone else ()
+                of_node = _names(context, node, wanted, batched=batched)
+                first = of_file if node is nodes[0] else ()
+                for name in (*first, *of_shapes, *of_bytes, *of_axes, *of_node):
                     if (name, context.scope.opset) in failing:
                         yield *given[node.key], name, failing[name, context.scope.opset]
+
+
+def _along_axes(context: Context, nodes: Iterable[Node]) -> Iterator[Node]:
+    """Operators that name axes of a tensor of three axes or more, or of nobody knows how many."""
+    for node in nodes:
+        if node.op_type in _ALONG_AXES or node.op_type.startswith("Reduce"):
+            sizes = context.type_of(node.inputs[0]).dims if node.inputs else ()
+            if sizes is None or len(sizes) > 2:
+                yield node
 
 
 def _failing(
@@ -149,20 +168,20 @@ def unshaped(context: Context) -> frozenset[str]:
     )
 
 
-def _names(context: Context, node: Node, wanted: set[str], *, slides: bool) -> Iterator[str]:
+def _names(context: Context, node: Node, wanted: set[str], *, batched: bool) -> Iterator[str]:
     """Names of what a node is, those `wanted` among them.
 
-    `slides` says whether the model has a convolution or a pool.
+    `batched` says whether the graph has an operator that shows which axis is the batch.
     """
     if context.scope.stands_early(node):
         yield DISORDER[0]
     if context.document.function(node) is not None:
         yield CALLS[0]
     elif node.domain in PLAIN_DOMAINS:
-        yield from _plain_names(context, node, wanted, slides=slides)
+        yield from _plain_names(context, node, wanted, batched=batched)
 
 
-def _plain_names(context: Context, node: Node, wanted: set[str], *, slides: bool) -> Iterator[str]:
+def _plain_names(context: Context, node: Node, wanted: set[str], *, batched: bool) -> Iterator[str]:
     """What is said of an operator of ONNX."""
     if node.op_type in BRANCH:
         yield node.op_type
@@ -179,7 +198,7 @@ def _plain_names(context: Context, node: Node, wanted: set[str], *, slides: bool
     if any(one in results and context.type_of(one).dtype == "uint8" for one in node.outputs):
         yield BYTES_GIVEN[0]
     if node.op_type in WITH_CONSTANTS:
-        yield from said_of_constants(context, node, slides=slides)
+        yield from said_of_constants(context, node, batched=batched)
     if node.op_type in _FUSED_MORE:
         yield from _second_activation(context, node)
     if node.op_type in _SAID_OF and node.inputs and node.outputs:

@@ -23,13 +23,13 @@ _SIX = [0, 6]
 WITH_CONSTANTS = ("Add", "Sub", "Mul", "Div")
 
 
-def said_of_constants(context: Context, node: Node, *, slides: bool) -> Iterator[str]:
-    """What is said of sums and products; `slides`: the model has a convolution or a pool."""
+def said_of_constants(context: Context, node: Node, *, batched: bool) -> Iterator[str]:
+    """What is said of sums and products; `batched`: the graph shows which axis is the batch."""
     if node.op_type == "Mul" and any(_gates(context, node, name) for name in node.inputs):
         yield GATE[0]
     if _fits_another_axis(context, node):
         yield CHANNELWISE[0]
-    if not slides and _has_several_numbers(context, node):
+    if not batched and _has_several_numbers(context, node):
         yield CONSTANTS_ALONE[0]
     if node.op_type == "Add" and _adds_behind_relu(context, node):
         yield RECTIFIED_SUMS[0]

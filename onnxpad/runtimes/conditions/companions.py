@@ -91,8 +91,12 @@ UNWRITTEN_PARTS = (
 """Or a Clip or the like, or of an average with ceil_mode, or of a Resize."""
 CHANNELWISE = ("constant for each channel that fits another axis as well",)
 """Of an Add, Sub, Mul or Div whose other input has a spatial axis as long as its channels."""
-CONSTANTS_ALONE = ("constant of several numbers in a model without convolutions and pools",)
+CONSTANTS_ALONE = (
+    "constant of several numbers in a model without convolutions, pools and normalisations",
+)
 """Of an Add, Sub, Mul or Div of tensors of 3 or 4 axes."""
+AXES_ALONE = ("operator along an axis in a model without convolutions, pools and normalisations",)
+"""The first of Softmax, Concat, Reshape and the like that reads a tensor of 3 axes or more."""
 SLICED_BYTES = ("Slice of int8 or uint8",)
 SUMS = ("Add or Sub of a constant behind an Add or Sub of another",)
 """Where nothing else reads the first; behind a Sub only an Add of no scalar, or a Sub from one."""
@@ -131,6 +135,7 @@ ANYWHERE = (
     *UNWRITTEN_PARTS,
     *CHANNELWISE,
     *CONSTANTS_ALONE,
+    *AXES_ALONE,
     *SLICED_BYTES,
     *SUMS,
     *RECTIFIED_SUMS,

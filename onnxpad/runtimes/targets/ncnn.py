@@ -23,6 +23,7 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
+    AXES_ALONE,
     BLOCKS,
     BRANCH,
     COMPUTED_CROP,
@@ -304,6 +305,8 @@ _OF_A_SIZE = Condition(
 _OF_NORMS = ("Abs", "Pow", "Sqrt")
 """What LpPool is written with."""
 
+_NO_BATCH = "pnnx finds no batch axis without a convolution, a pool or a normalisation"
+
 TARGET = Target(
     _VERSION,
     (
@@ -314,7 +317,7 @@ TARGET = Target(
         miscomputes(
             LONE_CROP,
             by=_seen("Slice of an input"),
-            says="pnnx finds no batch axis without a convolution or a pool, and crops another axis",
+            says=f"{_NO_BATCH}, and crops another axis",
         ),
         takes(PIECES, by=_seen("Concat of Slices of what the model computes")),
         refuses(LOOSE_PIECES, by=_seen("Concat at the end of a model: it ends")),
@@ -332,7 +335,12 @@ TARGET = Target(
         miscomputes(
             CONSTANTS_ALONE,
             by=_seen("Add, Sub, Mul and Div with a constant, no convolution or pool anywhere"),
-            says="pnnx finds no batch axis without a convolution or a pool, and moves the axes",
+            says=f"{_NO_BATCH}, and moves the axes",
+        ),
+        miscomputes(
+            AXES_ALONE,
+            by=_seen("16 operators along axes, no convolution, pool, normalisation or Resize"),
+            says=f"{_NO_BATCH}, and takes another axis",
         ),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),

@@ -12,6 +12,7 @@ from onnx import parser
 
 import onnxpad
 from onnxpad.runtimes.conditions.companions import (
+    AXES_ALONE,
     BENT_VOLUMES,
     BYTES_CHANGED,
     BYTES_COMPARED,
@@ -732,6 +733,27 @@ def test_ncnn_finds_no_batch_without_a_window(
 ) -> None:
     found = answers(chain(13, [1, 3, 8, 9], ("Mul", [weights(*sizes)], {}), *behind), "ncnn")
     assert (CONSTANTS_ALONE[0] in found) is wrong
+
+
+SHARES: Step = ("Softmax", [], {"axis": 1})
+ALIKE: Step = ("LRN", [], {"size": 3})
+
+
+@pytest.mark.parametrize(
+    ("steps", "axes", "wrong"),
+    [
+        *(([SHARES], 4, True), ([ZEROS, SHARES, RELU], 4, True), ([SHARES, SHARES], 3, True)),
+        *(([("ReduceMean", [], {"axes": [1]})], 4, True), ([("Flatten", [], {})], 4, True)),
+        *(([("SpaceToDepth", [], {"blocksize": 2}), SHARES], 4, True), ([SHARES], 2, False)),
+        *(([SHARES, CONV], 4, False), ([ALIKE, SHARES], 4, False), ([ZEROS, RELU], 4, False)),
+        *(([("GlobalMaxPool", [], {}), SHARES], 4, False), ([("Transpose", [], {})], 4, False)),
+    ],
+)
+def test_ncnn_takes_another_axis_without_a_window(
+    steps: Sequence[Step], axes: int, *, wrong: bool
+) -> None:
+    found = answers(chain(13, [1, 3, 8, 8][:axes], *steps), "ncnn")
+    assert (AXES_ALONE[0] in found) is wrong
 
 
 @pytest.mark.parametrize(
