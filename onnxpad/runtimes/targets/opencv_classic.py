@@ -177,6 +177,25 @@ _PADDED_AS_UNDILATED = Condition(
 )
 
 
+def _begins_differ(chain: Chain) -> bool:
+    """Whether SAME, as OpenCV counts it, pads other begins at other sizes that the model allows.
+
+    Convolutions on bytes count them again for each size, and so do pools.
+    """
+    return any(
+        len({max(0, total) // 2 for total in same_totals(axis)}) > 1
+        for axis in chain.axes
+        if axis.kernel >= axis.stride
+    )
+
+
+_KEPT_FROM_THE_FIRST = Condition(
+    "its begin pads are others at other sizes that the model allows",
+    _begins_differ,
+    cure="build a new Net for each size of its input",
+)
+
+
 def _crops_of_one(by: Callable[[str], Evidence], *when: Condition) -> Row:
     return miscomputes(
         w.TRANSPOSED,
@@ -264,6 +283,15 @@ TARGET = Target(
             w.SAME,
             _UNPADDED_BELOW_STRIDE,
             by=_seen("SAME with kernels below the stride: pads nothing"),
+        ),
+        miscomputes(
+            "Conv",
+            w.SAME,
+            _KEPT_FROM_THE_FIRST,
+            by=_in_all("one Net fed two sizes, each after the other: 28 convolutions"),
+            says="a Net keeps the pads of the first size that it is fed, and SAME needs others at "
+            "other sizes",
+            unshown="a model alone does not say what the Net was fed before",
         ),
         miscomputes(
             "Conv", DEPTHWISE_READS_BEYOND, by=_in_all("depthwise convolutions: rows behind")
