@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,7 @@ from onnxpad.show.wording import (
 )
 
 if TYPE_CHECKING:
+    from onnxpad.rewriting.for_target.fit import Fitted
     from onnxpad.rewriting.for_target.report import NodeVerdict
     from onnxpad.validation import Validation
 
@@ -61,7 +62,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         script_text(rewriting) if script else "",
         skips_text(rewriting),
         notes_text(rewriting),
-        fitting_text(rewriting),
+        fitting_text(rewriting, done=written is not None),
         *limits_text(rewriting.limits_met),
         *(visible(f"warning: {warning}") for warning in warnings),
         *unknown_operators_text(rewriting.unknown_operators),
@@ -192,7 +193,7 @@ def _in_vain(rewriting: Rewriting) -> bool:
     return not rewriting.changed and bool(rewriting.skips or rewriting.undone)
 
 
-def fitting_text(rewriting: Rewriting) -> str:
+def fitting_text(rewriting: Rewriting, *, done: bool) -> str:
     """What was done for the target, what that costs, and nodes for which there is no way."""
     found = rewriting.fitting
     if found is None:
@@ -214,7 +215,7 @@ def fitting_text(rewriting: Rewriting) -> str:
     is_installed = found.note.startswith(INSTALLED)
     said = visible(found.note) if is_installed else note("note", found.note)
     lines = [said] if found.note else []
-    lines += [visible(f"{rewriting.target}: {said}") for said in found.prepared]
+    lines += [visible(f"{rewriting.target}: {said}") for said in _prepared(found, done=done)]
     lines += [
         visible(f"{rewriting.target}: {op} {named(nodes)}: {said}")
         for (op, said), nodes in alike.items()
@@ -229,6 +230,16 @@ def fitting_text(rewriting: Rewriting) -> str:
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]
     lines.append(visible(not_judged_text(rewriting.not_judged)))
     return paragraph(lines)
+
+
+def _prepared(found: Fitted, *, done: bool) -> Sequence[str]:
+    """What was done to the model as a whole; where nothing is written, what would be."""
+    if done or not found.whole:
+        return found.prepared
+    from onnxpad.rewriting.for_target.preparing import STAYS
+
+    stays = [said for said in found.prepared if said.startswith(STAYS)]
+    return [f"the model would have {', '.join(found.whole)}", *stays]
 
 
 def taken_text(rewriting: Rewriting) -> str:

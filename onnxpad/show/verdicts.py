@@ -149,7 +149,8 @@ def _target_text(
 def _summary(found: Sequence[NodeVerdict]) -> str:
     others = sum(one.op in ANYWHERE for one in found)
     nodes = counted(len(found) - others, "operator that can pad", "operators that can pad")
-    nodes += f" and {counted(others, 'other', 'others')}" if others else ""
+    if others:
+        nodes = f"{len(found)}: {nodes} and {counted(others, 'other', 'others')}"
     unproven = _unproven(found)
     known = f" ({unproven})" if unproven else ""
     until = until_text(found)

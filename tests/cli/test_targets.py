@@ -105,7 +105,7 @@ def test_rewrite_for_a_target_reports_plans_and_cost(capsys: Captured, tmp_path:
     out = tmp_path / "out.onnx"
     assert run(["rewrite", str(SAME), "--target", "opencv", "-o", str(out)]) == 0
     shown = capsys.readouterr().out
-    assert "opencv: MaxPool 'MaxPool.0': computes wrong numbers: OpenCV pads SAME as" in shown
+    assert "opencv: MaxPool 'MaxPool.0': computes wrong numbers: OpenCV pads SAME_* as" in shown
     assert "cost: nothing" in shown
     assert "3 nodes rewritten (explicit-pads 3)" in shown
     assert run(["inspect", str(out), "--target", "opencv"]) == 0
@@ -115,6 +115,35 @@ def test_check_says_whether_a_target_needs_a_change(capsys: Captured) -> None:
     assert run(["rewrite", str(SAME), "--target", "opencv", "--check"]) == 1
     assert "would be rewritten" in capsys.readouterr().out
     assert run(["rewrite", str(SAME), "--target", "tvm", "--check"]) == 0
+
+
+PADDED = """<ir_version: 8, opset_import: ["" : 20]>
+g (float[1,1,4,4] x) => (float[1,1,6,6] y) <int64[8] p = {0,0,1,1,0,0,1,1}> { y = Pad(x, p) }"""
+
+
+@pytest.mark.parametrize("option", ["--check", "--dry-run"])
+def test_of_what_is_not_written_it_is_said_what_would_be(
+    capsys: Captured, tmp_path: Path, option: str
+) -> None:
+    words = ["rewrite", str(save(tmp_path, PADDED)), "--target", "onnx2torch"]
+    run([*words, option])
+    shown = capsys.readouterr().out
+    assert "onnx2torch: the model would have opset 17 instead of 20\n" in shown
+    assert "is of opset 17 now" not in shown
+    run([*words, "-o", str(tmp_path / "out.onnx")])
+    assert "onnx2torch: the model is of opset 17 now, and was of 20\n" in capsys.readouterr().out
+
+
+def test_the_numbers_of_a_headline_add_up(capsys: Captured, tmp_path: Path) -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+    g (float[1,4,5,6] x, float[1,1,5,6] z) => (float[a,b,c,d] y) {
+      u = MaxPool<kernel_shape=[2,2]>(x)
+      v = MaxPool<kernel_shape=[2,2]>(z)
+      y = Mul(u, v)
+    }"""
+    assert run(["inspect", str(save(tmp_path, text)), "--target", "opencv"]) == 1
+    shown = capsys.readouterr().out.splitlines()[0]
+    assert shown.endswith("takes 2, miscomputes 1 of 3: 2 operators that can pad and 1 other")
 
 
 def test_what_a_target_takes_is_written_byte_for_byte(tmp_path: Path) -> None:

@@ -38,6 +38,7 @@ _OLDEST = 7
 _MOST_TRIALS = 8
 _COMPANIONS = ("Slice", "Concat", "Identity", "Mul", "Unsqueeze", "Squeeze")
 """What passes write most, which a target may know in some opsets alone."""
+STAYS = "the model stays of opset"
 
 
 @dataclass
@@ -196,7 +197,7 @@ class Preparation:
             self.told.append(f"the model is of opset {opset} now, and was of {now}")
             return
         if reason:
-            self.told.append(f"the model stays of opset {now}: {reason}")
+            self.told.append(f"{STAYS} {now}: {reason}")
 
 
 def _met(

@@ -332,7 +332,7 @@ TARGET = Target(
             w.SAME,
             _BEGIN_UNLIKE_CENTRED,
             by=_seen("SAME: pads as with stride 1 and without dilation"),
-            says="OpenCV pads SAME as SAME_UPPER with stride and dilation 1",
+            says="OpenCV pads SAME_* as SAME_UPPER with a stride and a dilation of 1",
         ),
         *_rows_of_cells_left_over(),
         refuses(

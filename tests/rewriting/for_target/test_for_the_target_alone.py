@@ -57,7 +57,9 @@ def test_where_there_is_no_other_way_it_is_written_for_the_target_alone(target: 
     (harmed,) = done.fitting.elsewhere
     assert harmed.op == "MaxPool"
     assert "a Pad node that writes 0 stands in front" in harmed.judgement.reason
-    assert f"MaxPool 'y' is written for {target} alone: onnxruntime" in fitting_text(done)
+    assert f"MaxPool 'y' is written for {target} alone: onnxruntime" in fitting_text(
+        done, done=True
+    )
     assert done.to_json()["target"]["onnxruntime"][0]["verdict"] == "miscomputes"
 
 
