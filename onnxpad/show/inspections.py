@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from onnxpad.errors import counted, few
+from onnxpad.errors import counted, either, few
 from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact
 from onnxpad.inspection import Inspection, PaddedNode
 from onnxpad.padding.effective_pads import told_in
@@ -28,6 +28,9 @@ from onnxpad.show.wording import (
     visible,
     window_text,
 )
+
+if TYPE_CHECKING:
+    from onnxpad.rewriting.for_target.report import NodeVerdict
 
 HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
 _NAMES, _WHOLE = ("node", "input"), ("operator", "pads")
@@ -337,15 +340,17 @@ def _no_rewrite(inspection: Inspection) -> Iterator[str]:
     for name, found in inspection.targets.items():
         stuck = [one for one in found if one.judgement.answer.fails and isinstance(one.way, NoWay)]
         left = inspection.openings[name].left
-        alike: dict[str, list[str]] = {}
+        alike: dict[str, list[NodeVerdict]] = {}
         for one in [one for one in stuck if one.node in left] or stuck:
-            why = left.get(one.node, one.judgement.reason)
-            alike.setdefault(why, []).append(f"'{one.node.label}'")
+            alike.setdefault(left.get(one.node, one.judgement.reason), []).append(one)
         if alike:
             why, nodes = max(alike.items(), key=lambda one: len(one[1]))
             others = sum(map(len, alike.values())) - len(nodes)
             more = f"; {counted(others, 'other')} for another reason" if others else ""
+            cures = dict.fromkeys(cure for one in nodes for cure in one.judgement.cures)
+            tried = f". Outside of onnxpad: {either(tuple(cures))}" if cures else ""
+            named = few([f"'{one.node.label}'" for one in nodes], _NAMES_SHOWN)
             yield visible(
-                f"no rewrite for {name} is known, whatever is said of sizes: no way for "
-                f"{few(nodes, _NAMES_SHOWN)}, because {why}{more}"
+                f"no rewrite for {name} is known, whatever is said of sizes: no way for {named}, "
+                f"because {why}{more}{tried}"
             )

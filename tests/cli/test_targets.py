@@ -121,6 +121,20 @@ PADDED = """<ir_version: 8, opset_import: ["" : 20]>
 g (float[1,1,4,4] x) => (float[1,1,6,6] y) <int64[8] p = {0,0,1,1,0,0,1,1}> { y = Pad(x, p) }"""
 
 
+def test_inspect_names_the_cure_where_no_rewrite_helps(capsys: Captured, tmp_path: Path) -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+    g (float[1,2,5,20] x) => (float[1,1,c,d] y) <float[1,2,1,9] k = {0,0,0,0,0,0,0,0,0,
+    1,1,1,1,1,1,1,1,1}> {
+      y = Conv(x, k)
+    }"""
+    model = save(tmp_path, text)
+    assert run(["inspect", str(model), "--target", "opencv", "--all"]) == 1
+    shown = capsys.readouterr().out
+    (line,) = (one for one in shown.splitlines() if one.startswith("no rewrite for opencv"))
+    assert "no way for 'y'" in line
+    assert ". Outside of onnxpad: write it with a kernel of 11" in line
+
+
 @pytest.mark.parametrize("option", ["--check", "--dry-run"])
 def test_of_what_is_not_written_it_is_said_what_would_be(
     capsys: Captured, tmp_path: Path, option: str
