@@ -557,7 +557,7 @@ def _told(
     Behind that what is to be said of those that are `installed` in another release.
     """
     from onnxpad.rewriting.for_target.requests import beyond_batch
-    from onnxpad.rewriting.for_target.verdicts import judged, verdicts  # loads every pass
+    from onnxpad.rewriting.for_target.verdicts import judged  # loads every pass
 
     sizes = beyond_batch(survey.document.model, survey.facts)
     told: Told = {}
@@ -566,9 +566,7 @@ def _told(
         wanted = asked.wanted([name])
         if one := wanted.planning(sizes):
             planners[name] = one
-            found = tuple(verdicts(survey, one, selected))
-            whole = wanted.prepared(survey, found, one, asked.dims)
-            found = tuple(whole.ways_of(found)) if whole else found
+            found, whole = wanted.judged(survey, one, selected, asked.dims)
             opening = wanted.opening(survey, found, one, asked.dims)
             if whole and not opening.facts:
                 opening = opening._replace(left=whole.left)

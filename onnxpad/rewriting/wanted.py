@@ -116,16 +116,29 @@ class Wanted(NamedTuple):
         alone = self.nodes is None and self.opened.surgeon is None
         return Preparation(dims or {}) if alone else None
 
-    def prepared(
-        self, survey: Survey, found: Sequence[NodeVerdict], planner: Planner, dims: Dims
-    ) -> Fitted | None:
-        """What a rewrite comes to that does something to the model as a whole, tried on it.
+    def judged(
+        self, survey: Survey, planner: Planner, selected: Selected, dims: Dims
+    ) -> tuple[tuple[NodeVerdict, ...], Fitted | None]:
+        """Every node with its way, and what a rewrite comes to that changes the whole model.
 
-        None where it does nothing of that kind.
+        That is tried on the model, and None where nothing of that kind is done. Where it is done
+        before any search, no way is searched in the model as it is.
         """
-        whole = self._preparation(dims)
-        if whole is None or not whole.may_help(survey, planner, found):
-            return None
+        from onnxpad.rewriting.for_target.verdicts import verdicts
+
+        preparation = self._preparation(dims)
+        if preparation and preparation.comes_first(survey, planner):
+            whole = self._prepared(planner, dims)
+            if whole:
+                found = tuple(verdicts(survey, planner, selected, whole.ways))
+                return tuple(whole.ways_of(found)), whole
+        found = tuple(verdicts(survey, planner, selected))
+        if preparation is None or not preparation.may_help(survey, planner, found):
+            return found, None
+        whole = self._prepared(planner, dims)
+        return tuple(whole.ways_of(found)) if whole else found, whole
+
+    def _prepared(self, planner: Planner, dims: Dims) -> Fitted | None:
         fitting = self.done(dims, planner=planner, briefly=False).fitting
         return fitting if fitting and fitting.whole else None
 

@@ -72,9 +72,14 @@ class Fitted(NamedTuple):
         """Why there is no way, by node."""
         return {one.node: one.judgement.reason for one in self.no_way}
 
+    @property
+    def ways(self) -> dict[Address, PassPlan]:
+        """The plans that were carried out, by node."""
+        return {one.node: one.way for one in self.plans if isinstance(one.way, PassPlan)}
+
     def ways_of(self, found: Sequence[NodeVerdict]) -> Iterator[NodeVerdict]:
         """Nodes as they were before, each with the way that was gone here."""
-        plans = {one.node: one.way for one in self.plans if isinstance(one.way, PassPlan)}
+        plans = self.ways
         left = {(one.node, one.op): one.way for one in self.no_way}
         for one in found:
             if one.way is None:

@@ -71,11 +71,16 @@ class Preparation:
         """Behind a search: for the nodes that have no way, and what is nearest to one."""
         return self._done(session, planner, _about(session, planner.judge, left))
 
+    def comes_first(self, survey: Survey, planner: Planner) -> bool:
+        """Whether something may be done `at_once`, with which no way is searched without it."""
+        return any(map(self._is_answered, _lasting(survey, planner.judge)))
+
     def may_help(self, survey: Survey, planner: Planner, found: Sequence[NodeVerdict]) -> bool:
         """Whether there may be anything to do: nothing is done, and no opset is tried."""
         left = [one for one in found if isinstance(one.way, NoWay)]
         judge = planner.judge
-        if any(map(self._is_answered, (*_lasting(survey, judge), *_about(survey, judge, left)))):
+        rows = _about(survey, judge, left)
+        if self.comes_first(survey, planner) or any(map(self._is_answered, rows)):
             return True
         met = {one.node.id for one in left if one.op in ANYWHERE}
         mended = (*UNSHAPED, *SPREAD_BLOCKS, *IR_VERSIONS)

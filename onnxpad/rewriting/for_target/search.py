@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
@@ -206,6 +206,16 @@ class Planner:
             self._known[key] = NoWay((), ()) if is_blind else found
         return self._known[key]
 
+    def along(self, context: Context, node: Node, plan: PassPlan) -> PassPlan | NoWay:
+        """The passes of `plan` at this node, where the target takes what they come to."""
+        self._steps.begin(context.document)
+        check = RuntimeCheck(self.judge.target) if plan.alone else RuntimeCheck()
+        search = _PassSearch(
+            excerpt(context, node), self.judge, self._rules, self._wishes, check, self._steps
+        )
+        found = search.along([all_passes()[name] for name in plan.passes])
+        return replace(found, alone=plan.alone) if isinstance(found, PassPlan) else found
+
     def takes_behind(self, context: Context, node: Node, rule: Pass) -> bool:
         """Whether the target takes all that this pass makes of a node."""
         self._steps.begin(context.document)
@@ -282,6 +292,19 @@ class _PassSearch:
                 heappush(queue, _entry(found))
         return NoWay(nearest.passes, nearest.remaining)
 
+    def along(self, rules: Sequence[Pass]) -> PassPlan | NoWay:
+        """These passes alone, one after the other, where nothing is left behind them."""
+        state = self._start
+        for rule in rules:
+            session = self._opened_at(state)
+            left = tuple(obstacles(session, state.unit, self._judge))
+            wanted = chosen(session, state.unit, left, rule)
+            found = next(self._tried(state, session.fork(), rule, wanted), None)
+            if found is None:
+                return NoWay((), ())
+            state = found
+        return NoWay((), ()) if state.remaining else PassPlan(state.passes, state.cost)
+
     def ends_with(self, rule: Pass) -> bool:
         """Whether nothing is left behind this pass alone, where it changes the node."""
         session = self._opened.fork()
@@ -289,9 +312,7 @@ class _PassSearch:
         return any(not state.remaining for state in found)
 
     def _followers(self, state: _State, most_trials: int) -> Iterator[_State]:
-        session = self._opened
-        if state is not self._start:
-            session = self._part.opened(state.looks, state.types)
+        session = self._opened_at(state)
         found = tuple(obstacles(session, state.unit, self._judge))
         for rule in self._rules:
             if self._trials >= most_trials:
@@ -301,6 +322,11 @@ class _PassSearch:
                 if not self._steps.take(len(self._part.model.graph.node)):
                     return
                 yield from self._tried(state, session.fork(), rule, wanted)
+
+    def _opened_at(self, state: _State) -> EditSession:
+        if state is self._start:
+            return self._opened
+        return self._part.opened(state.looks, state.types)
 
     def _tried(
         self, state: _State, session: EditSession, rule: Pass, wanted: set[NodeId]

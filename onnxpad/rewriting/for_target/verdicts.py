@@ -24,8 +24,16 @@ from onnxpad.runtimes.targets import Target
 Selected = Callable[[Address], bool]
 
 
-def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[NodeVerdict]:
+def verdicts(
+    survey: Survey,
+    planner: Planner,
+    selected: Selected,
+    known: Mapping[Address, PassPlan] | None = None,
+) -> Iterator[NodeVerdict]:
     """Every padded node in graph order; those that the target does not take come with a way.
+
+    Where ways are `known` of a model that was changed as a whole, none is searched: theirs is said
+    where it is one without that change.
 
     Behind them Concats that pad with a block of constants, and what the target stops at wherever
     it stands, such as If: for them there is no way but another pass, or another model.
@@ -36,7 +44,7 @@ def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[N
         if site is None and (op in ANYWHERE or judge.objects(judgement)):
             way = NoWay((), ())
         elif site is not None and judge.objects(judgement):
-            way = _way(planner, site)
+            way = _way(planner, site, known)
         yield NodeVerdict(address, op, judgement, way)
 
 
@@ -112,7 +120,9 @@ def _fails_newly(target: Target, earlier: Sequence[Chain], chain: Chain) -> bool
     return all(newly_failing(target, one, chain) for one in earlier)
 
 
-def _way(planner: Planner, site: Site) -> PassPlan | NoWay:
+def _way(
+    planner: Planner, site: Site, known: Mapping[Address, PassPlan] | None
+) -> PassPlan | NoWay:
     """The plan for the reading that is judged worst."""
     pairs = zip(site.contexts, site.chains, strict=True)
     context, chain = max(pairs, key=lambda pair: planner.judge.chain(pair[1]).answer.rank)
@@ -120,4 +130,7 @@ def _way(planner: Planner, site: Site) -> PassPlan | NoWay:
     if floor is judgement.answer:
         node_id = site.address.id
         return NoWay((), (Obstacle(node_id, site.address.label, chain.op.title, judgement),))
-    return planner.plan(context, site.node, floor)
+    if known is None:
+        return planner.plan(context, site.node, floor)
+    plan = known.get(site.address)
+    return planner.along(context, site.node, plan) if plan else NoWay((), ())
