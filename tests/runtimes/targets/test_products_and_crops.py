@@ -28,7 +28,8 @@ def gated(factor: str, numbers: str) -> onnx.ModelProto:
 
 def cropped(size: str, ends: str = "e") -> onnx.ModelProto:
     return text_model(
-        f"s = Shape (x) e = Slice (s, two, four) r = LRN <size = 3> (x) y = Slice (r, none, {ends}, two3)",
+        "s = Shape (x) e = Slice (s, two, four) r = LRN <size = 3> (x) "
+        f"y = Slice (r, none, {ends}, two3)",
         inputs=f"float[1, 2, {size}, {size}] x",
         outputs="float[a, b, c, d] y",
         constants="int64[1] two = {2}, int64[1] four = {4}, int64[2] none = {0, 0}, "
