@@ -21,7 +21,7 @@ from onnxpad.diagnosis.rounded import decimals_of, rounded_to
 from onnxpad.diagnosis.runner import Broken, needed_nodes
 from onnxpad.diagnosis.score import Score
 from onnxpad.diagnosis.search import Search
-from onnxpad.diagnosis.settling import what_settles
+from onnxpad.diagnosis.settling import before_limits, what_settles
 from onnxpad.diagnosis.suspects import sizes_of
 from onnxpad.errors import RequestError, counted, either, few
 from onnxpad.retargeting.moved_pads import not_cropped, not_wrapped
@@ -43,16 +43,18 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
     """The report on a fit."""
     bench, search = fitting.bench, fit.search
     bench.note_providers("model", fitting.network)
-    solution = None if fit.undecided else fit.solution
-    judgement = fit.judgement if not fit.undecided else fit.present
-    explained = judgement.agrees and not fit.undecided
-    difference = None if judgement.agrees or fit.undecided else _difference(fitting, fit)
+    solution = None if fit.doubtful else fit.solution
+    judgement = fit.judgement if not fit.doubtful else fit.present
+    explained = judgement.agrees and not fit.doubtful
+    difference = None if judgement.agrees or fit.doubtful else _difference(fitting, fit)
     cause = cause_of(fitting, fit, difference)
     nearest = None if explained else nearest_in(fitting, fit)
     nodes, same = _nodes(fitting, solution, fit.rivals)
     if explained and solution is None:
         nodes = other_ways(fitting.runner, fitting.samples, fit.rivals)
     _warn_of_other_sizes(bench, nodes)
+    if explained and fit.unseen and (advice := before_limits(fitting)):
+        bench.warn(f"other padding gives this reference as well: {advice}")
     settles, atol = _settling(fitting, fit, cause, nearest)
     return Diagnosis(
         explained=explained,
@@ -125,7 +127,7 @@ def _rounding_of(fitting: Fitting, left: float | None) -> tuple[str, float] | No
 
 def _noise_of(fitting: Fitting, fit: Fit, nearest: Nearest | None) -> tuple[str, float] | None:
     """What looks like a reference of lower precision, at the nearest padding or as it is."""
-    if fit.undecided or fit.partial is not None or fitting.unchecked:
+    if fit.doubtful or fit.partial is not None or fitting.unchecked:
         return None
     chosen: Choice = (0,) * len(fitting.suspects)
     left, rows = fit.present.residual, fit.present.rows
@@ -244,7 +246,7 @@ def cause_of(fitting: Fitting, fit: Fit, difference: RemainingDifference | None)
     Pad in front can have, and every place of the padded cells, the sizes are right, and cells
     inside differ: what differs at borders only is what padding does.
     """
-    if fit.undecided:
+    if fit.doubtful:
         return Cause.UNKNOWN
     if fit.solution is not None:
         return Cause.PADDING
@@ -292,7 +294,7 @@ def reason_of(
 
     `coarse` says that what is left looks like a reference of lower precision.
     """
-    if fit.undecided:
+    if fit.doubtful:
         return _cannot_tell(fit)
     if fit.solution is not None:
         many = counted(len(fit.solution.plan.entries), "node")
@@ -311,12 +313,33 @@ def reason_of(
 def _cannot_tell(fit: Fit) -> str:
     judgement = fit.judgement
     mine = "as it is" if fit.solution is None else fit.solution.title
+    if not fit.undecided:
+        return _hardly_seen(fit, mine)
     rival = fit.undecided[0]
     return (
         f"cannot tell rounding from padding at this precision: rounding may do "
         f"{judgement.allowed or 0.0:.2g} of the largest value, '{mine}' leaves "
         f"{judgement.residual or 0.0:.2g} and '{rival.title}' {rival.residual:.2g}; "
         "a reference in float32, or of tensors inside the model, would tell"
+    )
+
+
+def _hardly_seen(fit: Fit, mine: str) -> str:
+    """Why what gives the reference is no answer: other padding does so too, or may by chance."""
+    opening = (
+        "cannot tell which padding is right: what it changes can hardly be seen in this reference; "
+        f"'{mine}' gives it within what rounding may do, "
+        f"{fit.judgement.allowed or 0.0:.2g} of the largest value"
+    )
+    if fit.unseen:
+        titles = few([f"'{rival.title}'" for rival in fit.unseen], _NAMED)
+        most = max(rival.apart for rival in fit.unseen)
+        verb = "does" if len(fit.unseen) == 1 else "do"
+        return f"{opening}, and so {verb} {titles}: at most {most:.2g} from it"
+    steps = 0.0 if fit.by_chance is None else fit.by_chance.steps
+    return (
+        f"{opening}, but its numbers tell only about {steps:.0f} ways to pad apart, and "
+        f"{fit.tried} were tried: one may fit by chance"
     )
 
 
@@ -487,7 +510,7 @@ def is_part(fit: Fit) -> bool:
 
 def nearest_in(fitting: Fitting, fit: Fit) -> Nearest | None:
     """The nearest choices, where padding is a part of the cause, or may be."""
-    if fit.undecided:
+    if fit.doubtful:
         return _undecided(fitting, fit)
     if fit.search is None or not is_part(fit):
         return None
@@ -511,9 +534,9 @@ def _by_other_distances(search: Search, nearest: Choice, samples: int) -> str:
 
 def _undecided(fitting: Fitting, fit: Fit) -> Nearest | None:
     """The rival that leaves least, or what was found where that leaves less."""
-    rival = fit.undecided[0]
     judgement = fit.judgement
-    if rival.residual < (judgement.residual or 0.0):
+    rival = next(iter(fit.undecided), None)
+    if rival is not None and rival.residual < (judgement.residual or 0.0):
         return _measured(fitting, settled(fitting.runner, rival.chosen))
     if fit.solution is None:
         return None

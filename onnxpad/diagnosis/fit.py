@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from itertools import combinations, islice
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.diagnosis.by_chance import ByChance, by_chance
 from onnxpad.diagnosis.checked_fills import Checks, checks
 from onnxpad.diagnosis.guesses import Choice, by_conventions
 from onnxpad.diagnosis.indistinguishable import Group, alike_here
 from onnxpad.diagnosis.plan import Settled, on_every_sample, plans, settled
 from onnxpad.diagnosis.pursuit import changed
 from onnxpad.diagnosis.report import Unseen
-from onnxpad.diagnosis.rivals import DOMINATED, Reference, Rival, rivals, undecided
+from onnxpad.diagnosis.rivals import DOMINATED, Reference, Rival, rivals, undecided, unseen_changes
 from onnxpad.diagnosis.runner import Runner, needed_nodes
 from onnxpad.diagnosis.score import PRECISE, Comparison, ReferenceValues, judged, scored, tolerances
 from onnxpad.diagnosis.search import Search
@@ -53,7 +55,9 @@ class Fit:
     """What the search came to: a solution or none; `present` judges the model as it is.
 
     `partial` is a judgement on something that fits the first sample only. `rivals` fit as well as
-    what was found; `undecided` are those that only the width of the bounds lets in.
+    what was found; `undecided` are those that only the width of the bounds lets in, `unseen` those
+    that change a node of the plan (or any, where nothing has to change) otherwise; `by_chance` is
+    set where the reference tells too few ways apart.
     """
 
     present: Comparison
@@ -63,6 +67,13 @@ class Fit:
     tried: int
     rivals: tuple[Rival, ...] = ()
     undecided: tuple[Rival, ...] = ()
+    unseen: tuple[Rival, ...] = ()
+    by_chance: ByChance | None = None
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether other padding may be right as well as what was found."""
+        return bool(self.undecided or (self.solution and self.unseen) or self.by_chance)
 
     @property
     def judgement(self) -> Comparison:
@@ -198,10 +209,34 @@ class Fitting:
             self.bench.warn(
                 f"the reference holds whole numbers, which tell little: {titles} fit as well"
             )
-        doubts = undecided(found, judgement.residual or 0.0, judgement.allowed or 0.0)
+        fit = replace(fit, rivals=tuple(found))
         if judgement.verdict is Verdict.TOLERATED:
-            doubts = []
-        return replace(fit, rivals=tuple(found), undecided=tuple(doubts))
+            return fit
+        residual = judgement.residual or 0.0
+        doubts = undecided(found, residual, judgement.allowed or 0.0)
+        listed = [one for one in found if not self._is_solved(one)]
+        unseen = unseen_changes(listed, residual, self._groups(fit, listed))
+        fit = replace(fit, undecided=tuple(doubts), unseen=tuple(unseen))
+        if not planned:
+            return fit
+        nearness = max((row.max_abs or 0.0) / (row.bound or np.inf) for row in judgement.rows)
+        known = fit.tried, nearness
+        chance = by_chance(self.runner, reference, chosen, known, self._until(_SECONDS))
+        return replace(fit, by_chance=chance if chance is not None and chance.likely else None)
+
+    def _is_solved(self, rival: Rival) -> bool:
+        """Whether its fill was solved for: numbers near a right one fit as well."""
+        number = rival.suspect
+        return number is not None and rival.chosen[number] >= self.suspects[number].given
+
+    def _groups(self, fit: Fit, found: Sequence[Rival]) -> dict[int, Group]:
+        """Ways that give the same numbers: at nodes of the solution, else where rivals differ."""
+        if fit.solution is None:
+            present = (0,) * len(self.suspects)
+            numbers = {rival.suspect for rival in found if rival.suspect is not None}
+            return {number: alike_here(self.runner, number, present) for number in numbers}
+        settled = fit.solution.found
+        return {n: group for n, group in enumerate(settled.groups) if settled.chosen[n]}
 
     def _allowed(self, judgement: Comparison) -> dict[tuple[str, int], float]:
         """What may be left of each output and sample where another way fits as well.

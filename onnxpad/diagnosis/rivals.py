@@ -58,7 +58,7 @@ def rivals(
     mine = _leaders(runner, reference, chosen)
     known: dict[tuple[Way, ...], tuple[Choice, str, int | None]] = {}
     complete = True
-    for other, title, suspect in _others(runner, chosen):
+    for other, title, suspect in other_choices(runner, chosen):
         if time.monotonic() > deadline:
             complete = False
             break
@@ -81,16 +81,34 @@ def undecided(found: Sequence[Rival], residual: float, allowed: float) -> list[R
     """
     if allowed <= PRECISE:
         return []
+    near = [one for one in found if one.apart > PRECISE and _as_near(one, residual)]
+    return sorted(near, key=lambda rival: rival.residual)
+
+
+def unseen_changes(
+    found: Sequence[Rival], residual: float, groups: Mapping[int, Sequence[int]]
+) -> list[Rival]:
+    """Rivals that pad one of these nodes otherwise, which gives other numbers there.
+
+    `groups` are the ways to pad each node that give the same numbers as the chosen one. The
+    nearest comes first.
+    """
     near = [
-        rival
-        for rival in found
-        if rival.apart > PRECISE
-        and (rival.nearness <= 1 / FOREIGN or rival.residual <= DOMINATED * residual)
+        one
+        for one in found
+        if one.suspect is not None
+        and one.suspect in groups
+        and one.chosen[one.suspect] not in groups[one.suspect]
+        and _as_near(one, residual)
     ]
     return sorted(near, key=lambda rival: rival.residual)
 
 
-def _others(runner: Runner, chosen: Choice) -> Iterator[tuple[Choice, str, int | None]]:
+def _as_near(rival: Rival, residual: float) -> bool:
+    return rival.nearness <= 1 / FOREIGN or rival.residual <= DOMINATED * residual
+
+
+def other_choices(runner: Runner, chosen: Choice) -> Iterator[tuple[Choice, str, int | None]]:
     """Whole guesses, then changes of one suspect: the last first, which takes the least to run."""
     for guess in whole_guesses(runner.suspects):
         if guess.chosen != chosen:

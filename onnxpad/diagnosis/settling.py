@@ -13,6 +13,11 @@ from onnxpad.diagnosis.search import Search
 from onnxpad.geometry.size import Symbol
 
 Array = NDArray[Any]
+_LIMITED = {
+    *("Sigmoid", "HardSigmoid", "Softmax", "Tanh", "Clip", "Erf", "Softsign"),
+    *("ArgMax", "ArgMin", "Hardmax", "Sign", "Greater", "Less", "Round", "Floor", "Ceil"),
+}
+_MOVES = {"Flatten", "Reshape", "Identity", "Squeeze", "Unsqueeze", "Transpose", "Cast"}
 
 
 def what_settles(fitting: Fitting, fit: Fit) -> str:
@@ -23,8 +28,30 @@ def what_settles(fitting: Fitting, fit: Fit) -> str:
     """
     if fit.search is None:
         return ""
+    if (fit.unseen or fit.by_chance) and (before := before_limits(fitting)):
+        return before
     found = (_tensor(fitting, fit.search), _sample(fitting))
     return ", and ".join(one for one in found if one)
+
+
+def before_limits(fitting: Fitting) -> str:
+    """The input of an operator that gives a reference and has limits, which hide its input."""
+    network = fitting.network
+    for name in fitting.names:
+        at = name
+        while (index := network.producers.get(at)) is not None:
+            node = network.nodes[index]
+            at = node.input[0] if node.input else ""
+            if node.op_type in _LIMITED:
+                label = network.operation(index).label
+                return (
+                    f"save what the framework computes for '{at}', which {label} reads, in the "
+                    f"reference too, because {node.op_type} gives the same where it is at its "
+                    "limits; or add samples in which it is not"
+                )
+            if node.op_type not in _MOVES:
+                break
+    return ""
 
 
 def _tensor(fitting: Fitting, search: Search) -> str:
