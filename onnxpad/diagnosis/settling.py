@@ -11,6 +11,8 @@ from onnxpad.diagnosis.fit import Fit, Fitting
 from onnxpad.diagnosis.runner import needed_suspects
 from onnxpad.diagnosis.search import Search
 from onnxpad.geometry.size import Symbol
+from onnxpad.padding.operators import Since
+from onnxpad.retargeting.moved_pads import not_wrapped
 
 Array = NDArray[Any]
 _LIMITED = {
@@ -31,7 +33,15 @@ def what_settles(fitting: Fitting, fit: Fit) -> str:
     if (fit.unseen or fit.by_chance) and (before := before_limits(fitting)):
         return before
     found = (_tensor(fitting, fit.search), _sample(fitting))
-    return ", and ".join(one for one in found if one)
+    said = ", and ".join(one for one in found if one)
+    if not any(not_wrapped(suspect.chain) for suspect in fitting.suspects):
+        return said
+    raised = (
+        f"raise the model's opset to {Since.PAD_WRAP} and diagnose new.onnx, to try mode wrap as "
+        'well: python -c "import onnx, onnx.version_converter as v; '
+        f"onnx.save(v.convert_version(onnx.load('old.onnx'), {Since.PAD_WRAP}), 'new.onnx')\""
+    )
+    return f"{raised}; or {said}" if said else raised
 
 
 def before_limits(fitting: Fitting) -> str:

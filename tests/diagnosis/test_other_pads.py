@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from onnx import ModelProto, parser
+from onnx import ModelProto, parser, version_converter
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.retargeting import retarget
@@ -91,6 +91,9 @@ def test_a_wrap_that_the_opset_has_not_is_said_of_convolutions_that_pad_themselv
     found = found_for(wrong, padded("1, 1; 1, 1", "wrap"))
     assert not found.explained
     assert said in found.reason
+    assert found.settles.startswith("raise the model's opset to 19 and diagnose new.onnx")
+    raised = version_converter.convert_version(wrong, 19)
+    assert found_for(raised, padded("1, 1; 1, 1", "wrap")).explained
     inside = found_for(wrong, wrong, 1.1)
     assert inside.cause is Cause.NOT_PADDING, inside.reason  # a wrap changes borders alone
     other = padded("1, 1; 1, 1", "constant", 17, "Conv (x, w)")
