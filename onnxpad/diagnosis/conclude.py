@@ -244,7 +244,8 @@ def cause_of(fitting: Fitting, fit: Fit, difference: RemainingDifference | None)
 
     `not padding` only where every known way to pad every padded node was tried, every way that a
     Pad in front can have, and every place of the padded cells, the sizes are right, and cells
-    inside differ: what differs at borders only is what padding does.
+    inside differ: what differs at borders only is what padding does, and a reference without
+    borders does not show whether padding is wrong beside something else.
     """
     if fit.doubtful:
         return Cause.UNKNOWN
@@ -271,7 +272,26 @@ def cause_of(fitting: Fitting, fit: Fit, difference: RemainingDifference | None)
         return Cause.UNKNOWN if fit.present.residual is None else Cause.NOT_PADDING
     sized = not fit.search.tried[nearest_of(fit.search)].misfit
     tried_all = fit.search.exhausted and not fit.search.out_of_time
-    return Cause.NOT_PADDING if tried_all and sized and not is_part(fit) else Cause.UNKNOWN
+    all_known = tried_all and sized and not is_part(fit) and not _more_together(fitting, fit.search)
+    sure = all_known and _has_borders(fitting, difference)
+    return Cause.NOT_PADDING if sure else Cause.UNKNOWN
+
+
+def _more_together(fitting: Fitting, search: Search) -> bool:
+    """Whether several nodes in front of the difference may have ways that were not tried together.
+
+    What one node does alone was tried, or changes borders alone.
+    """
+    places = [fitting.suspects[n] for n in search.places(search.tried[nearest_of(search)])]
+    more = (one.placed < one.given or not_wrapped(one.chain) for one in places)
+    return len(places) > 1 and any(more)
+
+
+def _has_borders(fitting: Fitting, difference: RemainingDifference | None) -> bool:
+    """Whether what differs first would show that only borders, or borders more, differ."""
+    if difference is None:
+        return False
+    return any(size > 2 for size in fitting.expected[difference.tensor][0].shape[2:])
 
 
 def _is_at_borders(fit: Fit, difference: RemainingDifference | None) -> bool:
@@ -306,6 +326,7 @@ def reason_of(
         _unsearched(fitting),
         _not_tried(fitting, fit.search),
         _where(difference, nearest),
+        _beside(fitting, fit, cause, difference),
     )
     return "; ".join(part for part in parts if part)
 
@@ -439,6 +460,20 @@ def _not_tried(fitting: Fitting, search: Search | None) -> str:
     if len(fitting.suspects) > 1 and any(one.placed < one.given for one in fitting.suspects):
         parts.append(f"{_APART} together with other changes")
     return f"not tried: {'; '.join(parts)}" if parts else ""
+
+
+def _beside(
+    fitting: Fitting, fit: Fit, cause: Cause, difference: RemainingDifference | None
+) -> str:
+    """That padding may be wrong together with something else, where nothing shows that."""
+    if cause is not Cause.UNKNOWN or fit.search is None or not fit.search.exhausted:
+        return ""
+    if difference is None or _has_borders(fitting, difference):
+        return ""
+    return (
+        f"padding may be wrong together with {either(_OTHER_CAUSES)}: '{difference.tensor}' has "
+        "no borders that would show it"
+    )
 
 
 def _where(difference: RemainingDifference | None, nearest: Nearest | None) -> str:

@@ -81,9 +81,17 @@ def test_the_same_places_at_every_node_are_found() -> None:
 
 
 def test_not_padding_is_claimed_where_every_place_was_tried() -> None:
-    model = written(conv("1, 1, 1, 1"), conv("1, 1, 1, 1"))
+    model = written(conv("1, 1, 1, 1"))
     found = found_for(model, model, 1.1)
     assert (found.cause, found.complete) == (Cause.NOT_PADDING, True), found.reason
+
+
+def test_it_is_not_claimed_where_several_nodes_were_not_tried_in_every_way_together() -> None:
+    model = written(conv("1, 1, 1, 1"), conv("1, 1, 1, 1"))
+    found = found_for(model, model, 1.1)
+    assert (found.cause, found.complete) == (Cause.UNKNOWN, True), found.reason
+    assert "differs between axes together with other changes" in found.reason
+    assert "save what the framework computes for" in found.settles
 
 
 LEFT_OUT = {

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from onnx import ModelProto, helper, numpy_helper
+from onnx import ModelProto, helper, numpy_helper, parser
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.diagnosis.fit import Fitting
@@ -23,6 +23,13 @@ from tests.retargeting.running import Array, outputs, signed
 Change = Callable[[Array], Array]
 TENSORS = ("stem_out", "pool_out", "s1b0_2_out", "s1b0_add_out", "s2b0_2_out", "s2b0_add_out")
 X = signed(0, 1, 3, 64, 64)
+_HEADED = """<ir_version: 9, opset_import: ["" : 19]>
+g (float[1,3,9,9] x, float[4,3,3,3] w, float[4,5] m) => (float[1,5] y) {
+  a = Conv <strides = [2, 2], pads = [PADS]> (x, w)
+  b = GlobalAveragePool (a)
+  c = Flatten (b)
+  y = MatMul (c, m)
+}"""
 
 
 def changed(model: ModelProto, name: str, change: Change) -> ModelProto:
@@ -57,11 +64,14 @@ def test_other_weights_are_not_explained(
 ) -> None:
     true = changed(resnet({}), weight, change)
     found = against(resnet({}), true, *TENSORS, budget=600)
-    assert (found.explained, found.cause) == (False, Cause.NOT_PADDING)
+    several = found.difference is not None and len(found.difference.nodes) > 5
+    cause = Cause.UNKNOWN if several else Cause.NOT_PADDING  # all was tried of one node only
+    assert (found.explained, found.cause) == (False, cause)
     assert found.complete  # every assignment in front of what differs was tried
     assert not found.plan.entries
     tried = f"of the {found.tried} ways tried to pad 9 nodes none"
-    assert found.reason.startswith(f"padding does not explain it: {tried}")
+    opening = "not found" if several else "padding does not explain it"
+    assert found.reason.startswith(f"{opening}: {tried}")
     assert "none comes much nearer than the model as it is" in found.reason
     assert found.difference is not None
     assert (found.difference.tensor, found.difference.after) == (first, after)
@@ -160,3 +170,18 @@ def test_what_ended_the_search_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_left_beside_padding_is_named() -> None:
     causes = "a weight, an attribute such as strides, or how the inputs were prepared"
     assert f"; what is left comes from {causes} (nearest" in of_padding_and_a_weight().reason
+
+
+def headed(pads: str) -> ModelProto:
+    return parser.parse_model(_HEADED.replace("PADS", pads))
+
+
+def test_a_reference_without_borders_leaves_padding_beside_a_weight_open() -> None:
+    feeds = {"x": signed(0, 1, 3, 9, 9), "w": signed(1, 4, 3, 3, 3), "m": signed(2, 4, 5)}
+    other = {**feeds, "m": feeds["m"] * np.float32(1.3) + np.float32(0.1)}
+    right = outputs(headed("0, 0, 1, 1"), other)
+    found = diagnose(headed("1, 1, 1, 1"), inputs=feeds, outputs={"y": right[0]})
+    assert (found.explained, found.cause, found.complete) == (False, Cause.UNKNOWN, True)
+    assert "padding may be wrong together with a weight" in found.reason
+    assert "'y' has no borders that would show it" in found.reason
+    assert "save what the framework computes for 'a'" in found.settles
