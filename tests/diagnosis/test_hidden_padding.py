@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from onnx import parser
 
 from onnxpad.diagnosis import diagnose
@@ -26,3 +27,16 @@ def test_a_pool_of_which_no_negative_number_tells_the_padding_is_named() -> None
         said = diagnosis_text(found)
         assert ("other way to pad y would give the same here" in said) == named, said
         assert ("no change" in said) != named
+
+
+@pytest.mark.parametrize("pool", ["1, 1, 1, 1", "0, 0, 1, 1"])
+def test_what_would_tell_the_fill_of_a_pool_is_said_where_positive_data_does_not(pool: str) -> None:
+    """The padding of the pool is wrong, or right beside a convolution that is padded wrongly."""
+    pads = "1, 1, 0, 0" if pool == "1, 1, 1, 1" else "0, 0, 1, 1"
+    true = parser.parse_model(_TEXT.format("0, 0, 1, 1"))
+    wrong = parser.parse_model(_TEXT.format(pads).replace("1, 1, 1, 1", pool))
+    x = np.abs(signed(0, 1, 1, 9, 9)) + 1
+    found = diagnose(wrong, inputs={"x": x}, outputs={"y": outputs(true, x)[0]})
+    assert found.explained, found.reason
+    said = "inputs that are below the padded number (negative, for 0) at the borders of the pool"
+    assert said in diagnosis_text(found)
