@@ -12,6 +12,7 @@ from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import plain_sizes
 from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
+from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.graph.attributes import Unbound
 from onnxpad.model.graph.broken import refuse_dangling, unknown_operators
 from onnxpad.model.graph.context import Context
@@ -151,6 +152,8 @@ def placed(
     wanted = [site for site in sites if selected(site.address)]
     keys = {site.address.key: f"onnxpad/{site.address.key}" for site in wanted if _is_main(site)}
     model, folder = named_copy(opened, keys)
+    if opened.source is None:
+        refuse_lost_data(opened.model, folder)
     apart = not follows_little(opened.model)
     found = assignments(model, Settings(device=device, folder=folder), apart=apart)
     if isinstance(found, RunFailure):

@@ -23,6 +23,7 @@ from onnxpad.diagnosis.report import (
 )
 from onnxpad.errors import InternalError, LimitMet, RequestError
 from onnxpad.model.comparing.networks import Network
+from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Preference, Preferences
@@ -101,6 +102,7 @@ def _diagnosed(
 ) -> Diagnosis:
     started, budget = time_given
     proto, folder = whole_model(model)
+    refuse_lost_data(proto, folder)
     network = Network(proto, folder)
     data, inputs, outputs = given
     if data is not None:

@@ -13,6 +13,7 @@ from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable, few, head
 from onnxpad.model.comparing.networks import Network, open_lean_network
 from onnxpad.model.comparing.pieces import chosen
 from onnxpad.model.comparing.random_nodes import random_nodes
+from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike
 from onnxpad.padding.chain import Preference
@@ -137,6 +138,9 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     with processes.limited(timeout, memory):
         first = _read(bench, open_lean_network(before), ambiguous)
         second = None if after is None else open_lean_network(after, first.folder)
+        for network in filter(None, (first, second) if runs else ()):
+            if network.left is None:
+                refuse_lost_data(network.model, network.folder)
         inputs, outputs = recorded(data, first, bench.warn) if data else (inputs, outputs)
         types = first.input_types(with_recorded(bench.warn, first, second, dims, input_shapes))
         if second is None:

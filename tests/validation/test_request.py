@@ -5,6 +5,7 @@ import onnx
 import pytest
 from onnx import TensorProto
 
+import onnxpad
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.validation import samples_from_npz
 from tests.validation.builders import W1, model, node, two_convs
@@ -96,6 +97,24 @@ def test_files_and_external_data(tmp_path: Path) -> None:
     different = validate(path, two_convs(pads=[0, 0, 2, 2]), device="cpu")
     assert different.first_difference is not None
     assert different.first_difference.node == "Conv 'c1'"
+
+
+def test_a_model_in_memory_whose_weights_lie_elsewhere(tmp_path: Path) -> None:
+    path = tmp_path / "external.onnx"
+    onnx.save(ONE, path, save_as_external_data=True, size_threshold=0, location="weights.bin")
+    lost, outputs = onnx.load(path, load_external_data=False), {"y": X}
+    advice = r"'weights.bin', which is not in '.*'; give the path of the model's file, or load it"
+    for run in (
+        lambda: validate(lost, path, device="cpu"),
+        lambda: validate(lost, lost, device="cpu", run_only=True),
+        lambda: validate(lost, inputs={"x": X}, outputs=outputs, device="cpu"),
+        lambda: onnxpad.inspect(lost, device="cpu"),
+        lambda: onnxpad.diagnose(lost, inputs={"x": X}, outputs=outputs, device="cpu"),
+    ):
+        with pytest.raises(ModelError, match=advice):
+            run()
+    assert validate(onnx.load(path, load_external_data=True), path, device="cpu").ok
+    assert onnxpad.validate(lost, path, proof_only=True).verdict == "unverified"
 
 
 def test_what_is_no_model(tmp_path: Path) -> None:

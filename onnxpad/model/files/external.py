@@ -85,6 +85,21 @@ def locate(files: tuple[DataFile, ...], folder: Path, *, name: str) -> dict[str,
     return {file.location: _located(file, folder, real, name) for file in files}
 
 
+def refuse_lost_data(model: ModelProto, folder: Path | None) -> None:
+    """ModelError where a model in memory is to be run, and its external data is not there.
+
+    Without a `folder` it is looked for where onnxruntime does that: in the current one.
+    """
+    files = data_files(model, b"location", name="the model in memory")
+    try:
+        locate(files, folder or Path.cwd(), name="the model in memory")
+    except ModelError as error:
+        raise ModelError(
+            f"{error.told.rpartition('; ')[0]}; give the path of the model's file, or load it with "
+            "onnx.load(path, load_external_data=True)"
+        ) from error
+
+
 def _located(file: DataFile, folder: Path, real: Path, name: str) -> Path:
     path = folder / file.location
     told = f"{name}: {file.owner} has its weights in '{file.location}'"
