@@ -14,6 +14,7 @@ from onnxpad.model.opened import Opened
 from onnxpad.model.reading.survey import Survey, selection
 from onnxpad.padding.chain import Chain, Preferences
 from onnxpad.padding.surroundings import Question
+from onnxpad.rewriting.for_target.report import NoWay, PassPlan
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.pipeline import Change, PassLog, run
 
@@ -119,10 +120,11 @@ class Wanted(NamedTuple):
     def judged(
         self, survey: Survey, planner: Planner, selected: Selected, dims: Dims
     ) -> tuple[tuple[NodeVerdict, ...], Fitted | None]:
-        """Every node with its way, and what a rewrite comes to that changes the whole model.
+        """Every node with its way, and what a rewrite comes to that does more than their plans.
 
-        That is tried on the model, and None where nothing of that kind is done. Where it is done
-        before any search, no way is searched in the model as it is.
+        It is tried on the model: it changes the whole of it, or settles a node that has no way
+        alone with what it does to others; None where it does neither. Where the whole model is
+        changed before any search, no way is searched in the model as it is.
         """
         from onnxpad.rewriting.for_target.verdicts import verdicts
 
@@ -133,14 +135,15 @@ class Wanted(NamedTuple):
                 found = tuple(verdicts(survey, planner, selected, whole.ways))
                 return tuple(whole.ways_of(found)), whole
         found = tuple(verdicts(survey, planner, selected))
-        if preparation is None or not preparation.may_help(survey, planner, found):
+        together = {PassPlan, NoWay} <= {type(one.way) for one in found}
+        if not (together or (preparation and preparation.may_help(survey, planner, found))):
             return found, None
-        whole = self._prepared(planner, dims)
+        whole = self._prepared(planner, dims, together=together)
         return tuple(whole.ways_of(found)) if whole else found, whole
 
-    def _prepared(self, planner: Planner, dims: Dims) -> Fitted | None:
+    def _prepared(self, planner: Planner, dims: Dims, *, together: bool = False) -> Fitted | None:
         fitting = self.done(dims, planner=planner, briefly=False).fitting
-        return fitting if fitting and fitting.whole else None
+        return fitting if fitting and (together or fitting.whole) else None
 
     def opening(
         self, survey: Survey, found: Sequence[NodeVerdict], planner: Planner, dims: Dims
@@ -153,7 +156,6 @@ class Wanted(NamedTuple):
     def tried(self, dims: Mapping[str, int | str], planner: Planner) -> Tried | None:
         """What a rewrite with these sizes comes to; None where they contradict the model."""
         from onnxpad.rewriting.for_target.openings import Tried
-        from onnxpad.rewriting.for_target.report import PassPlan
 
         try:
             fitting = self.done(dims, planner=planner).fitting

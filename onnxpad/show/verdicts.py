@@ -224,7 +224,8 @@ def way_text(verdict: NodeVerdict) -> str:
         case PassPlan(cost=cost, alone=alone) as plan:
             costs = "" if cost == Cost() else f": {cost}"
             limits = " (not for onnxruntime)" if alone else ""
-            return f"{plan.steps}{limits}{costs}"
+            steps = plan.steps or "nothing: what is done beside it settles it"
+            return f"{steps}{limits}{costs}"
         case None if verdict.judgement.answer is Answer.FALLS_BACK:
             return "what there is with --require-device"
         case NoWay() if verdict.judgement.answer.is_open and not verdict.then:

@@ -93,6 +93,29 @@ def test_what_inspect_promises_is_written_and_nothing_else(opset: int, name: str
     assert list(_differing(_model(_NODES[name], "1,3,9,10", opset), None)) == []
 
 
+@pytest.mark.parametrize("reader", ["Conv (b, k)", "MaxPool <kernel_shape=[3,3]> (b)"])
+@pytest.mark.parametrize(
+    ("mode", "first"),
+    [
+        ("edge", "0,0,1,1,0,0,1,1"),
+        ("edge", "0,0,0,0,0,0,0,0"),
+        ("constant", "0,0,-1,0,0,0,0,0"),
+        ("reflect", "0,1,0,0,0,1,0,0"),
+    ],
+)
+def test_so_it_is_with_a_pad_that_a_window_behind_the_next_pad_lets_a_target_take(
+    mode: str, first: str, reader: str
+) -> None:
+    model = text_model(
+        f'a = Pad <mode="{mode}"> (x, p) b = Pad <mode="{mode}"> (a, q) y = {reader}',
+        "float[1,3,9,10] x",
+        outputs="float[a,b,c,d] y",
+        constants=f"int64[8] p = {{{first}}}, int64[8] q = {{0,0,1,1,0,0,1,1}}, {_WEIGHT}",
+        opset=13,
+    )
+    assert list(_differing(model, None)) == []
+
+
 @pytest.mark.parametrize("opset", [13, 19])
 @pytest.mark.parametrize("name", ["pad", "max, uneven", "conv", "transposed, uneven"])
 def test_so_it_is_with_sizes_that_the_user_gives(opset: int, name: str) -> None:

@@ -108,7 +108,7 @@ def fit(
     before = work_of(session.typed_contexts())
     whole = preparation or Preparation({})
     planner = whole.at_once(session, planner) if preparation else planner
-    plans, changes = _in_rounds(session, planner, selected, progress)
+    plans, changes, stuck = _in_rounds(session, planner, selected, progress)
     if preparation:
         whole.behind_passes(session, planner)
     found = list(verdicts(session, planner, selected))
@@ -118,7 +118,7 @@ def fit(
         planner = whole.at_last(session, planner, left)
         if len(whole.told) > told:
             more = _in_rounds(session, planner, selected, progress)
-            plans, changes = plans + more[0], changes + more[1]
+            plans, changes, stuck = plans + more[0], changes + more[1], stuck + more[2]
             whole.behind_passes(session, planner)
             found = list(verdicts(session, planner, selected))
             left = [verdict for verdict in found if verdict.way]
@@ -128,8 +128,9 @@ def fit(
     final = (*(one for one in left if one.node not in ours), *written)
     cost = work_of(session.typed_contexts()) - before
     failing = {one.node for one in final}
+    settled = [one for one in stuck if one.node not in failing]
     return Fitted(
-        tuple(plans),
+        (*plans, *_with_neighbours(settled, plans, changes)),
         final,
         tuple(changes),
         cost,
@@ -150,15 +151,17 @@ def _open_sizes(session: EditSession) -> tuple[str, ...]:
 
 def _in_rounds(
     session: EditSession, planner: Planner, selected: Selected, progress: Progress | None
-) -> tuple[list[NodeVerdict], list[Change]]:
-    """Plans, and what they changed; what is new in one round the next one sees."""
+) -> tuple[list[NodeVerdict], list[Change], list[NodeVerdict]]:
+    """Plans, what they changed, and nodes without one; what is new the next round sees."""
     plans: list[NodeVerdict] = []
     changes: list[Change] = []
+    stuck: list[NodeVerdict] = []
     for number in range(MAX_ROUNDS):
         if progress:
             progress(f"planning for {planner.judge.target.name}", number, MAX_ROUNDS)
         found = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
         wanted = [verdict for verdict in found if isinstance(verdict.way, PassPlan)]
+        stuck += [verdict for verdict in found if verdict not in wanted]
         done = _carry_out(session, planner.judge, wanted)
         # What else reads a Pad shows in the whole model alone, and is onnxruntime's business.
         done = done or _carry_out(session, planner.judge, wanted, alone=True)
@@ -166,7 +169,19 @@ def _in_rounds(
             break
         plans += [one for one in wanted if one not in plans]
         changes += done
-    return plans, changes
+    return plans, changes, stuck
+
+
+def _with_neighbours(
+    settled: Sequence[NodeVerdict], plans: Sequence[NodeVerdict], changes: Sequence[Change]
+) -> Iterator[NodeVerdict]:
+    """Plans of nodes that had no way alone, and were rewritten with one beside them."""
+    seen = {one.node for one in plans}
+    for one in settled:
+        rules = tuple(dict.fromkeys(done.rule for done in changes if done.node == one.node))
+        if rules and one.node not in seen:
+            seen.add(one.node)
+            yield one._replace(way=PassPlan(rules, Cost()))
 
 
 def nodes_written(
