@@ -136,7 +136,7 @@ def _request(given: dict[str, Any]) -> Request:
     planner(given["target"], **wishes)
     limits = ("timeout", "memory")
     rules = ("passes", "target", *wishes, "ambiguous", "legacy_split", *limits)
-    options = {name: given[name] for name in rules}
+    options = {name: given[name] for name in rules} | {"passes": given["passes"] or None}
     names = ("device", "samples", "seed", "ambiguous", *limits)
     judging = {name: given[name] for name in names} if given["validate"] else None
     if given["certificate"] and not given["validate"]:

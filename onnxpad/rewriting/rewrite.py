@@ -187,27 +187,28 @@ def rewrite(  # noqa: PLR0913  one option each
 ) -> Rewriting:
     """Rewrite the padding of a model without changing what it computes.
 
-    `passes` is a name or names in the order given (default: explicit-pads, without a target).
-    `target` is a runtime or several (`onnxpad explain` lists them): what one of them refuses or
-    computes wrongly is written in the cheapest form that all take; `unfit` has nodes, those
-    that `passes` wrote included, for which there is none. `prefer` are passes that cost nothing
-    in that choice, `exclude` passes that are not used, `allow_unknown` takes unknown things for
-    granted, `require_device` rewrites as well what a target would leave to the CPU. `nodes` are
-    globs over node addresses, `dims` what is known of dimensions ({'height': 640}, '%32=0' for
-    what it is divisible by), `ambiguous` which of auto_pad and pads holds where a node has
-    both. `legacy_split` reads auto_pad and output_shape of ConvTranspose as the text of opsets
-    1 to 10 has it and onnxruntime before 1.13 computed output_shape: the odd cell is cropped at
-    the other side. `strict` raises ModelError where a pass skips a node or the target fails one,
-    and changes nothing. `timeout` (seconds) and `memory` (bytes, or '4G') limit shape inference;
-    `limits_met` says so. `progress` is called with what is being done, how much of it is done,
-    and of how much. Only a Graph is edited in place. Raises RequestError, and ModelError.
+    `passes` is a name or names in the order given (default: explicit-pads, without a target; an
+    empty list: none). `target` is a runtime or several (`onnxpad explain` lists them): what one of
+    them refuses or computes wrongly is written in the cheapest form that all take; `unfit` has
+    nodes, those that `passes` wrote included, for which there is none. `prefer` are passes that
+    cost nothing in that choice, `exclude` passes that are not used, `allow_unknown` takes unknown
+    things for granted, `require_device` rewrites as well what a target would leave to the CPU.
+    `nodes` are globs over node addresses, `dims` what is known of dimensions ({'height': 640},
+    '%32=0' for what it is divisible by), `ambiguous` which of auto_pad and pads holds where a node
+    has both. `legacy_split` reads auto_pad and output_shape of ConvTranspose as the text of opsets
+    1 to 10 has it and onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the
+    other side. `strict` raises ModelError where a pass skips a node or the target fails one, and
+    changes nothing. `timeout` (seconds) and `memory` (bytes, or '4G') limit shape inference;
+    `limits_met` says so. `progress` is called with what is being done, how much of it is done, and
+    of how much. Only a Graph is edited in place. Raises RequestError, and ModelError.
     """
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
         granted: dict[str, Any] = {"allow_unknown": allow_unknown, "require_device": require_device}
         planning = partial(planner, target, prefer=prefer, exclude=exclude, **granted)
         asked = planning()
-        rules = [find_pass(name) for name in names_of(passes) or (() if asked else DEFAULT_PASSES)]
+        default = () if asked else DEFAULT_PASSES
+        rules = [find_pass(name) for name in (default if passes is None else names_of(passes))]
         # As it was, to work on once more: with fewer sizes, or with some that a target waits for.
         kept = replace(opened, owned=False) if dims or asked else opened
         wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)

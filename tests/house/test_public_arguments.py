@@ -124,3 +124,12 @@ def test_a_verdict_of_a_node_has_the_words_of_the_json() -> None:
     for one in onnxpad.inspect(MODEL, target="opencv").targets["opencv"]:
         told = one.to_json()
         assert (one.verdict, one.reason) == (told["verdict"], told["reason"])
+
+
+def test_an_empty_list_of_passes_means_none() -> None:
+    assert verbs.rewrite(MODEL).passes == ("explicit-pads",)
+    done = verbs.rewrite(MODEL, passes=[])
+    assert (done.passes, done.changed) == ((), False)
+    assert done.model == MODEL
+    both = verbs.rewrite(MODEL, passes=[], target="opencv")
+    assert both.model == verbs.rewrite(MODEL, target="opencv").model
