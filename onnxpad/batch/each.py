@@ -40,12 +40,13 @@ _ABOUT_ONE = ("data", "inputs", "input_shapes", "outputs", "progress")
 class Outcome(NamedTuple):
     """What became of one model.
 
-    `result` is a word: rewritten, moved, unchanged, fine, with traps, not known (a target's answer
-    for some node), failing, a verdict of validate, or refused; `code` the exit code that the
-    command would have, `record` what its `--json` prints, `error` why it was refused, with options
-    as arguments of Python, `written` the file, `line` all of it for people, `told` is `error` as
-    the command line has it. `following` has the targets and sizes of a rewrite that inspect tried
-    and that writes the model; {} where it knows none.
+    `result` is a word: rewritten, moved (would be rewritten, would be moved: where nothing was to
+    be written), unchanged, fine, with traps, not known (a target's answer for some node), failing,
+    a verdict of validate, or refused; `code` the exit code that the command would have, `record`
+    what its `--json` prints, `error` why it was refused, `line` what the command prints about the
+    model, which is `error` where it was refused, both with options as arguments of Python,
+    `written` the file, `told` is `error` as the command line has it. `following` has the targets
+    and sizes of a rewrite that inspect tried and that writes the model; {} where it knows none.
     """
 
     file: str
@@ -59,7 +60,7 @@ class Outcome(NamedTuple):
     following: Mapping[str, Any] = MappingProxyType({})
 
     def __repr__(self) -> str:
-        return f"<Outcome {self.result}: {self.error or self.line}>"
+        return f"<Outcome {self.result}: {self.line}>"
 
 
 @reported("summary", "code", "records as models", "notes")
@@ -78,7 +79,11 @@ class Batch(Report):
 
     @property
     def code(self) -> int:
-        """The highest exit code: 0 fine, 1 findings, 2 a model that was refused."""
+        """The highest exit code, as of the command.
+
+        0: fine; 1: findings, or a model that was not written for what a rewrite leaves or makes of
+        it (`strict`, `validate`, `unfit`); 2: a model that could not be read, done or written.
+        """
         return max((one.code for one in self.outcomes), default=0)
 
     @property
@@ -158,7 +163,8 @@ def each(  # noqa: PLR0913 - one option each
         for (job, after), own in zip(jobs, about, strict=True):
             judging = _judging(verb, own) if validate else None
             asked.append(asked_of(job, Request(verb, own, judging, strict=strict), after))
-        return Batch(tuple(outcomes(asked, where, progress)), tuple(notes))
+        done = outcomes(asked, where, progress)
+        return Batch(tuple(one._replace(line=in_python(one.line)) for one in done), tuple(notes))
 
 
 def outcomes(
@@ -305,7 +311,8 @@ def _submitted(
 def _made(found: Mapping[str, Any]) -> Outcome:
     """An outcome from the answer of a worker, which has options as the command line does."""
     said = found.get("error", "")
-    return Outcome(**{**found, "error": in_python(said), "told": said})
+    line = said or found["line"]
+    return Outcome(**{**found, "error": in_python(said), "told": said, "line": line})
 
 
 def _outcome(asked: dict[str, Any], future: Future[Any]) -> Outcome:

@@ -18,6 +18,7 @@ from onnxpad import processes
 from onnxpad.batch.course import Request as OneRequest
 from onnxpad.batch.course import answer, asked_of
 from onnxpad.batch.inputs import Job as OneJob
+from onnxpad.cli import run
 from onnxpad.errors import RequestError
 from tests.batch.folders import PLAIN, SAME, accidents, crashes, leftovers, save
 from tests.models.runaway import endless_loop
@@ -104,6 +105,31 @@ def test_nothing_is_written_unless_asked_for(folder: Path) -> None:
     assert results(done) == EXPECTED
     assert done.outcomes[0].record["validation"]["verdict"] in {"proved", "identical"}
     assert onnxpad.inspect(folder / "a.onnx").summary["forms"]["auto_pad"] == 0
+
+
+def test_the_line_is_what_the_command_prints_refusals_too(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save(folder, odd=SAME.replace("SAME_UPPER", "NEITHER"))
+    found = onnxpad.each("rewrite", folder, strict=True, output=tmp_path / "out")
+    assert {one.code for one in found.refused} == {1, 2}
+    assert all(one.line == one.error for one in found.refused)
+    assert any("strict=True allows no skips" in one.line for one in found.refused)
+    again = str(tmp_path / "again")
+    assert run(["rewrite", str(folder), "--strict", "-o", again]) == found.code
+    printed = "".join(capsys.readouterr())
+    for one in found:
+        said = one.told or one.line.replace(str(tmp_path / "out"), again)
+        assert said.splitlines()[0] in printed
+
+
+def test_lines_have_arguments_of_python(folder: Path) -> None:
+    model = onnx.load(folder / "a.onnx")
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"
+    onnx.save(model, folder / "a.onnx")
+    (one,) = onnxpad.each("inspect", [folder / "a.onnx"], target="ncnn")
+    assert "dims={'n': 1}" in one.line
+    assert "--dim" not in one.line
 
 
 def test_pairs_are_validated(folder: Path, tmp_path: Path) -> None:
