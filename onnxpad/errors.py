@@ -31,19 +31,28 @@ def _cut(text: str, most: int) -> str:
     return f"{text[:half]}...({len(text) - 2 * half} more)...{text[-half:]}"
 
 
-_OPTIONS = re.compile(r"--dim '[^'\n]+'(?: --dim '[^'\n]+')*|--pass [\w-]+(?: --pass [\w-]+)*")
-_DIM = re.compile(r"--dim '(.+?)=?((?<==)\d+|%\d+=\d+)'")
+_FACT = r"--dim (?:'[^'\n]+'|\w+=\w+)"
+_OPTIONS = re.compile(rf"{_FACT}(?: {_FACT})*|--pass [\w-]+(?: --pass [\w-]+)*")
+_DIM = re.compile(r"--dim '?(.+?)=?((?<==)(?:\d+|[A-Z]+)|%\d+=\d+)(?!\w)'?")
 _LIMIT = re.compile(r"--(timeout|memory) (\d[\w.]*)")
-
-
-_NAMED = re.compile(r"--([a-z][a-z-]*) ([A-Z]{2,})\b")
-_FLAGS = ("allow-unknown", "strict", "in-place")
+_NAMED = re.compile(r"--([a-z][a-z-]*) ([A-Z]+)\b")
+_CHOICE = re.compile(r"--ambiguous (auto_pad|pads)\b")
+_COMMAND = re.compile(r"(onnxpad [a-z]+ [^;'\n]*)")
+_FLAGS = (
+    *("allow-unknown", "strict", "in-place", "require-device", "legacy-split", "validate"),
+    *("proof-only", "run-only"),
+)
+_PLURAL = {"dim": "dims", "node": "nodes", "pass": "passes"}
+_BARE = ("dim", "node", "pass", "target", "prefer", "exclude", "source", "plan", "inputs")
+_ARGUMENT = re.compile(
+    rf"--({'|'.join((*_FLAGS, *_BARE, 'outputs', 'data', 'memory'))})(?! '|[\w-])"
+)
 
 
 def in_python(text: str) -> str:
     """The text with options as arguments: --dim 'H=9' --dim 'W%4=0' as dims={'H': 9, 'W': '%4=0'}.
 
-    Options that are written otherwise than messages write them stay.
+    Options that are written otherwise than messages write them stay, and those of whole commands.
     """
     if "--" not in text:
         return text
@@ -51,16 +60,22 @@ def in_python(text: str) -> str:
     found = _OPTIONS.sub(lambda match: _argument(match[0]), text)
     found = _NAMED.sub(lambda match: f"{match[1].replace('-', '_')}={match[2]}", found)
     found = _LIMIT.sub(lambda match: f"{match[1]}={_value(match[2])!r}", found)
-    for name in _FLAGS:
-        found = found.replace(f"--{name}", f"{name.replace('-', '_')}=True")
-    return found
+    found = _CHOICE.sub(r"ambiguous='\1'", found)
+    parts = _COMMAND.split(found)
+    parts[::2] = [_ARGUMENT.sub(lambda match: _bare(match[1]), part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _bare(option: str) -> str:
+    name = _PLURAL.get(option, option.replace("-", "_"))
+    return f"{name}=True" if option in _FLAGS else name
 
 
 def _argument(options: str) -> str:
     if options.startswith("--pass"):
         names = [one for one in options.split() if one != "--pass"]
         return f"passes={names if len(names) > 1 else names[0]!r}"
-    said = _DIM.findall(options)
+    said = [found.groups() for found in map(_DIM.fullmatch, re.findall(_FACT, options)) if found]
     facts = {name: _value(fact) for name, fact in said}
     return f"dims={facts!r}" if len(said) == options.count("--dim ") else options
 

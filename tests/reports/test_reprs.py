@@ -89,6 +89,19 @@ def test_a_report_names_what_it_counts() -> None:
         ("--memory 20G, --allow-unknown", "memory='20G', allow_unknown=True"),
         ("--source NAME, or --plan FILE", "source=NAME, or plan=FILE"),
         ("give another -o, or --in-place", "give another output, or in_place=True"),
+        (
+            "--prefer and --exclude: only together with --target T",
+            "prefer and exclude: only together with target=T",
+        ),
+        ("with --dim NAME=NUMBER, or --dim N=1", "with dims={'NAME': 'NUMBER'}, or dims={'N': 1}"),
+        ("--ambiguous auto_pad or --ambiguous pads", "ambiguous='auto_pad' or ambiguous='pads'"),
+        ("4 million; --dim states sizes", "4 million; dims states sizes"),
+        ("--proof-only, or your own with --inputs", "proof_only=True, or your own with inputs"),
+        (
+            "try onnxpad inspect M --target ncnn -o O; or --node",
+            "try onnxpad inspect M --target ncnn -o O; or nodes",
+        ),
+        ("trtexec --fp16 --inputs-of-its-own", "trtexec --fp16 --inputs-of-its-own"),
         ("--dim 'H' stays, and a -- b", "--dim 'H' stays, and a -- b"),
     ],
 )
@@ -98,6 +111,13 @@ def test_errors_have_arguments_of_python_and_the_command_line_its_options(
     error = onnxpad.ModelError(said)
     assert str(error) == in_python
     assert error.told == said
+
+
+def test_wishes_without_a_target_are_refused_in_python() -> None:
+    with pytest.raises(onnxpad.RequestError) as caught:
+        onnxpad.rewrite(MODEL, exclude="split-pads", allow_unknown=True)
+    said = "exclude and allow_unknown=True: only together with target=T"
+    assert str(caught.value) == said
 
 
 def test_the_command_line_goes_on_to_show_options(capsys: pytest.CaptureFixture[str]) -> None:

@@ -112,8 +112,8 @@ class NodeVerdict(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why, in one sentence; '' where it takes the node."""
-        return self.judgement.reason
+        """Why, in one sentence, with options as arguments; '' where it takes the node."""
+        return in_python(self.judgement.reason)
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as it stands in the JSON of the report."""
