@@ -59,7 +59,8 @@ class Pads:
 class Unclear:
     """Padding that cannot be read as one value, with the reason and what to try.
 
-    `too_new` marks operators of an opset that is not known yet: nothing of them is understood.
+    `too_new` marks operators of an opset that is not known yet: nothing of them is understood,
+    `illegal` values that ONNX does not have: no runtime has to know what they mean.
     `of_sizes` says that it is computed from sizes alone, `roots` are the dimensions among them: of
     a size behind padding that is not known, nothing tells which it comes from.
     """
@@ -67,6 +68,7 @@ class Unclear:
     reason: str
     hints: tuple[str, ...] = ()
     too_new: bool = False
+    illegal: bool = False
     roots: tuple[str, ...] = field(default=(), compare=False)
     of_sizes: bool = field(default=False, compare=False)
 

@@ -90,7 +90,8 @@ def judge(target: Target, chain: Chain) -> Judgement:
     Where a row that leaves it to the CPU may hold, it counts as if it did: that costs time alone.
     What was seen of other pads says nothing of negative ones, which the ONNX text does not have,
     and what was seen of windows that fit nothing of those that do not. Of two element types, where
-    ONNX has one, only a row about them says anything: such a model is not valid.
+    ONNX has one, only a row about them says anything: such a model is not valid. Of a value that
+    ONNX does not have, only what a target refuses whatever it says is known.
     Of several runtimes the worst answer counts.
     """
     if target.parts:
@@ -103,10 +104,13 @@ def judge(target: Target, chain: Chain) -> Judgement:
         if holding and not _outweighed(holding, [row for row, holds in found if holds]):
             some = answer.fails and _spares_sizes(holding, chain)
             return Judgement(answer, _reasons(holding, chain), holding, at_some_sizes=some)
-    doubtful = tuple(row for row, holds in found if holds is None and row.answer.fails)
+    lacking = _what_onnx_lacks(chain)
+    doubtful = tuple(
+        row for row, holds in found if holds is None and row.answer.fails and not lacking
+    )
     if doubtful:
         return _open(doubtful, chain, target)
-    if said := _unlike_what_was_run(chain):
+    if said := lacking or _unlike_what_was_run(chain):
         return Judgement(Answer.UNKNOWN, said)
     crops = chain.op.kind is not Kind.PAD and bool(NEGATIVE_PADS.holds(chain))
     if crops:
@@ -132,6 +136,11 @@ def _by_the_file_alone(target: Target, chain: Chain) -> Judgement | None:
     if rows:
         return Judgement(Answer.REFUSES, mixed, rows)
     return Judgement(Answer.UNKNOWN, f"{mixed}: most runtimes refuse to load the model")
+
+
+def _what_onnx_lacks(chain: Chain) -> str:
+    """Which value of the node ONNX does not have; '' where there is none."""
+    return chain.trouble.reason if chain.trouble and chain.trouble.illegal else ""
 
 
 def _unlike_what_was_run(chain: Chain) -> str:

@@ -449,8 +449,9 @@ def _padding(
     if not op.auto_pad or written in ("NOTSET", ""):
         return explicit, None
     if written not in AutoPad.__members__:
-        reason = f"auto_pad is '{written}', which the ONNX text does not know"
-        return Unclear(reason), Unclear(reason)
+        known = "SAME_UPPER, SAME_LOWER, VALID or NOTSET"
+        wrong = Unclear(f"auto_pad is '{written}', which ONNX does not have: {known}", illegal=True)
+        return wrong, wrong
     mode = AutoPad(str(written))
     if "pads" not in attributes or prefer == "auto_pad":
         return mode, None

@@ -144,7 +144,7 @@ leaves_alone = {
         '[op] y = Conv <auto_pad = "SAME"> (x, w)',
         "float[1,1,5]",
         "",
-        "auto_pad is 'SAME', which the ONNX text does not know",
+        "auto_pad is 'SAME', which ONNX does not have: SAME_UPPER, SAME_LOWER, VALID or NOTSET",
         (),
     ),
     "a pool cannot pad as wide as its kernel": (

@@ -139,7 +139,7 @@ def test_inside_an_if_and_a_function() -> None:
         ("[op] y = com.microsoft.ConvTransposeWithDynamicPads (x, k, p)", "its pads are an input"),
         ("[op] y = com.microsoft.MaxpoolWithMask <kernel_shape = [2]> (x, x)", "more inputs"),
         ('[op] y = Conv <auto_pad = "VALID", pads = [1, 1]> (x, k)', "contradict each other"),
-        ('[op] y = Conv <auto_pad = "WIDE"> (x, k)', "which the ONNX text does not know"),
+        ('[op] y = Conv <auto_pad = "WIDE"> (x, k)', "which ONNX does not have"),
         ("[op] y = Conv <dilations = [4]> (x, k)", "fewer than the window's 9"),
     ],
 )
