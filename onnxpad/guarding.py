@@ -51,6 +51,16 @@ class Guarding(InNotebooks):
     culprit: Culprit | None = None
     reproducer: str | None = None
 
+    def __repr__(self) -> str:
+        return f"<Guarding {self}>"
+
+    def __str__(self) -> str:
+        """'different: why; Conv 'a' became Conv 'b', which differs at 'y'; DIR shows it'."""
+        wrong = self.culprit
+        part = f"; {wrong.kind}, which differs at '{wrong.tensor}'" if wrong else ""
+        shown = f"; {self.reproducer} shows it" if self.reproducer else ""
+        return f"{self.validation}{part}{shown}"
+
     @property
     def ok(self) -> bool:
         """Whether the tool kept what the model computes: proved, or seen in every run."""

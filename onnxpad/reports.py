@@ -74,16 +74,25 @@ class Report(InNotebooks):
 
 
 _EMPTY: tuple[object, ...] = (None, "", (), [], {})
-_SHORT = 240
+_SHORT, _NESTED = 240, 60
 
 
-def _short(value: object) -> str:
+def _short(value: object, most: int = _SHORT) -> str:
     text = repr(value)
-    if len(text) <= _SHORT:
+    if len(text) <= most:
         return text
     if isinstance(value, str):
-        return f"{value[:_SHORT]!r}..."
+        return f"{value[:most]!r}..."
+    if isinstance(value, Mapping) and most == _SHORT:
+        found = ((name, one) for name, one in value.items() if not _is_nothing(one))
+        said = ", ".join(f"{name!r}: {_short(one, _NESTED)}" for name, one in found)
+        if len(said) <= most:
+            return f"{{{said}}}"
     return f"<{len(value)}>" if isinstance(value, Sized) else f"<{type(value).__name__}>"
+
+
+def _is_nothing(value: object) -> bool:
+    return value is None or (isinstance(value, Sized) and not len(value))
 
 
 _AS_IT_IS = frozenset({type(None), bool, int, str})

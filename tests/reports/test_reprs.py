@@ -1,5 +1,7 @@
 """A report in an interactive session: a few lines, whatever it holds."""
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import onnxpad
 from onnxpad.cli import run
 from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
+from onnxpad.validation.culprit import Culprit
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 MODEL = MODELS / "k_unet_dyn_op13.onnx"
@@ -30,6 +33,23 @@ def test_reports_say_briefly_what_they_hold(report: object) -> None:
     found = repr(report())
     assert 20 < len(found) < 1000
     assert "\n" not in found
+
+
+def test_a_rewriting_for_targets_names_them() -> None:
+    found = repr(onnxpad.rewrite(MODEL, target=["opencv", "tensorrt"]))
+    assert "target={'name': 'opencv + tensorrt', " in found
+    assert len(found) < 1000
+
+
+def test_what_guard_found_is_a_few_lines(tmp_path: Path) -> None:
+    path, other = str(MODEL), str(tmp_path / "out.onnx")
+    copy = [sys.executable, "-c", "import shutil, sys; shutil.copy(*sys.argv[1:])", path, other]
+    found = onnxpad.guard(copy, proof_only=True)
+    assert repr(found).startswith("<Guarding proved: both are the same function")
+    wrong = Culprit(("Conv 'a'",), ("Conv 'a'",), "Conv 'a' changed", "y", (), {})  # type: ignore[arg-type]
+    told = repr(replace(found, culprit=wrong, reproducer="DIR"))
+    assert told.endswith("; Conv 'a' changed, which differs at 'y'; DIR shows it>")
+    assert len(told) < 600
 
 
 def test_single_items_say_in_a_line_what_they_are() -> None:
