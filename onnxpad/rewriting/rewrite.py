@@ -207,8 +207,7 @@ def rewrite(  # noqa: PLR0913  one option each
         granted: dict[str, Any] = {"allow_unknown": allow_unknown, "require_device": require_device}
         planning = partial(planner, target, prefer=prefer, exclude=exclude, **granted)
         asked = planning()
-        default = () if asked else DEFAULT_PASSES
-        rules = [find_pass(name) for name in (default if passes is None else names_of(passes))]
+        rules = _rules(passes, () if asked else DEFAULT_PASSES)
         # As it was, to work on once more: with fewer sizes, or with some that a target waits for.
         kept = replace(opened, owned=False) if dims or asked else opened
         wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
@@ -224,10 +223,14 @@ def rewrite(  # noqa: PLR0913  one option each
         session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
         result = finish(session, opened) if session.script else untouched(opened)
         report = _report(result, rules, (log, skips), session, dims, opened.source)
-        original, met = partial(untouched, opened), tuple(work.met.values())
-        more: dict[str, Any] = {"original": original, "limits_met": met, "carried": opened.carried}
+        more: dict[str, Any] = {"original": partial(untouched, opened), "carried": opened.carried}
+        more["limits_met"] = tuple(work.met.values())
         more["unknown_operators"] = unknown_operators(session.document)
         return replace(report, target=name, fitting=fitting, relied_on=relied, **more)
+
+
+def _rules(names: str | Sequence[str] | None, default: Sequence[str]) -> list[Any]:
+    return [find_pass(name) for name in (default if names is None else names_of(names))]
 
 
 def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) -> None:

@@ -137,10 +137,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     bench.progress, bench.tolerance = progress or silent, tolerance
     with processes.limited(timeout, memory):
         first = _read(bench, open_lean_network(before), ambiguous)
-        second = None if after is None else open_lean_network(after, first.folder)
-        for network in filter(None, (first, second) if runs else ()):
-            if network.left is None:
-                refuse_lost_data(network.model, network.folder)
+        second = _second(after, first, runs=runs)
         inputs, outputs = recorded(data, first, bench.warn) if data else (inputs, outputs)
         types = first.input_types(with_recorded(bench.warn, first, second, dims, input_shapes))
         if second is None:
@@ -153,6 +150,15 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
         if proof is not None and not runs:
             return replace(joined(proof, None, unrun or ""), warnings=tuple(bench.warnings))
         return _judged(bench, pair, proof, types, given or (samples, seed))
+
+
+def _second(after: ModelLike | None, first: Network, *, runs: bool) -> Network | None:
+    """The other model; ModelError where both are to be run, and lack a file of weights."""
+    second = None if after is None else open_lean_network(after, first.folder)
+    for network in (first, second) if runs else ():
+        if network is not None and network.left is None:
+            refuse_lost_data(network.model, network.folder)
+    return second
 
 
 def _judged(
