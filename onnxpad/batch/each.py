@@ -320,7 +320,7 @@ def _outcome(asked: dict[str, Any], future: Future[Any]) -> Outcome:
     try:
         return _made(future.result())
     except RuntimeUnavailable as error:
-        said = f"{asked['model']}: {error}"
+        said = f"{asked['model']}: {error.told}"
         return _made(refusal(asked, type(error).__name__, said))
     except Exception as error:  # noqa: BLE001 - see above
         kind = type(error).__name__

@@ -80,7 +80,7 @@ class Baseline:
         try:
             deliver([memoryview(data + b"\n")], (), self.path, origin=None)
         except ModelError as error:
-            raise RequestError(f"the baseline: {error}") from error.__cause__
+            raise RequestError(f"the baseline: {error.told}") from error.__cause__
 
     def _told(self, name: str, known: Iterable[Known]) -> dict[str, dict[str, list[str]]]:
         """By code the commands with the nodes that each repairs."""

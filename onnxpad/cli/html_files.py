@@ -43,7 +43,7 @@ def check(path: str | None, inputs: Sequence[str | None], *, many: bool = False)
     try:
         check_target(path)
     except ModelError as error:
-        raise RequestError(f"--html: {error}") from error
+        raise RequestError(f"--html: {error.told}") from error
     if _is_something_else(Path(path)):
         raise RequestError(
             f"--html: '{path}' is there and is no page of HTML: give another name, or remove it"
@@ -72,5 +72,5 @@ def write(path: str | None, page: Callable[[], Page]) -> None:
     try:
         deliver([memoryview(data)], (), path, origin=None)
     except ModelError as error:
-        raise RequestError(f"--html: {error}") from error.__cause__
+        raise RequestError(f"--html: {error.told}") from error.__cause__
     show(f"wrote {visible(path)}\n", sys.stderr)

@@ -53,7 +53,7 @@ def port(*, model: str, language: str, as_json: bool, **options: Any) -> int:  #
     try:
         language = language_called(language)
     except RequestError as error:
-        raise click.BadParameter(str(error), param_hint="--as") from None
+        raise click.BadParameter(error.told, param_hint="--as") from None
     options["nodes"] = list(options["nodes"]) or None
     with working(model):
         found = porting.port(model, **options)

@@ -82,7 +82,8 @@ class Resolution(Report):
         try:
             return kept_apart(lower(self.plan))
         except RequestError as error:
-            raise RequestError(f"{self.framework} {self.op} has no ONNX form: {error}") from None
+            name = f"{self.framework} {self.op}"
+            raise RequestError(f"{name} has no ONNX form: {error.told}") from None
 
     def to_model(self, weight: ArrayLike | None = None, bias: ArrayLike | None = None) -> Model:
         """A model of this layer that runs: input `x`, output `y`, opset 22.
@@ -251,7 +252,7 @@ def resolve(
     try:
         plan = make_plan(layer, kind, input_shape, weight_shape, attributes)
     except RequestError as error:
-        raise RequestError(f"{name}: {error}") from None
+        raise RequestError(f"{name}: {error.told}") from None
     return Resolution(
         framework=convention.name,
         op=kind,

@@ -47,7 +47,7 @@ def _code(node: PortedNode, language: str) -> tuple[str, str, tuple[str, ...]]:
     try:
         codes = {code_of(one, language, node.step) for one in node.layers or (None,)}
     except RequestError as error:
-        return "", str(error), ()
+        return "", error.told, ()
     if len(codes) > 1:
         return "", f"what to write in {language} hangs on its size, which is open", node.hints
     return codes.pop(), "", ()

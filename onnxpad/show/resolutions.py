@@ -127,7 +127,7 @@ def _nodes(found: Resolution) -> list[str]:
     try:
         return [f"onnx     {' -> '.join(map(step_text, found.steps))}"]
     except RequestError as error:
-        return [f"onnx     none: {error}"]
+        return [f"onnx     none: {error.told}"]
 
 
 def step_text(step: Step) -> str:

@@ -105,9 +105,11 @@ def met_anywhere(
         on_bytes = any(name in BESIDE_BYTES for name, _ in failing) and any(
             runs_on_bytes(context, node) for context, _ in seen for node in context.scope.ordered()
         )
+        batched = any(
+            node.op_type in _SHOWS_BATCH for context, _ in seen for node in context.scope.ordered()
+        )
         for context, given in seen:
             nodes = list(context.scope.ordered())
-            batched = any(node.op_type in _SHOWS_BATCH for node in nodes)
             alone = None if batched else next(_along_axes(context, nodes), None)
             unnamed = unshaped(context)
             of_file = _of_file(context)
@@ -171,7 +173,7 @@ def unshaped(context: Context) -> frozenset[str]:
 def _names(context: Context, node: Node, wanted: set[str], *, batched: bool) -> Iterator[str]:
     """Names of what a node is, those `wanted` among them.
 
-    `batched` says whether the graph has an operator that shows which axis is the batch.
+    `batched` says whether the model has an operator that shows which axis is the batch.
     """
     if context.scope.stands_early(node):
         yield DISORDER[0]

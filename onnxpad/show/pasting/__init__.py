@@ -59,7 +59,7 @@ def code_of(found: Resolution | None, language: str, front: Step | None = None) 
         lines += write.layer(found) if found else []
     except RequestError as error:
         name = f"{found.framework} {found.op}" if found else "Pad"
-        raise RequestError(f"{name} in {language}: {error}") from None
+        raise RequestError(f"{name} in {language}: {error.told}") from None
     return "\n".join(lines)
 
 

@@ -168,8 +168,8 @@ def test_bodies_are_rewritten_too() -> None:
         ({"target": "opnecv"}, "did you mean 'opencv'"),
         ({"target": "opencv", "exclude": "explicit-pad"}, "did you mean 'explicit-pads'"),
         ({"target": "opencv", "prefer": "lp-pool", "exclude": "lp-pool"}, "preferred and excluded"),
-        ({"prefer": "lp-pool"}, "together with --target T"),
-        ({"allow_unknown": True}, "together with --target T"),
+        ({"prefer": "lp-pool"}, "together with target=T"),
+        ({"allow_unknown": True}, "together with target=T"),
     ],
 )
 def test_contradictions_are_errors(options: Mapping[str, Any], message: str) -> None:
