@@ -41,7 +41,7 @@ def what_settles(fitting: Fitting, fit: Fit) -> str:
         'well: python -c "import onnx, onnx.version_converter as v; '
         f"onnx.save(v.convert_version(onnx.load('old.onnx'), {Since.PAD_WRAP}), 'new.onnx')\""
     )
-    return f"{raised}; or {said}" if said else raised
+    return f"{said}; or {raised}" if said else raised
 
 
 def before_limits(fitting: Fitting) -> str:
