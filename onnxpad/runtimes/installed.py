@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from onnxpad.runtimes.targets import Target, find_target
 
 INSTALLED = "installed here"
 """What a note about one begins with."""
+_NOTE = re.compile(rf"{INSTALLED}: (.+?), which (.+?) of them: --target ([^\s;]+)")
 
 
 class Installed(NamedTuple):
@@ -28,6 +30,13 @@ class Installed(NamedTuple):
         told = worse or (Answer.TAKES,)
         does = ", ".join(f"{one} {counts[one]}" for one in told)
         return f"{INSTALLED}: {self.package}, which {does} of them: --target {self.target.name}"
+
+
+def read_notes(text: str) -> Iterator[tuple[str, dict[str, int], str]]:
+    """Package, nodes by answer and target of each note in a text, as `Installed.note` writes it."""
+    for package, does, asked in _NOTE.findall(text):
+        parts = (part.rpartition(" ") for part in does.split(", "))
+        yield package, {answer: int(count) for answer, _, count in parts}, asked
 
 
 def otherwise_installed(name: str) -> Installed | None:

@@ -162,13 +162,25 @@ def _unrun(record: Mapping[str, Any]) -> bool:
     return bool((compared.get("run") or {}).get("refused"))
 
 
-def _target_notes(record: Mapping[str, Any]) -> Iterator[str]:
-    """What is not known of the releases of targets; not what installed ones do with one model."""
-    from onnxpad.runtimes.installed import INSTALLED
+def _target_notes(outcomes: Sequence[Told]) -> Iterator[str]:
+    """What is not known of the releases of targets, and what installed ones do with how many."""
+    from onnxpad.runtimes.installed import INSTALLED, read_notes
 
-    fitted = record.get("target") or {"note": ""}
-    notes = (*record.get("target_notes", {}).values(), fitted["note"])
-    return (said for said in notes if said and INSTALLED not in said)
+    alone: dict[str, None] = {}
+    files: dict[tuple[str, str], list[str]] = {}
+    nodes: dict[tuple[str, str], Counter[str]] = {}
+    for one in outcomes:
+        fitted = one.record.get("target") or {"note": ""}
+        for said in (*one.record.get("target_notes", {}).values(), fitted["note"]):
+            alone |= {f"note: {said}": None} if said and INSTALLED not in said else {}
+            for package, counts, asked in read_notes(said):
+                files.setdefault((package, asked), []).append(route_text(one.file))
+                nodes.setdefault((package, asked), Counter()).update(counts)
+    yield from alone
+    for (package, asked), names in files.items():
+        does = ", ".join(f"{answer} {count}" for answer, count in nodes[package, asked].items())
+        where = f"{counted(len(names), 'model')} ({few(names, _NAMED)})"
+        yield f"{INSTALLED}: {package}, which {does} of the nodes in {where}: --target {asked}"
 
 
 def totals_text(outcomes: Sequence[Told], noun: str) -> str:
@@ -186,8 +198,7 @@ def totals_text(outcomes: Sequence[Told], noun: str) -> str:
     text = visible(f"{counted(len(outcomes), noun)}: {', '.join(parts)}")
     more = "".join(f"{result}: {say}\n" for result, say in _WHAT_TO_DO.items() if result in names)
     text = more + text
-    notes = dict.fromkeys(said for one in outcomes for said in _target_notes(one.record))
-    text = "".join(f"{visible(f'note: {said}')}\n" for said in notes) + text
+    text = "".join(f"{visible(said)}\n" for said in _target_notes(outcomes)) + text
     kinds = {kind for one in outcomes for kind in one.record.get("not_judged", ())}
     if kinds:
         from onnxpad.show.verdicts import not_judged_text
