@@ -33,7 +33,7 @@ def check(path: str | None, inputs: Sequence[str | None], *, many: bool = False)
     if path is None:
         return
     if many:
-        raise click.UsageError("--html is about one model: give one at a time, without --dask")
+        raise click.UsageError("--html is about one model: give one, without --dask and --failing")
     if path == STANDARD:
         raise click.UsageError("--html needs the name of a file: the report is printed")
     destinations.refuse_overwriting(path, inputs, "give another --html")

@@ -70,7 +70,7 @@ or as --fail-on says. All other operators are not judged.
 @click.option(
     "--failing",
     is_flag=True,
-    help="Of many models list only those that fail; the last line counts all of them.",
+    help="List only models that fail, a line for each; the last line counts all of them.",
 )
 @arguments.targets
 @click.option(
@@ -113,14 +113,14 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
         return _nothing_left(given, checks)
     if given["reproduce"] is not None or given["folder"] is not None:
         return _reproduced(names, given)
-    html_files.check(given["html"], names, many=found.many or bool(given["dask"] or given["sarif"]))
+    many = found.many or bool(given["dask"]) or arguments.given_by_hand("failing")
+    html_files.check(given["html"], names, many=many or given["sarif"])
     options = ("device", "ambiguous", "timeout", "memory")
     asked = {"target": given["targets"] or None, **{name: given[name] for name in options}}
     if given["sarif"]:
         return _sarif(names, given, asked, checks)
-    if found.many or given["dask"]:
+    if many:
         return _many(names, given, asked, checks)
-    arguments.refuse_given("one model has one report", "failing")
     (model,) = names
     about: dict[str, Any] = {"dims": dims_for(model, given["dims"])}
     about["nodes"] = list(given["nodes"]) or None

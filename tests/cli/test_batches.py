@@ -38,8 +38,10 @@ def test_of_many_models_those_that_fail_alone(capsys: Captured) -> None:
     assert every[0] == some[0] == 1
     assert some[1] == [line for line in every[1] if not line.startswith(good)]
     assert len(some[1]) == len(every[1]) - 1
-    assert run(["inspect", bad, "--failing"]) == 2
-    assert "one model has one report" in capsys.readouterr().err
+    assert run(["inspect", bad, "--target", "opencv", "--failing"]) == 1
+    line, *_, last = capsys.readouterr().out.splitlines()
+    assert line == some[1][0]
+    assert last == f"1 model: 1 failing ({bad})"
 
 
 def test_one_line_a_model_and_a_last_one(folder: Path, capsys: Captured) -> None:
