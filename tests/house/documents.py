@@ -30,7 +30,14 @@ DOCUMENTS = {path.stem: path for path in (README, *sorted(TOPICS.glob("*.txt")))
 
 _FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 _INDENTED = re.compile(r"(?:^ {4}.*\n|^\n(?= {4}))+", re.MULTILINE)
-_BEGINS = {"$ ": "console", "import ": "python", "{": "json", "[tool": "toml"}
+_BEGINS = {
+    "$ ": "console",
+    "import ": "python",
+    "{": "json",
+    "[tool": "toml",
+    "repos:": "yaml",
+    "on:": "yaml",
+}
 
 
 class Block(NamedTuple):

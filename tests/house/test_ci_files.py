@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -14,12 +15,16 @@ import pytest
 import yaml
 
 from onnxpad.cli import run
+from onnxpad.cli.inspect import inspect as cli_inspect
+from onnxpad.cli.settings import SETTABLE
 from tests.cli.processes import ROOT, SAME
 from tests.cli.test_targets import STRINGS
+from tests.house.documents import DOCUMENTS, of
 
 ACTION = ROOT / ".github" / "actions" / "inspect"
 STEPS: dict[str, Any] = yaml.safe_load((ACTION / "action.yml").read_text(encoding="utf-8"))
 HOOKS = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
+CI = DOCUMENTS["ci"].read_text(encoding="utf-8")
 Captured = pytest.CaptureFixture[str]
 
 
@@ -54,10 +59,43 @@ def test_the_hook_without_arguments_does_as_the_project_says(
 
 def test_the_guide_names_the_inputs_of_the_action_and_its_file(capsys: Captured) -> None:
     assert run(["explain", "ci"]) == 0
-    said = " ".join(capsys.readouterr().out.partition("- GitHub")[2].split())
+    said = " ".join(capsys.readouterr().out.partition("for GitHub")[2].split())
     *names, last = STEPS["inputs"]
     assert f"takes {', '.join(names)} and {last}, and writes" in said
     assert f"into {STEPS['inputs']['sarif']['default']}." in said
+
+
+def test_the_files_that_the_guide_shows_ask_for_what_is_there() -> None:
+    hooks, workflow = map(yaml.safe_load, of("ci", "yaml"))
+    (repo,) = hooks["repos"]
+    assert repo.keys() == {"repo", "rev", "hooks"}
+    for asked in repo["hooks"]:
+        assert asked.keys() <= {"id", "args", "exclude"}
+        assert hook(asked["id"], SAME, args=tuple(asked["args"])) == 0
+    (job,) = workflow["jobs"].values()
+    assert job["permissions"] == {"contents": "read", "security-events": "write"}
+    _, action, upload = job["steps"]
+    assert ACTION.relative_to(ROOT).as_posix() in action["uses"]
+    assert action["with"].keys() <= STEPS["inputs"].keys()
+    assert upload["if"] == "always()"
+    assert upload["with"] == {"sarif_file": STEPS["inputs"]["sarif"]["default"]}
+
+
+def test_the_guide_names_what_a_project_cannot_set() -> None:
+    (told,) = re.findall(r"limits: (--.*?) and the like", " ".join(CI.split()))
+    names = {name.strip().lstrip("-") for name in told.split(",")}
+    assert not names & SETTABLE
+    known = {text.lstrip("-") for one in cli_inspect.params for text in one.opts}
+    assert names <= known
+
+
+def test_the_hooks_are_run_once_and_print_what_fails(capsys: Captured) -> None:
+    """pre-commit names one file or many, and splits them unless that is said."""
+    assert all(one["require_serial"] for one in HOOKS)
+    assert hook("onnxpad-inspect", SAME) == 0
+    assert capsys.readouterr().out == "1 model: 1 fine\n"
+    assert hook("onnxpad-inspect", SAME, STRINGS) == 1
+    assert str(SAME) not in capsys.readouterr().out
 
 
 def test_the_other_hook_rewrites_in_place_and_then_has_nothing_to_do(tmp_path: Path) -> None:
