@@ -141,7 +141,8 @@ def _key(path: str) -> str:
 def dims_for(model: str, dims: Mapping[str, Fact]) -> dict[str, Fact]:
     """The facts that are about a model: 'enc*.onnx:height' is about those that match alone.
 
-    A glob is one over paths, or over the names of files. What is said of fewer models wins.
+    A glob is one over names of files, or over paths, which may begin at any folder. What is said
+    of fewer models wins.
     """
     found: dict[str, Fact] = {}
     for name, fact in sorted(dims.items(), key=lambda one: _GLOB in one[0]):
@@ -149,9 +150,15 @@ def dims_for(model: str, dims: Mapping[str, Fact]) -> dict[str, Fact]:
         pattern = glob_of + SUFFIX
         if not colon:
             found[name] = fact
-        elif any(fnmatchcase(one, pattern) for one in (Path(model).as_posix(), Path(model).name)):
+        elif _is_about(Path(model), pattern.removeprefix("./")):
             found[dimension] = fact
     return found
+
+
+def _is_about(model: Path, pattern: str) -> bool:
+    path = model.as_posix()
+    below = "/" in pattern and fnmatchcase(path, f"*/{pattern}")
+    return below or any(fnmatchcase(one, pattern) for one in (path, model.name))
 
 
 class Pairs(NamedTuple):

@@ -53,6 +53,11 @@ def test_a_fact_about_some_models_alone() -> None:
     assert dims_for("some/enc1.onnx", facts) == {"h": 8, "w": "%2=0"}
     assert dims_for("some/dec.onnx", facts) == {"h": 4, "w": "%2=0"}
     assert dims_for("a/b.onnx", {"a/*.onnx:x[2]": 4}) == {"x[2]": 4}
+    for model in ("models/a/b.onnx", "/some/models/a/deep/b.onnx", "./a/b.onnx"):
+        for glob in ("a/*.onnx", "./a/*.onnx"):
+            assert dims_for(model, {f"{glob}:h": 4}) == {"h": 4}
+    assert not dims_for("models/ba/b.onnx", {"a/*.onnx:h": 4})
+    assert not dims_for("models/a/b.onnx", {"a*.onnx:h": 4})
 
 
 def test_facts_of_each_model_in_one_command(capsys: Captured, tmp_path: Path) -> None:
