@@ -84,8 +84,18 @@ class Exclusions(NamedTuple):
             raise click.UsageError(
                 f"--exclude '{idle[0]}' is about no model of a folder or of several{meant}"
             )
+        self._say_replaced()
         if left_out:
             say(f"note: --exclude leaves {counted(len(left_out), of)} out\n")
+
+    def _say_replaced(self) -> None:
+        """Say which globs of the project do not count, since some stand on the command line."""
+        context = click.get_current_context()
+        typed = context.params["exclude"] if given_by_hand("exclude") else ()
+        unused = [one for one in context.lookup_default("exclude") or () if one not in typed]
+        if typed and unused:
+            words = " ".join(f"--exclude {shlex.quote(one)}" for one in unused)
+            say(f"note: exclude in [tool.onnxpad] is not used beside --exclude: add {words}\n")
 
 
 def found_in(names: Sequence[str], exclude: Exclusions, output: str | None = None) -> Inputs:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,24 @@ def test_the_command_line_wins(project: Path) -> None:
     project.write_text(OPENCV)
     assert inspects("--target", "tvm") == 0
     assert inspects(before=("--isolated",)) == 0
+
+
+@pytest.mark.parametrize("verb", ["inspect", "rewrite", "retarget", "validate"])
+def test_what_is_left_out_by_the_file_alone_is_named(
+    capsys: Captured, project: Path, verb: str
+) -> None:
+    """As with every option the command line wins, and models would come back in silence."""
+    project.write_text('[tool.onnxpad]\nexclude = ["a*", "b b*"]\n')
+    for name in ("a", "b b", "c", "d"):
+        shutil.copy(SAME, f"{name}.onnx")
+    more = {"rewrite": ["--check"], "retarget": ["--check", "--to", "pytorch"], "validate": ["."]}
+    command = [verb, ".", *more.get(verb, [])]
+    note = "note: exclude in [tool.onnxpad] is not used beside --exclude: add "
+    assert run([*command, "--exclude", "c*"]) in {0, 1}
+    assert f"{note}--exclude 'a*' --exclude 'b b*'\n" in capsys.readouterr().err
+    for typed in ((), ("--exclude", "a*", "--exclude", "b b*")):
+        assert run([*command, *typed]) in {0, 1}
+        assert note not in capsys.readouterr().err
 
 
 def test_a_table_of_a_verb_wins_over_that_of_all(capsys: Captured, project: Path) -> None:
