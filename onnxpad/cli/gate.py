@@ -315,16 +315,19 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     """
     from onnxpad.inspection import FOLLOWED
     from onnxpad.padding.effective_pads import told_in
+    from onnxpad.runtimes.traps import all_rules
     from onnxpad.show.wording import given_text
 
     if finding.kind == TRAP:
         node = next(one for one in record["nodes"] if one["node"] == finding.node)
         passes = next(one["passes"] for one in node["traps"] if one["code"] == finding.code)
-        if not passes:
+        target = all_rules()[finding.code].target
+        if not passes and "@" not in target:  # no form helps with what the newest release refuses
             return ""
         lacking = node["try"][-1] if node["pads"] is None and node["try"] else ""
         facts = {name: fact.told for name, fact in told_in(lacking).items()}
-        words = [f"--pass {passes[0]}", given_text({**record["assumed"], **facts})]
+        how = f"--pass {passes[0]}" if passes else f"--target {target}"
+        words = [how, given_text({**record["assumed"], **facts})]
     else:
         target = finding.code.rpartition(":")[0]
         fails = _failing(target, record)

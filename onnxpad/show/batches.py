@@ -22,7 +22,8 @@ _NAMES_FOR = ("refused", "failing", "different", "unverified", "not known")
 """Results whose models are named at the end."""
 _TRAPS_SHOWN = 3
 _WHAT_TO_DO = {
-    "with traps": "inspect of one of them alone names the nodes and the command that mends them",
+    "with traps": "inspect of one of them alone names the nodes, and the command that mends them "
+    "where there is one",
     "not known": "no finding unless --fail-on unknown is given; inspect of one of them alone says "
     "what is not, and what to add where something helps",
 }

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 from onnxpad.errors import counted, either, few
 from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact
-from onnxpad.inspection import Inspection, PaddedNode
+from onnxpad.inspection import FOLLOWED, Inspection, PaddedNode
 from onnxpad.padding.effective_pads import told_in
-from onnxpad.runtimes.traps import all_rules
+from onnxpad.runtimes.traps import Trap, all_rules
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
     assumed_text,
@@ -276,25 +276,34 @@ def counts_text(inspection: Inspection, hidden: int) -> str:
 def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
     """The command that a reader most likely wants, and who explains the rest."""
     traps = [trap for node in inspection.nodes for trap in node.traps]
-    options = None
-    if inspection.targets:
-        options = _for_a_target(inspection)
-    elif targets := [name for trap in traps if (name := all_rules()[trap.code].target)]:
-        options = [f"--target {targets[0]}", given_text(inspection.assumed)]
-    elif traps or inspection.summary["forms"]["auto_pad"]:
-        options = [
-            f"--pass {name}" for name in dict.fromkeys(t.passes[0] for t in traps if t.passes)
-        ]
-        options.append(given_text({**inspection.assumed, **_facts_for(inspection)}))
+    failing = any(one.judgement.answer.fails for v in inspection.targets.values() for one in v)
+    options = _for_a_target(inspection) if inspection.targets else None
+    if options is None and not failing:
+        options = _for_traps(inspection, traps)
     if options is not None:
         words = ["onnxpad rewrite", _typed(model), *options, "-o OUT"]
         yield f"next: {visible(' '.join(filter(None, words)))}"
     yield from _no_rewrite(inspection)
-    failing = any(one.judgement.answer.fails for v in inspection.targets.values() for one in v)
     if inspection.nodes and not traps and not failing:
         yield f"if its numbers are wrong: onnxpad diagnose {_typed(model)} --data REF.npz"
     if traps:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
+
+
+def _for_traps(inspection: Inspection, traps: Sequence[Trap]) -> list[str] | None:
+    """What to say to `rewrite` about traps, for the targets that take all; None where no need is.
+
+    Without traps and targets it is to write auto_pad as pads.
+    """
+    asked = inspection.targets
+    told = [name for trap in traps if (name := all_rules()[trap.code].target) not in ("", *asked)]
+    passes = dict.fromkeys(trap.passes[0] for trap in traps if trap.passes)
+    if told and len(asked) <= FOLLOWED:
+        return [f"--target {name}" for name in (*asked, told[0])] + [given_text(inspection.assumed)]
+    if passes or (not asked and (traps or inspection.summary["forms"]["auto_pad"])):
+        facts = given_text({**inspection.assumed, **_facts_for(inspection)})
+        return [*(f"--pass {name}" for name in passes), facts]
+    return None
 
 
 def _typed(model: str) -> str:

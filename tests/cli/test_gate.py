@@ -16,6 +16,7 @@ from onnxpad.runtimes.conditions.rows import Answer
 from tests.cli.processes import MODELS, SAME
 from tests.cli.test_targets import INTEGER, STRINGS, save
 from tests.models.text import text_model
+from tests.models.traps import TRAPS
 
 Captured = pytest.CaptureFixture[str]
 UNTESTED = """<ir_version: 8, opset_import: ["" : 17]>
@@ -77,6 +78,25 @@ def test_traps_fail_where_that_is_asked_for(capsys: Captured) -> None:
     assert first.startswith(f"fails: {STRINGS}: same-with-dilation {nodes}: onnxruntime refuses")
     assert second == f"  try     onnxpad rewrite {STRINGS} --pass explicit-pads -o OUT"
     assert exits(MODELS / "pd_same_static_op13.onnx", "--fail-on", "trap") == 0
+
+
+def test_a_trap_of_an_older_release_is_mended_by_a_rewrite_for_that(
+    tmp_path: Path, capsys: Captured, baseline: Path
+) -> None:
+    """Judged by the newest release nothing fails, and no pass is named for it."""
+    model, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
+    onnx.save(TRAPS["pad-fused-into-max-pool"][0], model)
+    mends = f"onnxpad rewrite {model} --target onnxruntime@1.31 -o OUT"
+    assert exits(model, "--fail-on", "trap", "--target", "onnxruntime") == 1
+    told = capsys.readouterr()
+    assert told.err.splitlines()[1] == f"  try     {mends}"
+    both = mends.replace("--target", "--target onnxruntime --target")
+    assert f"next: {both}" in told.out.splitlines()
+    for command in (mends, both):
+        assert run([*command.split()[1:-1], str(out)]) == 0
+        assert exits(out, "--fail-on", "trap") == 0
+    exits(model, "--fail-on", "trap", "--baseline", baseline, "--write-baseline")
+    assert mends.replace(str(model), "m.onnx") in baseline.read_text()
 
 
 def test_the_report_tells_what_fails(capsys: Captured, baseline: Path) -> None:
