@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -98,6 +98,7 @@ class Gate:
         self._unread: list[str] = []
         self._left_out: Counter[str] = Counter()
         self._repairs: Counter[str] = Counter()
+        self._elsewhere: Counter[tuple[str, str]] = Counter()
 
     def gated(
         self, model: str, findings: tuple[Finding, ...], record: Callable[[], Mapping[str, Any]]
@@ -119,6 +120,7 @@ class Gate:
         ways = {Known.of(one): mending(name, one, report) for one in named & known}
         self._baseline.note(model, {one: way or NO_WAY for one, way in ways.items()})
         self._repairs.update(mending(model, one, report) for one in named & known)
+        self._elsewhere.update(_in_other_releases(named - known, baseline))
         return Gated(findings, named - known, known)
 
     def leave_out(self, model: str) -> None:
@@ -195,6 +197,12 @@ class Gate:
             return self._concluded_writing(self._baseline)
         if self._seen:
             self._say_seen(self._baseline.path)
+        for (other, asked), count in self._elsewhere.items():
+            are = "is" if count == 1 else "are"
+            them = "it" if count == 1 else "them"
+            said = f"{counted(count, 'finding')} of {asked} {are} known of {other}"
+            cure = f"--write-baseline accepts {them} in {self._baseline.path}"
+            say(f"{said}, which is not the same release: {cure}\n")
         gone = counted(self._gone, "known finding")
         if self._gone and self._prunes:
             self._baseline.write()
@@ -242,6 +250,20 @@ class Gate:
         said = f"{counted(self._seen, 'known finding')} in {path}"
         tried = f"{commands[0]}{more}" if commands else ""
         say_with_try(f"{said}, {stuck} without a way" if stuck else said, tried)
+
+
+def _in_other_releases(
+    failing: Collection[Finding], known: Collection[Known]
+) -> Iterator[tuple[str, str]]:
+    """The target that is known to do the same with the node, and the release of it that does."""
+    for one in failing:
+        asked, _, kind = one.code.rpartition(":")
+        for other in known:
+            target, _, same = other.code.rpartition(":")
+            runtime = target.partition("@")[0]
+            if (other.node, same) == (one.node, kind) and runtime == asked.partition("@")[0] != "":
+                yield target, asked
+                break
 
 
 def _check(given: dict[str, Any]) -> None:

@@ -139,6 +139,23 @@ def test_a_target_by_another_name_is_the_same(baseline: Path) -> None:
     assert exits(*line, "--target", "cv2") == 0
 
 
+def test_what_is_known_of_another_release_fails_again_and_is_told(
+    capsys: Captured, baseline: Path
+) -> None:
+    """What was accepted for one release says nothing of the next."""
+    assert exits(SAME, "--target", "opencv", "--baseline", baseline, "--write-baseline") == 0
+    count = len(inspect(SAME, target="opencv").findings)
+    capsys.readouterr()
+    assert exits(SAME, "--target", "opencv@5.0", "--baseline", baseline) == 1
+    told = (
+        f"{count} findings of opencv@5.0 are known of opencv, which is not the same release: "
+        f"--write-baseline accepts them in {baseline}\n"
+    )
+    assert told in capsys.readouterr().err
+    assert exits(SAME, "--target", "opencv", "--baseline", baseline) == 0
+    assert "not the same release" not in capsys.readouterr().err
+
+
 def test_what_is_gone_is_named_and_dropped(capsys: Captured, baseline: Path) -> None:
     line = (SAME, "--baseline", baseline, "--target", "opencv")
     exits(*line, "--write-baseline")
