@@ -396,15 +396,14 @@ _STEPS = 4
 
 
 def _expand(inputs: Sequence[Type], facts: RuleFacts) -> Type:
-    """The wanted sizes, where the input is one cell."""
+    """The joint shape of the input and of the wanted sizes."""
     dtype, dims = inputs[0]
     wanted, listed = facts.sizes(1), inputs[1].dims
-    if dims is None or any(size != 1 for size in dims):
+    if wanted is None and listed and isinstance(listed[0], int):
+        wanted = (None,) * listed[0]
+    if dims is None or wanted is None:
         return Type(dtype)
-    if wanted is not None:
-        return Type(dtype, wanted) if len(wanted) >= len(dims) else Type(dtype)
-    count = listed[0] if listed else None
-    return Type(dtype, (None,) * count if isinstance(count, int) else None)
+    return Type(dtype, broadcast((Type(dtype, dims), Type(dtype, wanted)), facts).dims)
 
 
 def _constant_of_shape(_: Sequence[Type], facts: RuleFacts) -> Type:

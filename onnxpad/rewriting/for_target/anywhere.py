@@ -22,6 +22,7 @@ from onnxpad.rewriting.for_target.on_bytes import (
     said_of_bytes,
     stops_beside_bytes,
 )
+from onnxpad.rewriting.for_target.open_sizes import said_of_open_sizes
 from onnxpad.rewriting.for_target.opencv_layers import OF_LAYERS, said_of_layers
 from onnxpad.runtimes.conditions.companions import (
     ACTIVATED_TWICE,
@@ -35,7 +36,6 @@ from onnxpad.runtimes.conditions.companions import (
     BYTES_GIVEN,
     CALLS,
     COMPUTED_BRANCH,
-    COMPUTED_CROP,
     CONVERSIONS,
     DEQUANTISES,
     DISORDER,
@@ -83,6 +83,7 @@ _RECTIFIERS = ("Relu", "Clip")
 _FUSED = ("Clip", "HardSigmoid", "LeakyRelu", "Relu", "Sigmoid", "Tanh")
 _FUSED_MORE = (*_FUSED, "Elu", "Gelu", "HardSwish", "Softplus", "ThresholdedRelu")
 """What onnxruntime's WebGPU providers fuse with a Conv, the one in C++ all of them."""
+_OF_SIZES = ("ConstantOfShape", "Expand", "Reshape", "Resize", "Upsample")
 _FAR = 8
 """Operators that are looked at in front of a node."""
 _WORD = 4
@@ -282,22 +283,10 @@ def _is_depthwise(context: Context, node: Node) -> bool:
     return weight is not None and weight[:2] == (group, 1)
 
 
-def _cuts_where_computed(context: Context, node: Node) -> bool:
-    """Whether a Slice of cells, not of the numbers of a shape, is cut where the model computes."""
-    shape = next((context.type_of(name).dims for name in node.inputs), None) or ()
-    is_open = any(not isinstance(size, int) for size in shape[1:])
-    return (
-        len(shape) > 2
-        and is_open
-        and any(name and context.constant(name) is None for name in node.inputs[1:3])
-    )
-
-
 def _slice(context: Context, node: Node) -> Iterator[str]:
     if context.type_of(node.inputs[0]).dtype in ("int8", "uint8"):
         yield SLICED_BYTES[0]
-    if _cuts_where_computed(context, node):
-        yield COMPUTED_CROP[0]
+    yield from said_of_open_sizes(context, node)
 
 
 def _concat(context: Context, node: Node) -> Iterator[str]:
@@ -417,6 +406,7 @@ _SAID_OF: Mapping[str, Callable[[Context, Node], Iterator[str]]] = {
     **dict.fromkeys(_OF_WHOLE_CHANNELS, _of_whole_channels),
     **dict.fromkeys(CONVERSIONS, _conversion),
     **dict.fromkeys(("ReduceMean", "ReduceMax"), _reduction),
+    **dict.fromkeys(_OF_SIZES, said_of_open_sizes),
     "Slice": _slice,
     "Concat": _concat,
     **dict.fromkeys((*_BENT, *_RECTIFIERS), _bent),

@@ -115,6 +115,13 @@ GLOBAL_VOLUMES = ("global pool of three axes",)
 LINE_NORMS = ("InstanceNormalization of one axis",)
 BLOCKED_NORMS = ("InstanceNormalization of one or three axes behind a convolution or a pool",)
 COMPUTED_CROP = ("Slice of an open size by computed starts or ends",)
+COMPUTED_RESIZE = ("Resize or Upsample to an open size that is computed",)
+"""By sizes or by scales that are no constants."""
+OPEN_RESHAPE = ("Reshape to an open size",)
+"""Of three axes or more, other than the batch; by -1 as well. None that keeps all sizes."""
+COMPUTED_SPREAD = ("Expand or ConstantOfShape to an open size that is computed",)
+FROZEN = (*COMPUTED_CROP, *COMPUTED_RESIZE, *OPEN_RESHAPE, *COMPUTED_SPREAD)
+"""Where a converter that is given one size writes its numbers into the model."""
 ANYWHERE = (
     *BRANCH,
     *COMPUTED_BRANCH,
@@ -149,7 +156,7 @@ ANYWHERE = (
     *GLOBAL_VOLUMES,
     *LINE_NORMS,
     *BLOCKED_NORMS,
-    *COMPUTED_CROP,
+    *FROZEN,
     *DEQUANTISES,
     *BYTES_BY_FOUR,
     *ZERO_OF_WORDS,
@@ -164,7 +171,7 @@ ANYWHERE = (
 UNSHOWN = (
     *("GridSample", "Unsqueeze"),
     *(*BLOCKED_BRANCH, *SPREAD_BLOCKS, *CONSTANT_WINDOWS, *BESIDE_BYTES, *UNSHAPED),
-    *(*IR_VERSIONS, *CALLS, *DISORDER, *COMPUTED_CROP),
+    *(*IR_VERSIONS, *CALLS, *DISORDER, *FROZEN),
 )
 """What no small model of one operator is made of."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")

@@ -27,6 +27,8 @@ from onnxpad.runtimes.conditions.companions import (
     BLOCKS,
     BRANCH,
     COMPUTED_CROP,
+    COMPUTED_RESIZE,
+    COMPUTED_SPREAD,
     CONSTANTS_ALONE,
     CROP,
     DEQUANTISES,
@@ -37,6 +39,7 @@ from onnxpad.runtimes.conditions.companions import (
     LONE_CROP,
     LOOKUP,
     LOOSE_PIECES,
+    OPEN_RESHAPE,
     OUTER_BLOCKS,
     PIECES,
     TRAINING,
@@ -246,10 +249,17 @@ _FEEDS_OUTPUTS_ALONE = Condition(
 )
 
 _DILATIONS_WRITTEN = Condition("dilations is written", lambda c: w.writes(c, "dilations"))
+_AT_ANOTHER_SIZE = "it shows at another size than pnnx was given, and a small model has one size"
+_ALL_SIZES = "give every size with --dim NAME=NUMBER, and pnnx the same sizes in inputshape alone"
+_FROZEN = Condition.remedy("pnnx writes the sizes of its inputshape into it", _ALL_SIZES)
+_RESIZED_FOR_ONE_SIZE = Condition.remedy(
+    "pnnx writes the sizes of its inputshape, or the scales at these, into it",
+    f"{_ALL_SIZES}, or export the Resize with scales that are constants",
+)
 _FOR_ONE_SIZE = Condition.remedy(
     "pnnx writes the numbers of its inputshape into it; with inputshape2 it drops it, or ncnn "
     "does not load the model",
-    "give every size with --dim NAME=NUMBER, and pnnx the same sizes in inputshape alone",
+    _ALL_SIZES,
 )
 
 
@@ -277,7 +287,7 @@ _PADS_FOR_ONE_SIZE = Condition(
     "pnnx writes the pads of its inputshape into it; with inputshape2 pnnx ends, or ncnn does not "
     "load the model",
     lambda _: True,
-    cure="give every size with --dim NAME=NUMBER, and pnnx the same sizes in inputshape alone",
+    cure=_ALL_SIZES,
 )
 
 
@@ -327,7 +337,28 @@ TARGET = Target(
             COMPUTED_CROP,
             _FOR_ONE_SIZE,
             by=_seen("Slice to the size of another tensor, sizes open: it crops to one size"),
-            unshown="it shows at another size than pnnx was given, and a small model has one size",
+            unshown=_AT_ANOTHER_SIZE,
+        ),
+        miscomputes(
+            COMPUTED_RESIZE,
+            _RESIZED_FOR_ONE_SIZE,
+            by=_seen("Resize to the size of another tensor, sizes open: it keeps one size"),
+            does=OTHER_SHAPE,
+            unshown=_AT_ANOTHER_SIZE,
+        ),
+        miscomputes(
+            OPEN_RESHAPE,
+            _FROZEN,
+            by=_seen("Reshape by computed sizes and by -1, sizes open: it keeps one size"),
+            does=OTHER_SHAPE,
+            unshown=_AT_ANOTHER_SIZE,
+        ),
+        miscomputes(
+            COMPUTED_SPREAD,
+            _FROZEN,
+            by=_seen("Expand and ConstantOfShape in front of Concat, Add and Mul, sizes open"),
+            does="gives another shape, or what reads it reads beyond its cells",
+            unshown=_AT_ANOTHER_SIZE,
         ),
         refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(LINE_NORMS, by=_seen("InstanceNormalization of 1 to 3 axes")),
@@ -443,14 +474,14 @@ TARGET = Target(
             _FROM_SIZES,
             _PADS_FOR_ONE_SIZE,
             by=_seen("pads computed from open sizes: right at the size that pnnx was given alone"),
-            unshown="it shows at another size than pnnx was given, and a small model has one size",
+            unshown=_AT_ANOTHER_SIZE,
         ),
         miscomputes(
             (*w.POOLS, *p.PAD),
             _OF_A_SIZE,
             _FOR_ONE_SIZE,
             by=_seen("Expand and ConstantOfShape of open sizes: right at the size of pnnx alone"),
-            unshown="it shows at another size than pnnx was given, and a small model has one size",
+            unshown=_AT_ANOTHER_SIZE,
         ),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),

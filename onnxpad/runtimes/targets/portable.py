@@ -16,6 +16,8 @@ from onnxpad.runtimes.conditions.companions import (
     BRANCH,
     CASTS_LEFT_OUT,
     COMPUTED_CROP,
+    COMPUTED_RESIZE,
+    COMPUTED_SPREAD,
     CROP,
     FACTOR,
     GATE,
@@ -23,6 +25,7 @@ from onnxpad.runtimes.conditions.companions import (
     LONE_CROP,
     LOOKUP,
     LOOSE_PIECES,
+    OPEN_RESHAPE,
     OUTER_BLOCKS,
     PIECES,
     QUANTISED_BYTES,
@@ -63,6 +66,10 @@ TARGET = Target(
         refuses(LOOKUP, by=_ncnn("Gather")),
         miscomputes(
             COMPUTED_CROP, by=_ncnn("Slice to the size of another tensor, sizes open: it stays")
+        ),
+        miscomputes(
+            (*COMPUTED_RESIZE, *OPEN_RESHAPE, *COMPUTED_SPREAD),
+            by=_ncnn("Resize, Reshape and Expand to sizes that are open: they keep one size"),
         ),
         refuses(BRANCH, by=_torch("If")),
         miscomputes(
