@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from onnxpad.geometry.cuts import FAR, cells_of_cut
-from onnxpad.geometry.size import Size, floor_divide, lower_bound, residue, times
+from onnxpad.geometry.size import Size, Symbol, floor_divide, lower_bound, residue, times
 from onnxpad.geometry.sums import Sum, added, at_least, scaled, size_of, sum_of
 from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context
@@ -435,12 +435,29 @@ def _reshape(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     )
 
 
-def _left(dims: Sizes | None, kept: Sequence[Size | None]) -> int | None:
-    """What -1 stands for, where every other size is a number."""
-    cells = [size for size in dims or () if isinstance(size, int)]
-    others = [size for size in kept if isinstance(size, int) and size > 0]
-    known = dims is not None and len(cells) == len(dims) and len(others) == len(kept) - 1
-    return prod(cells) // prod(others) if known and not prod(cells) % prod(others) else None
+def _left(dims: Sizes | None, kept: Sequence[Size | None]) -> Size | None:
+    """What -1 stands for, where open sizes on both sides are the same but for one at most."""
+    others = list(kept)
+    if dims is None or others.count(-1) != 1:
+        return None
+    others.remove(-1)
+    cells = []
+    for size in dims:
+        if isinstance(size, Symbol) and size in others and lower_bound(size) > 0:
+            others.remove(size)
+        else:
+            cells.append(size)
+    numbers = [size for size in others if isinstance(size, int) and size > 0]
+    if len(numbers) < len(others):
+        return None
+    whole = prod(size for size in cells if isinstance(size, int))
+    match [size for size in cells if not isinstance(size, int)]:
+        case []:
+            return whole // prod(numbers) if not whole % prod(numbers) else None
+        case [Symbol() as size]:
+            return floor_divide(times(size, whole), prod(numbers))
+        case _:
+            return None
 
 
 def _gather(inputs: Sequence[Type], facts: RuleFacts) -> Type:

@@ -13,6 +13,7 @@ from onnxpad.model.reading.reader import read
 from onnxpad.model.reading.survey import Survey
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.rewriting.rewrite import rewrite
+from tests.models.text import text_model
 from tests.models.tiny import tiny
 from tests.oracle.onnxruntime_levels import ran
 
@@ -106,6 +107,8 @@ def test_expand_and_shape() -> None:
         ("h = Shape<start = 2>(x) t = Concat<axis = 0>(ones, h) c = Expand(cell, t)", "W"),
         ("s = Shape(p) h = Gather(s, two) t = Concat<axis = 0>(ones, h) c = Reshape(p, t)", "W+4"),
         ("s = Shape(p) f = ConstantOfShape(s) c = Add(f, p)", "W+4"),
+        ("t = Concat<axis = 0>(ones, less) c = Reshape(p, t)", "W+4"),
+        ("j = Concat<axis = 1>(x, x) t = Concat<axis = 0>(ones, less) c = Reshape(j, t)", "2*W"),
     ],
 )  # fmt: skip
 def test_sizes_with_a_name_are_kept(body: str, expected: str) -> None:
@@ -197,3 +200,32 @@ def test_gemm_transposes_what_it_reads(across: int, down: int) -> None:
 
 
 PRODUCT = '<ir_version: 9, opset_import: ["" : 17]>\n'
+
+
+@pytest.mark.parametrize(
+    ("sizes", "target", "found"),
+    [
+        ("N,3,H,W", "minus, three, h, w", ["N", "3", "H", "W"]),
+        ("N,6,H,W", "minus, three, h, w", ["2*N", "3", "H", "W"]),
+        ("N,3,H,W", "minus, w, three, h", ["N", "W", "3", "H"]),
+        ("N,3,H,H", "minus, three, h, w", ["N", "3", "H", "H"]),
+        ("N,3,H,W", "minus, three, h, h", ["?", "3", "H", "H"]),
+        ("N,3,H,W", "three, minus, w", ["3", "?", "W"]),
+        ("1,3,H,W", "minus, three, h, w", ["1", "3", "H", "W"]),
+    ],
+)
+def test_what_is_left_of_open_sizes(sizes: str, target: str, found: list[str]) -> None:
+    """Sizes that both sides have are none of what -1 stands for."""
+    model = text_model(
+        "s = Shape (x) h = Slice (s, two, three) w = Slice (s, three, four) "
+        f"t = Concat <axis = 0> ({target}) r = Reshape (x, t) y = GlobalAveragePool (r)",
+        inputs=f"float[{sizes}] x",
+        outputs="float[a, b, c, d] y",
+        constants="int64[1] two = {2}, int64[1] three = {3}, int64[1] four = {4}, "
+        "int64[1] minus = {-1}",
+        opset=13,
+    )
+    (context,) = Survey(model).contexts
+    dims = context.type_of("r").dims
+    assert dims is not None
+    assert [show(size) for size in dims] == found
