@@ -36,7 +36,7 @@ from onnxpad.runtimes.conditions.opencv import (
     DEPTHWISE_READS_BEYOND,
     TAKEN_FOR_HARDSWISH,
 )
-from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
+from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.onnxruntime.rows import fusion_rows
 from onnxpad.runtimes.targets import Target
 
@@ -51,6 +51,9 @@ _rknn = measured("rknn-toolkit2 2.5.0")
 _iree = measured("IREE 3.13.0")
 _jax = measured("jaxonnxruntime 0.3.0")
 _ort = measured("onnxruntime 1.31.1")
+_KEEPS_ONE_SIZE = Condition.remedy(
+    "a runtime writes the numbers of one size into it", "give every size with --dim NAME=NUMBER"
+)
 
 TARGET = Target(
     "the runtimes measured in 2026",
@@ -65,10 +68,13 @@ TARGET = Target(
         miscomputes((*BLOCKS, *OUTER_BLOCKS), by=_ncnn("Concat with a constant")),
         refuses(LOOKUP, by=_ncnn("Gather")),
         miscomputes(
-            COMPUTED_CROP, by=_ncnn("Slice to the size of another tensor, sizes open: it stays")
+            COMPUTED_CROP,
+            _KEEPS_ONE_SIZE,
+            by=_ncnn("Slice to the size of another tensor, sizes open: it stays"),
         ),
         miscomputes(
             (*COMPUTED_RESIZE, *OPEN_RESHAPE, *COMPUTED_SPREAD),
+            _KEEPS_ONE_SIZE,
             by=_ncnn("Resize, Reshape and Expand to sizes that are open: they keep one size"),
         ),
         refuses(BRANCH, by=_torch("If")),
