@@ -373,8 +373,7 @@ def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict], o
     lines = _batch_lines(target, found, waiting, of, () if batch_alone else tuple(found.dims))
     offers = []
     if found.facts:
-        settled = _of(found.settled, found.stuck)
-        offers.append(f"{_SETTLES}{facts_text(found.facts)} settles {settled}")
+        offers.append(_facts_offer(found, verdicts))
     if found.granted and all(one.waits_for_knowledge for one in verdicts if _stops(one)):
         granted = (
             f"{_SETTLES}{of}--allow-unknown, which takes for granted what is not known of "
@@ -383,6 +382,17 @@ def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict], o
         offers.insert(len(offers) if found.writes else 0, granted)
     lines += offers
     return paragraph(visible(line) for line in lines)
+
+
+def _facts_offer(found: Opening, verdicts: Sequence[NodeVerdict]) -> str:
+    """What facts settle; of those that lead to no model that is written, which nodes stay."""
+    told, settled = facts_text(found.facts), _of(found.settled, found.stuck)
+    left = [one for one in verdicts if one.node in found.left and one.judgement.answer.fails]
+    if found.writes or not any(one.judgement.is_blanket for one in left):
+        return f"{_SETTLES}{told} settles {settled}"
+    staying = few([f"{one.op} '{one.node.label}'" for one in left], _SHOWN)
+    stays = "stays" if len(left) == 1 else "stay"
+    return f"{told} would settle {settled}; nothing is written even so: {staying} {stays}"
 
 
 def _stops(verdict: NodeVerdict) -> bool:

@@ -45,6 +45,13 @@ g (float[n,2,h,w0] x) => (float[a,b,c,d] y) <float[2,2,3,3] w> {
   [last] y = Conv<auto_pad="SAME_UPPER", kernel_shape=[3,3]>(a3, w)
 }"""
 SIZES = BATCH.replace("n,2,16,16", "n,2,h,w0")
+BRANCHES = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[n,2,h,w0] x, bool c) => (float[a,b,e,d] y) <float[2,2,3,3] w> {
+  [first] a0 = Conv<auto_pad="SAME_UPPER", kernel_shape=[3,3]>(x, w)
+  [choice] y = If (c) <
+    then_branch = t () => (float[a,b,e,d] u) { u = Relu(a0) },
+    else_branch = f () => (float[a,b,e,d] v) { v = Neg(a0) }>
+}"""
 Captured = pytest.CaptureFixture[str]
 YOLO = MODELS / "k_yolo_tiny_op15.onnx"
 OPEN = CONV.replace("float[1,2,8,8]", "float[n,2,h,w]").replace("float[1,3,4,4]", "float[a,b,c,d]")
@@ -436,3 +443,13 @@ def test_a_batch_that_a_reshape_hides_is_one_of_the_inputs(shape: str) -> None:
     assert found.fitting is not None
     assert found.fitting.opening.facts == (("n", 1),)
     assert not rewrite(model, target="ncnn", dims={"n": 1}).unfit
+
+
+def test_facts_that_lead_to_no_model_are_no_try(tmp_path: Path, capsys: Captured) -> None:
+    """An If stays whatever is said of sizes."""
+    onnx.save(model_of(BRANCHES), tmp_path / "branches.onnx")
+    run(["inspect", str(tmp_path / "branches.onnx"), "--target", "ncnn"])
+    shown = capsys.readouterr().out
+    assert "no rewrite for ncnn is known, whatever is said of sizes: no way for 'choice'" in shown
+    assert "\ntry: " not in shown
+    assert "would settle 1 of the 2; nothing is written even so: If 'choice' stays\n" in shown
