@@ -35,8 +35,24 @@ def rewriting_line(
     """'a.onnx -> b.onnx: 6 nodes rewritten (explicit-pads 6), 0 skipped; identical'."""
     from onnxpad.show.rewritings import changes_text
 
-    text = f"{route_text(model, written)}: {changes_text(found, done=written is not None)}"
+    done = written is not None
+    text = f"{route_text(model, written)}: {changes_text(found, done=done)}"
+    text += "".join(f"; {said}" for said in _written_besides(found, done=done))
     return visible(text if validation is None else f"{text}; {_verdict(validation)}")
+
+
+def _written_besides(found: Rewriting, *, done: bool) -> Iterator[str]:
+    """What the file says, or would say, otherwise than before, other than in its nodes."""
+    from onnxpad.show.edited import stated_in
+
+    fixed, noted = stated_in(found)
+    would = "" if done else "that would be "
+    if fixed:
+        yield f"sizes {would}written: {', '.join(fixed)}"
+    if noted:
+        yield f"facts {would}noted in its metadata: {', '.join(noted)}"
+    if found.fitting and found.fitting.whole:
+        yield f"the model {'has' if done else 'would have'} {', '.join(found.fitting.whole)}"
 
 
 def _verdict(found: Validation) -> str:

@@ -58,12 +58,18 @@ def skip_text(skip: Refusal | Refused, by: str) -> str:
     return note(head, skip.skip.reason, read=read, hints=skip.skip.hints)
 
 
+def stated_in(found: Edited) -> tuple[list[str], list[str]]:
+    """The sizes that the result says in its inputs, and what it says in its metadata."""
+    fixed = [f"{edit.dimension}={edit.size}" for edit in found.script if isinstance(edit, FixSize)]
+    noted = [edit.value for edit in found.script if isinstance(edit, SetMetadata)]
+    return fixed, noted
+
+
 def relied_text(found: Edited) -> str:
     """Where the result holds, and what of that the model itself says from now on."""
     if not found.changed or not found.relied_on:
         return ""
-    fixed = [f"{edit.dimension}={edit.size}" for edit in found.script if isinstance(edit, FixSize)]
-    noted = [edit.value for edit in found.script if isinstance(edit, SetMetadata)]
+    fixed, noted = stated_in(found)
     said = [f"{', '.join(fixed)} in its inputs"] if fixed else []
     said += [f"{one} in its metadata ({HOLDS_WHERE})" for one in noted]
     written = f"so the model itself says: {', '.join(said)}" if said else ""

@@ -59,6 +59,24 @@ def test_one_line_a_model_and_a_last_one(folder: Path, capsys: Captured) -> None
     assert (folder.parent / "out" / "deep" / "d.onnx").exists()
 
 
+def test_a_line_says_the_sizes_that_alone_were_written(tmp_path: Path, capsys: Captured) -> None:
+    """It and the last line agree on whether the file is another."""
+    body = "y = Conv <auto_pad = 'SAME_UPPER'> (x, w)".replace("'", '"')
+    model = text_model(
+        body, inputs="float[n, 1, h] x", outputs="float[a, b, c] y", constants=WEIGHT
+    )
+    for name in ("one", "two"):
+        onnx.save(model, tmp_path / f"{name}.onnx")
+    command = ["rewrite", str(tmp_path), "--target", "ncnn", "--dim", "n=1"]
+    assert run([*command, "-o", str(tmp_path / "out")]) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    ends = [line.split("0 nodes rewritten, 0 skipped")[1:] for line in lines]
+    assert ends.count(["; sizes written: n=1"]) == 2
+    assert last == "2 models: 2 rewritten"
+    assert run([*command, "--dry-run"]) == 0
+    assert capsys.readouterr().out.count("; sizes that would be written: n=1\n") == 2
+
+
 @pytest.mark.parametrize(
     "line",
     ["inspect in", "rewrite in -o out", "retarget in --to pytorch -o out", "validate in in"],
