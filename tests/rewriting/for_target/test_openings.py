@@ -52,6 +52,14 @@ g (float[n,2,h,w0] x, bool c) => (float[a,b,e,d] y) <float[2,2,3,3] w> {
     then_branch = t () => (float[a,b,e,d] u) { u = Relu(a0) },
     else_branch = f () => (float[a,b,e,d] v) { v = Neg(a0) }>
 }"""
+AVERAGED = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[n,2,h,w0] x) => (float[a,b,c,d] y) <float[2,2,3,3] w> {
+  [first] a0 = Conv<kernel_shape=[3,3], pads=[1,1,1,1], strides=[STRIDE,STRIDE]>(x, w)
+  [mean] a1 = AveragePool<kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1], ceil_mode=1,
+    count_include_pad=1>(a0)
+  [third] a2 = Conv<kernel_shape=[3,3], pads=[1,1,1,1], strides=[2,2]>(a1, w)
+  [last] y = Conv<kernel_shape=[3,3], pads=[1,1,1,1], strides=[2,2]>(a2, w)
+}"""
 Captured = pytest.CaptureFixture[str]
 YOLO = MODELS / "k_yolo_tiny_op15.onnx"
 OPEN = CONV.replace("float[1,2,8,8]", "float[n,2,h,w]").replace("float[1,3,4,4]", "float[a,b,c,d]")
@@ -453,3 +461,17 @@ def test_facts_that_lead_to_no_model_are_no_try(tmp_path: Path, capsys: Captured
     assert "no rewrite for ncnn is known, whatever is said of sizes: no way for 'choice'" in shown
     assert "\ntry: " not in shown
     assert "would settle 1 of the 2; nothing is written even so: If 'choice' stays\n" in shown
+
+
+@pytest.mark.parametrize(("stride", "asked"), [(1, "%2=0"), (2, "%4=0")])
+def test_strides_behind_what_is_in_the_way_ask_for_no_divisors(stride: int, asked: str) -> None:
+    """The average alone needs an even size; the convolutions behind it take any."""
+    text = AVERAGED.replace("STRIDE", str(stride))
+    done = rewrite(model_of(text), target="ncnn")
+    assert done.fitting is not None
+    opening = done.fitting.opening
+    assert opening.dims == {"n": 1, "h": asked, "w0": asked}
+    assert (opening.settled, opening.writes) == (4, True)
+    after = rewrite(model_of(text), target="ncnn", dims=opening.dims).fitting
+    assert after is not None
+    assert after.no_way == ()
