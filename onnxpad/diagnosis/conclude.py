@@ -139,7 +139,9 @@ def _noise_of(fitting: Fitting, fit: Fit, nearest: Nearest | None) -> tuple[str,
         return None
     said = (
         f"what is left is small ({left:.2g} of the largest value) and spread evenly, as where a "
-        "reference was computed with lower precision (TF32, float16, on another device)"
+        "reference was computed with lower precision (TF32, float16, on another device); another "
+        "epsilon of a normalisation and slightly other weights look the same, which no tolerance "
+        "mends"
     )
     return said, atol
 

@@ -37,9 +37,8 @@ def what_settles(fitting: Fitting, fit: Fit) -> str:
     if not any(not_wrapped(suspect.chain) for suspect in fitting.suspects):
         return said
     raised = (
-        f"raise the model's opset to {Since.PAD_WRAP} and diagnose new.onnx, to try mode wrap as "
-        'well: python -c "import onnx, onnx.version_converter as v; '
-        f"onnx.save(v.convert_version(onnx.load('old.onnx'), {Since.PAD_WRAP}), 'new.onnx')\""
+        f"diagnose what onnx.version_converter.convert_version(model, {Since.PAD_WRAP}) makes of "
+        "the model, to try mode wrap as well"
     )
     return f"{said}; or {raised}" if said else raised
 

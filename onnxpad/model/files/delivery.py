@@ -137,7 +137,8 @@ def deliver(
             if origin is not None:
                 raise
             raise ModelError(
-                f"{error.told}; or pass source=, the path of the file that the model came from"
+                f"{error.told}; or type onnxpad.save(model, path, source=PATH), with the "
+                "path of the file that the model came from"
             ) from error
         with together.create(target.resolve(), replace=True) as file:
             write_all(data, file)

@@ -54,7 +54,7 @@ def test_where_there_is_no_way_to_the_device_it_is_said() -> None:
 
 
 def test_the_device_is_that_of_a_target() -> None:
-    with pytest.raises(RequestError, match="--require-device: only together with --target"):
+    with pytest.raises(RequestError, match="require_device=True: only together with target=T"):
         rewrite(LP_POOL, require_device=True)
 
 
