@@ -135,7 +135,7 @@ def test_a_child_ended_from_outside_is_an_error() -> None:
 def test_inputs_that_do_not_fit_are_refused_before_they_are_drawn(sizes: tuple[int, int]) -> None:
     dims = dict(zip("HW", sizes, strict=True))
     with pytest.raises(
-        RequestError, match=r"cells and take .*GiB.*'x' is .*(?s:.*)(?:--dim|dims=).*memory"
+        RequestError, match=r"cells and take .*GiB.*'x' is .*(?s:.*)(?:--dim|dims).*memory"
     ):
         validate(two_convs(), two_convs(), dims=dims, device="cpu")
 
