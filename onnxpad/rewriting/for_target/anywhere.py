@@ -11,6 +11,7 @@ import numpy as np
 from onnxpad.geometry.size import residue
 from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.inlined import as_written, inlined
+from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.asked import seen_from
 from onnxpad.model.reading.survey import Survey
@@ -39,6 +40,7 @@ from onnxpad.runtimes.conditions.companions import (
     CONVERSIONS,
     DEQUANTISES,
     DISORDER,
+    EVEN_INPUT,
     GLOBAL_VOLUMES,
     IR_VERSIONS,
     JOINED_SUMS,
@@ -78,6 +80,7 @@ _ALONG_AXES = (
     *("Concat", "Einsum", "Expand", "Flatten", "Gather", "LogSoftmax", "Reshape", "Slice"),
     *("Softmax", "Split", "Squeeze", "Unsqueeze"),
 )
+_OF_ONE_AXIS = ("Concat", "Gather", "Slice", "Split", "Transpose")
 _BENT = ("Elu", "Gelu", "HardSigmoid", "HardSwish", "Mish", "Sigmoid", "Tanh")
 _RECTIFIERS = ("Relu", "Clip")
 _FUSED = ("Clip", "HardSigmoid", "LeakyRelu", "Relu", "Sigmoid", "Tanh")
@@ -200,12 +203,27 @@ def _plain_names(context: Context, node: Node, wanted: set[str], *, batched: boo
     results = context.scope.outputs if context.scope.parent is None else ()
     if any(one in results and context.type_of(one).dtype == "uint8" for one in node.outputs):
         yield BYTES_GIVEN[0]
+    yield from EVEN_INPUT if EVEN_INPUT[0] in wanted and _mixes_up_axes(context, node) else ()
     if node.op_type in WITH_CONSTANTS:
         yield from said_of_constants(context, node, batched=batched)
     if node.op_type in _FUSED_MORE:
         yield from _second_activation(context, node)
     if node.op_type in _SAID_OF and node.inputs and node.outputs:
         yield from _SAID_OF[node.op_type](context, node)
+
+
+def _mixes_up_axes(context: Context, node: Node) -> bool:
+    """Whether it works along an axis of an input of the model whose axes are all as long."""
+    if node.op_type not in _OF_ONE_AXIS and not node.op_type.startswith("Reduce"):
+        return False
+    name = node.inputs[0] if node.inputs else ""
+    for maker in context.makers(name):
+        if maker.op_type in WINDOWS or not maker.inputs:
+            return False
+        name = maker.inputs[0]
+    sizes = (context.type_of(name).dims or ())[1:]
+    is_even = len(sizes) > 1 and len(set(sizes)) == 1 and sizes[0] not in (1, None)
+    return is_even and is_model_input(context, name)
 
 
 def _is_listed_bool(context: Context, name: str) -> bool:

@@ -7,6 +7,7 @@ channels last would have, unless the sizes of the result tell that from the righ
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 
 from onnxpad.geometry.size import Size
 from onnxpad.model.graph.context import Context, is_stored
@@ -20,12 +21,14 @@ _KEEPING = (
     *("Sqrt", "Sub", "Tanh"),
 )
 """Operators that leave the order of axes as it is."""
+_FAR = 64
 
 
 def joins_sum(context: Context, node: Node) -> bool:
     """Whether a Concat reads such a sum, and another axis is as long as the one it joins.
 
-    By 87 models through onnx2tf. Where all axes but the batch are as long, it tries which is right.
+    By 102 models through onnx2tf. Where all axes but the batch are as long, it tries which one is
+    right.
     """
     axis = context.attributes(node).get("axis")
     shapes = [context.type_of(name).dims or () for name in node.inputs]
@@ -48,14 +51,21 @@ def _is_as_long(shape: Sequence[Size | None], axis: int) -> bool:
 
 
 def _is_sum(context: Context, name: str) -> bool:
-    """Whether a tensor is a sum behind a window, or what keeps its order of axes."""
-    for maker in context.makers(name):
+    """Whether a tensor is a sum behind a window, or what keeps its order of axes or joins it."""
+    pending, seen = [name], {name}
+    for one in islice(pending, _FAR):
+        maker = context.scope.producers.get(one)
+        if maker is None:
+            continue
         if maker.op_type == "Add":
-            whole = all(context.type_of(one).dims != () for one in maker.inputs)
-            return whole and _behind_window(context, maker)
-        computed = {one for one in maker.inputs if one and not is_stored(context, one)}
-        if maker.op_type not in _KEEPING or len(computed) > 1:
-            break
+            whole = all(context.type_of(each).dims != () for each in maker.inputs)
+            if whole and _behind_window(context, maker):
+                return True
+            continue
+        computed = {each for each in maker.inputs if each and not is_stored(context, each)}
+        if maker.op_type == "Concat" or (maker.op_type in _KEEPING and len(computed) == 1):
+            pending += sorted(computed - seen)
+            seen |= computed
     return False
 
 

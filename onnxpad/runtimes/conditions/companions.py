@@ -97,6 +97,11 @@ CONSTANTS_ALONE = (
 """Of an Add, Sub, Mul or Div of tensors of 3 or 4 axes."""
 AXES_ALONE = ("operator along an axis in a model without convolutions, pools and normalisations",)
 """The first of Softmax, Concat, Reshape and the like that reads a tensor of 3 axes or more."""
+EVEN_INPUT = ("operator along an axis of an input of the model whose axes are all as long",)
+"""Slice, Concat, Gather, Transpose or a reduction, with no convolution or pool in front.
+
+The axes but the batch, of more than one cell each.
+"""
 SLICED_BYTES = ("Slice of int8 or uint8",)
 SUMS = ("Add or Sub of a constant behind an Add or Sub of another",)
 """Where nothing else reads the first; behind a Sub only an Add of no scalar, or a Sub from one."""
@@ -143,6 +148,7 @@ ANYWHERE = (
     *CHANNELWISE,
     *CONSTANTS_ALONE,
     *AXES_ALONE,
+    *EVEN_INPUT,
     *SLICED_BYTES,
     *SUMS,
     *RECTIFIED_SUMS,

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from onnxpad.geometry.windows import output_size
-from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.chain import Chain, Pads, Skip
+from onnxpad.padding.effective_pads import axes_in_front, effective_pads
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
@@ -27,7 +28,7 @@ from onnxpad.runtimes.conditions.rows import (
     until,
 )
 from onnxpad.runtimes.onnxruntime import kernels
-from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harms, loses_count
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, folded, harms, loses_count
 from onnxpad.runtimes.releases import numbers
 
 By = Callable[[str], Evidence]
@@ -126,6 +127,31 @@ _ENDS_ELSEWHERE = Condition(
     "a window reaches into end pads that 1.23 takes for those of another axis",
     w.of_pads(_ends_elsewhere),
 )
+
+
+def _is_product(chain: Chain) -> bool:
+    """Whether WebGPU makes a matrix product of a convolution that pads at its ends alone.
+
+    Where the kernel is one cell, or as large as the input, it looks at the begin pads alone
+    (core/providers/webgpu/nn/conv.cc, and conv.ts of js/web). A Pad that onnxruntime folds counts;
+    sizes that the file leaves open are taken to be no kernel's.
+    """
+    own, front = effective_pads(chain), folded(chain) or Pads.zero(chain.rank)
+    if isinstance(own, Skip) or chain.rank > _MOST_AXES or chain.attribute("group", 1) != 1:
+        return False
+    pads, axes = own + front, axes_in_front(chain, front)
+    if any(pads.begins) or not any(pads.ends):
+        return False
+    single = all(axis.kernel == axis.stride == 1 for axis in axes)
+    return single or all(axis.kernel == axis.size for axis in axes)
+
+
+_MOST_AXES = 2
+_PRODUCT = Condition(
+    "it pads at the ends alone, those of a Pad of zeros in front included, and its kernel is one "
+    "cell or as large as the input",
+    _is_product,
+)
 _SIGNED_WEIGHT = Condition("its weight is int8", lambda c: c.weight.dtype == "int8")
 _FUSED_POOLS_SINCE = "1.20"
 
@@ -181,6 +207,12 @@ def _fused_pools(by: By, *when: Condition, operators: tuple[str, ...] = w.POOLS)
         miscomputes(operators, _SHORTENED, *when, by=by("Pad(0) in front of pools with ceil_mode")),
         refuses(operators, _WIDENED, *when, by=by("Pad(0) in front of pools")),
     )
+
+
+def product_rows(by: By) -> tuple[Row, ...]:
+    """What both WebGPU providers do with convolutions that they take for a matrix product."""
+    found = by("convolutions with a kernel of one cell or of the input's size, padded at the ends")
+    return (miscomputes("Conv", _PRODUCT, by=found, says="WebGPU leaves its end pads out"),)
 
 
 def older_rows(product: str, known: Sequence[str]) -> tuple[Row, ...]:

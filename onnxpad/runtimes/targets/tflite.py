@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from onnxpad.geometry.size import Size
-from onnxpad.geometry.windows import Axis, output_size
+from collections.abc import Sequence
+from itertools import product
+
+from onnxpad.geometry.size import Size, plus
+from onnxpad.geometry.windows import Axis, output_size, same_pads
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
-from onnxpad.padding.operators import Destination
+from onnxpad.padding.operators import Destination, Kind, Operator
+from onnxpad.padding.surroundings import Neighbour, Question, Surroundings
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -16,6 +20,7 @@ from onnxpad.runtimes.conditions.companions import (
     COMPUTED_BRANCH,
     CROP,
     DEQUANTISES,
+    EVEN_INPUT,
     FACTOR,
     INFINITE_BLOCKS,
     INLINED,
@@ -100,9 +105,82 @@ _FOLDED_WINDOWS = Condition(
     "a Pad of 0 in front, which it alone reads, is made its pads, which changes windows",
     _folded_windows,
 )
+
+
+def _makes_sizes(chain: Chain, longer: Sequence[int]) -> bool:
+    """Whether its begin pads are its end pads, and the result is `longer` by so many cells."""
+    own = chain.padding
+    return (
+        isinstance(own, Pads)
+        and own.begins == own.ends
+        and chain.has_fixed_sizes
+        and all(
+            output_size(*side) == plus(side[0].size or 0, more)
+            for side, more in zip(chain.sides(own), longer, strict=True)
+        )
+    )
+
+
+_KEEPS_SIZES = Condition(
+    "its begin pads are its end pads, and its result has the sizes of its input",
+    lambda c: _makes_sizes(c, (0,) * c.rank),
+)
+"""Such a Conv becomes SAME, whatever its strides: onnx2tf/ops/Conv.py."""
+
+
+def _behind_ceil_mode(around: Surroundings, node: Neighbour, _: Operator) -> bool:
+    """Whether a pool with ceil_mode is in front of what makes a result of the model.
+
+    onnx 1.19 counts windows of it that start in the end padding, and the sizes of results alone
+    are written in the file.
+    """
+    makers = around.makers(node.inputs[0])
+    rounds_up = (around.attributes(one).get("ceil_mode") == 1 for one in makers)
+    return around.leaves(node.outputs[0]) and any(rounds_up)
+
+
+_BEHIND_CEIL_MODE = Question(frozenset({Kind.CONVOLUTION}), _behind_ceil_mode, nothing=False)
+
+
+def _seems_to_keep_sizes(chain: Chain) -> bool:
+    counted = product((0, 1), repeat=chain.rank)
+    behind = chain.around.told(_BEHIND_CEIL_MODE)
+    return behind and any(_makes_sizes(chain, more) for more in counted if any(more))
+
+
+_SEEMS_TO_KEEP_SIZES = Condition(
+    "its result has the sizes that its input has if windows of ceil_mode in front start in the end "
+    "padding",
+    _seems_to_keep_sizes,
+    questions=(_BEHIND_CEIL_MODE,),
+)
 _EQUAL_SIZES = Condition(
     "all sizes but the batch's are fixed and equal",
     lambda c: c.shape is not None and not t.unknown_size(c, 1) and len(set(c.shape[1:])) == 1,
+)
+_KERNEL_ABOVE_SIZE = Condition(
+    "a kernel is larger than the input",
+    w.of_axes(lambda axis: isinstance(axis.size, int) and axis.kernel > axis.size),
+)
+
+
+def _like_same_of_fewer(chain: Chain) -> bool:
+    """Whether dilated windows that are taken for one cell shorter would have these pads as SAME.
+
+    A pool whose pads are those becomes SAME, with pads of its own: calc_tf_pooling_pads of
+    onnx2tf/utils/common_functions.py is given kernels of (k-1)*d cells.
+    """
+    own = chain.padding
+    if not isinstance(own, Pads) or not any(own.flat) or not chain.has_fixed_sizes:
+        return False
+    return any(axis.dilation > 1 for axis in chain.axes) and all(
+        same_pads(Axis(axis.size, axis.span - 1, axis.stride), lower=False) == (begin, end)
+        for axis, begin, end in chain.sides(own)
+    )
+
+
+_LIKE_SAME_OF_FEWER = Condition(
+    "its pads are those of SAME_UPPER if windows are one cell shorter", _like_same_of_fewer
 )
 _KERNEL_BELOW_STRIDE = Condition(
     "a kernel is smaller than the stride", w.of_axes(lambda axis: axis.kernel < axis.stride)
@@ -138,6 +216,11 @@ TARGET = Target(
         ),
         takes(INLINED, by=_seen("If of a constant, which onnxsim takes away")),
         refuses(COMPUTED_BRANCH, by=_seen("If")),
+        miscomputes(
+            EVEN_INPUT,
+            by=_seen("Slice, Concat, Gather, Transpose and reductions of inputs such as 1x4x4x4"),
+            says="onnx2tf does not tell its axes apart",
+        ),
         miscomputes(
             DEQUANTISES,
             by=_seen("QuantizeLinear and DequantizeLinear alone, values beyond the range"),
@@ -200,6 +283,19 @@ TARGET = Target(
             w.SAME_NEGATIVE,
             by=_seen("SAME_LOWER pools, kernels below the stride"),
         ),
+        miscomputes(
+            "Conv",
+            _KEEPS_SIZES,
+            ~w.LIKE_SAME_UPPER,
+            by=_seen("padded convolutions with strides whose result is as long as their input"),
+            says="onnx2tf takes it for SAME",
+        ),
+        miscomputes(
+            "Conv",
+            _SEEMS_TO_KEEP_SIZES,
+            by=_seen("convolutions behind an AveragePool with ceil_mode and pads"),
+            says="onnx2tf counts more windows in front, and takes it for SAME",
+        ),
         refuses("Conv", w.STRIDED_AND_DILATED, by=_seen("strides with dilations")),
         refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),
         miscomputes(w.TRANSPOSED, w.SAME, w.PADDED, by=_seen("SAME ConvTranspose")),
@@ -221,6 +317,29 @@ TARGET = Target(
         miscomputes(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8 and uint8 behind QuantizeLinear")),
         miscomputes("AveragePool", w.COUNTS, w.SAME_UPPER, by=_seen("SAME averages that count")),
         miscomputes("AveragePool", w.DILATED, by=_seen("averages with dilations")),
+        miscomputes(
+            "AveragePool",
+            t.ONE_D,
+            w.PADDED,
+            _KERNEL_ABOVE_SIZE,
+            by=_seen("1-D averages, kernels above the size"),
+            says="onnx2tf leaves its pads out",
+        ),
+        miscomputes(
+            ("MaxPool", "LpPool"),
+            _LIKE_SAME_OF_FEWER,
+            by=_seen("dilated pools whose end pads are one above their begin pads"),
+            says="onnx2tf takes it for SAME",
+        ),
+        refuses(
+            ("MaxPool", "LpPool"),
+            t.THREE_D,
+            w.STRIDED_AND_DILATED,
+            by=_seen("3-D pools, strides with dilations"),
+        ),
+        refuses(
+            "LpPool", t.TWO_D, w.STRIDED_AND_DILATED, by=_seen("2-D LpPool, strides with dilations")
+        ),
         refuses(
             "AveragePool",
             t.THREE_D,
@@ -245,6 +364,7 @@ TARGET = Target(
             "LpPool",
             w.PADDED,
             ~w.SAME_LOWER,
+            ~w.DILATED,
             w.LIKE_SAME_UPPER,
             by=_seen("LpPool, pads like SAME_UPPER"),
         ),

@@ -26,7 +26,13 @@ from onnxpad.runtimes.conditions.rows import (
     takes,
     until,
 )
-from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows, older_rows, rows_of_1_23
+from onnxpad.runtimes.onnxruntime.rows import (
+    fusion_rows,
+    loader_rows,
+    older_rows,
+    product_rows,
+    rows_of_1_23,
+)
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-web 1.30.0, /webgpu, Chromium 156, SwiftShader"
@@ -73,6 +79,7 @@ TARGET = Target(
         ),
         *loader_rows(_seen, checks_pads=False),
         *fusion_rows(_seen),
+        *product_rows(_seen),
         *until(
             "1.27",
             falls_back(

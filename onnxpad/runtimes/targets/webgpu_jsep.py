@@ -32,7 +32,7 @@ from onnxpad.runtimes.conditions.rows import (
     until,
 )
 from onnxpad.runtimes.onnxruntime.pad_fusion import folded
-from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows, older_rows
+from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows, older_rows, product_rows
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-web 1.30.0, JSEP, Chromium 156, SwiftShader"
@@ -123,6 +123,7 @@ TARGET = Target(
         miscomputes(ACTIVATED_TWICE, t.LOSES_THE_FIRST, by=_seen("Conv and two activations")),
         *loader_rows(_seen, checks_pads=False),
         *fusion_rows(_seen),
+        *product_rows(_seen),
         *until(
             "1.27",
             miscomputes(

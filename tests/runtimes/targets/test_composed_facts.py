@@ -646,6 +646,13 @@ CONVOLVED = "c = Conv <kernel_shape=[1, 1]> (x, w) "
             False,
         ),
         ("d = Add(c, c) y = Concat<axis=0>(d, d)", [9, 5], False),
+        ("d = Add(c, c) e = Concat<axis=1>(d, d) y = Concat<axis=1>(e, e)", [10, 4], True),
+        (
+            "d = Add(c, c) e = Concat<axis=1>(c, d) f = Relu(e) y = Concat<axis=1>(f, f)",
+            [4, 10],
+            True,
+        ),
+        ("e = Concat<axis=1>(c, c) y = Concat<axis=1>(e, e)", [10, 4], False),
     ],
 )
 def test_tflite_joins_sums_along_another_axis_of_the_same_size(
