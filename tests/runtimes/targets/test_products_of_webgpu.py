@@ -61,6 +61,6 @@ def test_of_three_axes_none_is_a_product() -> None:
 
 
 def test_a_pad_that_onnxruntime_folds_is_left_out_as_well() -> None:
-    front = ("Pad", [np.array([0, 0, 0, 0, 0, 0, 1, 1])], {})
-    single = ("Conv", [weights(4, 4, 1, 1), weights(4)], {"kernel_shape": [1, 1]})
+    front: Any = ("Pad", [np.array([0, 0, 0, 0, 0, 0, 1, 1])], {})
+    single: Any = ("Conv", [weights(4, 4, 1, 1), weights(4)], {"kernel_shape": [1, 1]})
     assert answers(chain(17, [1, 4, 5, 5], front, single), "webgpu")["Conv"] is WRONG

@@ -46,8 +46,8 @@ def test_a_conv_as_long_as_its_input_becomes_same(
     assert answers(window("Conv", size, axes=axes, **given), "tflite")["Conv"] is answer
 
 
-AVERAGE = ("AveragePool", [], {"kernel_shape": [2, 2], "strides": [2, 2], "pads": [1] * 4})
-ROUNDED = ("AveragePool", [], {**AVERAGE[2], "ceil_mode": 1})
+AVERAGE: Any = ("AveragePool", [], {"kernel_shape": [2, 2], "strides": [2, 2], "pads": [1] * 4})
+ROUNDED: Any = ("AveragePool", [], {**AVERAGE[2], "ceil_mode": 1})
 MIRROR = ("Pad", [np.array([0, 0, 1, 1, 0, 0, 2, 2])], {"mode": "reflect"})
 
 
@@ -102,8 +102,8 @@ def test_strides_with_dilations(op: str, axes: int, answer: Answer) -> None:
     assert answers(model, "tflite")[op] is answer
 
 
-SLICE = ("Slice", [np.array([0]), np.array([2]), np.array([2])], {})
-CONV = ("Conv", [weights(4, 4, 1, 1)], {})
+SLICE: Any = ("Slice", [np.array([0]), np.array([2]), np.array([2])], {})
+CONV: Any = ("Conv", [weights(4, 4, 1, 1)], {})
 
 
 @pytest.mark.parametrize(
@@ -119,5 +119,5 @@ CONV = ("Conv", [weights(4, 4, 1, 1)], {})
     ],
 )
 def test_axes_of_one_length_are_not_told_apart(dims: list[int], steps: Any, *, said: bool) -> None:
-    padded = ("MaxPool", [], {"kernel_shape": [1] * (len(dims) - 2)})
+    padded: Any = ("MaxPool", [], {"kernel_shape": [1] * (len(dims) - 2)})
     assert (EVEN_INPUT[0] in answers(chain(13, dims, *steps, padded), "tflite")) is said
