@@ -54,6 +54,9 @@ class Surroundings(Protocol):
     def is_stored(self, name: str) -> bool:
         """Whether a tensor is a constant of the file."""
 
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        """The numbers of a tensor that never changes; None where they are not known."""
+
     def attributes(self, node: Neighbour) -> Mapping[str, Any]:
         """What a node says."""
 

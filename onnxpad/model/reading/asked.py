@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import cast
 
 from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context, is_stored
+from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import data_position, hands_on
 from onnxpad.model.reading.pads import read_pad
@@ -27,6 +28,16 @@ def answers_about(context: Context, node: Node, op: Operator) -> Answers:
             for one in context.document.asked
         ]
     )
+
+
+def looked_at(context: Context, node: Node, op: Operator) -> list[Node]:
+    """The nodes around this one that the questions look at, each once."""
+    found: list[Node] = []
+    seen = _Noted(context, found.append)
+    for one in context.document.asked:
+        if op.kind in one.kinds:
+            one.answer(seen, node, op)
+    return list({each.key: each for each in found}.values())
 
 
 def seen_from(context: Context) -> Surroundings:
@@ -64,6 +75,9 @@ class _Seen:
     def is_stored(self, name: str) -> bool:
         return is_stored(self._context, name)
 
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        return constant_integers(self._context, name)
+
     def attributes(self, node: Neighbour) -> Mapping[str, Value]:
         return self._context.attributes(cast(Node, node))
 
@@ -79,3 +93,21 @@ class _Seen:
     def fill(self, node: Neighbour) -> Fill | None:
         step = read_pad(self._context, cast(Node, node), None)
         return step.fill if step.mode == "constant" else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Noted(_Seen):
+    """The same, and it notes which nodes it gave."""
+
+    _note: Callable[[Node], None]
+
+    def makers(self, name: str, *, data: bool = False) -> Iterator[Node]:
+        for one in _Seen.makers(self, name, data=data):
+            self._note(one)
+            yield one
+
+    def readers(self, name: str) -> list[Node]:
+        found = _Seen.readers(self, name)
+        for one in found:
+            self._note(one)
+        return found

@@ -10,7 +10,12 @@ from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import EVERYTHING, INLINED
 from onnxpad.runtimes.conditions.rows import falls_back, measured, reported, takes
-from onnxpad.runtimes.onnxruntime.rows import OWN_OPERATORS, fusion_rows, loader_rows
+from onnxpad.runtimes.onnxruntime.rows import (
+    OWN_OPERATORS,
+    fusion_rows,
+    loader_rows,
+    transpose_rows,
+)
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime 1.31.1, CUDA provider"
@@ -31,6 +36,7 @@ TARGET = Target(
         falls_back((*p.PAD, "MaxPool", *w.TRANSPOSED), t.opset_above(18), by=_OPSETS),
         *loader_rows(_shared),
         *fusion_rows(_shared),
+        *transpose_rows(_shared, elu_since="1.31"),
     ),
     also=("ort-cuda", "cuda"),
 )

@@ -6,7 +6,13 @@ from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import EVERYTHING, INLINED
 from onnxpad.runtimes.conditions.pads import PAD
 from onnxpad.runtimes.conditions.rows import measured, refuses, takes
-from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows, older_rows, rows_of_1_23
+from onnxpad.runtimes.onnxruntime.rows import (
+    fusion_rows,
+    loader_rows,
+    older_rows,
+    rows_of_1_23,
+    transpose_rows,
+)
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-web 1.30.0, wasm, Node 20.20.2"
@@ -24,6 +30,7 @@ TARGET = Target(
         refuses(w.POOLS, w.DROPPED_WINDOW, by=_seen("ceil_mode windows that start in padding")),
         *loader_rows(_seen),
         *fusion_rows(_seen),
+        *transpose_rows(_seen, elu_since="1.30"),
         *rows_of_1_23("onnxruntime-web"),
         *older_rows("onnxruntime-web", _RELEASES),
     ),

@@ -32,6 +32,7 @@ from onnxpad.runtimes.onnxruntime.rows import (
     older_rows,
     product_rows,
     rows_of_1_23,
+    transpose_rows,
 )
 from onnxpad.runtimes.targets import Target
 
@@ -80,6 +81,7 @@ TARGET = Target(
         *loader_rows(_seen, checks_pads=False),
         *fusion_rows(_seen),
         *product_rows(_seen),
+        *transpose_rows(_seen, elu_since="1.30", eager=True),
         *until(
             "1.27",
             falls_back(

@@ -32,7 +32,13 @@ from onnxpad.runtimes.conditions.rows import (
     until,
 )
 from onnxpad.runtimes.onnxruntime.pad_fusion import folded
-from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows, older_rows, product_rows
+from onnxpad.runtimes.onnxruntime.rows import (
+    fusion_rows,
+    loader_rows,
+    older_rows,
+    product_rows,
+    transpose_rows,
+)
 from onnxpad.runtimes.targets import Target
 
 _VERSION = "onnxruntime-web 1.30.0, JSEP, Chromium 156, SwiftShader"
@@ -124,6 +130,7 @@ TARGET = Target(
         *loader_rows(_seen, checks_pads=False),
         *fusion_rows(_seen),
         *product_rows(_seen),
+        *transpose_rows(_seen, elu_since="1.30", eager=True),
         *until(
             "1.27",
             miscomputes(
