@@ -324,14 +324,14 @@ class ChainReader:
             return _troubled(chain, f"the function's attributes {unbound} are not given by a call")
         if kernel is None:
             return _troubled(chain, refusals.why_no_kernel(chain.op))
-        if odd := refusals.odd_switch(attributes):
-            return _troubled(chain, odd)
         refusals.check_lengths(node, attributes, len(kernel), source)
         first = _first_axis(chain.op, attributes)
         axes = _axes(kernel, attributes, source, first)
         if wide := refusals.too_wide(axes):
             return _troubled(chain, *wide)
         padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer.ambiguous)
+        if lacking := refusals.unknown_to_onnx(attributes):
+            padding = trouble = Unclear(lacking, illegal=True)
         return replace(
             chain,
             axes=axes,
@@ -380,6 +380,7 @@ def _pad_chain(
         *(op, context.scope.opset, (), Pads((), ()), step.fill),
         source.dtype or value_type(context, node),
         pad=step,
+        trouble=step.unclear if step.unclear and step.unclear.illegal else None,
         shape=source.dims,
         around=Around(
             reads_input=is_model_input(context, read),

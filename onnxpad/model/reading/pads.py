@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from onnxpad.geometry.budgets import AXES
-from onnxpad.model.graph.attributes import Unbound
+from onnxpad.model.graph.attributes import Unbound, Value
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
 from onnxpad.model.graph.nodes import Node
@@ -18,6 +19,7 @@ from onnxpad.padding.fills import Constant, Fill, TensorValue
 from onnxpad.padding.operators import Kind, PadInput, operator, pads_are_attributes
 
 _INPUTS = tuple(PadInput)
+_MODES = ("constant", "reflect", "edge", "wrap")
 _BUT_VALUE = tuple(place for place in PadInput if place is not PadInput.VALUE)
 
 
@@ -38,9 +40,8 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     attributes = context.attributes(node)
     mode = attributes.get("mode", "constant")
     by_attribute = pads_are_attributes(node.domain, context.scope.opset)
-    for what, found in attributes.items():
-        if isinstance(found, Unbound):
-            return _unclear(rank, f"the Pad's {what} is the function's attribute '{found.name}'")
+    if wrong := _unreadable(attributes):
+        return replace(_unclear(rank, "", str(mode)), unclear=wrong)
     if by_attribute:
         flat = attributes.get("pads", attributes.get("paddings"))
         value = attributes.get("value", 0.0)
@@ -74,6 +75,15 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     made = _computed(context, node, fill)
     from_end = any(axis < 0 for axis in axes or ())
     return PadStep(step.pads, fill, step.mode, step.unclear, made, lists, from_end=from_end)
+
+
+def _unreadable(attributes: Mapping[str, Value]) -> Unclear | None:
+    for what, found in attributes.items():
+        if isinstance(found, Unbound):
+            return Unclear(f"the Pad's {what} is the function's attribute '{found.name}'")
+    mode = attributes.get("mode", "constant")
+    known = mode in _MODES
+    return None if known else Unclear(f"the ONNX text knows no mode '{mode}'", illegal=True)
 
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:

@@ -50,14 +50,17 @@ def check_types(node: Node) -> None:
             )
 
 
-def odd_switch(attributes: Mapping[str, Value]) -> str | None:
-    """What is wrong with an attribute that says yes or no: runtimes take other numbers for either.
+def unknown_to_onnx(attributes: Mapping[str, Value]) -> str | None:
+    """Which value of a node ONNX does not have; runtimes make of it what they like.
 
     onnxruntime 1.31.1 takes count_include_pad=2 for yes, and ceil_mode=2 for no.
     """
     for name in SWITCHES:
         if attributes.get(name, 0) not in (0, 1):
             return f"{name} is {attributes[name]}, the ONNX text knows 0 and 1"
+    groups = attributes.get("group", 1)
+    if isinstance(groups, int) and groups < 1:
+        return f"group is {groups}, the ONNX text knows 1 and more"
     return None
 
 

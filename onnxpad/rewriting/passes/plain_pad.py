@@ -47,8 +47,6 @@ def rewrite(chain: Chain) -> PassResult:
     step = pad_node(chain)
     if isinstance(step, Skip):
         return step
-    if step.mode != "constant" and step.mode not in _MODES:
-        return Skip(f"the ONNX text knows no mode '{step.mode}'")
     if step.mode == "constant" and not any(pad < 0 for pad in step.pads.flat):
         return Skip("it writes a constant around its input", moot=True)
     sizes = _cropped(chain, step)

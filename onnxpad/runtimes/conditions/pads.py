@@ -32,7 +32,13 @@ REFLECT = mode("reflect")
 EDGE = mode("edge")
 WRAP = mode("wrap")
 MIRRORS = mode("reflect", "edge", "wrap")
-COMPUTED = Condition("its pads are computed", of_step(lambda s: bool(s.unclear or s.computed)))
+
+
+def _is_computed(step: PadStep) -> bool:
+    return bool(step.computed or (step.unclear and not step.unclear.illegal))
+
+
+COMPUTED = Condition("its pads are computed", of_step(_is_computed))
 
 
 def _at_run_time(chain: Chain) -> bool:
@@ -54,7 +60,7 @@ READS_INPUT = Condition(
 )
 PADS_FED = Condition(
     "its pads are an input of the model",
-    of_step(lambda s: bool(s.unclear) and PadInput.PADS not in s.computed),
+    of_step(lambda s: _is_computed(s) and bool(s.unclear) and PadInput.PADS not in s.computed),
     "its pads are no input of the model",
 )
 CROPS = Condition("a pad is negative", of_step(lambda s: any(pad < 0 for pad in s.pads.flat)))
