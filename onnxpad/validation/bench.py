@@ -245,7 +245,8 @@ class Bench:
         key = (network, foreign)
         if key not in self._noisy:
             rough = foreign or self.on_cuda
-            self._noisy[key] = perturbed(network, **{"roundings": _ANY_SUM} if rough else {})
+            sums = {"roundings": _ANY_SUM} if rough else {}
+            self._noisy[key] = perturbed(network, **sums, of_whole=foreign)
         noisy = self._noisy[key]
         if noisy is not None:
             self._made_of[noisy] = network, NOISE_FACTOR

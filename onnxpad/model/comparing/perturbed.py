@@ -42,14 +42,25 @@ _STEPS = {
 _NOT_DATA = ("Shape", "Size", "NonZero", "ArgMax", "ArgMin", "ConstantOfShape", "EyeLike")
 
 
-def perturbed(network: Network, *, roundings: float = 1 / 16) -> Network | None:
+_SCALE_OF_RESULT = {
+    **dict.fromkeys(("QLinearConv", "QLinearMatMul", "QLinearAdd", "QLinearMul"), 6),
+    **dict.fromkeys(("QLinearAveragePool", "QLinearGlobalAveragePool"), 3),
+    **dict.fromkeys(("QLinearSigmoid", "QLinearLeakyRelu"), 3),
+}
+"""Which input is the scale that whole numbers are rounded by."""
+
+
+def perturbed(
+    network: Network, *, roundings: float = 1 / 16, of_whole: bool = False
+) -> Network | None:
     """The model with noise of the size of its own rounding behind every float operation.
 
     A sum of K products gets up to roundings*sqrt(K)u of its size (`_size`), any operation 4u
     (Higham, Accuracy and Stability, 3.1; onnxruntime's CPU sums in blocks: twice the largest error
     in 25600 products was 15u of the size); half precision is taken to be summed in float32 and
     rounded once. Values that come from shapes get none. The noise depends on the further input
-    `PHASE`, a scalar. None where no tensor can carry noise.
+    `PHASE`, a scalar. None where no tensor can carry noise. `of_whole` rounds what
+    QLinear operators compute as well, as runtimes do that have floats inside: by their scales.
     """
     types = _element_types(network)
     data = _data(network, types)
@@ -61,6 +72,10 @@ def perturbed(network: Network, *, roundings: float = 1 / 16) -> Network | None:
         nodes.append(copy)
         if node.op_type in _COPIES or not data & set(node.output):
             continue
+        if of_whole and (at := _SCALE_OF_RESULT.get(node.op_type)) is not None:
+            kind = types.get(node.input[at], TensorProto.FLOAT)
+            kinds.add(kind)
+            nodes[-1:] = [*_other_scale(copy, at, kind, roundings), copy]
         for position, name in enumerate(node.output):
             unit = _UNIT.get(types.get(name, 0))
             if name in data and unit is not None:
@@ -107,6 +122,20 @@ def _noise(
         helper.make_node("Mul", [size, f"{name}/noise_level"], [part["unit"]]),
         helper.make_node("Mul", [part["wave"], part["unit"]], [f"{name}/noise"]),
         helper.make_node("Add", [clean, f"{name}/noise"], [name]),
+    ]
+
+
+def _other_scale(node: NodeProto, at: int, kind: int, roundings: float) -> list[NodeProto]:
+    """Nodes that move the scale of a result by what a sum of many products is rounded by."""
+    scale, name = node.input[at], f"{node.output[0]}/noise_scale"
+    node.input[at] = name
+    level = _UNIT[kind] + (3 + roundings * sqrt(_UNKNOWN_TERMS)) * min(_UNIT[kind], 2.0**-24)
+    return [
+        _scalar(f"{name}/level", level, kind),
+        helper.make_node("Sin", [_phase(kind)], [f"{name}/wave"]),
+        helper.make_node("Mul", [f"{name}/wave", f"{name}/level"], [f"{name}/share"]),
+        helper.make_node("Mul", [scale, f"{name}/share"], [f"{name}/more"]),
+        helper.make_node("Add", [scale, f"{name}/more"], [name]),
     ]
 
 

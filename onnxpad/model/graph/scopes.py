@@ -171,6 +171,15 @@ class Document:
             return None
         return self.functions.get((node.domain, node.op_type, node.proto.overload))
 
+    @property
+    def has_data_outside(self) -> bool:
+        """Whether an initializer names another file that holds its data."""
+        return any(
+            tensor.data_location == TensorProto.EXTERNAL and tensor.external_data
+            for scope in self.scopes.values()
+            for tensor in scope.initializers.values()
+        )
+
 
 def quantisation_notes(scope: Scope) -> Sequence[TensorAnnotation]:
     """What the file says of the quantisation of tensors; functions have no place for it."""

@@ -48,6 +48,7 @@ from onnxpad.runtimes.conditions.companions import (
     LISTED_REDUCTIONS,
     LISTED_SCALES,
     MORE_ACTIVATED_TWICE,
+    OUTSIDE,
     QUANTISED_BYTES,
     RECTIFIED_RESULT,
     SLICED_BYTES,
@@ -116,13 +117,13 @@ def met_anywhere(
             nodes = list(context.scope.ordered())
             alone = None if batched else next(_along_axes(context, nodes), None)
             unnamed = unshaped(context)
-            of_file = _of_file(context)
+            of_file = _of_file(context, wanted)
             for node in nodes:
                 of_shapes = () if unnamed.isdisjoint((*node.inputs, *node.outputs)) else UNSHAPED
                 of_bytes = BESIDE_BYTES if on_bytes and stops_beside_bytes(context, node) else ()
                 of_axes = AXES_ALONE if node is alone else ()
                 of_node = _names(context, node, wanted, batched=batched)
-                first = of_file if node is nodes[0] else ()
+                first = tuple(of_file) if node is nodes[0] else ()
                 for name in (*first, *of_shapes, *of_bytes, *of_axes, *of_node):
                     if (name, context.scope.opset) in failing:
                         yield *given[node.key], name, failing[name, context.scope.opset]
@@ -154,11 +155,14 @@ def _failing(
     }
 
 
-def _of_file(context: Context) -> tuple[str, ...]:
-    """What is said of the file as a whole."""
-    is_main = context.scope.parent is None and not context.scope.is_function
-    name = ir_version(context.document.model.ir_version)
-    return (name,) if is_main and name in IR_VERSIONS else ()
+def _of_file(context: Context, wanted: set[str]) -> Iterator[str]:
+    """What is said of the file as a whole, on its first node."""
+    if context.scope.parent is None and not context.scope.is_function:
+        name = ir_version(context.document.model.ir_version)
+        if name in IR_VERSIONS:
+            yield name
+        if not wanted.isdisjoint(OUTSIDE) and context.document.has_data_outside:
+            yield OUTSIDE[0]
 
 
 def unshaped(context: Context) -> frozenset[str]:

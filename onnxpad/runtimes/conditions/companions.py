@@ -50,6 +50,8 @@ INLINED = ("If with a condition that is a constant, as the branch that it runs",
 """Who takes it so sees the operators of the branch, in front of it and behind as neighbours."""
 UNSHAPED = ("input or result of a graph, declared without a shape",)
 """Of the model, or of a branch or body in it; a shape of open sizes is one."""
+OUTSIDE = ("weights in a file beside the model",)
+"""External data; said of the first node of the main graph."""
 STORED_BOOL = ("bool stored in int32_data",)
 """Whatever reads a stored tensor of bool that is written so, not as raw_data."""
 LISTED_REDUCTIONS = ("reduction to one number whose axes are listed",)
@@ -135,6 +137,7 @@ ANYWHERE = (
     *CONSTANT_WINDOWS,
     *IR_VERSIONS,
     *UNSHAPED,
+    *OUTSIDE,
     *STORED_BOOL,
     *LISTED_REDUCTIONS,
     *CALLS,
@@ -177,7 +180,7 @@ ANYWHERE = (
 UNSHOWN = (
     *("GridSample", "Unsqueeze"),
     *(*BLOCKED_BRANCH, *SPREAD_BLOCKS, *CONSTANT_WINDOWS, *BESIDE_BYTES, *UNSHAPED),
-    *(*IR_VERSIONS, *CALLS, *DISORDER, *FROZEN),
+    *(*IR_VERSIONS, *CALLS, *DISORDER, *FROZEN, *OUTSIDE),
 )
 """What no small model of one operator is made of."""
 SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")

@@ -29,3 +29,7 @@ FOLDED = Condition.remedy(
     "it has no convolution and no pool of what is constant; that is not about padding",
     "fold the constants, as onnxsim does",
 )
+EMBEDDED = Condition.remedy(
+    "it does not read weights from a file beside the model; that is not about padding",
+    "store them in the model: onnx.save(onnx.load('FILE.onnx'), 'FILE.onnx')",
+)

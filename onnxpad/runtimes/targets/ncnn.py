@@ -41,10 +41,11 @@ from onnxpad.runtimes.conditions.companions import (
     LOOSE_PIECES,
     OPEN_RESHAPE,
     OUTER_BLOCKS,
+    OUTSIDE,
     PIECES,
     TRAINING,
 )
-from onnxpad.runtimes.conditions.files import SORTED
+from onnxpad.runtimes.conditions.files import EMBEDDED, SORTED
 from onnxpad.runtimes.conditions.rows import (
     OTHER_SHAPE,
     Answer,
@@ -61,6 +62,11 @@ from onnxpad.runtimes.targets import Target
 
 _VERSION = "ncnn 1.0.20261020, pnnx 20261020"
 _seen = measured(_VERSION)
+_NAMED_BY_PNNX = replace(
+    EMBEDDED,
+    text="of weights beside the model, pnnx reads those in FILE.onnx.data, run in that folder, and "
+    "makes up others; that is not about padding",
+)
 _in_2024 = measured("ncnn 1.0.20241226, pnnx 20241223")
 
 _GROWS = Condition("a pad is positive", p.of_step(lambda s: any(pad > 0 for pad in s.pads.flat)))
@@ -503,8 +509,17 @@ TARGET = Target(
         ),
         refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
         *(row for row in loader_rows(_seen, w.CONVOLUTIONS) if row.answer is Answer.REFUSES),
+        *since(
+            "20261020",
+            miscomputes(
+                OUTSIDE,
+                _NAMED_BY_PNNX,
+                by=_seen("convolutions by external data, six names of the file"),
+            ),
+        ),
         *until(
             "20241226",
+            refuses(OUTSIDE, EMBEDDED, by=_in_2024("convolutions by external data: it ends")),
             miscomputes(("Conv", *w.POOLS), w.SAME, w.PADDED, by=_in_2024("SAME: no padding")),
             refuses(
                 ("Conv", "MaxPool"), w.EXPLICIT_ASYMMETRIC, by=_in_2024("asymmetric pads: it ends")

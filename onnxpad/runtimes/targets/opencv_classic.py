@@ -28,6 +28,7 @@ from onnxpad.runtimes.conditions.companions import (
     LOOSE_PIECES,
     OPEN_BATCH_RANKS,
     OUTER_BLOCKS,
+    OUTSIDE,
     PIECES,
     QUANTISED_BYTES,
     RANK,
@@ -38,7 +39,7 @@ from onnxpad.runtimes.conditions.companions import (
     TRAINING,
     UNSHAPED,
 )
-from onnxpad.runtimes.conditions.files import DECLARED, FOLDED, INLINED, LISTED, SORTED
+from onnxpad.runtimes.conditions.files import DECLARED, EMBEDDED, FOLDED, INLINED, LISTED, SORTED
 from onnxpad.runtimes.conditions.opencv import (
     BY_CONSTANT_NODE,
     DEPTHWISE_READS_BEYOND,
@@ -323,6 +324,11 @@ TARGET = Target(
             ),
         ),
         *since("5.0", _crops_of_one(_seen)),
+        *until(
+            "4.14",
+            refuses(OUTSIDE, EMBEDDED, by=_in_4("convolutions by external data: it ends")),
+            gone="5.0",
+        ),
         *until("4.14", miscomputes(SLICED_BYTES, by=_in_4("Slice of int8 and uint8")), gone="5.0"),
         *until("4.14", _crops_of_one(_in_4, ~w.EXPLICIT_ASYMMETRIC), gone="5.0"),
         miscomputes(
