@@ -10,7 +10,7 @@ from itertools import chain, count
 from types import ModuleType
 from typing import Any
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, together
 from onnxpad.padding.surroundings import Question
 from onnxpad.plugins import Plugins, name_of, text_of
 from onnxpad.runtimes.conditions.companions import INLINED
@@ -151,13 +151,15 @@ def _is_older(release: str, known: Sequence[str]) -> bool:
 
 
 def _unmeasured(version: str, nearest: Sequence[str], known: Sequence[str], release: str) -> str:
+    listed = f"known are {together(known)}"
     if len(nearest) > 1:
-        return f"{version} was not measured: what is known of {' and of '.join(nearest)} counts"
+        counts = f"what is known of {' and of '.join(nearest)} counts"
+        return f"{version} was not measured: {counts}; {listed}"
     (one,) = nearest
     if are_one(one, release):
         return ""
     kind = "newest" if one == known[-1] else "oldest"
-    return f"{version} was not measured: judged as {one}, the {kind} that was"
+    return f"{version} was not measured: judged as {one}, the {kind} that was; {listed}"
 
 
 def find_targets(names: str | Sequence[str]) -> Target:

@@ -88,6 +88,12 @@ def test_what_is_not_known_of_a_release_is_said(name: str, note: str) -> None:
     assert note in found.note if note else not found.note
 
 
+def test_the_releases_that_are_known_are_named() -> None:
+    known = "known are 4.8, 4.10, 4.12, 4.14, and 5.0"
+    assert find_target("opencv@4.99").note.endswith(f"and of 5.0 counts; {known}")
+    assert find_target("onnxruntime@1.99").note.endswith("1.26, 1.31, and 1.32")
+
+
 def test_the_note_stands_in_the_reports() -> None:
     model = transposed()
     inspected = inspect(model, target="openvino@2099.1")
