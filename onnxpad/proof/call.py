@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Protocol
 
@@ -160,26 +160,20 @@ class Notes:
         """Lemma 2 does not hold."""
         self.irregular = self.irregular or reason
 
-    def reach(
-        self,
-        far: Mapping[int, int],
-        period: Mapping[int, int],
-        steps: Mapping[int, int],
-        stretch: Mapping[int, int],
-    ) -> None:
+    def reach(self, other: "Notes | Value") -> None:
         """Take in how far another way to the inputs reaches."""
-        for bit, number in far.items():
+        for bit, number in other.far.items():
             self.far[bit] = max(self.far.get(bit, 0), number)
-        for bit, number in period.items():
+        for bit, number in other.period.items():
             self.period[bit] = math.lcm(self.period.get(bit, 1), number)
-        for bit, number in steps.items():
+        for bit, number in other.steps.items():
             self.steps[bit] = math.lcm(self.steps.get(bit, 1), number)
-        for bit, number in stretch.items():
+        for bit, number in other.stretch.items():
             self.stretch[bit] = max(self.stretch.get(bit, 1), number)
 
     def merge(self, other: "Notes") -> None:
         """Take in what another evaluation told."""
-        self.reach(other.far, other.period, other.steps, other.stretch)
+        self.reach(other)
         for bit, numbers in other.turns.items():
             self.turns.setdefault(bit, set()).update(numbers)
         self.tied |= other.tied
@@ -237,6 +231,11 @@ class Value:
     def sized(self) -> bool:
         """Whether numbers came from sizes."""
         return self.origins is not None
+
+    def reached(self, notes: Notes) -> "Value":
+        """The same, as far from the inputs as the notes say."""
+        far, period, steps, stretch = notes.far, notes.period, notes.steps, notes.stretch
+        return replace(self, far=far, period=period, steps=steps, stretch=stretch)
 
     @property
     def sources(self) -> int:
@@ -331,18 +330,8 @@ class Call:
 
     def moved(self, cells: Array) -> Value:
         """The first operand with its cells moved about."""
-        kept = self.need(0)
-        return Value(
-            np.asarray(cells),
-            kept.dtype,
-            known=kept.known,
-            far=kept.far,
-            period=kept.period,
-            steps=kept.steps,
-            stretch=kept.stretch,
-            degree=kept.degree,
-            bits=kept.bits,
-        )
+        kept = replace(self.need(0), cells=np.asarray(cells), follows=None, slopes=())
+        return replace(kept, origins=None, paces=None)
 
     def window(self, axis: int, reach: int, stride: int = 1) -> None:
         """Note windows over an axis of the first operand (see Notes.window)."""

@@ -1,7 +1,7 @@
 """Evaluating a graph at one size, in any domain."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -99,7 +99,7 @@ class Evaluation:
         notes = Notes()
         for value in inputs:
             if value is not None:
-                notes.reach(value.far, value.period, value.steps, value.stretch)
+                notes.reach(value)
         count = max((at + 1 for at, name in enumerate(node.outputs) if name), default=0)
         call = Call(
             node.op,
@@ -225,39 +225,17 @@ class Evaluation:
         degree, bits = max(one.degree for one in values), max(one.bits for one in values)
         follows, notes = (followed, *values[0].axes), Notes()
         for one in values:
-            notes.reach(one.far, one.period, one.steps, one.stretch)
-        return Value(
-            np.stack(cells),
-            values[0].dtype,
-            follows=follows,
-            far=notes.far,
-            period=notes.period,
-            steps=notes.steps,
-            stretch=notes.stretch,
-            degree=degree,
-            bits=bits,
-        )
+            notes.reach(one)
+        made = Value(np.stack(cells), values[0].dtype, follows=follows, degree=degree, bits=bits)
+        return made.reached(notes)
 
 
 def _following(value: Value, ways: Followed, notes: Notes, bounds: tuple[int, int]) -> Value:
     """A result with the open sizes that it hangs on, and the bounds of its polynomials."""
     follows, origins, paces, slopes = ways
     degree, bits = (0, 1) if value.known else bounds
-    return Value(
-        value.cells,
-        value.dtype,
-        known=value.known,
-        follows=follows,
-        origins=origins,
-        paces=paces,
-        far=notes.far,
-        period=notes.period,
-        steps=notes.steps,
-        stretch=notes.stretch,
-        slopes=slopes,
-        degree=degree,
-        bits=bits,
-    )
+    made = replace(value, follows=follows, origins=origins, paces=paces, slopes=slopes)
+    return replace(made.reached(notes), degree=degree, bits=bits)
 
 
 def check_text(node: Node, inputs: Sequence[Value | None]) -> None:

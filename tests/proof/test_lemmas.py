@@ -144,7 +144,7 @@ def test_notes_of_two_ways_are_not_added() -> None:
     notes.window(1, 3, 2)
     notes.window(1, 3, 2)
     assert (notes.far[1], notes.period[1]) == (9, 4)
-    notes.reach({1: 4}, {1: 3}, {}, {})
+    notes.reach(Notes(far={1: 4}, period={1: 3}))
     assert (notes.far[1], notes.period[1]) == (9, 12)
     assert not notes.tied
     notes.window(3, 1)
