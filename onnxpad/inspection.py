@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
     from onnxpad.rewriting.for_target.search import Planner
     from onnxpad.rewriting.wanted import Wanted
-    from onnxpad.runtimes.installed import Installed
+    from onnxpad.runtimes.installed import Installed, OnInstalled
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
 
@@ -267,8 +267,8 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
 
 
 @reported(
-    *("model", "summary", "assumed", "recorded", "nodes", "targets", "target_notes", "openings"),
-    *("placement", "limits_met", "findings", "not_judged"),
+    *("model", "summary", "assumed", "recorded", "nodes", "targets", "target_notes"),
+    *("unmeasured", "installed", "openings", "placement", "limits_met", "findings", "not_judged"),
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
@@ -279,9 +279,9 @@ class Inspection(Report):
     rewrite for it could be told about nodes for which there is no way, `placement` the
     onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
     native code was ended at its limit of time or memory: sizes that only it finds are not known.
-    `target_notes` has what is not known of releases that were asked for, and where none was, what
-    the installed one does otherwise than the newest, which counts. `model` is what the file
-    says of itself, `not_judged` are kinds of operators that it has and targets were not asked
+    `unmeasured` has what is not known of releases that were asked for, and `installed`, where none
+    was, what the installed one does otherwise than the newest, which counts. `model` is what the
+    file says of itself, `not_judged` are kinds of operators that it has and targets were not asked
     about, since they cannot pad. `following` is a rewrite for targets that was tried and writes the
     model. For pictures, and in no JSON: `chains` are what was read of each
     node, `links` are pairs of places in `nodes`, of which the second reads what the first makes.
@@ -295,7 +295,8 @@ class Inspection(Report):
     openings: Mapping[str, Opening] = field(default_factory=dict)
     limits_met: tuple[str, ...] = ()
     model: ModelFacts = field(default_factory=ModelFacts)
-    target_notes: Mapping[str, str] = field(default_factory=dict)
+    unmeasured: Mapping[str, str] = field(default_factory=dict)
+    installed: Mapping[str, OnInstalled] = field(default_factory=dict)
     chains: tuple[Chain, ...] = ()
     links: tuple[tuple[int, int], ...] = ()
     not_judged: tuple[str, ...] = ()
@@ -303,6 +304,12 @@ class Inspection(Report):
     following: Following | None = None
 
     schema = 2
+
+    @property
+    def target_notes(self) -> dict[str, str]:
+        """What is worth a word about the release of a target: `unmeasured` and `installed`."""
+        said = {name: one.note for name, one in self.installed.items()}
+        return {**self.unmeasured, **said}
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -403,7 +410,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         selected = selection(survey, nodes)
         records = _with_divisors(_records(survey, selected), survey)
         asked = _Asked(opened, Preferences(ambiguous), nodes, dims or {})
-        told, following, notes = (
+        told, following, others = (
             _told(survey, names, selected, asked, installed) if names else ({}, None, {})
         )
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
@@ -416,7 +423,8 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             {name: opened_up for name, (_, opened_up) in told.items()},
             tuple(work.met.values()),
             facts_of(opened.model)._replace(unknown_operators=unknown_operators(survey.document)),
-            _notes(names) | notes,
+            _notes(names),
+            others,
             tuple(chain for _, chain, _ in records),
             padded_links([site for _, _, site in records], _numbers(records)),
             kinds_that_cannot_pad(opened.model) if names else (),
@@ -554,17 +562,17 @@ def _told(
     selected: Callable[[Address], bool],
     asked: _Asked,
     installed: Mapping[str, Installed],
-) -> tuple[Told, Following | None, dict[str, str]]:
+) -> tuple[Told, Following | None, dict[str, OnInstalled]]:
     """For each target its verdicts, and what would help where there is no way; what to do then.
 
-    Behind that what is to be said of those that are `installed` in another release.
+    Behind that what those do otherwise that are `installed` in another release.
     """
     from onnxpad.rewriting.for_target.requests import beyond_batch
     from onnxpad.rewriting.for_target.verdicts import judged  # loads every pass
 
     sizes = beyond_batch(survey.document.model, survey.facts)
     told: Told = {}
-    planners, notes = {}, {}
+    planners, others = {}, {}
     for name in names:
         wanted = asked.wanted([name])
         if one := wanted.planning(sizes):
@@ -578,10 +586,11 @@ def _told(
                 judge = one.judge.of(installed[name].target)
                 there = [each.answer for *_, each, _ in judged(survey, judge, selected)]
                 here = [verdict.judgement.answer for verdict in found]
-                notes[name] = installed[name].note(there) if there != here else ""
+                if there != here:
+                    others[name] = installed[name].doing(there)
     few = len(names) <= FOLLOWED
     following = _following(told, planners, asked) if few else None
-    return told, following, {name: note for name, note in notes.items() if note}
+    return told, following, others
 
 
 FOLLOWED = 3

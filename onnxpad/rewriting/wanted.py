@@ -181,10 +181,9 @@ def _with_installed(
     found: Fitted, session: EditSession, asked: Planner, selected: Selected
 ) -> Fitted:
     """The same with what installed releases do otherwise with the model as it is now."""
-    from onnxpad.rewriting.for_target.verdicts import said_of_installed
+    from onnxpad.rewriting.for_target.verdicts import on_installed
 
-    said = said_of_installed(session, asked.judge, selected)
-    return found._replace(note="; ".join(filter(None, (found.note, said))))
+    return found._replace(installed=tuple(on_installed(session, asked.judge, selected)))
 
 
 def unfit_of(fitting: Fitted | None) -> tuple[NodeVerdict, ...]:

@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import NamedTuple
 
+from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.releases import are_one, is_release, nearest_known, written_as
 from onnxpad.runtimes.targets import Target, find_target
 
-INSTALLED = "installed here"
-"""What a note about one begins with."""
-_NOTE = re.compile(rf"{INSTALLED}: (.+?), which (.+?) of them: --target ([^\s;]+)")
+
+@reported("package", "target", "nodes")
+class OnInstalled(NamedTuple):
+    """What an installed release does with a model's nodes, where it is otherwise than the newest.
+
+    `package` is 'onnxruntime-gpu 1.31.1', `target` what to ask about it, and `nodes` how many
+    nodes each answer is about that is not 'takes'; that one, where there is no other.
+    """
+
+    package: str
+    target: str
+    nodes: Mapping[str, int]
+
+    @property
+    def note(self) -> str:
+        """'installed here: ..., which miscomputes 1 of them: --target onnxruntime@1.31'."""
+        return self.about("them")
+
+    def about(self, nodes: str) -> str:
+        """The same of nodes that are called otherwise."""
+        does = ", ".join(f"{answer} {count}" for answer, count in self.nodes.items())
+        return f"installed here: {self.package}, which {does} of {nodes}: --target {self.target}"
 
 
 class Installed(NamedTuple):
@@ -23,20 +42,12 @@ class Installed(NamedTuple):
     package: str
     target: Target
 
-    def note(self, answers: Iterable[Answer]) -> str:
-        """What it does with nodes: 'installed here: ..., which miscomputes 1 of them: ...'."""
+    def doing(self, answers: Iterable[Answer]) -> OnInstalled:
+        """What it does with nodes, from what it does with each."""
         counts = Counter(answers)
         worse = tuple(one for one in Answer if counts[one] and one is not Answer.TAKES)
         told = worse or (Answer.TAKES,)
-        does = ", ".join(f"{one} {counts[one]}" for one in told)
-        return f"{INSTALLED}: {self.package}, which {does} of them: --target {self.target.name}"
-
-
-def read_notes(text: str) -> Iterator[tuple[str, dict[str, int], str]]:
-    """Package, nodes by answer and target of each note in a text, as `Installed.note` writes it."""
-    for package, does, asked in _NOTE.findall(text):
-        parts = (part.rpartition(" ") for part in does.split(", "))
-        yield package, {answer: int(count) for answer, _, count in parts}, asked
+        return OnInstalled(self.package, self.target.name, {str(one): counts[one] for one in told})
 
 
 def otherwise_installed(name: str) -> Installed | None:

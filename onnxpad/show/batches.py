@@ -181,23 +181,23 @@ def _unrun(record: Mapping[str, Any]) -> bool:
 
 def _target_notes(outcomes: Sequence[Told]) -> Iterator[str]:
     """What is not known of the releases of targets, and what installed ones do with how many."""
-    from onnxpad.runtimes.installed import INSTALLED, read_notes
+    from onnxpad.runtimes.installed import OnInstalled
 
     alone: dict[str, None] = {}
     files: dict[tuple[str, str], list[str]] = {}
     nodes: dict[tuple[str, str], Counter[str]] = {}
     for one in outcomes:
-        fitted = one.record.get("target") or {"note": ""}
-        for said in (*one.record.get("target_notes", {}).values(), fitted["note"]):
-            alone |= {f"note: {said}": None} if said and INSTALLED not in said else {}
-            for package, counts, asked in read_notes(said):
-                files.setdefault((package, asked), []).append(route_text(one.file))
-                nodes.setdefault((package, asked), Counter()).update(counts)
+        fitted = one.record.get("target") or {}
+        unmeasured = (*one.record.get("unmeasured", {}).values(), fitted.get("unmeasured", ""))
+        alone |= {f"note: {said}": None for said in unmeasured if said}
+        for it in (*one.record.get("installed", {}).values(), *fitted.get("installed", ())):
+            key = it["package"], it["target"]
+            files.setdefault(key, []).append(route_text(one.file))
+            nodes.setdefault(key, Counter()).update(it["nodes"])
     yield from alone
-    for (package, asked), names in files.items():
-        does = ", ".join(f"{answer} {count}" for answer, count in nodes[package, asked].items())
+    for key, names in files.items():
         where = f"{counted(len(names), 'model')} ({few(names, _NAMED)})"
-        yield f"{INSTALLED}: {package}, which {does} of the nodes in {where}: --target {asked}"
+        yield OnInstalled(*key, nodes[key]).about(f"the nodes in {where}")
 
 
 def totals_text(outcomes: Sequence[Told], noun: str) -> str:

@@ -87,15 +87,12 @@ def _verdicts(
     """A line on each target, and what they do with the nodes."""
     if not inspection.targets:
         return [], ""
-    from onnxpad.runtimes.installed import INSTALLED
     from onnxpad.show.verdicts import headlines, not_judged_text, verdicts_text
 
     found = inspection.targets
     table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
-    notes = [
-        visible(text) if text.startswith(INSTALLED) else note("note", text)
-        for text in inspection.target_notes.values()
-    ]
+    notes = [note("note", text) for text in inspection.unmeasured.values()]
+    notes += [visible(one.note) for one in inspection.installed.values()]
     told = [*headlines(found), open_in_file_text(inspection.assumed), *notes]
     return [*told, visible(not_judged_text(inspection.not_judged))], table_of
 

@@ -198,7 +198,6 @@ def fitting_text(rewriting: Rewriting, *, done: bool) -> str:
     found = rewriting.fitting
     if found is None:
         return ""
-    from onnxpad.runtimes.installed import INSTALLED
     from onnxpad.show.verdicts import (
         named,
         no_way_text,
@@ -212,9 +211,8 @@ def fitting_text(rewriting: Rewriting, *, done: bool) -> str:
     alike: dict[tuple[str, str], list[NodeVerdict]] = {}
     for one in plans:
         alike.setdefault((one.op, f"{one.judgement.sentence}; {way_text(one)}"), []).append(one)
-    is_installed = found.note.startswith(INSTALLED)
-    said = visible(found.note) if is_installed else note("note", found.note)
-    lines = [said] if found.note else []
+    lines = [note("note", found.unmeasured)] if found.unmeasured else []
+    lines += [visible(one.note) for one in found.installed]
     lines += [visible(f"{rewriting.target}: {said}") for said in _prepared(found, done=done)]
     lines += [
         visible(f"{rewriting.target}: {op} {named(nodes)}: {said}")
@@ -236,10 +234,7 @@ def _prepared(found: Fitted, *, done: bool) -> Sequence[str]:
     """What was done to the model as a whole; where nothing is written, what would be."""
     if done or not found.whole:
         return found.prepared
-    from onnxpad.rewriting.for_target.preparing import STAYS
-
-    stays = [said for said in found.prepared if said.startswith(STAYS)]
-    return [f"the model would have {', '.join(found.whole)}", *stays]
+    return [f"the model would have {', '.join(found.whole)}", *found.kept]
 
 
 def taken_text(rewriting: Rewriting) -> str:

@@ -36,6 +36,7 @@ from onnxpad.rewriting.for_target.fit import Fitted
 from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.rewrite import Rewriting
+from onnxpad.runtimes.installed import OnInstalled
 from onnxpad.validation import report as validation
 from onnxpad.validation.culprit import Culprit
 from onnxpad.validation.distances import Distances
@@ -49,7 +50,9 @@ NUMBER: Schema = {
     "anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}],
     "description": "A number; as a text what is infinite or no number.",
 }
-LATER = {one.__name__: one for one in (Carried, Fitted, NodeVerdict, Opening)} | {"gs": gs}
+LATER = {one.__name__: one for one in (Carried, Fitted, NodeVerdict, OnInstalled, Opening)} | {
+    "gs": gs
+}
 """Types that modules import for the type checker alone."""
 
 

@@ -35,21 +35,26 @@ from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.installed import OnInstalled
 from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 MAX_ROUNDS = 4
 Progress = Callable[[str, int, int], None]
 
 
-@reported("note", "plans", "no_way", "cost", "opening", "elsewhere as onnxruntime", "prepared")
+@reported(
+    *("note", "unmeasured", "installed", "plans", "no_way", "cost", "opening"),
+    *("elsewhere as onnxruntime", "prepared"),
+)
 class Fitted(NamedTuple):
     """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
 
     `cost` is what the work of the whole model grew by, `opening` what a user can add to the
     request for those without a way. `elsewhere` are nodes that the target takes as they are
-    now, and onnxruntime, which ran them before, computes wrongly or refuses. `note` says what
-    is not known of the release that was asked for, or what an installed one does otherwise,
-    `prepared` what was done to the model as a whole, in sentences, and `whole` names it. Of
+    now, and onnxruntime, which ran them before, computes wrongly or refuses. `unmeasured` says
+    what is not known of the release that was asked for, `installed` what installed ones do
+    otherwise; `note` is both in words. `prepared` is what was done to the model as a whole, in
+    sentences, `kept` those of them that say what could not be, and `whole` names it. Of
     `judged` nodes the target takes `taken` as they are now. `open_sizes` are those of the
     model's inputs, each of which counts as 64 in what it costs.
     """
@@ -60,12 +65,19 @@ class Fitted(NamedTuple):
     cost: Cost
     opening: Opening = Opening()
     elsewhere: tuple[NodeVerdict, ...] = ()
-    note: str = ""
+    unmeasured: str = ""
+    installed: tuple[OnInstalled, ...] = ()
     prepared: tuple[str, ...] = ()
+    kept: tuple[str, ...] = ()
     judged: int = 0
     taken: int = 0
     open_sizes: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """What is worth a word about the releases, in one line."""
+        return "; ".join(filter(None, (self.unmeasured, *(one.note for one in self.installed))))
 
     @property
     def left(self) -> dict[Address, str]:
@@ -114,9 +126,9 @@ def fit(
     found = list(verdicts(session, planner, selected))
     left = [verdict for verdict in found if verdict.way]
     if preparation and left:
-        told = len(whole.told)
+        done = len(whole.done)
         planner = whole.at_last(session, planner, left)
-        if len(whole.told) > told:
+        if len(whole.done) > done:
             more = _in_rounds(session, planner, selected, progress)
             plans, changes, stuck = plans + more[0], changes + more[1], stuck + more[2]
             whole.behind_passes(session, planner)
@@ -134,8 +146,9 @@ def fit(
         final,
         tuple(changes),
         cost,
-        note=planner.judge.target.note,
-        prepared=tuple(whole.told),
+        unmeasured=planner.judge.target.note,
+        prepared=(*whole.told, *whole.kept),
+        kept=tuple(whole.kept),
         judged=len({one.node for one in found} | failing),
         taken=sum(one.judgement.answer is Answer.TAKES for one in found if one.node not in failing),
         open_sizes=_open_sizes(session),

@@ -38,7 +38,6 @@ _OLDEST = 7
 _MOST_TRIALS = 8
 _COMPANIONS = ("Slice", "Concat", "Identity", "Mul", "Unsqueeze", "Squeeze")
 """What passes write most, which a target may know in some opsets alone."""
-STAYS = "the model stays of opset"
 
 
 @dataclass
@@ -46,12 +45,13 @@ class Preparation:
     """What may be done to a model as a whole, and what was.
 
     `dims` are sizes and facts as the user gave them; `done` names what was done, `told` says it in
-    sentences, and why the opset stays; `changes` are those of passes.
+    sentences, `kept` why the opset stays; `changes` are those of passes.
     """
 
     dims: Mapping[str, int | str]
     done: list[str] = field(default_factory=list)
     told: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
     _tried: set[str] = field(default_factory=set)
 
@@ -202,7 +202,7 @@ class Preparation:
             self.told.append(f"the model is of opset {opset} now, and was of {now}")
             return
         if reason:
-            self.told.append(f"{STAYS} {now}: {reason}")
+            self.kept.append(f"the model stays of opset {now}: {reason}")
 
 
 def _met(

@@ -16,7 +16,7 @@ from onnxpad.rewriting.for_target.obstacles import Judge, written_padding
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.runtimes.conditions.companions import ANYWHERE
-from onnxpad.runtimes.installed import otherwise_installed
+from onnxpad.runtimes.installed import OnInstalled, otherwise_installed
 from onnxpad.runtimes.judge import Judgement, failing, judge_plain, newly_failing
 from onnxpad.runtimes.onnxruntime.reference import reference
 from onnxpad.runtimes.targets import Target
@@ -71,20 +71,19 @@ def judged(
             yield address, name, found, None
 
 
-def said_of_installed(survey: Survey, judge: Judge, selected: Selected) -> str:
-    """What installed releases of the target do otherwise with the nodes as they are; '' for none.
+def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[OnInstalled]:
+    """What installed releases of the target do with the nodes as they are, where it is otherwise.
 
     As `inspect` says it: of the newest release, where none was asked for.
     """
-    notes = []
     for target in judge.target.parts or (judge.target,):
         if found := otherwise_installed(target.name):
             here, there = (
                 [answer.answer for *_, answer, _ in judged(survey, judge.of(one), selected)]
                 for one in (target, found.target)
             )
-            notes += [found.note(there)] if there != here else []
-    return "; ".join(notes)
+            if there != here:
+                yield found.doing(there)
 
 
 def harmed_in_onnxruntime(

@@ -21,6 +21,11 @@ POOLED = """
     p = Pad (x, ends)
     y = MaxPool <kernel_shape = [2, 2], strides = [2, 2]> (p)
 """
+AS_DATA = {
+    "package": "onnxruntime-gpu 1.31.1",
+    "target": "onnxruntime@1.31",
+    "nodes": {"miscomputes": 1},
+}
 
 
 def pooled() -> object:
@@ -56,6 +61,7 @@ def test_the_header_names_the_release_and_a_note_what_the_installed_one_does(
         "--target onnxruntime@1.31"
     )
     assert found.target_notes == {"onnxruntime": note}
+    assert found.to_json()["installed"] == {"onnxruntime": AS_DATA}
     text = inspection_text(found)
     assert text.startswith(
         f"target onnxruntime 1.32: takes 2 of 2 operators that can pad\n{note}\n"
@@ -75,6 +81,7 @@ def test_a_rewrite_says_what_the_installed_one_does_with_what_it_wrote(
     )
     assert found.fitting is not None
     assert found.fitting.note == note
+    assert found.to_json()["target"]["installed"] == [AS_DATA]
     assert note in rewriting_text("m.onnx", None, found).splitlines()
     mended = rewrite(pooled(), target="onnxruntime@1.31").model
     assert rewrite(mended, target=["onnxruntime", "opencv"]).fitting.note == ""  # type: ignore[union-attr]
