@@ -97,7 +97,7 @@ class Wanted(NamedTuple):
 
         def again(fewer: Dims) -> bool:
             asked = self.planning(beyond_batch(self.opened.model, fewer))
-            following = asked.following(done.planner) if asked and done.planner else None
+            following = asked.following(done.planner.ways) if asked and done.planner else None
             return self.done(fewer, planner=following, briefly=False).came_to == came_to
 
         return relied_on(done.session.script, dims or {}, again)
@@ -132,7 +132,9 @@ class Wanted(NamedTuple):
         if preparation and preparation.comes_first(survey, planner):
             whole = self._prepared(planner, dims)
             if whole:
-                found = tuple(verdicts(survey, planner, selected, whole.ways))
+                known = {node.id: [way] for node, way in whole.ways.items()}
+                following = planner.following(known, tried=True)
+                found = tuple(verdicts(survey, following, selected))
                 return tuple(whole.ways_of(found)), whole
         found = tuple(verdicts(survey, planner, selected))
         together = {PassPlan, NoWay} <= {type(one.way) for one in found}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 
@@ -128,19 +128,23 @@ class _Steps:
         return self._left >= 0
 
 
+Ways = Mapping[NodeId, Sequence[PassPlan | NoWay]]
+"""What plans came to, by node and in the order asked for."""
+
+
 class _Ways:
-    """What plans came to, by node and in the order asked for; or what those of another did."""
+    """What plans came to; or what is `given` instead of a search, where `tried` if it holds."""
 
-    def __init__(self, given: _Ways | None = None) -> None:
+    def __init__(self, given: Ways | None = None, *, tried: bool = False) -> None:
         self.found: dict[NodeId, list[PassPlan | NoWay]] = {}
-        self._left = {node: iter(ways) for node, ways in given.found.items()} if given else None
+        self._left = None if given is None else {node: iter(ways) for node, ways in given.items()}
+        self.tried = tried
 
-    def of(self, node: NodeId, search: Callable[[], PassPlan | NoWay]) -> PassPlan | NoWay:
-        if self._left is not None:
-            return next(self._left.get(node, iter(())), NoWay((), ()))
-        way = search()
-        self.found.setdefault(node, []).append(way)
-        return way
+    def given(self, node: NodeId) -> PassPlan | NoWay | None:
+        """The next one of a node; None where all are searched."""
+        if self._left is None:
+            return None
+        return next(self._left.get(node, iter(())), NoWay((), ()))
 
 
 class Planner:
@@ -181,9 +185,14 @@ class Planner:
         judge = self.judge.knowing(assumes_sizes=assumes_sizes)
         return Planner(judge, self._wishes, self._steps, self._ways)
 
-    def following(self, other: Planner) -> Planner:
-        """A planner that searches no more: it gives the ways that another one found."""
-        return Planner(self.judge, self._wishes, self._steps, _Ways(other._ways))
+    def following(self, ways: Ways, *, tried: bool = False) -> Planner:
+        """A planner that searches no more: it gives these ways, where `tried` those that hold."""
+        return Planner(self.judge, self._wishes, self._steps, _Ways(ways, tried=tried))
+
+    @property
+    def ways(self) -> Ways:
+        """The ways that were found so far."""
+        return self._ways.found
 
     def may_use(self, name: str) -> bool:
         """Whether the user did not leave this pass out."""
@@ -192,7 +201,13 @@ class Planner:
     def plan(self, context: Context, node: Node, floor: Answer = Answer.TAKES) -> PassPlan | NoWay:
         """What to do with a node that the target does not take, and at best does `floor` with."""
         node_id = (context.scope.id, node.key)
-        return self._ways.of(node_id, lambda: self._planned(context, node, floor))
+        way = self._ways.given(node_id)
+        if way is None:
+            way = self._planned(context, node, floor)
+            self._ways.found.setdefault(node_id, []).append(way)
+        elif self._ways.tried and isinstance(way, PassPlan):
+            way = self._along(context, node, way)
+        return way
 
     def _planned(self, context: Context, node: Node, floor: Answer) -> PassPlan | NoWay:
         self._steps.begin(context.document)
@@ -206,7 +221,7 @@ class Planner:
             self._known[key] = NoWay((), ()) if is_blind else found
         return self._known[key]
 
-    def along(self, context: Context, node: Node, plan: PassPlan) -> PassPlan | NoWay:
+    def _along(self, context: Context, node: Node, plan: PassPlan) -> PassPlan | NoWay:
         """The passes of `plan` at this node, where the target takes what they come to."""
         self._steps.begin(context.document)
         check = RuntimeCheck(self.judge.target) if plan.alone else RuntimeCheck()

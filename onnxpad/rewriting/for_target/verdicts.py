@@ -24,16 +24,8 @@ from onnxpad.runtimes.targets import Target
 Selected = Callable[[Address], bool]
 
 
-def verdicts(
-    survey: Survey,
-    planner: Planner,
-    selected: Selected,
-    known: Mapping[Address, PassPlan] | None = None,
-) -> Iterator[NodeVerdict]:
+def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[NodeVerdict]:
     """Every padded node in graph order; those that the target does not take come with a way.
-
-    Where ways are `known` of a model that was changed as a whole, none is searched: theirs is said
-    where it is one without that change.
 
     Behind them Concats that pad with a block of constants, and what the target stops at wherever
     it stands, such as If: for them there is no way but another pass, or another model.
@@ -44,7 +36,7 @@ def verdicts(
         if site is None and (op in ANYWHERE or judge.objects(judgement)):
             way = NoWay((), ())
         elif site is not None and judge.objects(judgement):
-            way = _way(planner, site, known)
+            way = _way(planner, site)
         yield NodeVerdict(address, op, judgement, way)
 
 
@@ -119,9 +111,7 @@ def _fails_newly(target: Target, earlier: Sequence[Chain], chain: Chain) -> bool
     return all(newly_failing(target, one, chain) for one in earlier)
 
 
-def _way(
-    planner: Planner, site: Site, known: Mapping[Address, PassPlan] | None
-) -> PassPlan | NoWay:
+def _way(planner: Planner, site: Site) -> PassPlan | NoWay:
     """The plan for the reading that is judged worst."""
     pairs = zip(site.contexts, site.chains, strict=True)
     context, chain = max(pairs, key=lambda pair: planner.judge.chain(pair[1]).answer.rank)
@@ -129,7 +119,4 @@ def _way(
     if floor is judgement.answer:
         node_id = site.address.id
         return NoWay((), (Obstacle(node_id, site.address.label, chain.op.title, judgement),))
-    if known is None:
-        return planner.plan(context, site.node, floor)
-    plan = known.get(site.address)
-    return planner.along(context, site.node, plan) if plan else NoWay((), ())
+    return planner.plan(context, site.node, floor)
