@@ -32,8 +32,8 @@ fail_on = click.option(
     type=click.Choice([*LEVELS, TRAP]),
     multiple=True,
     help="Exit 1 where a target does this to a node, or worse: fallback (it leaves the node to the "
-    "CPU), unknown, refused, wrong. [default: refused] trap: where a node is in a trap as well. "
-    "Repeatable.",
+    "CPU), unknown, refused, wrong. [default: refused] trap: where a node is in a trap as well; "
+    "that is what --failing and --sarif ask for where there is no target. Repeatable.",
 )
 baseline = click.option(
     "--baseline",
@@ -82,8 +82,10 @@ class Gate:
         _check(given)
         levels = [LEVELS.index(level) for level in given["fail_on"] if level in LEVELS]
         worst = LEVELS[min(levels, default=LEVELS.index(_DEFAULT)) :]
+        asks_alone = given["failing"] or given["sarif"]
+        traps = asks_alone and not given["targets"] and not given["device"]
         self.kinds = frozenset(
-            (*worst, _ALWAYS, *(TRAP for one in given["fail_on"] if one == TRAP))
+            (*worst, _ALWAYS, *([TRAP] if traps or TRAP in given["fail_on"] else []))
         )
         self._models = len(models)
         self._device = given["device"]
@@ -91,7 +93,7 @@ class Gate:
         self._writes: bool = given["write_baseline"]
         self._prunes: bool = given["prune_baseline"]
         self._baseline = _baseline(given["baseline"], models, writes=self._writes)
-        self._speaks = bool(given["fail_on"] or given["baseline"] or given["sarif"])
+        self._speaks = bool(given["fail_on"] or given["baseline"] or asks_alone)
         self._quiet = bool(given["as_json"])
         self._each = bool(given["each"])
         self._seen = self._gone = self._told = 0

@@ -86,11 +86,16 @@ def test_sarif_names_files_below_the_working_folder_as_code_scanning_does(
     assert where == {"uri": "nets/a%20b%231.onnx"}
 
 
+def test_sarif_without_a_target_is_about_traps(capsys: Captured) -> None:
+    assert run(["inspect", str(SAME), str(STRINGS), "--sarif"]) == 1
+    (found,) = json.loads(capsys.readouterr().out)["runs"]
+    assert {result["ruleId"] for result in found["results"]} == {"same-with-dilation"}
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--target", "opnecv"], "did you mean 'opencv'"),
-        (["--sarif"], "add --target T"),
         (["--sarif", "--json", "--target", "tvm"], "two formats"),
     ],
 )

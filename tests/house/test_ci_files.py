@@ -38,23 +38,24 @@ def hook(name: str, *files: Path, args: tuple[str, ...] | None = None) -> int:
     return run([*words, *given, *map(str, files)])
 
 
-def test_the_hook_fails_for_traps_and_for_what_a_target_refuses() -> None:
+def test_the_hook_fails_for_what_a_target_refuses_and_for_traps_where_there_is_none() -> None:
     assert hook("onnxpad-inspect", SAME) == 0
     assert hook("onnxpad-inspect", SAME, STRINGS) == 1
     assert hook("onnxpad-inspect", SAME, args=("--target", "opencv")) == 1
+    assert hook("onnxpad-inspect", STRINGS, args=("--target", "tvm")) == 0
+    assert hook("onnxpad-inspect", STRINGS, args=("--target", "tvm", "--fail-on", "trap")) == 1
 
 
-def test_the_hook_without_arguments_does_as_the_project_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_hook_does_as_the_project_says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copy(STRINGS, tmp_path / "a.onnx")
     shutil.copy(STRINGS, tmp_path / "broken.onnx")
     text = "[tool.onnxpad]\ntarget = 'tvm'\nfail-on = 'wrong'\nexclude = 'broken*'\n"
     (tmp_path / "pyproject.toml").write_text(text)
     monkeypatch.chdir(tmp_path)
-    assert hook("onnxpad-inspect", Path("a.onnx")) == 1
-    assert hook("onnxpad-inspect", Path("a.onnx"), args=()) == 0
+    assert hook("onnxpad-inspect", Path("a.onnx")) == 0
     assert hook("onnxpad-inspect", Path("broken.onnx")) == 0
+    (tmp_path / "pyproject.toml").write_text(text.replace("'wrong'", "['wrong', 'trap']"))
+    assert hook("onnxpad-inspect", Path("a.onnx")) == 1
 
 
 def test_the_guide_names_the_inputs_of_the_action_and_its_file(capsys: Captured) -> None:
