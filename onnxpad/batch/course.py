@@ -356,11 +356,14 @@ def _edited(done: Done, asked: Plain, line: str, word: str) -> Plain:
 
 def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.inspection import inspect
+    from onnxpad.runtimes.traps import of_another
     from onnxpad.show import batches
 
     found = inspect(job.model, **request.options)
     answers = [one.judgement.answer for told in found.targets.values() for one in told]
-    traps = "with traps" if any(node.traps for node in found.nodes) else "fine"
+    codes = {trap.code for node in found.nodes for trap in node.traps}
+    has_own = any(not of_another(code, found.targets) for code in codes)
+    traps = "with traps" if has_own else "fine"
     unknown = "not known" if any(answer.is_open for answer in answers) else traps
     return {
         "result": "failing" if found.fails else unknown,

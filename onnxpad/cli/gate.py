@@ -338,15 +338,15 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     other targets only where the rewrite for all of them was tried.
     """
     from onnxpad.inspection import FOLLOWED
-    from onnxpad.padding.effective_pads import told_in
-    from onnxpad.runtimes.traps import all_rules
+    from onnxpad.padding.effective_pads import may_be_written, told_in
+    from onnxpad.runtimes.traps import helping
     from onnxpad.show.wording import given_text
 
     if finding.kind == TRAP:
         node = next(one for one in record["nodes"] if one["node"] == finding.node)
         passes = next(one["passes"] for one in node["traps"] if one["code"] == finding.code)
-        target = all_rules()[finding.code].target
-        if not passes and "@" not in target:  # no form helps with what the newest release refuses
+        target = helping(finding.code, passes)
+        if not (passes or target) or not may_be_written(node["pads"], node["try"]):
             return ""
         lacking = node["try"][-1] if node["pads"] is None and node["try"] else ""
         facts = {name: fact.told for name, fact in told_in(lacking).items()}

@@ -96,6 +96,11 @@ def told_in(hint: str) -> dict[str, SizeFact]:
     return {name: SizeFact.read(name, told) for name, told in _OPTION.findall(hint)}
 
 
+def may_be_written(pads: object, hints: Sequence[str]) -> bool:
+    """Whether pads are known, or facts about dimensions make them so."""
+    return pads is not None or bool(hints and told_in(hints[-1]))
+
+
 def settling(skips: Sequence[Skip]) -> tuple[tuple[tuple[str, SizeFact], ...], int]:
     """Facts about dimensions with which none of `skips` lacks a size, and how many that are."""
     found: dict[str, SizeFact] = {}

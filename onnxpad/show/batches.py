@@ -70,6 +70,8 @@ def retargeting_line(model: str, written: str | None, found: Retargeting) -> str
 
 def inspection_line(model: str, found: Inspection) -> str:
     """'a.onnx: 6 operators can pad, 5 do, 6 with auto_pad, 3 asymmetric, 2 traps (...)'."""
+    from onnxpad.show.inspections import traps_texts
+
     counts = found.summary
     parts = [f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} do"]
     for name, number in (
@@ -78,10 +80,7 @@ def inspection_line(model: str, found: Inspection) -> str:
         ("not known", counts["unknown"]),
     ):
         parts += [f"{number} {name}"] if number else []
-    traps = Counter(str(trap.code) for node in found.nodes for trap in node.traps)
-    if traps:
-        codes = few([code for code, _ in traps.most_common()], _TRAPS_SHOWN)
-        parts.append(f"{counted(traps.total(), 'trap')} ({codes})")
+    parts += traps_texts(found, _TRAPS_SHOWN)
     text = ", ".join(parts) if counts["nodes"] else "no operator that can pad"
     for target, verdicts in found.targets.items():
         text += f"; {target}: {_answers(verdicts)}"

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from onnxpad.errors import counted, either, few
 from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact
 from onnxpad.inspection import FOLLOWED, Inspection, PaddedNode
-from onnxpad.padding.effective_pads import told_in
-from onnxpad.runtimes.traps import Trap, all_rules
+from onnxpad.padding.effective_pads import may_be_written, told_in
+from onnxpad.runtimes.traps import helping, of_another
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
     assumed_text,
@@ -240,6 +241,22 @@ def about_text(inspection: Inspection) -> str:
     return visible(", ".join(part for part in parts if part))
 
 
+def traps_texts(inspection: Inspection, shown: int = 0) -> list[str]:
+    """'1 trap' and '2 traps of onnxruntime': those of runtimes not asked about by their name.
+
+    Of each, as many codes as are to be `shown`.
+    """
+    found: dict[str, Counter[str]] = {}
+    for code in (one.code for node in inspection.nodes for one in node.traps):
+        found.setdefault(of_another(code, inspection.targets), Counter())[code] += 1
+    texts = []
+    for runtime, codes in sorted(found.items()):
+        text = counted(codes.total(), "trap") + (f" of {runtime}" if runtime else "")
+        named = few([code for code, _ in codes.most_common()], shown) if shown else ""
+        texts.append(f"{text} ({named})" if named else text)
+    return texts
+
+
 def counts_text(inspection: Inspection, hidden: int) -> str:
     """How it pads."""
     counts = inspection.summary
@@ -259,7 +276,7 @@ def counts_text(inspection: Inspection, hidden: int) -> str:
             *([f"{counted(rest, 'adds', 'add')} no cell"] if rest > 0 else []),
             f"{counts['forms']['auto_pad']} with auto_pad",
             f"{counts['asymmetric']} asymmetric",
-            counted(counts["traps"], "trap"),
+            *(traps_texts(inspection) or ["0 traps"]),
         ]
     )
     if counts["unknown"]:
@@ -276,7 +293,7 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
     failing = any(one.judgement.answer.fails for v in inspection.targets.values() for one in v)
     options = _for_a_target(inspection) if inspection.targets else None
     if options is None and not failing:
-        options = _for_traps(inspection, traps)
+        options = _for_traps(inspection)
     if options is not None:
         words = ["onnxpad rewrite", _typed(model), *options, "-o OUT"]
         yield f"next: {visible(' '.join(filter(None, words)))}"
@@ -287,17 +304,19 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
 
 
-def _for_traps(inspection: Inspection, traps: Sequence[Trap]) -> list[str] | None:
+def _for_traps(inspection: Inspection) -> list[str] | None:
     """What to say to `rewrite` about traps, for the targets that take all; None where no need is.
 
     Without traps and targets it is to write auto_pad as pads.
     """
     asked = inspection.targets
-    told = [name for trap in traps if (name := all_rules()[trap.code].target) not in ("", *asked)]
+    nodes = [one for one in inspection.nodes if may_be_written(one.pads, one.hints)]
+    traps = [trap for node in nodes for trap in node.traps]
+    told = [name for trap in traps if (name := helping(trap.code, trap.passes)) not in ("", *asked)]
     passes = dict.fromkeys(trap.passes[0] for trap in traps if trap.passes)
     if told and len(asked) <= FOLLOWED:
         return [f"--target {name}" for name in (*asked, told[0])] + [given_text(inspection.assumed)]
-    if passes or (not asked and (traps or inspection.summary["forms"]["auto_pad"])):
+    if passes or (not asked and any("auto_pad" in node.forms for node in nodes)):
         facts = given_text({**inspection.assumed, **_facts_for(inspection)})
         return [*(f"--pass {name}" for name in passes), facts]
     return None

@@ -15,7 +15,7 @@ from onnxpad.retargeting import retarget
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.batches import refusal_text
 from onnxpad.show.edited import edited_record
-from onnxpad.show.inspections import inspection_text
+from onnxpad.show.inspections import inspection_text, next_lines, traps_texts
 from onnxpad.show.retargetings import retargeting_text
 from onnxpad.show.rewritings import rewriting_text
 from onnxpad.show.tables import Terminal
@@ -36,6 +36,12 @@ from tests.models.traps import TRAPS
 MODELS = Path(__file__).parents[2] / "models"
 WEIGHT = "float[1,1,3] w = {1, 10, 100}"
 SAME = '[conv] y = Conv <strides=[2], auto_pad="SAME_UPPER"> (x, w)'
+
+NO_FORM_HELPS = {
+    *("auto-pad-with-pads", "pad-fused-beside-identity", "pad-on-weight", "negative-pads"),
+    *("input-shorter-than-window", "no-cpu-kernel", "window-of-padding"),
+    *("declared-shape", "overridable-pads", "mixed-types", "optimised-only", "computed-pads"),
+}
 
 THREE_ALIKE = """
     [a] p = Conv <pads=[1, 1]> (x, w)
@@ -154,6 +160,28 @@ def test_hints_have_the_quotes_of_the_shell_at_hand() -> None:
     assert [without_quotes(one) for one in ("'H%2=0'", "'", "it's", "a b")] == [
         *("H%2=0", "'", "it's", "a b"),
     ]
+
+
+@pytest.mark.parametrize("code", TRAPS)
+def test_what_inspect_offers_for_a_trap_mends_it_or_says_why_not(code: str) -> None:
+    trapped = TRAPS[code][0]
+    found = inspect(trapped)
+    words = [one.split() for one in next_lines(found, "m.onnx") if one.startswith("next: ")]
+    assert bool(words) == (code not in NO_FORM_HELPS)
+    for *_, option, name, _, _ in words:
+        only_pass = option == "--pass"
+        done = rewrite(
+            trapped, passes=[name] if only_pass else None, target=None if only_pass else name
+        )
+        left = {one.code for node in inspect(done.model).nodes for one in node.traps}
+        assert code not in left or done.skips
+
+
+def test_traps_of_runtimes_that_were_not_asked_about_are_named_so() -> None:
+    model = MODELS / "t_yolotiny_zeropad_maxpool_ts.onnx"
+    said = {name: traps_texts(inspect(model, target=name)) for name in ("opencv", "onnxruntime")}
+    assert said == {"opencv": ["1 trap", "1 trap of onnxruntime"], "onnxruntime": ["2 traps"]}
+    assert traps_texts(inspect(model), 3) == ["2 traps (computed-pads, pad-fused-into-max-pool)"]
 
 
 def test_an_inspection_as_it_is_printed() -> None:

@@ -5,7 +5,7 @@ The files of this folder hold the rules; the folder is walked, there is no secon
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from types import ModuleType
 from typing import NamedTuple
@@ -81,6 +81,22 @@ def chain_rule(
 def _text_of(find: Finder | ChainFinder) -> str:
     lines = (find.__doc__ or "").strip().splitlines()
     return "\n".join(line.strip() for line in lines)
+
+
+def helping(code: str, passes: Sequence[str]) -> str:
+    """The target for which a rewrite mends a trap that has these passes; '' where none does.
+
+    What the newest release refuses is mended by passes alone.
+    """
+    target = all_rules()[code].target
+    return target if passes or "@" in target else ""
+
+
+def of_another(code: str, asked: Iterable[str]) -> str:
+    """The runtime whose trap it is, where other targets alone were asked about; '' elsewhere."""
+    runtimes = {target.partition("@")[0] for target in asked}
+    runtime = all_rules()[code].target.partition("@")[0]
+    return runtime if runtimes and runtime not in runtimes else ""
 
 
 @cache

@@ -96,5 +96,8 @@ def transposed_split_before_11(chain: Chain) -> str | None:
 
 
 reflect_beyond_input = chain_rule(
-    "reflect-beyond-input", f"{_MEASURED}; ONNX Operators.md, Pad-25", target="onnxruntime"
+    "reflect-beyond-input",
+    f"{_MEASURED}; ONNX Operators.md, Pad-25",
+    passes=["repeated-mirrors"],
+    target="onnxruntime",
 )(kernels.reflect_beyond_input)
