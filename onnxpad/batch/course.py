@@ -233,20 +233,22 @@ def answer(asked: Plain) -> Plain:
 
 def refusal(asked: Plain, kind: str, said: str) -> Plain:
     """The answer about a model that came to nothing."""
+    record = without_report(asked["model"], kind, said)
     return {
         "file": asked["model"],
-        "result": "refused",
+        "result": record["status"],
         "code": WRONG,
-        "record": refused(asked["model"], kind, said),
+        "record": record,
         "error": said,
         "written": None,
         "line": "",
     }
 
 
-def refused(model: str, kind: str, said: str) -> Plain:
+def without_report(model: str, kind: str, said: str) -> Plain:
     """The record of a model that came to nothing."""
-    return {"schema": 1, "file": model, "error": {"kind": kind, "message": said}}
+    error = {"kind": kind, "message": said}
+    return {"schema": 1, "file": model, "status": "error", "error": error}
 
 
 def named(model: str, error: OnnxpadError) -> str:
@@ -303,7 +305,7 @@ def _rewrite(job: Job, request: Request, asked: Plain) -> Plain:
 
     done = rewritten(job, request)
     line = batches.rewriting_line(asked["model"], _written(done, asked), done.found, done.compared)
-    return _edited(done, asked, line, "rewritten")
+    return _edited(done, asked, line)
 
 
 def _retarget(job: Job, request: Request, asked: Plain) -> Plain:
@@ -315,7 +317,7 @@ def _retarget(job: Job, request: Request, asked: Plain) -> Plain:
         request = request._replace(options={**request.options, "plan": plan})
     done = retargeted(job, request)
     line = batches.retargeting_line(asked["model"], _written(done, asked), done.found)
-    return _edited(done, asked, line, "moved")
+    return _edited(done, asked, line)
 
 
 def _written(done: Done, asked: Plain) -> str | None:
@@ -324,8 +326,8 @@ def _written(done: Done, asked: Plain) -> str | None:
     return target if done.written else None
 
 
-def _edited(done: Done, asked: Plain, line: str, word: str) -> Plain:
-    """The answer about a model that was to be edited; `word` says what was done."""
+def _edited(done: Done, asked: Plain, line: str) -> Plain:
+    """The answer about a model that was to be edited."""
     from onnxpad.show.batches import refusal_text
     from onnxpad.show.edited import edited_record, script_text
     from onnxpad.show.wording import paragraph
@@ -334,20 +336,19 @@ def _edited(done: Done, asked: Plain, line: str, word: str) -> Plain:
     against = done.objection
     failed = None if getattr(done.compared, "ok", True) else done.compared
     refused = refusal_text(asked["model"], against, done.found, failed) if against else ""
-    changed = word if done.written else f"would be {word}"
-    result = changed if done.found.changed else "unchanged"
+    record = edited_record(
+        asked["verb"],
+        asked["model"],
+        written,
+        done.found,
+        done.compared,
+        script=asked["dry_run"],
+        refused=done.objection,
+    )
     return {
-        "result": "refused" if done.objection else result,
+        "result": record["status"],
         "code": done.code,
-        "record": edited_record(
-            asked["verb"],
-            asked["model"],
-            written,
-            done.found,
-            done.compared,
-            script=asked["dry_run"],
-            refused=done.objection,
-        ),
+        "record": record,
         "error": refused,
         "written": written,
         "line": paragraph([script_text(done.found) if asked["dry_run"] else "", line]),
@@ -356,22 +357,32 @@ def _edited(done: Done, asked: Plain, line: str, word: str) -> Plain:
 
 def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.inspection import inspect
-    from onnxpad.runtimes.traps import of_another
     from onnxpad.show import batches
 
     found = inspect(job.model, **request.options)
-    answers = [one.judgement.answer for told in found.targets.values() for one in told]
-    codes = {trap.code for node in found.nodes for trap in node.traps}
-    has_own = any(not of_another(code, found.targets) for code in codes)
-    traps = "with traps" if has_own else "fine"
-    unknown = "not known" if any(answer.is_open for answer in answers) else traps
+    record = found.to_json()
+    status = inspected_status(record, fails=found.fails)
     return {
-        "result": "failing" if found.fails else unknown,
+        "result": status,
         "code": FINDINGS if found.fails else FINE,
-        "record": {"file": asked["model"]} | found.to_json(),
+        "record": {"file": asked["model"], "status": status} | record,
         "line": batches.inspection_line(asked["model"], found),
         "following": found.following.to_json() if found.following else {},
     }
+
+
+def inspected_status(record: Mapping[str, Any], *, fails: bool, knows: bool = False) -> str:
+    """The word for a report whose findings fail a model or not; `knows`: a baseline has some."""
+    from onnxpad.runtimes.conditions.rows import Answer
+    from onnxpad.runtimes.traps import of_another
+
+    if fails or knows:
+        return "failing" if fails else "with known findings"
+    asked = record["targets"]
+    if any(Answer(one["verdict"]).is_open for told in asked.values() for one in told):
+        return "not known"
+    codes = {trap["code"] for node in record["nodes"] for trap in node["traps"]}
+    return "fine" if all(of_another(code, asked) for code in codes) else "with traps"
 
 
 def _validate(job: Job, request: Request, asked: Plain) -> Plain:
@@ -384,7 +395,9 @@ def _validate(job: Job, request: Request, asked: Plain) -> Plain:
     return {
         "result": str(found.verdict),
         "code": FINE if found.ok else FINDINGS,
-        "record": {"before": asked["model"], "after": asked["after"]} | found.to_json(),
+        "record": {"before": asked["model"], "after": asked["after"]}
+        | {"status": str(found.verdict)}
+        | found.to_json(),
         "line": batches.validation_line(asked["model"], asked["after"], found),
     }
 

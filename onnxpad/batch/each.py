@@ -42,9 +42,10 @@ class Outcome(NamedTuple):
 
     `result` is a word: rewritten, moved (would be rewritten, would be moved: where nothing was to
     be written), unchanged, fine, with traps, not known (a target's answer for some node), failing,
-    a verdict of validate, or refused; `code` the exit code that the command would have, `record`
-    what its `--json` prints, `error` why it was refused, `line` what the command prints about the
-    model, which is `error` where it was refused, both with options as arguments of Python,
+    with known findings, a verdict of validate, not written, or error; `code` the exit code that the
+    command would have, `record` what its `--json` prints, `error` why it was not written or what
+    was wrong, `line` what the command prints about the model, which is `error` where there is
+    one, both with options as arguments of Python,
     `written` the file, `told` is `error` as the command line has it. `following` has the targets
     and sizes of a rewrite that inspect tried and that writes the model; {} where it knows none.
     """
@@ -75,7 +76,7 @@ class Batch(Report):
     outcomes: tuple[Outcome, ...]
     notes: tuple[str, ...] = ()
 
-    schema = 1
+    schema = 2
 
     @property
     def code(self) -> int:
@@ -97,7 +98,7 @@ class Batch(Report):
     @property
     def refused(self) -> tuple[Outcome, ...]:
         """Models that came to nothing, with the reason in `error`."""
-        return tuple(one for one in self.outcomes if one.result == "refused")
+        return tuple(one for one in self.outcomes if one.error)
 
     @property
     def records(self) -> tuple[Mapping[str, Any], ...]:

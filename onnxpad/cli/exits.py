@@ -37,13 +37,13 @@ def fail_for(model: str, error: OnnxpadError, *, as_json: bool) -> int:
     """
     if isinstance(error.__cause__, BrokenPipeError):
         raise error.__cause__
-    from onnxpad.batch.course import named, refused
+    from onnxpad.batch.course import named, without_report
 
     said = named(model, error)
     if as_json:
         from onnxpad.reports import json_line
 
-        sys.stdout.write(json_line(refused(model, type(error).__name__, said)))
+        sys.stdout.write(json_line(without_report(model, type(error).__name__, said)))
         sys.stdout.flush()
     return fail(said)
 

@@ -197,16 +197,18 @@ def _many(
 
 def _gated(checks: gate.Gate, outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
     """An outcome with what fails and what is known, and what says more about it."""
+    from onnxpad.batch.course import inspected_status
+
     if outcome.error:
         checks.leave_out(outcome.file)
         return outcome, _nothing
     record = {**outcome.record, "following": outcome.following}
     told = checks.gated(outcome.file, _found(outcome.record), lambda: record)
-    result = "with known findings" if told.known else outcome.result.replace("failing", "fine")
+    status = inspected_status(record, fails=bool(told.failing), knows=bool(told.known))
     outcome = outcome._replace(
-        result="failing" if told.failing else result,
+        result=status,
         code=FINDINGS if told.failing else FINE,
-        record={**outcome.record, **told.to_json()},
+        record={**outcome.record, **told.to_json(), "status": status},
     )
     return outcome, partial(checks.say_of_one, outcome.file, told, record)
 
@@ -263,9 +265,13 @@ def _check(targets: tuple[str, ...], *, sarif: bool, as_json: bool) -> None:
 
 def _tell(model: str, found: Inspection, gated: Gated, given: Mapping[str, Any]) -> None:
     if given["as_json"]:
+        from onnxpad.batch.course import inspected_status
         from onnxpad.reports import json_line
 
-        sys.stdout.write(json_line({"file": model} | found.to_json() | gated.to_json()))
+        record = found.to_json()
+        status = inspected_status(record, fails=bool(gated.failing), knows=bool(gated.known))
+        record = {"file": model, "status": status} | record | gated.to_json()
+        sys.stdout.write(json_line(record))
         sys.stdout.flush()
         return
     from onnxpad.show.inspections import inspection_text

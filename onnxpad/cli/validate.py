@@ -147,7 +147,7 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
         from onnxpad.reports import json_line
 
         names = {"before": options["before"], "after": options["after"]}
-        sys.stdout.write(json_line(names | found.to_json()))
+        sys.stdout.write(json_line(names | {"status": found.verdict} | found.to_json()))
     else:
         from onnxpad.show.validations import validation_text
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 TRY = "\n  try     "
 _NAMED = 3
-_NAMES_FOR = ("refused", "failing", "different", "unverified", "not known")
+_LAST = ("not written", "error")
+_NAMES_FOR = (*_LAST, "failing", "different", "unverified", "not known")
 """Results whose models are named at the end."""
 _TRAPS_SHOWN = 3
 _WHAT_TO_DO = {
@@ -200,7 +201,7 @@ def _target_notes(outcomes: Sequence[Told]) -> Iterator[str]:
 
 
 def totals_text(outcomes: Sequence[Told], noun: str) -> str:
-    """'30 models: 3 rewritten, 24 unchanged, 3 refused (a.onnx, b.onnx, c.onnx)'.
+    """'30 models: 3 rewritten, 24 unchanged, 3 not written (a.onnx, b.onnx, c.onnx)'.
 
     Above it stands what to do about results that need something.
     """
@@ -208,7 +209,7 @@ def totals_text(outcomes: Sequence[Told], noun: str) -> str:
     for one in outcomes:
         names.setdefault(one.result, []).append(route_text(one.file))
     parts = []
-    for result in sorted(names, key=lambda one: (one == "refused", one in ("unchanged", "fine"))):
+    for result in sorted(names, key=lambda one: (one in _LAST, one in ("unchanged", "fine"))):
         text = f"{len(names[result])} {result}"
         parts.append(f"{text} ({few(names[result], _NAMED)})" if result in _NAMES_FOR else text)
     text = visible(f"{counted(len(outcomes), noun)}: {', '.join(parts)}")

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _COMPARED = {"rewrite": "validation", "retarget": "moved"}
 """What the record of a verb calls the runs of both models."""
+_DONE = {"rewrite": "rewritten", "retarget": "moved"}
+"""What a verb calls a model that it changed."""
 
 
 def edited_record(  # noqa: PLR0913 - all that one record holds
@@ -33,9 +35,14 @@ def edited_record(  # noqa: PLR0913 - all that one record holds
 ) -> dict[str, Any]:
     """The report on one model as plain data; `written` is the file, or null where nothing was.
 
-    `refused` says what spoke against writing it.
+    `refused` says what spoke against writing it. `status` is 'rewritten' or 'moved', 'would be'
+    that where nothing was to be written, 'unchanged' or 'not written'.
     """
-    record = {"file": model, "written": written, "refused": refused or None} | found.to_json()
+    status = "not written" if refused else "unchanged"
+    if found.changed and not refused:
+        status = _DONE[verb] if written else f"would be {_DONE[verb]}"
+    fate = {"status": status, "written": written, "refused": refused or None}
+    record: dict[str, Any] = {"file": model} | fate | found.to_json()
     if script:
         record["script"] = [edit_record(edit) for edit in found.script]
     record[_COMPARED[verb]] = None if compared is None else compared.to_json()

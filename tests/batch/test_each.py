@@ -39,7 +39,7 @@ def results(batch: onnxpad.Batch) -> list[tuple[str, str, int]]:
 EXPECTED = [
     ("a", "rewritten", 0),
     ("b", "unchanged", 0),
-    ("c", "refused", 2),
+    ("c", "error", 2),
     ("d", "rewritten", 0),
 ]
 
@@ -63,7 +63,7 @@ def test_every_model_has_an_outcome(
     assert results(found) == EXPECTED
     assert ([one.code for one in found], len(found)) == ([0, 0, 2, 0], 4)
     assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
-    assert (found.code, found.summary) == (2, {"rewritten": 2, "unchanged": 1, "refused": 1})
+    assert (found.code, found.summary) == (2, {"rewritten": 2, "unchanged": 1, "error": 1})
     assert sorted(p.relative_to(tmp_path).as_posix() for p in (tmp_path / "out").rglob("*.*")) == [
         "out/a.onnx",
         "out/b.onnx",
@@ -72,8 +72,9 @@ def test_every_model_has_an_outcome(
     (refused,) = found.refused
     assert refused.error.startswith(str(folder / "c.onnx"))
     assert refused.record["error"] == {"kind": "ModelError", "message": refused.error}
-    assert repr(found) == "<Batch of 4: 2 rewritten, 1 unchanged, 1 refused>"
-    assert repr(refused) == f"<Outcome refused: {refused.error}>"
+    assert repr(found) == "<Batch of 4: 2 rewritten, 1 unchanged, 1 error>"
+    assert repr(refused) == f"<Outcome error: {refused.error}>"
+    assert [one.record["status"] for one in found] == [one.result for one in found]
     assert json.loads(json.dumps(found.to_json()))["models"][0]["changes"]
 
 
@@ -93,7 +94,8 @@ def test_models_and_passes_are_left_out(folder: Path) -> None:
 
 def test_records_are_those_of_the_reports(folder: Path) -> None:
     (found,) = onnxpad.each("inspect", [folder / "a.onnx"]).records
-    assert found == {"file": str(folder / "a.onnx")} | onnxpad.inspect(folder / "a.onnx").to_json()
+    head = {"file": str(folder / "a.onnx"), "status": "fine"}
+    assert found == head | onnxpad.inspect(folder / "a.onnx").to_json()
 
 
 def test_nothing_is_written_unless_asked_for(folder: Path) -> None:
@@ -112,7 +114,7 @@ def test_the_line_is_what_the_command_prints_refusals_too(
 ) -> None:
     save(folder, odd=SAME.replace("SAME_UPPER", "NEITHER"))
     found = onnxpad.each("rewrite", folder, strict=True, output=tmp_path / "out")
-    assert {one.code for one in found.refused} == {1, 2}
+    assert {(one.result, one.code) for one in found.refused} == {("not written", 1), ("error", 2)}
     assert all(one.line == one.error for one in found.refused)
     assert any("strict=True allows no skips" in one.line for one in found.refused)
     again = str(tmp_path / "again")
@@ -148,7 +150,7 @@ def test_where_every_worker_crashes_the_rest_is_not_tried(
     folder = save(tmp_path / "in", **{f"m{number}": SAME for number in range(12)})
     marks = crashes(tmp_path / "site", monkeypatch, signal.SIGBUS)
     found = onnxpad.each("rewrite", folder, output=tmp_path / "out", processes=2)
-    assert {one.result for one in found} == {"refused"}
+    assert {one.result for one in found} == {"error"}
     assert any("onnxruntime, or what it loads" in one.error for one in found)
     assert sum("not tried" in one.error for one in found) >= 8
     assert len(list(marks.iterdir())) <= 6
@@ -160,7 +162,7 @@ def test_a_worker_that_is_killed_costs_its_model_another_try(
     alone = onnxpad.each("rewrite", folder, output=tmp_path / "alone")
     accidents(tmp_path / "site", monkeypatch, a=100, d=1)
     found = onnxpad.each("rewrite", folder, output=tmp_path / "out", processes=2)
-    assert results(found) == [("a", "refused", 2), *EXPECTED[1:]]
+    assert results(found) == [("a", "error", 2), *EXPECTED[1:]]
     assert "no worker finished it (ChildEnded: " in found.outcomes[0].error
     assert len(list((tmp_path / "site" / "marks").iterdir())) == 3 + 1
     assert leftovers(tmp_path / "out") == []
@@ -176,7 +178,7 @@ def test_a_model_that_was_replaced_is_not_replaced_again(folder: Path) -> None:
     asked = asked_of(OneJob(path, path), OneRequest("rewrite", {}))
     assert answer(asked)["result"] == "rewritten"
     again = answer(asked)
-    assert again["result"] == "refused"
+    assert again["result"] == "error"
     assert "the file has changed since the work on it began" in again["error"]
 
 
@@ -211,7 +213,7 @@ class Broken(Executor):
 
 def test_an_executor_that_fails_loses_no_outcome(folder: Path) -> None:
     found = onnxpad.each("inspect", folder, executor=Broken())
-    assert [one.result for one in found.outcomes] == ["fine", "refused", "refused", "refused"]
+    assert [one.result for one in found.outcomes] == ["fine", "error", "error", "error"]
     assert "no worker finished it (OSError: gone)" in found.outcomes[1].error
     assert "no worker finished it (RuntimeError: takes no more)" in found.outcomes[2].error
 
@@ -219,7 +221,7 @@ def test_an_executor_that_fails_loses_no_outcome(folder: Path) -> None:
 def test_a_worker_of_another_version_refuses(folder: Path) -> None:
     asked = asked_of(OneJob(str(folder / "a.onnx")), OneRequest("inspect", {}))
     found = answer(asked | {"version": "0.0.1"})
-    assert (found["result"], found["code"]) == ("refused", 2)
+    assert (found["result"], found["code"]) == ("error", 2)
     assert "the request is from 0.0.1: install the same" in found["error"]
 
 

@@ -53,7 +53,7 @@ def test_one_line_a_model_and_a_last_one(folder: Path, capsys: Captured) -> None
         f"{'in' / a} -> {'out' / a}: {done}",
         f"{'in' / b} -> {'out' / b}: 0 nodes rewritten, 0 skipped",
         f"{'in' / d} -> {'out' / d}: {done}",
-        f"4 models: 2 rewritten, 1 unchanged, 1 refused ({Path('in/c.onnx')})",
+        f"4 models: 2 rewritten, 1 unchanged, 1 error ({Path('in/c.onnx')})",
     ]
     assert captured.err.startswith(f"error: {Path('in/c.onnx')}: not an ONNX model")
     assert (folder.parent / "out" / "deep" / "d.onnx").exists()
@@ -215,7 +215,7 @@ def test_two_folders_are_validated_by_their_places(capsys: Captured) -> None:
     capsys.readouterr()
     assert run(["validate", "in", "out", "--samples", "1", "--run-only"]) == 2
     captured = capsys.readouterr()
-    assert captured.out.splitlines()[-1] == f"4 pairs: 3 identical, 1 refused ({Path('in/c.onnx')})"
+    assert captured.out.splitlines()[-1] == f"4 pairs: 3 identical, 1 error ({Path('in/c.onnx')})"
     assert run(["validate", "in", "out/a.onnx"]) == 2
     assert "a folder is compared with a folder" in capsys.readouterr().err
     assert run(["validate", "in", "out", "--inputs", "in/a.onnx"]) == 2

@@ -68,6 +68,26 @@ def test_a_level_means_it_and_what_is_worse(
     assert exits(model, "--target", target, *given) == expected
 
 
+@pytest.mark.parametrize("others", [[], [str(SAME)]], ids=["alone", "of two"])
+def test_every_record_has_the_word_of_the_summary(
+    tmp_path: Path, capsys: Captured, others: list[str]
+) -> None:
+    known = str(tmp_path / "known.json")
+    wrong = ["--target", "opencv"]
+    assert run(["inspect", str(STRINGS), *wrong, "--baseline", known, "--write-baseline"]) == 0
+    asked = {
+        "with traps": [],
+        "failing": wrong,
+        "with known findings": [*wrong, "--baseline", known],
+        "fine": ["--target", "tvm"],
+    }
+    capsys.readouterr()
+    for status, options in asked.items():
+        run(["inspect", str(STRINGS), *others, *options, "--json"])
+        first, *_ = capsys.readouterr().out.splitlines()
+        assert json.loads(first)["status"] == status
+
+
 def test_traps_fail_where_that_is_asked_for(capsys: Captured) -> None:
     assert exits(STRINGS) == 0
     assert capsys.readouterr().err == ""

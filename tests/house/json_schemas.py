@@ -40,7 +40,7 @@ from onnxpad.runtimes.installed import OnInstalled
 from onnxpad.validation import report as validation
 from onnxpad.validation.culprit import Culprit
 from onnxpad.validation.distances import Distances
-from onnxpad.validation.report import ProofReport, Validation
+from onnxpad.validation.report import ProofReport, Validation, Verdict
 
 FOLDER = Path(reports.__file__).parent / "schemas"
 Schema = dict[str, Any]
@@ -240,23 +240,27 @@ def _or_error(report: Schema) -> Schema:
     """A report, or why there is none about this model."""
     error = record({"kind": TEXT, "message": TEXT})
     about_it = "A model that came to nothing: the error, and what was wrong."
-    failed = record({"schema": const(1), "file": TEXT, "error": error}, about=about_it)
+    status = {"status": const("error")}
+    failed = record({"schema": const(1), "file": TEXT, **status, "error": error}, about=about_it)
     return {"anyOf": [report, failed]}
 
 
 def _inspect(shapes: Shapes) -> Schema:
     finding = record(shapes.fields(Finding) | {"fails": FLAG, "known": FLAG}, about=about(Finding))
     listed: Schema = {"type": "array", "items": finding}
-    more = {"file": TEXT, "findings": listed}
+    status = words(("fine", "with traps", "with known findings", "not known", "failing"))
+    more = {"file": TEXT, "status": status, "findings": listed}
     return _or_error(record(_report(shapes, Inspection) | more, about=about(Inspection)))
 
 
-_FATE = {"written": nullable(TEXT), "refused": nullable(TEXT)}
+def _fate(done: str) -> Schema:
+    """What became of a model that was to be edited."""
+    return words((done, f"would be {done}", "unchanged", "not written"))
 
 
 def _rewrite(shapes: Shapes) -> Schema:
     more = {name: nullable(TEXT) for name in ("written", "refused")}
-    more |= {"file": TEXT, "script": _edits(shapes)}
+    more |= {"file": TEXT, "status": _fate("rewritten"), "script": _edits(shapes)}
     more["validation"] = nullable(shapes.defined(Validation))
     found = _report(shapes, Rewriting) | more
     return _or_error(record(found, optional=("script",), about=about(Rewriting)))
@@ -264,7 +268,7 @@ def _rewrite(shapes: Shapes) -> Schema:
 
 def _retarget(shapes: Shapes) -> Schema:
     more = {name: nullable(TEXT) for name in ("written", "refused")}
-    more |= {"file": TEXT, "script": _edits(shapes)}
+    more |= {"file": TEXT, "status": _fate("moved"), "script": _edits(shapes)}
     more["moved"] = nullable(shapes.defined(Distances))
     found = _report(shapes, Retargeting) | more
     return _or_error(record(found, optional=("script",), about=about(Retargeting)))
@@ -279,7 +283,7 @@ def _diagnose(shapes: Shapes) -> Schema:
 
 def _validate(shapes: Shapes) -> Schema:
     made = _validation(shapes)
-    names = {"before": TEXT, "after": nullable(TEXT)}
+    names = {"before": TEXT, "after": nullable(TEXT), "status": words(Verdict)}
     return _or_error(record(names | made["properties"], about=about(Validation)))
 
 
@@ -319,19 +323,12 @@ _VERBS = {
 }
 
 
-_OF_MODELS = ("inspect", "rewrite", "retarget", "validate")
-REFUSED = record(
-    {"schema": const(1), "file": TEXT, "error": record({"kind": TEXT, "message": TEXT})},
-    about="A model that came to nothing.",
-)
-
-
 def schemas() -> dict[str, str]:
     """The text of each verb's schema."""
     found = {}
     for verb, make in _VERBS.items():
         shapes = Shapes()
-        made = {"anyOf": [make(shapes), REFUSED]} if verb in _OF_MODELS else make(shapes)
+        made = make(shapes)
         head = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": f"A line of onnxpad {verb} --json",
