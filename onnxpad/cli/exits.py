@@ -21,12 +21,12 @@ def fail(message: str, hint: str = "") -> int:
 
 
 def say_with_try(message: str, hint: str = "") -> None:
-    """Write a message to stderr, with what to try on a line of its own."""
+    """Write a message to stderr, with what to try on lines of their own."""
     from onnxpad.show.wording import visible
 
-    said, _, own_hint = message.partition(_TRY)
+    said, *own_hints = message.split(_TRY)
     text = f"{brief(visible(said))}\n"
-    text += "".join(f"{_TRY[1:]}{brief(visible(line))}\n" for line in (own_hint, hint) if line)
+    text += "".join(f"{_TRY[1:]}{brief(visible(line))}\n" for line in (*own_hints, hint) if line)
     say(text)
 
 

@@ -22,6 +22,7 @@ _LAST = ("not written", "error")
 _NAMES_FOR = (*_LAST, "failing", "different", "unverified", "not known")
 """Results whose models are named at the end."""
 _TRAPS_SHOWN = 3
+_TRIES_SHOWN = 2
 _WHAT_TO_DO = {
     "with traps": "inspect of one of them alone names the nodes, and the command that mends them "
     "where there is one",
@@ -52,6 +53,12 @@ def _written_besides(found: Rewriting, *, done: bool) -> Iterator[str]:
         yield f"sizes {would}written: {', '.join(fixed)}"
     if noted:
         yield f"facts {would}noted in its metadata: {', '.join(noted)}"
+    left = found.fitting.no_way if found.fitting and not found.unfit else ()
+    if left:
+        from onnxpad.show.verdicts import until_text
+
+        nodes = counted(len({one.node for one in left}), "node")
+        yield f"{nodes} left as before, unknown for {found.target} {until_text(left)}".rstrip()
     if found.fitting and found.fitting.whole:
         yield f"the model {'has' if done else 'would have'} {', '.join(found.fitting.whole)}"
 
@@ -108,21 +115,22 @@ def refusal_text(
     What speaks against a model names a node with its reason, and what to type about it, or the
     command that has all of them. `failed` is the validation that it did not pass.
     """
-    reason, tried = "", ""
+    reason = ""
+    tried: Sequence[str] = ()
     if failed is not None:
-        reason, tried = failed.reason, either(failed.hints)
+        reason, tried = failed.reason, [either(failed.hints)]
     elif unfit := getattr(found, "stuck", ()):
         reason, tried = _why_unfit(cast("Rewriting", found), unfit)
     elif found.skips and objection.startswith("--strict"):
         skip = found.skips[0]
         more = f" and {len(found.skips) - 1} more" if found.skips[1:] else ""
         reason = f"{skip.op} '{skip.node.label}'{more}: {skip.skip.reason}"
-        tried = either(skip.skip.hints)
+        tried = [either(skip.skip.hints)]
     said = f"nothing written for {route_text(model)}: {objection}{f': {reason}' if reason else ''}"
-    return visible(said) + (f"{TRY}{visible(tried)}" if tried else "")
+    return visible(said) + "".join(f"{TRY}{visible(one)}" for one in tried if one)
 
 
-def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, str]:
+def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, Sequence[str]]:
     """The reason that most of the nodes have, and what settles most of them."""
     from onnxpad.show.verdicts import named, tries
 
@@ -135,8 +143,7 @@ def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, str
     more = f"; {counted(others, 'other')} for another reason" if others else ""
     opening = found.fitting.opening if found.fitting else None
     said = tries(found.target, opening, unfit) if opening else ()
-    tried = said[0] if said else _nearest(found, unfit)
-    return f"{ops} {named(nodes)}: {reason}{more}", tried
+    return f"{ops} {named(nodes)}: {reason}{more}", said[:_TRIES_SHOWN] or [_nearest(found, unfit)]
 
 
 def _nearest(found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:

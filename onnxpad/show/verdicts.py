@@ -354,9 +354,9 @@ def _blocked(op: str, reason: str) -> str:
 def tries(target: str, found: Opening, verdicts: Sequence[NodeVerdict]) -> tuple[str, ...]:
     """What to do about nodes without a way, what settles most of them first."""
     lines = opening_text(target, found, verdicts).splitlines()
-    lines.sort(key=lambda line: not line.startswith(_SETTLES))
+    settling = [line.removeprefix(_SETTLES) for line in lines if line.startswith(_SETTLES)]
     hints = dict.fromkeys(hint for one in verdicts for hint in one.judgement.cures)
-    return (*(line.removeprefix(_SETTLES) for line in lines), *hints)
+    return tuple(settling or lines or hints)
 
 
 def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict], of: str = "") -> str:

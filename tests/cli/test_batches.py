@@ -131,9 +131,22 @@ def test_a_refused_model_says_why_and_what_to_type(
     unet = MODELS / "k_unet_dyn_op13.onnx"
     two = [str(unet), str(MODELS / "kt_net_even.onnx")]
     assert run(["rewrite", *two, "-o", str(tmp_path), *options]) == 1
-    first, second = capsys.readouterr().err.splitlines()
+    first, second, *_ = capsys.readouterr().err.splitlines()
     assert first.startswith(f"nothing written for {unet}: {said}")
     assert second.startswith(f"  try     {tried}")
+
+
+def test_what_is_left_or_lets_the_unknown_through_is_said_of_each(capsys: Captured) -> None:
+    """As rewrite says it of one model alone; every try stands on a line of its own."""
+    names = ("k_unet_dyn_op13.onnx", "k_yolo_tiny_op15.onnx")
+    unet, yolo = (str(MODELS / name) for name in names)
+    assert run(["rewrite", unet, yolo, "--target", "opencv", "--check"]) == 1
+    tries = [line for line in capsys.readouterr().err.splitlines() if line.startswith("  try ")]
+    assert tries[0] == "  try     --dim 'unk__9105%4=0' --dim 'unk__9106%4=0' settles all 2"
+    assert tries[1].startswith("  try     --allow-unknown, which takes for granted")
+    assert run(["rewrite", unet, yolo, "--target", "ncnn", "--check"]) == 1
+    left = "10 nodes left as before, unknown for ncnn until the batch is 1: add --dim unk__9836=1"
+    assert left in capsys.readouterr().out
 
 
 def test_a_model_of_which_nothing_is_known_is_not_called_fine(
