@@ -199,6 +199,7 @@ def fitting_text(rewriting: Rewriting, *, done: bool) -> str:
     if found is None:
         return ""
     from onnxpad.show.verdicts import (
+        granted_text,
         named,
         no_way_text,
         not_judged_text,
@@ -223,6 +224,7 @@ def fitting_text(rewriting: Rewriting, *, done: bool) -> str:
         at = visible(sizes) if found.open_sizes else ""
         lines.append(f"cost: {'nothing' if found.cost == Cost() else f'{found.cost}{at}'}")
     lines.append(taken_text(rewriting))
+    lines.append(granted_text(rewriting.target, found.granted))
     lines.append(no_way_text(rewriting.target, found.no_way))
     lines.append(opening_text(rewriting.target, found.opening, found.no_way))
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]

@@ -309,6 +309,17 @@ def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
     return note(head, f"{target} {one.judgement.does}: {one.judgement.reason}")
 
 
+def granted_text(target: str, found: Sequence[NodeVerdict]) -> str:
+    """What of a rewrite nobody has seen the target run."""
+    alike: dict[tuple[str, str], list[NodeVerdict]] = {}
+    for one in found:
+        alike.setdefault((one.op, one.judgement.reason), []).append(one)
+    return paragraph(
+        note(f"taken for granted: {target}, {op} {named(nodes)}", reason)
+        for (op, reason), nodes in alike.items()
+    )
+
+
 def named(found: Sequence[NodeVerdict]) -> str:
     """'a', 'b', 'c' and 4 more."""
     return few([f"'{one.node.label}'" for one in found], _SHOWN)

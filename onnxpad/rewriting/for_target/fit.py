@@ -44,14 +44,15 @@ Progress = Callable[[str, int, int], None]
 
 @reported(
     *("note", "unmeasured", "installed", "plans", "no_way", "cost", "opening"),
-    *("elsewhere as onnxruntime", "prepared"),
+    *("elsewhere as onnxruntime", "granted", "prepared"),
 )
 class Fitted(NamedTuple):
     """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
 
     `cost` is what the work of the whole model grew by, `opening` what a user can add to the
     request for those without a way. `elsewhere` are nodes that the target takes as they are
-    now, and onnxruntime, which ran them before, computes wrongly or refuses. `unmeasured` says
+    now, and onnxruntime, which ran them before, computes wrongly or refuses. `granted` are nodes
+    of which nothing is known, where the user takes that for granted. `unmeasured` says
     what is not known of the release that was asked for, `installed` what installed ones do
     otherwise; `note` is both in words. `prepared` is what was done to the model as a whole, in
     sentences, `kept` those of them that say what could not be, and `whole` names it. Of
@@ -65,6 +66,7 @@ class Fitted(NamedTuple):
     cost: Cost
     opening: Opening = Opening()
     elsewhere: tuple[NodeVerdict, ...] = ()
+    granted: tuple[NodeVerdict, ...] = ()
     unmeasured: str = ""
     installed: tuple[OnInstalled, ...] = ()
     prepared: tuple[str, ...] = ()
@@ -146,6 +148,7 @@ def fit(
         final,
         tuple(changes),
         cost,
+        granted=tuple(_granted(session, planner.judge, found, (*earlier, *changes))),
         unmeasured=planner.judge.target.note,
         prepared=(*whole.told, *whole.kept),
         kept=tuple(whole.kept),
@@ -221,6 +224,15 @@ def nodes_written(
             NoWay((), ()),
             rules[found.id],
         )
+
+
+def _granted(
+    session: EditSession, judge: Judge, found: Sequence[NodeVerdict], changes: Sequence[Change]
+) -> Iterator[NodeVerdict]:
+    """What is not known of nodes, and what `changes` wrote, that is taken for granted."""
+    if judge.allows_unknown:
+        written = nodes_written(session, judge.granting_nothing(), changes)
+        yield from (one for one in (*found, *written) if one.judgement.answer.is_open)
 
 
 def _carry_out(

@@ -117,6 +117,14 @@ class Judge:
             requires_device=self.requires_device,
         )
 
+    def granting_nothing(self) -> Judge:
+        """The same, that takes nothing for granted."""
+        return Judge(
+            self.target,
+            assumes_sizes=self._assumes_sizes,
+            requires_device=self.requires_device,
+        )
+
     def knowing(self, *, assumes_sizes: bool) -> Judge:
         """The same for a model of which the user knows sizes, or of which the file says all."""
         return Judge(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from math import prod
 
 from onnxpad.geometry.windows import output_size
@@ -217,32 +218,32 @@ _ALONE_WRONG = (
     "weights wrongly where they read padding"
 )
 _WRONG_WITH_VNNI = (
-    "on processors with AVX-VNNI OpenCV computes the last cells of convolutions with int8 weights "
-    "wrongly where they have a 1x1 kernel and stride 1, or, at some numbers of threads, where they "
-    "read padding"
+    "with AVX-VNNI OpenCV computes the last cells of convolutions with int8 weights wrongly where "
+    "they have a 1x1 kernel and stride 1, or, at some numbers of threads, where they read padding"
 )
 _BY_KERNEL = (
     (
         _DEPTHWISE,
         _seen("depthwise convolutions on bytes, x86-64: 240 models with 1 to 64 threads"),
         _ALONE_WRONG,
+        "",
     ),
     (
         ~_DEPTHWISE,
         _seen("convolutions on bytes, x86-64 with AVX-VNNI: at some sizes, 2 and 64 threads"),
         _WRONG_WITH_VNNI,
+        "on processors with AVX-VNNI may compute wrong numbers",
     ),
 )
 
 
 def _rows_of_cells_left_over() -> Iterator[Row]:
     """Wrong numbers by which kernel runs a convolution, and by how it is written."""
-    for kernel, by, says in _BY_KERNEL:
+    for kernel, by, says, does in _BY_KERNEL:
         when = _SIGNED_BYTES, kernel, _BADLY_ENDED
-        yield miscomputes("QLinearConv", *when, by=by, says=says)
-        yield miscomputes(
-            "Conv", *when, _RUNS_ON_BYTES, by=by, says=says, unshown=_QUANTISED_BEHIND
-        )
+        wrong = partial(miscomputes, by=by, says=says, does=does)
+        yield wrong("QLinearConv", *when)
+        yield wrong("Conv", *when, _RUNS_ON_BYTES, unshown=_QUANTISED_BEHIND)
 
 
 _ON_FLOATS = Condition.remedy(

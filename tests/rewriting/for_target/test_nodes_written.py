@@ -11,6 +11,7 @@ from onnxpad.cli import run
 from onnxpad.inspection import inspect
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.targets import all_targets
+from onnxpad.show.rewritings import rewriting_text
 from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
 
 Captured = pytest.CaptureFixture[str]
@@ -59,6 +60,10 @@ def test_what_is_not_known_may_be_brought_where_it_is_allowed() -> None:
     assert {one.op for one in kept.unfit} >= {"Shape", "Mod"}
     allowed = rewrite(model_of(OPEN), target="opencv", passes="runtime-pads", allow_unknown=True)
     assert allowed.unfit == ()
+    assert {one.op for one in allowed.fitting.granted} == {one.op for one in kept.unfit}  # type: ignore[union-attr]
+    said = "taken for granted: opencv, Shape 'conv/pads_sizes': Shape is untested on opencv\n"
+    assert said in rewriting_text("m.onnx", "o.onnx", allowed)
+    assert not kept.fitting.granted  # type: ignore[union-attr]
 
 
 def test_passes_without_a_target_are_not_judged(tmp_path: Path) -> None:
