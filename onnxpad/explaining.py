@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
-from onnxpad.errors import RequestError, nearest
+from onnxpad.errors import RequestError, few, nearest
 from onnxpad.frameworks.conventions import Convention, all_conventions, by_name_and_alias
 from onnxpad.frameworks.layer import Fill, Role
 from onnxpad.padding.forms import MEANING, Form
@@ -16,6 +18,7 @@ from onnxpad.padding.operators import OPERATORS, Kind, Operator, Since
 from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
+from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
 from onnxpad.runtimes.releases import held
 from onnxpad.runtimes.targets import Target, all_targets, find_target
@@ -23,18 +26,24 @@ from onnxpad.runtimes.traps import all_rules
 from onnxpad.verbs import is_text, refuse_unless
 
 KINDS = ("topic", "pass", "target", "form", "operator", "convention", "trap", "optimiser")
+_FEW = 3
+"""Operators of a rule that are named in brief."""
 
 
 @reported("kind", "name", "text", "facts_by_name as facts", "source")
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation(Report):
-    """One entry: its kind and name, its text, facts by name, and where it is known from."""
+    """One entry: its kind and name, its text, facts by name, and where it is known from.
+
+    `brief` is what people are shown of many facts, where that is less; it is in no JSON.
+    """
 
     kind: str
     name: str
     text: str
     facts: tuple[tuple[str, str], ...] = ()
     source: str = ""
+    brief: tuple[tuple[str, str], ...] = ()
 
     schema = 1
 
@@ -43,6 +52,14 @@ class Explanation(Report):
         """The first sentence of the text."""
         paragraph = " ".join(self.text.split("\n\n", maxsplit=1)[0].split())
         return paragraph.split(". ", maxsplit=1)[0].rstrip(".")
+
+    def about(self, word: str) -> Explanation:
+        """The same with the facts that have a word, in full; RequestError where none has it."""
+        is_there = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE).search
+        found = tuple(fact for fact in self.facts if is_there(fact[1]))
+        if not found:
+            raise RequestError(f"no fact about {self.name} has the word '{word}'")
+        return replace(self, facts=found, brief=())
 
     @property
     def facts_by_name(self) -> dict[str, str]:
@@ -265,15 +282,38 @@ def _optimiser_facts(tool: Optimiser) -> Iterator[tuple[str, str]]:
 
 
 def _target_entry(target: Target) -> Explanation:
-    about = tuple(_target_facts(target))
-    return Explanation("target", target.name, target.text, about, target.version)
+    about, head = tuple(_target_rules(target)), tuple(_target_head(target))
+    counts = Counter(str(rule.answer) for rule in about)
+    rules = ", ".join(f"{answer} {counts[answer]}" for answer in Answer if counts[answer])
+    release = f"; onnxpad explain {target.runtime}@{target.releases[0]}" if target.releases else ""
+    more = (
+        f"onnxpad explain {target.name} WORD, such as Pad, for the rules with that word in full"
+        f"{release}; --all"
+    )
+    facts = tuple((str(rule.answer), rule.text) for rule in about)
+    worst_first = sorted(about, key=lambda rule: -rule.answer.rank)
+    brief = tuple((str(rule.answer), rule.brief) for rule in worst_first)
+    summary = (("rules", rules), ("more", more))
+    return Explanation(
+        "target",
+        target.name,
+        target.text,
+        (*head, *facts),
+        target.version,
+        (*head, *summary, *brief),
+    )
 
 
-def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
-    """Its rows, what it gets wrong behind its address.
+class _Rule(NamedTuple):
+    """A row of a target in words, in full and in brief."""
 
-    A row that takes operators leaves out those that another never takes.
-    """
+    answer: Answer
+    text: str
+    brief: str
+
+
+def _target_head(target: Target) -> Iterator[tuple[str, str]]:
+    """What holds for all of its rows."""
     yield "order", "if several rules match, the most severe applies"
     if target.releases:
         engine = f", with {target.engine}" if target.engine else ""
@@ -284,6 +324,13 @@ def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
         yield "older releases", f"{target.before}, which is {before.engine}: {older} have no other"
     if target.note:
         yield "note", target.note
+
+
+def _target_rules(target: Target) -> Iterator[_Rule]:
+    """Its rows, what it gets wrong behind its address.
+
+    A row that takes operators leaves out those that another never takes.
+    """
     asked = "@" in target.name
     always = [row for row in target.rows if asked or not (row.since or row.until)]
     blanket = [row for row in always if row.answer.fails and not row.when]
@@ -292,10 +339,15 @@ def _target_facts(target: Target) -> Iterator[tuple[str, str]]:
     for row in target.rows:
         left = tuple(one for one in row.operators if row.answer.fails or one not in never)
         if left:
-            told = filter(None, (held(row, target.releases), str(row.evidence)))
+            when, known = held(row, target.releases), str(row.evidence.certainty)
             address = f"{addresses[row]}: " if row in addresses else ""
             what = replace(row, operators=left).what
-            yield str(row.answer), f"{address}{what} [{'; '.join(told)}]"
+            yield _Rule(
+                row.answer,
+                f"{address}{what} [{'; '.join(filter(None, (when, str(row.evidence))))}]",
+                f"{address}{few(left, _FEW)}{what.removeprefix(', '.join(left))} "
+                f"[{'; '.join(filter(None, (when, known)))}]",
+            )
 
 
 def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:

@@ -16,7 +16,7 @@ from onnxpad.errors import nearest
 _HELP = """Say what a pass, target, form, operator, convention, trap or optimiser is, or a topic.
 
 Without NAME list all. Topics are guides to the verbs and tables: installation, exit-codes, limits,
-passes, recipes, targets ...
+passes, recipes, targets ... With WORD, such as an operator, only facts that have it are told.
 
 \b
 onnxpad explain
@@ -24,6 +24,7 @@ onnxpad explain split-pads
 onnxpad explain AveragePool
 onnxpad explain exit-codes
 onnxpad explain opencv
+onnxpad explain opencv Resize
 onnxpad explain opencv --reproduce output-shape -o DIR
 onnxpad explain --html DIR
 onnxpad explain --schema inspect
@@ -39,6 +40,13 @@ in front of the fact in what explain TARGET prints.
     short_help="Say what a pass, target, form, operator, convention, trap or optimiser is.",
 )
 @click.argument("name", required=False, shell_complete=arguments.completed())
+@click.argument("word", required=False)
+@click.option(
+    "--all",
+    "everything",
+    is_flag=True,
+    help="Every operator of every rule of a target, and how each is known.",
+)
 @click.option(
     "--schema",
     metavar="VERB",
@@ -61,9 +69,11 @@ in front of the fact in what explain TARGET prints.
     "where. Needs jinja2 and matplotlib.",
 )
 @arguments.spoken
-def explain(
+def explain(  # noqa: PLR0913 - one option each
     *,
     name: str | None,
+    word: str | None,
+    everything: bool,
     schema: str | None,
     row: str | None,
     folder: str | None,
@@ -92,13 +102,17 @@ def explain(
     from onnxpad.show import explanations
 
     found = explaining.entries() if name is None else explaining.explain(name)
+    found = found if word is None else tuple(entry.about(word) for entry in found)
     shown = terminal(sys.stdout)
     if as_json:
         sys.stdout.writelines(json_line(entry.to_json()) for entry in found)
     elif name is None:
         show(explanations.list_text(found, shown))
     else:
-        show("\n".join(explanations.explanation_text(entry, shown) for entry in found))
+        texts = (
+            explanations.explanation_text(entry, shown, everything=everything) for entry in found
+        )
+        show("\n".join(texts))
     return FINE
 
 

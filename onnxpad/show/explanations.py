@@ -13,16 +13,20 @@ _LEGIBLE = 20
 PLURALS = {kind: "passes" if kind == "pass" else f"{kind}s" for kind in KINDS}
 
 
-def explanation_text(explanation: Explanation, terminal: Terminal | None = None) -> str:
-    """One entry in full; tables of its text, written with bars, are aligned.
+def explanation_text(
+    explanation: Explanation, terminal: Terminal | None = None, *, everything: bool = True
+) -> str:
+    """One entry, in brief unless `everything` is wanted; tables of its text are aligned.
 
     The version that a fact is known from stands in it where it is not that of the source. A
     terminal breaks facts between words.
     """
-    source = explanation.source
-    facts = [(name, value.replace(f": {source}, ", ": ")) for name, value in explanation.facts]
+    source, told = explanation.source, explanation.facts
+    if explanation.brief and not everything:
+        told = explanation.brief
+    facts = [(name, value.replace(f": {source}, ", ": ")) for name, value in told]
     if source:
-        shortened = facts != [*explanation.facts]
+        shortened = facts != [*told]
         facts.append(("source", f"{source}, where no other is named" if shortened else source))
     width = max((len(name) for name, _ in facts), default=0)
     lines = "\n".join(_fact(f"{name.ljust(width)}  ", value, terminal) for name, value in facts)

@@ -201,8 +201,26 @@ def test_explain_prints_the_facts_of_a_target(capsys: Captured) -> None:
     shown = capsys.readouterr().out
     assert "MNN on the CPU" in shown
     assert "AveragePool, LpPool where strides is not written" in shown
-    assert "[measured: " in shown
+    assert "[measured]" in shown
     assert "source       MNN 3.6.1" in shown
+
+
+def test_a_long_explanation_is_brief_and_a_word_or_all_has_the_rest(capsys: Captured) -> None:
+    def printed(*words: str) -> str:
+        assert run(["explain", "onnxruntime", *words]) == 0
+        return capsys.readouterr().out
+
+    brief, everything = printed(), printed("--all")
+    head = brief.partition("\nmiscomputes")[0]
+    assert len(head.splitlines()) < 10
+    assert len(brief) < 10_000 < len(everything)
+    assert "onnxpad explain onnxruntime WORD" in head
+    assert "[measured: " in everything
+    told = [line.split() for line in printed("reflect").splitlines()[4:-1]]
+    assert told
+    assert all(words in [line.split() for line in everything.splitlines()] for words in told)
+    assert run(["explain", "onnxruntime", "nonesuch"]) == 2
+    assert "no fact about onnxruntime has the word 'nonesuch'" in capsys.readouterr().err
 
 
 def test_device_says_where_each_padded_node_runs(capsys: Captured) -> None:
