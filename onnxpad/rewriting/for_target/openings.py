@@ -23,8 +23,8 @@ _EXAMPLE = 640
 _ROUNDS = 4
 _FEWER = 12
 """How often smaller divisors are tried, at most."""
-_NODES_TRIED = 3_000
-"""Nodes of all the models together that are rewritten for that."""
+_NODES_TRIED, _NODES_TRIED_IN_DOUBT = 3_000, 600
+"""Nodes of all the models together that are rewritten for that, less where most do not help."""
 _SMALL_PRIMES = (2, 3, 5, 7)
 """What strides are made of."""
 
@@ -45,11 +45,14 @@ Try = Callable[[DimFacts], Tried | None]
 
 
 class _Candidate(NamedTuple):
-    """Facts to try; smaller `divisors` are tried behind them, none below those of `least`."""
+    """Facts to try; smaller `divisors` are tried behind them, none below those of `least`.
+
+    Without `least` the divisors make pads known, and few targets take nodes whose pads are not.
+    """
 
     facts: DimFacts
     divisors: Mapping[str, int] = {}
-    least: Mapping[str, int] = {}
+    least: Mapping[str, int] | None = None
 
 
 def opening(survey: Survey, found: Sequence[NodeVerdict], trying: Try) -> Opening:
@@ -93,7 +96,8 @@ def _lessened(
 ) -> Opening:
     """The same with smaller divisors that settle as much: of all sizes at once, then of each."""
     nodes = sum(len(one.scope.nodes) for one in survey.contexts)
-    divisors, tries = dict(candidate.divisors), min(_FEWER, _NODES_TRIED // max(1, nodes))
+    most = _NODES_TRIED_IN_DOUBT if candidate.least is None else _NODES_TRIED
+    divisors, tries = dict(candidate.divisors), min(_FEWER, most // max(1, nodes))
     primes = [prime for prime in _SMALL_PRIMES if any(not d % prime for d in divisors.values())]
     steps = [(prime, names) for prime in primes for names in (divisors, *([o] for o in divisors))]
     for prime, names in steps:
@@ -112,7 +116,7 @@ def _lessened(
 
 def _without(prime: int, name: str, divisors: Mapping[str, int], candidate: _Candidate) -> int:
     """A divisor without a prime, where it stays one of what is asked for at least."""
-    divisor, least = divisors[name], candidate.least.get(name, 1)
+    divisor, least = divisors[name], (candidate.least or {}).get(name, 1)
     fewer = divisor // prime
     return fewer if not divisor % prime and not fewer % least else divisor
 
@@ -135,8 +139,8 @@ def _candidates(survey: Survey, hopeful: Sequence[NodeVerdict]) -> Iterator[_Can
     batch: DimFacts = dict.fromkeys(items, 1)
     asked = {b.name: 1 for one in hopeful for b in one.open_batches if b.name not in rests}
     first: DimFacts = {name: 1 for name in asked if name in batch}
-    yield _Candidate(first | rests)
-    yield _Candidate(batch | rests)
+    yield _Candidate(first | rests, divisors)
+    yield _Candidate(batch | rests, divisors)
     moduli = _joined((*divisors.items(), *_moduli(chains)))
     yield _Candidate(batch | strengthened(survey.facts, moduli), moduli, divisors)
     yield _Candidate(_numbers(survey, batch, moduli))

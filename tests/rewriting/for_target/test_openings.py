@@ -172,7 +172,8 @@ def test_no_dead_end_behind_what_loses_the_batch(capsys: Captured, tmp_path: Pat
     assert says(KEEPS, "--dim", "n=1") == set()
     assert says(LOSES) == {add, behind}
     assert says(LOSES, "--dim", "n=1") == {behind}
-    assert says(LOSES, "--dim", "n=1", "--allow-unknown") == set()
+    (granted,) = says(LOSES, "--dim", "n=1", "--allow-unknown")
+    assert granted.startswith("taken for granted: ncnn, Conv 'y': batch size is not known behind")
 
 
 def test_a_batch_of_an_unnamed_dimension_is_quoted(capsys: Captured, tmp_path: Path) -> None:
@@ -461,6 +462,16 @@ def test_facts_that_lead_to_no_model_are_no_try(tmp_path: Path, capsys: Captured
     assert "no rewrite for ncnn is known, whatever is said of sizes: no way for 'choice'" in shown
     assert "\ntry: " not in shown
     assert "would settle 1 of the 2; nothing is written even so: If 'choice' stays\n" in shown
+
+
+@pytest.mark.parametrize("text", [SIZES, OPEN])
+def test_sizes_that_the_target_pads_for_itself_are_not_asked_for(text: str) -> None:
+    """SAME is what ncnn takes as it is, at any size; opencv does not."""
+    found = {name: rewrite(model_of(text), target=name).fitting for name in ("ncnn", "opencv")}
+    asked = {name: one.opening.dims for name, one in found.items() if one}
+    assert asked["ncnn"] == {"n": 1}
+    assert set(asked["opencv"].values()) == {"%2=0"}
+    assert rewrite(model_of(text), target="ncnn", dims={"n": 1}).unfit == ()
 
 
 @pytest.mark.parametrize(("stride", "asked"), [(1, "%2=0"), (2, "%4=0")])
