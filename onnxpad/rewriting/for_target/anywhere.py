@@ -61,6 +61,7 @@ from onnxpad.runtimes.conditions.companions import (
 )
 from onnxpad.runtimes.conditions.windows import WINDOWS
 from onnxpad.runtimes.judge import Judgement, judge_plain
+from onnxpad.runtimes.pnnx import names_axes, shows_batch
 from onnxpad.runtimes.targets import Target
 from onnxpad.runtimes.tinygrad import joins_compared
 
@@ -74,12 +75,6 @@ _OF_WHOLE_CHANNELS = (
     "InstanceNormalization",
     "GlobalAveragePool",
     "GlobalMaxPool",
-)
-_SHOWS_BATCH = (*WINDOWS, *_OF_WHOLE_CHANNELS, "LRN", "Resize", "Upsample")
-"""Operators by which pnnx knows the batch axis of all that hangs together with them."""
-_ALONG_AXES = (
-    *("Concat", "Einsum", "Expand", "Flatten", "Gather", "LogSoftmax", "Reshape", "Slice"),
-    *("Softmax", "Split", "Squeeze", "Unsqueeze"),
 )
 _OF_ONE_AXIS = ("Concat", "Gather", "Slice", "Split", "Transpose")
 _BENT = ("Elu", "Gelu", "HardSigmoid", "HardSwish", "Mish", "Sigmoid", "Tanh")
@@ -111,7 +106,7 @@ def met_anywhere(
             runs_on_bytes(context, node) for context, _ in seen for node in context.scope.ordered()
         )
         batched = any(
-            node.op_type in _SHOWS_BATCH for context, _ in seen for node in context.scope.ordered()
+            shows_batch(node.op_type) for context, _ in seen for node in context.scope.ordered()
         )
         for context, given in seen:
             nodes = list(context.scope.ordered())
@@ -130,12 +125,11 @@ def met_anywhere(
 
 
 def _along_axes(context: Context, nodes: Iterable[Node]) -> Iterator[Node]:
-    """Operators that name axes of a tensor of three axes or more, or of nobody knows how many."""
+    """Operators that name axes of more than two, or of nobody knows how many."""
     for node in nodes:
-        if node.op_type in _ALONG_AXES or node.op_type.startswith("Reduce"):
-            sizes = context.type_of(node.inputs[0]).dims if node.inputs else ()
-            if sizes is None or len(sizes) > 2:
-                yield node
+        sizes = context.type_of(node.inputs[0]).dims if node.inputs else ()
+        if names_axes(node.op_type, None if sizes is None else len(sizes)):
+            yield node
 
 
 def _failing(
