@@ -44,7 +44,7 @@ from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
 from onnxpad.padding.surroundings import Question
 from onnxpad.reports import Report, plain, reported
-from onnxpad.runtimes.traps import Trap, traps_of
+from onnxpad.runtimes.traps import Trap, of_another, traps_of
 from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
@@ -441,6 +441,17 @@ def _by_target(
     from onnxpad.rewriting.for_target.names import ByTarget
 
     return ByTarget(found)
+
+
+def inspected_status(record: Mapping[str, Any], *, fails: bool, knows: bool = False) -> str:
+    """The word for a report whose findings fail a model or not; `knows`: a baseline has some."""
+    if fails or knows:
+        return "failing" if fails else "with known findings"
+    asked = record["targets"]
+    if any(one["verdict"] == "unknown" for told in asked.values() for one in told):
+        return "not known"
+    codes = {trap["code"] for node in record["nodes"] for trap in node["traps"]}
+    return "fine" if all(of_another(code, asked) for code in codes) else "with traps"
 
 
 def _named(targets: Sequence[str]) -> list[str]:

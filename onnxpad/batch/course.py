@@ -356,7 +356,7 @@ def _edited(done: Done, asked: Plain, line: str) -> Plain:
 
 
 def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
-    from onnxpad.inspection import inspect
+    from onnxpad.inspection import inspect, inspected_status
     from onnxpad.show import batches
 
     found = inspect(job.model, **request.options)
@@ -369,20 +369,6 @@ def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
         "line": batches.inspection_line(asked["model"], found),
         "following": found.following.to_json() if found.following else {},
     }
-
-
-def inspected_status(record: Mapping[str, Any], *, fails: bool, knows: bool = False) -> str:
-    """The word for a report whose findings fail a model or not; `knows`: a baseline has some."""
-    from onnxpad.runtimes.conditions.rows import Answer
-    from onnxpad.runtimes.traps import of_another
-
-    if fails or knows:
-        return "failing" if fails else "with known findings"
-    asked = record["targets"]
-    if any(Answer(one["verdict"]).is_open for told in asked.values() for one in told):
-        return "not known"
-    codes = {trap["code"] for node in record["nodes"] for trap in node["traps"]}
-    return "fine" if all(of_another(code, asked) for code in codes) else "with traps"
 
 
 def _validate(job: Job, request: Request, asked: Plain) -> Plain:

@@ -197,7 +197,7 @@ def _many(
 
 def _gated(checks: gate.Gate, outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
     """An outcome with what fails and what is known, and what says more about it."""
-    from onnxpad.batch.course import inspected_status
+    from onnxpad.inspection import inspected_status
 
     if outcome.error:
         checks.leave_out(outcome.file)
@@ -265,7 +265,7 @@ def _check(targets: tuple[str, ...], *, sarif: bool, as_json: bool) -> None:
 
 def _tell(model: str, found: Inspection, gated: Gated, given: Mapping[str, Any]) -> None:
     if given["as_json"]:
-        from onnxpad.batch.course import inspected_status
+        from onnxpad.inspection import inspected_status
         from onnxpad.reports import json_line
 
         record = found.to_json()
