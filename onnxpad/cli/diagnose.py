@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,12 +14,14 @@ from onnxpad.batch.inputs import SUFFIX
 from onnxpad.cli import arguments, html_files, plan_files
 from onnxpad.cli.exits import FINDINGS, FINE, STANDARD, say
 from onnxpad.cli.streams import report_stream, show, terminal, working
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, counted
 
 if TYPE_CHECKING:
     from onnxpad.diagnosis import Diagnosis
+    from onnxpad.show.diagnoses import Around
     from onnxpad.show.pages.page import Page
 
+_BUDGET = 120.0
 _HELP = """Find the padding, node by node, with which a model gives a reference output.
 
 \b
@@ -48,9 +51,14 @@ allow, differs. Exit 1: no padding gives the reference.
     "standard error.",
 )
 @click.option(
+    "--nearest",
+    is_flag=True,
+    help="With --plan: where nothing explains the reference, write what comes nearest.",
+)
+@click.option(
     "--budget",
     type=click.FloatRange(min=0, min_open=True),
-    default=120.0,
+    default=_BUDGET,
     show_default=True,
     metavar="SECONDS",
     help="End the search after so many seconds.",
@@ -84,6 +92,8 @@ def _check(options: dict[str, Any]) -> None:
         raise click.UsageError(
             "the reference is missing: give --data PATH, or --inputs FILE and --outputs FILE"
         )
+    if options["nearest"] and not options["plan"]:
+        raise click.UsageError("--nearest needs --plan FILE: it says what is written there")
     plan_files.check(options["plan"], options)
     names = ("model", "inputs", "outputs", "plan")
     html_files.check(options["html"], [*options["data"], *(options[name] for name in names)])
@@ -96,46 +106,85 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
     """
     plan = options["plan"]
     stream = report_stream(model_on_stdout=plan == STANDARD)
-    failed, kept = None, ""
-    if plan and not found.explained:
-        kept = plan_files.not_written(plan)
-    elif plan:
+    failed, wrote = None, ""
+    if plan:
         try:
-            plan_files.write(plan, found.plan)
+            wrote = _written(found, plan, nearest=options["nearest"])
         except RequestError as error:
             failed, plan = error, None
-    page = partial(_page, found, options["model"], plan, _again(options))
-    html_files.write(options["html"], page)
+    from onnxpad.show.diagnoses import Around, diagnosis_text
+
+    around = Around(plan, wrote, _again(options), _follow(options))
+    html_files.write(options["html"], partial(_page, found, options["model"], around))
     if options["as_json"]:
         from onnxpad.reports import json_line
         from onnxpad.show.wording import visible
 
         stream.write(json_line({"model": options["model"], **found.to_json()}))
-        say(f"{visible(kept)}\n" if kept else "")
+        say(f"{visible(wrote)}\n" if wrote and not found.explained else "")
     else:
-        from onnxpad.show.diagnoses import diagnosis_text
-
-        words = {"plan": plan, "kept": kept, "command": _again(options)}
-        show(diagnosis_text(found, terminal(stream), **words), stream)
+        show(diagnosis_text(found, terminal(stream), around), stream)
     if failed:
         raise failed
 
 
+def _written(found: Diagnosis, path: str, *, nearest: bool) -> str:
+    """Write the plan, or the nearest where that is asked for; what is said of it, or why not."""
+    plan, more = found.plan, ""
+    if not found.explained:
+        near = found.nearest if found.nearest is not None and found.nearest.entries else None
+        if near is None or not nearest:
+            why = "what comes nearest is not the whole cause; --nearest writes it all the same"
+            return plan_files.not_written(path, why if near is not None else "")
+        plan, more = near, ", which comes nearest and is not the whole cause"
+    plan_files.write(path, plan)
+    name = "the plan to standard output" if path == STANDARD else path
+    return f"wrote {name}: {counted(len(plan.entries), 'node')} to change{more}"
+
+
 def _again(options: dict[str, Any]) -> str:
     """The same command, for a reference that holds more."""
-    words = ["onnxpad", "diagnose", options["model"]]
-    words += [word for path in options["data"] for word in ("--data", path)]
-    for name in ("inputs", "outputs", "plan"):
-        words += [f"--{name}", options[name]] if options[name] else []
-    for name in ("atol", "rtol"):
-        words += [f"--{name}", f"{options[name]:g}"] if options[name] is not None else []
+    words = ["onnxpad", "diagnose", options["model"], *_reference(options)]
+    words += ["--plan", options["plan"]] if options["plan"] else []
+    for name, usual in (("device", "auto"), ("ambiguous", None)):
+        words += [f"--{name}", options[name]] if options[name] != usual else []
+    words += ["--budget", f"{options['budget']:g}"] if options["budget"] != _BUDGET else []
     return shlex.join(words)
 
 
-def _page(found: Diagnosis, model: str, plan: str | None, command: str) -> Page:
+def _reference(options: dict[str, Any]) -> list[str]:
+    """The reference and the tolerance as options, which validate takes alike."""
+    words = [word for path in options["data"] for word in ("--data", path)]
+    for name in ("inputs", "outputs"):
+        words += [f"--{name}", options[name]] if options[name] else []
+    for name in ("atol", "rtol"):
+        words += [f"--{name}", f"{options[name]:g}"] if options[name] is not None else []
+    return words
+
+
+def _follow(options: dict[str, Any]) -> str:
+    """How to write the model with the plan and to see that it gives the reference.
+
+    Nothing where the model or the plan came through a stream, which is not there any more.
+    """
+    model, plan = options["model"], options["plan"]
+    if STANDARD in (model, plan):
+        return ""
+    fixed = str(Path(model).with_name(f"{Path(model).stem}-fixed.onnx"))
+    lines = [
+        ["onnxpad", "retarget", model, "--plan", plan or "plan.json", "-o", fixed],
+        ["onnxpad", "validate", fixed, *_reference(options)],
+    ]
+    commands = [shlex.join(words) for words in lines]
+    if not plan:
+        commands.insert(0, f"{_again(options)} --plan plan.json")
+    return " && ".join(commands)
+
+
+def _page(found: Diagnosis, model: str, around: Around) -> Page:
     from onnxpad.show.pages.diagnoses import diagnosis_page
 
-    return diagnosis_page(found, model, plan, command)
+    return diagnosis_page(found, model, around)
 
 
 def _diagnosed(options: dict[str, Any]) -> Diagnosis:

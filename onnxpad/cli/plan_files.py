@@ -55,10 +55,11 @@ def read(path: str) -> Plan:
         raise RequestError(f"cannot read the plan on standard input: {told(error)}") from error
 
 
-def not_written(path: str) -> str:
+def not_written(path: str, why: str = "") -> str:
     """What to say where there is no plan to write: a file of that name is an older one."""
     older = path != STANDARD and Path(path).exists()
-    return f"no plan was written{f', {path} is an older one' if older else ''}"
+    said = f"no plan was written{f', {path} is an older one' if older else ''}"
+    return f"{said}: {why}" if why else said
 
 
 def write(path: str, plan: Plan) -> None:

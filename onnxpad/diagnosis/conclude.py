@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from onnxpad.diagnosis.fit import Fit, Fitting, Solution
 from onnxpad.diagnosis.guesses import Choice
 from onnxpad.diagnosis.indistinguishable import other_ways
-from onnxpad.diagnosis.noise import atol_for_noise
+from onnxpad.diagnosis.noise import MOST_NOISE, atol_for_noise
 from onnxpad.diagnosis.plan import Settled, findings, plans, same_either_way, settled
 from onnxpad.diagnosis.report import Cause, Diagnosis, NodeFinding, RemainingDifference
 from onnxpad.diagnosis.rivals import Rival
-from onnxpad.diagnosis.rounded import decimals_of, rounded_to
+from onnxpad.diagnosis.rounded import computed_in, decimals_of, rounded_to
 from onnxpad.diagnosis.runner import Broken, needed_nodes
 from onnxpad.diagnosis.score import Score
 from onnxpad.diagnosis.search import Search
@@ -30,7 +30,7 @@ from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.report import OutputRow, Verdict, with_few_maps
 
-_PART, _MORE = 10, 0.2
+_PART, _MORE, _CLEARLY = 10, 0.2, 3
 _NAMED = 8
 _OTHER_CAUSES = ("a weight", "an attribute such as strides", "how the inputs were prepared")
 _UNTRIED = "padding that was not tried"
@@ -55,11 +55,13 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
     _warn_of_other_sizes(bench, nodes)
     if explained and fit.unseen and (advice := before_limits(fitting)):
         bench.warn(f"other padding gives this reference as well: {advice}")
-    settles, atol = _settling(fitting, fit, cause, nearest)
+    settles, atol = _settling(fitting, fit, cause, difference, nearest)
+    told = reasons_of(fitting, fit, cause, difference, nearest, coarse=atol is not None)
     return Diagnosis(
         explained=explained,
         cause=cause,
-        reason=reason_of(fitting, fit, cause, difference, nearest, coarse=atol is not None),
+        reason="; ".join(told),
+        reasons=told,
         plan=Plan() if solution is None else solution.plan,
         residual=judgement.residual,
         before=fit.present.residual,
@@ -67,6 +69,7 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         hypothesis="as it is" if solution is None else solution.title,
         nodes=nodes,
         same_either_way=same,
+        unchanged=_unchanged(fitting, solution),
         nearest=None if nearest is None else nearest.plan,
         nearest_nodes=() if nearest is None else nearest.nodes,
         nearest_residual=None if nearest is None else nearest.residual,
@@ -90,19 +93,34 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
 
 
 def _settling(
-    fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None
+    fitting: Fitting,
+    fit: Fit,
+    cause: Cause,
+    difference: RemainingDifference | None,
+    nearest: Nearest | None,
 ) -> tuple[str, float | None]:
     """What would settle the cause, and the atol where rounding of the reference is all there is."""
-    if cause not in (Cause.UNKNOWN, Cause.NOT_PADDING):
+    if cause not in (Cause.UNKNOWN, Cause.NOT_PADDING) or fit.elsewhere:
         return "", None
-    if fitting.bench.tolerance is not None:
-        return (what_settles(fitting, fit) if cause is Cause.UNKNOWN else ""), None
     left = fit.present.residual if nearest is None else nearest.residual
-    found = _rounding_of(fitting, left) or _noise_of(fitting, fit, nearest)
-    if found is None:
-        return (what_settles(fitting, fit) if cause is Cause.UNKNOWN else ""), None
-    said, atol = found
-    return f"{said}; save the reference in float32, or allow for that with atol {atol:g}", atol
+    asked = fitting.bench.tolerance is not None
+    found = None
+    if not asked:
+        found = _rounding_of(fitting, left) or _computed_in(fitting, fit, nearest)
+    if found is not None:
+        said, atol = found
+        return f"{said}; save the reference in float32, or allow for that with atol {atol:g}", atol
+    more = what_settles(fitting, fit, difference, padding=cause is Cause.UNKNOWN)
+    if not asked and _noise_of(fitting, fit, nearest) is not None:
+        more = f"{_SMALL.format(left)}{f'; {more}' if more else ''}"
+    return more, None
+
+
+_SMALL = (
+    "compute the reference in float32 on the CPU, because what is left is small ({:.2g} of the "
+    "largest value) and spread evenly, as TF32 leaves it on a GPU, but another epsilon of a "
+    "normalisation and slightly other weights as well"
+)
 
 
 def _rounding_of(fitting: Fitting, left: float | None) -> tuple[str, float] | None:
@@ -125,8 +143,28 @@ def _rounding_of(fitting: Fitting, left: float | None) -> tuple[str, float] | No
     return None
 
 
-def _noise_of(fitting: Fitting, fit: Fit, nearest: Nearest | None) -> tuple[str, float] | None:
-    """What looks like a reference of lower precision, at the nearest padding or as it is."""
+def _computed_in(fitting: Fitting, fit: Fit, nearest: Nearest | None) -> tuple[str, float] | None:
+    """The precision that the reference was computed in: its numbers show it, and what is left."""
+    values = [value for values in fitting.expected.values() for value in values]
+    found = computed_in(values)
+    if found is None:
+        return None
+    kind, most = found
+    atol = _noise_of(fitting, fit, nearest, most)
+    if atol is None:
+        return None
+    left = fit.present.residual if nearest is None else nearest.residual
+    said = (
+        f"every number of the reference is one that {kind} holds, and what is left is small "
+        f"({left:.2g} of the largest value) and spread evenly, as computing in {kind} leaves it"
+    )
+    return said, atol
+
+
+def _noise_of(
+    fitting: Fitting, fit: Fit, nearest: Nearest | None, most: float = MOST_NOISE
+) -> float | None:
+    """An atol for what looks like noise, at the nearest padding or as it is; None for the rest."""
     if fit.doubtful or fit.partial is not None or fitting.unchecked:
         return None
     chosen: Choice = (0,) * len(fitting.suspects)
@@ -134,16 +172,7 @@ def _noise_of(fitting: Fitting, fit: Fit, nearest: Nearest | None) -> tuple[str,
     if nearest is not None and fit.search is not None:
         chosen, left, rows = nearest_of(fit.search), nearest.residual, nearest.rows
     solved = any(n >= s.given for n, s in zip(chosen, fitting.suspects, strict=True))
-    atol = None if solved else atol_for_noise(fitting, chosen, left, rows)
-    if left is None or atol is None:
-        return None
-    said = (
-        f"what is left is small ({left:.2g} of the largest value) and spread evenly, as where a "
-        "reference was computed with lower precision (TF32, float16, on another device); another "
-        "epsilon of a normalisation and slightly other weights look the same, which no tolerance "
-        "mends"
-    )
-    return said, atol
+    return None if solved else atol_for_noise(fitting, chosen, left, rows, most)
 
 
 def _warn_of_other_sizes(bench: Bench, nodes: Sequence[NodeFinding]) -> None:
@@ -164,6 +193,7 @@ def ended(bench: Bench, reason: str, started: float) -> Diagnosis:
         explained=False,
         cause=Cause.UNKNOWN,
         reason=reason,
+        reasons=(reason,),
         plan=Plan(),
         residual=None,
         before=None,
@@ -193,6 +223,15 @@ def _nodes(
     runner, found, plan = fitting.runner, solution.found, solution.plan
     rows = findings(runner, found, plan, rivals)
     return rows, same_either_way(runner, found, plan, fitting.plain)
+
+
+def _unchanged(fitting: Fitting, solution: Solution | None) -> tuple[str, ...]:
+    """Padded nodes that the reference hangs on and a plan leaves as they are."""
+    if solution is None or not solution.plan.entries:
+        return ()
+    planned = {entry.node for entry in solution.plan.entries}
+    labels = (*(suspect.label for suspect in fitting.suspects), *fitting.plain)
+    return tuple(label for label in labels if label not in planned)
 
 
 def _difference(fitting: Fitting, fit: Fit) -> RemainingDifference | None:
@@ -251,8 +290,8 @@ def cause_of(fitting: Fitting, fit: Fit, difference: RemainingDifference | None)
     """
     if fit.doubtful:
         return Cause.UNKNOWN
-    if fit.solution is not None:
-        return Cause.PADDING
+    if fit.solution is not None or fit.elsewhere:
+        return Cause.NOT_PADDING if fit.elsewhere else Cause.PADDING
     match fit.present.verdict:
         case Verdict.IDENTICAL:
             return Cause.NOTHING
@@ -303,7 +342,7 @@ def _is_at_borders(fit: Fit, difference: RemainingDifference | None) -> bool:
     return any(where.startswith("borders") for where in apart)
 
 
-def reason_of(
+def reasons_of(
     fitting: Fitting,
     fit: Fit,
     cause: Cause,
@@ -311,26 +350,29 @@ def reason_of(
     nearest: Nearest | None,
     *,
     coarse: bool = False,
-) -> str:
-    """The verdict in words: what was tried, what was not, and where the difference begins.
+) -> tuple[str, ...]:
+    """The verdict, then what it rests on: what came nearest, where the difference begins, limits.
 
     `coarse` says that what is left looks like a reference of lower precision.
     """
     if fit.doubtful:
-        return _cannot_tell(fit)
+        return (_cannot_tell(fit),)
     if fit.solution is not None:
         many = counted(len(fit.solution.plan.entries), "node")
-        return f"padding: with {many} padded otherwise, {fit.solution.judgement.reason}"
+        return (f"padding: with {many} padded otherwise, {fit.solution.judgement.reason}",)
     if cause in (Cause.NOTHING, Cause.ROUNDING, Cause.TOLERATED):
-        return fit.present.reason
+        return (fit.present.reason,)
+    if fit.elsewhere:
+        said = "padding does not explain it: padded as it is, the model gives the reference"
+        return (f"{said} {fit.elsewhere}",)
     parts = (
-        _tried(fitting, fit, cause, nearest, coarse=coarse),
-        _unsearched(fitting),
-        _not_tried(fitting, fit.search),
+        *_tried(fitting, fit, cause, nearest, coarse=coarse),
         _where(difference, nearest),
         _beside(fitting, fit, cause, difference),
+        _unsearched(fitting),
+        _not_tried(fitting, fit.search),
     )
-    return "; ".join(part for part in parts if part)
+    return tuple(part for part in parts if part)
 
 
 def _cannot_tell(fit: Fit) -> str:
@@ -368,41 +410,37 @@ def _hardly_seen(fit: Fit, mine: str) -> str:
 
 def _tried(
     fitting: Fitting, fit: Fit, cause: Cause, nearest: Nearest | None, *, coarse: bool
-) -> str:
+) -> tuple[str, ...]:
+    """The verdict, what ended the search, and what came nearest."""
     search = fit.search
-    opening = "padding does not explain it" if cause is Cause.NOT_PADDING else "not found"
+    opening = "padding does not explain it: " if cause is Cause.NOT_PADDING else ""
     if search is None:
         what = "that the reference depends on" if fitting.unseen else "of the model"
         what = "that can be searched" if fitting.unsearched else what
         none = f"no other way to pad a node {what} is known"
-        return f"{opening}: {none}; {fit.present.reason}"
+        return f"{opening}{none}", fit.present.reason
     if fit.partial is not None:
-        return f"what fits the first sample does not fit the others ({fit.partial.reason})"
+        told = f"what fits the first sample does not fit the others ({fit.partial.reason})"
+        return told, _ended_by(fitting, search)
     if fitting.unchecked:
-        return f"not found: {fitting.unchecked}"
-    count = len(fitting.suspects)
-    nodes = counted(count, "node")
+        return (fitting.unchecked,)
+    nodes = counted(len(fitting.suspects), "node")
     none = f"of the {fit.tried} ways tried to pad {nodes} none gives the reference"
-    near = _nearness(fit, nearest)
-    if search.out_of_time:
-        given = "" if fitting.budget is None else f" of {fitting.budget:g} seconds"
-        return f"not found within the budget{given}; a larger one tries more: {none} ({near})"
-    more = "" if search.exhausted else f", and there are more{_given_up(search)}"
+    ended, near = _ended_by(fitting, search), _nearness(fit, nearest)
     if nearest is None:
-        return f"{opening}: {none}{more} ({near})"
+        return f"{opening}{none}", ended, near
     if coarse:
-        precise = f"none gives the reference to the precision of float32{more}"
-        return (
-            f"padding explains it up to the precision of the reference: of the {fit.tried} ways "
-            f"tried to pad {nodes} {precise}; what is left looks like a reference of lower "
-            f"precision, not like padding ({near})"
+        verdict = (
+            "padding explains it up to the precision of the reference: what is left looks like a "
+            "reference of lower precision, not like padding"
         )
+        return verdict, f"{none} to the precision of float32", ended, near
     if search.exhausted:
         causes = (*_OTHER_CAUSES, _UNTRIED) if _has_untried(fitting) else _OTHER_CAUSES
         found = "padding is a part of it at most"
     else:
         found, causes = "no padding was found", (*_OTHER_CAUSES, _UNTRIED)
-    return f"{found}: {none}{more}; what is left comes from {either(causes)} ({near})"
+    return f"{found}: {none}", ended, f"what is left comes from {either(causes)}", near
 
 
 def _has_untried(fitting: Fitting) -> bool:
@@ -410,12 +448,18 @@ def _has_untried(fitting: Fitting) -> bool:
     return bool(fitting.unsearched or _left_out(fitting))
 
 
-def _given_up(search: Search) -> str:
-    """After how many tries the search ended, which no option raises."""
-    if not search.spent or search.not_together:
+def _ended_by(fitting: Fitting, search: Search) -> str:
+    """What ended the search: the budget, or so many tries, which no option raises; '' for all."""
+    if search.out_of_time:
+        given = "" if fitting.budget is None else f" of {fitting.budget:g} seconds"
+        return f"the search ended with its budget{given}: a larger --budget tries more"
+    if not search.spent:
         return ""
-    hopeless = " that come no nearer than the model as it is" if not any(search.best) else ""
-    return f" (the search ends after {search.spent:,} tries{hopeless}, however large the budget)"
+    hopeless = "" if search.is_promising() else " that come little nearer than the model as it is"
+    return (
+        f"the search ended after {search.spent:,} tries{hopeless}, the most that it makes however "
+        "large the budget"
+    )
 
 
 def _nearness(fit: Fit, nearest: Nearest | None) -> str:
@@ -570,12 +614,19 @@ def _by_other_distances(search: Search, nearest: Choice, samples: int) -> str:
 
 
 def _undecided(fitting: Fitting, fit: Fit) -> Nearest | None:
-    """The rival that leaves least, or what was found where that leaves less."""
-    judgement = fit.judgement
+    """The rival that leaves least, or what was found where that leaves less.
+
+    Nothing where neither is clearly nearer than the model as it is: rounding decides which is.
+    """
+    judgement, was = fit.judgement, fit.present.residual
     rival = next(iter(fit.undecided), None)
     if rival is not None and rival.residual < (judgement.residual or 0.0):
+        if was is not None and rival.residual * _CLEARLY > was:
+            return None
         return _measured(fitting, settled(fitting.runner, rival.chosen))
     if fit.solution is None:
+        return None
+    if was is not None and (judgement.residual or 0.0) * _CLEARLY > was:
         return None
     found, plan = fit.solution.found, fit.solution.plan
     return Nearest(plan, findings(fitting.runner, found, plan), judgement.residual)

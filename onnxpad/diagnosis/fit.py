@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from onnxpad.diagnosis.by_chance import ByChance, by_chance
 from onnxpad.diagnosis.checked_fills import Checks, checks
+from onnxpad.diagnosis.elsewhere import other_cause
 from onnxpad.diagnosis.guesses import Choice, by_conventions
 from onnxpad.diagnosis.indistinguishable import Group, alike_here
 from onnxpad.diagnosis.plan import Settled, on_every_sample, plans, settled
@@ -38,6 +39,7 @@ _MOST_CHECKED = 12
 _SECONDS, _WIDE_SECONDS = 4.0, 20.0
 _NAMED = 3
 _ROUNDED = 1e-6
+_PART_ELSEWHERE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,8 @@ class Fit:
     `partial` is a judgement on something that fits the first sample only. `rivals` fit as well as
     what was found; `undecided` are those that only the width of the bounds lets in, `unseen` those
     that change a node of the plan (or any, where nothing has to change) otherwise; `by_chance` is
-    set where the reference tells too few ways apart.
+    set where the reference tells too few ways apart. `elsewhere` is what gives the reference
+    besides padding, '' where nothing is known that does.
     """
 
     present: Comparison
@@ -69,6 +72,7 @@ class Fit:
     undecided: tuple[Rival, ...] = ()
     unseen: tuple[Rival, ...] = ()
     by_chance: ByChance | None = None
+    elsewhere: str = ""
 
     @property
     def doubtful(self) -> bool:
@@ -108,6 +112,8 @@ class Fitting:
         self.present: Comparison | None = None
         # What gives the reference by a number that it does not check.
         self.unchecked = ""
+        # What gives the reference besides padding.
+        self._elsewhere = ""
         # Whether the reference may be meant in another layout.
         self.in_doubt = False
         # Seconds for the whole diagnosis, where they are known.
@@ -136,8 +142,10 @@ class Fitting:
         if present.agrees:
             return self._compared(Fit(present, self._mended(), None, None, 1))
         if not self.suspects:
-            return Fit(present, None, None, None, 1)
+            self._has_other_cause()
+            return Fit(present, None, None, None, 1, elsewhere=self._elsewhere)
         searches = [self._search(0)]
+        searches[0].elsewhere = self._has_other_cause
         partial: Comparison | None = None
         for count, chosen in enumerate(searches[0].run()):
             solution, judgement = self._confirmed(chosen, searches[0].titles[chosen])
@@ -150,7 +158,9 @@ class Fitting:
                 return self._compared(fit)
             if count + 1 >= _MOST_CHECKED:
                 break
-        return Fit(present, None, partial, searches[0], self._tried(searches))
+        return Fit(
+            present, None, partial, searches[0], self._tried(searches), elsewhere=self._elsewhere
+        )
 
     def _least(self, solution: Solution) -> Solution:
         """The solution without the changes that no sample needs, alone or two together.
@@ -285,6 +295,12 @@ class Fitting:
         found = [f"as it is: {warning}" for warning in self.bench.warnings[before:]]
         self.bench.warnings[before:] = found
         return present
+
+    def _has_other_cause(self) -> bool:
+        """Whether something besides padding gives the reference; for at most a part of the time."""
+        until = time.monotonic() + _PART_ELSEWHERE * (self.deadline - time.monotonic())
+        self._elsewhere = other_cause(self.bench, self.network, self.samples, self.expected, until)
+        return bool(self._elsewhere)
 
     def _mended(self) -> Solution | None:
         """What a model that agrees needs for other sizes: Pads whose arithmetic is wrong there."""

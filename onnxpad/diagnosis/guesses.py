@@ -20,6 +20,13 @@ from onnxpad.retargeting.windows_read import differs
 Choice = tuple[int, ...]
 # Frameworks that wrong padding comes from most often, in the order in which they are tried.
 _MOST_MIXED = 150
+# What the padded cells hold in each mode of a Pad.
+_CELLS = {
+    "constant": "zeros",
+    "reflect": "mirrored cells",
+    "edge": "copies of the border",
+    "wrap": "the cells of the other side",
+}
 _MOST_GROWN = 8
 
 
@@ -60,6 +67,9 @@ def whole_guesses(suspects: Sequence[Suspect]) -> Iterator[Guess]:
     for title, rule in rules:
         for name in names():
             yield Guess(title.format(name), tuple(rule(suspect, name) for suspect in suspects))
+    for mode, cells in _CELLS.items():
+        chosen = tuple(_of_mode(suspect, mode) for suspect in suspects)
+        yield Guess(f"all convolutions with {cells} in the padded cells", chosen)
     yield from of_other_sizes(suspects)
 
 
@@ -188,6 +198,39 @@ def _is_padded(chain: Chain) -> bool:
     padding = chain.padding
     own = any(padding.flat) if isinstance(padding, Pads) else is_same(padding)
     return own or chain.pad is not None
+
+
+def _of_mode(suspect: Suspect, mode: str) -> int:
+    """As many padded cells as now on each side, which hold what a mode gives; 0 where none can."""
+    here = suspect.chain
+    cells = _padded_cells(here)
+    if here.op.kind is not Kind.CONVOLUTION or cells is None or not any(map(any, cells)):
+        return 0
+    for number, option in enumerate(suspect.options[: suspect.moved]):
+        found = option.chain.pad
+        plain = mode == "constant" and found is None
+        if (plain or (found is not None and found.mode == mode)) and (
+            _padded_cells(option.chain) == cells and (plain or not _own_cells(option.chain))
+        ):
+            return number
+    return 0
+
+
+def _padded_cells(chain: Chain) -> tuple[tuple[int, int], ...] | None:
+    """Cells in front and behind on each spatial axis, of a Pad and the operator; None: unknown."""
+    own, step = chain.padding, chain.pad
+    if not isinstance(own, Pads) or (step is not None and step.unclear):
+        return None
+    begins, ends = own.begins, own.ends
+    if step is not None:
+        front = step.pads.begins[chain.spatial], step.pads.ends[chain.spatial]
+        begins = tuple(a + b for a, b in zip(begins, front[0], strict=True))
+        ends = tuple(a + b for a, b in zip(ends, front[1], strict=True))
+    return tuple(zip(begins, ends, strict=True))
+
+
+def _own_cells(chain: Chain) -> bool:
+    return not isinstance(chain.padding, Pads) or any(chain.padding.flat)
 
 
 def _other_growth(suspect: Suspect, extra: int) -> int:

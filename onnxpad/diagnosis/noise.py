@@ -17,7 +17,7 @@ from onnxpad.validation.agreement import gap
 from onnxpad.validation.report import OutputRow
 
 Array = NDArray[Any]
-_MOST, _MOST_UNSEEN = 5e-3, 1e-3
+MOST_NOISE, _MOST_UNSEEN = 5e-3, 1e-3
 _FEW = 8
 _PEAK, _QUIET, _BORDER = 8.0, 0.05, 3.0
 _SLACK = 2.0
@@ -26,15 +26,20 @@ _APART = 30.0
 
 
 def atol_for_noise(
-    fitting: Fitting, chosen: Choice, residual: float | None, rows: Sequence[OutputRow]
+    fitting: Fitting,
+    chosen: Choice,
+    residual: float | None,
+    rows: Sequence[OutputRow],
+    most: float = MOST_NOISE,
 ) -> float | None:
     """An atol that allows what these choices leave, None where that does not look like noise.
 
-    Noise is a small part of the largest value, in every reference, spread evenly: no cell stands
-    out, few are exact, and no border has more of it. Where no reference has spatial axes, which
-    would show borders, it has to be smaller, and the choices others than the present ones.
+    Noise is a small part of the largest value, at `most` so much, in every reference, spread
+    evenly: no cell stands out, few are exact, and no border has more of it. Where no reference has
+    spatial axes, which would show borders, it has to be smaller, and the choices others than the
+    present ones.
     """
-    if residual is None or not 0 < residual <= _MOST:
+    if residual is None or not 0 < residual <= most:
         return None
     seen = any(value.ndim > 2 for values in fitting.expected.values() for value in values)
     if not seen and (residual > _MOST_UNSEEN or not any(chosen)):

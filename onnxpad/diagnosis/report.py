@@ -101,7 +101,8 @@ class Diagnosis(InNotebooks):
     samples, with `plan` applied; `before` the same for the model as it is (None where it does not
     run or has other sizes), `allowed` what rounding may do. `explained` says that the residual is
     rounding. `hypothesis` is the joint guess that was found; `tried` counts assignments.
-    `same_either_way` are nodes outside the plan that the plan's convention pads as they are.
+    `same_either_way` are nodes outside the plan that the plan's convention pads as they are,
+    `unchanged` all nodes outside the plan. `reasons` are the parts of `reason`: the verdict first.
     `unseen` are padded nodes that the reference does not depend on, so that nothing is known of
     their padding; `without_reference` are outputs of the model that the reference has not.
     `complete` is False where the search ended before every assignment was tried.
@@ -144,6 +145,8 @@ class Diagnosis(InNotebooks):
     tolerance: ToleranceReport | None = None
     unseen: tuple[Unseen, ...] = ()
     without_reference: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Numbers, texts, lists and dicts; `schema` says how to read them."""

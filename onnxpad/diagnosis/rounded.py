@@ -15,6 +15,7 @@ from onnxpad.validation.movement import UNITS
 Array = NDArray[Any]
 _TELLING = 8
 _SLACK = 1.5
+_SEVERAL = 8
 _DECIMALS = range(1, 6)
 # So many steps of float32 at the largest value are finer than a decimal that tells.
 _FINER = 64
@@ -33,6 +34,19 @@ def rounded_to(values: Iterable[Array], left: float | None) -> tuple[str, float]
         if known and all(_holds(kind, value) for value in known):
             most = 2 * _SLACK * UNITS[kind] * max(map(size_of, known))
             return kind, upwards(most)
+    return None
+
+
+def computed_in(values: Iterable[Array]) -> tuple[str, float] | None:
+    """The lower precision that every number is of, and what computing in it may leave.
+
+    As much as several roundings leave, one behind another, over the largest value. None where the
+    numbers need float32, or too few of them tell.
+    """
+    known = list(values)
+    for kind in ("float16", "bfloat16"):
+        if known and all(value.dtype == kind or _holds(kind, value) for value in known):
+            return kind, _SEVERAL * UNITS[kind]
     return None
 
 

@@ -25,6 +25,7 @@ Rank: TypeAlias = tuple[float, ...]
 Order: TypeAlias = Callable[[Score], Rank]
 Shift: TypeAlias = tuple[int, ...]
 _MOST_TRIES, _MOST_IN_VAIN, _MOST_FAR, _FEW = 20_000, 5_000, 1_000, 2_500
+_MOST_NAMED = 10_000
 _TITLE = "around what is nearest"
 _STARTS = 4
 _MOST_SUBSETS = 1_024
@@ -34,7 +35,7 @@ _MOST_ROOTS = 60
 _FILLED = 2
 _BEFORE_PLACES = 1_000
 _MOST_RESTARTS = 12
-_CELLS, _FALL = 0.03, 0.9
+_CELLS, _FALL, _PROMISING = 0.03, 0.9, 0.5
 
 
 def by_score(score: Score) -> Rank:
@@ -59,13 +60,15 @@ class Search:
     padded cells in other places once `shifted`, another number of them on each axis once `apart`;
     `not_together` says that these were tried alone, and not all of them together, `spent` after
     how many tries it gave up, 0 where it did not. `say` gets what is being tried. `deadline` is a
-    value of time.monotonic.
+    value of time.monotonic. `elsewhere` says, once what is guessed first failed, whether the cause
+    was found elsewhere: the search ends then.
     """
 
     runner: Runner
     target: ReferenceValues
     deadline: float
     say: Callable[[str], None]
+    elsewhere: Callable[[], bool] = lambda: False
     tried: dict[Choice, Score] = field(default_factory=dict)
     titles: dict[Choice, str] = field(default_factory=dict)
     matches: list[Choice] = field(default_factory=list)
@@ -79,6 +82,7 @@ class Search:
     not_together: bool = False
     spent: int = 0
     restarts: int = 0
+    _closest: Choice = ()
     _restarting: bool = False
     _since: Score | None = None
     _between: dict[str, frozenset[int]] = field(default_factory=dict)
@@ -94,6 +98,9 @@ class Search:
             self.titles[chosen] = title
             if not self.best or self.tried[chosen] < self.tried[self.best]:
                 self.best = chosen
+            known = self.tried.get(self._closest, self.tried[chosen])
+            if not self._closest or by_residual(self.tried[chosen]) < by_residual(known):
+                self._closest = chosen
             if self.tried[chosen].matches:
                 self.matches.append(chosen)
         return self.tried[chosen]
@@ -111,24 +118,20 @@ class Search:
 
     def _phases(self, starts: Sequence[Choice]) -> Iterator[None]:
         """Each step makes one or more scores known."""
-        for chosen in starts:
-            self.score(chosen, "what fits another sample")
-            yield
-        for guess in guesses(self.runner.suspects):
-            self.score(guess.chosen, guess.title)
-            yield
-        if next(iter(self.tried.values())).misfit:
-            yield from self._of_other_sizes()
+        yield from self._guessed(starts)
+        resized = bool(next(iter(self.tried.values())).misfit)
+        if not resized and self.elsewhere():
+            return
         roots = list(self.tried)[:_MOST_ROOTS]
         whole = [chosen for chosen in self.tried if any(chosen)][:_MOST_MIXED]
         yield from self._descents()
         for chosen in whole:
             yield from self._mixtures(chosen)
+        yield from self._every_named()
         suspects = self.runner.suspects
         handmade = any(suspect.named < suspect.ordinary for suspect in suspects)
         movable = any(suspect.ordinary < suspect.moved for suspect in suspects)
         shiftable = any(suspect.moved < suspect.placed for suspect in suspects)
-        resized = bool(next(iter(self.tried.values())).misfit)
         if handmade:
             self.wide = True
             yield from self._descents()
@@ -147,6 +150,46 @@ class Search:
         yield from self._fills(self._nearest(next(iter(self.tried))), elsewhere=True)
         yield from onwards
         yield from self._together()
+
+    def _every_named(self) -> Iterator[None]:
+        """Ways of frameworks at all nodes, each by itself, where these are not too many.
+
+        Those that give other sizes where the model as it is gives the right one come too: one
+        node may take away what another adds.
+        """
+        count, present = 1, next(iter(self.tried))
+        for number, suspect in enumerate(self.runner.suspects):
+            state = self.runner.before(number, present)
+            if isinstance(state, Broken):
+                return
+            leaders = self.runner.choices[number].leaders(self.runner.sizes(number, state))
+            count *= sum(option < suspect.named for option in leaders)
+        if count <= _MOST_NAMED:
+            yield from self._named_behind(present, 0)
+
+    def _named_behind(self, chosen: Choice, number: int) -> Iterator[None]:
+        if number == len(chosen):
+            self.score(chosen, "each node as some framework")
+            yield
+            return
+        state = self.runner.before(number, chosen)
+        if isinstance(state, Broken):
+            return
+        sizes = self.runner.sizes(number, state)
+        for option in self.runner.choices[number].leaders(sizes):
+            if option < self.runner.suspects[number].named:
+                yield from self._named_behind(changed(chosen, (number, option)), number + 1)
+
+    def _guessed(self, starts: Sequence[Choice]) -> Iterator[None]:
+        """What is guessed of all nodes at once."""
+        for chosen in starts:
+            self.score(chosen, "what fits another sample")
+            yield
+        for guess in guesses(self.runner.suspects):
+            self.score(guess.chosen, guess.title)
+            yield
+        if next(iter(self.tried.values())).misfit:
+            yield from self._of_other_sizes()
 
     def _together(self) -> Iterator[None]:
         """What was tried alone so far, with everything else, where few ways were left to try.
@@ -194,6 +237,15 @@ class Search:
             yield from self._descend(chosen)
         self.apart = False
 
+    def is_promising(self) -> bool:
+        """Whether something came nearer to the reference than one of many ways does by chance."""
+        best, present = self.tried[self.best], self.tried[next(iter(self.tried))]
+        if (best.missing, best.misfit) != (present.missing, present.misfit):
+            return best < present
+        more = best.unlike <= present.unlike - _CELLS
+        least = self.tried[self._closest].residual
+        return more or least < _PROMISING * present.residual
+
     def is_shifted(self, chosen: Choice) -> bool:
         """Whether a node has its padded cells in other places."""
         known = zip(self.runner.suspects, chosen, strict=True)
@@ -214,10 +266,7 @@ class Search:
         for chosen in sorted(self.tried, key=lambda chosen: self.tried[chosen])[:_STARTS]:
             yield from self._descend(chosen)
         if self.wide:
-            yield from self._descend(self._least(), by_residual)
-
-    def _least(self) -> Choice:
-        return min(self.tried, key=lambda chosen: by_residual(self.tried[chosen]))
+            yield from self._descend(self._closest, by_residual)
 
     def again(self) -> Iterator[None]:
         """A descent by every known change and by fills, from what is nearest by now.
@@ -232,7 +281,7 @@ class Search:
         wide, self.wide, self._restarting = self.wide, True, True
         try:
             yield from self._descend(self.best)
-            yield from self._descend(self._least(), by_residual)
+            yield from self._descend(self._closest, by_residual)
             yield from self._fills(self._nearest())
         finally:
             self.wide, self._restarting = wide, False
@@ -455,8 +504,8 @@ def _told(search: Search, chosen: Choice) -> object:
 
 
 def _limit(search: Search) -> int:
-    """Less where nothing came nearer to the reference than the model as it is."""
-    return _MOST_TRIES if any(search.best) else _MOST_IN_VAIN
+    """Less where nothing came clearly nearer to the reference than the model as it is."""
+    return _MOST_TRIES if search.is_promising() else _MOST_IN_VAIN
 
 
 def _neighbours(search: Search, chosen: Choice, now: Score) -> Iterator[Choice]:

@@ -8,9 +8,11 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.diagnosis.fit import Fit, Fitting
-from onnxpad.diagnosis.runner import needed_suspects
+from onnxpad.diagnosis.report import RemainingDifference
+from onnxpad.diagnosis.runner import needed_nodes, needed_suspects
 from onnxpad.diagnosis.search import Search
 from onnxpad.geometry.size import Symbol
+from onnxpad.model.graph.modules import module_returning
 from onnxpad.padding.operators import Since
 from onnxpad.retargeting.moved_pads import not_wrapped
 
@@ -19,21 +21,26 @@ _LIMITED = {
     *("Sigmoid", "HardSigmoid", "Softmax", "Tanh", "Clip", "Erf", "Softsign"),
     *("ArgMax", "ArgMin", "Hardmax", "Sign", "Greater", "Less", "Round", "Floor", "Ceil"),
 }
+_MOST_HALVED = 500
 _MOVES = {"Flatten", "Reshape", "Identity", "Squeeze", "Unsqueeze", "Transpose", "Cast"}
 
 
-def what_settles(fitting: Fitting, fit: Fit) -> str:
+def what_settles(
+    fitting: Fitting, fit: Fit, difference: RemainingDifference | None, *, padding: bool = True
+) -> str:
     """What to add to the reference, in words; '' where nothing is known that would tell more.
 
     A tensor in the middle of what is in question halves the question. Samples of one size hide
-    what hangs on open sizes, and inputs without negative values what pads of 0 do.
+    what hangs on open sizes, and inputs without negative values what pads of 0 do. Where the cause
+    is known not to be `padding`, all nodes are in question alike.
     """
-    if fit.search is None:
-        return ""
     if (fit.unseen or fit.by_chance) and (before := before_limits(fitting)):
         return before
-    found = (_tensor(fitting, fit.search), _sample(fitting))
-    said = ", and ".join(one for one in found if one)
+    tensor = "" if fit.search is None or not padding else _of_padding(fitting, fit.search)
+    tensor = tensor or _of_nodes(fitting, difference)
+    if fit.search is None or not padding:
+        return tensor
+    said = ", and ".join(one for one in (tensor, _sample(fitting)) if one)
     if not any(not_wrapped(suspect.chain) for suspect in fitting.suspects):
         return said
     raised = (
@@ -63,8 +70,8 @@ def before_limits(fitting: Fitting) -> str:
     return ""
 
 
-def _tensor(fitting: Fitting, search: Search) -> str:
-    """The result of the node that stands nearest to the middle of those in question."""
+def _of_padding(fitting: Fitting, search: Search) -> str:
+    """The result of the padded node that stands nearest to the middle of those in question."""
     network, runner = fitting.network, fitting.runner
     places = search.places(search.tried[search.best])
     found = []
@@ -72,16 +79,45 @@ def _tensor(fitting: Fitting, search: Search) -> str:
         name = network.nodes[runner.suspects[number].node].output[0]
         if name not in fitting.names:
             before = needed_suspects(network, runner.suspects, name) & places
-            found.append((abs(2 * len(before) - len(places)), number, name))
-    if not found:
+            found.append((abs(2 * len(before) - len(places)), number))
+    return _saving(fitting, runner.suspects[min(found)[1]].node) if found else ""
+
+
+def _of_nodes(fitting: Fitting, difference: RemainingDifference | None) -> str:
+    """The result of the node that stands nearest to the middle of what computes a difference.
+
+    Of one node alone there is nothing to halve: what it has is to be compared.
+    """
+    network = fitting.network
+    if difference is None or difference.tensor not in network.producers:
         return ""
-    _, number, name = min(found)
-    node = network.operation(runner.suspects[number].node).label
-    more = ""
-    if len(fitting.samples) > 1:
-        more = f" ({fitting.given_in.where(name)})"
+    known = set(needed_nodes(network, [difference.after])) if difference.after else set()
+    nodes = [n for n in needed_nodes(network, [difference.tensor]) if n not in known]
+    if len(nodes) == 1:
+        return f"compare the weights and attributes of {difference.node} with the framework's"
+    inside = set(nodes)
+    found = [
+        (abs(2 * len(inside.intersection(needed_nodes(network, [name]))) - len(nodes)), index)
+        for index in nodes[:_MOST_HALVED]
+        for name in network.nodes[index].output[:1]
+        if name and name not in fitting.names
+    ]
+    return _saving(fitting, min(found)[1]) if found else ""
+
+
+def _saving(fitting: Fitting, index: int) -> str:
+    """That the result of a node is to be saved, as what the framework knows it."""
+    node, name = fitting.network.nodes[index], fitting.network.nodes[index].output[0]
+    known, module = (
+        [fitting.network.operation(index).label],
+        module_returning(fitting.network.nodes, index),
+    )
+    known += [f"in PyTorch what module '{module}' returns"] if module else []
+    if not module and node.op_type == "Conv":
+        known.append("behind the normalisation that follows it, where that was folded into it")
+    more = f" ({fitting.given_in.where(name)})" if len(fitting.samples) > 1 else ""
     return (
-        f"save what the framework computes for '{name}', the result of {node}, in the reference "
+        f"save what the framework computes for '{name}' ({', '.join(known)}) in the reference "
         f"too{more}"
     )
 

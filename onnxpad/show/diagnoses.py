@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from onnxpad.diagnosis import Alternative, Diagnosis, NodeFinding
 from onnxpad.errors import counted, few
@@ -25,25 +25,35 @@ _UNSEEN_SHOWN = 8
 _SMALLER = "inputs that are below the padded number (negative, for 0) at the borders of the pool"
 
 
-def diagnosis_text(
-    diagnosis: Diagnosis,
-    terminal: Terminal | None = None,
-    *,
-    plan: str | None = None,
-    kept: str = "",
-    command: str = "",
-) -> str:
-    """The nodes to change, other ways that fit, warnings, and the verdict.
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What the command knows beside the report.
 
-    `plan` is where the plan was written, `kept` what is said where none was, `command` what to
-    type when the reference holds what would settle it.
+    `plan` is where the plan was written, `wrote` what is said of that, or of why none was. `again`
+    is the command as it was typed, for a reference that holds more, `follow` what to type where a
+    plan explains it.
     """
+
+    plan: str | None = None
+    wrote: str = ""
+    again: str = ""
+    follow: str = ""
+
+
+ALONE = Around()
+
+
+def diagnosis_text(
+    diagnosis: Diagnosis, terminal: Terminal | None = None, around: Around = ALONE
+) -> str:
+    """The verdict and what to do next, the nodes to change, other ways that fit, and warnings."""
     parts = [
+        paragraph(visible(line) for line in verdict_lines(diagnosis, around)),
         _table(diagnosis.nodes, headers(diagnosis), terminal),
         _table(diagnosis.nearest_nodes, _NEAREST, terminal),
         paragraph(visible(line) for line in other_lines(diagnosis)),
         paragraph(visible(f"warning: {warning}") for warning in diagnosis.warnings),
-        paragraph(visible(line) for line in conclusion_lines(diagnosis, plan, kept, command)),
+        paragraph(visible(line) for line in ran_lines(diagnosis, around)),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
@@ -88,7 +98,11 @@ def sized_as(before: Chain, after: Chain) -> Chain:
 
 
 def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
-    """What else would fit, how many nodes need no change, and what nothing is known of."""
+    """What else would fit, how many nodes need no change, and what nothing is known of.
+
+    Where it is not explained, first what the verdict rests on.
+    """
+    yield from () if diagnosis.explained else diagnosis.reasons[1:]
     rows = [(node, other) for node in diagnosis.nodes for other in node.alternatives]
     for node in diagnosis.nodes:
         if node.why:
@@ -115,7 +129,7 @@ def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
         yield f"{fits_too}; {_telling(node, other)}"
     if rows[_ALTERNATIVES_SHOWN:]:
         yield f"and {len(rows) - _ALTERNATIVES_SHOWN} more, all in --json"
-    if same := set(diagnosis.same_either_way) - {node.node for node, _ in apart}:
+    if same := set(diagnosis.unchanged) - {node.node for node, _ in apart}:
         count = len(same)
         noun = "node needs" if count == 1 else "nodes need"
         yield f"{count} other {noun} no change"
@@ -168,28 +182,41 @@ def _outputs(names: Sequence[str]) -> str:
     return f"{noun} {few(quoted, _UNSEEN_SHOWN)}"
 
 
-def conclusion_lines(
-    diagnosis: Diagnosis, plan: str | None, kept: str, command: str = ""
-) -> Iterator[str]:
-    """Numbers, devices and files; the verdict is the last."""
+def verdict_text(diagnosis: Diagnosis) -> str:
+    """Whether it is explained, and by what."""
+    said = diagnosis.reasons[0] if diagnosis.reasons else diagnosis.reason
+    return f"{'explained' if diagnosis.explained else 'not explained'}: {said}"
+
+
+def verdict_lines(diagnosis: Diagnosis, around: Around) -> Iterator[str]:
+    """The verdict, in numbers too, and what to do next."""
+    yield verdict_text(diagnosis)
     yield _numbers(diagnosis)
     if diagnosis.tolerance is not None:
         yield tolerance_line(diagnosis.tolerance)
+    yield next_line(diagnosis, around)
+
+
+def next_line(diagnosis: Diagnosis, around: Around) -> str:
+    """What to type where it is explained by a plan, else what to add to the reference first."""
+    if diagnosis.explained:
+        typed = around.follow if diagnosis.plan.entries else ""
+        return f"next: {typed}" if typed else ""
+    if not diagnosis.settles:
+        return ""
+    allowing, typed = diagnosis.settling_atol, f", then type: {around.again}"
+    if allowing is not None:
+        typed = f": {around.again} --atol {allowing:g}"
+    return f"next: {diagnosis.settles}{typed if around.again else ''}"
+
+
+def ran_lines(diagnosis: Diagnosis, around: Around) -> Iterator[str]:
+    """What ran where, and the file of the plan."""
     ran = "; ".join(f"{role} on {', '.join(n)}" for role, n in diagnosis.providers.items())
     tried = f"{counted(diagnosis.tried, 'way', 'ways')} to pad the whole model tried"
     device = f"device {diagnosis.device}{f': {ran}' if ran else ''}"
     yield f"{device}; {tried} in {diagnosis.seconds:.1f} s"
-    if plan and diagnosis.explained:
-        name = "the plan to standard output" if plan == "-" else plan
-        yield f"wrote {name}: {counted(len(diagnosis.plan.entries), 'node')} to change"
-    yield kept
-    if diagnosis.settles:
-        allowing = diagnosis.settling_atol
-        typed = f", then type: {command}" if command else ""
-        if allowing is not None and command:
-            typed = f": {command} --atol {allowing:g}"
-        yield f"to settle it: {diagnosis.settles}{typed}"
-    yield f"{'explained' if diagnosis.explained else 'not explained'}: {diagnosis.reason}"
+    yield around.wrote
 
 
 def _numbers(diagnosis: Diagnosis) -> str:
@@ -203,7 +230,6 @@ def _numbers(diagnosis: Diagnosis) -> str:
         text += f"; with the nearest padding {_number(diagnosis.nearest_residual)}"
         if diagnosis.nearest_by:
             text += f" (it is nearest by {diagnosis.nearest_by})"
-        text += ", a plan for which is in --json"
     return f"{text}; {counted(diagnosis.samples, 'sample')}"
 
 

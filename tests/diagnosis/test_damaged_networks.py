@@ -6,7 +6,7 @@ import pytest
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.retargeting import retarget
-from onnxpad.show.diagnoses import diagnosis_text
+from onnxpad.show.diagnoses import Around, diagnosis_text
 from onnxpad.show.pages.diagnoses import diagnosis_page
 from tests.diagnosis.damaged_networks import Case, case
 from tests.retargeting.running import outputs, relative
@@ -40,6 +40,6 @@ def test_what_is_not_found_says_what_would_settle_it() -> None:
     assert not found.plan.entries
     assert found.settles.startswith("save what the framework computes for 'n")
     command = "onnxpad diagnose m.onnx --data r.npz"
-    line = f"to settle it: {found.settles}, then type: {command}"
-    assert f"\n{line}\n" in diagnosis_text(found, command=command)
-    assert line in diagnosis_page(found, "m.onnx", None, command).lines
+    line, around = f"next: {found.settles}, then type: {command}", Around(again=command)
+    assert f"\n{line}\n" in diagnosis_text(found, around=around)
+    assert line in diagnosis_page(found, "m.onnx", around).lines

@@ -124,7 +124,7 @@ def test_too_few_values_are_no_proof() -> None:
     body = CONV.replace("y =", "a =") + " b = ReduceMean <axes = [1, 2, 3]> (a) y = Identity (b)"
     found = against(model(body), padded(body, 0.5))
     assert not found.explained
-    assert found.reason.startswith("not found: 'a: a Pad with ")
+    assert found.reason.startswith("'a: a Pad with ")
     assert "1 different value of the reference cannot check that: give more samples" in found.reason
     assert against(model(body), padded(body, 0.5), *range(2, 20)).explained
 

@@ -62,6 +62,15 @@ def test_nearly_every_assignment_is_found_and_none_is_claimed_falsely() -> None:
     assert found / len(known) >= 0.95
 
 
+def test_every_node_as_some_framework_is_tried_where_that_is_not_too_much() -> None:
+    """Five of six nodes are wrong, each in a way of its own, and no change alone is nearer."""
+    case = Case(drawn(16))
+    found = diagnose(case.wrong, inputs={"x": case.x[:1]}, outputs={case.name: case.y[:1]})
+    assert found.explained, found.reason
+    assert found.tried < 2_000
+    assert case.error(retarget(case.wrong, plan=found.plan).model) < 1e-4
+
+
 @pytest.mark.parametrize("seed", [3, 8])
 def test_a_plan_is_not_claimed_for_other_weights(seed: int) -> None:
     """The reference comes from a network with other weights: no padding can give it."""

@@ -63,7 +63,7 @@ def test_nodes_that_the_reference_does_not_see_are_named_with_what_to_add(stem: 
     found = of_one_head(stem)
     line = "2 nodes are not seen by this reference: s2, h2; add output 'h2' to it"
     assert line in diagnosis_text(found).splitlines()
-    page = diagnosis_page(found, "m.onnx", None)
+    page = diagnosis_page(found, "m.onnx")
     assert line in next(one for one in page.sections if one.anchor == "others").lines
     assert [asdict(one) for one in found.unseen] == [
         {"node": "s2", "outputs": ("h2",)},

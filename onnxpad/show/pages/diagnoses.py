@@ -8,11 +8,16 @@ from shlex import join
 from onnxpad.diagnosis import Diagnosis, NodeFinding
 from onnxpad.inspection import with_far_pad
 from onnxpad.show.diagnoses import (
-    conclusion_lines,
+    ALONE,
+    Around,
     finding_row,
     headers,
+    next_line,
     other_lines,
+    ran_lines,
     sized_as,
+    verdict_lines,
+    verdict_text,
 )
 from onnxpad.show.pages.changes import Changed, changes_section
 from onnxpad.show.pages.page import Page, Section, Table
@@ -20,27 +25,27 @@ from onnxpad.show.pages.validations import differing
 from onnxpad.show.wording import visible
 
 
-def diagnosis_page(found: Diagnosis, model: str, plan: str | None, command: str = "") -> Page:
-    """The page about one model; `plan` is where the plan was written.
-
-    `command` is what to type when the reference holds what would settle it.
-    """
+def diagnosis_page(found: Diagnosis, model: str, around: Around = ALONE) -> Page:
+    """The page about one model; `around` is what the command knows beside the report."""
     state = "fine" if found.explained else "wrong"
-    verdict = f"{'explained' if found.explained else 'not explained'}: {found.reason}"
     nodes = found.nodes or found.nearest_nodes
     title = "Has to be padded otherwise" if found.nodes else "What comes nearest"
     rows = tuple(tuple(map(visible, finding_row(node))) for node in nodes if node.changed)
-    lines = [*conclusion_lines(found, plan, "", command)][:-1] + [
-        f"warning: {one}" for one in found.warnings
-    ]
-    retarget = ["onnxpad", "retarget", model, "--plan", plan or "plan.json", "-o", "OUT"]
+    _, *numbers = verdict_lines(found, around)
+    if found.explained:
+        numbers = [line for line in numbers if line != next_line(found, around)]
+    lines = [*numbers, *ran_lines(found, around)]
+    lines += [f"warning: {one}" for one in found.warnings]
+    plan = around.plan or "plan.json"
+    retarget = ["onnxpad", "retarget", model, "--plan", plan, "-o", "OUT"]
+    follow = around.follow or join(retarget)
     return Page(
         "Diagnosis of",
         visible(model),
         state,
-        visible(verdict),
+        visible(verdict_text(found)),
         tuple(visible(line) for line in lines if line),
-        (visible(join(retarget)),) if found.explained and found.plan.entries else (),
+        (visible(follow),) if found.explained and found.plan.entries else (),
         (
             Section("nodes", title, table=Table("nodes that pad otherwise", headers(found), rows)),
             changes_section(_changes(nodes)),

@@ -55,7 +55,7 @@ def _page_of(report: object, model: str) -> Page | None:
         case Validation():
             return validation_page(report, report.compared)
         case Diagnosis():
-            return diagnosis_page(report, model, None)
+            return diagnosis_page(report, model)
         case Guarding():
             return guarding_page(report)
         case Resolution():
