@@ -37,29 +37,29 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
     refused: bool = False,
     terminal: Terminal | None = None,
 ) -> str:
-    """The report on one model: nodes, skips, what breaks, its edit script, and a summary.
+    """The report on one model: a summary, what breaks, nodes, its edit script, and skips.
 
     `compared` is False where a comparison was asked for and there was nothing to compare, `refused`
     says that something spoke against writing the model.
     """
     summary = [
-        paragraph(visible(f"breaks: {one}") for one in found.breaks),
-        *limits_text(found.limits_met),
-        relied_text(found),
         visible(
             f"{route_text(model, written)}: {'nothing written; without that, ' if refused else ''}"
             f"{summary_text(found, done=written is not None)}"
         ),
+        paragraph(visible(f"breaks: {one}") for one in found.breaks),
         idle_text(in_vain=not found.changed and bool(found.skips), compared=compared),
+        *limits_text(found.limits_met),
+        relied_text(found),
     ]
     names: dict[str, str] = {}
     parts = [
+        paragraph(summary),
         table(HEADERS, _rows(found, names), terminal, names=("node",)),
         paragraph(visible(f"{name} = {size}") for size, name in names.items()),
         script_text(found) if script else "",
         paragraph(skip_text(one, found.to) for one in found.skips),
         _moved_text(moved, terminal),
-        paragraph(summary),
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
 

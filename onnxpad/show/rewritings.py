@@ -45,7 +45,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
     compared: bool = True,
     refused: bool = False,
 ) -> str:
-    """The report on one model: skips, its edit script where that is wanted, and a summary.
+    """The report on one model: what was done, its edit script where that is wanted, and skips.
 
     `compared` is False where a validation was asked for and there was nothing to compare, `refused`
     says that something spoke against writing the model.
@@ -56,9 +56,13 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         verdict = f"validation: {validation.verdict}: {validation.reason}"
     done = f"{route_text(model, written)}: {_summary(rewriting, written, refused=refused)}"
     done = visible(done)
-    first = refused and validation is not None  # `proved` alone would read like success
     lines = [
-        done if first else "",
+        done,
+        visible(_cost_text(rewriting, model, written)) if not refused else "",
+        visible(verdict),
+        *_undecided(validation),
+        _nothing_to_do(rewriting, written),
+        idle_text(in_vain=_in_vain(rewriting), compared=compared),
         script_text(rewriting) if script else "",
         skips_text(rewriting),
         notes_text(rewriting),
@@ -66,14 +70,8 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         *limits_text(rewriting.limits_met),
         *(visible(f"warning: {warning}") for warning in warnings),
         *unknown_operators_text(rewriting.unknown_operators),
-        visible(verdict),
-        *_undecided(validation),
         relied_text(rewriting),
         _own_runtime_text(rewriting, written),
-        "" if first else done,
-        visible(_cost_text(rewriting, model, written)) if not refused else "",
-        _nothing_to_do(rewriting, written),
-        idle_text(in_vain=_in_vain(rewriting), compared=compared),
     ]
     return paragraph(lines) + "\n"
 

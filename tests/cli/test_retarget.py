@@ -109,10 +109,10 @@ def test_that_nothing_was_changed_and_validated_is_said(
     command = [verb[0], str(tmp_path / "open.onnx"), *verb[1:], "-o", str(tmp_path / "out.onnx")]
     assert run([*command, "--validate"]) == 0
     said = capsys.readouterr().out.splitlines()
-    assert said[-2:] == ["nothing was changed", "nothing to validate: the model did not change"]
-    assert "skipped" in said[-3]
+    assert said[1:3] == ["nothing was changed", "nothing to validate: the model did not change"]
+    assert "skipped" in said[0]
     assert run(command) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "nothing was changed"
+    assert capsys.readouterr().out.splitlines()[1] == "nothing was changed"
     settled = [verb[0], str(SAME), *verb[1:], "--dry-run", "--validate", "--samples", "1"]
     assert run(settled) == 0
     assert "nothing was" not in capsys.readouterr().out

@@ -75,7 +75,7 @@ def test_changes_that_take_each_other_back_are_none() -> None:
         "each other; onnxpad explain output_padding says what goes together"
     )
     counts = "m.onnx: 0 nodes would be rewritten, 0 skipped"
-    assert rewriting_text("m.onnx", None, found).splitlines() == [said, counts, MOOT]
+    assert rewriting_text("m.onnx", None, found).splitlines() == [counts, MOOT, said]
     record = found.to_json()
     assert record["undone"] == [{"node": "op", "scope": "", "passes": list(UNDOING)}]
     assert record["changed"] is False
@@ -210,4 +210,4 @@ def test_skips_of_another_kind_are_not_settled() -> None:
 def test_one_skip_needs_no_summary() -> None:
     text = rewriting_text("m", None, rewrite(tiny(SAME, "float[1,1,n]")))
     assert "settles" not in text
-    assert text.splitlines()[-1] == "nothing was changed"
+    assert text.splitlines()[1] == "nothing was changed"

@@ -42,7 +42,7 @@ def retargeting_page(
         "Retargeting of",
         visible(model),
         *_verdict(found, objection, done=written is not None),
-        tuple(text.rstrip("\n").split("\n\n")[-1].splitlines()),
+        tuple(text.rstrip("\n").split("\n\n")[0].splitlines()),
         (),
         (
             Section("breaks", "What would break", lines=tuple(map(visible, found.breaks))),
