@@ -453,6 +453,8 @@ def _ended_by(fitting: Fitting, search: Search) -> str:
     if search.out_of_time:
         given = "" if fitting.budget is None else f" of {fitting.budget:g} seconds"
         return f"the search ended with its budget{given}: a larger --budget tries more"
+    if search.unreachable:
+        return f"the search ended early: {search.unreachable}"
     if not search.spent:
         return ""
     hopeless = "" if search.is_promising() else " that come little nearer than the model as it is"

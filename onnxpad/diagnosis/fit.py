@@ -20,7 +20,8 @@ from onnxpad.diagnosis.plan import Settled, on_every_sample, plans, settled
 from onnxpad.diagnosis.pursuit import changed
 from onnxpad.diagnosis.report import Unseen
 from onnxpad.diagnosis.rivals import DOMINATED, Reference, Rival, rivals, undecided, unseen_changes
-from onnxpad.diagnosis.runner import Runner, needed_nodes
+from onnxpad.diagnosis.rounded import coarser
+from onnxpad.diagnosis.runner import Broken, Runner, needed_nodes
 from onnxpad.diagnosis.score import PRECISE, Comparison, ReferenceValues, judged, scored, tolerances
 from onnxpad.diagnosis.search import Search
 from onnxpad.diagnosis.suspects import suspects
@@ -146,6 +147,7 @@ class Fitting:
             return Fit(present, None, None, None, 1, elsewhere=self._elsewhere)
         searches = [self._search(0)]
         searches[0].elsewhere = self._has_other_cause
+        searches[0].unreachable = self._unreachable(searches[0].target)
         partial: Comparison | None = None
         for count, chosen in enumerate(searches[0].run()):
             solution, judgement = self._confirmed(chosen, searches[0].titles[chosen])
@@ -295,6 +297,21 @@ class Fitting:
         found = [f"as it is: {warning}" for warning in self.bench.warnings[before:]]
         self.bench.warnings[before:] = found
         return present
+
+    def _unreachable(self, target: ReferenceValues) -> str:
+        """Why no padding gives the reference: it is rounded by more than a match may be off."""
+        for name in self.names:
+            right = target.values[name]
+            state = self.runner.until(name, (0,) * len(self.suspects))
+            if isinstance(state, Broken) or right.dtype == np.float16:
+                continue
+            kind = coarser(right, state.tensors[name], target.tolerance[name])
+            if kind:
+                return (
+                    f"the numbers of '{name}' in the reference are rounded to {kind}, so that no "
+                    "padding gives them to the precision of float32"
+                )
+        return ""
 
     def _has_other_cause(self) -> bool:
         """Whether something besides padding gives the reference; for at most a part of the time."""

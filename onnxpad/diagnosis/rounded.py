@@ -50,6 +50,17 @@ def computed_in(values: Iterable[Array]) -> tuple[str, float] | None:
     return None
 
 
+def coarser(right: Array, got: Array, tolerance: float) -> str:
+    """The lower precision that a reference is of and the model is not, '' where there is none.
+
+    Only where its rounding is wider than the `tolerance` of a match, at its largest values.
+    """
+    for kind in ("float16", "bfloat16"):
+        if _holds(kind, right) and not _holds(kind, got):
+            return kind if tolerance < UNITS[kind] / 4 * size_of(right) else ""
+    return ""
+
+
 def decimals_of(values: Iterable[Array], left: float | None) -> tuple[int, float] | None:
     """After how many decimals a reference was cut, and an atol that allows for it.
 

@@ -61,7 +61,8 @@ class Search:
     `not_together` says that these were tried alone, and not all of them together, `spent` after
     how many tries it gave up, 0 where it did not. `say` gets what is being tried. `deadline` is a
     value of time.monotonic. `elsewhere` says, once what is guessed first failed, whether the cause
-    was found elsewhere: the search ends then.
+    was found elsewhere: the search ends then. `unreachable` says why nothing can give the reference
+    to the precision asked for: what comes near is looked for then, and not everything tried.
     """
 
     runner: Runner
@@ -69,6 +70,7 @@ class Search:
     deadline: float
     say: Callable[[str], None]
     elsewhere: Callable[[], bool] = lambda: False
+    unreachable: str = ""
     tried: dict[Choice, Score] = field(default_factory=dict)
     titles: dict[Choice, str] = field(default_factory=dict)
     matches: list[Choice] = field(default_factory=list)
@@ -142,14 +144,15 @@ class Search:
         if movable:
             yield from self._far(self._descents())
         self._since, onwards = self.tried[self.best], best_first(self, roots)
-        yield from islice(onwards, _BEFORE_PLACES)
+        yield from islice(onwards, 0 if self.unreachable else _BEFORE_PLACES)
         if shiftable:
             yield from self._shifts()
         if not resized:
             yield from self._each_axis()
         yield from self._fills(self._nearest(next(iter(self.tried))), elsewhere=True)
-        yield from onwards
-        yield from self._together()
+        if not self.unreachable:
+            yield from onwards
+            yield from self._together()
 
     def _every_named(self) -> Iterator[None]:
         """Ways of frameworks at all nodes, each by itself, where these are not too many.

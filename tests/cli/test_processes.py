@@ -292,5 +292,6 @@ def test_only_what_computes_with_numpy_lets_it_start_threads(
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     assert ended("validate", "--help")[1][-1] == "ended with None"
     assert ended("guard", "--help")[1][-1] == "ended with None"
+    assert ended("diagnose", "--help")[1][-1] == "ended with 1"
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
     assert ended("--version")[1][-1] == "ended with 3"

@@ -205,3 +205,13 @@ def test_what_agrees_in_one_tensor_and_not_behind_it_is_no_noise() -> None:
         found = diagnose(wrong, inputs={"x": X}, outputs=saved, budget=20)
         assert not found.explained
         assert ("spread evenly" in found.settles) is known, found.settles
+
+
+def test_what_float16_cannot_hold_is_not_searched_for() -> None:
+    """No padding gives rounded numbers to the precision of float32: what is near is told soon."""
+    rounded = against(NOISY.astype(np.float16).astype(np.float32))
+    assert "the search ended early: the numbers of 'y' in the reference are rounded to float16" in (
+        rounded.reason
+    )
+    assert rounded.nearest is not None
+    assert not rounded.complete
