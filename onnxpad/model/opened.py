@@ -20,6 +20,7 @@ from onnxpad.errors import RequestError, suspect
 from onnxpad.model.files.contents import is_standard
 from onnxpad.model.files.left_weights import LeftWeights, refer
 from onnxpad.model.files.onnx_file import Source, completed, read, read_unread
+from onnxpad.model.files.origins import origin_of
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -108,7 +109,8 @@ def open_model(model: ModelLike) -> Opened:
         proto, source = read(model, light=True)
         return Opened(proto, source, owned=True)
     if isinstance(model, ModelProto):
-        return Opened(model, None, owned=False)
+        found_at = origin_of(model)
+        return Opened(model, Source(found_at, None) if found_at else None, owned=False)
     if is_surgeon_graph(model):
         from onnxpad.model.editing.graph_as_model import structure_of
 

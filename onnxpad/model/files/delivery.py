@@ -16,6 +16,7 @@ from onnxpad.model.files.atomic import Together, holds
 from onnxpad.model.files.contents import PATIENCE, AnyPath, explained, is_standard
 from onnxpad.model.files.external import DataFile, locate
 from onnxpad.model.files.holes import copy_all
+from onnxpad.model.files.origins import folders_of
 from onnxpad.model.files.unread import Piece, all_read, write_all
 
 
@@ -56,6 +57,24 @@ def carry(
             )
         if not _same_file(source, destination):
             _copy(source, destination, together)
+
+
+def _refuse_others(files: tuple[DataFile, ...], folder: Path, *, name: str) -> None:
+    """ModelError where `folder` has other data than a model that needs the same was loaded with.
+
+    Nothing is known of models that were loaded otherwise, nor of a folder that one came from.
+    """
+    folders = folders_of(files)
+    if folder in folders:
+        return
+    for file in files:
+        beside = folder / file.location
+        loaded = [one / file.location for one in folders if (one / file.location).is_file()]
+        if beside.is_file() and loaded and not any(holds(beside, one) for one in loaded):
+            raise ModelError(
+                f"{name}: '{beside}' is another file than '{loaded[0]}', with which such a model "
+                "was loaded; write to another folder"
+            )
 
 
 def _copy(source: Path, destination: Path, together: Together) -> None:
@@ -132,6 +151,8 @@ def deliver(
     with Together() as together:
         together.make_folders(target.resolve().parent)
         try:
+            if origin is None:
+                _refuse_others(files, target.parent, name=str(path))
             carry(files, origin or target.parent, target, together, name=str(path))
         except ModelError as error:
             if origin is not None:

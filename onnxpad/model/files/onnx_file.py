@@ -21,6 +21,7 @@ from onnxpad.model.files.contents import (
     standard_input,
 )
 from onnxpad.model.files.external import data_files, locate
+from onnxpad.model.files.origins import remember
 from onnxpad.model.files.splicing import Light, lighten, whole
 from onnxpad.model.files.unread import Original, UnreadFile, all_read, unread
 from onnxpad.verbs import is_path, refuse_unless
@@ -202,7 +203,10 @@ def load(path: AnyPath) -> ModelProto:
 
     Raises ModelError where it cannot be read, is not a whole ONNX model, or lacks external data.
     """
-    return read(path)[0]
+    model, source = read(path)
+    if source.path is not None and source.parsed is not None:
+        remember(model, source.path, source.parsed)
+    return model
 
 
 def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:

@@ -12,6 +12,7 @@ from onnxpad.model.files.contents import AnyPath, is_standard
 from onnxpad.model.files.delivery import deliver
 from onnxpad.model.files.external import data_files
 from onnxpad.model.files.onnx_file import A_PATH, LARGEST, TOO_LARGE, Source
+from onnxpad.model.files.origins import origin_of
 from onnxpad.model.files.splicing import whole
 from onnxpad.model.files.unread import Piece
 from onnxpad.verbs import is_path, refuse_unless
@@ -21,8 +22,8 @@ def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = 
     """Write a model to a file ('-': standard output) so that it is there whole, or as before.
 
     `source` is the path of the file that the model came from, which tells where its external data
-    is; not needed without, or where `path` is in the same folder. Raises ModelError where the model
-    is too large for one file, or it or its external data cannot be written.
+    is; not needed without, in the same folder, or of a model that `load` gave. Raises ModelError
+    where it is too large for one file, or it or its external data cannot be written.
     """
     if not isinstance(model, ModelProto):
         raise RequestError(f"save takes a ModelProto, not {type(model).__name__}")
@@ -30,6 +31,8 @@ def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = 
     if source is not None and not isinstance(source, Source):
         refuse_unless(is_path, A_PATH, "source", source)
         source = Source(None if is_standard(source) else Path(source).absolute(), None)
+    elif source is None and (found := origin_of(model)):
+        source = Source(found, None)
     write(model, path, source=source)
 
 
