@@ -35,7 +35,8 @@ _MOST_ROOTS = 60
 _FILLED = 2
 _BEFORE_PLACES = 1_000
 _MOST_RESTARTS = 12
-_CELLS, _FALL, _PROMISING = 0.03, 0.9, 0.5
+_CELLS, _FALL = 0.03, 0.9
+_PROMISING, _PROMISING_IN_FEW, _FEW_NUMBERS = 0.5, 0.2, 100
 
 
 def by_score(score: Score) -> Rank:
@@ -241,13 +242,18 @@ class Search:
         self.apart = False
 
     def is_promising(self) -> bool:
-        """Whether something came nearer to the reference than one of many ways does by chance."""
+        """Whether something came nearer to the reference than one of many ways does by chance.
+
+        A few numbers, such as the ten of a classifier, are half met by one of thousands.
+        """
         best, present = self.tried[self.best], self.tried[next(iter(self.tried))]
         if (best.missing, best.misfit) != (present.missing, present.misfit):
             return best < present
         more = best.unlike <= present.unlike - _CELLS
         least = self.tried[self._closest].residual
-        return more or least < _PROMISING * present.residual
+        few = self.target.values[self.target.next_name(present)].size < _FEW_NUMBERS
+        part = _PROMISING_IN_FEW if few else _PROMISING
+        return more or least < part * present.residual
 
     def is_shifted(self, chosen: Choice) -> bool:
         """Whether a node has its padded cells in other places."""

@@ -94,7 +94,9 @@ def _of_nodes(fitting: Fitting, difference: RemainingDifference | None) -> str:
     known = set(needed_nodes(network, [difference.after])) if difference.after else set()
     nodes = [n for n in needed_nodes(network, [difference.tensor]) if n not in known]
     if len(nodes) == 1:
-        return f"compare the weights and attributes of {difference.node} with the framework's"
+        folded = network.nodes[nodes[0]].op_type == "Conv"
+        also = ", and of a normalisation that was folded into it," if folded else ""
+        return f"compare the weights and attributes of {difference.node}{also} with the framework's"
     inside = set(nodes)
     found = [
         (abs(2 * len(inside.intersection(needed_nodes(network, [name]))) - len(nodes)), index)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from onnxpad.diagnosis import Alternative, Diagnosis, NodeFinding
+from onnxpad.diagnosis import Alternative, Cause, Diagnosis, NodeFinding
 from onnxpad.errors import counted, few
 from onnxpad.frameworks.fits import ANY, fits
 from onnxpad.inspection import with_far_pad
@@ -205,6 +205,9 @@ def next_line(diagnosis: Diagnosis, around: Around) -> str:
     if not diagnosis.settles:
         return ""
     allowing, typed = diagnosis.settling_atol, f", then type: {around.again}"
+    left = diagnosis.difference
+    if diagnosis.cause is Cause.NOT_PADDING and left is not None and len(left.nodes) == 1:
+        typed = ""  # the node is known, and nothing is to be added
     if allowing is not None:
         typed = f": {around.again} --atol {allowing:g}"
     return f"next: {diagnosis.settles}{typed if around.again else ''}"

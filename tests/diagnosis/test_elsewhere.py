@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from onnx import ModelProto, parser
+from onnx import ModelProto, helper, parser
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.model.graph.modules import module_returning
@@ -127,3 +127,17 @@ def test_notes_that_are_no_scopes_name_no_module(noted: str) -> None:
     for key in ("pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"):
         network.graph.node[0].metadata_props.add(key=key, value=noted)
     assert module_returning(network.graph.node, 0) == ""
+
+
+def test_one_node_that_is_left_is_named_with_nothing_more_to_save() -> None:
+    """With the tensors around it known, the reference has nothing to add."""
+    wrong, right = model(), model(ALPHA="0.15")
+    for one in (wrong, right):
+        one.graph.output.extend(helper.make_tensor_value_info(name, 1, None) for name in "nr")
+    made = dict(zip("ynr", outputs(right, {"x": X}), strict=True))
+    found = diagnose(wrong, inputs={"x": X}, outputs=made)
+    assert (found.explained, found.cause) == (False, Cause.NOT_PADDING)
+    assert "compare the weights and attributes of LeakyRelu 'r' with the framework's" in (
+        found.settles
+    )
+    assert "then type" not in diagnosis_text(found, around=Around(again="onnxpad diagnose m.onnx"))
