@@ -34,6 +34,35 @@ WRAP = mode("wrap")
 MIRRORS = mode("reflect", "edge", "wrap")
 
 
+def _wraps(test: Callable[[int | None, int, int], bool]) -> Callable[[Chain], bool]:
+    """A test of the size, the begin and the end of some axis, in mode wrap."""
+
+    def holds(chain: Chain) -> bool:
+        step = chain.pad
+        if step is None or step.unclear or step.mode != "wrap":
+            return False
+        sizes = chain.shape or (None,) * len(step.pads.begins)
+        known = (size if isinstance(size, int) else None for size in sizes)
+        return any(test(size, *pads) for size, pads in zip(known, step.pads.sides, strict=True))
+
+    return holds
+
+
+PLAIN_WRAPS = "small models crop no axis that they wrap, and wrap it once"
+WRAPS_PARTLY = Condition(
+    "its mode is wrap, and an axis is cropped on one side and made longer on the other",
+    _wraps(lambda _, begin, end: min(begin, end) < 0 < max(begin, end)),
+)
+WRAPS_AGAIN = Condition(
+    "its mode is wrap, and a pad is longer than the axis",
+    _wraps(
+        lambda size, begin, end: (
+            size is not None and max(begin, end) > size + min(begin, 0) + min(end, 0)
+        )
+    ),
+)
+
+
 def _is_computed(step: PadStep) -> bool:
     return bool(step.computed or (step.unclear and not step.unclear.illegal))
 

@@ -193,7 +193,9 @@ KERNEL_UNWRITTEN = Condition("kernel_shape is not written", lambda c: not writes
 STRIDED = Condition(
     "a stride is above 1", of_axes(lambda axis: axis.stride > 1), "no stride is above 1"
 )
-DILATED = Condition("a dilation is above 1", of_axes(lambda axis: axis.dilation > 1))
+DILATED = Condition(
+    "a dilation is above 1", of_axes(lambda axis: axis.dilation > 1), "no dilation is above 1"
+)
 SPREAD = Condition(
     "a kernel of 2 or more is dilated",
     of_axes(lambda axis: axis.kernel > 1 and axis.dilation > 1),

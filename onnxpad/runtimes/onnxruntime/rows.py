@@ -14,6 +14,7 @@ from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.padding.surroundings import Question
+from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import EVERYTHING, newer_ir_versions
@@ -249,6 +250,13 @@ def _moving_rows(by: By, question: Question[Moved]) -> tuple[Row, ...]:
         refuses("Pad", some, by=by("Pad with axes between Transposes"), **words),
         miscomputes("Pad", swapped, by=by("Pad with swapped axes between Transposes"), **words),
     )
+
+
+def wrap_rows(by: By) -> tuple[Row, ...]:
+    """What a Pad in mode wrap of an axis more than once is, before onnxruntime 1.31."""
+    found = by("Pad in mode wrap, pads longer than the axis")
+    words = {"says": "it reads memory beyond its input", "unshown": p.PLAIN_WRAPS}
+    return (miscomputes("Pad", p.WRAPS_AGAIN, by=found, **words),)
 
 
 def older_rows(product: str, known: Sequence[str]) -> tuple[Row, ...]:

@@ -15,6 +15,7 @@ from onnxpad.runtimes.onnxruntime.rows import (
     older_rows,
     rows_of_1_23,
     transpose_rows,
+    wrap_rows,
 )
 from onnxpad.runtimes.targets import Target
 
@@ -66,6 +67,7 @@ TARGET = Target(
             says="it pads floats between quantised operators, and converts twice",
             does="computes it slowly",
         ),
+        *until("1.30", *wrap_rows(measured("onnxruntime 1.26, CPU"))),
         *rows_of_1_23("onnxruntime"),
         *older_rows("onnxruntime", _RELEASES),
     ),

@@ -12,6 +12,7 @@ from onnxpad.runtimes.onnxruntime.rows import (
     older_rows,
     rows_of_1_23,
     transpose_rows,
+    wrap_rows,
 )
 from onnxpad.runtimes.targets import Target
 
@@ -31,6 +32,7 @@ TARGET = Target(
         *loader_rows(_seen),
         *fusion_rows(_seen),
         *transpose_rows(_seen, elu_since="1.30"),
+        *wrap_rows(_seen),
         *rows_of_1_23("onnxruntime-web"),
         *older_rows("onnxruntime-web", _RELEASES),
     ),

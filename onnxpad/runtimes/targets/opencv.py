@@ -270,6 +270,12 @@ TARGET = Target(
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes("QLinearConv", by=_seen("QLinearConv, uint8 and int8")),
         takes(p.PAD, by=_seen("Pad of every mode, computed pads too")),
+        miscomputes(
+            p.PAD,
+            p.WRAPS_PARTLY,
+            by=_seen("Pad in mode wrap with a negative pad on the other side"),
+            unshown=p.PLAIN_WRAPS,
+        ),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT), by=_seen("rewritten forms")),
         takes(w.TRANSPOSED, w.NEGATIVE_PADS, t.TWO_D, by=_seen("2-D negative pads")),
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),

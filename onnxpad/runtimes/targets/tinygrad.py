@@ -78,6 +78,12 @@ TARGET = Target(
     (
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of every mode, computed pads too")),
+        refuses(
+            p.PAD,
+            p.WRAPS_AGAIN,
+            by=_seen("Pad in mode wrap, pads longer than the axis"),
+            unshown=p.PLAIN_WRAPS,
+        ),
         takes(w.QUANTISED, by=_seen("QLinearConv and ConvInteger, uint8 and int8")),
         takes((*CROP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
         refuses("QLinearConv", ONE_D, by=_seen("QLinearConv along one axis")),

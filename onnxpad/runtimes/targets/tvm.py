@@ -53,6 +53,12 @@ TARGET = Target(
         refuses(CALLS, INLINED, by=_seen("calls of local functions")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
+        miscomputes(
+            p.PAD,
+            p.WRAPS_PARTLY,
+            by=_seen("Pad in mode wrap with a negative pad on the other side"),
+            unshown=p.PLAIN_WRAPS,
+        ),
         refuses(p.PAD, p.COMPUTED, by=_seen("computed pads")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         miscomputes(

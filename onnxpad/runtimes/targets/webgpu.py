@@ -33,6 +33,7 @@ from onnxpad.runtimes.onnxruntime.rows import (
     product_rows,
     rows_of_1_23,
     transpose_rows,
+    wrap_rows,
 )
 from onnxpad.runtimes.targets import Target
 
@@ -82,8 +83,15 @@ TARGET = Target(
         *fusion_rows(_seen),
         *product_rows(_seen),
         *transpose_rows(_seen, elu_since="1.30", eager=True),
+        miscomputes(
+            p.PAD,
+            p.WRAPS_PARTLY,
+            by=_seen("Pad in mode wrap with a negative pad on the other side"),
+            unshown=p.PLAIN_WRAPS,
+        ),
         *until(
             "1.27",
+            *wrap_rows(_native),
             falls_back(
                 "AveragePool", t.opset_above(18), by=_native("averages of opset 19 and newer")
             ),
