@@ -31,5 +31,5 @@ FOLDED = Condition.remedy(
 )
 EMBEDDED = Condition.remedy(
     "it does not read weights from a file beside the model; that is not about padding",
-    "store them in the model: onnx.save(onnx.load('FILE.onnx'), 'FILE.onnx')",
+    "store them in the model: onnx.save(onnx.load('FILE.onnx'), 'WHOLE.onnx')",
 )
