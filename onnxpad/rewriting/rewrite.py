@@ -120,8 +120,10 @@ class Rewriting(Edited, Report):
 
     @property
     def unfit(self) -> tuple[NodeVerdict, ...]:
-        """Nodes that the target still refuses or computes wrongly: there is no way for them.
+        """Nodes that the target still refuses or computes wrongly, as the model is now.
 
+        str() of one says what the target does, why, and what to try; its `with_sizes` has the
+        arguments with which there is a way for it, and `reason` the reason alone.
         `save` writes nothing where there are some, unless it is asked to.
         Of what the passes brought, nodes as well of which nothing is known; where the device is
         required, those that are left to the CPU.

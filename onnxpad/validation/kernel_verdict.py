@@ -102,7 +102,8 @@ def _proof(
 
     A short try is made here, where its own budget ends it; all else in a child process. With it,
     of a proof that did not end, the limits that give it more. `fixing` fixes all open sizes, where
-    some are: that is what a proof without an end needs, and more time is little help.
+    some are: that is what a proof that takes too long needs, and more time is little help. Of too
+    many cells there are as many at fixed sizes.
     """
     begin, clock = time.monotonic(), Clock(limits.seconds, limits.slowdown)
     found = Proof("undecided", _NO_TIME)
@@ -114,8 +115,8 @@ def _proof(
         took = min(limits.seconds * limits.slowdown, time.monotonic() - begin)
         if why := _out_of(found):
             said, larger = _unfinished(why, took, limits)
-            hopeless = not (larger or fixing)
-            said += "; only runs can compare these models" if hopeless else ""
+            if why == _NO_CELLS or not (larger or fixing):
+                return replace(found, reason=f"{said}; only runs can compare these models"), None
             return replace(found, reason=said), larger
         return found, None  # noqa: TRY300 - all of it may be broken off
     except LimitMet as limit:

@@ -112,7 +112,10 @@ class NodeVerdict(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why, in one sentence, with options as arguments; '' where it takes the node."""
+        """Why, in one sentence, with options as arguments; '' where it takes the node.
+
+        What to try is in str() of the whole.
+        """
         return in_python(self.judgement.reason)
 
     def to_json(self) -> dict[str, Any]:
