@@ -21,7 +21,7 @@ def diagnosed(known: Case, budget: float) -> Diagnosis:
     return diagnose(known.wrong, inputs={"x": known.x[:count]}, outputs=given, budget=budget)
 
 
-@pytest.mark.part(3)
+@pytest.mark.part(7)
 @pytest.mark.parametrize("seed", SEVERAL)
 def test_several_damages_and_fills_are_found_with_no_more_changes_than_there_are(seed: int) -> None:
     known = case(seed)

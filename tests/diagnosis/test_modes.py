@@ -35,6 +35,7 @@ def network(mode: str, *, own: bool = False) -> ModelProto:
     return parser.parse_model(text.replace("MODE", mode))
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("wrong", "right"),
     [

@@ -180,6 +180,7 @@ def test_elsewhere_they_are_kept(nodes: str, axes: str) -> None:
     assert not answers(model(nodes, axes), "onnxruntime")["Pad"].fails
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("axes", ["2, 3", "0, 1, 3, 2"])
 @pytest.mark.parametrize("nodes", [*MOVED, *KEPT, *BYTES_MOVED, *BYTES_KEPT])
 def test_the_runtime_agrees_and_runs_what_is_rewritten(nodes: str, axes: str) -> None:
