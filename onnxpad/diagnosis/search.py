@@ -24,7 +24,7 @@ from onnxpad.padding.effective_pads import effective_pads
 Rank: TypeAlias = tuple[float, ...]
 Order: TypeAlias = Callable[[Score], Rank]
 Shift: TypeAlias = tuple[int, ...]
-_MOST_TRIES, _MOST_IN_VAIN, _MOST_FAR, _FEW = 20_000, 5_000, 1_000, 2_500
+_MOST_TRIES, _MOST_IN_VAIN, _MOST_FAR, _FEW = 20_000, 12_000, 1_000, 2_500
 _MOST_NAMED = 10_000
 _TITLE = "around what is nearest"
 _STARTS = 4
