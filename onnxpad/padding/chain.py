@@ -92,7 +92,8 @@ class PadStep:
     `unclear` says why its pads, mode or place cannot be used. `computed` are the inputs (1 pads,
     2 value, 3 axes) that the model computes, `listed` those that are written as a list and need
     not be: axes, where the pads are those of some axes only, and a value that is a list of one
-    number. `from_end` says whether one of the axes counts from the end.
+    number. `from_end` says whether one of the axes counts from the end, `sized` whether pads that
+    the model computes, and that are known, come from sizes of its tensors.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
     are then what the operator sees.
@@ -106,6 +107,7 @@ class PadStep:
     listed: tuple[int, ...] = ()
     crossed: tuple[str, ...] = ()
     from_end: bool = False
+    sized: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from onnxpad.geometry.budgets import AXES
 from onnxpad.model.graph.attributes import Unbound, Value
-from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.context import Context, valued_inputs
 from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
-from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.nodes import Node, bodies
 from onnxpad.model.shapes.unknown_sizes import why_unknown
 from onnxpad.padding.chain import Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, TensorValue
-from onnxpad.padding.operators import Kind, PadInput, operator, pads_are_attributes
+from onnxpad.padding.operators import (
+    PLAIN_DOMAINS,
+    Kind,
+    PadInput,
+    operator,
+    pads_are_attributes,
+)
 
 _INPUTS = tuple(PadInput)
 _MODES = ("constant", "reflect", "edge", "wrap")
 _BUT_VALUE = tuple(place for place in PadInput if place is not PadInput.VALUE)
+_SIZES = ("Shape", "Size")
 
 
 def is_pad(node: Node) -> bool:
@@ -74,7 +81,34 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     lists = (PadInput.VALUE,) * alone + (PadInput.AXES,) * (axes is not None)
     made = _computed(context, node, fill)
     from_end = any(axis < 0 for axis in axes or ())
-    return PadStep(step.pads, fill, step.mode, step.unclear, made, lists, from_end=from_end)
+    sized = PadInput.PADS in made and hangs_on_sizes(context, (node.input(PadInput.PADS),))
+    return replace(step, fill=fill, computed=made, listed=lists, from_end=from_end, sized=sized)
+
+
+def hangs_on_sizes(context: Context, names: Sequence[str]) -> bool:
+    """Whether the numbers of these tensors come from sizes of what is no constant.
+
+    What a function is given or gives counts, unless it is stored, and what a branch gives: nothing
+    here tells where it comes from.
+    """
+    pending, seen = list(names), set[str]()
+    while pending:
+        name = pending.pop()
+        scope = context.scope.owner(name) if name else None
+        if scope is None or name in seen or context.constant_tensor(name) is not None:
+            continue
+        seen.add(name)
+        maker = scope.producers.get(name)
+        if maker is None:
+            if scope.is_function:
+                return True
+        elif maker.domain not in PLAIN_DOMAINS or any(bodies(maker.proto)):
+            return True
+        elif maker.op_type not in _SIZES:
+            pending += valued_inputs(maker)
+        elif context.constant_tensor(maker.inputs[0]) is None:
+            return True
+    return False
 
 
 def _unreadable(attributes: Mapping[str, Value]) -> Unclear | None:

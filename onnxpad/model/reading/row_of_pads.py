@@ -12,16 +12,14 @@ from onnx import FunctionProto
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import IN_A_ROW, READERS
 from onnxpad.model.graph.attributes import bindings_of
-from onnxpad.model.graph.context import Context, valued_inputs
+from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.reading.crossing import data_position, hands_on
 from onnxpad.model.reading.optimised import vanishes
-from onnxpad.model.reading.pads import is_pad, read_pad
+from onnxpad.model.reading.pads import hangs_on_sizes, is_pad, read_pad
 from onnxpad.model.reading.readers_for_fusion import readers_behind
 from onnxpad.padding.chain import Chain, InFront, Pads, PadStep, Unclear
-
-_SIZES = ("Shape", "Size")
 
 
 class _Reached(NamedTuple):
@@ -315,25 +313,10 @@ def _follows_transpose(context: Context, pad: Node) -> bool:
 
 def _at_run_time(context: Context, pad: Node, step: PadStep) -> bool:
     """Whether its pads hang on sizes, and the file leaves some size open."""
-    if not step.computed or not _reads_sizes(context, pad):
+    if not step.computed or not hangs_on_sizes(context, pad.inputs[1:]):
         return False
     shapes = (value.type.tensor_type.shape for value in context.document.model.graph.input)
     return not all(dim.HasField("dim_value") for shape in shapes for dim in shape.dim)
-
-
-def _reads_sizes(context: Context, pad: Node) -> bool:
-    pending, seen = list(pad.inputs[1:]), set[str]()
-    while pending:
-        name = pending.pop()
-        scope = context.scope.owner(name) if name else None
-        maker = scope.producers.get(name) if scope else None
-        if maker is None or name in seen:
-            continue
-        if maker.op_type in _SIZES:
-            return True
-        seen.add(name)
-        pending += valued_inputs(maker)
-    return False
 
 
 class Reader(NamedTuple):

@@ -72,9 +72,14 @@ COMPUTED = Condition("its pads are computed", of_step(_is_computed))
 
 def _at_run_time(chain: Chain) -> bool:
     step = chain.pad
-    if step is None:
+    if step is None or PadInput.PADS not in step.computed:
         return False
-    return PadInput.PADS in step.computed and (bool(step.unclear) or chain.read_as.assumes_sizes)
+    return bool(step.unclear) or from_sizes_known_to_the_user(chain, step)
+
+
+def from_sizes_known_to_the_user(chain: Chain, step: PadStep) -> bool:
+    """Whether pads are numbers only by what the user says of sizes that the file leaves open."""
+    return chain.read_as.assumes_sizes and step.sized
 
 
 AT_RUN_TIME = Condition(

@@ -274,7 +274,7 @@ def _from_sizes(chain: Chain) -> bool:
     step = chain.pad
     if step is None or PadInput.PADS not in step.computed:
         return False
-    return step.unclear.of_sizes if step.unclear else chain.read_as.assumes_sizes
+    return step.unclear.of_sizes if step.unclear else p.from_sizes_known_to_the_user(chain, step)
 
 
 def _from_values(step: PadStep) -> bool:

@@ -69,6 +69,17 @@ def test_open_sizes_are_those_that_pnnx_was_given() -> None:
     assert (done.unfit, len(done.changes)) == ((), 1)
 
 
+@pytest.mark.parametrize("target", ["ncnn", "webgpu"])
+@pytest.mark.parametrize("fact", ["%8==0", 8])
+@pytest.mark.parametrize("made", [FOLDED["of constants"], OF_SHAPE], ids=["constants", "sizes"])
+def test_what_is_said_of_sizes_is_no_fault_of_pads_that_read_none(
+    made: str, fact: str | int, target: str
+) -> None:
+    verdicts = inspect(model(made, "H"), target=target, dims={"H": fact}).targets[target]
+    (pad,) = (one.judgement.answer for one in verdicts if one.op == "Pad")
+    assert (pad is Answer.TAKES) is (made != OF_SHAPE)
+
+
 def test_pads_of_an_input_are_refused() -> None:
     made = model("p = Cast <to = 7> (given)", 9)
     made.graph.input.append(onnx.helper.make_tensor_value_info("given", 6, [8]))
