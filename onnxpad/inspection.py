@@ -283,8 +283,9 @@ class Inspection(Report):
     was, what the installed one does otherwise than the newest, which counts. `model` is what the
     file says of itself, `not_judged` are kinds of operators that it has and targets were not asked
     about, since they cannot pad. `following` is a rewrite for targets that was tried and writes the
-    model. For pictures, and in no JSON: `chains` are what was read of each
-    node, `links` are pairs of places in `nodes`, of which the second reads what the first makes.
+    model, `ambiguous` which of auto_pad and pads the user follows. For pictures, and in no JSON:
+    `chains` are what was read of each node, `links` are pairs of places in `nodes`, of which the
+    second reads what the first makes.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -302,6 +303,7 @@ class Inspection(Report):
     not_judged: tuple[str, ...] = ()
     recorded: Mapping[str, int | str] = field(default_factory=dict)
     following: Following | None = None
+    ambiguous: Preference = None
 
     schema = 2
 
@@ -430,6 +432,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             kinds_that_cannot_pad(opened.model) if names else (),
             survey.recorded,
             following,
+            ambiguous,
         )
 
 
@@ -611,8 +614,7 @@ FOLLOWED = 3
 def _following(told: Told, planners: Mapping[str, Planner], asked: _Asked) -> Following | None:
     """A rewrite that writes the model for a target, and where it can for the others as well."""
     for name, (found, opening) in told.items():
-        fails = any(one.judgement.answer.fails for one in found)
-        if not fails and not opening.facts:
+        if not opening.facts and not any(map(_is_to_be_rewritten, found)):
             continue
         dims = {**asked.dims, **opening.dims}
         if not opening.writes:
@@ -625,6 +627,13 @@ def _following(told: Told, planners: Mapping[str, Planner], asked: _Asked) -> Fo
             return Following((name, *(others if at_once.writes else ())), dims)
         return Following((name,), dims)
     return None
+
+
+def _is_to_be_rewritten(verdict: NodeVerdict) -> bool:
+    """Whether the target fails it, or is known to take it behind a rewrite alone."""
+    from onnxpad.rewriting.for_target.report import PassPlan
+
+    return verdict.judgement.answer.fails or isinstance(verdict.way, PassPlan)
 
 
 def _is_stuck(found: Sequence[NodeVerdict]) -> bool:

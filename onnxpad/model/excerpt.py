@@ -31,6 +31,7 @@ from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.asked import looked_at
 from onnxpad.model.reading.crossing import CROSSABLE
 from onnxpad.model.reading.near_and_far_pads import follows_window
+from onnxpad.padding.chain import Preferences
 from onnxpad.padding.operators import PLAIN_DOMAINS, PadInput, operator
 from onnxpad.padding.surroundings import Question
 
@@ -54,7 +55,8 @@ class Excerpt:
 
     `types` are what the whole model tells of its tensors. `focus` is the key of the node that it
     is about, `readers` those of padded nodes that read the focus, where that is a Pad, `fronts`
-    those of Pads in front of it. Large weights have a type and no values.
+    those of Pads in front of it. Large weights have a type and no values. `prefer` is how the user
+    wants nodes read.
     """
 
     model: ModelProto
@@ -63,6 +65,7 @@ class Excerpt:
     readers: tuple[int, ...]
     fronts: tuple[int, ...]
     asked: tuple[Question[Any], ...]
+    prefer: Preferences
 
     @property
     def fingerprint(self) -> tuple[object, ...]:
@@ -78,7 +81,14 @@ class Excerpt:
         else:
             model.CopyFrom(self.model)
         known = self.types if types is None else types
-        return EditSession(model, weightless=True, thorough=True, types=known, asked=self.asked)
+        return EditSession(
+            model,
+            weightless=True,
+            thorough=True,
+            types=known,
+            asked=self.asked,
+            prefer=self.prefer,
+        )
 
 
 def excerpt(context: Context, node: Node) -> Excerpt:
@@ -161,6 +171,7 @@ class _Cutter:
             tuple(numbers[node.key] for node in readers if node.key in numbers),
             tuple(numbers[node.key] for node in fronts if node.key in numbers),
             self._context.document.asked,
+            self._context.document.prefer,
         )
 
     def _looked_at(self) -> list[Node]:

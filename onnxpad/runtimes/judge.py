@@ -91,7 +91,8 @@ def judge(target: Target, chain: Chain) -> Judgement:
     What was seen of other pads says nothing of negative ones, which the ONNX text does not have,
     and what was seen of windows that fit nothing of those that do not. Of two element types, where
     ONNX has one, only a row about them says anything: such a model is not valid. Of a value that
-    ONNX does not have, only what a target refuses whatever it says is known.
+    ONNX does not have, only what a target refuses whatever it says is known. Which of auto_pad and
+    pads the user follows says nothing of the target, where a node has both.
     Of several runtimes the worst answer counts.
     """
     if target.parts:
@@ -145,6 +146,10 @@ def _what_onnx_lacks(chain: Chain) -> str:
 
 def _unlike_what_was_run(chain: Chain) -> str:
     """Why what was seen of other nodes says nothing of this one; '' where it does."""
+    if chain.trouble and chain.trouble.hints:
+        return chain.trouble.reason
+    if chain.conflict_settled:
+        return "auto_pad and pads are both written, and runtimes differ in which one wins"
     short = without_windows(chain)
     return f"{short}, and {_WITHOUT_CELLS}" if short else ""
 
@@ -303,7 +308,9 @@ def _open(rows: tuple[Row, ...], chain: Chain, target: Target) -> Judgement:
     rest = tuple(row for row, question in asked if question is None)
     batch = next((question for _, question in asked if question is not None), None)
     questions = [batch.told(target.name)] if batch else []
-    if rest:
+    if rest and chain.trouble and chain.trouble.hints:
+        questions.append(chain.trouble.reason)
+    elif rest:
         questions.append(f"the model leaves open whether {_reasons(rest, chain)}")
     return Judgement(Answer.UNKNOWN, "; ".join(questions), rows, None if rest else batch)
 

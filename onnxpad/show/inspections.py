@@ -11,6 +11,7 @@ from onnxpad.errors import counted, either, few
 from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact
 from onnxpad.inspection import FOLLOWED, Inspection, PaddedNode
 from onnxpad.padding.effective_pads import may_be_written, told_in
+from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.traps import helping, of_another
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
 _NAMES, _WHOLE = ("node", "input"), ("operator", "pads")
 _CALLS_SHOWN = 2
+_CHOICE = "--ambiguous auto_pad"
 T = TypeVar("T")
 _NAMES_SHOWN = 3
 _AUTO_PADS = ("VALID", "SAME_UPPER", "SAME_LOWER")
@@ -292,16 +294,34 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
     traps = [trap for node in inspection.nodes for trap in node.traps]
     failing = any(one.judgement.answer.fails for v in inspection.targets.values() for one in v)
     options = _for_a_target(inspection) if inspection.targets else None
-    if options is None and not failing:
+    asked = [f"--target {name}" for name in inspection.targets]
+    contradicting = any(_CHOICE in node.hints for node in inspection.nodes)
+    before, behind = "next", ""
+    if contradicting and len(asked) <= FOLLOWED:
+        options = [*asked, given_text(inspection.assumed), _CHOICE]
+        behind = ", or --ambiguous pads: whichever the model was trained with"
+    elif options is None and not failing and asked and open_in_file_text(inspection.assumed):
+        options = [*asked, given_text(inspection.assumed)]
+    elif options is None and not failing:
         options = _for_traps(inspection)
+        before = _nothing_for(inspection) or before
     if options is not None:
-        words = ["onnxpad rewrite", _typed(model), *options, "-o OUT"]
-        yield f"next: {visible(' '.join(filter(None, words)))}"
+        follows = f"--ambiguous {inspection.ambiguous}" if inspection.ambiguous else ""
+        words = ["onnxpad rewrite", _typed(model), *options, follows, "-o OUT"]
+        yield visible(f"{before}: {' '.join(filter(None, words))}{behind}")
     yield from _no_rewrite(inspection)
     if inspection.nodes and not traps and not failing:
         yield f"if its numbers are wrong: onnxpad diagnose {_typed(model)} --data REF.npz"
     if traps:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
+
+
+def _nothing_for(inspection: Inspection) -> str:
+    """'nothing to do for opencv; for others' where the targets take all, and traps are told."""
+    verdicts = [one.judgement.answer for found in inspection.targets.values() for one in found]
+    if not verdicts or any(answer is not Answer.TAKES for answer in verdicts):
+        return ""
+    return f"nothing to do for {' and '.join(inspection.targets)}; for other runtimes"
 
 
 def _for_traps(inspection: Inspection) -> list[str] | None:
@@ -316,7 +336,8 @@ def _for_traps(inspection: Inspection) -> list[str] | None:
     passes = dict.fromkeys(trap.passes[0] for trap in traps if trap.passes)
     if told and len(asked) <= FOLLOWED:
         return [f"--target {name}" for name in (*asked, told[0])] + [given_text(inspection.assumed)]
-    if passes or (not asked and any("auto_pad" in node.forms for node in nodes)):
+    idle = asked or not (inspection.ambiguous or any("auto_pad" in node.forms for node in nodes))
+    if passes or not idle:
         facts = given_text({**inspection.assumed, **_facts_for(inspection)})
         return [*(f"--pass {name}" for name in passes), facts]
     return None

@@ -223,8 +223,10 @@ def fitting_text(rewriting: Rewriting, *, done: bool) -> str:
         lines.append(f"cost: {'nothing' if found.cost == Cost() else f'{found.cost}{at}'}")
     lines.append(taken_text(rewriting))
     lines.append(granted_text(rewriting.target, found.granted))
-    lines.append(no_way_text(rewriting.target, found.no_way))
-    lines.append(opening_text(rewriting.target, found.opening, found.no_way))
+    skipped = {one.node for one in rewriting.skips}
+    left = [one for one in found.no_way if one.node not in skipped or one.judgement.answer.fails]
+    lines.append(no_way_text(rewriting.target, left))
+    lines.append(opening_text(rewriting.target, found.opening, left))
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]
     lines.append(visible(not_judged_text(rewriting.not_judged)))
     return paragraph(lines)

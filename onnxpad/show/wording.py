@@ -64,7 +64,7 @@ def open_in_file_text(assumed: Mapping[str, int | str]) -> str:
     if not sizes:
         return ""
     said = assumed_text(sizes).removeprefix("holds where ")
-    return f"judged with {said}: runtimes know that once 'rewrite --dim' has written it to a file"
+    return f"judged as if the file said {said}: 'rewrite --dim' writes that into it"
 
 
 def recorded_text(recorded: Mapping[str, int | str]) -> str:

@@ -18,6 +18,7 @@ from onnx import (
 )
 
 from onnxpad.model.graph.nodes import Address, Node
+from onnxpad.padding.chain import NO_PREFERENCE, Preferences
 from onnxpad.padding.surroundings import Question
 
 
@@ -151,7 +152,8 @@ class Document:
     `folded_cells` counts the cells of values that followed from others, `read_again` the padded
     operators of functions that were read for one call after another. `behind_pads` are the tensors
     in front of which a Pad may be seen, `quantises` says whether some operator works on quantised
-    tensors, both as of the last reading. `asked` is what targets ask of the surroundings of nodes.
+    tensors, both as of the last reading. `asked` is what targets ask of the surroundings of nodes,
+    `prefer` how the user wants nodes read.
     """
 
     model: ModelProto
@@ -164,6 +166,7 @@ class Document:
     read_again: int = 0
     quantises: bool = True
     asked: tuple[Question[Any], ...] = ()
+    prefer: Preferences = NO_PREFERENCE
 
     def function(self, node: Node) -> Scope | None:
         """The local function that a node calls."""

@@ -161,7 +161,8 @@ class Survey:
 
     @without_collections()
     def _open(self, model: ModelProto) -> None:
-        self._document: Document = replace(open_document(model), asked=self._asked)
+        read = open_document(model)
+        self._document: Document = replace(read, asked=self._asked, prefer=self._prefer)
         self._forget_all()
         self._read()
 
@@ -175,6 +176,7 @@ class Survey:
             read_again=old.read_again,
             quantises=old.quantises,
             asked=old.asked,
+            prefer=old.prefer,
         )
         self._contexts, self._typed = seen_in(self._document, self._contexts), None
         self._sites = {site.address.id: site for site in _group(self._contexts)}
