@@ -363,6 +363,7 @@ class Work:
         self.memory = memory
         self.met: dict[str, str] = {}
         self.deadline = float("inf")
+        self._late: set[str] = set()
         self._spent = 0.0
         self._given = 0
         self.kept: dict[tuple[int, int], int] = {}
@@ -425,6 +426,13 @@ class Work:
         for child in self._children.values():
             child.end()
 
+    def go_on_until(self, deadline: float) -> None:
+        """Another deadline, of time.monotonic: what was ended at the last one may run again."""
+        self.deadline = deadline
+        for what in self._late:
+            self.met.pop(what, None)
+        self._late.clear()
+
     def close(self) -> None:
         """Give the children back: one of each kind is kept warm."""
         children, self._children = self._children, {}
@@ -446,6 +454,7 @@ class Work:
             return LimitMet(f"{what}: {limit} within {_START:g} s")
         elif time.monotonic() >= self.deadline:
             said = f"the time was up while {what} was running, which was ended"
+            self._late.add(what)
         else:
             said = f"{what} took more than {seconds:.3g} s and was ended"
             larger = {"timeout": max(600, round(10 * seconds))}

@@ -217,6 +217,10 @@ def test_a_deadline_ends_what_runs(module: str) -> None:
         work.deadline = time.monotonic() + 0.3
         with pytest.raises(LimitMet, match="the time was up"):
             work.call(child, {"do": "spin"})
+        with pytest.raises(LimitMet, match="the time was up"):
+            work.child(module)
+        work.go_on_until(time.monotonic() + 5)
+        work.call(work.child(module), {"do": "sleep", "seconds": 0.01})
 
 
 def test_a_crash_is_told_from_an_end_from_outside(module: str) -> None:

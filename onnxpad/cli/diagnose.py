@@ -61,7 +61,7 @@ allow, differs. Exit 1: no padding gives the reference.
     default=_BUDGET,
     show_default=True,
     metavar="SECONDS",
-    help="End the search after so many seconds.",
+    help="End the search after so many seconds; what came nearest is told all the same.",
 )
 @arguments.device
 @arguments.tolerance
@@ -114,7 +114,8 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
             failed, plan = error, None
     from onnxpad.show.diagnoses import Around, diagnosis_text
 
-    around = Around(plan, wrote, _again(options), _follow(options))
+    nearest = _follow(options, nearest=True)
+    around = Around(plan, wrote, _again(options), _follow(options), nearest)
     html_files.write(options["html"], partial(_page, found, options["model"], around))
     if options["as_json"]:
         from onnxpad.reports import json_line
@@ -162,8 +163,8 @@ def _reference(options: dict[str, Any]) -> list[str]:
     return words
 
 
-def _follow(options: dict[str, Any]) -> str:
-    """How to write the model with the plan and to see that it gives the reference.
+def _follow(options: dict[str, Any], *, nearest: bool = False) -> str:
+    """How to write the model with the plan, or the `nearest`, and to see what that gives.
 
     Nothing where the model or the plan came through a stream, which is not there any more.
     """
@@ -176,8 +177,9 @@ def _follow(options: dict[str, Any]) -> str:
         ["onnxpad", "validate", fixed, *_reference(options)],
     ]
     commands = [shlex.join(words) for words in lines]
-    if not plan:
-        commands.insert(0, f"{_again(options)} --plan plan.json")
+    asks = ["--plan plan.json"] * (not plan) + ["--nearest"] * (nearest > options["nearest"])
+    if asks:
+        commands.insert(0, f"{_again(options)} {' '.join(asks)}")
     return " && ".join(commands)
 
 

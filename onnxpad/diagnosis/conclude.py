@@ -435,12 +435,10 @@ def _tried(
             "reference of lower precision, not like padding"
         )
         return verdict, f"{none} to the precision of float32", ended, near
-    if search.exhausted:
-        causes = (*_OTHER_CAUSES, _UNTRIED) if _has_untried(fitting) else _OTHER_CAUSES
-        found = "padding is a part of it at most"
-    else:
-        found, causes = "no padding was found", (*_OTHER_CAUSES, _UNTRIED)
-    return f"{found}: {none}", ended, f"what is left comes from {either(causes)}", near
+    whole = search.exhausted and not _has_untried(fitting)
+    found = "padding is a part of it at most" if search.exhausted else "padding seems a part of it"
+    causes = _OTHER_CAUSES if whole else (*_OTHER_CAUSES, _UNTRIED)
+    return f"{found}; {near}", f"what is left comes from {either(causes)}", none, ended
 
 
 def _has_untried(fitting: Fitting) -> bool:

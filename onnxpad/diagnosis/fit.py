@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad import processes
 from onnxpad.diagnosis.by_chance import ByChance, by_chance
 from onnxpad.diagnosis.checked_fills import Checks, checks
 from onnxpad.diagnosis.elsewhere import other_cause
@@ -41,6 +42,8 @@ _SECONDS, _WIDE_SECONDS = 4.0, 20.0
 _NAMED = 3
 _ROUNDED = 1e-6
 _PART_ELSEWHERE = 0.1
+_TO_CONCLUDE = 20.0
+"""Seconds behind the budget in which what was found is checked and described."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +153,7 @@ class Fitting:
         searches[0].unreachable = self._unreachable(searches[0].target)
         partial: Comparison | None = None
         for count, chosen in enumerate(searches[0].run()):
+            self._go_on()
             solution, judgement = self._confirmed(chosen, searches[0].titles[chosen])
             if solution is None and judgement is not None and len(self.samples) > 1:
                 partial = judgement
@@ -160,9 +164,16 @@ class Fitting:
                 return self._compared(fit)
             if count + 1 >= _MOST_CHECKED:
                 break
+        self._go_on()
         return Fit(
             present, None, partial, searches[0], self._tried(searches), elsewhere=self._elsewhere
         )
+
+    def _go_on(self) -> None:
+        """Leave time to check what the search came to, though its own may be up."""
+        now = time.monotonic()
+        if now > self.deadline - _TO_CONCLUDE:
+            processes.current().go_on_until(now + _TO_CONCLUDE)
 
     def _least(self, solution: Solution) -> Solution:
         """The solution without the changes that no sample needs, alone or two together.

@@ -18,6 +18,7 @@ from onnxpad.diagnosis.runner import Broken, Runner, needed_suspects
 from onnxpad.diagnosis.score import ReferenceValues, Score, scored
 from onnxpad.diagnosis.sizing import Sizing
 from onnxpad.diagnosis.suspects import Sizes, sized
+from onnxpad.errors import LimitMet
 from onnxpad.padding.chain import Pads
 from onnxpad.padding.effective_pads import effective_pads
 
@@ -117,6 +118,10 @@ class Search:
                     given += 1
                     yield self.matches[given - 1]
         except OutOfTimeError:
+            self.out_of_time = True
+        except LimitMet:  # what was tried before is known all the same
+            if not self.tried or time.monotonic() < self.deadline:
+                raise
             self.out_of_time = True
 
     def _phases(self, starts: Sequence[Choice]) -> Iterator[None]:

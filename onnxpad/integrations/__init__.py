@@ -81,9 +81,8 @@ def _helping(found: onnxpad.Validation) -> str:
     proof = found.proof
     if proof is None:
         return ""
-    if proof.fixing:
-        return f"; fixed sizes help: dims={dict(proof.fixing)}"
-    return "".join(f"; {name}={value!r} gives it more" for name, value in proof.limits.items())
+    more = "".join(f"; {name}={value!r} gives it more" for name, value in proof.limits.items())
+    return more + (f"; fixed sizes help: dims={dict(proof.fixing)}" if proof.fixing else "")
 
 
 def _open(found: onnxpad.Validation) -> str:

@@ -31,13 +31,14 @@ class Around:
 
     `plan` is where the plan was written, `wrote` what is said of that, or of why none was. `again`
     is the command as it was typed, for a reference that holds more, `follow` what to type where a
-    plan explains it.
+    plan explains it, `nearest` where what comes nearest is to be taken.
     """
 
     plan: str | None = None
     wrote: str = ""
     again: str = ""
     follow: str = ""
+    nearest: str = ""
 
 
 ALONE = Around()
@@ -195,6 +196,8 @@ def verdict_lines(diagnosis: Diagnosis, around: Around) -> Iterator[str]:
     if diagnosis.tolerance is not None:
         yield tolerance_line(diagnosis.tolerance)
     yield next_line(diagnosis, around)
+    if diagnosis.nearest is not None and diagnosis.nearest.entries and around.nearest:
+        yield f"or take what comes nearest, with what is left: {around.nearest}"
 
 
 def next_line(diagnosis: Diagnosis, around: Around) -> str:

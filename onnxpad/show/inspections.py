@@ -304,7 +304,7 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
         options = [*asked, given_text(inspection.assumed)]
     elif options is None and not failing:
         options = _for_traps(inspection)
-        before = _nothing_for(inspection) or before
+        before = _nothing_for(inspection, options or []) or before
     if options is not None:
         follows = f"--ambiguous {inspection.ambiguous}" if inspection.ambiguous else ""
         words = ["onnxpad rewrite", _typed(model), *options, follows, "-o OUT"]
@@ -316,12 +316,22 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
 
 
-def _nothing_for(inspection: Inspection) -> str:
-    """'nothing to do for opencv; for others' where the targets take all, and traps are told."""
-    verdicts = [one.judgement.answer for found in inspection.targets.values() for one in found]
+def _nothing_for(inspection: Inspection, options: Sequence[str]) -> str:
+    """'nothing to do for opencv; for others' where the targets take all, and traps are told.
+
+    '' where the options are about another release of one of them.
+    """
+    asked = inspection.targets
+    verdicts = [one.judgement.answer for found in asked.values() for one in found]
     if not verdicts or any(answer is not Answer.TAKES for answer in verdicts):
         return ""
-    return f"nothing to do for {' and '.join(inspection.targets)}; for other runtimes"
+    names = {name.partition("@")[0] for name in asked}
+    others = [one.removeprefix("--target ") for one in options if one.startswith("--target ")]
+    further = [name for name in others if name not in asked]
+    if any(name.partition("@")[0] in names for name in further):
+        return ""
+    which = f"{' and '.join(further)} as well" if further else "other runtimes"
+    return f"nothing to do for {' and '.join(asked)}; for {which}"
 
 
 def _for_traps(inspection: Inspection) -> list[str] | None:

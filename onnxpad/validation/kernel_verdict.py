@@ -71,7 +71,7 @@ def proved(pair: Pair, types: Mapping[str, Type], limits: Limits) -> ProofReport
         found.seconds,
         None if shown is None else _whole(shown, types, pair),
         fixing if unfinished else {},
-        larger if unfinished and larger and not fixing else {},
+        larger if unfinished and larger else {},
     )
 
 
@@ -102,8 +102,7 @@ def _proof(
 
     A short try is made here, where its own budget ends it; all else in a child process. With it,
     of a proof that did not end, the limits that give it more. `fixing` fixes all open sizes, where
-    some are: that is what a proof that takes too long needs, and more time is little help. Of too
-    many cells there are as many at fixed sizes.
+    some are. Of too many cells there are as many at fixed sizes.
     """
     begin, clock = time.monotonic(), Clock(limits.seconds, limits.slowdown)
     found = Proof("undecided", _NO_TIME)

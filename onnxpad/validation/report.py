@@ -124,8 +124,8 @@ class ProofReport:
     rounds ("up to rounding of constants"). It errs with `probability`, over random points that no
     file can foresee. `readings` are choices that the ONNX text leaves open. `refuted` has a
     `counterexample`, except where inputs or outputs themselves are not the same; of `undecided`,
-    `reason` says what stood in the way, and where that was the size of the work, `fixing` has sizes
-    of the open dimensions, or `limits` larger limits, with which it is less: {'timeout': 600}.
+    `reason` says what stood in the way, and where that was the size of the work, `limits` has
+    larger limits, {'timeout': 600}, and `fixing` sizes of open dimensions, with which it is less.
     Each of `regions` is a changed part that was proved: the `outputs` that it makes from the
     tensors `cuts`, evaluated at so many `sizes`.
     Nothing is said about rounding, NaN, infinities in the data, or what a runtime does. It has no
@@ -153,9 +153,9 @@ class ProofReport:
     @property
     def obstacle(self) -> str:
         """The reason, with what to type on the command line where that helps."""
-        if self.fixing:
-            return f"{self.reason}; fixed sizes help: {facts_text(tuple(self.fixing.items()))}"
-        return self.reason + larger_text(self.limits)
+        fixed = facts_text(tuple(self.fixing.items()))
+        helps = f"; fixed sizes help: {fixed}" if fixed else ""
+        return f"{self.reason}{larger_text(self.limits)}{helps}"
 
     @property
     def is_formal(self) -> bool:

@@ -1,12 +1,21 @@
 """A diagnosis ends at its budget and its limits, whatever the model does."""
 
+from __future__ import annotations
+
 import time
+from typing import Any
 
 import numpy as np
+import pytest
 
-from onnxpad.diagnosis import Cause, diagnose
+from onnxpad import processes
+from onnxpad.diagnosis import Cause, diagnose, search
+from onnxpad.diagnosis.score import Score
 from onnxpad.diagnosis.suspects import sized
+from onnxpad.errors import LimitMet
 from onnxpad.model.reading.survey import Survey
+from tests.diagnosis.networks import AMBIGUOUS, resnet
+from tests.diagnosis.test_not_padding import against, changed
 from tests.models import runaway
 from tests.models.tiny import tiny
 
@@ -23,6 +32,32 @@ def test_a_running_session_is_ended_at_the_budget() -> None:
     assert found.reason.startswith("the time was up while onnxruntime was running")
     assert not found.plan.entries
     assert found.to_json()["residual"] is None
+
+
+def test_what_came_nearest_is_kept_where_a_run_is_ended_at_the_budget(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The last run is ended while it computes; what was found before is judged behind that."""
+    count, tries = 0, search.scored
+
+    def slow(*given: Any) -> Score:
+        nonlocal count
+        count += 1
+        if count == 60:
+            time.sleep(max(0.0, processes.current().deadline - time.monotonic()))
+            raise LimitMet("the time was up while onnxruntime was running, which was ended")
+        return tries(*given)
+
+    monkeypatch.setattr(search, "scored", slow)
+    true = changed(resnet(dict.fromkeys(AMBIGUOUS, "upper")), "s2b0_2_w", lambda w: w * 1.01)
+    found = against(resnet({}), true, budget=3)
+    assert (found.explained, found.tried) == (False, 59)
+    assert found.nearest is not None
+    assert {"stem", "pool"} <= {entry.node for entry in found.nearest.entries}
+    assert found.before is not None
+    assert found.nearest_residual is not None
+    assert found.nearest_residual < found.before / 10
+    assert any(one.startswith("the search ended with its budget of 3 s") for one in found.reasons)
 
 
 def test_limits_end_it_too() -> None:

@@ -173,7 +173,9 @@ def test_what_ended_the_search_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_is_left_beside_padding_is_named() -> None:
     causes = "a weight, an attribute such as strides, or how the inputs were prepared"
-    assert f"; what is left comes from {causes}; nearest" in of_padding_and_a_weight().reason
+    told = of_padding_and_a_weight().reasons
+    assert told[0].startswith("padding is a part of it at most; nearest: all nodes as tensorflow")
+    assert told[1] == f"what is left comes from {causes}"
 
 
 def headed(pads: str) -> ModelProto:
