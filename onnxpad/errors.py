@@ -40,7 +40,7 @@ _CHOICE = re.compile(r"--ambiguous (auto_pad|pads)\b")
 _COMMAND = re.compile(r"(onnxpad [a-z]+ [^;'\n]*)")
 _FLAGS = (
     *("allow-unknown", "strict", "in-place", "require-device", "legacy-split", "validate"),
-    *("proof-only", "run-only"),
+    *("proof-only", "run-only", "although-unfit"),
 )
 _PLURAL = {"dim": "dims", "node": "nodes", "pass": "passes"}
 _BARE = ("dim", "node", "pass", "target", "prefer", "exclude", "source", "plan", "inputs")

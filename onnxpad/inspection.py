@@ -387,13 +387,12 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
     """List the padded nodes of a model; nothing is changed and nothing is run.
 
     `dims` says what is known of dimensions ({'height': 640, 'width': '%32=0'}), `nodes` are globs
-    over node addresses, `ambiguous` says which of auto_pad and pads holds where a node has
-    both. `target` are runtimes, 'all' for all of them: the report then says of every node what
-    each does with it, how that is known, and what a rewrite would do. `device` opens the model
-    with onnxruntime and says which provider runs each node. `timeout` (seconds) and `memory`
-    (bytes, or '4G') limit shape inference, and opening the model, which raises LimitMet there.
-    Raises RequestError for names that do not exist, ModelError for models that cannot be read
-    or opened, and RuntimeUnavailable where there is no such device.
+    over node addresses, `ambiguous` says which of auto_pad and pads holds where a node has both.
+    `target` are runtimes, 'all' for all of them: the report then says of every node what each does
+    with it, how that is known, and what a rewrite would do. `device` opens the model with
+    onnxruntime and says which provider runs each node. `timeout` (seconds) and `memory` (bytes, or
+    '4G') limit shape inference, and opening the model, which raises LimitMet there. Raises
+    RequestError, ModelError where it cannot be read or opened, and RuntimeUnavailable.
     """
     names = [] if target is None else _named([target] if isinstance(target, str) else list(target))
     installed = _installed(names)

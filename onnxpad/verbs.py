@@ -73,6 +73,7 @@ ARGUMENTS: dict[str, tuple[Check, str]] = {
     "device": (lambda value: value in ("auto", "cuda", "cpu"), "'auto', 'cuda' or 'cpu'"),
     "ambiguous": (lambda value: value in ("auto_pad", "pads"), "'auto_pad' or 'pads'"),
     "allow_unknown": (_is_flag, "True or False"),
+    "although_unfit": (_is_flag, "True or False"),
     "legacy_split": (_is_flag, "True or False"),
     "strict": (_is_flag, "True or False"),
     "proof_only": (_is_flag, "True or False"),

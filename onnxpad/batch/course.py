@@ -53,6 +53,7 @@ class Request(NamedTuple):
     dry_run: bool = False
     strict: bool = False
     certificate: str | None = None
+    although_unfit: bool = False
 
 
 class Done(NamedTuple):
@@ -138,16 +139,18 @@ def _concluded(
 ) -> Done:
     """Write the model where nothing speaks against it; `saved` is called when it stands there."""
     if job.target is not None and not objection:
-        found.save(job.target, in_place=job.target == job.model)
+        more = {"although_unfit": True} if request.although_unfit else {}
+        found.save(job.target, in_place=job.target == job.model, **more)
         if saved is not None:
             saved()
-    findings = bool(objection) or (request.check and found.changed)
+    unfit = bool(getattr(found, "unfit", ()))
+    findings = bool(objection) or unfit or (request.check and found.changed)
     written = None if objection else job.target
     return Done(found, compared, objection, written, FINDINGS if findings else FINE)
 
 
 def _against(found: Rewriting, validation: Validation | None, request: Request) -> str:
-    if found.unfit:
+    if found.unfit and not request.although_unfit:
         return _unfit(found)
     proof = None if validation is None else validation.proof
     if request.certificate is not None and (proof is None or proof.verdict != "proved"):

@@ -130,6 +130,7 @@ def each(  # noqa: PLR0913 - one option each
     exclude: str | Sequence[str] = (),
     strict: bool = False,
     validate: bool = False,
+    although_unfit: bool = False,
     progress: Progress | None = None,
     **arguments: Any,  # noqa: ANN401 - those of the verb
 ) -> Batch:
@@ -140,7 +141,7 @@ def each(  # noqa: PLR0913 - one option each
     one pair of folders. Models are written into the folder `output`, where they keep their places
     below the folder that was named, or `in_place`; else nowhere. `exclude` are globs over paths,
     names and folders of models that are left out, for rewrite also passes that are not used.
-    `strict` and `validate` keep a model from being written as --strict and --validate do.
+    `strict`, `validate` and `although_unfit` do what --strict, --validate and --although-unfit do.
 
     Without more the models are done here, one by one. `processes` are so many worker processes,
     which end with this one; one that dies costs its model another try. `executor` is any of
@@ -149,7 +150,7 @@ def each(  # noqa: PLR0913 - one option each
     called with a model, how many are done, and of how many. Raises RequestError for arguments that
     the verb lacks, folders without models, facts and globs about none, and forks after CUDA.
     """
-    edits = output is not None or in_place or strict or validate
+    edits = output is not None or in_place or strict or validate or although_unfit
     _check(verb, executor, processes, edits=edits)
     if output is not None and in_place:
         raise RequestError("output and in_place contradict each other: give one of them")
@@ -163,7 +164,8 @@ def each(  # noqa: PLR0913 - one option each
         asked = []
         for (job, after), own in zip(jobs, about, strict=True):
             judging = _judging(verb, own) if validate else None
-            asked.append(asked_of(job, Request(verb, own, judging, strict=strict), after))
+            request = Request(verb, own, judging, strict=strict, although_unfit=although_unfit)
+            asked.append(asked_of(job, request, after))
         done = outcomes(asked, where, progress)
         return Batch(tuple(one._replace(line=in_python(one.line)) for one in done), tuple(notes))
 
@@ -347,7 +349,8 @@ def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool)
         raise RequestError(f"processes is {processes}: at least one is needed")
     if edits and verb not in _EDITS:
         raise RequestError(
-            f"{verb} writes no model: leave output, in_place, strict and validate out"
+            f"{verb} writes no model: leave output, in_place, strict, validate and although_unfit "
+            "out"
         )
 
 

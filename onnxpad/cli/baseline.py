@@ -19,6 +19,8 @@ LARGEST = 64 * 2**20
 _VERSION = 1
 NO_WAY = "no way"
 """What stands instead of a command where nothing that onnxpad writes repairs a finding."""
+NOT_KNOWN = "not known"
+"""The same where nobody knows what the runtime does with the node."""
 _AGAIN = "write it anew with --write-baseline"
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LEVELS = ("fallback", "unknown", "refused", "wrong")
 """What a target does with a node, the mildest first."""
-_DEFAULT, _ALWAYS, TRAP = "refused", "off-device", "trap"
+_DEFAULT, _ALWAYS, TRAP, _UNKNOWN = "refused", "off-device", "trap", "unknown"
 _NAMED = 3
 _ALL_NAMED = 10
 """Up to so many findings, all nodes are named; so many reasons are told of a model."""
@@ -113,15 +113,20 @@ class Gate:
         named = frozenset(one for one in findings if one.kind in self.kinds)
         if self._baseline is None:
             return Gated(findings, named, frozenset())
-        from onnxpad.cli.baseline import NO_WAY, Known
+        from onnxpad.cli.baseline import NO_WAY, NOT_KNOWN, Known
 
         now, report = {Known.of(one) for one in named}, record()
         baseline = self._compared(self._baseline, model, now, report["targets"])
         known = frozenset(one for one in findings if Known.of(one) in baseline)
         name = self._baseline.name(model)
-        ways = {Known.of(one): mending(name, one, report) for one in named & known}
-        self._baseline.note(model, {one: way or NO_WAY for one, way in ways.items()})
-        self._repairs.update(mending(model, one, report) for one in named & known)
+        ways = {
+            Known.of(one): mending(name, one, report)
+            or (NOT_KNOWN if one.kind == _UNKNOWN else NO_WAY)
+            for one in named & known
+        }
+        self._baseline.note(model, ways)
+        repairs = ((one, mending(model, one, report)) for one in named & known)
+        self._repairs.update(said for one, said in repairs if said or one.kind != _UNKNOWN)
         self._elsewhere.update(_in_other_releases(named - known, baseline))
         return Gated(findings, named - known, known)
 
@@ -240,7 +245,8 @@ class Gate:
         left = +self._left_out
         if not left or self._writes:
             return
-        models = f" in {counted(len(left), 'model')}" if self._models > 1 else ""
+        which = f"{counted(len(left), 'model')} ({few(list(left), _NAMED)})"
+        models = f" in {which}" if self._models > 1 else ""
         findings = counted(left.total(), "failing finding")
         names = "--each names" if self._quiet else "--each or --json names"
         say(f"{findings}{models} not named above: {names} every node\n")
@@ -322,13 +328,26 @@ def repair(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
         return mending(model, finding, record) or f"onnxpad explain {finding.code}"
     target = finding.code.rpartition(":")[0]
     fails = _failing(target, record)
-    if not fails:
+    if not fails and finding.kind != _UNKNOWN:
         return ""
-    stuck = sum(not _is_settled(one) for one in fails)
+    stuck = [one for one in fails if not _is_settled(one)]
+    if finding.kind == _UNKNOWN:
+        return (
+            mending(model, finding, record) or "try it in the runtime: onnxpad explain own-runtime"
+        )
     if stuck:
-        return f"no form that onnxpad writes is taken for {stuck}: onnxpad explain {target}"
+        no_form = f"no form that onnxpad writes is taken for {len(stuck)}"
+        rest = len(fails) - len(stuck)
+        write = f"onnxpad rewrite {shlex.quote(model)} --target {target} --although-unfit -o OUT"
+        others = f", and for {rest} more: {write}" if any(map(_is_mended, fails)) else ""
+        return f"{no_form}: {_rules(target, stuck[0]['op'])}{others}"
     none = f"no rewrite for {target} is known that writes the model: onnxpad explain {target}"
     return mending(model, finding, record) or none
+
+
+def _rules(target: str, op: str) -> str:
+    """The command that shows what is known of an operator."""
+    return f"onnxpad explain {target} {shlex.quote(op)}"
 
 
 def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:

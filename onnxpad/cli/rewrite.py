@@ -74,6 +74,12 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
     help="With --target: rewrite as well what it would leave to the CPU, and write nothing where "
     "there is no way.",
 )
+@click.option(
+    "--although-unfit",
+    is_flag=True,
+    help="With --target: write what it takes where there is a way, though for other nodes there "
+    "is none, and exit 1.",
+)
 @arguments.edits("Prove and run both models first; write only if they agree.")
 @click.option(
     "--certificate",
@@ -141,7 +147,9 @@ def _request(given: dict[str, Any]) -> Request:
     judging = {name: given[name] for name in names} if given["validate"] else None
     if given["certificate"] and not given["validate"]:
         judging = {name: given[name] for name in ("ambiguous", *limits)} | {"proof_only": True}
-    flags = {name: given[name] for name in ("check", "dry_run", "strict")}
+    flags = {name: given[name] for name in ("check", "dry_run", "strict", "although_unfit")}
+    if flags["although_unfit"] and not given["target"]:
+        raise click.UsageError("--although-unfit is about a target: add --target NAME")
     return Request("rewrite", options, judging, **flags, certificate=given["certificate"])
 
 

@@ -18,7 +18,15 @@ from onnxpad.errors import RequestError, fault_in, nearest
 # lifts no limit.
 SETTABLE = frozenset(
     (
-        *("all", "allow-unknown", "ambiguous", "baseline", "budget", "legacy-split"),
+        *(
+            "all",
+            "allow-unknown",
+            "although-unfit",
+            "ambiguous",
+            "baseline",
+            "budget",
+            "legacy-split",
+        ),
         *(
             "device",
             "dim",

@@ -217,8 +217,7 @@ def rewrite(  # noqa: PLR0913  one option each
         wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
         done = wanted.opened_up(wanted.done(dims, progress), dims)
         session, log, fitting = done.session, done.log, done.fitting
-        skips = _with_divisors(_offered(standing(session, rules, log), done), session)
-        skips += _contradicting(session, fitting, {one.node.id for one in skips})
+        skips = _skips(rules, done)
         log.changes += fitting.changes if fitting else ()
         name = asked.judge.target.name if asked else ""
         if strict:
@@ -246,6 +245,13 @@ def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) 
         raise ModelError(
             f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0].told}"
         )
+
+
+def _skips(rules: Sequence[Any], done: Done) -> list[Refusal]:
+    """What passes left as it was, and what is left to a target since it says two things."""
+    session = done.session
+    found = _with_divisors(_offered(standing(session, rules, done.log), done), session)
+    return found + _contradicting(session, done.fitting, {one.node.id for one in found})
 
 
 def _contradicting(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from onnxpad.errors import counted, either, few
+from onnxpad.show.edited import although_unfit_text
 from onnxpad.show.wording import route_text, visible
 
 if TYPE_CHECKING:
@@ -54,6 +56,9 @@ def _written_besides(found: Rewriting, *, done: bool) -> Iterator[str]:
     if noted:
         yield f"facts {would}noted in its metadata: {', '.join(noted)}"
     left = found.fitting.no_way if found.fitting and not found.unfit else ()
+    if done and found.unfit:
+        nodes = counted(len({one.node for one in found.unfit}), "node")
+        yield f"{nodes} left that {found.target} does not take"
     if left:
         from onnxpad.show.verdicts import until_text
 
@@ -99,6 +104,7 @@ def inspection_line(model: str, found: Inspection) -> str:
 
 def _answers(verdicts: Sequence[NodeVerdict]) -> str:
     """'takes 4, unknown 3 until the batch is 1: add --dim N=1'."""
+    from onnxpad.runtimes.conditions.companions import ANYWHERE
     from onnxpad.show.verdicts import until_text
 
     answers = Counter(str(one.judgement.answer) for one in verdicts)
@@ -106,7 +112,9 @@ def _answers(verdicts: Sequence[NodeVerdict]) -> str:
     parts = [f"{answer} {number}" for answer, number in answers.items()]
     if unknown:
         parts.append(f"unknown {unknown} {until_text(verdicts)}".rstrip())
-    return ", ".join(parts) or "nothing to judge"
+    others = sum(one.op in ANYWHERE for one in verdicts)
+    more = f" ({others} of them cannot pad)" if others and len(verdicts) > others else ""
+    return f"{', '.join(parts)}{more}" if parts else "nothing to judge"
 
 
 def refusal_text(
@@ -145,7 +153,9 @@ def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, Seq
     more = f"; {counted(others, 'other')} for another reason" if others else ""
     opening = found.fitting.opening if found.fitting else None
     said = tries(found.target, opening, unfit) if opening else ()
-    return f"{ops} {named(nodes)}: {reason}{more}", said[:_TRIES_SHOWN] or [_nearest(found, unfit)]
+    tried = [*said[:_TRIES_SHOWN]] or [_nearest(found, unfit)]
+    tried += filter(None, [although_unfit_text(found)])
+    return f"{ops} {named(nodes)}: {reason}{more}", tried
 
 
 def _nearest(found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:
@@ -155,14 +165,17 @@ def _nearest(found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:
     stuck = "no form that onnxpad writes is taken"
     if any(one.way.passes for one in unfit if isinstance(one.way, NoWay)):
         return f"{stuck}; --target {found.target} with this model alone says what is nearest"
-    said = " and ".join(f"onnxpad explain {name}" for name in found.target.split(" + "))
-    return f"{stuck}: {said}"
+    ops = dict.fromkeys(quote(one.op) for one in unfit)
+    said = [f"onnxpad explain {name} {next(iter(ops))}" for name in found.target.split(" + ")]
+    return f"{stuck}: {' and '.join(said)}"
 
 
 def validation_line(before: str, after: str, found: Validation) -> str:
     """'a.onnx, b.onnx: identical: all outputs are bit-equal'."""
     refused = found.run.refused if found.run else ""
     why = f"{found.reason} ({refused})" if refused else found.reason
+    if found.ok and found.proof is not None and found.proof.verdict == "undecided":
+        why += f"; not proved: {found.proof.obstacle}"
     return visible(f"{before}, {after}: {found.verdict}: {why}")
 
 

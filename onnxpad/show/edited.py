@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from onnxpad.errors import counted
 from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import FixSize, SetMetadata, describe_edit, edit_record
 from onnxpad.model.editing.session import Edited
@@ -81,3 +82,11 @@ def relied_text(found: Edited) -> str:
     said += [f"{one} in its metadata ({HOLDS_WHERE})" for one in noted]
     written = f"so the model itself says: {', '.join(said)}" if said else ""
     return paragraph([assumed_text(found.relied_on), visible(written)])
+
+
+def although_unfit_text(found: Rewriting) -> str:
+    """What writes the nodes for which there is a way, where others are in its way; else ''."""
+    plans = found.fitting.plans if found.fitting and found.unfit else ()
+    helped = {one.node for one in plans} - {one.node for one in found.unfit}
+    nodes = counted(len(helped), "node")
+    return f"--although-unfit, which writes {nodes} for which there is a way" if helped else ""

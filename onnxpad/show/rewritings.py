@@ -14,7 +14,7 @@ from onnxpad.padding.effective_pads import rests_text, settling
 from onnxpad.rewriting.costs import NOMINAL, Cost
 from onnxpad.rewriting.pipeline import Undone
 from onnxpad.rewriting.rewrite import Rewriting
-from onnxpad.show.edited import relied_text, script_text, skip_text
+from onnxpad.show.edited import although_unfit_text, relied_text, script_text, skip_text
 from onnxpad.show.wording import (
     STANDARD,
     bytes_text,
@@ -227,6 +227,8 @@ def fitting_text(rewriting: Rewriting, *, done: bool) -> str:
     left = [one for one in found.no_way if one.node not in skipped or one.judgement.answer.fails]
     lines.append(no_way_text(rewriting.target, left))
     lines.append(opening_text(rewriting.target, found.opening, left))
+    if not done and (writes := although_unfit_text(rewriting)):
+        lines.append(f"try: {writes}")
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]
     lines.append(visible(not_judged_text(rewriting.not_judged)))
     return paragraph(lines)

@@ -337,7 +337,8 @@ def test_the_nodes_that_fail_are_named_and_what_is_left_out_is_counted(
     onnx.save(model(f"{many} y = Relu(x)"), more)
     assert run(["inspect", str(bad), str(more), "--target", "opencv"]) == 1
     told = capsys.readouterr()
-    left = "11 failing findings in 1 model not named above: --each or --json names every node"
+    count = f"11 failing findings in 1 model ({more}) not named above"
+    left = f"{count}: --each or --json names every node"
     assert f"{left}\n" in told.err
     assert run(["inspect", str(bad), str(more), "--target", "opencv", "--each"]) == 1
     told = capsys.readouterr()
@@ -345,7 +346,7 @@ def test_the_nodes_that_fail_are_named_and_what_is_left_out_is_counted(
     assert "not named" not in told.err
     command = ["inspect", str(bad), str(more), "--target", "opencv", "--fail-on", "refused"]
     assert run(command) == 1
-    assert "8 failing findings in 1 model not named above: --each" in capsys.readouterr().err
+    assert f"8 failing findings in 1 model ({more}) not named" in capsys.readouterr().err
     assert run([*command, "--json"]) == 1
     records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [len(one["findings"]) for one in records] == [1, 11]

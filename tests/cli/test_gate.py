@@ -220,7 +220,11 @@ def test_what_fails_has_its_reason_and_no_repair_that_would_be_refused(
     first, second, *_ = capsys.readouterr().err.splitlines()
     assert "opencv:wrong '/a/a.0/Conv_quant'" in first
     assert "computes the last cells of convolutions with int8 weights wrongly" in first
-    assert second == "  try     no form that onnxpad writes is taken for 1: onnxpad explain opencv"
+    repair = f"onnxpad rewrite {stuck} --target opencv --although-unfit -o OUT"
+    assert second == (
+        "  try     no form that onnxpad writes is taken for 1: onnxpad explain opencv QLinearConv, "
+        f"and for 1 more: {repair}"
+    )
 
 
 def test_a_repair_has_the_sizes_without_which_it_does_nothing(capsys: Captured) -> None:
@@ -504,7 +508,7 @@ def test_no_size_is_offered_for_what_no_size_helps(
     assert exits(*line) == 1
     first, second = capsys.readouterr().err.splitlines()
     assert first == f"fails: {path}: ncnn:refused 'cond': it has no If"
-    assert second == "  try     no form that onnxpad writes is taken for 1: onnxpad explain ncnn"
+    assert second == "  try     no form that onnxpad writes is taken for 1: onnxpad explain ncnn If"
     assert exits(*line, "--baseline", baseline, "--write-baseline") == 0
     told = json.loads(baseline.read_text())["repairs"][path.name]["ncnn:refused"]
     assert told == {"no way": ["cond"]}

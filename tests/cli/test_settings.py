@@ -113,7 +113,10 @@ def test_the_baseline_lies_beside_the_file(project: Path) -> None:
         ("[tool]\nonnxpad = 3", "tool.onnxpad is 3, and must be a table"),
         ("[tool.onnxpad]\ntargt = 1", "takes no 'targt': did you mean 'target'?"),
         ("[tool.onnxpad]\nfail_on = 1", "takes no 'fail_on': did you mean 'fail-on'?"),
-        ("[tool.onnxpad]\nqqqq = 1", "takes no 'qqqq': it takes all, allow-unknown, ambiguous"),
+        (
+            "[tool.onnxpad]\nqqqq = 1",
+            "takes no 'qqqq': it takes all, allow-unknown, although-unfit",
+        ),
         ("[tool.onnxpad]\nin-place = true", "'in-place': it is said on the command line alone"),
         ("[tool.onnxpad]\nmemory = '1T'", "'memory': it is said on the command line alone"),
         ("[tool.onnxpad.inspekt]", "is about no verb: did you mean 'inspect'?"),

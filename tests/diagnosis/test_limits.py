@@ -10,7 +10,7 @@ import pytest
 
 from onnxpad import processes
 from onnxpad.diagnosis import Cause, diagnose, search
-from onnxpad.diagnosis.score import Score
+from onnxpad.diagnosis.score import Score, scored
 from onnxpad.diagnosis.suspects import sized
 from onnxpad.errors import LimitMet
 from onnxpad.model.reading.survey import Survey
@@ -38,7 +38,7 @@ def test_what_came_nearest_is_kept_where_a_run_is_ended_at_the_budget(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The last run is ended while it computes; what was found before is judged behind that."""
-    count, tries = 0, search.scored
+    count = 0
 
     def slow(*given: Any) -> Score:
         nonlocal count
@@ -46,7 +46,7 @@ def test_what_came_nearest_is_kept_where_a_run_is_ended_at_the_budget(
         if count == 60:
             time.sleep(max(0.0, processes.current().deadline - time.monotonic()))
             raise LimitMet("the time was up while onnxruntime was running, which was ended")
-        return tries(*given)
+        return scored(*given)
 
     monkeypatch.setattr(search, "scored", slow)
     true = changed(resnet(dict.fromkeys(AMBIGUOUS, "upper")), "s2b0_2_w", lambda w: w * 1.01)
