@@ -308,6 +308,11 @@ def edits(validate: str) -> Callable[[_Command], _Command]:
             "--strict", is_flag=True, help="Write nothing and exit 1 if a node is skipped."
         ),
         click.option("--validate", is_flag=True, help=validate),
+        click.option(
+            "--each",
+            is_flag=True,
+            help="Name every node of one model, where many alike are a row or a line otherwise.",
+        ),
     )
 
     def decorate(command: _Command) -> _Command:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -75,7 +76,8 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
     request = _request(given)
     from onnxpad.batch.course import retargeted
 
-    return writing.run(jobs, request, given, retargeted, _text, _page)
+    text = partial(_text, each=given["each"])
+    return writing.run(jobs, request, given, retargeted, text, _page)
 
 
 def _request(given: dict[str, Any]) -> Request:
@@ -100,7 +102,7 @@ def _page(job: Job, done: Done) -> Page:
     return retargeting_page(job.model, done.written, done.found, done.compared, done.objection)
 
 
-def _text(job: Job, request: Request, done: Done) -> str:
+def _text(job: Job, request: Request, done: Done, *, each: bool) -> str:
     parts = (job.model, done.written, done.found, done.compared)
     from onnxpad.show.retargetings import retargeting_text
 
@@ -109,5 +111,6 @@ def _text(job: Job, request: Request, done: Done) -> str:
         script=request.dry_run,
         compared=request.judging is None or done.found.changed,
         refused=bool(done.objection),
+        each=each,
         terminal=terminal(report_stream(model_on_stdout=done.written == STANDARD)),
     )

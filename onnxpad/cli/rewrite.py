@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -107,7 +108,8 @@ def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  
     request = _request(given)
     from onnxpad.batch.course import rewritten
 
-    return writing.run(jobs, request, given, rewritten, _text, _page)
+    text = partial(_text, each=given["each"])
+    return writing.run(jobs, request, given, rewritten, text, _page)
 
 
 def _check_certificate(path: str | None, jobs: Jobs) -> None:
@@ -159,10 +161,12 @@ def _page(job: Job, done: Done) -> Page:
     return rewriting_page(job.model, done.written, done.found, done.compared, done.objection)
 
 
-def _text(job: Job, request: Request, done: Done) -> str:
+def _text(job: Job, request: Request, done: Done, *, each: bool) -> str:
     parts = (job.model, done.written, done.found, done.compared)
     from onnxpad.show.rewritings import rewriting_text
 
     compared = request.judging is None or done.found.changed or bool(done.found.unfit)
     refused = bool(done.objection)
-    return rewriting_text(*parts, script=request.dry_run, compared=compared, refused=refused)
+    return rewriting_text(
+        *parts, script=request.dry_run, compared=compared, refused=refused, each=each
+    )

@@ -155,7 +155,7 @@ def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, Seq
     said = tries(found.target, opening, unfit) if opening else ()
     tried = [*said[:_TRIES_SHOWN]] or [_nearest(found, unfit)]
     tried += filter(None, [although_unfit_text(found)])
-    return f"{ops} {named(nodes)}: {reason}{more}", tried
+    return f"{ops} {named(nodes, of_many_models=True)}: {reason}{more}", tried
 
 
 def _nearest(found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from onnxpad.errors import counted
+from onnxpad.errors import counted, few
 from onnxpad.retargeting import Kept, Move, Retargeting
 from onnxpad.show.edited import relied_text, script_text, skip_text
 from onnxpad.show.tables import Terminal, table
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from onnxpad.validation.distances import Distance, Distances
 
 _LONGEST_SIZE = 16
+_ALONE = 3
+"""So many nodes that stay for one reason are a row each."""
 HEADERS = ("node", "operator", "before", "after", "output")
 MOVED = ("sample", "output", "before", "after", "moved by", "relative", "elements")
 
@@ -35,12 +37,14 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
     script: bool = False,
     compared: bool = True,
     refused: bool = False,
+    each: bool = False,
     terminal: Terminal | None = None,
 ) -> str:
     """The report on one model: a summary, what breaks, nodes, its edit script, and skips.
 
     `compared` is False where a comparison was asked for and there was nothing to compare, `refused`
-    says that something spoke against writing the model.
+    says that something spoke against writing the model. Many nodes that stay for one reason are a
+    row, unless `each` is asked for.
     """
     summary = [
         visible(
@@ -55,7 +59,7 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
     names: dict[str, str] = {}
     parts = [
         paragraph(summary),
-        table(HEADERS, _rows(found, names), terminal, names=("node",)),
+        table(HEADERS, _rows(found, names, each=each), terminal, names=("node",)),
         paragraph(visible(f"{name} = {size}") for size, name in names.items()),
         script_text(found) if script else "",
         paragraph(skip_text(one, found.to) for one in found.skips),
@@ -77,9 +81,23 @@ def summary_text(found: Retargeting, *, done: bool) -> str:
     return f"{text}, {len(found.unchanged)} unchanged, {len(found.skips)} skipped"
 
 
-def _rows(found: Retargeting, names: dict[str, str]) -> list[Sequence[str]]:
-    """A row for each node; `names` get what long sizes are called in them."""
-    return [*(_move_row(move, names) for move in found.changes), *map(kept_row, found.unchanged)]
+def _rows(found: Retargeting, names: dict[str, str], *, each: bool) -> list[Sequence[str]]:
+    """A row for each node that moves, and for those that stay; `names` get long sizes."""
+    moved = [_move_row(move, names) for move in found.changes]
+    kept = [list(kept_row(one)) for one in found.unchanged]
+    return [*moved, *(kept if each else _together(kept))]
+
+
+def _together(rows: Sequence[list[str]]) -> Iterator[list[str]]:
+    """Rows that say the same of many nodes as one, which names the first of them."""
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, *said in rows:
+        alike.setdefault(tuple(said), []).append(name)
+    for cells, nodes in alike.items():
+        if len(nodes) > _ALONE:
+            yield [f"{few(nodes, 1)} (--each)", *cells]
+        else:
+            yield from ([name, *cells] for name in nodes)
 
 
 def _move_row(move: Move, names: dict[str, str]) -> Sequence[str]:

@@ -44,11 +44,13 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
     script: bool = False,
     compared: bool = True,
     refused: bool = False,
+    each: bool = False,
 ) -> str:
     """The report on one model: what was done, its edit script where that is wanted, and skips.
 
     `compared` is False where a validation was asked for and there was nothing to compare, `refused`
-    says that something spoke against writing the model.
+    says that something spoke against writing the model. Nodes of which the same is said are told
+    together, unless `each` is asked for.
     """
     warnings = () if validation is None else validation.warnings
     verdict = ""
@@ -66,7 +68,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         script_text(rewriting) if script else "",
         skips_text(rewriting),
         notes_text(rewriting),
-        fitting_text(rewriting, done=written is not None),
+        fitting_text(rewriting, done=written is not None, each=each),
         *limits_text(rewriting.limits_met),
         *(visible(f"warning: {warning}") for warning in warnings),
         *unknown_operators_text(rewriting.unknown_operators),
@@ -191,7 +193,7 @@ def _in_vain(rewriting: Rewriting) -> bool:
     return not rewriting.changed and bool(rewriting.skips or rewriting.undone)
 
 
-def fitting_text(rewriting: Rewriting, *, done: bool) -> str:
+def fitting_text(rewriting: Rewriting, *, done: bool, each: bool = False) -> str:
     """What was done for the target, what that costs, and nodes for which there is no way."""
     found = rewriting.fitting
     if found is None:
@@ -207,15 +209,16 @@ def fitting_text(rewriting: Rewriting, *, done: bool) -> str:
 
     undone = {one.node for one in rewriting.undone}
     plans = [one for one in found.plans if one.node not in undone]
-    alike: dict[tuple[str, str], list[NodeVerdict]] = {}
-    for one in plans:
-        alike.setdefault((one.op, f"{one.judgement.sentence}; {way_text(one)}"), []).append(one)
+    alike: dict[tuple[str, str, int], list[NodeVerdict]] = {}
+    for number, one in enumerate(plans):
+        said = one.op, f"{one.judgement.sentence}; {way_text(one)}", number if each else 0
+        alike.setdefault(said, []).append(one)
     lines = [note("note", found.unmeasured)] if found.unmeasured else []
     lines += [visible(one.note) for one in found.installed]
     lines += [visible(f"{rewriting.target}: {said}") for said in _prepared(found, done=done)]
     lines += [
         visible(f"{rewriting.target}: {op} {named(nodes)}: {said}")
-        for (op, said), nodes in alike.items()
+        for (op, said, _), nodes in alike.items()
     ]
     if plans:
         sizes = f"; open sizes ({', '.join(found.open_sizes)}) were taken as {NOMINAL}"
@@ -225,7 +228,7 @@ def fitting_text(rewriting: Rewriting, *, done: bool) -> str:
     lines.append(granted_text(rewriting.target, found.granted))
     skipped = {one.node for one in rewriting.skips}
     left = [one for one in found.no_way if one.node not in skipped or one.judgement.answer.fails]
-    lines.append(no_way_text(rewriting.target, left))
+    lines.append(no_way_text(rewriting.target, left, each=each))
     lines.append(opening_text(rewriting.target, found.opening, left))
     if not done and (writes := although_unfit_text(rewriting)):
         lines.append(f"try: {writes}")

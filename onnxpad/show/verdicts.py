@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from shlex import quote
 
 from onnxpad.errors import counted, few, together
@@ -284,16 +285,17 @@ def _evidence(found: Iterable[NodeVerdict]) -> Iterable[str]:
     return (f"evidence: {line}" for line in dict.fromkeys(lines))
 
 
-def no_way_text(target: str, found: Iterable[NodeVerdict]) -> str:
+def no_way_text(target: str, found: Iterable[NodeVerdict], *, each: bool = False) -> str:
     """Why nodes cannot be written for a target, and what comes nearest; operators once.
 
+    What is said of many nodes alike is a line, unless `each` is asked for.
     Those that wait for the size of the batch alone are told by `opening_text`.
     """
     everything = [one for one in found if not one.open_batches]
     verdicts = [one for one in everything if not one.brought_by]
     blanket = [one for one in verdicts if one.judgement.is_blanket]
     notes = [_blanket_text(target, op, blanket) for op in dict.fromkeys(b.op for b in blanket)]
-    notes += _no_way_notes(target, [one for one in verdicts if one not in blanket])
+    notes += _no_way_notes(target, [one for one in verdicts if one not in blanket], each=each)
     alike: dict[tuple[str, str, str], list[NodeVerdict]] = {}
     for one in (one for one in everything if one.brought_by):
         alike.setdefault((one.op, one.brought_by, one.judgement.reason), []).append(one)
@@ -320,14 +322,16 @@ def granted_text(target: str, found: Sequence[NodeVerdict]) -> str:
     )
 
 
-def named(found: Sequence[NodeVerdict]) -> str:
-    """'a', 'b', 'c' and 4 more."""
-    return few([f"'{one.node.label}'" for one in found], _SHOWN)
+def named(found: Sequence[NodeVerdict], *, of_many_models: bool = False) -> str:
+    """'a', 'b', 'c' and 4 more (--each)', which names them all of one model."""
+    more = "" if of_many_models or len(found) <= _SHOWN else " (--each)"
+    return few([f"'{one.node.label}'" for one in found], _SHOWN) + more
 
 
-def _no_way_notes(target: str, found: Sequence[NodeVerdict]) -> list[str]:
+def _no_way_notes(target: str, found: Sequence[NodeVerdict], *, each: bool) -> list[str]:
     """One for each node, and one for many of an operator of which the same is said."""
-    groups = _few_or_all(found, lambda one: (one.op, _no_way_note(target, one, "")))
+    said = partial(_no_way_note, target, nodes="")
+    groups = _few_or_all(found, lambda one: id(one) if each else (one.op, said(one)))
     return [_no_way_note(target, nodes[0], named(nodes)) for nodes in groups]
 
 
