@@ -7,8 +7,9 @@
 
 A model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.Graph, or what
 carries one (torch.onnx.ONNXProgram, an onnxscript function): what came in comes back as `.model`.
-Reports (Inspection, Rewriting, Validation ...) are data with `to_json()`; help(onnxpad.Inspection)
-lists the fields. All errors are OnnxpadError. `onnxpad.explain("python")` has more examples.
+Reports (Inspection, Rewriting, Validation ...) are data with `to_json()` and `to_text()`;
+help(onnxpad.Inspection) lists the fields. All errors are OnnxpadError. `onnxpad.explain("python")`
+has more examples.
 """
 
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
@@ -122,7 +123,7 @@ def __getattr__(name: str) -> object:
         if name in names:
             found: object = getattr(import_module(home), name)
             shown = import_module("onnxpad.reports").InNotebooks
-            shown.drawn_by, shown.written_by = _drawn, _written
+            shown.drawn_by, shown.written_by, shown.printed_by = _drawn, _written, _printed
             globals()[name] = found
             return found
     raise AttributeError(f"module 'onnxpad' has no attribute '{name}'")
@@ -143,6 +144,14 @@ def _written(report: object, model: str) -> str | None:
     notebooks = import_module("onnxpad.show.pages.notebooks")
     page: str | None = notebooks.report_html(report, model, __version__)
     return page
+
+
+def _printed(report: object, model: str) -> str | None:
+    """A report as its command prints it; None where there is no such command."""
+    from importlib import import_module
+
+    text: str | None = import_module("onnxpad.show.printed").report_text(report, model)
+    return text
 
 
 def __dir__() -> list[str]:

@@ -32,11 +32,12 @@ def reported(*entries: str) -> Callable[[type[T]], type[T]]:
 
 
 class InNotebooks:
-    """What notebooks show with pictures, where the package has said who draws them."""
+    """What notebooks show with pictures, and logs as text: the package has said who does that."""
 
     __slots__ = ()
     drawn_by: ClassVar[Callable[[object], str | None] | None] = None
     written_by: ClassVar[Callable[[object, str], str | None] | None] = None
+    printed_by: ClassVar[Callable[[object, str], str | None] | None] = None
 
     def _repr_html_(self) -> str | None:
         """HTML of the report; None, and so its text, where nobody draws it."""
@@ -54,6 +55,17 @@ class InNotebooks:
         if page is None:
             raise RequestError(f"there is no page about {type(self).__name__}: take to_json()")
         return page
+
+    def to_text(self, model: str = "MODEL") -> str:
+        """The report as its command prints it, for logs; `model` is what to call the model in it.
+
+        Raises RequestError for reports that no command prints.
+        """
+        say = InNotebooks.printed_by
+        text = None if say is None else say(self, model)
+        if text is None:
+            raise RequestError(f"no command prints a {type(self).__name__}: take to_json()")
+        return text
 
 
 class Report(InNotebooks):

@@ -129,7 +129,7 @@ def _nothing_to_do(rewriting: Rewriting, written: str | None) -> str:
         takes = "take" if " + " in rewriting.target else "takes"
         said = f"{rewriting.target} {takes} every operator that can pad as it is"
         if states:
-            return f"nothing to do but to say these sizes: with them {said}"
+            return f"no node needs rewriting: with these sizes in the file {said}"
         said = f"nothing to do: {said}"
     elif states:
         return ""

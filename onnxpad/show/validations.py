@@ -13,15 +13,20 @@ from onnxpad.validation.report import ToleranceReport
 
 _FIRST, _LAST = ("sample", "output", "optimised"), ("difference", "allowed", "where")
 _ROWS_SHOWN = 10
+_NEITHER = None, None
 _REGION = ("changed tensor", "computed from", "sizes tried")
 
 
 def validation_text(validation: Validation, terminal: Terminal | None = None) -> str:
-    """The verdict, outputs and parts that differ, the worst first, and what was proved and run."""
+    """The verdict, outputs and parts that differ, the worst first, and what was proved and run.
+
+    Of outputs that one model did not give nothing is told where both are proved to be the same.
+    """
     headers = (*_FIRST, *validation.compared, *_LAST)
     names = ("output", *validation.compared, "where")
-    shapes = ((row, {row.shape_before, row.shape_after}) for row in validation.outputs)
-    ran = (row for row, both in shapes if both != {None})
+    shapes = ((row, (row.shape_before, row.shape_after)) for row in validation.outputs)
+    is_proved = validation.verdict is Verdict.PROVED
+    ran = (row for row, both in shapes if not (None in both if is_proved else both == _NEITHER))
     apart = sorted((row for row in ran if not row.equal), key=_badness, reverse=True)
     rows = [row_cells(row) for row in apart[:_ROWS_SHOWN]]
     more = len(apart) - len(rows)

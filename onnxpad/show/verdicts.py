@@ -18,7 +18,7 @@ from onnxpad.runtimes.targets import find_target
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import note, paragraph, visible
 
-_HEADERS = ("node", "operator", "verdict", "why", "rewrite --target writes")
+_HEADERS = ("node", "operator", "verdict", "why", "rewrite writes")
 _OVERVIEW = ("target", "operators that can pad", "rewrite --target", "known from")
 _SHOWN = 3
 _SETTLES = "try: "
@@ -64,8 +64,8 @@ def not_judged_text(kinds: Collection[str]) -> str:
     if not kinds:
         return ""
     named = ", ".join(list(kinds)[:_SHOWN]) + (" ..." if len(kinds) > _SHOWN else "")
-    others = counted(len(kinds), "other kind of operator is", "other kinds of operators are")
-    return f"Only padding is judged; {others} not ({named})"
+    others = counted(len(kinds), "other kind of operator", "other kinds of operators")
+    return f"Not judged, but for known faults: {others} ({named})"
 
 
 def headlines(targets: Mapping[str, Sequence[NodeVerdict]]) -> Iterator[str]:

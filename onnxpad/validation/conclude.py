@@ -249,9 +249,9 @@ def apart_when_optimised(rows: Sequence[OutputRow]) -> str:
 
 
 def _closest(regions: Sequence[RegionRow]) -> str:
-    """The element that comes nearest to its bound, in numbers."""
+    """What is left of the element that comes nearest to its bound, and the bound."""
     row = max(regions, key=lambda row: row.ratio or 0.0, default=None)
     if row is None or not row.ratio or row.bound is None:
         return ""
     seen = row.ratio * row.bound
-    return f" (nearest to it in '{row.tensor}': allowed {row.bound:.1e}, seen {seen:.1e})"
+    return f" (the closest call, in '{row.tensor}': {seen:.1e} of {row.bound:.1e} allowed)"

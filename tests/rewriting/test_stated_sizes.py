@@ -232,6 +232,6 @@ def test_what_is_written_of_sizes_alone_is_said(
     said = capsys.readouterr().out
     assert "so the model itself says: N=1 in its inputs\n" in said
     assert (
-        "nothing to do but to say these sizes: with them ncnn takes every operator that can pad "
-        "as it is\n"
+        "no node needs rewriting: with these sizes in the file ncnn takes every operator that can "
+        "pad as it is\n"
     ) in said

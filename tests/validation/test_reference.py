@@ -74,7 +74,7 @@ def test_a_reference_that_only_optimisations_leave_is_said_to_be_left() -> None:
 
 
 def test_a_model_that_does_not_run_is_unverified() -> None:
-    model = two_convs(auto_pad="SAME_UPPER", dilations=[2, 2])
+    model = two_convs(auto_pad="SAME_UPPER", dilations=[2, 2], group=2)
     report = validate(model, inputs={"x": X}, outputs={"y": exact(1, 1)["y"]}, device="cpu")
     assert report.verdict is Verdict.UNVERIFIED
     assert "\n" not in report.reason

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 import numpy as np
+import onnxruntime
 import pytest
 from numpy.typing import NDArray
 from onnx import ModelProto, helper
@@ -134,8 +135,8 @@ def test_rounding_is_said_in_numbers() -> None:
     report = cpu(wide(w, [1, 1, 2, 2]), wide(zero_extended(w), [2, 2, 2, 2]))
     assert report.verdict is Verdict.ROUNDING
     assert "%" not in report.reason
-    assert "in 'c': allowed" in report.reason
-    allowed, seen = re.findall(r"[0-9.]+e-[0-9]+", report.reason)
+    assert re.search(r"\(the closest call, in 'c': \S+ of \S+ allowed\)", report.reason)
+    seen, allowed = re.findall(r"[0-9.]+e-[0-9]+", report.reason)
     assert 0 < float(seen) < float(allowed) < 0.1
     worst = max(report.regions, key=lambda row: row.ratio or 0.0)
     assert worst.bound == pytest.approx(float(allowed), rel=0.1)
@@ -169,3 +170,31 @@ def test_what_a_slice_hides_in_models_that_nothing_runs_is_not_different(run_onl
     assert found.verdict is (Verdict.UNVERIFIED if run_only else Verdict.PROVED)
     if run_only:
         assert found.reason.startswith("'c' inside differs (")
+
+
+@pytest.mark.parametrize("sizes", [(8, 8), (8, 9)])
+def test_a_model_that_is_refused_for_same_is_run_with_its_pads(sizes: tuple[int, int]) -> None:
+    """onnxruntime refuses SAME with dilations; a reference is compared all the same."""
+    same, pads = (two_convs(dilations=[2, 2], **one) for one in (SAME, {"pads": [2, 2, 2, 2]}))
+    rng = np.random.default_rng(1)
+    x = [rng.standard_normal((1, 3, *sizes)).astype(np.float32) for _ in range(2)]
+    wanted = onnxruntime_outputs(pads, x)
+    given: dict[str, Any] = {"inputs": {"x": x}, "device": "cpu"}
+    right = onnxpad.validate(same, outputs={"y": wanted}, **given)
+    assert right.ok, right.reason
+    assert "run with SAME written as pads" in right.reason
+    assert sum("does not run the model as it is" in one for one in right.warnings) == 1
+    wrong = onnxpad.validate(same, outputs={"y": [-one for one in wanted]}, **given)
+    assert wrong.verdict is Verdict.DIFFERENT
+    shifted = two_convs(dilations=[2, 2], pads=[1, 1, 3, 3])
+    other = onnxpad.validate(same, outputs={"y": onnxruntime_outputs(shifted, x)}, **given)
+    assert other.verdict is Verdict.DIFFERENT
+
+
+def onnxruntime_outputs(
+    given: ModelProto, feeds: list[NDArray[np.float32]]
+) -> list[NDArray[np.float32]]:
+    session = onnxruntime.InferenceSession(
+        given.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    return [session.run(["y"], {"x": one})[0] for one in feeds]

@@ -76,8 +76,8 @@ class Evidence:
 
     def __str__(self) -> str:
         if self.other_than:
-            other = f"{self.other_than} was not run for this"
-            return f"assumed: {self.certainty} with {self.where}; {other}: {self.what}"
+            other = f"{self.other_than}, which was not run for this"
+            return f"assumed for {other}; {self.certainty} with {self.where}: {self.what}"
         return f"{self.certainty}: {self.where}, {self.what}"
 
 

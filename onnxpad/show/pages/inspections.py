@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict
 
 _TRAPS = ("node", "operator", "trap", "what happens", "passes that help")
-_VERDICTS = ("node", "operator", "verdict", "why", "rewrite --target writes")
+_VERDICTS = ("node", "operator", "verdict", "why", "rewrite writes")
 _PADS = "pads (all begins, then all ends)"
 _NEXT = "next: "
 _FAILING = ("refused", "wrong", "off-device")

@@ -100,7 +100,7 @@ def test_inspect_says_what_a_target_does_not_judge() -> None:
         constants="float[1, 1, 3, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}",
     )
     text = inspection_page(inspect(model, target="onnxruntime"), "m.onnx")
-    assert "Only padding is judged; 1 other kind of operator is not (Relu)" in text.lines
+    assert "Not judged, but for known faults: 1 other kind of operator (Relu)" in text.lines
     assert text.verdict.endswith("the rest is unjudged")
 
 

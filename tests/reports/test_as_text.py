@@ -1,0 +1,35 @@
+"""to_text(): a report as its command prints it, with options as arguments."""
+
+from __future__ import annotations
+
+import pytest
+
+import onnxpad
+from onnxpad.cli import run
+from tests.cli.processes import MODELS, SAME
+
+Captured = pytest.CaptureFixture[str]
+UNET = MODELS / "k_unet_dyn_op13.onnx"
+
+
+def test_it_is_what_the_command_prints(capsys: Captured) -> None:
+    assert run(["inspect", str(SAME), "--target", "opencv"]) == 1
+    said = onnxpad.inspect(SAME, target="opencv").to_text(str(SAME))
+    assert said == capsys.readouterr().out
+    assert run(["validate", str(SAME), str(SAME), "--proof-only"]) == 0
+    assert onnxpad.validate(SAME, SAME, proof_only=True).to_text() == capsys.readouterr().out
+
+
+def test_options_are_arguments_and_commands_stay() -> None:
+    text = onnxpad.rewrite(UNET, target="opencv").to_text("unet.onnx")
+    assert text.startswith("unet.onnx -> .model: 0 nodes rewritten")
+    assert "dims={'unk__9105': '%4=0', 'unk__9106': '%4=0'} settles all 2" in text
+    assert "--dim" not in text
+    assert "onnxpad rewrite m.onnx --target" in onnxpad.inspect(SAME, target="opencv").to_text(
+        "m.onnx"
+    )
+
+
+def test_what_no_command_prints_is_an_error() -> None:
+    with pytest.raises(onnxpad.RequestError, match="no command prints a Porting"):
+        onnxpad.port(SAME).to_text()
