@@ -309,7 +309,7 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
         follows = f"--ambiguous {inspection.ambiguous}" if inspection.ambiguous else ""
         words = ["onnxpad rewrite", _typed(model), *options, follows, "-o OUT"]
         yield visible(f"{before}: {' '.join(filter(None, words))}{behind}")
-    yield from _no_rewrite(inspection)
+    yield from _no_rewrite(inspection, model)
     if inspection.nodes and not traps and not failing:
         yield f"if its numbers are wrong: onnxpad diagnose {_typed(model)} --data REF.npz"
     if traps:
@@ -384,11 +384,14 @@ def _for_a_target(inspection: Inspection) -> list[str] | None:
     return [*(f"--target {name}" for name in found.targets), given_text(found.dims)]
 
 
-def _no_rewrite(inspection: Inspection) -> Iterator[str]:
-    """For which targets no rewrite was found that writes the model, and for which nodes' sake."""
+def _no_rewrite(inspection: Inspection, model: str) -> Iterator[str]:
+    """For which targets no rewrite was found that writes the model, and for which nodes' sake.
+
+    Where there is a way for others, the command that writes those.
+    """
     if inspection.following is not None or not inspection.targets:
         return
-    from onnxpad.rewriting.for_target.report import NoWay
+    from onnxpad.rewriting.for_target.report import NoWay, PassPlan
     from onnxpad.show.verdicts import are_many
 
     if are_many(inspection.targets):
@@ -410,3 +413,8 @@ def _no_rewrite(inspection: Inspection) -> Iterator[str]:
                 f"no rewrite for {name} is known, whatever is said of sizes: no way for {named}, "
                 f"because {why}{more}{tried}"
             )
+            if helped := sum(isinstance(one.way, PassPlan) for one in found):
+                words = ["onnxpad rewrite", _typed(model), f"--target {name} --although-unfit"]
+                words += [given_text(inspection.assumed), "-o OUT"]
+                typed = visible(" ".join(filter(None, words)))
+                yield f"next, for {helped} of the nodes: {typed}"

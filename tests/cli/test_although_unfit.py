@@ -33,6 +33,12 @@ def test_the_rest_is_written_and_fails(tmp_path: Path, capsys: Captured) -> None
     assert sum(node.op_type == "Pad" for node in onnx.load(out).graph.node) == 1
 
 
+def test_inspect_offers_it(capsys: Captured) -> None:
+    assert run(["inspect", str(STUCK), "--target", "opencv"]) == 1
+    typed = f"onnxpad rewrite {STUCK} --target opencv --although-unfit -o OUT"
+    assert f"\nnext, for 1 of the nodes: {typed}\n" in capsys.readouterr().out
+
+
 def test_of_many_models_as_well_and_in_python(tmp_path: Path, capsys: Captured) -> None:
     models = tmp_path / "in"
     models.mkdir()
