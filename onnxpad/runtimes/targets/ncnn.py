@@ -269,12 +269,17 @@ _FOR_ONE_SIZE = Condition.remedy(
 )
 
 
-def _from_sizes(chain: Chain) -> bool:
-    """Whether pads hang on sizes that the file leaves open, known to the user or not."""
+def _from_open_sizes(step: PadStep) -> bool:
+    """Whether pads hang on sizes that nobody knows."""
+    return PadInput.PADS in step.computed and bool(step.unclear and step.unclear.of_sizes)
+
+
+def _from_sizes_said(chain: Chain) -> bool:
+    """Whether pads hang on sizes that the file leaves open, and are numbers by what --dim says."""
     step = chain.pad
-    if step is None or PadInput.PADS not in step.computed:
+    if step is None or step.unclear or PadInput.PADS not in step.computed:
         return False
-    return step.unclear.of_sizes if step.unclear else p.from_sizes_known_to_the_user(chain, step)
+    return p.from_sizes_known_to_the_user(chain, step)
 
 
 def _from_values(step: PadStep) -> bool:
@@ -284,7 +289,15 @@ def _from_values(step: PadStep) -> bool:
     return PadInput.VALUE in step.computed and number_of(step.fill) is None
 
 
-_FROM_SIZES = Condition("its pads are computed from sizes that are open", _from_sizes)
+_FROM_SIZES = Condition(
+    "its pads are computed from sizes that are open", p.of_step(_from_open_sizes)
+)
+_FROM_SIZES_SAID = Condition(
+    "its pads are computed from sizes that the file leaves open: with inputshape2 pnnx ends, or "
+    "ncnn does not load the model; with one inputshape of the sizes that --dim says it is right",
+    _from_sizes_said,
+    cure=_ALL_SIZES,
+)
 _FROM_VALUES = Condition(
     "its pads or its value are computed from more than sizes and constants",
     p.of_step(_from_values),
@@ -475,6 +488,12 @@ TARGET = Target(
         refuses(p.PAD, p.VALUE_NOT_FINITE, by=_seen("Pad that writes -inf")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
         refuses(p.PAD, _FROM_VALUES, p.CONSTANT, by=_seen("pads computed from an input's values")),
+        refuses(
+            p.PAD,
+            _FROM_SIZES_SAID,
+            by=_seen("pads computed from open sizes that are the same at all sizes tried"),
+            unshown=_AT_ANOTHER_SIZE,
+        ),
         miscomputes(
             p.PAD,
             _FROM_SIZES,
