@@ -196,7 +196,23 @@ _WORDS = {
     "verdicts": (
         *("proved", "identical", "rounding", "tolerated", "different", "unverified"),
         *("refuted", "undecided", "not proved", "allowed", "bound", "cells", "budget of cells"),
+        *("first difference", "tolerance", "certificate"),
     ),
+    "targets": (
+        *("takes", "refuses", "miscomputes", "unknown", "falls back", "no way", "left as it is"),
+        *("evidence", "measured", "assumed", "documented", "taken for granted", "target"),
+    ),
+    "diagnose": (
+        *("explained", "not explained", "nearest", "has to be", "fits with", "also fits", "budget"),
+        *("comes nearest with", "relative error"),
+    ),
+    "rewrite": ("rewritten", "skip", "skipped", "skips", "unfit", "strict", "cost"),
+    "retarget": ("moved", "unchanged", "breaks"),
+    "inspect": ("trap", "traps", "with traps", "fits", "window", "written as", "no padding"),
+    "ci": ("baseline", "finding", "findings", "known findings", "failing", "fine", "sarif"),
+    "exit-codes": ("exit code", "exit codes", "exit"),
+    "words": ("pads", "node", "address"),
+    "batches": ("each", "jobs"),
     "sizes": ("dim", "dims", "--dim", "dimensions", "open sizes", "shapes", "holds_where"),
 }
 """Words of messages that a topic explains."""

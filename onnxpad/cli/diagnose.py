@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from functools import partial
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from onnxpad.show.diagnoses import Around
     from onnxpad.show.pages.page import Page
 
+_AGAIN = 3
+"""How much longer than the last time a search may take that is to find the same, in seconds."""
 _BUDGET = 120.0
 _HELP = """Find the padding, node by node, with which a model gives a reference output.
 
@@ -114,7 +117,7 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
             failed, plan = error, None
     from onnxpad.show.diagnoses import Around, diagnosis_text
 
-    nearest = _follow(options, nearest=True)
+    nearest = _follow(options, nearest=True, found=found)
     around = Around(plan, wrote, _again(options), _follow(options), nearest)
     html_files.write(options["html"], partial(_page, found, options["model"], around))
     if options["as_json"]:
@@ -163,7 +166,9 @@ def _reference(options: dict[str, Any]) -> list[str]:
     return words
 
 
-def _follow(options: dict[str, Any], *, nearest: bool = False) -> str:
+def _follow(
+    options: dict[str, Any], *, nearest: bool = False, found: Diagnosis | None = None
+) -> str:
     """How to write the model with the plan, or the `nearest`, and to see what that gives.
 
     Nothing where the model or the plan came through a stream, which is not there any more.
@@ -179,8 +184,11 @@ def _follow(options: dict[str, Any], *, nearest: bool = False) -> str:
     commands = [shlex.join(words) for words in lines]
     asks = ["--plan plan.json"] * (not plan) + ["--nearest"] * (nearest > options["nearest"])
     if asks:
+        seconds = found.nearest_seconds if found is not None else None
+        if seconds is not None:  # the search need not go on behind what it found
+            options = {**options, "budget": min(options["budget"], ceil(_AGAIN * seconds + _AGAIN))}
         commands.insert(0, f"{_again(options)} {' '.join(asks)}")
-    return " && ".join(commands)
+    return ("; " if nearest else " && ").join(commands)  # what explains no more exits with 1
 
 
 def _page(found: Diagnosis, model: str, around: Around) -> Page:

@@ -340,14 +340,10 @@ def repair(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
         rest = len(fails) - len(stuck)
         write = f"onnxpad rewrite {shlex.quote(model)} --target {target} --although-unfit -o OUT"
         others = f", and for {rest} more: {write}" if any(map(_is_mended, fails)) else ""
-        return f"{no_form}: {_rules(target, stuck[0]['op'])}{others}"
+        takers = f"onnxpad inspect {shlex.quote(model)} --target all"
+        return f"{no_form}; {takers} says which runtimes take it{others}"
     none = f"no rewrite for {target} is known that writes the model: onnxpad explain {target}"
     return mending(model, finding, record) or none
-
-
-def _rules(target: str, op: str) -> str:
-    """The command that shows what is known of an operator."""
-    return f"onnxpad explain {target} {shlex.quote(op)}"
 
 
 def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:

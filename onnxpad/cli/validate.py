@@ -182,7 +182,10 @@ def _diagnosing(options: dict[str, Any]) -> str:
         words += [f"--{name}", options[name]] if options[name] else []
     for name in ("atol", "rtol"):
         words += [f"--{name}", f"{options[name]:g}"] if options[name] is not None else []
-    return shlex.join([*words, "--plan", "plan.json"])
+    plan = "plan.json"
+    if Path(plan).exists():  # the one that led here, maybe
+        plan = f"{Path(options['before']).stem}-plan.json"
+    return shlex.join([*words, "--plan", plan])
 
 
 def _check(options: dict[str, Any]) -> None:

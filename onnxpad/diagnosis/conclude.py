@@ -34,6 +34,10 @@ _PART, _MORE, _CLEARLY = 10, 0.2, 3
 _NAMED = 8
 _OTHER_CAUSES = ("a weight", "an attribute such as strides", "how the inputs were prepared")
 _UNTRIED = "padding that was not tried"
+_BESIDES = (
+    "besides padding, inputs in another range, channel order or normalisation, and other epsilons "
+    "of normalisations that stand in the model, were tried with the padding as it is: none gives it"
+)
 _PLACES = "every other split of the padded cells of a node between begin and end"
 _APART = "every number of padded cells that differs between axes"
 Array = NDArray[Any]
@@ -74,6 +78,7 @@ def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
         nearest_nodes=() if nearest is None else nearest.nodes,
         nearest_residual=None if nearest is None else nearest.residual,
         nearest_by="" if nearest is None else nearest.by,
+        nearest_seconds=None if nearest is None or not search else search.nearest_at - started,
         settles=settles,
         settling_atol=atol,
         outputs=with_few_maps(judgement.rows, agree=judgement.agrees),
@@ -368,6 +373,7 @@ def reasons_of(
     parts = (
         *_tried(fitting, fit, cause, nearest, coarse=coarse),
         _where(difference, nearest),
+        _BESIDES if fitting.tried_elsewhere else "",
         _beside(fitting, fit, cause, difference),
         _unsearched(fitting),
         _not_tried(fitting, fit.search),
@@ -471,7 +477,9 @@ def _nearness(fit: Fit, nearest: Nearest | None) -> str:
     if nearest.by:
         most = f"its largest difference is {nearest.residual:.2g}"
         return f"nearest by {nearest.by}: {title}; {most}{as_it_is}"
-    leaves = "" if nearest.residual is None else f", which leaves {nearest.residual:.2g}"
+    leaves = (
+        "" if nearest.residual is None else f", which leaves an error of {nearest.residual:.2g}"
+    )
     return f"nearest: {title}{leaves}{as_it_is}"
 
 

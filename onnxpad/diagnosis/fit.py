@@ -118,6 +118,7 @@ class Fitting:
         self.unchecked = ""
         # What gives the reference besides padding.
         self._elsewhere = ""
+        self.tried_elsewhere = False
         # Whether the reference may be meant in another layout.
         self.in_doubt = False
         # Seconds for the whole diagnosis, where they are known.
@@ -326,6 +327,7 @@ class Fitting:
 
     def _has_other_cause(self) -> bool:
         """Whether something besides padding gives the reference; for at most a part of the time."""
+        self.tried_elsewhere = True
         until = time.monotonic() + _PART_ELSEWHERE * (self.deadline - time.monotonic())
         self._elsewhere = other_cause(self.bench, self.network, self.samples, self.expected, until)
         return bool(self._elsewhere)

@@ -108,8 +108,9 @@ class Diagnosis(InNotebooks):
     `complete` is False where the search ended before every assignment was tried.
     `nearest` is the plan that came nearest where it leaves less than a tenth of the difference
     and more than rounding: padding is then a part of the cause. `nearest_nodes` are its nodes,
-    `nearest_residual` what it leaves, measured as `residual` is; `nearest_by` says by what it is
-    nearer than the model as it is where it is not by that. `settles` says what to add to the
+    `nearest_residual` what it leaves, measured as `residual` is, `nearest_seconds` how long it took
+    to find it; `nearest_by` says by what it is nearer than the model as it is where it is not by
+    that. `settles` says what to add to the
     reference where the cause is unknown, '' where nothing is known that would help;
     `settling_atol` is the atol that would, where what is left is what a reference of lower
     precision leaves. `outputs` compare the reference with the plan applied, `as_it_is` with the
@@ -139,6 +140,7 @@ class Diagnosis(InNotebooks):
     nearest_nodes: tuple[NodeFinding, ...] = ()
     nearest_residual: float | None = None
     nearest_by: str = ""
+    nearest_seconds: float | None = None
     settles: str = ""
     settling_atol: float | None = None
     as_it_is: tuple[OutputRow, ...] = ()

@@ -65,6 +65,7 @@ class Search:
     value of time.monotonic. `elsewhere` says, once what is guessed first failed, whether the cause
     was found elsewhere: the search ends then. `unreachable` says why nothing can give the reference
     to the precision asked for: what comes near is looked for then, and not everything tried.
+    `nearest_at` is when `best` was found, as time.monotonic has it.
     """
 
     runner: Runner
@@ -86,6 +87,7 @@ class Search:
     not_together: bool = False
     spent: int = 0
     restarts: int = 0
+    nearest_at: float = 0.0
     _closest: Choice = ()
     _restarting: bool = False
     _since: Score | None = None
@@ -101,7 +103,7 @@ class Search:
             self.tried[chosen] = scored(self.runner, self.target, chosen)
             self.titles[chosen] = title
             if not self.best or self.tried[chosen] < self.tried[self.best]:
-                self.best = chosen
+                self.best, self.nearest_at = chosen, time.monotonic()
             known = self.tried.get(self._closest, self.tried[chosen])
             if not self._closest or by_residual(self.tried[chosen]) < by_residual(known):
                 self._closest = chosen

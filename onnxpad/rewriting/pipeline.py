@@ -207,18 +207,17 @@ def _decide(
             "the function is called in ways that need different padding, and its calls cannot "
             "be told apart"
         )
-        return refusal(rule, site, skip)
+        return _refusal(rule, site, skip)
     first = results[0]
     if isinstance(first, Skip):
-        return None if first.moot and not first.noted else refusal(rule, site, first)
+        return None if first.moot and not first.noted else _refusal(rule, site, first)
     if not neighbours.admits(zip(site.chains, results, strict=True)):
         return Later()
     edits = tuple(session.change(site, first))
     return Change(rule.name, site.address, site.op, site.chain, first, edits)
 
 
-def refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
-    """A node that `rule` leaves as it is."""
+def _refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
     tensor = site.node.inputs[0] if site.node.inputs else ""
     return Refusal(rule.name, site.address, site.op, site.chain, skip, tensor, site.input_type)
 

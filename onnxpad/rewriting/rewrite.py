@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from os import PathLike
@@ -17,7 +17,6 @@ from onnxpad.model.editing.stated_sizes import stated
 from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.graph.broken import UnknownOperator, unknown_operators
-from onnxpad.model.graph.nodes import NodeId
 from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, open_model, untouched
 from onnxpad.model.reading.divisors import Settling, hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import without_collections
@@ -31,7 +30,6 @@ from onnxpad.rewriting.pipeline import (
     Refusal,
     Undone,
     are_undone,
-    refusal,
     standing,
     undone,
 )
@@ -217,7 +215,7 @@ def rewrite(  # noqa: PLR0913  one option each
         wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
         done = wanted.opened_up(wanted.done(dims, progress), dims)
         session, log, fitting = done.session, done.log, done.fitting
-        skips = _skips(rules, done)
+        skips = _with_divisors(_offered(standing(session, rules, log), done), session)
         log.changes += fitting.changes if fitting else ()
         name = asked.judge.target.name if asked else ""
         if strict:
@@ -245,24 +243,6 @@ def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) 
         raise ModelError(
             f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0].told}"
         )
-
-
-def _skips(rules: Sequence[Any], done: Done) -> list[Refusal]:
-    """What passes left as it was, and what is left to a target since it says two things."""
-    session = done.session
-    found = _with_divisors(_offered(standing(session, rules, done.log), done), session)
-    return found + _contradicting(session, done.fitting, {one.node.id for one in found})
-
-
-def _contradicting(
-    session: EditSession, fitting: Fitted | None, told: Collection[NodeId]
-) -> list[Refusal]:
-    """Nodes that say two things, which are left to a target until the user says which holds."""
-    left = fitting.no_way if fitting else ()
-    ids = {one.node.id for one in left if one.judgement.answer.is_open} - set(told)
-    rule = find_pass(*DEFAULT_PASSES)
-    sites = ((site, site.chain.trouble) for site in session.sites_at(ids))
-    return [refusal(rule, site, why.as_skip()) for site, why in sites if why and why.hints]
 
 
 def _offered(skips: Sequence[Refusal], done: Done) -> list[Refusal]:

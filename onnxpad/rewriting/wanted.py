@@ -189,9 +189,16 @@ def _with_installed(
 
 
 def unfit_of(fitting: Fitted | None) -> tuple[NodeVerdict, ...]:
-    """Nodes for whose sake nothing is written: what is only not known is left as it is."""
+    """Nodes for whose sake nothing is written: what is only not known is left as it is.
+
+    Of a node that says two things it is not even known what it is to compute.
+    """
     left = fitting.no_way if fitting else ()
-    return tuple(one for one in left if one.brought_by or not one.judgement.answer.is_open)
+    return tuple(
+        one
+        for one in left
+        if one.brought_by or not one.judgement.answer.is_open or one.judgement.settled_by
+    )
 
 
 def _fitted(

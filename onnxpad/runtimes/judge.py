@@ -36,7 +36,8 @@ class Judgement:
 
     `open_batch` is set where the size of the batch alone keeps it from being another, `by` names
     the runtimes that stand in the way where several were asked. `at_some_sizes`: sizes that the
-    model leaves open decide it, and there are some at which no row holds.
+    model leaves open decide it, and there are some at which no row holds. `settled_by` are the
+    options of which one has to be given, for a node that says two things.
     """
 
     answer: Answer
@@ -45,6 +46,7 @@ class Judgement:
     open_batch: OpenBatch | None = None
     by: tuple[str, ...] = ()
     at_some_sizes: bool = False
+    settled_by: tuple[str, ...] = ()
 
     @property
     def is_blanket(self) -> bool:
@@ -76,8 +78,8 @@ class Judgement:
 
     @property
     def cures(self) -> tuple[str, ...]:
-        """What to do about it outside of onnxpad."""
-        return cures(self.rows)
+        """What to do about it: options that settle it, or what helps outside of onnxpad."""
+        return self.settled_by or cures(self.rows)
 
 
 def judge(target: Target, chain: Chain) -> Judgement:
@@ -109,7 +111,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
     doubtful = tuple(
         row for row, holds in found if holds is None and row.answer.fails and not lacking
     )
-    if doubtful:
+    if doubtful or (chain.trouble and chain.trouble.hints):
         return _open(doubtful, chain, target)
     if said := lacking or _unlike_what_was_run(chain):
         return Judgement(Answer.UNKNOWN, said)
@@ -146,8 +148,6 @@ def _what_onnx_lacks(chain: Chain) -> str:
 
 def _unlike_what_was_run(chain: Chain) -> str:
     """Why what was seen of other nodes says nothing of this one; '' where it does."""
-    if chain.trouble and chain.trouble.hints:
-        return chain.trouble.reason
     if chain.conflict_settled:
         return "auto_pad and pads are both written, and runtimes differ in which one wins"
     short = without_windows(chain)
@@ -217,7 +217,8 @@ def _together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
     batches = [one.open_batch for _, one in deciding]
     batch = None if None in batches else batches[0]
     names = tuple(name for name, _ in deciding)
-    return Judgement(answer, "; ".join(told), rows, batch, names)
+    options = next((one.settled_by for _, one in deciding if one.settled_by), ())
+    return Judgement(answer, "; ".join(told), rows, batch, names, settled_by=options)
 
 
 def _told(name: str, found: Judgement) -> str:
@@ -304,13 +305,14 @@ def _opset_named(cure: str) -> int:
 
 def _open(rows: tuple[Row, ...], chain: Chain, target: Target) -> Judgement:
     """What is not known of the model, with the option that settles it where there is one."""
+    if chain.trouble and chain.trouble.hints:
+        trouble, options = chain.trouble.reason, chain.trouble.hints
+        return Judgement(Answer.UNKNOWN, trouble, rows, settled_by=options)
     asked = [(row, row.open_question(chain)) for row in rows]
     rest = tuple(row for row, question in asked if question is None)
     batch = next((question for _, question in asked if question is not None), None)
     questions = [batch.told(target.name)] if batch else []
-    if rest and chain.trouble and chain.trouble.hints:
-        questions.append(chain.trouble.reason)
-    elif rest:
+    if rest:
         questions.append(f"the model leaves open whether {_reasons(rest, chain)}")
     return Judgement(Answer.UNKNOWN, "; ".join(questions), rows, None if rest else batch)
 

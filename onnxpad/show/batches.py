@@ -73,7 +73,14 @@ def _written_besides(found: Rewriting, *, done: bool) -> Iterator[str]:
 def _verdict(found: Validation) -> str:
     """'proved', and that onnxruntime runs neither model where that is so."""
     refused = found.run.refused if found.run else ""
-    return f"{found.verdict}; {refused}" if refused else str(found.verdict)
+    return f"{found.verdict}{f'; {refused}' if refused else ''}{_unproved(found)}"
+
+
+def _unproved(found: Validation) -> str:
+    """'; not proved: why' where runs agree, and the proof came to nothing."""
+    proof = found.proof
+    undecided = found.ok and proof is not None and proof.verdict == "undecided"
+    return f"; not proved: {proof.obstacle}" if undecided and proof else ""
 
 
 def retargeting_line(model: str, written: str | None, found: Retargeting) -> str:
@@ -130,7 +137,7 @@ def refusal_text(
     if failed is not None:
         reason, tried = failed.reason, [either(failed.hints)]
     elif unfit := getattr(found, "stuck", ()):
-        reason, tried = _why_unfit(cast("Rewriting", found), unfit)
+        reason, tried = _why_unfit(model, cast("Rewriting", found), unfit)
     elif found.skips and objection.startswith("--strict"):
         skip = found.skips[0]
         more = f" and {len(found.skips) - 1} more" if found.skips[1:] else ""
@@ -140,7 +147,9 @@ def refusal_text(
     return visible(said) + "".join(f"{TRY}{visible(one)}" for one in tried if one)
 
 
-def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, Sequence[str]]:
+def _why_unfit(
+    model: str, found: Rewriting, unfit: Sequence[NodeVerdict]
+) -> tuple[str, Sequence[str]]:
     """The reason that most of the nodes have, and what settles most of them."""
     from onnxpad.show.verdicts import named, tries
 
@@ -153,30 +162,26 @@ def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, Seq
     more = f"; {counted(others, 'other')} for another reason" if others else ""
     opening = found.fitting.opening if found.fitting else None
     said = tries(found.target, opening, unfit) if opening else ()
-    tried = [*said[:_TRIES_SHOWN]] or [_nearest(found, unfit)]
+    tried = [*said[:_TRIES_SHOWN]] or [_nearest(model, found, unfit)]
     tried += filter(None, [although_unfit_text(found)])
     return f"{ops} {named(nodes, of_many_models=True)}: {reason}{more}", tried
 
 
-def _nearest(found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:
-    """What to read about nodes for which nothing is to be done."""
+def _nearest(model: str, found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:
+    """What to ask about nodes for which nothing is to be done."""
     from onnxpad.rewriting.for_target.report import NoWay
 
     stuck = "no form that onnxpad writes is taken"
     if any(one.way.passes for one in unfit if isinstance(one.way, NoWay)):
         return f"{stuck}; --target {found.target} with this model alone says what is nearest"
-    ops = dict.fromkeys(quote(one.op) for one in unfit)
-    said = [f"onnxpad explain {name} {next(iter(ops))}" for name in found.target.split(" + ")]
-    return f"{stuck}: {' and '.join(said)}"
+    return f"{stuck}; onnxpad inspect {quote(model)} --target all says which runtimes take it"
 
 
 def validation_line(before: str, after: str, found: Validation) -> str:
     """'a.onnx, b.onnx: identical: all outputs are bit-equal'."""
     refused = found.run.refused if found.run else ""
     why = f"{found.reason} ({refused})" if refused else found.reason
-    if found.ok and found.proof is not None and found.proof.verdict == "undecided":
-        why += f"; not proved: {found.proof.obstacle}"
-    return visible(f"{before}, {after}: {found.verdict}: {why}")
+    return visible(f"{before}, {after}: {found.verdict}: {why}{_unproved(found)}")
 
 
 class Told(Protocol):
@@ -199,6 +204,12 @@ def _unrun(record: Mapping[str, Any]) -> bool:
     """Whether onnxruntime ran neither of two models that were compared."""
     compared = record.get("validation") or record
     return bool((compared.get("run") or {}).get("refused"))
+
+
+def _unfit(one: Told) -> bool:
+    """Whether the target refuses or miscomputes nodes of a rewritten model."""
+    left = (one.record.get("target") or {}).get("no_way", ())
+    return any(one["verdict"] in ("refuses", "miscomputes") or one["try"] for one in left)
 
 
 def _target_notes(outcomes: Sequence[Told]) -> Iterator[str]:
@@ -247,6 +258,10 @@ def totals_text(outcomes: Sequence[Told], noun: str) -> str:
     if unrun:
         told = f"{counted(len(unrun), noun)} that onnxruntime runs in neither form"
         text = f"{visible(f'{told} ({few(unrun, _NAMED)})')}: the line of each says why\n{text}"
+    unfit = [route_text(one.file) for one in outcomes if one.record.get("written") and _unfit(one)]
+    if unfit:
+        where = f"{counted(len(unfit), noun)} ({few(unfit, _NAMED)})"
+        text += f"\n{visible(f'nodes are left that the target does not take, in {where}')}"
     skips = {one.file: len(one.record["skips"]) for one in outcomes if one.record.get("skips")}
     if skips:
         where = (

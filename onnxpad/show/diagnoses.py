@@ -14,11 +14,12 @@ from onnxpad.padding.effective_pads import axes_behind, axes_in_front
 from onnxpad.show.pages.drawings import pads_in_front
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.validations import tolerance_line
-from onnxpad.show.wording import frameworks_text, paragraph, shape_text, visible
+from onnxpad.show.wording import frameworks_text, paragraph, shape_text, visible, window_text
 
-_HEADERS = ("node", "op", "padded", "has to be", "as in")
-_FITS = ("node", "op", "padded", "fits with", "as in")
-_NEAREST = ("node", "op", "padded", "comes nearest with", "as in")
+_NODE = ("node", "op", "window", "padded")
+_HEADERS = (*_NODE, "has to be", "as in")
+_FITS = (*_NODE, "fits with", "as in")
+_NEAREST = (*_NODE, "comes nearest with", "as in")
 _CONVENTIONS_SHOWN = 3
 _ALTERNATIVES_SHOWN = 8
 _UNSEEN_SHOWN = 8
@@ -73,7 +74,13 @@ def _table(
 
 def finding_row(node: NodeFinding) -> tuple[str, ...]:
     """The row of a node."""
-    return node.node, node.op, node.before, node.after, frameworks_text(_who_writes(node))
+    axes = node.chains[0].axes if node.chains else ()
+    window = window_text(
+        [axis.kernel for axis in axes],
+        [axis.stride for axis in axes],
+        [axis.dilation for axis in axes],
+    )
+    return node.node, node.op, window, node.before, node.after, frameworks_text(_who_writes(node))
 
 
 def _who_writes(node: NodeFinding) -> tuple[str, ...]:
@@ -197,7 +204,7 @@ def verdict_lines(diagnosis: Diagnosis, around: Around) -> Iterator[str]:
         yield tolerance_line(diagnosis.tolerance)
     yield next_line(diagnosis, around)
     if diagnosis.nearest is not None and diagnosis.nearest.entries and around.nearest:
-        yield f"or take what comes nearest, with what is left: {around.nearest}"
+        yield f"next, without it: take what comes nearest: {around.nearest}"
 
 
 def next_line(diagnosis: Diagnosis, around: Around) -> str:
@@ -213,7 +220,8 @@ def next_line(diagnosis: Diagnosis, around: Around) -> str:
         typed = ""  # the node is known, and nothing is to be added
     if allowing is not None:
         typed = f": {around.again} --atol {allowing:g}"
-    return f"next: {diagnosis.settles}{typed if around.again else ''}"
+    first = "next" if allowing is not None else "next, with the framework at hand"
+    return f"{first}: {diagnosis.settles}{typed if around.again else ''}"
 
 
 def ran_lines(diagnosis: Diagnosis, around: Around) -> Iterator[str]:

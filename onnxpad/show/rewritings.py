@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, either, few
-from onnxpad.model.editing.script import FixSize, SetMetadata
+from onnxpad.model.editing.script import FixSize, InsertNode, SetMetadata
 from onnxpad.padding.chain import Skip
 from onnxpad.padding.effective_pads import rests_text, settling
 from onnxpad.rewriting.costs import NOMINAL, Cost
@@ -90,7 +90,7 @@ def _own_runtime_text(rewriting: Rewriting, written: str | None) -> str:
     """How to see that the runtime itself agrees."""
     if rewriting.fitting is None or not rewriting.changed or written is None:
         return ""
-    return f"to check it in {rewriting.target} itself: onnxpad explain own-runtime"
+    return f"to run and check it in {rewriting.target} itself: onnxpad explain own-runtime"
 
 
 def _cost_text(rewriting: Rewriting, model: str, written: str | None) -> str:
@@ -213,11 +213,12 @@ def fitting_text(rewriting: Rewriting, *, done: bool, each: bool = False) -> str
     for number, one in enumerate(plans):
         said = one.op, f"{one.judgement.sentence}; {way_text(one)}", number if each else 0
         alike.setdefault(said, []).append(one)
+    mended = "mended" if done else "to be mended"
     lines = [note("note", found.unmeasured)] if found.unmeasured else []
     lines += [visible(one.note) for one in found.installed]
     lines += [visible(f"{rewriting.target}: {said}") for said in _prepared(found, done=done)]
     lines += [
-        visible(f"{rewriting.target}: {op} {named(nodes)}: {said}")
+        visible(f"{mended} for {rewriting.target}: {op} {named(nodes)}: {said}")
         for (op, said, _), nodes in alike.items()
     ]
     if plans:
@@ -226,10 +227,8 @@ def fitting_text(rewriting: Rewriting, *, done: bool, each: bool = False) -> str
         lines.append(f"cost: {'nothing' if found.cost == Cost() else f'{found.cost}{at}'}")
     lines.append(taken_text(rewriting))
     lines.append(granted_text(rewriting.target, found.granted))
-    skipped = {one.node for one in rewriting.skips}
-    left = [one for one in found.no_way if one.node not in skipped or one.judgement.answer.fails]
-    lines.append(no_way_text(rewriting.target, left, each=each))
-    lines.append(opening_text(rewriting.target, found.opening, left))
+    lines.append(no_way_text(rewriting.target, found.no_way, each=each))
+    lines.append(opening_text(rewriting.target, found.opening, found.no_way))
     if not done and (writes := although_unfit_text(rewriting)):
         lines.append(f"try: {writes}")
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]
@@ -269,7 +268,8 @@ def changes_text(rewriting: Rewriting, *, done: bool) -> str:
     counts = Counter(change.rule for change in changes)
     order = dict.fromkeys((*rewriting.passes, *counts))
     rules = [f"{name} {counts[name]}" for name in order if counts[name]]
-    nodes = len({c.node.id for c in changes})
+    made = {edit.address.id for edit in rewriting.script if isinstance(edit, InsertNode)}
+    nodes = len({c.node.id for c in changes} - made)
     text = f"{counted(nodes, 'node')} {'' if done else 'would be '}rewritten"
     text += f" ({', '.join(rules)})" if rules else ""
     return f"{text}, {len(rewriting.skips)} skipped"

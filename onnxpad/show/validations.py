@@ -151,6 +151,9 @@ def _first_difference(validation: Validation) -> str:
     known = first.max_abs is not None and not _says_shapes(first.where)
     gap = f", {_number(first.max_abs)}" if known else ""
     where = f", {first.where}" if first.where else ""
+    names = {row.output for row in validation.outputs}
+    if validation.compared[:1] == ("reference",) and names == {first.tensor}:
+        return f"compared: '{first.tensor}' alone, so where the difference begins is not known"
     return f"first difference: {first.node}, tensor '{first.tensor}'{gap}{where}"
 
 

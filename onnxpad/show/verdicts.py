@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import partial
 from shlex import quote
 
-from onnxpad.errors import counted, few, together
+from onnxpad.errors import counted, either, few, together
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
@@ -20,7 +20,7 @@ from onnxpad.show.wording import note, paragraph, visible
 
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite writes")
 _OVERVIEW = ("target", "operators that can pad", "rewrite --target", "known from")
-_SHOWN = 3
+_SHOWN, _KINDS = 3, 5
 _SETTLES = "try: "
 _IN_FULL = 3
 """How many targets are told node by node; of more, each is a line."""
@@ -63,9 +63,10 @@ def not_judged_text(kinds: Collection[str]) -> str:
     """What is not said of a target: its answer to operators that cannot pad."""
     if not kinds:
         return ""
-    named = ", ".join(list(kinds)[:_SHOWN]) + (" ..." if len(kinds) > _SHOWN else "")
-    others = counted(len(kinds), "other kind of operator", "other kinds of operators")
-    return f"Not judged, but for known faults: {others} ({named})"
+    most = len(kinds) if len(kinds) <= _KINDS else _SHOWN
+    named = ", ".join(list(kinds)[:most]) + (" ..." if len(kinds) > most else "")
+    were = "other kind of operator was", "other kinds of operators were"
+    return f"{counted(len(kinds), *were)} checked for known faults alone ({named})"
 
 
 def headlines(targets: Mapping[str, Sequence[NodeVerdict]]) -> Iterator[str]:
@@ -171,6 +172,9 @@ def _unproven(found: Sequence[NodeVerdict]) -> str:
     taken = [one.judgement for one in found if one.judgement.answer is Answer.TAKES]
     certain = [{row.evidence.certainty for row in one.rows} for one in taken]
     unproven = [ways for ways in certain if Certainty.MEASURED not in ways]
+    elsewhere = sum(all(row.evidence.other_than for row in one.rows) for one in taken if one.rows)
+    if not unproven and elsewhere:
+        return f"{elsewhere} of those it takes: measured with another release"
     if not unproven:
         return ""
     how = " and ".join(way for way in Certainty if any(way in ways for ways in unproven))
@@ -230,7 +234,8 @@ def way_text(verdict: NodeVerdict) -> str:
         case None if verdict.judgement.answer is Answer.FALLS_BACK:
             return "what there is with --require-device"
         case NoWay() if verdict.judgement.answer.is_open and not verdict.then:
-            return "left as it is"
+            settled = either(verdict.judgement.settled_by)
+            return f"with {settled}" if settled else "left as it is"
         case NoWay(passes) if batches := verdict.open_batches:
             return f"{_where_it_is_one(batches)}: {', '.join(passes)}"
         case NoWay(passes) if verdict.facts:
@@ -338,7 +343,9 @@ def _no_way_notes(target: str, found: Sequence[NodeVerdict], *, each: bool) -> l
 def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
     if verdict.judgement.answer is Answer.UNKNOWN:
         head = f"unknown: {target}, {verdict.op} {nodes}"
-        return note(head, f"{verdict.judgement.sentence} (left as it is)")
+        options = verdict.judgement.settled_by
+        left = "" if options else " (left as it is)"
+        return note(head, f"{verdict.judgement.sentence}{left}", hints=options)
     found = verdict.judgement
     if verdict.facts:
         head = f"not as it is: {target}, {verdict.op} {nodes}"

@@ -8,7 +8,7 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any, Literal, TypeVar
 
-from onnxpad.errors import either, larger_text
+from onnxpad.errors import either, in_python, larger_text
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.proof import Counterexample, Proved
 from onnxpad.reports import InNotebooks
@@ -232,10 +232,12 @@ class Validation(InNotebooks):
         return f"<Validation {self}>"
 
     def __str__(self) -> str:
-        """'rounding: why; try ...'."""
-        return f"{self.verdict}: {self.reason}" + (
-            f"; try {either(self.hints)}" if self.hints else ""
-        )
+        """'rounding: why; try ...', and that a proof was tried and did not end."""
+        tries = f"; try {either(self.hints)}" if self.hints else ""
+        proof = self.proof if self.ok else None
+        unproved = proof is not None and proof.verdict == "undecided"
+        more = f"; not proved: {in_python(proof.obstacle)}" if proof and unproved else ""
+        return f"{self.verdict}: {self.reason}{tries}{more}"
 
     @property
     def ok(self) -> bool:

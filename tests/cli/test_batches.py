@@ -114,7 +114,7 @@ def test_exclude_of_rewrite_is_about_passes_as_well(folder: Path, capsys: Captur
             ["--target", "opencv"],
             (
                 "opencv would refuse or miscompute 2 of its nodes: Conv 'Conv__8990', "
-                "'Conv__9006': may compute wrong numbers: OpenCV pads SAME_* as SAME_UPPER"
+                "'Conv__9006': may compute wrong numbers: OpenCV pads SAME_* as if stride"
             ),
             "--dim 'unk__9105%4=0' --dim 'unk__9106%4=0' settles all 2",
         ),

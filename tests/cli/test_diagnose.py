@@ -20,7 +20,7 @@ NODES = ["/Conv", "/Conv_1", "/MaxPool", "/Conv_2"]
 def test_it_says_which_nodes_and_how(capsys: Captured) -> None:
     assert run(["diagnose", WRONG, "--data", DATA]) == 0
     said = capsys.readouterr().out
-    assert "/Conv     Conv     symmetric pads [2, 2]  pads [1, 2]  tensorflow, keras, " in said
+    assert "symmetric pads [2, 2]  pads [1, 2]  tensorflow, keras, " in said
     assert "an input of [33] would tell them apart" in said
     assert "explained: padding: with 4 nodes padded otherwise" in said
     assert "; 2 samples" in said

@@ -362,7 +362,7 @@ def test_where_nothing_changed_nothing_is_proved() -> None:
 def test_a_target_is_judged_for_padding_alone_and_the_report_says_so() -> None:
     nodes = "[conv] c = Conv <pads=[1, 1]> (x, w) r = Relu (c) y = Softmax (r)"
     model = text_model(nodes, constants=WEIGHT)
-    said = "Not judged, but for known faults: 2 other kinds of operators (Relu, Softmax)"
+    said = "2 other kinds of operators were checked for known faults alone (Relu, Softmax)"
     assert said in inspection_text(inspect(model, target="opencv"))
     assert "Only padding" not in inspection_text(inspect(model))
     done = rewrite(model, target="opencv")

@@ -232,7 +232,8 @@ def _granted(
     """What is not known of nodes, and what `changes` wrote, that is taken for granted."""
     if judge.allows_unknown:
         written = nodes_written(session, judge.granting_nothing(), changes)
-        yield from (one for one in (*found, *written) if one.judgement.answer.is_open)
+        everything = (one for one in (*found, *written) if not one.judgement.settled_by)
+        yield from (one for one in everything if one.judgement.answer.is_open)
 
 
 def _carry_out(

@@ -179,7 +179,7 @@ class Judge:
 
     def objects(self, judgement: Judgement) -> bool:
         """Whether a node with this judgement is to be rewritten."""
-        return self.counts(judgement.answer)
+        return self.counts(judgement.answer) or bool(judgement.settled_by)
 
 
 def obstacles(session: EditSession, unit: Unit, judge: Judge) -> Iterator[Obstacle]:

@@ -339,7 +339,7 @@ TARGET = Target(
             w.SAME,
             _BEGIN_UNLIKE_CENTRED,
             by=_seen("SAME: pads as with stride 1 and without dilation"),
-            says="OpenCV pads SAME_* as SAME_UPPER with a stride and a dilation of 1",
+            says="OpenCV pads SAME_* as if stride and dilation were 1",
         ),
         *_rows_of_cells_left_over(),
         refuses(
@@ -377,7 +377,14 @@ TARGET = Target(
         ),
         *rows_of_crops(_seen, dilates=True),
         miscomputes(w.POOLS, w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
-        miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
+        miscomputes(
+            "AveragePool",
+            w.COUNTS,
+            w.CUT_WINDOW,
+            by=_seen("averages with ceil_mode"),
+            says="count_include_pad is 1, and OpenCV divides the windows of ceil_mode that reach "
+            "beyond the padding by the whole kernel",
+        ),
         miscomputes(
             "AveragePool",
             ~w.COUNTS,

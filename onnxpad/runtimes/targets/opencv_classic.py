@@ -173,7 +173,7 @@ def _pads_as_undilated(chain: Chain) -> bool:
 
 
 _PADDED_AS_UNDILATED = Condition(
-    "the begin pads of SAME, for which OpenCV leaves dilations out, are others without them",
+    "OpenCV pads SAME as if dilations were 1, so that windows begin elsewhere",
     _pads_as_undilated,
 )
 

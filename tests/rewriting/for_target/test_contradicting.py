@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -63,16 +64,20 @@ def test_what_the_user_follows_is_written_for_every_target(
 
 
 @pytest.mark.parametrize("target", ["opencv", "tvm", ("opencv", "openvino")])
-def test_without_a_word_it_is_skipped_and_strict_writes_nothing(
-    target: str | tuple[str, ...],
+@pytest.mark.parametrize("granted", [False, True])
+def test_without_a_word_nothing_is_written(
+    target: str | tuple[str, ...], tmp_path: Path, *, granted: bool
 ) -> None:
-    given = model(CONV)
-    done = rewrite(given, target=target)
-    assert (done.changed, len(done.skips)) == (False, 1)
-    assert "contradict each other" in str(done.skips[0])
-    assert "ambiguous='pads'" in str(done.skips[0])
+    """Nobody knows what it is to compute, so nothing can be granted either."""
+    done = rewrite(model(CONV), target=target, allow_unknown=granted)
+    assert (done.changed, len(done.unfit)) == (False, 1)
+    told = str(done.unfit[0])
+    assert "contradict each other" in told
+    assert told.endswith("try ambiguous='auto_pad' or ambiguous='pads'")
     with pytest.raises(ModelError, match="contradict each other"):
-        rewrite(given, target=target, strict=True)
+        done.save(tmp_path / "out.onnx")
+    with pytest.raises(ModelError, match="contradict each other"):
+        rewrite(model(CONV), target=target, strict=True)
 
 
 def test_inspect_says_what_to_type() -> None:
