@@ -426,7 +426,7 @@ def _with_reference(
     checked = checked_outputs(network, outputs, len(samples), bench.warn)
     try:
         expected = in_layout(bench, network, samples, checked)
-        found = against_reference(bench, network, samples, expected)
+        found = against_reference(bench, network, samples, expected, in_pads=True)
     except LimitMet as limit:
         return _ended(bench, limit.told, None)
     bench.note_providers("model", network)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,20 +47,22 @@ def against_reference(
     expected: Mapping[str, Sequence[Array]],
     *,
     hold_optimised: bool = True,
+    in_pads: bool = False,
 ) -> Against:
     """What the samples show, with the first tensor in the model's order that differs.
 
     The bound is the measured effect of rounding on each tensor, and as much again for the
     reference (`FOREIGN`); a reference saved as float16 is rounded once more. `hold_optimised`
-    holds runs with optimisations against the tolerance that was asked for as well. A model that
-    onnxruntime does not run for the sake of SAME is run with the pads that this stands for.
+    holds runs with optimisations against the tolerance that was asked for as well. With `in_pads` a
+    model that onnxruntime does not run for the sake of SAME is run with the pads it stands for.
     """
     names = sorted(expected, key=lambda name: network.producers.get(name, -1))
     rows: list[OutputRow] = []
     first: FirstDifference | None = None
     written: dict[Shapes, Network | None] = {}
     for index, feeds in enumerate(samples):
-        ran, off = _run(bench, network, feeds, tuple(names), written)
+        run = partial(_run, written=written) if in_pads else _as_it_is
+        ran, off = run(bench, network, feeds, tuple(names))
         if isinstance(off, RunFailure):
             why = f"onnxruntime does not {off.stage} the model: {off}"
             return Against(rows, Verdict.UNVERIFIED, why, hints=_WHERE_IT_DOES_NOT_RUN)
@@ -84,6 +87,12 @@ def against_reference(
         rows += _on_rows(bench, (ran, feeds), off_rows, expected, on)
     verdict, reason = _concluded(rows, expected, first)
     return Against(rows, verdict, reason + (_AS_PADS if any(written.values()) else ""), first)
+
+
+def _as_it_is(
+    bench: Bench, network: Network, feeds: Mapping[str, Array], names: tuple[str, ...]
+) -> tuple[Network, Results]:
+    return network, bench.run(network, feeds, names)
 
 
 def _run(

@@ -40,6 +40,9 @@ def test_what_is_not_found_says_what_would_settle_it() -> None:
     assert not found.plan.entries
     assert found.settles.startswith("save what the framework computes for 'n")
     command = "onnxpad diagnose m.onnx --data r.npz"
-    line, around = f"next: {found.settles}, then type: {command}", Around(again=command)
+    line, around = (
+        f"next, with the framework at hand: {found.settles}, then type: {command}",
+        Around(again=command),
+    )
     assert f"\n{line}\n" in diagnosis_text(found, around=around)
     assert line in diagnosis_page(found, "m.onnx", around).lines

@@ -115,7 +115,7 @@ def test_one_number_says_how_far_it_is_and_the_nearest_nodes_are_told() -> None:
     assert found.nearest is not None
     assert found.nearest_residual is not None
     assert found.nearest_residual < found.before / 3
-    numbers = f"which leaves {found.nearest_residual:.2g}; as it is {found.before:.2g}"
+    numbers = f"which leaves an error of {found.nearest_residual:.2g}; as it is {found.before:.2g}"
     assert numbers in found.reason
     planned = {entry.node for entry in found.nearest.entries}
     assert {node.node for node in found.nearest_nodes if node.changed} == planned

@@ -383,7 +383,7 @@ TARGET = Target(
             w.CUT_WINDOW,
             by=_seen("averages with ceil_mode"),
             says="count_include_pad is 1, and OpenCV divides the windows of ceil_mode that reach "
-            "beyond the padding by the whole kernel",
+            "beyond the padding by the whole kernel, not by its cells in the input and the padding",
         ),
         miscomputes(
             "AveragePool",
