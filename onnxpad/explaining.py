@@ -119,6 +119,7 @@ def _called(name: str) -> set[tuple[str, str]]:
     """Kinds and names of what people call otherwise as well."""
     found = {("target", one.name) for one in all_targets().values() if name in one.also}
     found |= {("topic", topic) for topic, words in _WORDS.items() if name in words}
+    found |= {("trap", "auto-pad-with-pads")} if name.removeprefix("--") in _BOTH else set()
     framework = by_name_and_alias().get(name)
     return found | ({("convention", framework.name)} if framework else set())
 
@@ -216,6 +217,7 @@ _WORDS = {
     "sizes": ("dim", "dims", "--dim", "dimensions", "open sizes", "shapes", "holds_where"),
 }
 """Words of messages that a topic explains."""
+_BOTH = ("ambiguous", "contradict each other")
 
 
 def _recipe_rows() -> Iterator[tuple[str, ...]]:

@@ -156,8 +156,8 @@ timeout = click.option(
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
     help="How long onnx, onnxruntime or a proof may take before they are ended. [default: 60 for "
-    "running models, and 1 more for each MB of them; for a proof 20 of CPU time beside runs and 60 "
-    "alone; 5 for finding sizes]",
+    "running models, and 1 more for each MB of them; for a proof 60 of CPU time; 5 for finding "
+    "sizes]",
 )
 memory = click.option(
     "--memory",

@@ -120,7 +120,8 @@ def _answers(verdicts: Sequence[NodeVerdict]) -> str:
     if unknown:
         parts.append(f"unknown {unknown} {until_text(verdicts)}".rstrip())
     others = sum(one.op in ANYWHERE for one in verdicts)
-    more = f" ({others} of them cannot pad)" if others and len(verdicts) > others else ""
+    what = "is another operator" if others == 1 else "are other operators"
+    more = f" ({others} of these {what})" if others and len(verdicts) > others else ""
     return f"{', '.join(parts)}{more}" if parts else "nothing to judge"
 
 

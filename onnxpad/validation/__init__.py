@@ -79,9 +79,9 @@ __all__ = [
 ]
 
 
-BESIDE_RUNS, WAITED = 20.0, 90.0
-"""Seconds of the processor that a proof may take beside runs, where nobody says otherwise, and
-seconds by the clock in which any proof ends then."""
+WAITED = 90.0
+"""Seconds by the clock in which a proof ends where nobody says otherwise; of the processor it may
+take as many as runs may."""
 
 
 _ASK_DIAGNOSE = (
@@ -124,7 +124,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     `inputs` and `outputs` map names to an array, or a list of one per sample, in either layout
     (NHWC, NCHW) where shapes tell; `data` is a file or folder with both, or several. Without them,
     `samples` random inputs are drawn from `seed`, of several sizes where `dims` or `input_shapes`
-    fix none. `ambiguous`: auto_pad or pads. Beyond `timeout` (60 s; proofs beside runs: 20 of CPU)
+    fix none. `ambiguous`: auto_pad or pads. Beyond `timeout` (60 s; for proofs of CPU)
     and `memory` (2 GiB) nothing is decided. Raises RequestError, ModelError, RuntimeUnavailable.
     """
     _check(after, (data, inputs, outputs), samples, both=proof_only and run_only)
@@ -145,7 +145,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
         pair = _paired(bench, first, second, ambiguous)
         types = joint_types(types, pair.after.input_types())
         given = None if inputs is None else turned_inputs(first, types, inputs, bench.warn)
-        limits = _limits(timeout, processes.SECONDS if proof_only else BESIDE_RUNS)
+        limits = _limits(timeout, processes.SECONDS)
         proof = None if run_only else _proved(bench, pair, types, given, limits)
         if proof is not None and not runs:
             return replace(joined(proof, None, unrun or ""), warnings=tuple(bench.warnings))

@@ -102,6 +102,8 @@ class NodeVerdict(NamedTuple):
         found = self.judgement
         reason = f": {found.reason}" if found.reason else ""
         tried = facts_text(self.facts) or either(found.cures)
+        if not tried and found.answer.fails and isinstance(self.way, NoWay):
+            tried = "inspect with the target all, which says which runtimes take it"
         tries = f"; try {tried}" if tried else ""
         return f"{found.answer}: {self.op} '{self.node.label}'{reason}{tries}"
 
