@@ -207,10 +207,13 @@ def _unrun(record: Mapping[str, Any]) -> bool:
     return bool((compared.get("run") or {}).get("refused"))
 
 
-def _unfit(one: Told) -> bool:
-    """Whether the target refuses or miscomputes nodes of a rewritten model."""
-    left = (one.record.get("target") or {}).get("no_way", ())
-    return any(one["verdict"] in ("refuses", "miscomputes") or one["try"] for one in left)
+def _is_unfit(told: Told) -> bool:
+    """Whether nodes of a rewritten model are such as nothing is written for otherwise."""
+    left = (told.record.get("target") or {}).get("no_way", ())
+    return any(
+        one["verdict"] in ("refuses", "miscomputes") or "--ambiguous pads" in one["try"]
+        for one in left
+    )
 
 
 def _target_notes(outcomes: Sequence[Told]) -> Iterator[str]:
@@ -259,7 +262,9 @@ def totals_text(outcomes: Sequence[Told], noun: str) -> str:
     if unrun:
         told = f"{counted(len(unrun), noun)} that onnxruntime runs in neither form"
         text = f"{visible(f'{told} ({few(unrun, _NAMED)})')}: the line of each says why\n{text}"
-    unfit = [route_text(one.file) for one in outcomes if one.record.get("written") and _unfit(one)]
+    unfit = [
+        route_text(one.file) for one in outcomes if one.record.get("written") and _is_unfit(one)
+    ]
     if unfit:
         where = f"{counted(len(unfit), noun)} ({few(unfit, _NAMED)})"
         text += f"\n{visible(f'nodes are left that the target does not take, in {where}')}"

@@ -81,15 +81,16 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     lists = (PadInput.VALUE,) * alone + (PadInput.AXES,) * (axes is not None)
     made = _computed(context, node, fill)
     from_end = any(axis < 0 for axis in axes or ())
-    sized = PadInput.PADS in made and hangs_on_sizes(context, (node.input(PadInput.PADS),))
+    pads = (node.input(PadInput.PADS),)
+    sized = PadInput.PADS in made and hangs_on_sizes(context, pads, doubtful=True)
     return replace(step, fill=fill, computed=made, listed=lists, from_end=from_end, sized=sized)
 
 
-def hangs_on_sizes(context: Context, names: Sequence[str]) -> bool:
+def hangs_on_sizes(context: Context, names: Sequence[str], *, doubtful: bool) -> bool:
     """Whether the numbers of these tensors come from sizes of what is no constant.
 
-    What a function is given or gives counts, unless it is stored, and what a branch gives: nothing
-    here tells where it comes from.
+    `doubtful` is the answer where a function is given or gives one that is not stored, or a branch
+    gives it: nothing here tells where that comes from.
     """
     pending, seen = list(names), set[str]()
     while pending:
@@ -100,9 +101,9 @@ def hangs_on_sizes(context: Context, names: Sequence[str]) -> bool:
         seen.add(name)
         maker = scope.producers.get(name)
         if maker is None:
-            if scope.is_function:
+            if doubtful and scope.is_function:
                 return True
-        elif maker.domain not in PLAIN_DOMAINS or any(bodies(maker.proto)):
+        elif doubtful and (maker.domain not in PLAIN_DOMAINS or any(bodies(maker.proto))):
             return True
         elif maker.op_type not in _SIZES:
             pending += valued_inputs(maker)

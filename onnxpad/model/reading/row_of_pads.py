@@ -313,7 +313,7 @@ def _follows_transpose(context: Context, pad: Node) -> bool:
 
 def _at_run_time(context: Context, pad: Node, step: PadStep) -> bool:
     """Whether its pads hang on sizes, and the file leaves some size open."""
-    if not step.computed or not hangs_on_sizes(context, pad.inputs[1:]):
+    if not step.computed or not hangs_on_sizes(context, pad.inputs[1:], doubtful=False):
         return False
     shapes = (value.type.tensor_type.shape for value in context.document.model.graph.input)
     return not all(dim.HasField("dim_value") for shape in shapes for dim in shape.dim)
