@@ -112,8 +112,9 @@ class Diagnosis(InNotebooks):
     to find it; `nearest_by` says by what it is nearer than the model as it is where it is not by
     that. `settles` says what to add to the reference where the cause is unknown, '' where nothing
     is known that would help; `settling_atol` is the atol that would, where what is left is what a
-    reference of lower precision leaves. `outputs` compare the reference with the plan applied, `as_it_is` with the
-    model itself where the plan changes it. `tolerance` is set where one was asked for.
+    reference of lower precision leaves. `outputs` compare the reference with the plan applied,
+    `as_it_is` with the model itself where the plan changes it. `tolerance` is set where one was
+    asked for.
     """
 
     explained: bool
