@@ -97,10 +97,10 @@ def test_what_runs(capsys: Captured, tmp_path: Path) -> None:
     (done,) = holds(capsys, "retarget", KT, "--to", "pytorch", "--validate", "-o", moved)
     assert done["moved"]["rows"]
     holds(capsys, "validate", SAME, out, "--samples", "1", code=0)
-    holds(capsys, "validate", KT, moved, "--samples", "1", code=1)
     holds(capsys, "validate", KT, "--data", KT.with_suffix(".npz"), code=0)
     holds(capsys, "validate", SAME, out, "--proof-only", code=0)
     one, other = (saved(tmp_path, pads) for pads in ("1,1,1,1", "0,0,2,2"))
+    holds(capsys, "validate", one, other, "--samples", "1", code=1)
     (found,) = holds(capsys, "validate", one, other, "--proof-only", code=1)
     assert found["proof"]["counterexample"]["inputs"]
     (found,) = holds(capsys, "diagnose", moved, "--data", KT.with_suffix(".npz"), code=0)

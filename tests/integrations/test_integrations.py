@@ -103,7 +103,7 @@ def test_what_is_not_validated_leaves_the_file_as_it_was(
     path = Path(shutil.copy(ROOT / "models" / "t_same_string_ts.onnx", tmp_path))
     before = path.read_bytes()
     other = ROOT / "models" / "pd_same_static_op13.onnx"
-    differs = onnxpad.validate(other, onnxpad.retarget(other, to="pytorch").model)
+    differs = onnxpad.validate(other, onnxpad.retarget(other, to="pytorch").model, run_only=True)
     assert not differs.ok
     asked = list[dict[str, Any]]()
 

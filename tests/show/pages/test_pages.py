@@ -401,25 +401,20 @@ def test_diagnose(tmp_path: Path, moved: Path) -> None:
     assert "here 8" not in found.said  # drawn at the sizes that ran
 
 
-def test_guard(tmp_path: Path, moved: Path) -> None:
+def test_guard(tmp_path: Path) -> None:
     copy = [sys.executable, "-c", "import sys, shutil; shutil.copy(*sys.argv[1:3])"]
-    other = tmp_path / "b.onnx"
-    _, found = page(
-        1,
-        "guard",
-        "--in",
-        KT,
-        "--out",
-        other,
-        "--device",
-        "cpu",
-        "--html",
-        tmp_path / "a.html",
-        "--",
-        *copy,
-        moved,
-        other,
+    conv = "y = Conv <pads=[{}], strides=[2,2]> (x, w)"
+    weight = "float[1,1,3,3] w = {1, 2, -3, 4, 5, 6, -7, 8, 9}"
+    given, moved = (
+        saved(
+            text_model(conv.format(pads), "float[1,1,8,8] x", constants=weight),
+            tmp_path / f"{pads}.onnx",
+        )
+        for pads in ("0,0,1,1", "1,1,0,0")
     )
+    other = tmp_path / "b.onnx"
+    command: list[str | Path] = ["guard", "--in", given, "--out", other, "--device", "cpu"]
+    _, found = page(1, *command, "--html", tmp_path / "a.html", "--", *copy, moved, other)
     assert "What a command made of" in found.said
     assert "The wrong change" in found.said
     assert "The changed nodes, before and after" in found.said
