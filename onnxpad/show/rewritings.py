@@ -69,6 +69,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         skips_text(rewriting),
         notes_text(rewriting),
         fitting_text(rewriting, done=written is not None, each=each),
+        _rest_text(rewriting) if refused else "",
         *limits_text(rewriting.limits_met),
         *(visible(f"warning: {warning}") for warning in warnings),
         *unknown_operators_text(rewriting.unknown_operators),
@@ -229,11 +230,15 @@ def fitting_text(rewriting: Rewriting, *, done: bool, each: bool = False) -> str
     lines.append(granted_text(rewriting.target, found.granted))
     lines.append(no_way_text(rewriting.target, found.no_way, each=each))
     lines.append(opening_text(rewriting.target, found.opening, found.no_way))
-    if not done and (writes := although_unfit_text(rewriting)):
-        lines.append(f"try: {writes}")
     lines += [_elsewhere(rewriting.target, one) for one in found.elsewhere]
     lines.append(visible(not_judged_text(rewriting.not_judged)))
     return paragraph(lines)
+
+
+def _rest_text(rewriting: Rewriting) -> str:
+    """What writes the nodes for which there is a way, where nothing is written for others' sake."""
+    writes = although_unfit_text(rewriting)
+    return f"try: {writes}" if writes else ""
 
 
 def _prepared(found: Fitted, *, done: bool) -> Sequence[str]:
