@@ -35,8 +35,8 @@ _NAMED = 8
 _OTHER_CAUSES = ("a weight", "an attribute such as strides", "how the inputs were prepared")
 _UNTRIED = "padding that was not tried"
 _BESIDES = (
-    "besides padding, inputs in another range, channel order or normalisation, and other epsilons "
-    "of normalisations that stand in the model, were tried with the padding as it is: none gives it"
+    "besides padding, images in another range, channel order or normalisation, and in models up to "
+    "64 MiB other epsilons of normalisations, were tried with the padding as it is: none gives it"
 )
 _PLACES = "every other split of the padded cells of a node between begin and end"
 _APART = "every number of padded cells that differs between axes"

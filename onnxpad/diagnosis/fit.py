@@ -327,9 +327,9 @@ class Fitting:
 
     def _has_other_cause(self) -> bool:
         """Whether something besides padding gives the reference; for at most a part of the time."""
-        self.tried_elsewhere = True
         until = time.monotonic() + _PART_ELSEWHERE * (self.deadline - time.monotonic())
         self._elsewhere = other_cause(self.bench, self.network, self.samples, self.expected, until)
+        self.tried_elsewhere = time.monotonic() < until  # else not all of it was tried
         return bool(self._elsewhere)
 
     def _mended(self) -> Solution | None:
