@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad import processes
@@ -44,10 +46,12 @@ from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
 from onnxpad.padding.surroundings import Question
 from onnxpad.reports import Report, plain, reported
+from onnxpad.runtimes.targets import Asking, TargetName, target_names
 from onnxpad.runtimes.traps import Trap, of_another, traps_of
 from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
+    from onnxpad.probing.live import Live, RuntimeRan
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
     from onnxpad.rewriting.for_target.search import Planner
     from onnxpad.rewriting.wanted import Wanted
@@ -269,6 +273,7 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
 @reported(
     *("model", "summary", "assumed", "recorded", "nodes", "targets", "target_notes"),
     *("unmeasured", "installed", "openings", "placement", "limits_met", "findings", "not_judged"),
+    "ran",
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
@@ -283,7 +288,8 @@ class Inspection(Report):
     was, what the installed one does otherwise than the newest, which counts. `model` is what the
     file says of itself, `not_judged` are kinds of operators that it has and targets were not asked
     about, since they cannot pad. `following` is a rewrite for targets that was tried and writes the
-    model, `ambiguous` which of auto_pad and pads the user follows. For pictures, and in no JSON:
+    model, `ambiguous` which of auto_pad and pads the user follows, `ran` the runtimes that were
+    asked, by target. For pictures, and in no JSON:
     `chains` are what was read of each node, `links` are pairs of places in `nodes`, of which the
     second reads what the first makes.
     """
@@ -304,6 +310,7 @@ class Inspection(Report):
     recorded: Mapping[str, int | str] = field(default_factory=dict)
     following: Following | None = None
     ambiguous: Preference = None
+    ran: Mapping[str, RuntimeRan] = field(default_factory=dict)
 
     schema = 2
 
@@ -379,24 +386,33 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
     dims: Mapping[str, int | str] | None = None,
     nodes: str | Sequence[str] | None = None,
     ambiguous: Preference = None,
-    target: str | Sequence[str] | None = None,
+    target: TargetName | Sequence[TargetName] | None = None,
+    live: bool | str | PathLike[str] = False,
+    cache: bool = True,
     device: Literal["cpu", "cuda"] | None = None,
     timeout: float | None = None,
     memory: int | str | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Inspection:
-    """List the padded nodes of a model; nothing is changed and nothing is run.
+    """List the padded nodes of a model; nothing is changed, and without `live` nothing is run.
 
     `dims` says what is known of dimensions ({'height': 640, 'width': '%32=0'}), `nodes` are globs
     over node addresses, `ambiguous` says which of auto_pad and pads holds where a node has both.
     `target` are runtimes, 'all' for all of them: the report then says of every node what each does
-    with it, how that is known, and what a rewrite would do. `device` opens the model with
-    onnxruntime and says which provider runs each node. `timeout` (seconds) and `memory` (bytes, or
-    '4G') limit shape inference, and opening the model, which raises LimitMet there. Raises
-    RequestError, ModelError where it cannot be read or opened, and RuntimeUnavailable.
+    with it, how that is known, and what a rewrite would do. A runtime may be the user's own: the
+    path of a .py or .toml file, a command with {model} {inputs} {outputs}, or a function. `live`
+    asks the runtime itself, in this Python or in the one at a path: each distinct padded node is
+    cut out and run; without `cache` no earlier answers are read or kept. `device` opens the model
+    with onnxruntime and says which provider runs each node. `timeout` (seconds) and `memory`
+    (bytes, or '4G') limit shape inference, and opening the model, which raises LimitMet there.
+    Raises RequestError, ModelError where it cannot be read or opened, and RuntimeUnavailable.
     """
-    names = [] if target is None else _named([target] if isinstance(target, str) else list(target))
-    installed = _installed(names)
-    with processes.limited(timeout, memory) as work:
+    asked_targets = [] if target is None else target_names(target)
+    names = [] if target is None else _named(asked_targets)
+    with ExitStack() as stack:
+        runtimes = _runtimes(stack, names, Asking(live, cache, timeout, progress))
+        work = stack.enter_context(processes.limited(timeout, memory))
+        installed = {} if runtimes else _installed(names)
         opened = open_model(model)
         folder = opened.source.folder if opened.source else None
         survey = Survey(
@@ -410,7 +426,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         refuse_dangling(survey.document)
         selected = selection(survey, nodes)
         records = _with_divisors(_records(survey, selected), survey)
-        asked = _Asked(opened, Preferences(ambiguous), nodes, dims or {})
+        asked = _Asked(opened, Preferences(ambiguous), nodes, dims or {}, runtimes)
         told, following, others = (
             _told(survey, names, selected, asked, installed) if names else ({}, None, {})
         )
@@ -432,7 +448,16 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             survey.recorded,
             following,
             ambiguous,
+            runtimes.ran if runtimes else {},
         )
+
+
+def _runtimes(stack: ExitStack, names: Sequence[str], asking: Asking) -> Live | None:
+    if not names:
+        return None
+    from onnxpad.rewriting.for_target.requests import runtimes_asked
+
+    return runtimes_asked(stack, names, asking)
 
 
 def _by_target(
@@ -456,7 +481,7 @@ def inspected_status(record: Mapping[str, Any], *, fails: bool, knows: bool = Fa
     return "fine" if all(of_another(code, asked) for code in codes) else "with traps"
 
 
-def _named(targets: Sequence[str]) -> list[str]:
+def _named(targets: Sequence[TargetName]) -> list[str]:
     """The targets' own names, each once; RequestError for one that does not exist, and for none."""
     from onnxpad.rewriting.for_target.names import ALL, targets_asked
     from onnxpad.runtimes.targets import all_targets
@@ -556,6 +581,7 @@ class _Asked(NamedTuple):
     reading: Preferences
     nodes: str | Sequence[str] | None
     dims: Mapping[str, int | str]
+    live: Live | None = None
 
     def wanted(self, targets: Sequence[str]) -> Wanted:
         """The rewrite for these targets."""
@@ -563,7 +589,8 @@ class _Asked(NamedTuple):
         from onnxpad.rewriting.wanted import Wanted
 
         kept = replace(self.opened, owned=False)
-        return Wanted(kept, (), partial(planner, targets), self.reading, self.nodes)
+        planning = partial(planner, targets, live=self.live)
+        return Wanted(kept, (), planning, self.reading, self.nodes)
 
 
 Told = dict[str, tuple[tuple["NodeVerdict", ...], "Opening"]]

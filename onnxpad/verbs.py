@@ -29,6 +29,18 @@ def _is_texts(value: object) -> bool:
     return all(is_text(one) for one in value)
 
 
+def _are_targets(value: object) -> bool:
+    if callable(value):
+        return True
+    if isinstance(value, Collection) and not is_text(value):
+        return all(is_text(one) or callable(one) for one in value)
+    return _is_texts(value)
+
+
+def _is_live(value: object) -> bool:
+    return is_path(value) or _is_flag(value)
+
+
 def _is_count(value: object) -> bool:
     return hasattr(value, "__index__") and not isinstance(value, bool)
 
@@ -55,7 +67,8 @@ _IN_FULL = 200
 """Characters of a value that is repeated in an error."""
 _DIMS = "a dict of numbers and facts, such as {'height': 640, 'width': '%32=0'}"
 ARGUMENTS: dict[str, tuple[Check, str]] = {
-    "target": (_is_texts, "a name, or a list of names"),
+    "target": (_are_targets, "a name, a function that runs a model, or a list of these"),
+    "live": (_is_live, "True, False, or the path of a Python that has the runtime"),
     "passes": (_is_texts, "a name, or a list of names"),
     "prefer": (_is_texts, "a name, or a list of names"),
     "exclude": (_is_texts, "a name, or a list of names"),

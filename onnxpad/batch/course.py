@@ -143,7 +143,8 @@ def _concluded(
         found.save(job.target, in_place=job.target == job.model, **more)
         if saved is not None:
             saved()
-    unfit = bool(getattr(found, "unfit", ()))
+    run = getattr(found, "run", None)
+    unfit = bool(getattr(found, "unfit", ())) or (run is not None and run.ok is False)
     findings = bool(objection) or unfit or (request.check and found.changed)
     written = None if objection else job.target
     return Done(found, compared, objection, written, FINDINGS if findings else FINE)
@@ -152,6 +153,8 @@ def _concluded(
 def _against(found: Rewriting, validation: Validation | None, request: Request) -> str:
     if found.unfit and not request.although_unfit:
         return _unfit(found)
+    if found.run and found.run.ok is False and not request.although_unfit:
+        return f"{found.run.sentence}; --although-unfit writes it all the same"
     proof = None if validation is None else validation.proof
     if request.certificate is not None and (proof is None or proof.verdict != "proved"):
         return "the rewritten model is not proved, so there is nothing to certify"
@@ -378,9 +381,10 @@ def _validate(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.show import batches
     from onnxpad.validation import validate
 
-    if asked["after"] is None:
+    if asked["after"] is None and not request.options.get("target"):
         raise ModelError("the second folder has no such model")
-    found = validate(job.model, _place(asked, asked["after"]), **request.options)
+    after = asked["after"] and _place(asked, asked["after"])
+    found = validate(job.model, after, **request.options)
     return {
         "result": str(found.verdict),
         "code": FINE if found.ok else FINDINGS,

@@ -32,7 +32,7 @@ from typing import NamedTuple
 import click
 
 from onnxpad import __version__
-from onnxpad.cli.arguments import renamed
+from onnxpad.cli.arguments import renamed, settled_live
 from onnxpad.cli.exits import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail, say
 from onnxpad.cli.streams import WINDOWS
 from onnxpad.errors import OnnxpadError, fault_in, headline, told
@@ -175,7 +175,7 @@ def _answered(arguments: Sequence[str]) -> int:
 
         return shell_complete(commands, {}, "onnxpad", _COMPLETES, asked)
     _refuse_swallowed(arguments)
-    with commands.make_context("onnxpad", list(arguments)) as context:
+    with commands.make_context("onnxpad", settled_live(arguments)) as context:
         files = [] if context.params["isolated"] else project_files()
         if files and HELP.isdisjoint(arguments):
             result = _with_settings(context, files, arguments)

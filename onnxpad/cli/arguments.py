@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from math import gcd
+from pathlib import Path
+from shutil import which
 from typing import Any, TypeAlias, TypeVar
 
 import click
@@ -133,6 +136,64 @@ targets = click.option(
     "node that can pad, or with a Concat that pads one with constants. onnxpad explain targets "
     "lists them, and all is a line for each. Repeatable.",
 )
+_HERE = "here"
+_live = click.option(
+    "--live",
+    is_flag=False,
+    flag_value=_HERE,
+    metavar="[PYTHON]",
+    callback=lambda _context, _option, value: _live_option(value),
+    help="Ask the runtime itself: cut each distinct padded node out, and run it. In this Python, "
+    "or in PYTHON, which has the runtime (for onnxruntime-web a folder with node_modules). "
+    "onnxpad explain TARGET says what it needs. A runtime of your own is always asked.",
+)
+_no_cache = click.option(
+    "--no-cache", is_flag=True, help="With --live: read no earlier answers, and keep none."
+)
+
+
+def live(command: _Command) -> _Command:
+    """--live and --no-cache."""
+    return _live(_no_cache(command))
+
+
+def live_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of a verb that --live and --no-cache stand for."""
+    return {"live": given["live"], "cache": not given["no_cache"]}
+
+
+def _live_option(value: str | None) -> bool | str:
+    if value is None or value == _HERE:
+        return value is not None
+    where = value if Path(value).exists() else which(value) or ""
+    if not where:
+        raise click.BadParameter(f"'{value}' is no Python, and no folder with node_modules")
+    return os.path.abspath(where)  # noqa: PTH100 - the Python of an environment is a link
+
+
+def settled_live(words: Sequence[str]) -> list[str]:
+    """The words of a command line, where --live takes the next one only if that is a Python."""
+    settled: list[str] = []
+    waiting = list(words)
+    while waiting:
+        word = waiting.pop(0)
+        if word == "--":
+            return [*settled, word, *waiting]
+        if word == "--live":
+            word = f"--live={waiting.pop(0) if waiting and _runs(waiting[0]) else _HERE}"
+        settled.append(word)
+    return settled
+
+
+def _runs(word: str) -> bool:
+    path = Path(word)
+    if path.is_dir():
+        return (path / "node_modules").is_dir()
+    if path.suffix == ".onnx" or word.startswith("-"):
+        return False
+    return os.access(path, os.X_OK) if path.exists() else "python" in word
+
+
 ambiguous = click.option(
     "--ambiguous",
     type=click.Choice(["auto_pad", "pads"]),

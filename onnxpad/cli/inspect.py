@@ -35,17 +35,19 @@ onnxpad inspect models/ -j 4
 onnxpad inspect *.onnx --json | jq .summary.traps
 onnxpad inspect model.onnx --target opencv --target ncnn
 onnxpad inspect model.onnx --target all
+onnxpad inspect model.onnx --target opencv --live
+onnxpad inspect model.onnx --target 'python run_npu.py {model} {inputs} {outputs}'
 onnxpad inspect model.onnx --html report.html
 onnxpad inspect *.onnx --target opencv --fail-on unknown --baseline known.json
 onnxpad inspect model.onnx --target opencv --reproduce stem/conv -o DIR
 
-Nothing is changed and nothing is run. Operators that can pad and write no padding are only
-counted. Pads are begin,end for each axis, in cells. 'fits' names the frameworks that can write the
-same, first those whose own rule it is (--json has all), 'any' where everybody can; a trap is a
-place where a runtime is known to fail or to compute something else. onnxpad explain NAME says more
-about both. With --target it says what a runtime does with each operator that can pad, how that is
-known, and what rewrite --target would write; it exits 1 where one is refused or computed wrongly,
-or as --fail-on says. All other operators are not judged.
+Nothing is changed, and nothing is run without --live. Operators that can pad and write no padding
+are only counted. Pads are begin,end for each axis, in cells. 'fits' names the frameworks that can
+write the same, first those whose own rule it is (--json has all), 'any' where everybody can; a trap
+is a place where a runtime is known to fail or to compute something else. onnxpad explain NAME says
+more about both. With --target it says what a runtime does with each operator that can pad, how that
+is known, and what rewrite --target would write; it exits 1 where one is refused or computed
+wrongly, or as --fail-on says. All other operators are not judged.
 """
 
 
@@ -74,6 +76,7 @@ or as --fail-on says. All other operators are not judged.
     "line counts all of them.",
 )
 @arguments.targets
+@arguments.live
 @click.option(
     "--device",
     type=click.Choice(["cuda", "cpu"]),
@@ -119,6 +122,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     html_files.check(given["html"], names, many=many or given["sarif"])
     options = ("device", "ambiguous", "timeout", "memory")
     asked = {"target": given["targets"] or None, **{name: given[name] for name in options}}
+    asked |= arguments.live_options(given)
     if given["sarif"]:
         return _sarif(names, given, asked, checks)
     if many:
@@ -127,8 +131,8 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     about: dict[str, Any] = {"dims": dims_for(model, given["dims"])}
     about["nodes"] = list(given["nodes"]) or None
     try:
-        with working(f"inspecting {model}"):
-            report = inspection.inspect(model, **about, **asked)
+        with working(f"inspecting {model}") as tell:
+            report = inspection.inspect(model, **about, **asked, progress=tell)
     except OnnxpadError as error:
         checks.leave_out(model)
         return checks.concluded(fail_for(model, error, as_json=given["as_json"]))

@@ -25,6 +25,7 @@ onnxpad rewrite model.onnx --dim 'height%32=0' --validate --in-place
 onnxpad rewrite models/ -o rewritten/ -j 4
 onnxpad rewrite model.onnx --target opencv -o for_opencv.onnx
 onnxpad rewrite model.onnx --target opencv --target ncnn -o for_both.onnx
+onnxpad rewrite model.onnx --target opencv --live -o for_opencv.onnx
 onnxpad rewrite model.onnx -o explicit.onnx --certificate explicit.json
 
 Without --pass and --target it writes auto_pad as explicit pads. With --target it writes only what
@@ -56,6 +57,7 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
     "computes wrongly in the cheapest form that it takes. Repeatable: one model that all of them "
     "take.",
 )
+@arguments.live
 @click.option(
     "--prefer",
     metavar="PASS",
@@ -145,6 +147,9 @@ def _request(given: dict[str, Any]) -> Request:
     limits = ("timeout", "memory")
     rules = ("passes", "target", *wishes, "ambiguous", "legacy_split", *limits)
     options = {name: given[name] for name in rules} | {"passes": given["passes"] or None}
+    options |= arguments.live_options(given)
+    if given["live"] and not given["target"]:
+        raise click.UsageError("--live asks a runtime: add --target NAME")
     names = ("device", "samples", "seed", "ambiguous", *limits)
     judging = {name: given[name] for name in names} if given["validate"] else None
     if given["certificate"] and not given["validate"]:

@@ -32,6 +32,8 @@ onnxpad validate model.onnx --inputs x.npy --outputs y.npy
 onnxpad validate model.onnx explicit.onnx --proof-only
 onnxpad validate model.onnx explicit.onnx --certificate explicit.json
 onnxpad validate models/ rewritten/ -j 2
+onnxpad validate model.onnx --target opencv
+onnxpad validate model.onnx --target 'python run_npu.py {model} {inputs} {outputs}'
 
 The proof says whether both are the same function for all inputs, and for all sizes that they leave
 open; the runs say whether onnxruntime computes them alike. Verdicts: proved, or where nothing is
@@ -41,6 +43,9 @@ tolerated (exit 0). Where onnxruntime is not installed,
 the proof alone decides.
 
 Of two folders, models with the same place in them are compared.
+
+With --target the whole model runs in that runtime, in this Python or in --live PYTHON, and is
+compared with the model itself, run by onnxruntime; the first tensor that differs is named.
 
 An .npz file holds arrays under the names of tensors, or under s0_in0 (sample 0, input 0) and
 s0_ref0.
@@ -69,6 +74,8 @@ def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
 @click.command(help=_HELP, short_help="Prove and run two models, or run one against a reference.")
 @click.argument("before", type=arguments.MODEL)
 @click.argument("after", type=arguments.MODEL, required=False)
+@arguments.targets
+@arguments.live
 @arguments.data
 @click.option(
     "--inputs",
@@ -134,8 +141,10 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
     if many:
         return _pairs(options)
     arguments.refuse_given("it leaves out models of folders", "exclude")
-    for name in ("jobs", "dask", "exclude"):
+    for name in ("jobs", "dask", "exclude", "no_cache"):
         del options[name]
+    options["target"] = options.pop("targets") or None
+    options["live"] = options["live"] or True
     path, page = options.pop("counterexample"), options.pop("html")
     found = _validated(**options)
     if path is not None:
@@ -192,7 +201,11 @@ def _check(options: dict[str, Any]) -> None:
     """UsageError where the options leave nothing to compare, or contradict each other."""
     arguments.refuse_data_twice(options)
     reference = options["outputs"] or options["data"]
-    if (options["after"] is None) == (not reference):
+    if options["targets"]:
+        arguments.refuse_given("--target runs the model itself", "data", "outputs", "certificate")
+    elif options["live"]:
+        raise click.UsageError("--live asks a runtime: add --target NAME")
+    elif (options["after"] is None) == (not reference):
         wrong = "both are given" if options["after"] else "neither is given"
         raise click.UsageError(
             f"give either AFTER, or a reference with --data or --outputs; {wrong}: for example "
@@ -249,31 +262,28 @@ def _pairs(options: dict[str, Any]) -> int:
     from onnxpad.cli import batches
 
     before, after = options["before"], options["after"]
-    if after is None or Path(before).is_dir() != Path(after).is_dir():
+    runs_alone = after is None and bool(options["targets"])
+    if not runs_alone and (after is None or Path(before).is_dir() != Path(after).is_dir()):
         raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
     why = "each pair of models is compared on inputs of its own"
     about_one = ("data", "inputs", "outputs", "counterexample", "certificate")
     arguments.refuse_given(why, *about_one, "input-shape")
-    others = (
-        *about_one,
-        "html",
-        "input_shapes",
-        "before",
-        "after",
-        "dims",
-        "jobs",
-        "dask",
-        "as_json",
-        "exclude",
-    )
-    given = {name: value for name, value in options.items() if name not in others}
+    names = ("device", "samples", "seed", "ambiguous", "atol", "rtol", "tf32")
+    names += ("proof_only", "run_only", "timeout", "memory")
+    given = {name: options[name] for name in names}
+    if options["targets"]:
+        given |= {"target": options["targets"], "live": options["live"] or True}
     found: Iterable[tuple[str, str | None]] = [(before, after)]
-    if Path(before).is_dir():
+    if runs_alone:
+        exclude = destinations.Exclusions(options["exclude"])
+        found = [(one.model, None) for one in destinations.found_in((before,), exclude).models]
+    elif Path(before).is_dir():
         told = pairs(before, after, options["exclude"])
         destinations.Exclusions(options["exclude"]).told(told.left_out, told.idle, "pair")
         found = told.models
     jobs = [(Job(one), other) for one, other in found]
-    return batches.run(jobs, Request("validate", given), options, noun="pair")
+    noun = "model" if runs_alone else "pair"
+    return batches.run(jobs, Request("validate", given), options, noun=noun)
 
 
 def _shown(found: Validation, path: str) -> Validation:

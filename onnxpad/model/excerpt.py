@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from onnx import (
@@ -72,6 +72,12 @@ class Excerpt:
         """Equal for nodes that any plan serves alike."""
         types = tuple(sorted((name, found) for name, found in self.types.items()))
         return self.model.SerializeToString(deterministic=True), repr(types), self.focus
+
+    def became(self, written: bytes, types: Mapping[str, Type]) -> Excerpt:
+        """What edits made of it: the model `written`, about no node in particular."""
+        model = ModelProto()
+        model.ParseFromString(written)
+        return replace(self, model=model, types=types, focus=0, readers=(), fronts=())
 
     def opened(self, written: bytes = b"", types: Mapping[str, Type] | None = None) -> EditSession:
         """A copy to work on; or, `written` and with `types`, what was made of one."""

@@ -25,15 +25,20 @@ MOST_CELLS = 1 << 22
 """Cells of an input or a weight that are drawn at most."""
 
 
-def standing_alone(part: Excerpt, name: str, draw: Draw) -> tuple[ModelProto, dict[str, Array]]:
+def standing_alone(
+    part: Excerpt, name: str, draw: Draw, *, grown: int = 0
+) -> tuple[ModelProto, dict[str, Array]]:
     """The model and an input for it; weights that the excerpt left out are drawn.
 
-    `name` is what the node in its middle is called. Raises RequestError where the type of an input
-    is not known.
+    `name` is what the node in its middle is called; open sizes are `grown` steps above the
+    smallest that is fed, a step being what they are divided by. Raises RequestError where the type
+    of an input is not known.
     """
     model = ModelProto()
     model.CopyFrom(part.model)
-    model.graph.name, model.graph.node[part.focus].name = "reproducer", name
+    model.graph.name = "reproducer"
+    if name:
+        model.graph.node[part.focus].name = name
     held = {tensor.name for tensor in model.graph.initializer}
     feeds: dict[str, Array] = {}
     for value in model.graph.input:
@@ -42,7 +47,7 @@ def standing_alone(part: Excerpt, name: str, draw: Draw) -> tuple[ModelProto, di
         code = dtype_code(found.dtype)
         value.CopyFrom(helper.make_tensor_value_info(value.name, code, dims))
         if value.name not in held:
-            feeds[value.name] = _fed(found, value.name, draw)
+            feeds[value.name] = _fed(found, value.name, draw, grown)
     for tensor in model.graph.initializer:
         if tensor.data_location == TensorProto.EXTERNAL:
             shape = _checked(tuple(tensor.dims), tensor.name)
@@ -77,16 +82,16 @@ def _checked(shape: tuple[int, ...], name: str) -> tuple[int, ...]:
     return shape
 
 
-def _fed(found: Type, name: str, draw: Draw) -> Array:
+def _fed(found: Type, name: str, draw: Draw, grown: int) -> Array:
     """Numbers for an input; zeros for integers that may be pads or axes."""
-    shape = _checked(tuple(_size(size) for size in found.dims or ()), name)
+    shape = _checked(tuple(_size(size, grown) for size in found.dims or ()), name)
     if found.dtype in ("int64", "int32", "bool"):
         return np.zeros(shape, np.dtype(found.dtype))
     return draw(shape, found.dtype)
 
 
-def _size(size: object) -> int:
+def _size(size: object, grown: int) -> int:
     if not isinstance(size, Symbol):
         return int(size)  # type: ignore[call-overload, no-any-return]
     least = lower_bound(size)
-    return least + -(-max(0, _LEAST - least) // size.modulus) * size.modulus
+    return least + (-(-max(0, _LEAST - least) // size.modulus) + grown) * size.modulus

@@ -14,6 +14,7 @@ from onnxpad.errors import RequestError, nearest
 from onnxpad.model.assembled import Array, with_output_shapes
 from onnxpad.model.files.folders import refuse_folder
 from onnxpad.model.opened import Model, ModelLike
+from onnxpad.probing.expected import Expected, expected, onnxruntime_agrees
 from onnxpad.reproducing.companions import companion
 from onnxpad.reproducing.cutting import Cut, cut_out
 from onnxpad.reproducing.reproducer import FILES, Reproducer
@@ -24,7 +25,6 @@ from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import failing
 from onnxpad.runtimes.releases import rows_in
 from onnxpad.runtimes.targets import Target, find_target
-from onnxpad.validation.expected import Expected, expected
 from onnxpad.verbs import is_text, refuse_unless, verb
 
 SEEN = Path(__file__).parent / "seen.json"
@@ -184,7 +184,7 @@ def _reproducer(
         with_output_shapes(model, right.outputs),
         feeds,
         right.outputs,
-        right.onnxruntime,
+        onnxruntime_agrees(model, feeds, right.outputs),
         about,
         command=command,
     )

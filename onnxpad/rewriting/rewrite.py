@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from os import PathLike
@@ -17,12 +20,19 @@ from onnxpad.model.editing.stated_sizes import stated
 from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.graph.broken import UnknownOperator, unknown_operators
-from onnxpad.model.opened import Model, ModelLike, ModelOrGraph, open_model, untouched
+from onnxpad.model.opened import (
+    Model,
+    ModelLike,
+    ModelOrGraph,
+    Opened,
+    open_model,
+    untouched,
+)
 from onnxpad.model.reading.divisors import Settling, hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import without_collections
 from onnxpad.padding.chain import Preference, Preferences, Skip
 from onnxpad.reports import Report, plain, reported
-from onnxpad.rewriting.for_target.requests import names_of, planner
+from onnxpad.rewriting.for_target.requests import names_of, planner, runtimes_asked
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import (
     Change,
@@ -35,9 +45,12 @@ from onnxpad.rewriting.pipeline import (
 )
 from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
 from onnxpad.rewriting.wanted import Done, Wanted, unfit_of
+from onnxpad.runtimes.targets import Asking, TargetName
 from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
+    from onnxpad.probing.live import Live
+    from onnxpad.probing.whole import WholeRun
     from onnxpad.rewriting.for_target.fit import Fitted
     from onnxpad.rewriting.for_target.report import NodeVerdict
     from onnxpad.rewriting.for_target.search import Planner
@@ -73,6 +86,7 @@ Progress = Callable[[str, int, int], None]
     "limits_met",
     "not_judged",
     "unknown_operators",
+    "runs",
 )
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Rewriting(Edited, Report):
@@ -84,7 +98,8 @@ class Rewriting(Edited, Report):
     known to take it: sizes of inputs are written into the model, other facts into its metadata as
     `onnxpad.holds_where`. `operators` are
     counts, None of a graphsurgeon Graph, `original` gives the model as it was. `unknown_operators`
-    are those of ONNX's domain that their opset does not have.
+    are those of ONNX's domain that their opset does not have. `runs` are those of the whole model,
+    one for each runtime that was asked.
     """
 
     passes: tuple[str, ...]
@@ -95,8 +110,14 @@ class Rewriting(Edited, Report):
     fitting: Fitted | None = None
     original: Callable[[], ModelOrGraph] | None = None
     unknown_operators: tuple[UnknownOperator, ...] = ()
+    runs: tuple[WholeRun, ...] = ()
 
     schema = 2
+
+    @property
+    def run(self) -> WholeRun | None:
+        """The run of the whole model, of several the first that is not right; None for none."""
+        return next((one for one in self.runs if not one.ok), next(iter(self.runs), None))
 
     @cached_property
     def operators(self) -> OperatorCounts | None:
@@ -173,7 +194,9 @@ def rewrite(  # noqa: PLR0913  one option each
     model: ModelLike,
     *,
     passes: str | Sequence[str] | None = None,
-    target: str | Sequence[str] | None = None,
+    target: TargetName | Sequence[TargetName] | None = None,
+    live: bool | str | PathLike[str] = False,
+    cache: bool = True,
     prefer: str | Sequence[str] | None = None,
     exclude: str | Sequence[str] | None = None,
     allow_unknown: bool = False,
@@ -192,7 +215,11 @@ def rewrite(  # noqa: PLR0913  one option each
     `passes` is a name or names in the order given (default: explicit-pads, without a target; an
     empty list: none). `target` is a runtime or several (`onnxpad explain` lists them): what one of
     them refuses or computes wrongly is written in the cheapest form that all take; `unfit` has
-    nodes, those that `passes` wrote included, for which there is none. `prefer` are passes that
+    nodes, those that `passes` wrote included, for which there is none. A runtime may be the user's
+    own: the path of a .py or .toml file, a command with {model} {inputs} {outputs}, or a function.
+    `live` asks the runtime itself, in this Python or in the one at a path, about each node and
+    each candidate, and runs the whole model at last (`run`); without `cache` no earlier answers
+    are read or kept. `prefer` are passes that
     cost nothing in that choice, `exclude` passes that are not used, `allow_unknown` takes unknown
     things for granted, `require_device` rewrites as well what a target would leave to the CPU.
     `nodes` are globs over node addresses, `dims` what is known of dimensions ({'height': 640},
@@ -204,10 +231,14 @@ def rewrite(  # noqa: PLR0913  one option each
     `limits_met` says so. `progress` is called with what is being done, how much of it is done, and
     of how much. Only a Graph is edited in place. Raises RequestError, and ModelError.
     """
-    with processes.limited(timeout, memory) as work:
+    with ExitStack() as stack:
+        tell = _telling(progress)
+        runtimes = runtimes_asked(stack, target, Asking(live, cache, timeout, tell))
+        work = stack.enter_context(processes.limited(timeout, memory))
         opened = open_model(model)
         granted: dict[str, Any] = {"allow_unknown": allow_unknown, "require_device": require_device}
-        planning = partial(planner, target, prefer=prefer, exclude=exclude, **granted)
+        granted |= {"prefer": prefer, "exclude": exclude, "live": runtimes}
+        planning = partial(planner, target, **granted)
         asked = planning()
         rules = _rules(passes, () if asked else DEFAULT_PASSES)
         # As it was, to work on once more: with fewer sizes, or with some that a target waits for.
@@ -228,7 +259,37 @@ def rewrite(  # noqa: PLR0913  one option each
         more: dict[str, Any] = {"original": partial(untouched, opened), "carried": opened.carried}
         more["limits_met"] = tuple(work.met.values())
         more["unknown_operators"] = unknown_operators(session.document)
-        return replace(report, target=name, fitting=fitting, relied_on=relied, **more)
+        report = replace(report, target=name, fitting=fitting, relied_on=relied, **more)
+        if runtimes is None:
+            return report
+        return replace(report, runs=_whole_runs(report, runtimes, tell, timeout))
+
+
+def _telling(progress: Progress | None) -> Callable[[str], None] | None:
+    return (lambda step: progress(step, 0, 0)) if progress else None
+
+
+def _whole_runs(
+    report: Rewriting,
+    runtimes: Live,
+    tell: Callable[[str], None] | None,
+    seconds: float | None,
+) -> tuple[WholeRun, ...]:
+    """The rewritten model, whole, in every runtime; none of a model that stays unfit."""
+    if report.unfit or report.original is None:
+        return ()
+    from onnxpad.probing.whole import run_whole
+
+    before = Opened(report.original(), report.source, owned=False) if report.source else None
+    original = report.original() if before is None else before
+    with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder:
+        path = os.path.join(folder, "model.onnx")  # noqa: PTH118 - a text
+        report.save(path)
+        options: dict[str, Any] = {"dims": report.assumed, "seconds": seconds, "tell": tell}
+        return tuple(
+            run_whole(original, path, name, runner, **options)
+            for name, runner in runtimes.runners.items()
+        )
 
 
 def _rules(names: str | Sequence[str] | None, default: Sequence[str]) -> list[Any]:

@@ -174,6 +174,8 @@ def _questions_of(asked: Planner) -> tuple[Question[Any], ...]:
     from onnxpad.runtimes.installed import otherwise_installed
 
     target = asked.judge.target
+    if asked.judge.live:
+        return target.questions
     found = (otherwise_installed(one.name) for one in target.parts or (target,))
     more = (one for there in found if there for one in there.target.questions)
     return tuple(dict.fromkeys((*target.questions, *more)))
@@ -183,6 +185,8 @@ def _with_installed(
     found: Fitted, session: EditSession, asked: Planner, selected: Selected
 ) -> Fitted:
     """The same with what installed releases do otherwise with the model as it is now."""
+    if asked.judge.live:
+        return found
     from onnxpad.rewriting.for_target.verdicts import on_installed
 
     return found._replace(installed=tuple(on_installed(session, asked.judge, selected)))

@@ -37,7 +37,8 @@ class Judgement:
     `open_batch` is set where the size of the batch alone keeps it from being another, `by` names
     the runtimes that stand in the way where several were asked. `at_some_sizes`: sizes that the
     model leaves open decide it, and there are some at which no row holds. `settled_by` are the
-    options of which one has to be given, for a node that says two things.
+    options of which one has to be given, for a node that says two things. `measured` says which
+    runtime was run for it, where one was: it is then known from that run.
     """
 
     answer: Answer
@@ -47,6 +48,7 @@ class Judgement:
     by: tuple[str, ...] = ()
     at_some_sizes: bool = False
     settled_by: tuple[str, ...] = ()
+    measured: str = ""
 
     @property
     def is_blanket(self) -> bool:
@@ -74,6 +76,8 @@ class Judgement:
     @property
     def evidence(self) -> tuple[str, ...]:
         """How the facts are known."""
+        if self.measured:
+            return tuple(self.measured.split("; "))
         return tuple(dict.fromkeys(str(row.evidence) for row in self.rows))
 
     @property
@@ -98,7 +102,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
     Of several runtimes the worst answer counts.
     """
     if target.parts:
-        return _together([(part.name, judge(part, chain)) for part in target.parts])
+        return together([(part.name, judge(part, chain)) for part in target.parts])
     if judged := _by_the_file_alone(target, chain):
         return judged
     found = [(row, every(row.when, chain)) for row in target.about(chain.op.title)]
@@ -205,20 +209,22 @@ def _outweighed(rows: Sequence[Row], holding: Sequence[Row]) -> bool:
     )
 
 
-def _together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
+def together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
     """The worst answer, with the reasons of all runtimes that do not take it, the worst first."""
     answer = max((one.answer for _, one in found), key=lambda a: a.rank)
     deciding = [(name, one) for name, one in found if one.answer is answer]
     rows = tuple(row for _, one in deciding for row in one.rows)
+    measured = "; ".join(dict.fromkeys(one.measured for _, one in deciding if one.measured))
     if answer is Answer.TAKES:
-        return Judgement(answer, "", rows)
+        return Judgement(answer, "", rows, measured=measured)
     worst_first = sorted(found, key=lambda one: -one[1].answer.rank)
     told = [_told(name, one) for name, one in worst_first if one.answer is not Answer.TAKES]
     batches = [one.open_batch for _, one in deciding]
     batch = None if None in batches else batches[0]
     names = tuple(name for name, _ in deciding)
     options = next((one.settled_by for _, one in deciding if one.settled_by), ())
-    return Judgement(answer, "; ".join(told), rows, batch, names, settled_by=options)
+    more = {"settled_by": options, "measured": measured}
+    return Judgement(answer, "; ".join(told), rows, batch, names, **more)
 
 
 def _told(name: str, found: Judgement) -> str:
@@ -267,7 +273,7 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
     Of its rows only conditions about the opset can hold.
     """
     if target.parts:
-        return _together([(one.name, judge_plain(one, operator, opset)) for one in target.parts])
+        return together([(one.name, judge_plain(one, operator, opset)) for one in target.parts])
     around = plain_chain(opset)
     held = [row for row in target.about(operator) if every(row.when, around)]
     if held:

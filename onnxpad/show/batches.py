@@ -64,6 +64,7 @@ def _written_besides(found: Rewriting, *, done: bool) -> Iterator[str]:
 
         nodes = counted(len({one.node for one in left}), "node")
         yield f"{nodes} left as before, unknown for {found.target} {until_text(left)}".rstrip()
+    yield from (f"{run.target}: {run.sentence}" for run in found.runs)
     if found.fitting and found.fitting.granted:
         yield f"{counted(len(found.fitting.granted), 'node')} taken for granted for {found.target}"
     if found.fitting and found.fitting.whole:

@@ -96,7 +96,7 @@ def _verdicts(
     table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
     notes = [note("note", text) for text in inspection.unmeasured.values()]
     notes += [visible(one.note) for one in inspection.installed.values()]
-    told = [*headlines(found), open_in_file_text(inspection.assumed), *notes]
+    told = [*headlines(found, inspection.ran), open_in_file_text(inspection.assumed), *notes]
     return [*told, visible(not_judged_text(inspection.not_judged))], table_of
 
 

@@ -74,6 +74,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         *(visible(f"warning: {warning}") for warning in warnings),
         *unknown_operators_text(rewriting.unknown_operators),
         relied_text(rewriting),
+        *(visible(f"{run.target}: {run.sentence}") for run in rewriting.runs),
         _own_runtime_text(rewriting, written),
     ]
     return paragraph(lines) + "\n"
@@ -89,7 +90,7 @@ def _summary(rewriting: Rewriting, written: str | None, *, refused: bool) -> str
 
 def _own_runtime_text(rewriting: Rewriting, written: str | None) -> str:
     """How to see that the runtime itself agrees."""
-    if rewriting.fitting is None or not rewriting.changed or written is None:
+    if rewriting.fitting is None or not rewriting.changed or written is None or rewriting.runs:
         return ""
     return f"to run and check it in {rewriting.target} itself: onnxpad explain own-runtime"
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from shlex import quote
+from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, either, few, together
 from onnxpad.padding.effective_pads import facts_text
@@ -17,6 +18,9 @@ from onnxpad.runtimes.judge import cures
 from onnxpad.runtimes.targets import find_target
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import note, paragraph, visible
+
+if TYPE_CHECKING:
+    from onnxpad.probing.live import RuntimeRan
 
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite writes")
 _OVERVIEW = ("target", "operators that can pad", "rewrite --target", "known from")
@@ -69,12 +73,17 @@ def not_judged_text(kinds: Collection[str]) -> str:
     return f"{counted(len(kinds), *were)} checked for known faults alone ({named})"
 
 
-def headlines(targets: Mapping[str, Sequence[NodeVerdict]]) -> Iterator[str]:
-    """What each target does with the model, or with how many targets there is nothing to do."""
+def headlines(
+    targets: Mapping[str, Sequence[NodeVerdict]], ran: Mapping[str, RuntimeRan]
+) -> Iterator[str]:
+    """What each target does with the model, or with how many targets there is nothing to do.
+
+    `ran` are the runtimes that were asked, by target.
+    """
     if not are_many(targets):
-        yield from (
-            f"target {named_release(name)}: {_summary(found)}" for name, found in targets.items()
-        )
+        for name, found in targets.items():
+            here = f"{name} ({ran[name].evidence})" if name in ran else named_release(name)
+            yield visible(f"target {here}: {_summary(found)}")
         return
     failing = sum(any(map(_fails, found)) for found in targets.values())
     fine = sum(
@@ -103,6 +112,8 @@ def named_release(name: str) -> str:
 def _known_from(found: Sequence[NodeVerdict]) -> str:
     """How what is said of the nodes is known: 'measured', 'measured, read in source'."""
     ways = {row.evidence.certainty for one in found for row in one.judgement.rows}
+    if any(one.judgement.measured for one in found):
+        return "measured here"
     return ", ".join(way for way in Certainty if way in ways) or "-"
 
 
@@ -170,6 +181,7 @@ def _answers(found: Sequence[NodeVerdict]) -> str:
 def _unproven(found: Sequence[NodeVerdict]) -> str:
     """How it is known that nodes are taken, where nobody ran it: 'read in source, not run'."""
     taken = [one.judgement for one in found if one.judgement.answer is Answer.TAKES]
+    taken = [one for one in taken if not one.measured]
     certain = [{row.evidence.certainty for row in one.rows} for one in taken]
     unproven = [ways for ways in certain if Certainty.MEASURED not in ways]
     elsewhere = sum(all(row.evidence.other_than for row in one.rows) for one in taken if one.rows)

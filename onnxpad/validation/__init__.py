@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import Any
 
 from numpy.typing import NDArray
@@ -17,14 +18,15 @@ from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike
 from onnxpad.padding.chain import Preference
+from onnxpad.probing.random_inputs import Sampler, Undrawable
 from onnxpad.proof import Limits
+from onnxpad.runtimes.targets import Asking, TargetName
 from onnxpad.sessions import Device, Settings, check_device, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.conclude import concluded, joined, qualified
 from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched
 from onnxpad.validation.kernel_verdict import claim, proved
 from onnxpad.validation.optimised import optimised
-from onnxpad.validation.random_inputs import Sampler, Undrawable
 from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice, samples_from_npz
 from onnxpad.validation.reference import against_reference
 from onnxpad.validation.report import (
@@ -62,6 +64,7 @@ from onnxpad.validation.sizes import channel_counts
 from onnxpad.validation.tolerance import tolerance_of
 from onnxpad.validation.untried import untried
 from onnxpad.validation.verifier import SampleFinding, Verifier
+from onnxpad.validation.on_runtime import on_runtimes, with_runtimes
 from onnxpad.verbs import verb
 
 Array = NDArray[Any]
@@ -94,6 +97,8 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     before: ModelLike,
     after: ModelLike | None = None,
     *,
+    target: TargetName | Sequence[TargetName] | None = None,
+    live: bool | str | PathLike[str] = True,
     data: Recorded | None = None,
     inputs: GivenArrays | None = None,
     outputs: GivenArrays | None = None,
@@ -112,7 +117,8 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     proof_only: bool = False,
     run_only: bool = False,
 ) -> Validation:
-    """Compare two models by a proof and by runs, or run one against reference `outputs`.
+    """Compare two models by a proof and by runs, run one against reference `outputs`, or both in
+    the runtime of a `target`.
 
     The proof (`.proof`): are both the same function over the reals, for all inputs and all sizes
     that they, `inputs` and `dims` leave open? The runs (`.run`): does onnxruntime compute them
@@ -126,7 +132,30 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     `samples` random inputs are drawn from `seed`, of several sizes where `dims` or `input_shapes`
     fix none. `ambiguous`: auto_pad or pads. Beyond `timeout` (60 s; for proofs of CPU)
     and `memory` (2 GiB) nothing is decided. Raises RequestError, ModelError, RuntimeUnavailable.
+
+    With `target` the whole model (`after`, where there are two) runs in that runtime, in this
+    Python or in the one at `live`, and is held against `before`: `.run` says what ran, the largest
+    difference, and the first tensor that differs.
     """
+    if target is not None:
+        if data is not None or outputs is not None:
+            raise RequestError("a target is held against the model itself: leave data and outputs")
+        if not live:
+            raise RequestError("a target is run here: live is True, or the path of a Python")
+        asking = Asking(live, seconds=timeout, tell=progress)
+        feeds = None if inputs is None else _feeds(before, inputs, dims, input_shapes)
+        runs = on_runtimes(before, after, target, asking, dims=dims, inputs=feeds)
+        found = None
+        if after is not None:
+            found = validate(
+                before,
+                after,
+                **{"inputs": inputs, "device": device, "samples": samples, "seed": seed},
+                **{"dims": dims, "input_shapes": input_shapes, "atol": atol, "rtol": rtol},
+                **{"tf32": tf32, "ambiguous": ambiguous, "timeout": timeout, "memory": memory},
+                **{"progress": progress, "proof_only": proof_only, "run_only": run_only},
+            )
+        return with_runtimes(found, runs, device)
     _check(after, (data, inputs, outputs), samples, both=proof_only and run_only)
     tolerance = tolerance_of(atol, rtol)
     if proof_only:
@@ -150,6 +179,18 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
         if proof is not None and not runs:
             return replace(joined(proof, None, unrun or ""), warnings=tuple(bench.warnings))
         return _judged(bench, pair, proof, types, given or (samples, seed))
+
+
+def _feeds(
+    model: ModelLike,
+    inputs: GivenArrays,
+    dims: Mapping[str, int | str] | None,
+    shapes: Mapping[str, Sequence[int]] | None,
+) -> Sequence[dict[str, Array]]:
+    """Inputs as samples, in the layout of the model."""
+    network, warnings = open_lean_network(model), list[str]()
+    types = network.input_types(with_recorded(warnings.append, network, None, dims, shapes))
+    return [dict(sample) for sample in turned_inputs(network, types, inputs, warnings.append)]
 
 
 def _second(after: ModelLike | None, first: Network, *, runs: bool) -> Network | None:

@@ -13,8 +13,8 @@ from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.perturbed import PHASE, jumps, only_copies, perturbed
 from onnxpad.model.comparing.pieces import cut, exposed
 from onnxpad.model.costs.running_cost import RunningCost, RunningCosts, is_small, types_of
+from onnxpad.probing.evaluator import Arithmetic
 from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session, trim
-from onnxpad.validation.evaluator import Arithmetic
 from onnxpad.validation.movement import UNITS, bounds_of, movement, stored
 from onnxpad.validation.tolerance import Tolerance
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from onnxpad.errors import LimitMet, OnnxpadError, headline
 from onnxpad.model.comparing.networks import Network, Operation
 from onnxpad.model.comparing.regions import Region
+from onnxpad.probing.evaluator import NotEvaluable
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import Gap, gap, same, untelling
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.difference_maps import DifferenceMap, difference_map
-from onnxpad.validation.evaluator import NotEvaluable
 from onnxpad.validation.report import EVALUATOR, ONNXRUNTIME, SEVERITY, RegionRow, Verdict
 from onnxpad.validation.trace import Traces, trace
 

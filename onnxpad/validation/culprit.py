@@ -14,12 +14,12 @@ from onnxpad.model.comparing.networks import Network, Operation, open_lean_netwo
 from onnxpad.model.comparing.pieces import cut, standalone
 from onnxpad.model.comparing.regions import Region
 from onnxpad.model.opened import Model, ModelLike
+from onnxpad.probing.random_inputs import Sampler
 from onnxpad.reports import reported
 from onnxpad.sessions import Settings
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.changed_parts import Case
 from onnxpad.validation.interface import matched
-from onnxpad.validation.random_inputs import Sampler
 from onnxpad.validation.report import Validation, Verdict
 from onnxpad.validation.request import with_channels
 from onnxpad.validation.samples import Pair, Ran, captured, random_samples, run_both

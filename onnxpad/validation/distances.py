@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from onnxpad import processes
 from onnxpad.model.comparing.networks import open_lean_network
 from onnxpad.model.opened import ModelLike
+from onnxpad.probing.random_inputs import Sampler
 from onnxpad.sessions import Device, RunFailure, Settings, resolved
 from onnxpad.validation.agreement import gap, relative_gap
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.difference_maps import DifferenceMap, difference_map
 from onnxpad.validation.interface import joint_types, matched
-from onnxpad.validation.random_inputs import Sampler
 from onnxpad.validation.report import plain_values
 from onnxpad.validation.request import with_channels
 from onnxpad.validation.samples import Pair, Ran, random_samples

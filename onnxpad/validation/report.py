@@ -10,6 +10,8 @@ from typing import Any, Literal, TypeVar
 
 from onnxpad.errors import either, in_python, larger_text
 from onnxpad.padding.effective_pads import facts_text
+from onnxpad.probing.live import RuntimeRan
+from onnxpad.probing.whole import FirstDifferent, WholeRun
 from onnxpad.proof import Counterexample, Proved
 from onnxpad.reports import InNotebooks
 from onnxpad.validation.difference_maps import DifferenceMap
@@ -191,7 +193,9 @@ class RunReport:
 
     `counterexample` is what running the proof's counterexample showed, None where that was not run.
     `refused` is what onnxruntime said where it ran neither model on any sample: changed parts were
-    then judged alone.
+    then judged alone. Of a model in the runtime of a target, `runtime` is what ran,
+    `largest_difference` that of all outputs, and `first_different` the first tensor, in the order
+    of the model, that the runtime computes otherwise.
     """
 
     verdict: Verdict
@@ -199,6 +203,14 @@ class RunReport:
     judge: str
     counterexample: Verdict | None = None
     refused: str = ""
+    runtime: RuntimeRan | None = None
+    largest_difference: float | None = None
+    first_different: FirstDifferent | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether what ran agrees."""
+        return bool(self.verdict)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -208,7 +220,8 @@ class Validation(InNotebooks):
     True, like `ok` and `verdict`, where the models agree; `proved` where that is proved. `proof`
     and `run` are what each of them says, None where it was not made; `verdict`, `reason` and
     `judge` follow from both. `compared` says what 'before' and 'after' stand for in the rows;
-    `hints` are what to try. `tolerance` is set where one was asked for.
+    `hints` are what to try. `tolerance` is set where one was asked for, `runtimes` has the runs of
+    the whole model in those of targets.
     """
 
     verdict: Verdict
@@ -227,6 +240,7 @@ class Validation(InNotebooks):
     proof: ProofReport | None = None
     run: RunReport | None = None
     tolerance: ToleranceReport | None = None
+    runtimes: tuple[WholeRun, ...] = ()
 
     def __repr__(self) -> str:
         return f"<Validation {self}>"

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.model.comparing.networks import Network
+from onnxpad.probing.random_inputs import Draw, Sampler
 from onnxpad.sessions import RunFailure, Session
 from onnxpad.validation.agreement import Bound, gap, largest, same, same_bits
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.difference_maps import difference_map
-from onnxpad.validation.random_inputs import Draw, Sampler
 from onnxpad.validation.report import OutputRow
 from onnxpad.validation.sizes import compared_sizes, stage_sizes
 from onnxpad.validation.trace import trace

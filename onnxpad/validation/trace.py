@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from onnxpad import processes
 from onnxpad.model.comparing.networks import Network, Operation
 from onnxpad.padding.plain_operators import MOVES
+from onnxpad.probing.evaluator import Arithmetic, Call, NotEvaluable, bounded, evaluate, supports
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.evaluator import Arithmetic, Call, NotEvaluable, bounded, evaluate, supports
 
 Array = NDArray[Any]
 ErrorBounds = Mapping[str, Array | None]

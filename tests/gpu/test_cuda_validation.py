@@ -8,9 +8,9 @@ import pytest
 from numpy.typing import NDArray
 
 from onnxpad import sessions
+from onnxpad.probing.evaluator import Arithmetic, Call, bounded, evaluate
 from onnxpad.sessions import CPU, CUDA, RunFailure, Session, Settings, assignments, open_session
 from onnxpad.validation import Verdict
-from onnxpad.validation.evaluator import Arithmetic, Call, bounded, evaluate
 from tests.validation.builders import RANDOM, W1, model, node, two_convs, zero_extended
 from tests.validation.runs import validate
 

@@ -25,13 +25,13 @@ from typing import Any
 import onnx
 
 from onnxpad.model.assembled import with_output_shapes
+from onnxpad.probing.expected import expected
 from onnxpad.reproducing import SEEN, Reproducer, all_seen, showing, specimen
 from onnxpad.reproducing.search import chains_of, falls_under, smallest, varied
 from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import failing
 from onnxpad.runtimes.targets import Target, find_target
-from onnxpad.validation.expected import expected
 from tests.reproducing.scripts import Ran, controls, ran
 from tests.reproducing.table import differing
 from tests.runtimes.live import RUNTIMES

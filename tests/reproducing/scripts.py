@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from onnxpad.model.assembled import with_output_shapes
+from onnxpad.probing.expected import expected
 from onnxpad.reproducing import Reproducer
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import judged, ways
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import Target
-from onnxpad.validation.expected import expected
 from tests.runtimes.live import Runtime
 from tests.runtimes.live.environments import command
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import onnx
 
 from onnxpad.model.assembled import with_output_shapes
+from onnxpad.probing.expected import expected
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, judged, ways
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import find_target
-from onnxpad.validation.expected import expected
 from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.running import Case, run
 

@@ -111,7 +111,7 @@ def test_a_way_is_judged_by_its_worst_node() -> None:
 
 @pytest.mark.parametrize("way", ways()[::3], ids=lambda way: way.name)
 def test_what_is_expected_is_what_the_tests_own_interpreter_computes(way: object) -> None:
-    from onnxpad.validation.expected import expected
+    from onnxpad.probing.expected import expected
 
     model, feeds = drafted(way.specimen)  # type: ignore[attr-defined]
     copy = onnx.ModelProto.FromString(model.SerializeToString())

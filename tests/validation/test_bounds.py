@@ -6,10 +6,10 @@ from onnx import ModelProto
 
 from onnxpad.model.comparing import pieces
 from onnxpad.model.comparing.networks import Network, Operation
+from onnxpad.probing.evaluator import Arithmetic, NotEvaluable, convolve
 from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation import Verdict
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.evaluator import Arithmetic, NotEvaluable, convolve
 from onnxpad.validation.trace import spread_errors
 from tests.validation.builders import RANDOM, Array, model, node, renamed, zero_extended
 from tests.validation.runs import validate

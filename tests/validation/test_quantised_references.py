@@ -10,7 +10,7 @@ import pytest
 from onnx import numpy_helper
 
 from onnxpad import validate
-from onnxpad.validation.expected import expected
+from onnxpad.probing.expected import expected
 from tests.models.text import text_model
 
 SCALES = "float s = {0.5}, uint8 z = {128}, float sw = {0.25}, int8 zw = {0}, float so = {4}"

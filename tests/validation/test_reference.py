@@ -6,8 +6,8 @@ import pytest
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
+from onnxpad.probing.evaluator import Pool, convolve, max_pool
 from onnxpad.validation import OutputRow, Verdict
-from onnxpad.validation.evaluator import Pool, convolve, max_pool
 from onnxpad.validation.reference import _more_when_optimised
 from tests.retargeting.running import outputs
 from tests.validation.builders import B1, W1, W2, pooled, two_convs

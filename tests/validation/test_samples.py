@@ -6,7 +6,7 @@ import pytest
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.graph.types import Type
-from onnxpad.validation.random_inputs import Draw, Feeds, Sampler
+from onnxpad.probing.random_inputs import Draw, Feeds, Sampler
 from tests.proof.small_models import text
 from tests.validation.builders import W1, model, node
 from tests.validation.runs import validate

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from onnx import NodeProto
 
 from onnxpad.model.comparing.networks import Network
+from onnxpad.probing.evaluator import Arithmetic, NotEvaluable
 from onnxpad.processes import MEMORY
 from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.evaluator import Arithmetic, NotEvaluable
 from onnxpad.validation.trace import Traced, trace
 from tests.validation.builders import B1, RANDOM, W1, model, node
 

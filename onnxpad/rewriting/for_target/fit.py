@@ -18,7 +18,6 @@ from onnxpad.rewriting.for_target.obstacles import (
     Judge,
     Owners,
     Unit,
-    obstacles,
     plain_obstacles,
 )
 from onnxpad.rewriting.for_target.preparing import Preparation
@@ -29,6 +28,7 @@ from onnxpad.rewriting.for_target.search import (
     advance,
     chosen,
     title_of,
+    unsettled,
 )
 from onnxpad.rewriting.for_target.verdicts import Selected, verdicts
 from onnxpad.rewriting.passes import all_passes
@@ -136,6 +136,9 @@ def fit(
             whole.behind_passes(session, planner)
             found = list(verdicts(session, planner, selected))
             left = [verdict for verdict in found if verdict.way]
+    if planner.judge.live:  # what cannot pad is judged by the run of the whole model
+        padded = {site.address for site in session.sites_now()}
+        left = [one for one in left if one.node in padded]
     changes = [*whole.changes, *changes]
     written = list(nodes_written(session, planner.judge, (*earlier, *changes)))
     ours = {one.node for one in written}
@@ -255,7 +258,7 @@ def _carry_out(
                 if way[depth:][:1] == ((name, own),)
             ]
             for unit in mine:
-                ids |= chosen(session, unit, obstacles(session, unit, judge), rule)
+                ids |= chosen(session, unit, judge, rule)
             changes += advance(session, rule, ids, owners, checks[own])
     return changes
 
@@ -267,6 +270,5 @@ def _unit(session: EditSession, judge: Judge, verdict: NodeVerdict) -> Unit:
     read = readers_of(context, site.node) if site.op == "Pad" else []
     readers = frozenset((focus[0], node.key) for node in read)
     fronts = frozenset((focus[0], node.key) for node in pads_before(context, site.node))
-    beside = session.sites_at(readers | fronts)
-    tolerated = {site.address.id for site in beside if judge.objects(judge.site(site))}
-    return Unit(focus, readers, fronts, frozenset(tolerated))
+    tolerated = unsettled(session, readers if judge.live else readers | fronts, judge)
+    return Unit(focus, readers, fronts, tolerated)

@@ -6,7 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from onnxpad.errors import RequestError, either
-from onnxpad.runtimes.targets import Target, all_targets, find_target, find_targets
+from onnxpad.runtimes.targets import (
+    Target,
+    TargetName,
+    all_targets,
+    find_target,
+    find_targets,
+    target_names,
+)
 
 ALL = "all"
 """What stands for every target where nothing is written."""
@@ -29,11 +36,13 @@ class ByTarget(dict[str, Any]):
         return self[own]
 
 
-def target_asked(name: str) -> Target:
+def target_asked(name: TargetName) -> Target:
     """As `find_target`; the RequestError about a framework's name says what there is of it."""
     try:
         return find_target(name)
     except RequestError:
+        if not isinstance(name, str):
+            raise
         if name == ALL:
             raise RequestError(_ALL_IS_FOR_INSPECT) from None
         meant = _of_framework(name.partition("@")[0])
@@ -42,9 +51,9 @@ def target_asked(name: str) -> Target:
         raise RequestError(f"no target is called '{name}', {meant}") from None
 
 
-def targets_asked(names: str | Sequence[str]) -> Target:
+def targets_asked(names: TargetName | Sequence[TargetName]) -> Target:
     """As `find_targets`, of names as `target_asked` reads them."""
-    asked = [names] if isinstance(names, str) else list(names)
+    asked = target_names(names)
     for name in asked:
         target_asked(name)
     return find_targets(asked)

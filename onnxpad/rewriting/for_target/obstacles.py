@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
+from typing import TYPE_CHECKING, Any
 
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.context import Context
@@ -27,7 +28,10 @@ from onnxpad.runtimes.conditions.companions import (
 )
 from onnxpad.runtimes.conditions.rows import Answer, Row, every
 from onnxpad.runtimes.judge import Judgement, judge, judge_plain, lasting
-from onnxpad.runtimes.targets import Target
+from onnxpad.runtimes.targets import Target, find_target
+
+if TYPE_CHECKING:
+    from onnxpad.probing.live import Live
 
 _GONE: NodeId = ("", -1)
 _JOINING = ("Concat", "Clip", "AveragePool")
@@ -91,7 +95,8 @@ class Judge:
     """What a target says of nodes; `allows_unknown` takes for granted what is not known.
 
     `assumes_sizes` says that some sizes are known to the user, and not to the target,
-    `requires_device` that nodes which it leaves to the CPU are to be rewritten.
+    `requires_device` that nodes which it leaves to the CPU are to be rewritten. `live` asks the
+    runtime itself; what the target's table says of a chain then only says where to look first.
     """
 
     def __init__(
@@ -101,43 +106,51 @@ class Judge:
         allows_unknown: bool = False,
         assumes_sizes: bool = False,
         requires_device: bool = False,
+        live: Live | None = None,
     ) -> None:
         self.target = target
         self.requires_device = requires_device
         self._assumes_sizes = assumes_sizes
         self.allows_unknown = allows_unknown
+        self.live = live
+        self._facts = _with_facts(target)
         self._known: dict[int, tuple[Chain, Judgement]] = {}
 
     def of(self, target: Target) -> Judge:
-        """The same for another target."""
-        return Judge(
-            target,
-            allows_unknown=self.allows_unknown,
-            assumes_sizes=self._assumes_sizes,
-            requires_device=self.requires_device,
-        )
+        """The table of another target, with the same wishes."""
+        return self._changed(target=target, live=None)
 
     def granting_nothing(self) -> Judge:
         """The same, that takes nothing for granted."""
-        return Judge(
-            self.target,
-            assumes_sizes=self._assumes_sizes,
-            requires_device=self.requires_device,
-        )
+        return self._changed(allows_unknown=False)
 
     def knowing(self, *, assumes_sizes: bool) -> Judge:
         """The same for a model of which the user knows sizes, or of which the file says all."""
-        return Judge(
-            self.target,
-            allows_unknown=self.allows_unknown,
-            assumes_sizes=assumes_sizes,
-            requires_device=self.requires_device,
-        )
+        return self._changed(assumes_sizes=assumes_sizes)
+
+    @property
+    def tabled(self) -> Judge | None:
+        """The judge of those parts of the target that no runtime answers for; None for none."""
+        parts = self.target.parts or (self.target,)
+        left = [one for one in parts if self.live and not self.live.answers(one)]
+        if not left:
+            return None
+        return self.of(left[0] if len(left) == 1 else replace(self.target, parts=tuple(left)))
+
+    def _changed(self, **words: Any) -> Judge:  # noqa: ANN401 - the arguments of a judge
+        own = {
+            "target": self.target,
+            "allows_unknown": self.allows_unknown,
+            "assumes_sizes": self._assumes_sizes,
+            "requires_device": self.requires_device,
+            "live": self.live,
+        }
+        return Judge(**{**own, **words})
 
     def chain(self, chain: Chain) -> Judgement:
         """The judgement of a padded operator; chains that are one object are judged once."""
         if id(chain) not in self._known:
-            self._known[id(chain)] = (chain, judge(self.target, self._seen(chain)))
+            self._known[id(chain)] = (chain, judge(self._facts, self._seen(chain)))
         return self._known[id(chain)][1]
 
     def _seen(self, chain: Chain) -> Chain:
@@ -147,6 +160,8 @@ class Judge:
 
     def floor(self, chain: Chain) -> Answer:
         """What the target does at best with the operator behind any passes; TAKES is no promise."""
+        if self.live:
+            return Answer.TAKES
         found = lasting(self.target, self._seen(chain)) if self.stays(chain) else Answer.TAKES
         return found if self.counts(found) else Answer.TAKES
 
@@ -174,7 +189,14 @@ class Judge:
         return chain.op.kind in _STAYING and chain.op.pads_input is None
 
     def site(self, site: Site) -> Judgement:
-        """The worst judgement of a node's readings."""
+        """The worst judgement of a node's readings; of a live judge, what a run of it showed."""
+        if self.live is None:
+            return self.table(site)
+        chains = [self._seen(chain) for chain in site.chains]
+        return self.live.site(self.target, site, lambda part: _worst(part, chains))
+
+    def table(self, site: Site) -> Judgement:
+        """The worst judgement of a node's readings by the facts of the target alone."""
         return max((self.chain(chain) for chain in site.chains), key=lambda j: j.answer.rank)
 
     def objects(self, judgement: Judgement) -> bool:
@@ -182,11 +204,25 @@ class Judge:
         return self.counts(judgement.answer) or bool(judgement.settled_by)
 
 
+def _with_facts(target: Target) -> Target:
+    """The target with what most runtimes take in the place of those of which nothing is known."""
+    if target.parts:
+        return replace(target, parts=tuple(map(_with_facts, target.parts)))
+    return find_target("portable") if target.is_own else target
+
+
+def _worst(target: Target, chains: Iterable[Chain]) -> Judgement:
+    return max((judge(target, chain) for chain in chains), key=lambda one: one.answer.rank)
+
+
 def obstacles(session: EditSession, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
-    """Nodes of the unit that the target does not take, in graph order; plain ones last."""
+    """Nodes of the unit that the table of the target does not take, in graph order.
+
+    Plain ones come last.
+    """
     members = unit.members - unit.tolerated
     for site in session.sites_at(members):
-        if judge.objects(found := judge.site(site)):
+        if judge.objects(found := judge.table(site)):
             yield Obstacle(site.address.id, site.address.label, site.chain.op.title, found)
     yield from plain_obstacles(session, unit.made, judge)
 
@@ -194,7 +230,12 @@ def obstacles(session: EditSession, unit: Unit, judge: Judge) -> Iterator[Obstac
 def plain_obstacles(
     session: EditSession, made: Mapping[NodeId, str], judge: Judge
 ) -> Iterator[Obstacle]:
-    """Those of the nodes in `made`, operators by place, that have no padding and are not taken."""
+    """Those of the nodes in `made`, operators by place, that have no padding and are not taken.
+
+    None for a live judge, which runs them together with what is padded.
+    """
+    if judge.live:
+        return
     padded = {site.address.id for site in session.sites_at(made)}
     for node_id, op in made.items():
         if node_id in padded or not _exists(session, node_id):

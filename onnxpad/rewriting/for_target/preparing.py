@@ -223,7 +223,12 @@ def _lasting(survey: Survey, judge: Judge) -> list[Row]:
     """Rows in the way of any operator that stays in the way behind every pass."""
     return [
         row
-        for chain in dict.fromkeys(c for site in survey.sites_now() for c in site.chains)
+        for chain in dict.fromkeys(
+            c
+            for site in survey.sites_now()
+            if judge.live is None or judge.objects(judge.site(site))
+            for c in site.chains
+        )
         for row in judge.about_all(chain)
         if row.lasting and (row.asks_for_opset or judge.stays(chain))
     ]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import RequestError
 from onnxpad.model.opened import Model
 from onnxpad.rewriting.passes import find_pass
+from onnxpad.runtimes.targets import Asking, TargetName
 
 if TYPE_CHECKING:
+    from onnxpad.probing.live import Live
     from onnxpad.rewriting.for_target.search import Planner
 
 PassNames = str | Sequence[str] | None
-TargetNames = str | Sequence[str] | None
+TargetNames = TargetName | Sequence[TargetName] | None
 
 
 def planner(
@@ -24,8 +27,11 @@ def planner(
     exclude: PassNames = None,
     allow_unknown: bool = False,
     require_device: bool = False,
+    live: Live | None = None,
 ) -> Planner | None:
     """A planner for `target`, None without one; `dims` are sizes that the user gave.
+
+    `live` asks runtimes: those that it has for the target, and for the others their tables count.
 
     Raises RequestError for names that do not exist, a pass that is preferred and excluded, and
     wishes without a target.
@@ -47,13 +53,38 @@ def planner(
     both = sorted(set(wishes.prefer) & set(wishes.exclude))
     if both:
         raise RequestError(f"'{both[0]}' is both preferred and excluded: choose one")
+    asked = targets_asked(target)
+    answers = live is not None and any(one.name in live.runners for one in asked.parts or (asked,))
     judge = Judge(
-        targets_asked(target),
+        asked,
         allows_unknown=allow_unknown,
         assumes_sizes=bool(dims),
         requires_device=require_device,
+        live=live if answers else None,
     )
     return Planner(judge, wishes)
+
+
+def runtimes_asked(stack: ExitStack, target: TargetNames, asking: Asking) -> Live | None:
+    """The runtimes that answer for `target`, open as long as `stack`; None where none is asked.
+
+    A runtime of the user's own always answers for itself. Raises RequestError where there is no
+    target, and as `open_live` does.
+    """
+    if target is None:
+        if asking.live:
+            raise RequestError("--live asks a runtime: add --target NAME")
+        return None
+    from onnxpad.rewriting.for_target.names import targets_asked
+
+    asked = targets_asked(target)
+    if not asking.live and not any(one.is_own for one in asked.parts or (asked,)):
+        return None
+    from onnxpad.probing.live import open_live
+
+    live = open_live(asked, asking)
+    stack.callback(live.close)
+    return live
 
 
 def beyond_batch(model: Model, dims: Mapping[str, int | str] | None) -> dict[str, int | str] | None:

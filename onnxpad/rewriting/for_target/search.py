@@ -17,6 +17,7 @@ from onnxpad.model.graph.scopes import Document
 from onnxpad.model.graph.types import Type
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
+from onnxpad.probing.probes import outputs_without, rests
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.obstacles import Judge, Owners, Unit, obstacles
 from onnxpad.rewriting.for_target.report import NoWay, Obstacle, PassPlan
@@ -30,20 +31,33 @@ MAX_STEPS = 4
 MAX_TRIALS, MAX_TRIALS_FOR_A_HINT = 400, 150
 """What is in use takes up to 143 until a plan is found, and most of it less than 20."""
 _STEPS_PER_TRIAL, STEPS_PER_NODE = 15, 15
+MAX_RUNS, MAX_DOUBTED_RUNS = 60, 12
+"""Candidates that a runtime is asked about for one node, and those among them that its table has
+something against: false alarms are few."""
 
 
-def chosen(session: EditSession, unit: Unit, found: Iterable[Obstacle], rule: Pass) -> set[NodeId]:
+def chosen(session: EditSession, unit: Unit, judge: Judge, rule: Pass) -> set[NodeId]:
     """Nodes that a pass is to look at: those that the target does not take, and Pads before them.
 
-    For a pass that folds Pads, what reads them as well.
+    For a pass that folds Pads, what reads them as well. A runtime that is asked says no node, so
+    that the pass looks at the focus and what was made of it.
     """
-    ids = {obstacle.id for obstacle in found}
+    if judge.live:
+        ids = {unit.focus, *unit.made}
+    else:
+        ids = {obstacle.id for obstacle in obstacles(session, unit, judge)}
     if unit.focus in ids:
         ids |= unit.fronts
     if Form.PAD_NODE not in rule.removes:
         return ids
     has_pad = any(site.chain.op.kind is Kind.PAD for site in session.sites_at(ids))
     return ids | unit.readers if has_pad else ids
+
+
+def unsettled(session: EditSession, ids: Iterable[NodeId], judge: Judge) -> frozenset[NodeId]:
+    """Those of padded nodes that the target does not take as they are."""
+    sites = session.sites_at(frozenset(ids))
+    return frozenset(site.address.id for site in sites if judge.objects(judge.site(site)))
 
 
 def would_do(session: EditSession, ids: set[NodeId], rule: Pass, check: RuntimeCheck) -> bool:
@@ -88,7 +102,8 @@ class Wishes:
 class _State:
     """What passes came to; `new` is how many nodes they wrote, `unit` is that of the model written.
 
-    `looks` is that model, `types` are those of its tensors.
+    `looks` is that model, `types` are those of its tensors. `barred`: a runtime that cannot be
+    asked, and whose table alone counts, does not take it.
     """
 
     passes: tuple[str, ...]
@@ -99,6 +114,7 @@ class _State:
     unit: Unit
     looks: bytes
     types: Mapping[str, Type]
+    barred: bool = False
 
     @property
     def distance(self) -> tuple[int, int, int, int]:
@@ -278,9 +294,11 @@ class _PassSearch:
         unit = Unit(("", part.focus), readers, fronts)
         self._opened = session = part.opened()
         self._before = work_of(session.typed_contexts())
-        found = tuple(obstacles(session, unit, judge))
-        unit.tolerated = readers.union(fronts).intersection(one.id for one in found)
-        left = tuple(one for one in found if one.id not in unit.tolerated)
+        unit.tolerated = unsettled(session, readers if judge.live else readers | fronts, judge)
+        left = tuple(obstacles(session, unit, judge))
+        self._runs, self._doubted_runs = MAX_RUNS, MAX_DOUBTED_RUNS
+        self._objection: Obstacle | None = None
+        self._tabled = judge.tabled
         looks: bytes = part.model.SerializeToString(deterministic=True)
         self._seen = {looks}
         self._start = _State((), Cost(), 0, left, 0, unit, looks, part.types)
@@ -295,7 +313,7 @@ class _PassSearch:
         queue, nearest = [_entry(self._start)], self._start
         while queue:
             state = heappop(queue)[-1]
-            if not state.remaining:
+            if self._serves(state):
                 return PassPlan(state.passes, state.cost)
             nearest = min(nearest, state, key=lambda found: found.distance)
             most = MAX_STEPS
@@ -304,35 +322,60 @@ class _PassSearch:
             if len(state.passes) >= most:
                 continue
             for found in self._followers(state, most_trials):
-                heappush(queue, _entry(found))
+                doubted = bool(found.remaining) and self._judge.live is not None
+                heappush(queue, _entry(found, doubted=doubted))
+        if self._objection:
+            return NoWay((), (self._objection,))
         return NoWay(nearest.passes, nearest.remaining)
+
+    def _serves(self, state: _State) -> bool:
+        """Whether the target takes what passes came to: by its table, or by a run of it."""
+        live = self._judge.live
+        if live is None:
+            return not state.remaining
+        if state is self._start or state.barred or not self._runs:
+            return False
+        if state.remaining and not self._doubted_runs:
+            return False
+        self._runs -= 1
+        self._doubted_runs -= bool(state.remaining)
+        part = self._part.became(state.looks, state.types)
+        tolerated = {part.model.graph.node[place].name for _, place in state.unit.tolerated}
+        sites = self._opened.sites_now()
+        sizes = max(rests(chain) for site in sites for chain in site.chains)
+        judged = outputs_without(part, tolerated)
+        objection = live.candidate(self._judge.target, part, sizes, judged) if judged else None
+        if objection and (self._objection is None or not state.remaining):
+            focus = self._start.unit.focus
+            site = next(self._opened.sites_at({focus}))
+            op = site.chain.op.title
+            self._objection = Obstacle(focus, site.address.label, op, objection)
+        return objection is None
 
     def along(self, rules: Sequence[Pass]) -> PassPlan | NoWay:
         """These passes alone, one after the other, where nothing is left behind them."""
         state = self._start
         for rule in rules:
             session = self._opened_at(state)
-            left = tuple(obstacles(session, state.unit, self._judge))
-            wanted = chosen(session, state.unit, left, rule)
+            wanted = chosen(session, state.unit, self._judge, rule)
             found = next(self._tried(state, session.fork(), rule, wanted), None)
             if found is None:
                 return NoWay((), ())
             state = found
-        return NoWay((), ()) if state.remaining else PassPlan(state.passes, state.cost)
+        return PassPlan(state.passes, state.cost) if self._serves(state) else NoWay((), ())
 
     def ends_with(self, rule: Pass) -> bool:
         """Whether nothing is left behind this pass alone, where it changes the node."""
         session = self._opened.fork()
         found = self._tried(self._start, session, rule, {self._start.unit.focus})
-        return any(not state.remaining for state in found)
+        return any(map(self._serves, found))
 
     def _followers(self, state: _State, most_trials: int) -> Iterator[_State]:
         session = self._opened_at(state)
-        found = tuple(obstacles(session, state.unit, self._judge))
         for rule in self._rules:
             if self._trials >= most_trials:
                 return
-            wanted = chosen(session, state.unit, found, rule)
+            wanted = chosen(session, state.unit, self._judge, rule)
             if would_do(session, wanted, rule, self._check):
                 if not self._steps.take(len(self._part.model.graph.node)):
                     return
@@ -363,10 +406,14 @@ class _PassSearch:
         nodes = session.document.main.ordered()
         written = unit.moved({("", node.key): ("", index) for index, node in enumerate(nodes)})
         types = dict(session.contexts[0].types)
-        yield _State(passes, total, weight, found, len(unit.made), written, looks, types)
+        barred = bool(self._tabled) and any(obstacles(session, unit, self._tabled))
+        yield _State(passes, total, weight, found, len(unit.made), written, looks, types, barred)
 
 
-def _entry(state: _State) -> tuple[int, int, int, int, tuple[str, ...], _State]:
+_Entry = tuple[bool, int, int, int, int, tuple[str, ...], _State]
+
+
+def _entry(state: _State, *, doubted: bool = False) -> _Entry:
     # Less work than before is no reason to change more of the model.
     more, count = max(0, state.weight), len(state.passes)
-    return more, count, state.new, state.weight, state.passes, state
+    return doubted, more, count, state.new, state.weight, state.passes, state

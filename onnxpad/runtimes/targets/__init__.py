@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, count
+from os import PathLike
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from onnxpad.errors import RequestError, together
 from onnxpad.padding.surroundings import Question
@@ -25,6 +26,24 @@ from onnxpad.runtimes.releases import (
     written_as,
 )
 
+Runs = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
+"""A runtime as a function: the path of a model and inputs by name; it gives outputs by name."""
+TargetName = str | Runs
+"""A name, a path, a command, or the runtime itself."""
+
+
+class Asking(NamedTuple):
+    """How runtimes are asked: not at all, in this Python, or in the one at a path.
+
+    `cache`: earlier answers are read, and new ones kept. A run that takes more than `seconds` is
+    ended. `tell` is called with what is being run.
+    """
+
+    live: bool | str | PathLike[str] = False
+    cache: bool = True
+    seconds: float | None = None
+    tell: Callable[[str], None] | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -39,6 +58,8 @@ class Target:
     `rows` hold in the newest release, or in the one that was asked for, `history` has those of
     all; `note` says what is not known of that release. `parts` are set where it stands for
     several runtimes at once, which all have to take a node; it has no rows of its own then.
+    `runner` is set for a runtime of the user's own, which is asked instead: a file, a command with
+    {model} {inputs} {outputs}, or a function. It has no rows either.
     """
 
     version: str
@@ -54,11 +75,17 @@ class Target:
     history: tuple[Row, ...] = ()
     note: str = ""
     packages: tuple[str, ...] = ()
+    runner: str | Runs | None = None
+
+    @property
+    def is_own(self) -> bool:
+        """Whether the user brought it."""
+        return self.runner is not None
 
     @property
     def runtime(self) -> str:
         """Its name without a release."""
-        return self.name.partition("@")[0]
+        return self.name if self.is_own else self.name.partition("@")[0]
 
     def about(self, operator: str) -> list[Row]:
         """The rows about an operator, those of its `parts` too."""
@@ -103,15 +130,37 @@ def all_targets() -> dict[str, Target]:
     return _TARGETS.all()
 
 
+_FUNCTIONS: dict[str, Runs] = {}
+"""Runtimes that are functions, by the name that reports call them."""
+
+
+def _own_runtime(name: TargetName) -> Target | None:
+    """The target for a runtime of the user's own; None for any other name."""
+    if isinstance(name, str):
+        if not name.endswith(".py") and "{model}" not in name:
+            return None
+        return Target(name, (), name=name, runner=_FUNCTIONS.get(name, name))
+    called = f"{getattr(name, '__name__', type(name).__name__)}()"
+    while _FUNCTIONS.setdefault(called, name) is not name:
+        called = f"{called[:-2]}_()"
+    return Target(called, (), name=called, runner=name)
+
+
 @cache
-def find_target(name: str) -> Target:
+def find_target(name: TargetName) -> Target:
     """The target called `name`, also by another name, in the release behind an @.
+
+    The path of a .py file, a command with {model} and a function are runtimes of the user's own.
 
     Capitals do not matter; without a release it is the newest that is known.
 
     Raises RequestError with the nearest name where there is none, and with the releases that are
     known where none is written like this.
     """
+    if own := _own_runtime(name):
+        return own
+    if name in _FUNCTIONS:
+        return Target(name, (), name=name, runner=_FUNCTIONS[name])
     runtime, asks, release = name.partition("@")
     wanted = runtime.casefold().replace("_", "-")
     if wanted not in _TARGETS:
@@ -162,12 +211,17 @@ def _unmeasured(version: str, nearest: Sequence[str], known: Sequence[str], rele
     return f"{version} was not measured: judged as {one}, the {kind} that was; {listed}"
 
 
-def find_targets(names: str | Sequence[str]) -> Target:
+def target_names(names: TargetName | Sequence[TargetName]) -> list[TargetName]:
+    """One name or several as a list."""
+    return [names] if isinstance(names, str) or callable(names) else list(names)
+
+
+def find_targets(names: TargetName | Sequence[TargetName]) -> Target:
     """The target called so; of several names, one that stands for all of them.
 
     Raises RequestError for names that do not exist, and where there is none.
     """
-    asked = [names] if isinstance(names, str) else names
+    asked = target_names(names)
     found = tuple(dict.fromkeys(map(find_target, asked)))
     if not found:
         raise RequestError("target is an empty list: name a runtime")

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from onnxpad.model.assembled import with_output_shapes
+from onnxpad.probing.expected import expected
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, judged, ways
 from onnxpad.runtimes.conditions.rows import Answer, Row
 from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.show.site.links import address_of, anchor_of
-from onnxpad.validation.expected import expected
 from onnxpad.validation.kernel_verdict import arrays_file
 
 WORDS = {

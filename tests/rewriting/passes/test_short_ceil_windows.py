@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxpad.validation.evaluator.kernels import Pool, average_pool
+from onnxpad.probing.evaluator.kernels import Pool, average_pool
 from tests.models.tiny import refused, tiny
 from tests.oracle.windows import pool_average, pool_lp, pool_max
 from tests.rewriting.passes.expanded import drawn, levels, rewritten_model

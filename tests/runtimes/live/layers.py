@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 from onnxpad.model.assembled import with_output_shapes
-from onnxpad.validation.expected import expected
+from onnxpad.probing.expected import expected
 from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.environments import Unavailable
 from tests.runtimes.live.judging import Verdict

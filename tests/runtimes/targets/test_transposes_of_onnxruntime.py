@@ -9,8 +9,8 @@ import pytest
 from onnxruntime.capi import onnxruntime_pybind11_state as errors
 
 import onnxpad
+from onnxpad.probing.expected import expected
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.validation.expected import expected
 from tests.models.text import text_model
 from tests.runtimes.targets.composed import drawn
 from tests.runtimes.targets.test_held_out_facts import answers

@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from onnx import helper
 
+from onnxpad.probing.evaluator import Arithmetic, Call, bounded, magnitude
 from onnxpad.sessions import RunFailure, Session, Settings, open_session
-from onnxpad.validation.evaluator import Arithmetic, Call, bounded, magnitude
 
 Array = NDArray[Any]
 X5 = np.arange(1.0, 6).reshape(1, 1, 5)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onnxpad.validation.evaluator import (
+from onnxpad.probing.evaluator import (
     NotEvaluable,
     Pool,
     convolve,
@@ -19,7 +19,7 @@ from onnxpad.validation.evaluator import (
     pad,
     same_pads,
 )
-from onnxpad.validation.evaluator.kernels import Requantised
+from onnxpad.probing.evaluator.kernels import Requantised
 
 Array = NDArray[Any]
 X5 = np.arange(1.0, 6).reshape(1, 1, 5)

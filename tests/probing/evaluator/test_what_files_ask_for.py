@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxpad.validation.evaluator import NotEvaluable, evaluate
+from onnxpad.probing.evaluator import NotEvaluable, evaluate
 
 X = np.ones((1, 1, 9))
 W = np.ones((1, 1, 3))

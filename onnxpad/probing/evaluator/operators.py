@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from onnxpad.padding.operators import MICROSOFT, PadInput, pads_are_attributes, plain_domain
-from onnxpad.validation.evaluator.kernels import (
+from onnxpad.probing.evaluator.kernels import (
     Array,
     NotEvaluable,
     Pool,

@@ -8,8 +8,8 @@ from math import sqrt
 
 import numpy as np
 
-from onnxpad.validation.evaluator.kernels import Array, NotEvaluable, Requantised, max_pool
-from onnxpad.validation.evaluator.operators import Call, Results, pool_of, solve, widened
+from onnxpad.probing.evaluator.kernels import Array, NotEvaluable, Requantised, max_pool
+from onnxpad.probing.evaluator.operators import Call, Results, pool_of, solve, widened
 
 BLOCKED = 8.0
 """Factor on sqrt(K)u that no measured sum of K terms exceeded (1.6 at most, Higham's lambda)."""

@@ -1,6 +1,6 @@
 """Float64 evaluation of padded operators by the ONNX text, and the rounding they may show."""
 
-from onnxpad.validation.evaluator.kernels import (
+from onnxpad.probing.evaluator.kernels import (
     NotEvaluable,
     Pool,
     average_pool,
@@ -11,8 +11,8 @@ from onnxpad.validation.evaluator.kernels import (
     same_pads,
     transposed,
 )
-from onnxpad.validation.evaluator.operators import Call, evaluate, supports
-from onnxpad.validation.evaluator.rounding import Arithmetic, bounded, magnitude
+from onnxpad.probing.evaluator.operators import Call, evaluate, supports
+from onnxpad.probing.evaluator.rounding import Arithmetic, bounded, magnitude
 
 __all__ = [
     "Arithmetic",

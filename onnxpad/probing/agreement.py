@@ -1,0 +1,94 @@
+"""How near the numbers of a runtime have to be to those that are right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+_NEAR = 1e-3
+RELATIVE = {"float16": 1e-2, "bfloat16": 5e-2}
+"""Of the largest right number of a tensor: what half precision may lose in sums. For any other
+type of floats it is `_NEAR`: kernels by transformed tiles pass, a shifted pad does not."""
+_STEPS = 1
+"""Steps that 8-bit numbers may be apart, since runtimes round ties in two ways."""
+_FILL = 1e30
+"""Beyond it a number is a fill, such as the lowest float for minus infinity."""
+
+
+class Difference(NamedTuple):
+    """How far two tensors are apart.
+
+    `amount` is the largest difference of two cells (infinite where the shapes differ, or where one
+    is not a number), `allowed` how large it may be, `place` the cell where it is, and `words` say
+    what stands there.
+    """
+
+    amount: float
+    allowed: float
+    place: tuple[int, ...] = ()
+    words: str = ""
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether rounding does not explain it."""
+        return not self.amount <= self.allowed
+
+
+def is_near(got: Array, right: Array) -> bool:
+    """Whether two results are the same up to rounding, as reproducers compare them."""
+    if got.shape != right.shape:
+        return False
+    one, other = got.astype(np.float64), right.astype(np.float64)
+    return bool(np.allclose(one, other, _NEAR, _NEAR, equal_nan=True))
+
+
+def difference(got: Array, right: Array) -> Difference:
+    """The difference of what a runtime gave from what is right."""
+    if got.shape != right.shape:
+        words = f"shape {list(got.shape)} instead of {list(right.shape)}"
+        return Difference(np.inf, 0.0, (), words)
+    if right.dtype.kind not in "fiub" or got.dtype.kind not in "fiub":
+        equal = bool(np.array_equal(got, right))
+        return Difference(0.0 if equal else np.inf, 0.0, (), "" if equal else "other values")
+    a, b = (np.clip(_wide(value), -_FILL, _FILL) for value in (got, right))
+    with np.errstate(invalid="ignore"):
+        apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+    apart = np.where(np.isnan(apart), np.inf, apart)
+    amount = float(apart.max(initial=0.0))
+    if not amount:
+        return Difference(0.0, 0.0)
+    place = tuple(int(index) for index in np.unravel_index(int(apart.argmax()), apart.shape))
+    words = f"{got[place]:g} instead of {right[place]:g} at {list(place)}"
+    return Difference(amount, _allowed(right), place, words)
+
+
+def worst(got: Mapping[str, Array], right: Mapping[str, Array]) -> tuple[str, Difference]:
+    """The output that is furthest beyond what is allowed, and its difference.
+
+    An output that is missing is infinitely far off.
+    """
+    found = {
+        name: difference(np.asarray(got[name]), value)
+        if name in got
+        else Difference(np.inf, 0.0, (), f"no output '{name}'")
+        for name, value in right.items()
+    }
+    return max(found.items(), key=lambda pair: (pair[1].is_fault, pair[1].amount))
+
+
+def _wide(value: Array) -> Array:
+    return value.astype(np.float64)
+
+
+def _allowed(right: Array) -> float:
+    if right.dtype.kind == "b" or (right.dtype.itemsize > 1 and right.dtype.kind in "iu"):
+        return 0.0
+    if right.dtype.kind in "iu":
+        return float(_STEPS)
+    sizes = np.abs(_wide(right))
+    scale = float(sizes[sizes < _FILL].max(initial=0.0))
+    return RELATIVE.get(str(right.dtype), _NEAR) * scale

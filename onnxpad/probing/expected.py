@@ -1,0 +1,140 @@
+"""What a model computes by the ONNX text, and whether onnxruntime agrees."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad import processes
+from onnxpad.errors import LimitMet, OnnxpadError, RuntimeUnavailable, headline
+from onnxpad.model.comparing.networks import Network, Operation, open_network
+from onnxpad.model.comparing.pieces import cut
+from onnxpad.model.opened import Model
+from onnxpad.probing.agreement import is_near
+from onnxpad.probing.evaluator import NotEvaluable, evaluate, supports
+from onnxpad.sessions import RunFailure, Settings, open_apart
+
+Array = NDArray[Any]
+
+
+class Expected(NamedTuple):
+    """Outputs by name; nothing, and the reason, where the text gives them no meaning."""
+
+    outputs: Mapping[str, Array]
+    reason: str
+
+
+@processes.limited()
+def expected(model: Model, feeds: Mapping[str, Array]) -> Expected:
+    """The outputs of a model by the ONNX text.
+
+    Padded operators are evaluated in float64, every other one alone in onnxruntime without
+    optimisations. Raises RuntimeUnavailable where an operator needs onnxruntime and there is none.
+    """
+    network = open_network(model)
+    try:
+        return Expected(evaluated(network, feeds, network.outputs), "")
+    except (RuntimeUnavailable, LimitMet):
+        raise
+    except OnnxpadError as reason:
+        return Expected({}, headline(reason))
+
+
+def evaluated(
+    network: Network, feeds: Mapping[str, Array], names: Sequence[str]
+) -> dict[str, Array]:
+    """The tensors `names` in the types of the model, computed node by node.
+
+    A value is forgotten behind its last reader. Raises NotEvaluable where a node can neither be
+    evaluated nor run, RuntimeUnavailable as `expected` does.
+    """
+    needed = _indices(network, names)
+    readers = Counter(name for index in needed for name in network.names_read([index]))
+    readers.update(names)
+    values: dict[str, Array] = dict(feeds)
+    with np.errstate(all="ignore"):  # infinities and NaN are values like others here
+        for index in needed:
+            operation = network.operation(index)
+            made = _computed(network, operation, values)
+            values |= {name: made[name] for name in made if readers[name]}
+            for name in network.names_read([index]):
+                readers[name] -= 1
+                if not readers[name]:
+                    values.pop(name, None)
+    return {name: _value(network, values, name) for name in names}
+
+
+def _indices(network: Network, names: Sequence[str]) -> list[int]:
+    """The nodes that `names` are computed by, in the order of the model."""
+    waiting, needed = list(names), set[int]()
+    while waiting:
+        index = network.producers.get(waiting.pop())
+        if index is not None and index not in needed:
+            needed.add(index)
+            waiting += network.names_read([index])
+    return sorted(needed)
+
+
+def _value(network: Network, values: Mapping[str, Array], name: str) -> Array:
+    if name in values:
+        return values[name]
+    constant = network.constant(name)
+    if constant is None:
+        raise NotEvaluable(f"tensor '{name}' is not known here")
+    return constant
+
+
+def _computed(
+    network: Network, operation: Operation, values: Mapping[str, Array]
+) -> dict[str, Array]:
+    """The outputs of one node."""
+    if not supports(operation.op_type, operation.domain):
+        return _run_alone(network, operation, values)
+    inputs = [_value(network, values, name) if name else None for name in operation.inputs]
+    facts = (operation.op_type, operation.domain, operation.opset, operation.attributes)
+    try:
+        results = evaluate(*facts, inputs)
+    except NotEvaluable as reason:
+        raise NotEvaluable(f"{operation.label}: {reason}") from reason
+    stored = next(value.dtype for value in inputs if value is not None)
+    return {
+        name: result.astype(stored) if result.dtype.kind == "f" else result
+        for name, result in zip(operation.outputs, results, strict=False)
+        if name
+    }
+
+
+def _run_alone(
+    network: Network, operation: Operation, values: Mapping[str, Array]
+) -> dict[str, Array]:
+    feeds = {name: values[name] for name in network.names_read([operation.index]) & values.keys()}
+    types = {name: value.dtype for name, value in feeds.items()}
+    part = cut(network, [operation.index], types, [name for name in operation.outputs if name])
+    results = _run(part, feeds)
+    if isinstance(results, RunFailure):
+        raise NotEvaluable(f"onnxruntime cannot run {operation.label} alone: {results}")
+    return results
+
+
+def _run(network: Network, feeds: Mapping[str, Array]) -> dict[str, Array] | RunFailure:
+    session = open_apart(network.serialised(), Settings(folder=network.folder, threads=1))
+    return session if isinstance(session, RunFailure) else session.run(feeds)
+
+
+@processes.limited()
+def onnxruntime_agrees(model: Model, feeds: Mapping[str, Array], right: Mapping[str, Array]) -> str:
+    """What onnxruntime without optimisations makes of the model, as a predicate: 'runs it'."""
+    try:
+        ran = _run(open_network(model), feeds)
+    except RuntimeUnavailable:
+        return "is not installed here"
+    if isinstance(ran, RunFailure):
+        return f"does not {ran.stage} it: {ran}"
+    if not right:
+        return "runs it"
+    same = all(is_near(ran[name], value) for name, value in right.items())
+    return "computes the same" if same else "computes something else"

@@ -1,0 +1,259 @@
+"""The judge that asks the runtime itself: each distinct padded node is cut out and run."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple
+
+from onnxpad import processes
+from onnxpad.errors import OnnxpadError, RequestError, headline
+from onnxpad.model.assembled import with_output_shapes
+from onnxpad.model.excerpt import Excerpt, excerpt
+from onnxpad.model.reading.survey import Site
+from onnxpad.padding.chain import Chain
+from onnxpad.probing.agreement import Array, worst
+from onnxpad.probing.expected import expected
+from onnxpad.probing.probes import alone, outputs_behind, probe, ranks, rests
+from onnxpad.reports import reported
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.judge import Judgement, together
+from onnxpad.runtimes.running.cache import keep, kept
+from onnxpad.runtimes.running.runner import Reply, Runner, own_runner, runner_for
+from onnxpad.runtimes.targets import Asking, Target
+
+SECONDS = 60.0
+"""How long a runtime may take for one probe before it is ended."""
+_SCHEME = "1"
+"""Changes with how probes are drawn and judged, so that older answers are not read."""
+_ENDS = {
+    "refused": "",
+    "crash": "its process ends: ",
+    "timeout": "it does not end: ",
+}
+Tell = Callable[[str], None]
+
+
+class Outcome(NamedTuple):
+    """What a runtime did with a probe; `message` says why it is no right answer."""
+
+    answer: Answer
+    message: str = ""
+    is_lasting: bool = True
+
+
+@reported("name", "release", "processor", "precision")
+@dataclass(frozen=True, slots=True)
+class RuntimeRan:
+    """What really ran: the runtime, its release, the processor, and what of it was switched off."""
+
+    name: str
+    release: str
+    processor: str
+    precision: str
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.name, self.release)))
+
+    @property
+    def evidence(self) -> str:
+        """Where answers are known from: 'measured here: OpenCV 5.0.0.93, x86-64'."""
+        return ", ".join(filter(None, (f"measured here: {self}", self.processor)))
+
+
+def ran_by(runner: Runner) -> RuntimeRan:
+    """What a runner runs."""
+    return RuntimeRan(runner.title, runner.release, runner.machine, runner.precision)
+
+
+class Live:
+    """Runtimes that answer for targets, by the target's name, for as long as one call lasts.
+
+    `uses_cache`: answers are read from the disk, and kept there. A probe that takes more than
+    `seconds` is ended, and counts as refused. `tell` is called with what is being run.
+    """
+
+    def __init__(
+        self,
+        runners: Mapping[str, Runner],
+        *,
+        uses_cache: bool = True,
+        seconds: float = SECONDS,
+        tell: Tell | None = None,
+    ) -> None:
+        self.runners = runners
+        self.runs = 0
+        self._uses_cache = uses_cache
+        self._seconds = seconds
+        self._tell = tell
+        self._outcomes: dict[tuple[str, object], Outcome | str] = {}
+        self._folder = tempfile.TemporaryDirectory(prefix="onnxpad-", ignore_cleanup_errors=True)
+
+    def close(self) -> None:
+        """End the runtimes and forget the models that they ran."""
+        for runner in self.runners.values():
+            runner.close()
+        self._folder.cleanup()
+
+    def answers(self, target: Target) -> bool:
+        """Whether a runtime answers for every part of the target."""
+        return all(part.name in self.runners for part in target.parts or (target,))
+
+    def site(self, target: Target, site: Site, table: Callable[[Target], Judgement]) -> Judgement:
+        """What the target does with a padded node; `table` is asked where nothing can be run."""
+        if target.parts:
+            return together([(part.name, self.site(part, site, table)) for part in target.parts])
+        judgement = table(target)
+        runner = self.runners.get(target.name)
+        if runner is None or judgement.settled_by:
+            return judgement
+        results = [
+            self._of_excerpt(runner, excerpt(context, site.node), chain)
+            for context, chain in zip(site.contexts, site.chains, strict=True)
+        ]
+        failed = [result for result in results if isinstance(result, str)]
+        if failed:
+            return _not_run(judgement, failed[0])
+        outcomes = (result for result in results if isinstance(result, Outcome))
+        return _judgement(max(outcomes, key=lambda one: one.answer.rank), judgement, runner)
+
+    def candidate(
+        self, target: Target, part: Excerpt, sizes: int, judged: Sequence[str]
+    ) -> Judgement | None:
+        """Why a runtime of the target does not compute these outputs of an excerpt; None if all do.
+
+        What cannot be run is no reason: the run of the whole model shows it.
+        """
+        for one in target.parts or (target,):
+            runner = self.runners.get(one.name)
+            if runner is None:
+                continue
+            outcome = self._asked(runner, part, sizes, tuple(judged))
+            if isinstance(outcome, Outcome) and outcome.answer.fails:
+                return Judgement(outcome.answer, outcome.message, measured=ran_by(runner).evidence)
+        return None
+
+    @property
+    def ran(self) -> dict[str, RuntimeRan]:
+        """The runtimes by the target that they answer for."""
+        return {name: ran_by(runner) for name, runner in self.runners.items()}
+
+    def _of_excerpt(self, runner: Runner, part: Excerpt, chain: Chain) -> Outcome | str:
+        cut = alone(part)
+        return self._asked(runner, cut, rests(chain), outputs_behind(cut))
+
+    def _asked(
+        self, runner: Runner, part: Excerpt, sizes: int, judged: tuple[str, ...]
+    ) -> Outcome | str:
+        """The outcome, or why nothing was run; the same question is asked once."""
+        question = (part.fingerprint, sizes, judged)
+        if (runner.target, question) not in self._outcomes:
+            key = hashlib.sha256(repr((_SCHEME, runner.key, question)).encode()).hexdigest()
+            stored = kept(key) if self._uses_cache else None
+            outcome = _read(stored) if stored else self._run(runner, part, sizes, judged)
+            self._outcomes[runner.target, question] = outcome
+            lasts = isinstance(outcome, Outcome) and outcome.is_lasting
+            if isinstance(outcome, Outcome) and lasts and self._uses_cache and not stored:
+                keep(key, {"answer": str(outcome.answer), "message": outcome.message})
+        return self._outcomes[runner.target, question]
+
+    def _run(
+        self, runner: Runner, part: Excerpt, sizes: int, judged: tuple[str, ...]
+    ) -> Outcome | str:
+        try:
+            made = probe(part, sizes, judged)
+        except RequestError as error:
+            return headline(error)
+        outcome = Outcome(Answer.TAKES)
+        for feeds in made.feeds:
+            try:
+                with processes.limited(processes.SECONDS):  # of its own
+                    right = expected(made.model, feeds)
+            except (OnnxpadError, MemoryError) as error:
+                return f"what is right is not known: {headline(error)}"
+            if right.reason:
+                return f"what is right is not known: {right.reason}"
+            wanted = {name: right.outputs[name] for name in judged}
+            model = with_output_shapes(made.model, right.outputs)
+            content = model.SerializeToString(deterministic=True)
+            path = Path(self._folder.name, f"{hashlib.sha256(content).hexdigest()[:24]}.onnx")
+            if not path.exists():
+                path.write_bytes(content)
+            self.runs += 1
+            if self._tell:
+                self._tell(f"running probe {self.runs} in {runner.title}")
+            reply = runner.run(str(path), feeds, ranks(model), self._seconds)
+            outcome = max(outcome, _outcome(reply, wanted), key=lambda one: one.answer.rank)
+            if outcome.answer.fails:
+                break
+        return outcome
+
+
+def _outcome(reply: Reply, right: Mapping[str, Array]) -> Outcome:
+    if reply.status in _ENDS:
+        message = f"{_ENDS[reply.status]}{reply.message}"
+        return Outcome(Answer.REFUSES, message, is_lasting=reply.status != "timeout")
+    _, difference = worst(reply.outputs, right)
+    if difference.is_fault:
+        return Outcome(Answer.MISCOMPUTES, difference.words)
+    return Outcome(Answer.FALLS_BACK if reply.status == "fell back" else Answer.TAKES)
+
+
+def _read(stored: Mapping[str, str]) -> Outcome:
+    return Outcome(Answer(stored["answer"]), stored["message"])
+
+
+def _judgement(outcome: Outcome, table: Judgement, runner: Runner) -> Judgement:
+    """The outcome as an answer; the cause is the table's where it gives the same answer."""
+    measured = ran_by(runner).evidence
+    if outcome.answer is table.answer and outcome.answer.fails:
+        return replace(table, measured=measured, at_some_sizes=False)
+    reason = outcome.message
+    if outcome.answer is Answer.FALLS_BACK:
+        reason = "a node of it runs on the CPU"
+    return Judgement(outcome.answer, reason, measured=measured)
+
+
+def _not_run(table: Judgement, why: str) -> Judgement:
+    """What the table says, or that it has nothing to say, of a node that cannot be run alone."""
+    if table.answer is Answer.UNKNOWN:
+        return replace(table, reason="; ".join(filter(None, (table.reason, f"not run: {why}"))))
+    return table
+
+
+def open_live(target: Target, asking: Asking) -> Live:
+    """The runtimes that answer for a target; nothing is started before the first question.
+
+    Raises RequestError where a runtime is asked for that runs nowhere from Python, or that is
+    there in another release than the one asked for, and RuntimeUnavailable where it is not
+    installed.
+    """
+    runners = dict(_runners(target, asking.live))
+    seconds = asking.seconds or SECONDS
+    return Live(runners, uses_cache=asking.cache, seconds=seconds, tell=asking.tell)
+
+
+def _runners(target: Target, live: bool | str | PathLike[str]) -> Iterator[tuple[str, Runner]]:  # noqa: FBT001
+    for part in target.parts or (target,):
+        if part.runner is not None:
+            yield part.name, own_runner(part.runner, live or True)
+        elif live:
+            runner = runner_for(part.runtime, live)
+            _check_release(part, runner)
+            yield part.name, runner
+
+
+def _check_release(target: Target, runner: Runner) -> None:
+    asked = target.name.partition("@")[2]
+    if not asked or not runner.release:
+        return
+    have, want = runner.release.split("."), asked.removeprefix("v").split(".")
+    if have[: len(want)] != want:
+        raise RequestError(
+            f"{target.name}: the runtime here is {runner.title} {runner.release}; give --live the "
+            f"path of a Python that has {asked}, or ask for --target {target.runtime}"
+        )

@@ -1,0 +1,152 @@
+"""Models of one padded node, with the inputs that tell right from wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from math import gcd, lcm
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.errors import RequestError
+from onnxpad.geometry.size import Symbol
+from onnxpad.model.excerpt import Excerpt
+from onnxpad.model.opened import Model
+from onnxpad.model.pruned import pruned
+from onnxpad.model.standing_alone import standing_alone
+from onnxpad.padding.chain import Chain
+
+Array = NDArray[Any]
+Feeds = dict[str, Array]
+SIGNS = (0, -1, 1)
+"""Of each input three draws: any number, none above 0 (padding with 0 shows in a max), none below
+0 (padding that is counted shows in an average)."""
+MOST_RESTS = 8
+_APART = 0.05
+_NUMBERS = ("int64", "int32", "bool")
+
+
+class Probe(NamedTuple):
+    """A model and its inputs, of which every one is run; `judged` are the outputs compared."""
+
+    model: Model
+    feeds: tuple[Feeds, ...]
+    judged: tuple[str, ...]
+
+
+_READ = ("Pad", "QuantizeLinear", "DequantizeLinear")
+"""What passes look for in front of an operator."""
+
+
+def alone(part: Excerpt) -> Excerpt:
+    """The excerpt without what no pass reads of it: readers of its Pad, and what feeds the node.
+
+    Of that the last Pad or conversion in front stays, and what stands between.
+    """
+    nodes = part.model.graph.node
+    focus = nodes[part.focus]
+    makers = {name: node for node in nodes for name in node.output}
+    begin = tensor = next(iter(focus.input), "")
+    while (maker := makers.get(tensor)) is not None and maker.input:
+        tensor = maker.input[0]
+        begin = tensor if maker.op_type in _READ else begin
+    given = [begin] if begin in makers and begin in part.types else []
+    if not (part.readers or given):
+        return part
+    outputs = {value.name for value in part.model.graph.output}
+    behind = {focus.output[0]} if part.readers else set(outputs_behind(part))
+    kept = pruned(part.model, behind, given)
+    for name in behind - outputs:
+        kept.graph.output.add().name = name
+    place = next(i for i, node in enumerate(kept.graph.node) if node.name == focus.name)
+    return replace(part, model=kept, focus=place, readers=())
+
+
+def rests(chain: Chain) -> int:
+    """How many sizes stand for all that the model leaves open: one for each rest by the strides."""
+    periods = [
+        axis.stride // gcd(axis.stride, axis.size.modulus if isinstance(axis.size, Symbol) else 1)
+        for axis in chain.axes
+        if not isinstance(axis.size, int)
+    ]
+    return min(lcm(*periods), MOST_RESTS)
+
+
+def probe(part: Excerpt, sizes: int, judged: Sequence[str]) -> Probe:
+    """A model of the excerpt and inputs of `sizes` sizes, three draws of each.
+
+    Only `judged` outputs are there. Raises RequestError where an input has no known type, is too
+    large, or holds numbers instead of cells.
+    """
+    kept = replace(part, model=pruned(part.model, judged))
+    feeds: list[Feeds] = []
+    for grown in range(sizes):
+        model, shapes = standing_alone(kept, "", partial(_drawn, seed=0, sign=0), grown=grown)
+        if any(str(value.dtype) in _NUMBERS for value in shapes.values()):
+            raise RequestError("it reads numbers from an input, which are not known")
+        feeds += [
+            {
+                name: _drawn(value.shape, str(value.dtype), seed=place, sign=sign)
+                for place, (name, value) in enumerate(shapes.items())
+            }
+            for sign in SIGNS
+        ]
+    return Probe(model, tuple(feeds), tuple(judged))
+
+
+def outputs_behind(part: Excerpt) -> tuple[str, ...]:
+    """The outputs that the focus of an excerpt computes, or that hang on what it computes."""
+    reached: set[str] = set()
+    for index, node in enumerate(part.model.graph.node):
+        if index == part.focus or reached.intersection(node.input):
+            reached.update(name for name in node.output if name)
+    outputs = [value.name for value in part.model.graph.output]
+    return tuple(name for name in outputs if name in reached)
+
+
+def outputs_without(part: Excerpt, nodes: Collection[str]) -> tuple[str, ...]:
+    """The outputs that hang on none of the nodes of these names."""
+    spoiled: set[str] = set()
+    for node in part.model.graph.node:
+        if node.name in nodes or spoiled.intersection(node.input):
+            spoiled.update(node.output)
+    outputs = [value.name for value in part.model.graph.output]
+    return tuple(name for name in outputs if name not in spoiled)
+
+
+def _drawn(shape: tuple[int, ...], dtype: str, *, seed: int, sign: int) -> Array:
+    """Numbers of one sign (0: of both), the same for the same arguments."""
+    random = np.random.default_rng([seed, sign + 1, *shape])
+    kind = _type(dtype)
+    if kind.kind in "iu":
+        info = np.iinfo(kind)
+        middle = (int(info.min) + int(info.max) + 1) // 2
+        least = middle if sign > 0 else int(info.min)
+        most = middle if sign < 0 else int(info.max)
+        return random.integers(least, most, shape, endpoint=True).astype(kind)
+    values = random.standard_normal(shape, np.float32)
+    if sign:
+        values = sign * (np.abs(values) + np.float32(_APART))
+    return values.astype(kind)
+
+
+def _type(dtype: str) -> np.dtype[Any]:
+    if dtype == "bfloat16":
+        import ml_dtypes  # onnx brings it
+
+        return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(dtype)
+
+
+def ranks(model: Model) -> Mapping[str, int]:
+    """The outputs in their order with their declared ranks, -1 where there is none."""
+    return dict(_ranks(model))
+
+
+def _ranks(model: Model) -> Iterator[tuple[str, int]]:
+    for value in model.graph.output:
+        kind = value.type.tensor_type
+        yield value.name, len(kind.shape.dim) if kind.HasField("shape") else -1

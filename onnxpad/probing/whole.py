@@ -1,0 +1,298 @@
+"""The run of a whole model in a runtime, held against the original."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.errors import OnnxpadError, RequestError, RuntimeUnavailable, headline
+from onnxpad.model.assembled import with_output_shapes
+from onnxpad.model.comparing.networks import Network, open_lean_network, open_network
+from onnxpad.model.comparing.pieces import cut, exposed, standalone
+from onnxpad.model.opened import ModelLike, Opened
+from onnxpad.padding.operators import operator
+from onnxpad.probing.agreement import Difference, difference, worst
+from onnxpad.probing.expected import evaluated
+from onnxpad.probing.live import RuntimeRan, ran_by
+from onnxpad.probing.probes import ranks
+from onnxpad.probing.random_inputs import Sampler
+from onnxpad.reports import reported
+from onnxpad.runtimes.running.runner import Reply, Runner
+from onnxpad.sessions import RunFailure, Session, Settings, open_apart
+
+Array = NDArray[Any]
+Feeds = dict[str, Array]
+Tell = Callable[[str], None]
+SECONDS = 300.0
+"""How long a runtime may take for one run of a whole model before it is ended."""
+SAMPLES = (0, 4, 2)
+"""Of the random inputs those with a batch of 1 where that is open; 4 has no positive number."""
+_MOST_DRAWS = 12
+EVALUATOR, ONNXRUNTIME = "onnxpad float64 evaluator", "onnxruntime without optimisations"
+
+
+@reported("tensor", "node", "op", "is_padding", "words")
+@dataclass(frozen=True, slots=True)
+class FirstDifferent:
+    """The first tensor, in the order of the model, that a runtime computes otherwise.
+
+    `words` say how it differs, or what the runtime says of the model up to there.
+    """
+
+    tensor: str
+    node: str
+    op: str
+    is_padding: bool
+    words: str
+
+
+@reported(
+    *("target", "ok", "runtime", "reference", "reason"),
+    *("largest_difference", "first_difference", "shapes"),
+)
+@dataclass(frozen=True, slots=True)
+class WholeRun:
+    """The run of a whole model in a runtime.
+
+    `ok` says that it computes the same as the original, which `reference` computed; None where
+    nothing could be compared, for a `reason`. `largest_difference` is that of all outputs and
+    samples, `shapes` are those of the inputs of the first sample.
+    """
+
+    target: str
+    ok: bool | None
+    runtime: RuntimeRan
+    reference: str = ""
+    reason: str = ""
+    largest_difference: float | None = None
+    first_difference: FirstDifferent | None = None
+    shapes: Mapping[str, tuple[int, ...]] | None = None
+
+    @property
+    def sentence(self) -> str:
+        """What the run showed, in one sentence for each fact."""
+        if self.ok is None:
+            return f"not run in {self.runtime}: {self.reason}"
+        if self.ok:
+            return f"runs right in {self.runtime}, largest difference {self.largest_difference:.2g}"
+        first = self.first_difference
+        said = f"does not run right in {self.runtime}: {self.reason}"
+        if first is None:
+            return said
+        where = f"{first.op} '{first.node}'"
+        kind = "" if first.is_padding else "; that is not about padding"
+        return f"{said}. The first tensor that differs is '{first.tensor}' of {where}{kind}"
+
+
+class _Sample(NamedTuple):
+    feeds: Feeds
+    right: Mapping[str, Array]
+
+
+class _Original:
+    """The model that says what is right: run by onnxruntime, else evaluated in float64."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.reference = ONNXRUNTIME
+        self._session: Session | RunFailure | None = None
+        self.failure = ""
+
+    def outputs(self, feeds: Feeds) -> Mapping[str, Array] | None:
+        """The outputs; None where neither can compute them, and then `failure` says why."""
+        if self.reference == ONNXRUNTIME:
+            found = self._in_onnxruntime(feeds)
+            if found is not None:
+                return found
+        try:
+            made = evaluated(self.network, feeds, self.network.outputs)
+        except (OnnxpadError, MemoryError) as error:
+            self.failure = self.failure or headline(error)
+            return None
+        self.reference = EVALUATOR
+        return made
+
+    def tensor(self, name: str, feeds: Feeds) -> Array:
+        """One tensor of the main graph; raises OnnxpadError where it cannot be computed."""
+        if self.reference == EVALUATOR:
+            return evaluated(self.network, feeds, [name])[name]
+        settings = Settings(folder=self.network.folder)
+        session = open_apart(exposed(self.network, [name]), settings)
+        found = session if isinstance(session, RunFailure) else session.run(feeds, [name])
+        if isinstance(found, RunFailure):
+            raise RequestError(str(found))
+        return found[name]
+
+    def _in_onnxruntime(self, feeds: Feeds) -> Mapping[str, Array] | None:
+        if self._session is None:
+            settings = Settings(folder=self.network.folder)
+            more = self.network.outside_bytes
+            try:
+                self._session = open_apart(self.network.serialised(), settings, more)
+            except RuntimeUnavailable as error:
+                self._session = RunFailure("open", headline(error))
+        if isinstance(self._session, RunFailure):
+            self.failure = str(self._session)
+            return None
+        found = self._session.run(feeds)
+        if isinstance(found, RunFailure):
+            self.failure = str(found)
+            return None
+        return found
+
+
+def run_whole(
+    original: ModelLike | Opened,
+    path: str,
+    target: str,
+    runner: Runner,
+    *,
+    dims: Mapping[str, int | str] | None = None,
+    inputs: Sequence[Feeds] | None = None,
+    seconds: float | None = None,
+    tell: Tell | None = None,
+) -> WholeRun:
+    """Run the model in the file `path` and compare its outputs with those of `original`.
+
+    Both have the same inputs: `inputs`, or three random samples, of one size where sizes are open,
+    which `dims` may fix. Where outputs differ, or the runtime refuses the model, the first tensor
+    is looked for that does so alone. Raises RequestError where no inputs can be drawn.
+    """
+    network = open_lean_network(original)
+    judge = _Original(network)
+    ran = ran_by(runner)
+    samples = _samples(judge, inputs or _drawn(judge, dims))
+    result = partial(WholeRun, target, runtime=ran)
+    if not samples:
+        reason = f"neither onnxruntime nor the evaluator computes the original: {judge.failure}"
+        return result(ok=None, reason=reason)
+    shapes = {name: value.shape for name, value in samples[0].feeds.items()}
+    told = partial(result, reference=judge.reference, shapes=shapes)
+    rewritten = open_network(path)
+    names = ranks(rewritten.model)
+    largest = 0.0
+    for number, sample in enumerate(samples):
+        if tell:
+            tell(f"running the whole model in {ran}, sample {number + 1} of {len(samples)}")
+        reply = runner.run(path, sample.feeds, names, seconds or SECONDS)
+        output, apart = _apart(reply, sample.right)
+        if apart.is_fault:
+            first = _first_different(judge, rewritten, runner, sample, reply, seconds, tell)
+            reason = f"'{output}' is {apart.words}" if output else apart.words
+            amount = apart.amount if np.isfinite(apart.amount) else None
+            return told(ok=False, reason=reason, largest_difference=amount, first_difference=first)
+        largest = max(largest, apart.amount)
+    return told(ok=True, largest_difference=largest)
+
+
+def _drawn(judge: _Original, dims: Mapping[str, int | str] | None) -> list[Feeds]:
+    """Random samples at the first sizes at which the original can be computed."""
+    sampler = Sampler(judge.network.input_types(dims), 0)
+    for number, draw in enumerate(sampler.draws()):
+        if number == _MOST_DRAWS:
+            break
+        feeds = sampler.sample(SAMPLES[0], draw)
+        if judge.outputs(feeds) is not None:
+            return [feeds, *(sampler.sample(index, draw) for index in SAMPLES[1:])]
+    return []
+
+
+def _samples(judge: _Original, inputs: Sequence[Feeds]) -> list[_Sample]:
+    pairs = ((feeds, judge.outputs(feeds)) for feeds in inputs)
+    return [_Sample(feeds, right) for feeds, right in pairs if right is not None]
+
+
+def _apart(reply: Reply, right: Mapping[str, Array]) -> tuple[str, Difference]:
+    """The output that is furthest off; no name, and the message, where nothing was computed."""
+    if reply.status in ("ran", "fell back"):
+        return worst(reply.outputs, right)
+    ends = {"refused": "it refuses the model", "crash": "its process ends"}
+    return "", Difference(
+        np.inf, 0.0, (), f"{ends.get(reply.status, 'it does not end')}: {reply.message}"
+    )
+
+
+def _first_different(
+    judge: _Original,
+    rewritten: Network,
+    runner: Runner,
+    sample: _Sample,
+    whole: Reply,
+    seconds: float | None,
+    tell: Tell | None,
+) -> FirstDifferent | None:
+    """By halves: the first tensor, of those that both models have, that the runtime gets wrong.
+
+    A model that the runtime refuses as a whole is looked for the first part that it refuses.
+    """
+    shared = list(_shared(judge.network, rewritten))
+    refuses = whole.status not in ("ran", "fell back")
+
+    def words_at(place: int) -> str | None:
+        """How the tensor differs; None where it does not."""
+        if tell:
+            tell(f"looking for the first tensor that differs, among {len(shared)}")
+        try:
+            right = judge.tensor(shared[place], sample.feeds)
+            reply = _up_to(rewritten, shared[place], right, runner, sample.feeds, seconds)
+        except (OnnxpadError, MemoryError):
+            return None
+        if reply.status not in ("ran", "fell back"):
+            return reply.message if refuses else None
+        if refuses or shared[place] not in reply.outputs:
+            return None
+        apart = difference(reply.outputs[shared[place]], right)
+        return apart.words if apart.is_fault else None
+
+    least, most, found = 0, len(shared), ""
+    while least < most:
+        middle = (least + most) // 2
+        words = words_at(middle)
+        if words is None:
+            least = middle + 1
+        else:
+            most, found = middle, words
+    if least == len(shared):
+        return None
+    node = rewritten.operation(rewritten.producers[shared[least]])
+    is_padding = operator(node.domain, node.op_type) is not None
+    return FirstDifferent(
+        shared[least], node.name or shared[least], node.op_type, is_padding, found
+    )
+
+
+def _shared(original: Network, rewritten: Network) -> Iterator[str]:
+    """Tensors of both main graphs, in the order in which the second makes them."""
+    return (name for name in rewritten.producers if name in original.producers)
+
+
+def _up_to(
+    network: Network,
+    name: str,
+    right: Array,
+    runner: Runner,
+    feeds: Feeds,
+    seconds: float | None,
+) -> Reply:
+    """What the runtime makes of the model as far as one tensor."""
+    needed, waiting = set[int](), [name]
+    while waiting:
+        index = network.producers.get(waiting.pop())
+        if index is not None and index not in needed:
+            needed.add(index)
+            waiting += network.names_read([index])
+    used = network.names_read(needed)
+    given = {key: value for key, value in feeds.items() if key in used}
+    part = cut(network, sorted(needed), {k: v.dtype for k, v in given.items()}, [name])
+    model = with_output_shapes(standalone(part, given), {name: right})
+    with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder:
+        path = Path(folder, "part.onnx")
+        path.write_bytes(model.SerializeToString(deterministic=True))
+        return runner.run(str(path), given, ranks(model), seconds or SECONDS)

@@ -1,0 +1,97 @@
+"""A whole model in the runtimes of targets, as a validation."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from onnxpad.errors import RequestError
+from onnxpad.model.files.onnx_file import save
+from onnxpad.model.opened import ModelLike, whole_model
+from onnxpad.probing.live import open_live
+from onnxpad.probing.whole import Feeds, WholeRun, run_whole
+from onnxpad.runtimes.targets import Asking, TargetName, find_targets
+from onnxpad.sessions import Device
+from onnxpad.validation.report import (
+    NOBODY,
+    SEVERITY,
+    RunReport,
+    Validation,
+    Verdict,
+)
+
+
+def on_runtimes(
+    before: ModelLike,
+    after: ModelLike | None,
+    target: TargetName | Sequence[TargetName],
+    asking: Asking,
+    *,
+    dims: Mapping[str, int | str] | None,
+    inputs: Sequence[Feeds] | None,
+) -> tuple[WholeRun, ...]:
+    """`after`, or `before` alone, in every runtime of a target, held against `before`.
+
+    Raises RequestError and RuntimeUnavailable where a runtime cannot be asked.
+    """
+    asked = find_targets(target)
+    model = before if after is None else after
+    live = open_live(asked, asking)
+    options = {"dims": dims, "inputs": inputs, "seconds": asking.seconds, "tell": asking.tell}
+    try:
+        if isinstance(model, str | os.PathLike):
+            path = os.fspath(model)
+            return tuple(
+                run_whole(before, path, name, runner, **options)
+                for name, runner in live.runners.items()
+            )
+        proto, folder = whole_model(model)
+        if folder is not None:
+            raise RequestError("a model in memory with external data: save it, and give its path")
+        with tempfile.TemporaryDirectory(prefix="onnxpad-") as kept:
+            path = os.path.join(kept, "model.onnx")  # noqa: PTH118 - a text
+            save(proto, path)
+            return tuple(
+                run_whole(before, path, name, runner, **options)
+                for name, runner in live.runners.items()
+            )
+    finally:
+        live.close()
+
+
+def with_runtimes(found: Validation | None, runs: Sequence[WholeRun], device: Device) -> Validation:
+    """The validation with what runtimes of targets showed: the worst of all is the verdict."""
+    worst = max(runs, key=lambda run: SEVERITY.index(_verdict(run)))
+    verdict = _verdict(worst)
+    report = RunReport(
+        verdict,
+        worst.sentence,
+        str(worst.runtime),
+        runtime=worst.runtime,
+        largest_difference=worst.largest_difference,
+        first_different=worst.first_difference,
+    )
+    if found is None:
+        shapes = tuple(dict(run.shapes) for run in runs if run.shapes)[:1]
+        judge = worst.reference or NOBODY
+        return Validation(
+            *(verdict, worst.sentence, judge, {}, device, 0),
+            input_shapes=shapes,
+            run=report,
+            runtimes=tuple(runs),
+        )
+    if SEVERITY.index(verdict) < SEVERITY.index(Verdict.UNVERIFIED) or not found.ok:
+        return replace(found, runtimes=tuple(runs))
+    return replace(
+        found, verdict=verdict, reason=worst.sentence, run=report, runtimes=tuple(runs)
+    )
+
+
+def _verdict(run: WholeRun) -> Verdict:
+    if run.ok is None:
+        return Verdict.UNVERIFIED
+    if not run.ok:
+        return Verdict.DIFFERENT
+    return Verdict.ROUNDING if run.largest_difference else Verdict.IDENTICAL
