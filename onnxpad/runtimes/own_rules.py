@@ -269,11 +269,11 @@ class _Reader:
             self._refuse(number, "opset_below", "no opset is above the one and below the other")
 
     def _answer(self, number: int, value: object) -> Answer:
-        if value in tuple(Answer):
-            return Answer(value)
-        near = nearest(str(value), tuple(Answer))
-        meant = f"did you mean '{near[0]}'?" if near else f"answers are {', '.join(Answer)}"
-        self._refuse(number, "answer", f"'{value}' is no answer: {meant}")
+        if value not in tuple(Answer):
+            near = nearest(str(value), tuple(Answer))
+            meant = f"did you mean '{near[0]}'?" if near else f"answers are {', '.join(Answer)}"
+            self._refuse(number, "answer", f"'{value}' is no answer: {meant}")
+        return Answer(value)
 
     def _count(self, number: int, key: str, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 31:
