@@ -9,9 +9,7 @@ from onnx import ModelProto
 from onnxpad.model.comparing.networks import free_names
 
 
-def pruned(
-    model: ModelProto, outputs: Collection[str], given: Collection[str] = ()
-) -> ModelProto:
+def pruned(model: ModelProto, outputs: Collection[str], given: Collection[str] = ()) -> ModelProto:
     """A copy with `outputs` alone, and the nodes, inputs and initializers that they need.
 
     The tensors `given` are inputs of it, where they are needed. Nodes stay in their order; outputs

@@ -241,7 +241,7 @@ def _runners(target: Target, live: bool | str | PathLike[str]) -> Iterator[tuple
     for part in target.parts or (target,):
         if part.runner is not None:
             yield part.name, own_runner(part.runner, live or True)
-        elif live:
+        elif live and not part.has_own_rules:
             runner = runner_for(part.runtime, live)
             _check_release(part, runner)
             yield part.name, runner

@@ -84,9 +84,7 @@ def with_runtimes(found: Validation | None, runs: Sequence[WholeRun], device: De
         )
     if SEVERITY.index(verdict) < SEVERITY.index(Verdict.UNVERIFIED) or not found.ok:
         return replace(found, runtimes=tuple(runs))
-    return replace(
-        found, verdict=verdict, reason=worst.sentence, run=report, runtimes=tuple(runs)
-    )
+    return replace(found, verdict=verdict, reason=worst.sentence, run=report, runtimes=tuple(runs))
 
 
 def _verdict(run: WholeRun) -> Verdict:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -79,8 +80,13 @@ class Target:
 
     @property
     def is_own(self) -> bool:
-        """Whether the user brought it."""
+        """Whether it is a runtime of the user's own, which answers for itself."""
         return self.runner is not None
+
+    @property
+    def has_own_rules(self) -> bool:
+        """Whether its rows come from a file of the user's."""
+        return self.name in _OWN_FILES
 
     @property
     def runtime(self) -> str:
@@ -130,37 +136,58 @@ def all_targets() -> dict[str, Target]:
     return _TARGETS.all()
 
 
+_OWN_FILES: dict[str, str] = {}
+"""By the target's name each file of rules that this process has read."""
 _FUNCTIONS: dict[str, Runs] = {}
 """Runtimes that are functions, by the name that reports call them."""
 
 
-def _own_runtime(name: TargetName) -> Target | None:
-    """The target for a runtime of the user's own; None for any other name."""
-    if isinstance(name, str):
-        if not name.endswith(".py") and "{model}" not in name:
-            return None
-        return Target(name, (), name=name, runner=_FUNCTIONS.get(name, name))
-    called = f"{getattr(name, '__name__', type(name).__name__)}()"
-    while _FUNCTIONS.setdefault(called, name) is not name:
-        called = f"{called[:-2]}_()"
-    return Target(called, (), name=called, runner=name)
-
-
-@cache
 def find_target(name: TargetName) -> Target:
     """The target called `name`, also by another name, in the release behind an @.
 
-    The path of a .py file, a command with {model} and a function are runtimes of the user's own.
+    Capitals do not matter; without a release it is the newest that is known. A name that ends with
+    .toml is a file of rules, whose target is known by its own name from then on. The path of a .py
+    file, a command with {model} and a function are runtimes of the user's own.
 
-    Capitals do not matter; without a release it is the newest that is known.
-
-    Raises RequestError with the nearest name where there is none, and with the releases that are
-    known where none is written like this.
+    Raises RequestError with the nearest name where there is none, with the releases that are
+    known where none is written like this, and for a wrong file of rules.
     """
-    if own := _own_runtime(name):
-        return own
-    if name in _FUNCTIONS:
-        return Target(name, (), name=name, runner=_FUNCTIONS[name])
+    if not isinstance(name, str):
+        name = _name_of(name)
+    if name in _FUNCTIONS or name.endswith(".py") or "{model}" in name:
+        return Target(name, (), name=name, runner=_FUNCTIONS.get(name, name))
+    path = _OWN_FILES.get(name, name if is_own_rules(name) else "")
+    if not path:
+        return _built_in(name)
+    from onnxpad.runtimes.own_rules import own_target  # which knows the built-in targets
+
+    own = own_target(path)
+    _OWN_FILES[own.name] = path
+    return own
+
+
+def _name_of(function: Runs) -> str:
+    """What reports call a function; another one of the same name gets a longer one."""
+    name = f"{getattr(function, '__name__', type(function).__name__)}()"
+    while _FUNCTIONS.setdefault(name, function) is not function:
+        name = f"{name[:-2]}_()"
+    return name
+
+
+def is_own_rules(name: str) -> bool:
+    """Whether a target is asked for as a file of rules."""
+    return name.endswith(".toml")
+
+
+def asked_as(name: str) -> str:
+    """What a command line says for the target called `name`: a file of rules by its path."""
+    from shlex import quote
+
+    return quote(_OWN_FILES.get(name, name))
+
+
+@cache
+def _built_in(name: str) -> Target:
     runtime, asks, release = name.partition("@")
     wanted = runtime.casefold().replace("_", "-")
     if wanted not in _TARGETS:
@@ -227,6 +254,8 @@ def find_targets(names: TargetName | Sequence[TargetName]) -> Target:
         raise RequestError("target is an empty list: name a runtime")
     if len(found) == 1:
         return found[0]
+    if twice := [name for name, count in Counter(one.name for one in found).items() if count > 1]:
+        raise RequestError(f"two files of rules are called '{twice[0]}': give one another name")
     called = " + ".join(one.name for one in found)
     notes = "; ".join(one.note for one in found if one.note)
     return Target(", ".join(one.version for one in found), (), name=called, parts=found, note=notes)

@@ -198,7 +198,12 @@ def _headlines(found: Inspection) -> Sequence[str]:
     told = [opening_text(t, found.openings[t], v, of="rewrite ") for t, v in found.targets.items()]
     openings = dict.fromkeys(line for text in told for line in text.splitlines())
     releases = () if are_many(found.targets) else _releases(found.targets)
-    return [*headlines(found.targets, found.ran), *releases, *found.target_notes.values(), *openings]
+    return [
+        *headlines(found.targets, found.ran),
+        *releases,
+        *found.target_notes.values(),
+        *openings,
+    ]
 
 
 def _not_judged(found: Inspection) -> str:
