@@ -268,8 +268,10 @@ def _pairs(options: dict[str, Any]) -> int:
     why = "each pair of models is compared on inputs of its own"
     about_one = ("data", "inputs", "outputs", "counterexample", "certificate")
     arguments.refuse_given(why, *about_one, "input-shape")
-    names = ("device", "samples", "seed", "ambiguous", "atol", "rtol", "tf32")
-    names += ("proof_only", "run_only", "timeout", "memory")
+    names = (
+        *("device", "samples", "seed", "ambiguous", "atol", "rtol", "tf32"),
+        *("proof_only", "run_only", "timeout", "memory"),
+    )
     given = {name: options[name] for name in names}
     if options["targets"]:
         given |= {"target": options["targets"], "live": options["live"] or True}

@@ -21,7 +21,7 @@ from onnxpad.probing.expected import expected
 from onnxpad.probing.probes import alone, outputs_behind, probe, ranks, rests
 from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.judge import Judgement, together
+from onnxpad.runtimes.judge import Judgement, joint
 from onnxpad.runtimes.running.cache import keep, kept
 from onnxpad.runtimes.running.runner import Reply, Runner, own_runner, runner_for
 from onnxpad.runtimes.targets import Asking, Target
@@ -106,7 +106,7 @@ class Live:
     def site(self, target: Target, site: Site, table: Callable[[Target], Judgement]) -> Judgement:
         """What the target does with a padded node; `table` is asked where nothing can be run."""
         if target.parts:
-            return together([(part.name, self.site(part, site, table)) for part in target.parts])
+            return joint([(part.name, self.site(part, site, table)) for part in target.parts])
         judgement = table(target)
         runner = self.runners.get(target.name)
         if runner is None or judgement.settled_by:

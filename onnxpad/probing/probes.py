@@ -137,7 +137,8 @@ def _type(dtype: str) -> np.dtype[Any]:
     if dtype == "bfloat16":
         import ml_dtypes  # onnx brings it
 
-        return np.dtype(ml_dtypes.bfloat16)
+        found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+        return found
     return np.dtype(dtype)
 
 

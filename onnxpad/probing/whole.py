@@ -91,6 +91,9 @@ class WholeRun:
         return f"{said}. The first tensor that differs is '{first.tensor}' of {where}{kind}"
 
 
+_Asked = Callable[[str, Feeds, Mapping[str, int]], Reply]
+
+
 class _Sample(NamedTuple):
     feeds: Feeds
     right: Mapping[str, Array]
@@ -148,7 +151,7 @@ class _Original:
         return found
 
 
-def run_whole(
+def run_whole(  # noqa: PLR0913 - each says another thing about the run
     original: ModelLike | Opened,
     path: str,
     target: str,
@@ -176,15 +179,21 @@ def run_whole(
     shapes = {name: value.shape for name, value in samples[0].feeds.items()}
     told = partial(result, reference=judge.reference, shapes=shapes)
     rewritten = open_network(path)
+
+    def ask(model: str, feeds: Feeds, outputs: Mapping[str, int]) -> Reply:
+        return runner.run(model, feeds, outputs, seconds or SECONDS)
+
     names = ranks(rewritten.model)
     largest = 0.0
     for number, sample in enumerate(samples):
         if tell:
             tell(f"running the whole model in {ran}, sample {number + 1} of {len(samples)}")
-        reply = runner.run(path, sample.feeds, names, seconds or SECONDS)
+        reply = ask(path, sample.feeds, names)
         output, apart = _apart(reply, sample.right)
         if apart.is_fault:
-            first = _first_different(judge, rewritten, runner, sample, reply, seconds, tell)
+            if tell:
+                tell(f"looking for the first tensor that differs in {ran}")
+            first = _first_different(judge, rewritten, ask, sample, reply)
             reason = f"'{output}' is {apart.words}" if output else apart.words
             amount = apart.amount if np.isfinite(apart.amount) else None
             return told(ok=False, reason=reason, largest_difference=amount, first_difference=first)
@@ -220,28 +229,20 @@ def _apart(reply: Reply, right: Mapping[str, Array]) -> tuple[str, Difference]:
 
 
 def _first_different(
-    judge: _Original,
-    rewritten: Network,
-    runner: Runner,
-    sample: _Sample,
-    whole: Reply,
-    seconds: float | None,
-    tell: Tell | None,
+    judge: _Original, rewritten: Network, ask: _Asked, sample: _Sample, whole: Reply
 ) -> FirstDifferent | None:
     """By halves: the first tensor, of those that both models have, that the runtime gets wrong.
 
-    A model that the runtime refuses as a whole is looked for the first part that it refuses.
+    Of a model that the runtime refuses as a whole, the first part that it refuses.
     """
     shared = list(_shared(judge.network, rewritten))
     refuses = whole.status not in ("ran", "fell back")
 
     def words_at(place: int) -> str | None:
         """How the tensor differs; None where it does not."""
-        if tell:
-            tell(f"looking for the first tensor that differs, among {len(shared)}")
         try:
             right = judge.tensor(shared[place], sample.feeds)
-            reply = _up_to(rewritten, shared[place], right, runner, sample.feeds, seconds)
+            reply = _up_to(rewritten, shared[place], right, ask, sample.feeds)
         except (OnnxpadError, MemoryError):
             return None
         if reply.status not in ("ran", "fell back"):
@@ -263,9 +264,8 @@ def _first_different(
         return None
     node = rewritten.operation(rewritten.producers[shared[least]])
     is_padding = operator(node.domain, node.op_type) is not None
-    return FirstDifferent(
-        shared[least], node.name or shared[least], node.op_type, is_padding, found
-    )
+    name = node.name or shared[least]
+    return FirstDifferent(shared[least], name, node.op_type, is_padding, found)
 
 
 def _shared(original: Network, rewritten: Network) -> Iterator[str]:
@@ -273,14 +273,7 @@ def _shared(original: Network, rewritten: Network) -> Iterator[str]:
     return (name for name in rewritten.producers if name in original.producers)
 
 
-def _up_to(
-    network: Network,
-    name: str,
-    right: Array,
-    runner: Runner,
-    feeds: Feeds,
-    seconds: float | None,
-) -> Reply:
+def _up_to(network: Network, name: str, right: Array, ask: _Asked, feeds: Feeds) -> Reply:
     """What the runtime makes of the model as far as one tensor."""
     needed, waiting = set[int](), [name]
     while waiting:
@@ -295,4 +288,4 @@ def _up_to(
     with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder:
         path = Path(folder, "part.onnx")
         path.write_bytes(model.SerializeToString(deterministic=True))
-        return runner.run(str(path), given, ranks(model), seconds or SECONDS)
+        return ask(str(path), given, ranks(model))

@@ -100,7 +100,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
     Of several runtimes the worst answer counts.
     """
     if target.parts:
-        return together([(part.name, judge(part, chain)) for part in target.parts])
+        return joint([(part.name, judge(part, chain)) for part in target.parts])
     if judged := _by_the_file_alone(target, chain):
         return judged
     found = [(row, every(row.when, chain)) for row in target.about(chain.op.title)]
@@ -183,7 +183,7 @@ def _outweighed(rows: Sequence[Row], holding: Sequence[Row]) -> bool:
     )
 
 
-def together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
+def joint(found: Sequence[tuple[str, Judgement]]) -> Judgement:
     """The worst answer, with the reasons of all runtimes that do not take it, the worst first."""
     answer = max((one.answer for _, one in found), key=lambda a: a.rank)
     deciding = [(name, one) for name, one in found if one.answer is answer]
@@ -197,8 +197,8 @@ def together(found: Sequence[tuple[str, Judgement]]) -> Judgement:
     batch = None if None in batches else batches[0]
     names = tuple(name for name, _ in deciding)
     options = next((one.settled_by for _, one in deciding if one.settled_by), ())
-    more = {"settled_by": options, "measured": measured}
-    return Judgement(answer, "; ".join(told), rows, batch, names, **more)
+    said = "; ".join(told)
+    return Judgement(answer, said, rows, batch, names, settled_by=options, measured=measured)
 
 
 def _told(name: str, found: Judgement) -> str:
@@ -247,7 +247,7 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
     Of its rows only conditions about the opset can hold.
     """
     if target.parts:
-        return together([(one.name, judge_plain(one, operator, opset)) for one in target.parts])
+        return joint([(one.name, judge_plain(one, operator, opset)) for one in target.parts])
     around = plain_chain(opset)
     held = [row for row in target.about(operator) if every(row.when, around)]
     if held:

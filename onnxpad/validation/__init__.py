@@ -19,6 +19,7 @@ from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike
 from onnxpad.padding.chain import Preference
 from onnxpad.probing.random_inputs import Sampler, Undrawable
+from onnxpad.probing.whole import WholeRun
 from onnxpad.proof import Limits
 from onnxpad.runtimes.targets import Asking, TargetName
 from onnxpad.sessions import Device, Settings, check_device, resolved
@@ -26,6 +27,7 @@ from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.conclude import concluded, joined, qualified
 from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched
 from onnxpad.validation.kernel_verdict import claim, proved
+from onnxpad.validation.on_runtime import on_runtimes, with_runtimes
 from onnxpad.validation.optimised import optimised
 from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice, samples_from_npz
 from onnxpad.validation.reference import against_reference
@@ -64,7 +66,6 @@ from onnxpad.validation.sizes import channel_counts
 from onnxpad.validation.tolerance import tolerance_of
 from onnxpad.validation.untried import untried
 from onnxpad.validation.verifier import SampleFinding, Verifier
-from onnxpad.validation.on_runtime import on_runtimes, with_runtimes
 from onnxpad.verbs import verb
 
 Array = NDArray[Any]
@@ -117,8 +118,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     proof_only: bool = False,
     run_only: bool = False,
 ) -> Validation:
-    """Compare two models by a proof and by runs, run one against reference `outputs`, or both in
-    the runtime of a `target`.
+    """Compare two models by a proof and by runs, or run one, against `outputs` or in a `target`.
 
     The proof (`.proof`): are both the same function over the reals, for all inputs and all sizes
     that they, `inputs` and `dims` leave open? The runs (`.run`): does onnxruntime compute them
@@ -137,6 +137,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     Python or in the one at `live`, and is held against `before`: `.run` says what ran, the largest
     difference, and the first tensor that differs.
     """
+    shown: Sequence[WholeRun] = ()
     if target is not None:
         if data is not None or outputs is not None:
             raise RequestError("a target is held against the model itself: leave data and outputs")
@@ -144,18 +145,9 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
             raise RequestError("a target is run here: live is True, or the path of a Python")
         asking = Asking(live, seconds=timeout, tell=progress)
         feeds = None if inputs is None else _feeds(before, inputs, dims, input_shapes)
-        runs = on_runtimes(before, after, target, asking, dims=dims, inputs=feeds)
-        found = None
-        if after is not None:
-            found = validate(
-                before,
-                after,
-                **{"inputs": inputs, "device": device, "samples": samples, "seed": seed},
-                **{"dims": dims, "input_shapes": input_shapes, "atol": atol, "rtol": rtol},
-                **{"tf32": tf32, "ambiguous": ambiguous, "timeout": timeout, "memory": memory},
-                **{"progress": progress, "proof_only": proof_only, "run_only": run_only},
-            )
-        return with_runtimes(found, runs, device)
+        shown = on_runtimes(before, after, target, asking, dims=dims, inputs=feeds)
+        if after is None:
+            return with_runtimes(None, shown, device)
     _check(after, (data, inputs, outputs), samples, both=proof_only and run_only)
     tolerance = tolerance_of(atol, rtol)
     if proof_only:
@@ -177,8 +169,10 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
         limits = _limits(timeout, processes.SECONDS)
         proof = None if run_only else _proved(bench, pair, types, given, limits)
         if proof is not None and not runs:
-            return replace(joined(proof, None, unrun or ""), warnings=tuple(bench.warnings))
-        return _judged(bench, pair, proof, types, given or (samples, seed))
+            found = replace(joined(proof, None, unrun or ""), warnings=tuple(bench.warnings))
+        else:
+            found = _judged(bench, pair, proof, types, given or (samples, seed))
+    return with_runtimes(found, shown, device) if shown else found
 
 
 def _feeds(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from onnxpad.errors import RequestError
-from onnxpad.model.files.onnx_file import save
+from onnxpad.model.files.saving import save
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.probing.live import open_live
 from onnxpad.probing.whole import Feeds, WholeRun, run_whole
@@ -36,29 +38,23 @@ def on_runtimes(
 
     Raises RequestError and RuntimeUnavailable where a runtime cannot be asked.
     """
-    asked = find_targets(target)
-    model = before if after is None else after
-    live = open_live(asked, asking)
-    options = {"dims": dims, "inputs": inputs, "seconds": asking.seconds, "tell": asking.tell}
-    try:
-        if isinstance(model, str | os.PathLike):
-            path = os.fspath(model)
-            return tuple(
-                run_whole(before, path, name, runner, **options)
-                for name, runner in live.runners.items()
-            )
-        proto, folder = whole_model(model)
-        if folder is not None:
-            raise RequestError("a model in memory with external data: save it, and give its path")
-        with tempfile.TemporaryDirectory(prefix="onnxpad-") as kept:
-            path = os.path.join(kept, "model.onnx")  # noqa: PTH118 - a text
-            save(proto, path)
-            return tuple(
-                run_whole(before, path, name, runner, **options)
-                for name, runner in live.runners.items()
-            )
-    finally:
-        live.close()
+    live = open_live(find_targets(target), asking)
+    with ExitStack() as stack:
+        stack.callback(live.close)
+        path = _file_of(before if after is None else after, stack)
+        run = partial(run_whole, before, path, dims=dims, inputs=inputs)
+        timing: dict[str, Any] = {"seconds": asking.seconds, "tell": asking.tell}
+        return tuple(run(name, runner, **timing) for name, runner in live.runners.items())
+
+
+def _file_of(model: ModelLike, stack: ExitStack) -> str:
+    """The path of a model; one in memory is written to a folder that goes with `stack`."""
+    if isinstance(model, str | os.PathLike):
+        return os.fspath(model)
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="onnxpad-"))
+    path = os.path.join(folder, "model.onnx")  # noqa: PTH118 - a text
+    save(whole_model(model)[0], path)
+    return path
 
 
 def with_runtimes(found: Validation | None, runs: Sequence[WholeRun], device: Device) -> Validation:

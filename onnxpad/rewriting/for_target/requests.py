@@ -19,7 +19,7 @@ PassNames = str | Sequence[str] | None
 TargetNames = TargetName | Sequence[TargetName] | None
 
 
-def planner(
+def planner(  # noqa: PLR0913 - one wish each
     target: TargetNames,
     dims: Mapping[str, int | str] | None = None,
     *,

@@ -406,7 +406,8 @@ class _PassSearch:
         nodes = session.document.main.ordered()
         written = unit.moved({("", node.key): ("", index) for index, node in enumerate(nodes)})
         types = dict(session.contexts[0].types)
-        barred = bool(self._tabled) and any(obstacles(session, unit, self._tabled))
+        tabled = self._tabled
+        barred = tabled is not None and any(obstacles(session, unit, tabled))
         yield _State(passes, total, weight, found, len(unit.made), written, looks, types, barred)
 
 
