@@ -9,10 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
-_NEAR = 1e-3
+NEAR = 1e-3
+"""Of the largest right number of a tensor: kernels by transformed tiles pass, a shifted pad does
+not."""
 RELATIVE = {"float16": 1e-2, "bfloat16": 5e-2}
-"""Of the largest right number of a tensor: what half precision may lose in sums. For any other
-type of floats it is `_NEAR`: kernels by transformed tiles pass, a shifted pad does not."""
+"""The same for half precision, which loses more in sums."""
+QUANTISED = 5e-2
+"""The same for a whole model that quantises: what a step of the last place grows to in layers."""
 _STEPS = 1
 """Steps that 8-bit numbers may be apart, since runtimes round ties in two ways."""
 _FILL = 1e30
@@ -43,11 +46,14 @@ def is_near(got: Array, right: Array) -> bool:
     if got.shape != right.shape:
         return False
     one, other = got.astype(np.float64), right.astype(np.float64)
-    return bool(np.allclose(one, other, _NEAR, _NEAR, equal_nan=True))
+    return bool(np.allclose(one, other, NEAR, NEAR, equal_nan=True))
 
 
-def difference(got: Array, right: Array) -> Difference:
-    """The difference of what a runtime gave from what is right."""
+def difference(got: Array, right: Array, near: float = NEAR) -> Difference:
+    """The difference of what a runtime gave from what is right.
+
+    `near` is what is allowed of the largest right number; half precision is allowed more.
+    """
     if got.shape != right.shape:
         words = f"shape {list(got.shape)} instead of {list(right.shape)}"
         return Difference(np.inf, 0.0, (), words)
@@ -63,16 +69,18 @@ def difference(got: Array, right: Array) -> Difference:
         return Difference(0.0, 0.0)
     place = tuple(int(index) for index in np.unravel_index(int(apart.argmax()), apart.shape))
     words = f"{got[place]:g} instead of {right[place]:g} at {list(place)}"
-    return Difference(amount, _allowed(right), place, words)
+    return Difference(amount, _allowed(right, near), place, words)
 
 
-def worst(got: Mapping[str, Array], right: Mapping[str, Array]) -> tuple[str, Difference]:
+def worst(
+    got: Mapping[str, Array], right: Mapping[str, Array], near: float = NEAR
+) -> tuple[str, Difference]:
     """The output that is furthest beyond what is allowed, and its difference.
 
     An output that is missing is infinitely far off.
     """
     found = {
-        name: difference(np.asarray(got[name]), value)
+        name: difference(np.asarray(got[name]), value, near)
         if name in got
         else Difference(np.inf, 0.0, (), f"no output '{name}'")
         for name, value in right.items()
@@ -84,11 +92,11 @@ def _wide(value: Array) -> Array:
     return value.astype(np.float64)
 
 
-def _allowed(right: Array) -> float:
+def _allowed(right: Array, near: float) -> float:
     if right.dtype.kind == "b" or (right.dtype.itemsize > 1 and right.dtype.kind in "iu"):
         return 0.0
     if right.dtype.kind in "iu":
         return float(_STEPS)
     sizes = np.abs(_wide(right))
     scale = float(sizes[sizes < _FILL].max(initial=0.0))
-    return RELATIVE.get(str(right.dtype), _NEAR) * scale
+    return max(near, RELATIVE.get(str(right.dtype), 0.0)) * scale

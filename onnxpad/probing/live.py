@@ -13,7 +13,9 @@ from typing import NamedTuple
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError, RequestError, headline
 from onnxpad.model.assembled import with_output_shapes
-from onnxpad.model.excerpt import Excerpt, excerpt
+from onnxpad.model.excerpt import Excerpt, excerpt, pads_before
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain
 from onnxpad.probing.agreement import Array, worst
@@ -112,7 +114,7 @@ class Live:
         if runner is None or judgement.settled_by:
             return judgement
         results = [
-            self._of_excerpt(runner, excerpt(context, site.node), chain)
+            self._of_node(runner, context, site.node, chain)
             for context, chain in zip(site.contexts, site.chains, strict=True)
         ]
         failed = [result for result in results if isinstance(result, str)]
@@ -142,8 +144,23 @@ class Live:
         """The runtimes by the target that they answer for."""
         return {name: ran_by(runner) for name, runner in self.runners.items()}
 
-    def _of_excerpt(self, runner: Runner, part: Excerpt, chain: Chain) -> Outcome | str:
-        cut = alone(part)
+    def _of_node(self, runner: Runner, context: Context, node: Node, chain: Chain) -> Outcome | str:
+        """The outcome of a node behind its Pads; alone, where one of these fails by itself."""
+        part = excerpt(context, node)
+        fronts = pads_before(context, node)
+        if not fronts:
+            return self._of_excerpt(runner, alone(part), chain)
+        bare = self._of_excerpt(runner, alone(part, bare=True), chain)
+        if isinstance(bare, str) or bare.answer.fails:
+            return bare
+        whole = self._of_excerpt(runner, alone(part), chain)
+        if isinstance(whole, str) or not whole.answer.fails:
+            return whole
+        pads = (self._of_excerpt(runner, alone(excerpt(context, pad)), chain) for pad in fronts)
+        blamed = any(isinstance(one, str) or one.answer.fails for one in pads)
+        return bare if blamed else whole
+
+    def _of_excerpt(self, runner: Runner, cut: Excerpt, chain: Chain) -> Outcome | str:
         return self._asked(runner, cut, rests(chain), outputs_behind(cut))
 
     def _asked(

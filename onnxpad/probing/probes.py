@@ -41,16 +41,20 @@ _READ = ("Pad", "QuantizeLinear", "DequantizeLinear")
 """What passes look for in front of an operator."""
 
 
-def alone(part: Excerpt) -> Excerpt:
+def alone(part: Excerpt, *, bare: bool = False) -> Excerpt:
     """The excerpt without what no pass reads of it: readers of its Pad, and what feeds the node.
 
-    Of that the last Pad or conversion in front stays, and what stands between.
+    Of that the furthest Pad or conversion in front stays, and what stands between; of a `bare` one
+    only what stands behind the nearest Pad.
     """
     nodes = part.model.graph.node
     focus = nodes[part.focus]
     makers = {name: node for node in nodes for name in node.output}
     begin = tensor = next(iter(focus.input), "")
     while (maker := makers.get(tensor)) is not None and maker.input:
+        if bare and maker.op_type == "Pad":
+            begin = tensor
+            break
         tensor = maker.input[0]
         begin = tensor if maker.op_type in _READ else begin
     given = [begin] if begin in makers and begin in part.types else []
@@ -62,7 +66,7 @@ def alone(part: Excerpt) -> Excerpt:
     for name in behind - outputs:
         kept.graph.output.add().name = name
     place = next(i for i, node in enumerate(kept.graph.node) if node.name == focus.name)
-    return replace(part, model=kept, focus=place, readers=())
+    return replace(part, model=kept, focus=place, readers=(), fronts=())
 
 
 def rests(chain: Chain) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from onnxpad.model.comparing.networks import Network, open_lean_network, open_ne
 from onnxpad.model.comparing.pieces import cut, exposed, standalone
 from onnxpad.model.opened import ModelLike, Opened
 from onnxpad.padding.operators import operator
-from onnxpad.probing.agreement import Difference, difference, worst
+from onnxpad.probing.agreement import NEAR, QUANTISED, Difference, difference, worst
 from onnxpad.probing.expected import evaluated
 from onnxpad.probing.live import RuntimeRan, ran_by
 from onnxpad.probing.probes import ranks
@@ -35,6 +36,7 @@ SECONDS = 300.0
 SAMPLES = (0, 4, 2)
 """Of the random inputs those with a batch of 1 where that is open; 4 has no positive number."""
 _MOST_DRAWS = 12
+_QUANTISED = re.compile("QLinear|QuantizeLinear|DynamicQuantize")
 EVALUATOR, ONNXRUNTIME = "onnxpad float64 evaluator", "onnxruntime without optimisations"
 
 
@@ -107,6 +109,12 @@ class _Original:
         self.reference = ONNXRUNTIME
         self._session: Session | RunFailure | None = None
         self.failure = ""
+
+    @property
+    def near(self) -> float:
+        """How near numbers have to be, of the largest one."""
+        quantises = any(_QUANTISED.match(node.op_type) for node in self.network.nodes)
+        return QUANTISED if quantises else NEAR
 
     def outputs(self, feeds: Feeds) -> Mapping[str, Array] | None:
         """The outputs; None where neither can compute them, and then `failure` says why."""
@@ -189,7 +197,7 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
         if tell:
             tell(f"running the whole model in {ran}, sample {number + 1} of {len(samples)}")
         reply = ask(path, sample.feeds, names)
-        output, apart = _apart(reply, sample.right)
+        output, apart = _apart(reply, sample.right, judge.near)
         if apart.is_fault:
             if tell:
                 tell(f"looking for the first tensor that differs in {ran}")
@@ -218,10 +226,10 @@ def _samples(judge: _Original, inputs: Sequence[Feeds]) -> list[_Sample]:
     return [_Sample(feeds, right) for feeds, right in pairs if right is not None]
 
 
-def _apart(reply: Reply, right: Mapping[str, Array]) -> tuple[str, Difference]:
+def _apart(reply: Reply, right: Mapping[str, Array], near: float) -> tuple[str, Difference]:
     """The output that is furthest off; no name, and the message, where nothing was computed."""
     if reply.status in ("ran", "fell back"):
-        return worst(reply.outputs, right)
+        return worst(reply.outputs, right, near)
     ends = {"refused": "it refuses the model", "crash": "its process ends"}
     return "", Difference(
         np.inf, 0.0, (), f"{ends.get(reply.status, 'it does not end')}: {reply.message}"
@@ -249,7 +257,7 @@ def _first_different(
             return reply.message if refuses else None
         if refuses or shared[place] not in reply.outputs:
             return None
-        apart = difference(reply.outputs[shared[place]], right)
+        apart = difference(reply.outputs[shared[place]], right, judge.near)
         return apart.words if apart.is_fault else None
 
     least, most, found = 0, len(shared), ""

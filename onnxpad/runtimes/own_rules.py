@@ -273,7 +273,7 @@ class _Reader:
             near = nearest(str(value), tuple(Answer))
             meant = f"did you mean '{near[0]}'?" if near else f"answers are {', '.join(Answer)}"
             self._refuse(number, "answer", f"'{value}' is no answer: {meant}")
-        return Answer(value)
+        return Answer(str(value))
 
     def _count(self, number: int, key: str, value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 1 << 31:

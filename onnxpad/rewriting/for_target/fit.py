@@ -137,8 +137,10 @@ def fit(
             found = list(verdicts(session, planner, selected))
             left = [verdict for verdict in found if verdict.way]
     if planner.judge.live:  # what cannot pad is judged by the run of the whole model
-        padded = {site.address for site in session.sites_now()}
-        left = [one for one in left if one.node in padded]
+        padded = {(site.address, site.chain.op.title) for site in session.sites_now()}
+        found, left = (
+            [one for one in each if (one.node, one.op) in padded] for each in (found, left)
+        )
     changes = [*whole.changes, *changes]
     written = list(nodes_written(session, planner.judge, (*earlier, *changes)))
     ours = {one.node for one in written}
