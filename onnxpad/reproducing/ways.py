@@ -6,15 +6,19 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
+from onnxpad.model.assembled import Array, with_output_shapes
+from onnxpad.model.opened import open_model
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
+from onnxpad.probing.expected import expected
 from onnxpad.reproducing.search import chains_of
 from onnxpad.reproducing.specimens import Specimen, drafted
-from onnxpad.rewriting.for_target.anywhere import met_anywhere
-from onnxpad.runtimes.judge import Judgement, judge
-from onnxpad.runtimes.targets import Target
+from onnxpad.rewriting.for_target.obstacles import Judge
+from onnxpad.rewriting.for_target.verdicts import judged as judged_nodes
+from onnxpad.runtimes.judge import Judgement
+from onnxpad.runtimes.targets import Target, all_questions
 
 Words = Mapping[str, Any]
 
@@ -47,19 +51,33 @@ class Way:
         return next(one for one in self.chains if one.op.title == self.operator)
 
 
-def judged(target: Target, way: Way) -> Judgement:
-    """What a target does with the model: the worst of its nodes counts.
+class WayFile(NamedTuple):
+    """The model file of a way, with arrays for its inputs and the outputs by the ONNX text."""
 
-    So does what the target stops at wherever it stands, such as a quantised operator of uint8.
-    """
-    found = [judge(target, chain) for chain in way.chains]
-    found += [one for *_, one in met_anywhere(_survey(way.specimen), target)]
-    return max(found, key=lambda one: one.answer.rank)
+    model: bytes
+    inputs: Mapping[str, Array]
+    outputs: Mapping[str, Array]
 
 
 @cache
-def _survey(one: Specimen) -> Survey:
-    return Survey(drafted(one)[0], thorough=True)
+def file_of(way: Way) -> WayFile:
+    """The model of a way as a file whose outputs declare their shapes, and its arrays."""
+    model, inputs = drafted(way.specimen)
+    outputs = expected(model, inputs).outputs
+    whole = with_output_shapes(model, outputs)
+    return WayFile(whole.SerializeToString(deterministic=True), inputs, outputs)
+
+
+def judged(target: Target, way: Way) -> Judgement:
+    """The worst verdict of `inspect --target` on the nodes of a way's model file."""
+    verdicts = judged_nodes(_survey(way), Judge(target), lambda _: True)
+    return max((judgement for _, _, judgement, _ in verdicts), key=lambda one: one.answer.rank)
+
+
+@cache
+def _survey(way: Way) -> Survey:
+    model = open_model(file_of(way).model).model
+    return Survey(model, thorough=True, asked=all_questions())
 
 
 @cache

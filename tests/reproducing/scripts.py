@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from onnxpad.model.assembled import with_output_shapes
-from onnxpad.probing.expected import expected
+import onnx
+
 from onnxpad.reproducing import Reproducer
-from onnxpad.reproducing.specimens import drafted
-from onnxpad.reproducing.ways import judged, ways
+from onnxpad.reproducing.ways import file_of, judged, ways
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import Target
 from tests.runtimes.live import Runtime
@@ -44,11 +43,9 @@ def controls(target: Target) -> Iterator[Reproducer]:
             None,
         )
         if way is not None:
-            model, feeds = drafted(way.specimen)
-            right = expected(model, feeds).outputs
-            whole = with_output_shapes(model, right)
+            model, inputs, outputs = file_of(way)
             words = (target.name, target.version, way.name, str(Answer.REFUSES), way.title, "")
-            yield Reproducer(*words, whole, feeds, right, "")
+            yield Reproducer(*words, onnx.load_from_string(model), inputs, outputs, "")
 
 
 def verdict_of(found: Reproducer, runtime: Runtime, folder: Path) -> str:

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
-import onnx
-
-from onnxpad.model.assembled import with_output_shapes
-from onnxpad.probing.expected import expected
-from onnxpad.reproducing.specimens import drafted
-from onnxpad.reproducing.ways import Way, judged, ways
+from onnxpad.reproducing.ways import Way, file_of, judged, ways
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import find_target
 from tests.runtimes.live import RUNTIMES
+from tests.runtimes.live.judging import Outcome
 from tests.runtimes.live.running import Case, run
 
 _ENDS = {"refused", "crash", "timeout"}
@@ -26,22 +23,38 @@ _MEANT = {
 }
 
 
-def differing(name: str) -> Iterator[str]:
-    """Each way of padding with which a runtime does something else than its column says."""
-    target = find_target(name)
+class Contradiction(NamedTuple):
+    """A cell of the table, and what the runtime did with its model instead."""
+
+    way: Way
+    answer: Answer
+    outcome: Outcome
+
+    @property
+    def is_other_side(self) -> bool:
+        """Whether one of both says that it is right, and the other one that it is not."""
+        return self.answer.fails is (self.outcome.verdict in ("ok", "fallback"))
+
+    def __str__(self) -> str:
+        said = " ".join(self.outcome.message.split())[:120]
+        was = f"is {self.answer:11} and was {self.outcome.verdict:8}"
+        return f"{self.way.title:62} {was} {said}".rstrip()
+
+
+def differing(name: str, chosen: Sequence[Way] | None = None) -> Iterator[Contradiction]:
+    """Each of the chosen ways with which a runtime does something else than its column says."""
+    target, chosen = find_target(name), chosen or ways()
     with tempfile.TemporaryDirectory() as folder:
-        cases = [_case(way, Path(folder)) for way in ways()]
+        cases = [_case(way, Path(folder)) for way in chosen]
         found = run(RUNTIMES[name], cases)
-    for way, outcome in zip(ways(), found, strict=True):
+    for way, outcome in zip(chosen, found, strict=True):
         answer = judged(target, way).answer
         if outcome.verdict not in _MEANT.get(answer, {outcome.verdict}):
-            said = " ".join(outcome.message.split())[:120]
-            yield f"{way.title:62} is {answer:11} and was {outcome.verdict:8} {said}".rstrip()
+            yield Contradiction(way, answer, outcome)
 
 
 def _case(way: Way, folder: Path) -> Case:
-    model, feeds = drafted(way.specimen)
-    right = expected(model, feeds).outputs
+    model, inputs, outputs = file_of(way)
     path = folder / f"{way.name}.onnx"
-    onnx.save(with_output_shapes(model, right), path)
-    return Case(path, feeds, right)
+    path.write_bytes(model)
+    return Case(path, inputs, outputs)

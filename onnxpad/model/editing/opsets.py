@@ -130,7 +130,8 @@ class _Mover:
             if not self._says_nothing(name):
                 raise self._kept(f"writes {name}")
             yield RemoveAttribute(self._address, name)
-        self._check_positions(set(given.values()))
+        new_attributes = self._new.attributes.keys() - self._old.attributes.keys()
+        self._check_positions({given[name] for name in given.keys() & new_attributes})
 
     def _kept(self, what: str) -> Kept:
         return Kept(f"{self._node.op_type} '{self._address.label}' {what} in opset {self._opset}")
@@ -159,6 +160,8 @@ class _Mover:
             raise self._kept(reason)
         for name, attribute in self._new.attributes.items():
             known = self._old.attributes.get(name)
+            if known is not None and known.type != attribute.type and name in self._named():
+                raise self._kept(f"writes {name} otherwise")
             same = known is None or known.default_value == attribute.default_value
             becomes = {*_AS_INPUT.get(self._node.op_type, ()), "num_outputs"}
             settled = name in {*self._named(), *becomes} or self._node.op_type == "Softmax"
@@ -174,6 +177,8 @@ class _Mover:
             case "ConvTranspose" if old < Since.CROP_AS_PADS_SPLIT:
                 same = written.get("auto_pad", "NOTSET") == "NOTSET"
                 return "" if same and not written.get("output_shape") else "crops otherwise"
+            case "PRelu" if old < Since.BROADCASTING <= new:
+                return "has slopes of channels"
             case "Pad" if self._opset < Since.PAD_WRAP:
                 return "has no mode wrap" if written.get("mode") == "wrap" else ""
             case "Resize":

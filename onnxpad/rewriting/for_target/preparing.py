@@ -269,7 +269,8 @@ def _better(session: EditSession, judge: Judge, now: int) -> Iterator[int]:
     seen = list(dict.fromkeys(chains))
     costs = {one: _objections(judge, seen, one) for one in range(_OLDEST, NEWEST + 1)}
     best = sorted(costs, key=lambda one: (*costs[one], abs(one - now)))
-    yield from (one for one in best[:_MOST_TRIALS] if costs[one] < costs[now])
+    of_now = _objections(judge, seen, now)
+    yield from (one for one in best[:_MOST_TRIALS] if costs[one] < of_now)
 
 
 def _objections(judge: Judge, chains: list[Chain], opset: int) -> tuple[int, int]:

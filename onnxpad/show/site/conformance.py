@@ -6,10 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from onnxpad.model.assembled import with_output_shapes
-from onnxpad.probing.expected import expected
-from onnxpad.reproducing.specimens import drafted
-from onnxpad.reproducing.ways import Way, judged, ways
+from onnxpad.reproducing.ways import Way, file_of, judged, ways
 from onnxpad.runtimes.conditions.rows import Answer, Row
 from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.show.site.links import address_of, anchor_of
@@ -157,9 +154,7 @@ def counted_words(cells: Sequence[Cell]) -> tuple[tuple[str, int], ...]:
 
 def downloads(way: Way) -> Iterator[tuple[str, bytes]]:
     """The model of a way, an input for it, and what it computes by the ONNX text."""
-    model, feeds = drafted(way.specimen)
-    right = expected(model, feeds).outputs
-    whole = with_output_shapes(model, right).SerializeToString(deterministic=True)
-    yield f"models/{way.name}.onnx", whole
-    yield f"models/{way.name}-input.npz", arrays_file(feeds)
-    yield f"models/{way.name}-expected.npz", arrays_file(right)
+    model, inputs, outputs = file_of(way)
+    yield f"models/{way.name}.onnx", model
+    yield f"models/{way.name}-input.npz", arrays_file(inputs)
+    yield f"models/{way.name}-expected.npz", arrays_file(outputs)

@@ -61,6 +61,7 @@ def run(model: onnx.ModelProto) -> np.ndarray:
         ("a = Flatten (x) y = Softmax (a)", "", 11, 13),
         ("a = Flatten (x) y = Softmax (a)", "", 13, 9),
         ("y = MaxPool <kernel_shape = [2,2], pads = [1,0,0,1]> (x)", "", 8, 21),
+        ("y = MaxPool <kernel_shape = [2,2], pads = [1,0,0,1]> (x)", "", 6, 13),
         ("a = Relu (x) b = Dropout <ratio = 0.3> (a) y = Mul (b, a)", "", 10, 13),
         ("y = Reshape <allowzero = 1> (x, s)", "int64[2] s = {4,36}", 21, 13),
     ],
@@ -100,6 +101,10 @@ def test_it_computes_the_same(nodes: str, constants: str, opset: int, other: int
             13,
             "crops otherwise",
         ),
+        ("y = PRelu (x, s)", "float[4] s = {1,2,3,4}", 6, 13, "slopes of channels"),
+        ("y = Split <axis = 1> (x, s)", "float[1] s = {4}", 1, 9, "as many inputs"),
+        ("y = Split <axis = 1> (x, s)", "float[1] s = {4}", 1, 13, "takes no float32"),
+        ('y = Cast <to = "FLOAT"> (x)', "", 5, 9, "writes to otherwise"),
         (
             "y = MaxPool <kernel_shape = [2,2], ceil_mode = 1> (x)",
             "",

@@ -1,0 +1,38 @@
+"""Cells of the site's table against the runtimes that are installed here."""
+
+from __future__ import annotations
+
+import pytest
+
+from onnxpad.reproducing.ways import ways
+from tests.reproducing.table import differing
+from tests.runtimes.live import RUNTIMES
+from tests.runtimes.live.environments import cache, digest
+
+_PARTS = 11
+_COARSE = {
+    ("jaxonnxruntime", "Pad computed pads"),
+    ("mnn", "AveragePool, count_include_pad and ceil_mode"),
+    ("onnx2keras", "Pad mode edge"),
+    ("onnxruntime-openvino", "AveragePool, auto_pad SAME_UPPER, kernel below the stride"),
+    ("onnxruntime-openvino", "AveragePool, behind a Pad node that writes 0"),
+    ("onnxruntime-openvino", "Conv, behind a Pad node that writes 0"),
+    ("onnxruntime-openvino", "MaxPool, auto_pad SAME_UPPER, kernel below the stride"),
+    ("onnxruntime-openvino", "MaxPool, dilations and auto_pad SAME_UPPER"),
+    ("onnxruntime-openvino", "Pad computed pads"),
+}
+"""Cells of rules that say more than was measured, with the way; the last one says less."""
+
+
+@pytest.mark.part(24)
+@pytest.mark.parametrize("part", range(_PARTS))
+@pytest.mark.parametrize("name", RUNTIMES)
+def test_the_runtime_does_what_its_cells_say(name: str, part: int) -> None:
+    """What a cell calls right is, and what it calls wrong or refused is one of both."""
+    runtime = RUNTIMES[name]
+    folder = cache() / f"{runtime.requirements_file.stem}-{digest(runtime)}"
+    if not (folder / "complete").exists():
+        pytest.skip(f"{name} is not installed here")
+    found = differing(name, ways()[part::_PARTS])
+    turned = {(name, one.way.title) for one in found if one.is_other_side}
+    assert turned <= _COARSE
