@@ -88,7 +88,7 @@ class Live:
         tell: Tell | None = None,
     ) -> None:
         self.runners = runners
-        self.runs = 0
+        self.runs = self.hangs = 0
         self._uses_cache = uses_cache
         self._seconds = seconds
         self._tell = tell
@@ -204,6 +204,7 @@ class Live:
             if self._tell:
                 self._tell(f"running probe {self.runs} in {runner.title}")
             reply = runner.run(str(path), feeds, ranks(model), self._seconds)
+            self.hangs += reply.status == "timeout"
             outcome = max(outcome, _outcome(reply, wanted), key=lambda one: one.answer.rank)
             if outcome.answer.fails:
                 break

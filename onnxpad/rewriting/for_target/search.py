@@ -31,9 +31,9 @@ MAX_STEPS = 4
 MAX_TRIALS, MAX_TRIALS_FOR_A_HINT = 400, 150
 """What is in use takes up to 143 until a plan is found, and most of it less than 20."""
 _STEPS_PER_TRIAL, STEPS_PER_NODE = 15, 15
-MAX_RUNS, MAX_DOUBTED_RUNS = 60, 12
-"""Candidates that a runtime is asked about for one node, and those among them that its table has
-something against: false alarms are few."""
+MAX_RUNS, MAX_DOUBTED_RUNS, MAX_HANGS = 60, 12, 2
+"""Candidates that a runtime is asked about for one node, those among them that its table has
+something against (false alarms are few), and those that it may not end."""
 
 
 def chosen(session: EditSession, unit: Unit, judge: Judge, rule: Pass) -> set[NodeId]:
@@ -297,6 +297,7 @@ class _PassSearch:
         unit.tolerated = unsettled(session, readers if judge.live else readers | fronts, judge)
         left = tuple(obstacles(session, unit, judge))
         self._runs, self._doubted_runs = MAX_RUNS, MAX_DOUBTED_RUNS
+        self._hangs = judge.live.hangs if judge.live else 0
         self._objection: Obstacle | None = None
         self._tabled = judge.tabled
         looks: bytes = part.model.SerializeToString(deterministic=True)
@@ -334,6 +335,8 @@ class _PassSearch:
         if live is None:
             return not state.remaining
         if state is self._start or state.barred or not self._runs:
+            return False
+        if live.hangs - self._hangs >= MAX_HANGS:
             return False
         if state.remaining and not self._doubted_runs:
             return False

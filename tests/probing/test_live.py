@@ -1,0 +1,238 @@
+"""The judge that asks a runtime: what it says of nodes, what is written then, and what is kept."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+
+import onnxpad
+from onnxpad.errors import RequestError, RuntimeUnavailable
+from tests.oracle.interpreter import run_model
+from tests.probing.runtimes import (
+    HEAD,
+    SAME,
+    SCALED,
+    attribute,
+    changing,
+    is_same,
+    network,
+    numbers,
+    refusing,
+    same_as_lower,
+)
+
+
+def answers(model: onnx.ModelProto, target: object, **options: object) -> dict[str, str]:
+    """The verdict of each node."""
+    found = onnxpad.inspect(model, target=target, **options)  # type: ignore[arg-type]
+    (nodes,) = found.targets.values()
+    return {one.node.label: one.verdict for one in nodes}
+
+
+def test_a_runtime_that_is_right_takes_every_node() -> None:
+    assert answers(SAME, refusing(lambda _: False)) == {"first": "takes", "third": "takes"}
+
+
+def test_refusals_and_wrong_numbers_are_told_apart() -> None:
+    assert answers(SAME, refusing(is_same)) == {"first": "refuses", "third": "refuses"}
+    assert answers(SAME, changing(same_as_lower)) == {
+        "first": "miscomputes",
+        "third": "miscomputes",
+    }
+
+
+def test_evidence_names_what_ran() -> None:
+    found = onnxpad.inspect(SAME, target=refusing(is_same))
+    (nodes,) = found.targets.values()
+    assert all(one.judgement.evidence[0].startswith("measured here: ") for one in nodes)
+    assert [one.name for one in found.ran.values()] == ["run"]
+
+
+def test_what_is_written_runs_right_and_is_the_same() -> None:
+    for runtime in (refusing(is_same), changing(same_as_lower)):
+        done = onnxpad.rewrite(SAME, target=runtime)
+        assert done.run is not None
+        assert done.run.ok
+        assert done.run.largest_difference is not None
+        assert not done.unfit
+        x = numbers(1, 3, 9, 12)
+        right = run_model(SAME, {"x": x})["y"]
+        np.testing.assert_allclose(run_model(done.model, {"x": x})["y"], right, rtol=1e-5)
+
+
+def test_a_healthy_model_stays_as_it_is_and_says_so() -> None:
+    done = onnxpad.rewrite(SCALED, target=refusing(is_same))
+    assert not done.changed
+    assert done.run is not None
+    assert done.run.ok
+
+
+def test_what_is_not_about_padding_is_named() -> None:
+    def squares(node: onnx.NodeProto) -> None:
+        if node.op_type == "Mul":
+            node.op_type = "Add"
+
+    done = onnxpad.rewrite(SCALED, target=changing(squares))
+    assert done.run is not None
+    assert done.run.ok is False
+    first = done.run.first_difference
+    assert first is not None
+    assert (first.tensor, first.node, first.op, first.is_padding) == ("s", "second", "Mul", False)
+    assert "not about padding" in done.run.sentence
+
+
+def test_a_pad_that_fails_alone_is_blamed_and_not_what_reads_it() -> None:
+    model = network(
+        f"{HEAD} (float[1,2,6,6] x) => (float[1,2,6,6] y) {{"
+        '[pad] t = Pad <mode = "reflect"> (x, p)'
+        "[conv] y = Conv (t, w)"
+        "}",
+        w=numbers(2, 2, 3, 3),
+        p=np.array([0, 0, 1, 1, 0, 0, 1, 1]),
+    )
+    refuses_mirrors = refusing(lambda node: attribute(node, "mode") == "reflect")
+    assert answers(model, refuses_mirrors) == {"pad": "refuses", "conv": "takes"}
+    done = onnxpad.rewrite(model, target=refuses_mirrors)
+    assert done.run is not None
+    assert done.run.ok
+    fuses = refusing(lambda node: node.op_type == "Conv" and node.input[0] != "x")
+    assert answers(model, fuses)["pad"] == "takes"
+
+
+def test_open_sizes_are_tried_at_each_rest_by_the_stride() -> None:
+    model = network(
+        f"{HEAD} (float[1,2,H,W] x) => (float[1,2,A,B] y) {{"
+        '[conv] y = Conv <auto_pad = "SAME_UPPER", strides = [2, 2]> (x, w)'
+        "}",
+        w=numbers(2, 2, 3, 3),
+    )
+    seen: list[tuple[int, ...]] = []
+
+    def notes(path: str, inputs: object) -> object:
+        (value,) = inputs.values()  # type: ignore[attr-defined]
+        seen.append(value.shape)
+        return run_model(onnx.load(path), dict(inputs))  # type: ignore[call-overload]
+
+    assert answers(model, notes) == {"conv": "takes"}
+    assert {shape[2] % 2 for shape in seen} == {0, 1}
+    assert answers(model, changing(same_as_lower)) == {"conv": "miscomputes"}
+
+
+def test_inputs_are_signed() -> None:
+    """A max that pads with 0 shows below 0 alone, an average that counts pads above it."""
+    drawn: list[np.ndarray] = []  # type: ignore[type-arg]
+
+    def notes(path: str, inputs: object) -> object:
+        drawn.extend(inputs.values())  # type: ignore[attr-defined]
+        return run_model(onnx.load(path), dict(inputs))  # type: ignore[call-overload]
+
+    answers(SAME, notes)
+    signs = {(bool((x < 0).all()), bool((x > 0).all())) for x in drawn}
+    assert signs == {(False, False), (True, False), (False, True)}
+
+
+FILE = """
+    import os, time
+    import onnx
+    {imports}
+    def run(model, inputs):
+        graph = onnx.load(model).graph
+        kinds = [node.op_type for node in graph.node]
+        with open({log!r}, "a") as file:
+            file.write("ran" + chr(10))
+        if kinds == ["Conv"]:
+            {does}
+        from tests.oracle.interpreter import run_model
+        return run_model(onnx.load(model), inputs)
+"""
+
+
+def written(folder: Path, does: str) -> tuple[str, Path]:
+    """A runtime as a file, and the file where it notes its runs."""
+    log, file = folder / "log.txt", folder / "runtime.py"
+    root = str(Path(__file__).parents[2])
+    imports = f"import sys; sys.path.insert(0, {root!r})"
+    text = textwrap.dedent(FILE).format(imports=imports, log=str(log), does=does)
+    file.write_text(text, encoding="utf-8")
+    return str(file), log
+
+
+@pytest.mark.parametrize("does", ["os.abort()", "time.sleep(60)", "raise SystemExit(3)"])
+def test_a_crash_and_a_hang_lose_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, does: str
+) -> None:
+    monkeypatch.setenv("ONNXPAD_CACHE", str(tmp_path / "cache"))
+    file, _ = written(tmp_path, does)
+    assert answers(SAME, file, timeout=4) == {"first": "refuses", "third": "takes"}
+
+
+def test_answers_are_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONNXPAD_CACHE", str(tmp_path / "cache"))
+    file, log = written(tmp_path, "pass")
+    first = answers(SAME, file)
+    runs = len(log.read_text().splitlines())
+    assert runs
+    assert answers(SAME, file) == first
+    assert len(log.read_text().splitlines()) == runs
+    assert answers(SAME, file, cache=False) == first
+    assert len(log.read_text().splitlines()) == 2 * runs
+    Path(file).write_text(Path(file).read_text() + "\n# another runtime\n")
+    assert answers(SAME, file) == first
+    assert len(log.read_text().splitlines()) == 3 * runs
+
+
+def test_targets_that_run_nowhere_and_releases_that_are_not_here() -> None:
+    with pytest.raises(RequestError, match="candle"):
+        onnxpad.inspect(SAME, target="candle", live=True)
+    with pytest.raises(RuntimeUnavailable, match="CoreML"):
+        onnxpad.inspect(SAME, target="coreml", live=True)
+    with pytest.raises(RequestError, match=r"1\.17"):
+        onnxpad.inspect(SAME, target="onnxruntime@1.17", live=True)
+    with pytest.raises((RuntimeUnavailable, RequestError), match="onnx2torch"):
+        onnxpad.inspect(SAME, target="onnx2torch", live=True)
+    with pytest.raises(RequestError, match="target"):
+        onnxpad.rewrite(SAME, live=True)
+
+
+def test_onnxruntime_answers_for_itself() -> None:
+    dilated = network(
+        f"{HEAD} (float[1,2,8,8] x) => (float[1,2,8,8] y) {{"
+        '[conv] y = Conv <auto_pad = "SAME_UPPER", dilations = [2, 2]> (x, w)'
+        "}",
+        w=numbers(2, 2, 3, 3),
+    )
+    assert answers(dilated, "onnxruntime", live=True) == {"conv": "refuses"}
+    done = onnxpad.rewrite(dilated, target="onnxruntime", live=True)
+    assert done.run is not None
+    assert done.run.ok
+
+
+NOTHING_STARTS = """
+import sys
+def refuse(event, arguments):
+    if event in ("subprocess.Popen", "os.posix_spawn", "os.fork", "os.exec"):
+        raise SystemExit(f"started: {event} {arguments!r}")
+sys.addaudithook(refuse)
+import onnxpad
+model = sys.argv[1]
+onnxpad.inspect(model, target=["opencv", "ncnn", "openvino"])
+onnxpad.rewrite(model, target="opencv")
+foreign = {"cv2", "ncnn", "openvino", "MNN", "tvm", "iree", "torch", "tensorflow", "onnxruntime"}
+assert not foreign & set(sys.modules), foreign & set(sys.modules)
+assert not [name for name in sys.modules if name.startswith("onnxpad.runtimes.running")]
+"""
+
+
+def test_without_live_nothing_is_started_and_nothing_foreign_imported(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(SAME, path)
+    done = subprocess.run(
+        [sys.executable, "-c", NOTHING_STARTS, path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr or done.stdout
