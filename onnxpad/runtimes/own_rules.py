@@ -83,9 +83,10 @@ def read_rules(text: str, path: str) -> OwnRules:
 
 def rules_text(rules: OwnRules) -> str:
     """The rules as TOML text that `read_rules` reads back to equal rules."""
-    head = [f"{key} = {_quoted(getattr(rules, key))}" for key in ("name", "version")]
-    lines = [line for line in head if not line.endswith('""')]
-    lines.append(f"takes = {_listed(rules.takes)}")
+    head = {"name": rules.name, "version": rules.version}
+    lines = [f"{key} = {_quoted(text)}" for key, text in head.items() if text]
+    if rules.takes:
+        lines.append(f"takes = {_listed(rules.takes)}")
     for rule in rules.rules:
         lines += ["", "[[rule]]", *_rule_lines(rule)]
     return "\n".join(lines) + "\n"
@@ -178,7 +179,7 @@ class _Reader:
     """One file; every error of it names the line of a key."""
 
     def __init__(self, text: str, path: str) -> None:
-        self._text = text
+        self._text = text.replace("\r\n", "\n")
         self._path = path
 
     def rules(self) -> OwnRules:
@@ -238,7 +239,7 @@ class _Reader:
         if value == ALL:
             return (ALL,)
         names = self._texts(number, key, value, f'a list of operators, or "{ALL}"')
-        if not names:
+        if number is not None and not names:
             self._refuse(number, key, "it lists no operator")
         for name in names:
             if name not in _OPERATORS:
