@@ -7,7 +7,7 @@ import pytest
 from onnxpad.reproducing.ways import ways
 from tests.reproducing.table import differing
 from tests.runtimes.live import RUNTIMES
-from tests.runtimes.live.environments import cache, digest
+from tests.runtimes.live.environments import Unavailable, cache, digest
 
 _PARTS = 11
 _COARSE = {
@@ -33,6 +33,9 @@ def test_the_runtime_does_what_its_cells_say(name: str, part: int) -> None:
     folder = cache() / f"{runtime.requirements_file.stem}-{digest(runtime)}"
     if not (folder / "complete").exists():
         pytest.skip(f"{name} is not installed here")
-    found = differing(name, ways()[part::_PARTS])
+    try:
+        found = list(differing(name, ways()[part::_PARTS]))
+    except Unavailable as reason:
+        pytest.skip(str(reason))
     turned = {(name, one.way.title) for one in found if one.is_other_side}
     assert turned <= _COARSE

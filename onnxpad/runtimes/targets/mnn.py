@@ -214,6 +214,6 @@ TARGET = Target(
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         miscomputes(p.PAD, p.CROPS, by=_seen("negative pads")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes: it ends")),
-        refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
+        refuses(p.PAD, t.element_type("int8"), by=_seen("Pad of int8")),
     ),
 )

@@ -526,7 +526,7 @@ TARGET = Target(
             _FEEDS_OUTPUTS_ALONE,
             by=_seen("no operator"),
         ),
-        refuses(p.PAD, t.EIGHT_BIT, by=_seen("Pad of int8")),
+        refuses(p.PAD, t.EIGHT_BIT, p.VALUE_GIVEN | t.BEHIND_QUANTISED, by=_seen("Pad of int8")),
         *(row for row in loader_rows(_seen, w.CONVOLUTIONS) if row.answer is Answer.REFUSES),
         *since(
             "20261020",

@@ -94,7 +94,6 @@ TARGET = Target(
         ),
         refuses(p.PAD, p.VALUE_LISTED, by=_seen("Pad with constant_value of shape [1]")),
         refuses(p.PAD, p.MIRRORS, p.OUTER_AXES, by=_seen("reflect and edge of channels")),
-        refuses(p.PAD, p.CROPS, by=_seen("negative pads")),
     ),
     frameworks=("pytorch",),
 )
