@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, count
 from os import PathLike
+from pathlib import PurePath
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -138,8 +139,8 @@ def all_targets() -> dict[str, Target]:
 
 _OWN_FILES: dict[str, str] = {}
 """By the target's name each file of rules that this process has read."""
-_FUNCTIONS: dict[str, Runs] = {}
-"""Runtimes that are functions, by the name that reports call them."""
+_OWN_RUNTIMES: dict[str, str | Runs] = {}
+"""By the target's name each runtime of the user's own that this process was told of."""
 
 
 def find_target(name: TargetName) -> Target:
@@ -152,10 +153,10 @@ def find_target(name: TargetName) -> Target:
     Raises RequestError with the nearest name where there is none, with the releases that are
     known where none is written like this, and for a wrong file of rules.
     """
-    if not isinstance(name, str):
-        name = _name_of(name)
-    if name in _FUNCTIONS or name.endswith(".py") or "{model}" in name:
-        return Target(name, (), name=name, runner=_FUNCTIONS.get(name, name))
+    if not isinstance(name, str) or (name not in _OWN_RUNTIMES and (name.endswith(".py") or "{model}" in name)):
+        name = _own_runtime(name)
+    if name in _OWN_RUNTIMES:
+        return Target(name, (), name=name, runner=_OWN_RUNTIMES[name])
     path = _OWN_FILES.get(name, name if is_own_rules(name) else "")
     if not path:
         return _built_in(name)
@@ -166,12 +167,16 @@ def find_target(name: TargetName) -> Target:
     return own
 
 
-def _name_of(function: Runs) -> str:
-    """What reports call a function; another one of the same name gets a longer one."""
-    name = f"{getattr(function, '__name__', type(function).__name__)}()"
-    while _FUNCTIONS.setdefault(name, function) is not function:
-        name = f"{name[:-2]}_()"
-    return name
+def _own_runtime(asked: TargetName) -> str:
+    """What reports call a runtime of the user's own: its file or function; a number tells apart."""
+    if not isinstance(asked, str):
+        called = f"{getattr(asked, '__name__', type(asked).__name__)}()"
+    else:
+        words = asked.split() if "{model}" in asked else [asked]
+        script = next((word for word in words if word.endswith(".py")), next(iter(words), asked))
+        called = PurePath(script).name
+    names = chain([called], (f"{called}-{number}" for number in count(2)))
+    return next(name for name in names if _OWN_RUNTIMES.setdefault(name, asked) == asked)
 
 
 def is_own_rules(name: str) -> bool:
@@ -180,10 +185,11 @@ def is_own_rules(name: str) -> bool:
 
 
 def asked_as(name: str) -> str:
-    """What a command line says for the target called `name`: a file of rules by its path."""
+    """What a command line says for the target called `name`: what is the user's as it was asked."""
     from shlex import quote
 
-    return quote(_OWN_FILES.get(name, name))
+    own = _OWN_RUNTIMES.get(name)
+    return quote(own if isinstance(own, str) else _OWN_FILES.get(name, name))
 
 
 @cache
