@@ -16,8 +16,9 @@ RELATIVE = {"float16": 1e-2, "bfloat16": 5e-2}
 """The same for half precision, which loses more in sums."""
 QUANTISED = 5e-2
 """The same for a whole model that quantises: what a step of the last place grows to in layers."""
-_STEPS = 1
-"""Steps that 8-bit numbers may be apart, since runtimes round ties in two ways."""
+_STEPS = 5
+"""Steps that 8-bit numbers may be apart: runtimes round in other places, and leave out pairs of
+conversions; what is padded otherwise is further off in random bytes."""
 _FILL = 1e30
 """Beyond it a number is a fill, such as the lowest float for minus infinity."""
 
