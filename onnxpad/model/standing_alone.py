@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Symbol, lower_bound
@@ -95,3 +95,70 @@ def _size(size: object, grown: int) -> int:
         return int(size)  # type: ignore[call-overload, no-any-return]
     least = lower_bound(size)
     return least + (-(-max(0, _LEAST - least) // size.modulus) + grown) * size.modulus
+
+
+_READS = dict.fromkeys(("QLinearConv", "QLinearAveragePool", "DequantizeLinear"), 1)
+_MAKES = {"QuantizeLinear": 1, "QLinearConv": 6, "QLinearAveragePool": 3}
+"""Where the scale of the bytes that an operator reads or makes stands; the zero point is next."""
+
+
+def in_floats(
+    model: ModelProto, feeds: list[dict[str, Array]]
+) -> tuple[ModelProto, list[dict[str, Array]], dict[str, str]]:
+    """The same function of floats: bytes that have a scale are converted in the model.
+
+    Runtimes take and give bytes otherwise than those between a QuantizeLinear and a
+    DequantizeLinear, which is where quantised operators stand in models. Gives the outputs' new
+    names by their old ones as well.
+    """
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    held = {tensor.name: tensor for tensor in copy.graph.initializer}
+    fed, renamed = [dict(values) for values in feeds], dict[str, str]()
+    nodes = list(copy.graph.node)
+    for value in copy.graph.input:
+        name, real = value.name, f"{value.name}/real"
+        reader = next((node for node in nodes if name in node.input[:1]), None)
+        scaled = None if reader is None else _scaled(reader, _READS, held)
+        if scaled is None or name not in fed[0] or fed[0][name].dtype != scaled.zero.dtype:
+            continue
+        node = helper.make_node("QuantizeLinear", [real, *scaled.names], [name], name=f"{real}/q")
+        copy.graph.node.insert(0, node)
+        value.name, value.type.tensor_type.elem_type = real, TensorProto.FLOAT
+        for values in fed:
+            whole = values.pop(name).astype(np.float32)
+            values[real] = (whole - scaled.zero.astype(np.float32)) * scaled.step
+    for value in copy.graph.output:
+        name, real = value.name, f"{value.name}/real"
+        maker = next((node for node in nodes if name in node.output), None)
+        scaled = None if maker is None else _scaled(maker, _MAKES, held)
+        if scaled is not None:
+            node = helper.make_node("DequantizeLinear", [name, *scaled.names], [real], name=real)
+            copy.graph.node.append(node)
+            value.CopyFrom(helper.make_empty_tensor_value_info(real))
+            renamed[name] = real
+    return copy, fed, renamed
+
+
+class _Scaled(NamedTuple):
+    names: tuple[str, ...]
+    step: np.float32
+    zero: Array
+
+
+def _scaled(
+    node: NodeProto, places: Mapping[str, int], held: Mapping[str, TensorProto]
+) -> _Scaled | None:
+    """The one scale and zero point of a node's bytes; None where they are not known numbers."""
+    place = places.get(node.op_type)
+    if place is None:
+        return None
+    scale, zero = (*node.input[place : place + 2], "", "")[:2]
+    if scale not in held or (zero and zero not in held):
+        return None
+    step = numpy_helper.to_array(held[scale])
+    middle = numpy_helper.to_array(held[zero]) if zero else np.zeros((), np.uint8)
+    if step.size != 1 or step.dtype != np.float32 or middle.dtype.itemsize != 1:
+        return None
+    names = (scale, zero) if zero else (scale,)
+    return _Scaled(names, np.float32(step.reshape(())), middle.reshape(()))

@@ -16,7 +16,7 @@ RELATIVE = {"float16": 1e-2, "bfloat16": 5e-2}
 """The same for half precision, which loses more in sums."""
 QUANTISED = 5e-2
 """The same for a whole model that quantises: what a step of the last place grows to in layers."""
-_STEPS = 5
+STEPS, BYTES = 5, 255
 """Steps that 8-bit numbers may be apart: runtimes round in other places, and leave out pairs of
 conversions; what is padded otherwise is further off in random bytes."""
 _FILL = 1e30
@@ -97,7 +97,7 @@ def _allowed(right: Array, near: float) -> float:
     if right.dtype.kind == "b" or (right.dtype.itemsize > 1 and right.dtype.kind in "iu"):
         return 0.0
     if right.dtype.kind in "iu":
-        return float(_STEPS)
+        return float(STEPS)
     sizes = np.abs(_wide(right))
     scale = float(sizes[sizes < _FILL].max(initial=0.0))
     return max(near, RELATIVE.get(str(right.dtype), 0.0)) * scale

@@ -18,9 +18,9 @@ from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain
-from onnxpad.probing.agreement import Array, worst
+from onnxpad.probing.agreement import BYTES, NEAR, STEPS, Array, worst
 from onnxpad.probing.expected import expected
-from onnxpad.probing.probes import alone, outputs_behind, probe, ranks, rests
+from onnxpad.probing.probes import alone, outputs_behind, probe, quantises, ranks, rests
 from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import Judgement, joint
@@ -30,7 +30,7 @@ from onnxpad.runtimes.targets import Asking, Target
 
 SECONDS = 60.0
 """How long a runtime may take for one probe before it is ended."""
-_SCHEME = "1"
+_SCHEME = "3"
 """Changes with how probes are drawn and judged, so that older answers are not read."""
 _ENDS = {
     "refused": "",
@@ -186,6 +186,7 @@ class Live:
         except RequestError as error:
             return headline(error)
         outcome = Outcome(Answer.TAKES)
+        near = STEPS / BYTES if quantises(made.model) else NEAR
         for feeds in made.feeds:
             try:
                 with processes.limited(processes.SECONDS):  # of its own
@@ -194,7 +195,7 @@ class Live:
                 return f"what is right is not known: {headline(error)}"
             if right.reason:
                 return f"what is right is not known: {right.reason}"
-            wanted = {name: right.outputs[name] for name in judged}
+            wanted = {name: right.outputs[name] for name in made.judged}
             model = with_output_shapes(made.model, right.outputs)
             content = model.SerializeToString(deterministic=True)
             path = Path(self._folder.name, f"{hashlib.sha256(content).hexdigest()[:24]}.onnx")
@@ -205,17 +206,17 @@ class Live:
                 self._tell(f"running probe {self.runs} in {runner.title}")
             reply = runner.run(str(path), feeds, ranks(model), self._seconds)
             self.hangs += reply.status == "timeout"
-            outcome = max(outcome, _outcome(reply, wanted), key=lambda one: one.answer.rank)
+            outcome = max(outcome, _outcome(reply, wanted, near), key=lambda one: one.answer.rank)
             if outcome.answer.fails:
                 break
         return outcome
 
 
-def _outcome(reply: Reply, right: Mapping[str, Array]) -> Outcome:
+def _outcome(reply: Reply, right: Mapping[str, Array], near: float) -> Outcome:
     if reply.status in _ENDS:
         message = f"{_ENDS[reply.status]}{reply.message}"
         return Outcome(Answer.REFUSES, message, is_lasting=reply.status != "timeout")
-    _, difference = worst(reply.outputs, right)
+    _, difference = worst(reply.outputs, right, near)
     if difference.is_fault:
         return Outcome(Answer.MISCOMPUTES, difference.words)
     return Outcome(Answer.FALLS_BACK if reply.status == "fell back" else Answer.TAKES)

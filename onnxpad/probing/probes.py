@@ -16,7 +16,7 @@ from onnxpad.geometry.size import Symbol
 from onnxpad.model.excerpt import Excerpt
 from onnxpad.model.opened import Model
 from onnxpad.model.pruned import pruned
-from onnxpad.model.standing_alone import standing_alone
+from onnxpad.model.standing_alone import in_floats, standing_alone
 from onnxpad.padding.chain import Chain
 
 Array = NDArray[Any]
@@ -98,7 +98,8 @@ def probe(part: Excerpt, sizes: int, judged: Sequence[str]) -> Probe:
             }
             for sign in SIGNS
         ]
-    return Probe(model, tuple(feeds), tuple(judged))
+    model, feeds, renamed = in_floats(model, feeds)
+    return Probe(model, tuple(feeds), tuple(renamed.get(name, name) for name in judged))
 
 
 def outputs_behind(part: Excerpt) -> tuple[str, ...]:
@@ -144,6 +145,14 @@ def _type(dtype: str) -> np.dtype[Any]:
         found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
         return found
     return np.dtype(dtype)
+
+
+_QUANTISED = ("QLinear", "QuantizeLinear", "DynamicQuantize")
+
+
+def quantises(model: Model) -> bool:
+    """Whether numbers of the model are rounded to steps, which runtimes do in other places."""
+    return any(node.op_type.startswith(_QUANTISED) for node in model.graph.node)
 
 
 def ranks(model: Model) -> Mapping[str, int]:

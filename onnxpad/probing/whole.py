@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from onnxpad.padding.operators import operator
 from onnxpad.probing.agreement import NEAR, QUANTISED, Difference, difference, worst
 from onnxpad.probing.expected import evaluated
 from onnxpad.probing.live import RuntimeRan, ran_by
-from onnxpad.probing.probes import ranks
+from onnxpad.probing.probes import quantises, ranks
 from onnxpad.probing.random_inputs import Sampler
 from onnxpad.reports import reported
 from onnxpad.runtimes.running.runner import Reply, Runner
@@ -36,7 +35,6 @@ SECONDS = 300.0
 SAMPLES = (0, 4, 2)
 """Of the random inputs those with a batch of 1 where that is open; 4 has no positive number."""
 _MOST_DRAWS = 12
-_QUANTISED = re.compile("QLinear|QuantizeLinear|DynamicQuantize")
 EVALUATOR, ONNXRUNTIME = "onnxpad float64 evaluator", "onnxruntime without optimisations"
 
 
@@ -113,8 +111,7 @@ class _Original:
     @property
     def near(self) -> float:
         """How near numbers have to be, of the largest one."""
-        quantises = any(_QUANTISED.match(node.op_type) for node in self.network.nodes)
-        return QUANTISED if quantises else NEAR
+        return QUANTISED if quantises(self.network.model) else NEAR
 
     def outputs(self, feeds: Feeds) -> Mapping[str, Array] | None:
         """The outputs; None where neither can compute them, and then `failure` says why."""

@@ -153,7 +153,9 @@ def find_target(name: TargetName) -> Target:
     Raises RequestError with the nearest name where there is none, with the releases that are
     known where none is written like this, and for a wrong file of rules.
     """
-    if not isinstance(name, str) or (name not in _OWN_RUNTIMES and (name.endswith(".py") or "{model}" in name)):
+    if not isinstance(name, str) or (
+        name not in _OWN_RUNTIMES and (name.endswith(".py") or "{model}" in name)
+    ):
         name = _own_runtime(name)
     if name in _OWN_RUNTIMES:
         return Target(name, (), name=name, runner=_OWN_RUNTIMES[name])
