@@ -7,7 +7,7 @@ import pytest
 from onnxpad.reproducing.ways import ways
 from tests.reproducing.table import differing
 from tests.runtimes.live import RUNTIMES
-from tests.runtimes.live.environments import Unavailable, cache, digest
+from tests.runtimes.live.environments import Unavailable, digest, folder as environments
 
 _PARTS = 11
 _COARSE = {
@@ -30,7 +30,7 @@ _COARSE = {
 def test_the_runtime_does_what_its_cells_say(name: str, part: int) -> None:
     """What a cell calls right is, and what it calls wrong or refused is one of both."""
     runtime = RUNTIMES[name]
-    folder = cache() / f"{runtime.requirements_file.stem}-{digest(runtime)}"
+    folder = environments() / f"{runtime.requirements_file.stem}-{digest(runtime)}"
     if not (folder / "complete").exists():
         pytest.skip(f"{name} is not installed here")
     try:
