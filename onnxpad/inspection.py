@@ -46,7 +46,7 @@ from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
 from onnxpad.padding.surroundings import Question
 from onnxpad.reports import Report, plain, reported
-from onnxpad.runtimes.targets import Asking, TargetName, target_names
+from onnxpad.runtimes.own_targets import Asking, TargetName, target_names
 from onnxpad.runtimes.traps import Trap, of_another, traps_of
 from onnxpad.verbs import verb
 

@@ -24,9 +24,10 @@ from onnxpad.probing.probes import alone, outputs_behind, probe, quantises, rank
 from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import Judgement, joint
+from onnxpad.runtimes.own_targets import Asking
 from onnxpad.runtimes.running.cache import keep, kept
 from onnxpad.runtimes.running.runner import Reply, Runner, own_runner, runner_for
-from onnxpad.runtimes.targets import Asking, Target
+from onnxpad.runtimes.target import Target
 
 SECONDS = 60.0
 """How long a runtime may take for one probe before it is ended."""

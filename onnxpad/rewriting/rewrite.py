@@ -45,7 +45,7 @@ from onnxpad.rewriting.pipeline import (
 )
 from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
 from onnxpad.rewriting.wanted import Done, Wanted, unfit_of
-from onnxpad.runtimes.targets import Asking, TargetName
+from onnxpad.runtimes.own_targets import Asking, TargetName
 from onnxpad.verbs import verb
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +17,8 @@ from onnxpad.padding.operators import OPERATORS
 from onnxpad.runtimes.conditions import companions
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, Evidence, Row
 from onnxpad.runtimes.conditions.words import WORDS, Term, condition_of, word_called
-from onnxpad.runtimes.targets import Target, all_targets, is_own_rules
+from onnxpad.runtimes.own_targets import is_own_rules
+from onnxpad.runtimes.target import Target
 
 ALL = "all"
 LARGEST = 1 << 20
@@ -65,20 +66,22 @@ class OwnRules:
     version: str = ""
 
 
-def own_target(path: str) -> Target:
-    """The target that a file of rules describes.
+def own_target(path: str, is_built_in: Callable[[str], bool]) -> Target:
+    """The target that a file of rules describes; its name is none of a built-in target.
 
     Raises RequestError for a file that cannot be read, and with line and key for a wrong one.
     """
-    return _target_of(path, _text_of(path))
+    return _target_of(path, _text_of(path), is_built_in)
 
 
-def read_rules(text: str, path: str) -> OwnRules:
+def read_rules(
+    text: str, path: str, is_built_in: Callable[[str], bool] = lambda _: False
+) -> OwnRules:
     """The rules that TOML text holds; `path` names it in errors.
 
     Raises RequestError with line and key.
     """
-    return _Reader(text, path).rules()
+    return _Reader(text, path, is_built_in).rules()
 
 
 def rules_text(rules: OwnRules) -> str:
@@ -136,15 +139,16 @@ def _text_of(path: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _target_of(path: str, text: str) -> Target:
-    rules = read_rules(text, path)
+def _target_of(path: str, text: str, is_built_in: Callable[[str], bool]) -> Target:
+    rules = read_rules(text, path, is_built_in)
+    name = rules.name or _name_from(path, is_built_in)
     rows = tuple(_row(number, rule, path) for number, rule in enumerate(rules.rules, 1))
     if rules.takes:
         by = Evidence(Certainty.DOCUMENTED, path, "takes")
         everything = (*_PADDED, *_PLAIN) if rules.takes == (ALL,) else _spelled_out(rules.takes)
         rows = (Row(everything, Answer.TAKES, (), by), *rows)
     text = f"A target of your own.\n\n{counted(len(rules.rules), 'rule')} from {path}."
-    return Target(rules.version or path, rows, name=rules.name or _name_from(path), text=text)
+    return Target(rules.version or path, rows, name=name, text=text)
 
 
 def _row(number: int, rule: OwnRule, path: str) -> Row:
@@ -165,20 +169,16 @@ def _spelled_out(operators: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _name_from(path: str) -> str:
+def _name_from(path: str, is_built_in: Callable[[str], bool]) -> str:
     stem = Path(path).stem
-    return f"own-{stem}" if _is_built_in(stem) else stem
-
-
-def _is_built_in(name: str) -> bool:
-    folded = name.casefold().replace("_", "-")
-    return folded == ALL or any(folded in (one.name, *one.also) for one in all_targets().values())
+    return f"own-{stem}" if stem == ALL or is_built_in(stem) else stem
 
 
 class _Reader:
     """One file; every error of it names the line of a key."""
 
-    def __init__(self, text: str, path: str) -> None:
+    def __init__(self, text: str, path: str, is_built_in: Callable[[str], bool]) -> None:
+        self._is_built_in = is_built_in
         self._text = text.replace("\r\n", "\n")
         self._path = path
 
@@ -208,9 +208,9 @@ class _Reader:
             self._refuse(
                 None, "name", "it takes a name of letters, digits and - . + _, such as npu"
             )
-        if name and _is_built_in(name):
+        if name and (name == ALL or self._is_built_in(name)):
             self._refuse(None, "name", f"'{name}' is a target of onnxpad: choose another name")
-        if not name and not _NAME.fullmatch(_name_from(self._path)):
+        if not name and not _NAME.fullmatch(Path(self._path).stem):
             wrong = f"'{Path(self._path).stem}' is no name of a target"
             raise RequestError(f'{self._path}: {wrong}: add name = "npu"')
         return name
@@ -270,7 +270,7 @@ class _Reader:
             self._refuse(number, "opset_below", "no opset is above the one and below the other")
 
     def _answer(self, number: int, value: object) -> Answer:
-        if value not in tuple(Answer):
+        if not isinstance(value, str) or value not in tuple(Answer):
             near = nearest(str(value), tuple(Answer))
             meant = f"did you mean '{near[0]}'?" if near else f"answers are {', '.join(Answer)}"
             self._refuse(number, "answer", f"'{value}' is no answer: {meant}")

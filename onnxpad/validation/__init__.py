@@ -21,7 +21,7 @@ from onnxpad.padding.chain import Preference
 from onnxpad.probing.random_inputs import Sampler, Undrawable
 from onnxpad.probing.whole import WholeRun
 from onnxpad.proof import Limits
-from onnxpad.runtimes.targets import Asking, TargetName
+from onnxpad.runtimes.own_targets import Asking, TargetName
 from onnxpad.sessions import Device, Settings, check_device, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.conclude import concluded, joined, qualified

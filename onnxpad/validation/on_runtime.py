@@ -14,7 +14,8 @@ from onnxpad.model.files.saving import save
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.probing.live import open_live
 from onnxpad.probing.whole import Feeds, WholeRun, run_whole
-from onnxpad.runtimes.targets import Asking, TargetName, find_targets
+from onnxpad.runtimes.own_targets import Asking, TargetName
+from onnxpad.runtimes.targets import find_targets
 from onnxpad.sessions import Device
 from onnxpad.validation.report import (
     NOBODY,

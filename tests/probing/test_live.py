@@ -126,7 +126,7 @@ def test_open_sizes_are_tried_at_each_rest_by_the_stride() -> None:
 
 def test_inputs_are_signed() -> None:
     """A max that pads with 0 shows below 0 alone, an average that counts pads above it."""
-    drawn: list[np.ndarray] = []  # type: ignore[type-arg]
+    drawn: list[np.ndarray] = []
 
     def notes(path: str, inputs: object) -> object:
         drawn.extend(inputs.values())  # type: ignore[attr-defined]

@@ -7,7 +7,8 @@ import pytest
 from onnxpad.reproducing.ways import ways
 from tests.reproducing.table import differing
 from tests.runtimes.live import RUNTIMES
-from tests.runtimes.live.environments import Unavailable, digest, folder as environments
+from tests.runtimes.live.environments import Unavailable, digest
+from tests.runtimes.live.environments import folder as environments
 
 _PARTS = 11
 _COARSE = {

@@ -6,14 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from onnxpad.errors import RequestError, either
-from onnxpad.runtimes.targets import (
-    Target,
-    TargetName,
-    all_targets,
-    find_target,
-    find_targets,
-    target_names,
-)
+from onnxpad.runtimes.own_targets import TargetName, target_names
+from onnxpad.runtimes.targets import Target, all_targets, find_target, find_targets
 
 ALL = "all"
 """What stands for every target where nothing is written."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from onnxpad.errors import RequestError
 from onnxpad.model.opened import Model
 from onnxpad.rewriting.passes import find_pass
-from onnxpad.runtimes.targets import Asking, TargetName
+from onnxpad.runtimes.own_targets import Asking, TargetName
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import Live

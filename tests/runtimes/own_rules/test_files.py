@@ -14,7 +14,8 @@ from onnxpad.rewriting.for_target.names import targets_asked
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import WORDS, Term
 from onnxpad.runtimes.own_rules import OwnRule, OwnRules, read_rules, rules_text
-from onnxpad.runtimes.targets import asked_as, find_target
+from onnxpad.runtimes.own_targets import asked_as
+from onnxpad.runtimes.targets import find_target
 from tests.models.text import text_model
 
 RULE = '[[rule]]\noperators = ["Conv"]\n'

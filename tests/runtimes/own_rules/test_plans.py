@@ -175,7 +175,8 @@ def _planned(model: ModelProto, npu: str) -> ModelProto:
     assert done.unfit == ()
     assert list(_refused(done.model)) == []
     assert validate(model, done.model, proof_only=True).verdict == "proved"
-    return done.model
+    model_written: ModelProto = done.model
+    return model_written
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -38,13 +38,13 @@ class Drawn:
     @property
     def windows(self) -> list[Window]:
         """As the oracle places them; ValueError if no window fits."""
-        steps = {"strides": self.strides, "dilations": self.dilations}
         names = ("pads", "auto_pad", "ceil_mode")
         return list(
             place_windows(
                 self.sizes,
                 self.kernel,
-                **steps,
+                strides=self.strides,
+                dilations=self.dilations,
                 **{k: self.attributes[k] for k in names if k in self.attributes},
             )
         )

@@ -1,0 +1,75 @@
+"""Targets of the user's own: files of rules and runtimes, and what reports call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, count
+from os import PathLike
+from pathlib import PurePath
+from shlex import quote
+from typing import Any, NamedTuple, TypeAlias
+
+SUFFIX = ".toml"
+READ_FILES: dict[str, str] = {}
+"""By the target's name each file of rules that this process has read."""
+RUNTIMES: dict[str, str | Runs] = {}
+"""By the target's name each runtime of the user's own that this process was told of."""
+
+Runs: TypeAlias = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
+"""A runtime as a function: the path of a model and inputs by name; it gives outputs by name."""
+TargetName: TypeAlias = str | Runs
+"""A name, a path, a command, or the runtime itself."""
+
+
+class Asking(NamedTuple):
+    """How runtimes are asked: not at all, in this Python, or in the one at a path.
+
+    `cache`: earlier answers are read, and new ones kept. A run that takes more than `seconds` is
+    ended. `tell` is called with what is being run.
+    """
+
+    live: bool | str | PathLike[str] = False
+    cache: bool = True
+    seconds: float | None = None
+    tell: Callable[[str], None] | None = None
+
+
+def target_names(names: TargetName | Sequence[TargetName]) -> list[TargetName]:
+    """One name or several as a list."""
+    return [names] if isinstance(names, str) or callable(names) else list(names)
+
+
+def is_own_rules(name: str) -> bool:
+    """Whether a target is asked for as a file of rules."""
+    return name.endswith(SUFFIX)
+
+
+def file_of_rules(name: str) -> str:
+    """The file of rules of the target called `name`; '' for a built-in one."""
+    return READ_FILES.get(name, name if is_own_rules(name) else "")
+
+
+def own_runtime(asked: TargetName) -> str:
+    """What reports call a runtime of the user's own; '' for any other target.
+
+    It is the path of a .py file, a command with {model}, a function, or what such a one was called
+    before: by its file or function, with a number where another one has that name.
+    """
+    if isinstance(asked, str):
+        if asked in RUNTIMES:
+            return asked
+        if not asked.endswith(".py") and "{model}" not in asked:
+            return ""
+        words = asked.split() if "{model}" in asked else [asked]
+        script = next((word for word in words if word.endswith(".py")), words[0])
+        called = PurePath(script).name
+    else:
+        called = f"{getattr(asked, '__name__', type(asked).__name__)}()"
+    names = chain([called], (f"{called}-{number}" for number in count(2)))
+    return next(name for name in names if RUNTIMES.setdefault(name, asked) == asked)
+
+
+def asked_as(name: str) -> str:
+    """What a command line says for the target called `name`: what is the user's as it was asked."""
+    own = RUNTIMES.get(name)
+    return quote(own if isinstance(own, str) else READ_FILES.get(name, name))
