@@ -97,9 +97,7 @@ class Live:
         self._folder = tempfile.TemporaryDirectory(prefix="onnxpad-", ignore_cleanup_errors=True)
 
     def close(self) -> None:
-        """End the runtimes and forget the models that they ran."""
-        for runner in self.runners.values():
-            runner.close()
+        """Forget the models that were run; the runtimes go on, for the next model."""
         self._folder.cleanup()
 
     def answers(self, target: Target) -> bool:
@@ -257,12 +255,39 @@ def open_live(target: Target, asking: Asking) -> Live:
     return Live(runners, uses_cache=asking.cache, seconds=seconds, tell=asking.tell)
 
 
+_MOST_KEPT = 2
+_KEPT: dict[tuple[object, ...], Runner] = {}
+"""The runtimes asked last: loading one may take longer than all that is asked of it."""
+
+
+def _kept_runner(target: Target, live: bool | str | PathLike[str]) -> Runner:  # noqa: FBT001
+    """The runtime of a target; it stays open until others are asked, or this process ends."""
+    asked = (target.runner or target.runtime, live, _stamp(target.runner))
+    if asked not in _KEPT:
+        own = target.runner
+        made = own_runner(own, live or True) if own else runner_for(target.runtime, live)
+        while len(_KEPT) >= _MOST_KEPT:
+            _KEPT.pop(next(iter(_KEPT))).close()
+        _KEPT[asked] = made
+    runner = _KEPT[asked] = _KEPT.pop(asked)
+    return runner
+
+
+def _stamp(own: object) -> tuple[int, ...]:
+    """Changes with the file of a runtime of the user's own."""
+    try:
+        found = Path(own).stat() if isinstance(own, str) else None
+    except (OSError, ValueError):  # it is a command, or not there
+        return ()
+    return (found.st_mtime_ns, found.st_size) if found else ()
+
+
 def _runners(target: Target, live: bool | str | PathLike[str]) -> Iterator[tuple[str, Runner]]:  # noqa: FBT001
     for part in target.parts or (target,):
-        if part.runner is not None:
-            yield part.name, own_runner(part.runner, live or True)
+        if part.is_own:
+            yield part.name, _kept_runner(part, live)
         elif live and not part.has_own_rules:
-            runner = runner_for(part.runtime, live)
+            runner = _kept_runner(part, live)
             _check_release(part, runner)
             yield part.name, runner
 

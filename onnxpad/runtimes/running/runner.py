@@ -48,7 +48,7 @@ Function = Callable[[str, dict[str, Array]], Mapping[str, Array]]
 _LONGEST = 500
 """Characters of a message."""
 _SERVING = Path(serving.__file__)
-_SETTINGS = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+_SETTINGS = {"OMP_NUM_THREADS": "1"}
 """Variables for adapters: one job is small, and several runtimes may run at once."""
 _PARTS = ("{model}", "{inputs}", "{outputs}")
 _EXAMPLE = "'python run_npu.py {model} {inputs} {outputs}', where inputs and outputs are .npz files"
