@@ -105,7 +105,7 @@ class Served(Runner):
     """A file with `run`, served in a process that is kept from one run to the next."""
 
     command: Sequence[str]
-    environment: Mapping[str, str]
+    environment: Mapping[str, str] = field(repr=False)
     folder: Path | None = None
     needs: str = ""
     _server: Server | None = field(default=None, repr=False)

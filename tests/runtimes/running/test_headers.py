@@ -55,7 +55,7 @@ def test_an_adapter_runs_without_onnxpad(file: Path) -> None:
 
 def test_targets_that_nothing_starts() -> None:
     assert {name for name in all_targets() if not has_adapter(name)} == {
-        *("burn", "candle", "nnapi", "portable", "rknn", "tenstorrent", "tract", "webnn"),
+        *("burn", "candle", "nnapi", "portable", "tenstorrent", "tract", "webnn"),
     }
     assert packages_of("burn") == ()
     with pytest.raises(RequestError, match="burn runs nowhere from Python"):
