@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
@@ -13,9 +14,10 @@ import click
 
 from onnxpad.cli.arguments import RENAMED
 from onnxpad.errors import RequestError, fault_in, nearest
+from onnxpad.runtimes.running import is_own_runtime
 
-# The file may come with a model from a stranger: it says nothing of what is read and written, and
-# lifts no limit.
+# The file may come with a model from a stranger: it says nothing of what is read and written,
+# starts no program, and lifts no limit.
 SETTABLE = frozenset(
     (
         *(
@@ -185,7 +187,16 @@ def _listed(value: object) -> list[object]:
 
 
 def _target_path(path: Path, target: str) -> str:
-    """A target; a file of rules by its path from the working folder."""
+    """A target; a file of rules by its path from the working folder.
+
+    Raises RequestError for a runtime of one's own: it is a program, which only the command line
+    starts.
+    """
+    if is_own_runtime(target):
+        raise RequestError(
+            f"{_shown(path)}: target is '{target}', which is a program, and a file starts none: "
+            f"--target {shlex.quote(target)} on the command line does"
+        )
     from onnxpad.runtimes.own_targets import is_own_rules
 
     return os.path.relpath(path.parent / target) if is_own_rules(target) else target

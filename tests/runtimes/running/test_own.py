@@ -69,7 +69,7 @@ def test_a_bad_file_is_a_verdict(
     runners: list[Runner], tmp_path: Path, body: str, status: str, message: str
 ) -> None:
     runners.append(own_runner(own_file(tmp_path, body)))
-    reply = asked(runners[0], tmp_path, 2)
+    reply = asked(runners[0], tmp_path, 3 if status == "timeout" else 60)
     assert (reply.status, message in reply.message) == (status, True), reply
     assert "Traceback" not in reply.message
 
@@ -138,7 +138,7 @@ PROGRAMS = {
 @pytest.mark.parametrize(("body", "status", "message"), PROGRAMS.values(), ids=PROGRAMS)
 def test_a_command(tmp_path: Path, body: str, status: str, message: str) -> None:
     runner = own_runner(program(tmp_path, body))
-    reply = asked(runner, tmp_path / "m.onnx", 2)
+    reply = asked(runner, tmp_path / "m.onnx", 3 if status == "timeout" else 60)
     assert (reply.status, message in reply.message) == (status, True), reply
     assert "Traceback" not in reply.message
     if status == "ran":
