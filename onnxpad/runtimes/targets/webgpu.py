@@ -75,6 +75,9 @@ TARGET = Target(
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         refuses(w.POOLS, w.DROPPED_WINDOW, by=_seen("ceil_mode windows that start in padding")),
         miscomputes(
+            w.POOLS, w.SAME, w.SAME_SHIFTS, by=_seen("SAME pools, kernels far below the stride")
+        ),
+        miscomputes(
             (*ACTIVATED_TWICE, *MORE_ACTIVATED_TWICE),
             t.LOSES_THE_FIRST,
             by=_seen("Conv and two activations"),

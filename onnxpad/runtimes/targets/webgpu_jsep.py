@@ -108,10 +108,16 @@ TARGET = Target(
         refuses("Conv", t.THREE_D, w.GROUPED, by=_seen("3-D convolutions with groups")),
         refuses(w.TRANSPOSED, t.THREE_D, by=_seen("3-D ConvTranspose")),
         miscomputes(w.TRANSPOSED, _OFF_CENTRE, by=_seen("asymmetric ConvTranspose")),
+        miscomputes(
+            w.TRANSPOSED,
+            w.NOTHING_TO_CROP,
+            by=_seen("SAME ConvTranspose, kernels below the stride"),
+        ),
         miscomputes(w.TRANSPOSED, w.OUTPUT_SHAPE, ~w.SAME_UPPER, by=_seen("output_shape")),
         refuses(w.POOLS, t.THREE_D, by=_seen("3-D pools")),
         refuses(w.POOLS, w.CEIL_MODE, by=_seen("pools with ceil_mode")),
         miscomputes(w.POOLS, w.SPREAD, by=_seen("pools with dilations")),
+        miscomputes(w.POOLS, w.SAME_CUTS_BEGIN, by=_seen("SAME pools, kernels below the stride")),
         refuses("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         miscomputes(

@@ -84,6 +84,16 @@ SAID = {
         Layer("MaxPool", (11, 11), (1, 1), (2, 2), LOWER): Answer.TAKES,
         Layer("MaxPool", (12, 12), (1, 1), (2, 2)): Answer.TAKES,
     },
+    "webgpu": {
+        Layer("MaxPool", (5, 6), (1, 1), (3, 3)): Answer.MISCOMPUTES,
+        Layer("AveragePool", (4, 5), (2, 2), (4, 4)): Answer.MISCOMPUTES,
+        Layer("MaxPool", (4, 5), (1, 1), (2, 2)): Answer.TAKES,
+    },
+    "webgpu-jsep": {
+        Layer("MaxPool", (4, 5), (1, 1), (2, 2)): Answer.MISCOMPUTES,
+        Layer("AveragePool", (5, 6), (1, 1), (3, 3), LOWER): Answer.MISCOMPUTES,
+        Layer("MaxPool", (4, 5), (1, 1), (2, 2), LOWER): Answer.TAKES,
+    },
 }
 CASES = [(target, *one) for target, layers in SAID.items() for one in layers.items()]
 
