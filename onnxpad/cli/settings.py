@@ -14,7 +14,6 @@ import click
 
 from onnxpad.cli.arguments import RENAMED
 from onnxpad.errors import RequestError, fault_in, nearest
-from onnxpad.runtimes.running import is_own_runtime
 
 # The file may come with a model from a stranger: it says nothing of what is read and written,
 # starts no program, and lifts no limit.
@@ -192,13 +191,13 @@ def _target_path(path: Path, target: str) -> str:
     Raises RequestError for a runtime of one's own: it is a program, which only the command line
     starts.
     """
+    from onnxpad.runtimes.own_targets import is_own_rules, is_own_runtime
+
     if is_own_runtime(target):
         raise RequestError(
             f"{_shown(path)}: target is '{target}', which is a program, and a file starts none: "
             f"--target {shlex.quote(target)} on the command line does"
         )
-    from onnxpad.runtimes.own_targets import is_own_rules
-
     return os.path.relpath(path.parent / target) if is_own_rules(target) else target
 
 

@@ -10,6 +10,8 @@ from shlex import quote
 from typing import Any, NamedTuple, TypeAlias
 
 SUFFIX = ".toml"
+EXAMPLE = "python run_npu.py {model} {inputs} {outputs}"
+"""A command of a user's own runtime."""
 READ_FILES: dict[str, str] = {}
 """By the target's name each file of rules that this process has read."""
 RUNTIMES: dict[str, str | Runs] = {}
@@ -49,18 +51,30 @@ def file_of_rules(name: str) -> str:
     return READ_FILES.get(name, name if is_own_rules(name) else "")
 
 
+def is_own_runtime(asked: object) -> bool:
+    """Whether a target is a runtime of the user's: a .py file, a command, or a function.
+
+    It is no name of a target then: those have no blanks and no slashes. A .toml has rules only.
+    """
+    if not isinstance(asked, str):
+        return callable(asked)
+    if is_own_rules(asked):
+        return False
+    return asked.endswith(".py") or any(one in asked for one in " \t\n/\\{}")
+
+
 def own_runtime(asked: TargetName) -> str:
     """What reports call a runtime of the user's own; '' for any other target.
 
-    It is the path of a .py file, a command with {model}, a function, or what such a one was called
-    before: by its file or function, with a number where another one has that name.
+    It goes by its file or function, with a number where another one has that name, and is found
+    again by that.
     """
+    if isinstance(asked, str) and asked in RUNTIMES:
+        return asked
+    if not is_own_runtime(asked):
+        return ""
     if isinstance(asked, str):
-        if asked in RUNTIMES:
-            return asked
-        if not asked.endswith(".py") and "{model}" not in asked:
-            return ""
-        words = asked.split() if "{model}" in asked else [asked]
+        words = asked.split() or [asked]
         script = next((word for word in words if word.endswith(".py")), words[0])
         called = PurePath(script).name
     else:

@@ -26,7 +26,8 @@ import numpy as np
 
 from onnxpad.errors import RequestError, RuntimeUnavailable
 from onnxpad.processes import Group
-from onnxpad.runtimes.running import EXAMPLE, is_own_runtime, serving
+from onnxpad.runtimes.own_targets import EXAMPLE, is_own_runtime
+from onnxpad.runtimes.running import serving
 from onnxpad.runtimes.running.headers import Header, has_adapter, headers_of, packages_of
 from onnxpad.runtimes.running.places import (
     Place,
