@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,7 +69,7 @@ def test_packages_are_those_of_the_target() -> None:
     assert packages_of("webgpu-jsep") == ("onnxruntime-web",)
 
 
-def made_up(folder: Path, **words: object) -> Header:
+def made_up(folder: Path, **words: Any) -> Header:
     (folder / "adapter.py").write_text("def run(model, inputs, outputs):\n    return inputs\n")
     return Header("made-up", folder / "adapter.py", "Made up", ("no-such-package",))._replace(
         **words
