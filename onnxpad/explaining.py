@@ -21,9 +21,8 @@ from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import SECTIONS
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
-from onnxpad.runtimes.own_targets import asked_as, is_own_rules
+from onnxpad.runtimes.own_targets import EXAMPLE, asked_as, is_own_rules
 from onnxpad.runtimes.releases import held
-from onnxpad.runtimes.own_targets import EXAMPLE
 from onnxpad.runtimes.running.headers import has_adapter, headers_of
 from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.runtimes.traps import all_rules
