@@ -23,6 +23,7 @@ from onnxpad.runtimes.target import Target
 ALL = "all"
 LARGEST = 1 << 20
 _NEGATION = "not "
+_SLIP = 0.87
 _NAME = re.compile(r"\w[\w.+-]*")
 _PADDED = tuple(op.title for op in OPERATORS.values())
 _BESIDE = (
@@ -244,8 +245,8 @@ class _Reader:
         for name in names:
             if name not in _OPERATORS:
                 near = nearest(name, _OPERATORS)
-                if number is None and not (near and _one_letter_apart(name, near[0])):
-                    continue
+                if number is None and not (near and _alike(name, near[0])):
+                    continue  # an operator that is not judged
                 meant = f"did you mean '{near[0]}'?" if near else "leave it out"
                 self._refuse(number, key, f"'{name}' is no operator that is judged: {meant}")
         return names
@@ -317,15 +318,11 @@ class _Reader:
         raise RequestError(f"{', '.join(filter(None, (at, rule, key)))}: {why}")
 
 
-def _one_letter_apart(name: str, other: str) -> bool:
-    """Whether one letter more, less or changed, or other capitals, make one name of the other."""
-    a, b = sorted((name.casefold(), other.casefold()), key=len)
-    for i in range(len(a) + 1):
-        if a[i:] in (b[i:], b[i + 1 :]) and a[:i] == b[:i]:
-            return True
-        if a[:i] == b[:i] and a[i + 1 :] == b[i + 1 :]:
-            return True
-    return False
+def _alike(name: str, other: str) -> bool:
+    """Whether one name is a slip of the other, and no operator beside it, as GatherND is."""
+    from difflib import SequenceMatcher  # only errors need it
+
+    return SequenceMatcher(None, name.casefold(), other.casefold()).ratio() > _SLIP
 
 
 _HEADER = re.compile(r"^[ \t]*\[\[", re.MULTILINE)

@@ -16,6 +16,7 @@ from onnxpad.errors import RequestError
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
 from onnxpad.runtimes.conditions.words import WORDS, condition_of
+from tests.models.text import text_model
 from tests.oracle.windows import Window, dilated, place_windows
 
 OPSET = 19
@@ -262,6 +263,97 @@ def test_what_hangs_on_an_open_output_shape_is_not_known() -> None:
     assert WORDS["asymmetric"].holds(drawn.chain()) is True
     assert WORDS["asymmetric"].holds(drawn.chain(named=True)) is None
     assert list(WORDS["pad_above"].values(drawn.chain(named=True))) == []
+
+
+_W = "float[1,1,3] w = {1, 2, 3}"
+_CONV, _MAX = "y = Conv <pads = [1, 1]> (x, w)", "y = MaxPool <kernel_shape = [2]> (x)"
+_AT = "int64[6] at = {0, 0, 1, 0, 0, 1}"
+_PAD = "y = Pad (x, at)"
+_EIGHT = "int8[1,1,8] x"
+_SCALES = "float s = {1}, uint8 z = {0}"
+EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "pads_unwritten": (("y = Conv (x, w)",), (_CONV,)),
+    "strides_unwritten": ((_CONV,), ("y = Conv <strides = [1]> (x, w)",)),
+    "kernel_unwritten": ((_CONV,), ("y = Conv <kernel_shape = [3]> (x, w)",)),
+    "counts_padding": (
+        ("y = AveragePool <kernel_shape = [3], pads = [1, 1], count_include_pad = 1> (x)",),
+        ("y = AveragePool <kernel_shape = [3], pads = [1, 1]> (x)",),
+    ),
+    "output_padding": (
+        ("y = ConvTranspose <strides = [2], output_padding = [1]> (x, w)",),
+        ("y = ConvTranspose <strides = [2], output_padding = [0]> (x, w)",),
+    ),
+    "bias": (("y = Conv (x, w, b)", "", f"{_W}, float[1] b = {{1}}"), (_CONV,)),
+    "weight_computed": (
+        ("v = Add (w, w) y = Conv (x, v)", "float[1,1,8] x, float[1,1,3] w"),
+        (_CONV,),
+    ),
+    "indices": (
+        ("y, i = MaxPool <kernel_shape = [2]> (x) z = Identity (i)", "", _W, "y, z"),
+        (_MAX,),
+    ),
+    "columns_first": (("y = MaxPool <kernel_shape = [2], storage_order = 1> (x)",), (_MAX,)),
+    "three_d": (
+        ("y = MaxPool <kernel_shape = [2, 2, 2]> (x)", "float[1,1,4,4,4] x"),
+        ("y = MaxPool <kernel_shape = [2, 2]> (x)", "float[1,1,4,4] x"),
+    ),
+    "batch_above_1": ((_CONV, "float[2,1,8] x"), (_CONV,)),
+    "open_sizes": ((_CONV, "float[1,1,N] x"), (_CONV, "float[N,1,8] x")),
+    "float16": ((_MAX, "float16[1,1,8] x"), (_MAX,)),
+    "eight_bit": ((_MAX, _EIGHT), (_MAX,)),
+    "quantised": (
+        ("y = ConvInteger (x, v)", "uint8[1,1,8] x", "uint8[1,1,3] v = {1, 2, 3}"),
+        (_CONV,),
+    ),
+    "dequantised": (
+        ("f = DequantizeLinear (x, s, z) y = Conv (f, w)", "uint8[1,1,8] x", f"{_W}, {_SCALES}"),
+        (_CONV,),
+    ),
+    "never_negative": (("r = Relu (x) y = MaxPool <kernel_shape = [2]> (r)",), (_MAX,)),
+    "behind_pad": (("p = Pad (x, at) y = Conv (p, w)", "", f"{_W}, {_AT}"), (_CONV,)),
+    "reflect": (('y = Pad <mode = "reflect"> (x, at)', "", _AT), (_PAD, "", _AT)),
+    "edge": (('y = Pad <mode = "edge"> (x, at)', "", _AT), (_PAD, "", _AT)),
+    "wrap": (('y = Pad <mode = "wrap"> (x, at)', "", _AT), (_PAD, "", _AT)),
+    "value_not_zero": (("y = Pad (x, at, v)", "", f"{_AT}, float v = {{3}}"), (_PAD, "", _AT)),
+    "infinite_value": (
+        ("i = Div (o, v) y = Pad (x, at, i)", "", f"{_AT}, float o = {{1}}, float v = {{0}}"),
+        ("y = Pad (x, at, v)", "", f"{_AT}, float v = {{3}}"),
+    ),
+    "value_given": (("y = Pad (x, at, v)", "", f"{_AT}, float v = {{0}}"), (_PAD, "", _AT)),
+    "pads_computed": ((_PAD, "float[1,1,8] x, int64[6] at", ""), (_PAD, "", _AT)),
+    "lists_axes": (
+        (
+            "y = Pad (x, at, v, axes)",
+            "",
+            "int64[2] at = {1, 1}, float v = {0}, int64[1] axes = {2}",
+        ),
+        (_PAD, "", _AT),
+    ),
+    "pads_batch_or_channels": (
+        (_PAD, "", "int64[6] at = {0, 1, 0, 0, 0, 0}"),
+        (_PAD, "", _AT),
+    ),
+}
+
+
+def _example(nodes: str, inputs: str = "", constants: str = _W, outputs: str = "y") -> Chain:
+    text = text_model(
+        nodes, inputs or "float[1,1,8] x", constants=constants, opset=OPSET, outputs=outputs
+    )
+    return list(Survey(text).sites_now())[-1].chain
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_word_holds_of_its_example_and_not_of_the_other(name: str) -> None:
+    holds, does_not = EXAMPLES[name]
+    assert WORDS[name].holds(_example(*holds)) is True
+    assert WORDS[name].holds(_example(*does_not)) is False
+
+
+def test_every_word_is_held_against_something() -> None:
+    assert WORDS.keys() == {*ORACLE, *NUMBERS, *EXAMPLES, "opset_below"}
+    assert WORDS["opset_below"].holds(_example(_CONV), OPSET + 1)
+    assert not WORDS["opset_below"].holds(_example(_CONV), OPSET)
 
 
 @pytest.mark.parametrize("name", WORDS)
