@@ -67,7 +67,7 @@ _IN_FULL = 200
 """Characters of a value that is repeated in an error."""
 _DIMS = "a dict of numbers and facts, such as {'height': 640, 'width': '%32=0'}"
 ARGUMENTS: dict[str, tuple[Check, str]] = {
-    "target": (_are_targets, "a name, a function that runs a model, or a list of these"),
+    "target": (_are_targets, "a name, or a list of names, or a function that runs a model"),
     "live": (_is_live, "True, False, or the path of a Python that has the runtime"),
     "passes": (_is_texts, "a name, or a list of names"),
     "prefer": (_is_texts, "a name, or a list of names"),
