@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from onnxpad.model.editing.session import EditSession
+from onnxpad.model.graph.broken import title_of, undefined_operators
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
@@ -17,7 +18,7 @@ from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, Pa
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.runtimes.conditions.companions import ANYWHERE
 from onnxpad.runtimes.installed import OnInstalled, otherwise_installed
-from onnxpad.runtimes.judge import Judgement, failing, judge_plain, newly_failing
+from onnxpad.runtimes.judge import Judgement, failing, judge_plain, judge_undefined, newly_failing
 from onnxpad.runtimes.onnxruntime.reference import reference
 from onnxpad.runtimes.targets import Target
 
@@ -27,8 +28,9 @@ Selected = Callable[[Address], bool]
 def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[NodeVerdict]:
     """Every padded node in graph order; those that the target does not take come with a way.
 
-    Behind them Concats that pad with a block of constants, and what the target stops at wherever
-    it stands, such as If: for them there is no way but another pass, or another model.
+    Behind them Concats that pad with a block of constants, what the target stops at wherever it
+    stands, such as If, and operators that ONNX does not define: for them there is no way but
+    another pass, or another model.
     """
     judge = planner.judge
     for address, op, judgement, site in judged(survey, judge, selected):
@@ -61,6 +63,11 @@ def judged(
         if selected(address) and (address, name) not in met:
             met.add((address, name))
             yield address, name, found, None
+    for scope, node in undefined_operators(survey.document):
+        address, name = address_of(scope, node), title_of(node)
+        unsure = judge_undefined(judge.target, name, scope.opset)
+        if unsure and selected(address):
+            yield address, name, unsure, None
 
 
 def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[OnInstalled]:
