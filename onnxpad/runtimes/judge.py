@@ -296,6 +296,21 @@ def judge_undefined(target: Target, operator: str, opset: int) -> Judgement | No
     return judgement if judgement.rows or not is_own else None
 
 
+def judge_lacking(target: Target, operator: str, opset: int) -> Judgement | None:
+    """The same for an operator that stands in a model anyway; None where no row is about it.
+
+    Rows that ask for more than the opset are about what passes write, and those that lump
+    operators together may say too much: what they refuse is not known.
+    """
+    around = plain_chain(opset)
+    rows = tuple(
+        row
+        for row in target.about(operator)
+        if row.answer is Answer.REFUSES and row.asks_for_opset and every(row.when, around)
+    )
+    return Judgement(Answer.UNKNOWN, _reasons(rows, around, operator), rows) if rows else None
+
+
 @cache
 def plain_chain(opset: int) -> Chain:
     """What stands for an operator without padding: nothing is known of it but the opset."""
