@@ -16,7 +16,12 @@ from onnxpad.geometry.size import plain_sizes
 from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
 from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.graph.attributes import Unbound
-from onnxpad.model.graph.broken import refuse_dangling, unknown_operators
+from onnxpad.model.graph.broken import (
+    refuse_dangling,
+    title_of,
+    undefined_operators,
+    unknown_operators,
+)
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Address, NodeId
@@ -444,7 +449,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             others,
             tuple(chain for _, chain, _ in records),
             padded_links([site for _, _, site in records], _numbers(records)),
-            kinds_that_cannot_pad(opened.model) if names else (),
+            _not_judged(survey, [found for found, _ in told.values()]),
             survey.recorded,
             following,
             ambiguous,
@@ -468,6 +473,16 @@ def _by_target(
     from onnxpad.rewriting.for_target.names import ByTarget
 
     return ByTarget(found)
+
+
+def _not_judged(survey: Survey, targets: Sequence[Sequence[NodeVerdict]]) -> tuple[str, ...]:
+    """The kinds of operators that some target was not asked about."""
+    if not targets:
+        return ()
+    judged = set.intersection(*({verdict.op for verdict in found} for found in targets))
+    undefined = {title_of(node) for _, node in undefined_operators(survey.document)}
+    told = {title.rpartition(".")[2] for title in judged & undefined}
+    return tuple(k for k in kinds_that_cannot_pad(survey.document.model) if k not in told)
 
 
 def inspected_status(record: Mapping[str, Any], *, fails: bool, knows: bool = False) -> str:

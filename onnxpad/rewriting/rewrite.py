@@ -32,6 +32,7 @@ from onnxpad.model.reading.divisors import Settling, hanging_on_sizes, settling_
 from onnxpad.model.reading.survey import without_collections
 from onnxpad.padding.chain import Preference, Preferences, Skip
 from onnxpad.reports import Report, plain, reported
+from onnxpad.rewriting.for_target.report import can_pad
 from onnxpad.rewriting.for_target.requests import names_of, planner, runtimes_asked
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import (
@@ -137,7 +138,9 @@ class Rewriting(Edited, Report):
         """Kinds of operators that cannot pad, which the target was not asked about."""
         if self.fitting is None or not isinstance(self.edited, Model):
             return ()
-        return kinds_that_cannot_pad(self.edited)
+        judged = (*self.fitting.no_way, *self.fitting.granted)
+        told = {one.op.rpartition(".")[2] for one in judged if not can_pad(one.op)}
+        return tuple(kind for kind in kinds_that_cannot_pad(self.edited) if kind not in told)
 
     @property
     def unfit(self) -> tuple[NodeVerdict, ...]:

@@ -258,6 +258,39 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
     return Judgement(Answer.UNKNOWN, _UNTESTED.format(operator, target.name))
 
 
+def judge_undefined(target: Target, operator: str, opset: int) -> Judgement | None:
+    """The same for an operator that ONNX does not define, with its domain: 'my.custom.Foo'.
+
+    None where the target is known to have operators of its domain.
+    """
+    if target.parts:
+        pairs = [(one.name, judge_undefined(one, operator, opset)) for one in target.parts]
+        found = [(name, judgement) for name, judgement in pairs if judgement]
+        return _together(found) if found else None
+    domain, _, name = operator.rpartition(".")
+    if not domain:
+        return Judgement(Answer.UNKNOWN, f"opset {opset} of ONNX has no {name}")
+    judgement = judge_plain(target, operator, opset)
+    taken = (one for row in target.rows if row.answer is Answer.TAKES for one in row.operators)
+    is_own = any(one.startswith(f"{domain}.") for one in taken)
+    return judgement if judgement.rows or not is_own else None
+
+
+def judge_lacking(target: Target, operator: str, opset: int) -> Judgement | None:
+    """The same for an operator that stands in a model anyway; None where no row is about it.
+
+    Rows that ask for more than the opset are about what passes write, and those that lump
+    operators together may say too much: what they refuse is not known.
+    """
+    around = plain_chain(opset)
+    rows = tuple(
+        row
+        for row in target.about(operator)
+        if row.answer is Answer.REFUSES and row.asks_for_opset and every(row.when, around)
+    )
+    return Judgement(Answer.UNKNOWN, _reasons(rows, around, operator), rows) if rows else None
+
+
 @cache
 def plain_chain(opset: int) -> Chain:
     """What stands for an operator without padding: nothing is known of it but the opset."""

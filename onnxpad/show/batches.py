@@ -112,7 +112,7 @@ def inspection_line(model: str, found: Inspection) -> str:
 
 def _answers(verdicts: Sequence[NodeVerdict]) -> str:
     """'takes 4, unknown 3 until the batch is 1: add --dim N=1'."""
-    from onnxpad.runtimes.conditions.companions import ANYWHERE
+    from onnxpad.rewriting.for_target.report import can_pad
     from onnxpad.show.verdicts import until_text
 
     answers = Counter(str(one.judgement.answer) for one in verdicts)
@@ -120,7 +120,7 @@ def _answers(verdicts: Sequence[NodeVerdict]) -> str:
     parts = [f"{answer} {number}" for answer, number in answers.items()]
     if unknown:
         parts.append(f"unknown {unknown} {until_text(verdicts)}".rstrip())
-    others = sum(one.op in ANYWHERE for one in verdicts)
+    others = sum(not can_pad(one.op) for one in verdicts)
     what = "is another operator" if others == 1 else "are other operators"
     more = f" ({others} of these {what})" if others and len(verdicts) > others else ""
     return f"{', '.join(parts)}{more}" if parts else "nothing to judge"

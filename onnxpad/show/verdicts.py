@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from onnxpad.errors import counted, either, few, together
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
-from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
-from onnxpad.runtimes.conditions.companions import ANYWHERE
+from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan, can_pad
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch
 from onnxpad.runtimes.judge import cures
 from onnxpad.runtimes.targets import find_target
@@ -63,14 +62,11 @@ def are_many(targets: Collection[str]) -> bool:
     return len(targets) > _IN_FULL
 
 
-def not_judged_text(kinds: Collection[str]) -> str:
-    """What is not said of a target: its answer to operators that cannot pad."""
-    if not kinds:
-        return ""
-    most = len(kinds) if len(kinds) <= _KINDS else _SHOWN
-    named = ", ".join(list(kinds)[:most]) + (" ..." if len(kinds) > most else "")
-    were = "other kind of operator was", "other kinds of operators were"
-    return f"{counted(len(kinds), *were)} checked for known faults alone ({named})"
+def not_judged_text(kinds: Sequence[str]) -> str:
+    """How far verdicts go, and the kinds of operators of which they say nothing else."""
+    named = few(kinds, len(kinds) if len(kinds) <= _KINDS else _SHOWN)
+    beyond = f"; nothing else is known of {named}" if kinds else ""
+    return f"only padding and known faults are judged{beyond}"
 
 
 def headlines(
@@ -93,7 +89,7 @@ def headlines(
     unsure = len(targets) - failing - fine
     leave = any(one.judgement.answer is Answer.FALLS_BACK for v in targets.values() for one in v)
     parts = [
-        f"{fine} take every operator that can pad{', or leave it to the CPU' if leave else ''}",
+        f"{fine} take all that is judged{', or leave it to the CPU' if leave else ''}",
         f"{failing} refuse or miscompute some" if failing else "",
         f"of {unsure} it is not known" if unsure else "",
     ]
@@ -160,7 +156,7 @@ def _target_text(
 
 
 def _summary(found: Sequence[NodeVerdict]) -> str:
-    others = sum(one.op in ANYWHERE for one in found)
+    others = sum(not can_pad(one.op) for one in found)
     nodes = counted(len(found) - others, "operator that can pad", "operators that can pad")
     if others:
         nodes = f"{len(found)}: {nodes} and {counted(others, 'other', 'others')}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
 from onnx import defs
@@ -10,7 +12,7 @@ from onnxpad.errors import ModelError
 from onnxpad.model.graph.document import WITH_BODIES
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document, Scope, address_of
-from onnxpad.padding.operators import PLAIN_DOMAINS
+from onnxpad.padding.operators import PLAIN_DOMAINS, operator
 from onnxpad.reports import reported
 
 
@@ -63,26 +65,50 @@ def _is_plain(scope: Scope) -> bool:
     return True
 
 
-def unknown_operators(document: Document) -> tuple[UnknownOperator, ...]:
-    """Operators of ONNX's own domain that the opset of their node does not have.
+def title_of(node: Node) -> str:
+    """The operator of a node, with its domain where that is not ONNX's own: 'my.custom.Foo'."""
+    return node.op_type if node.domain in PLAIN_DOMAINS else f"{node.domain}.{node.op_type}"
 
-    Nothing is said of calls of local functions, nor of opsets that the installed onnx does not
-    know or that a file leaves out.
+
+def undefined_operators(document: Document) -> Iterator[tuple[Scope, Node]]:
+    """Nodes whose operator neither ONNX, in their opset, nor a function of the model defines.
+
+    Bodies of such nodes are left out, and so are padded operators of com.microsoft, which targets
+    have rows about. Opsets that the installed onnx does not know, or that a file leaves out, define
+    every operator of ONNX's own domain.
     """
-    newest = defs.onnx_opset_version()
+    for scope in filter(_is_plain, document.scopes.values()):
+        kinds = {(node.domain, node.op_type): node for node in scope.nodes}
+        undefined = {kind for kind, node in kinds.items() if _is_undefined(document, scope, node)}
+        for node in scope.ordered() if undefined else ():
+            if (node.domain, node.op_type) in undefined:
+                yield scope, node
+
+
+def _is_undefined(document: Document, scope: Scope, node: Node) -> bool:
+    name, domain = node.op_type, node.domain
+    if domain in PLAIN_DOMAINS:
+        known = 1 <= scope.opset <= defs.onnx_opset_version()
+        is_defined = not known or defs.has(name, scope.opset, "")
+    elif domain in _domains_of_onnx():
+        is_defined = defs.has(name, domain)
+    else:
+        is_defined = operator(domain, name) is not None
+    return not is_defined and not _is_local(document, node)
+
+
+@cache
+def _domains_of_onnx() -> frozenset[str]:
+    return frozenset(one.domain for one in defs.get_all_schemas())
+
+
+def unknown_operators(document: Document) -> tuple[UnknownOperator, ...]:
+    """Operators of ONNX's own domain that the opset of their node does not have."""
     found: dict[tuple[str, int], list[str]] = {}
-    for scope in document.scopes.values():
-        if not (1 <= scope.opset <= newest and _is_plain(scope)):
-            continue
-        kinds = {(node.op_type, node.domain): node for node in reversed(scope.nodes)}
-        for (name, domain), node in kinds.items():
-            if domain not in PLAIN_DOMAINS or defs.has(name, scope.opset, ""):
-                continue
-            if _is_local(document, node):
-                continue
-            same = (one for one in scope.nodes if (one.op_type, one.domain) == (name, domain))
-            labels = found.setdefault((name, scope.opset), [])
-            labels += (address_of(scope, one).label for one in same)
+    for scope, node in undefined_operators(document):
+        if node.domain in PLAIN_DOMAINS:
+            labels = found.setdefault((node.op_type, scope.opset), [])
+            labels.append(address_of(scope, node).label)
     return tuple(
         UnknownOperator(name, opset, nodes[0], len(nodes), _since(name))
         for (name, opset), nodes in found.items()

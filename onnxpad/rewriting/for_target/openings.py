@@ -122,8 +122,10 @@ def _without(prime: int, name: str, divisors: Mapping[str, int], candidate: _Can
 
 
 def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:
-    """Whether facts may help: not where the operator is lacking in every form."""
-    return not verdict.brought_by and not verdict.judgement.is_blanket
+    """Whether facts may help: not where the operator is lacking in every form, or untested."""
+    found = verdict.judgement
+    is_untested = found.answer.is_open and not found.rows and not found.settled_by
+    return not (verdict.brought_by or found.is_blanket or is_untested)
 
 
 def _candidates(survey: Survey, hopeful: Sequence[NodeVerdict]) -> Iterator[_Candidate]:

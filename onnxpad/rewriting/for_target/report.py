@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from onnxpad.errors import either, in_python
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.padding.effective_pads import facts_text
+from onnxpad.padding.operators import operator
 from onnxpad.reports import plain, reported
 from onnxpad.rewriting.costs import Cost
 from onnxpad.runtimes.conditions.rows import OpenBatch
@@ -59,6 +60,12 @@ class NoWay:
     passes: tuple[str, ...]
     remaining: tuple[Obstacle, ...]
     nothing = None
+
+
+def can_pad(op: str) -> bool:
+    """Whether verdicts on this operator, as they call it, are about padding."""
+    domain, _, name = op.rpartition(".")
+    return op == "Concat" or operator(domain, name) is not None
 
 
 @reported(

@@ -6,18 +6,27 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.graph.nodes import Address, NodeId
-from onnxpad.model.graph.scopes import address_of
+from onnxpad.model.graph.broken import title_of, undefined_operators
+from onnxpad.model.graph.nodes import Address, Node, NodeId
+from onnxpad.model.graph.scopes import Document, Scope, address_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.unknown_sizes import lost_at
 from onnxpad.padding.chain import Chain
+from onnxpad.padding.operators import PLAIN_DOMAINS, operator
 from onnxpad.rewriting.for_target.anywhere import met_anywhere
 from onnxpad.rewriting.for_target.obstacles import Judge, written_padding
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.runtimes.conditions.companions import ANYWHERE
 from onnxpad.runtimes.installed import OnInstalled, otherwise_installed
-from onnxpad.runtimes.judge import Judgement, failing, judge_plain, newly_failing
+from onnxpad.runtimes.judge import (
+    Judgement,
+    failing,
+    judge_lacking,
+    judge_plain,
+    judge_undefined,
+    newly_failing,
+)
 from onnxpad.runtimes.onnxruntime.reference import reference
 from onnxpad.runtimes.targets import Target
 
@@ -27,8 +36,9 @@ Selected = Callable[[Address], bool]
 def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[NodeVerdict]:
     """Every padded node in graph order; those that the target does not take come with a way.
 
-    Behind them Concats that pad with a block of constants, and what the target stops at wherever
-    it stands, such as If: for them there is no way but another pass, or another model.
+    Behind them Concats that pad with a block of constants, what the target stops at wherever it
+    stands, such as If, and operators that ONNX does not define: for them there is no way but
+    another pass, or another model.
     """
     judge = planner.judge
     for address, op, judgement, site in judged(survey, judge, selected):
@@ -61,6 +71,24 @@ def judged(
         if selected(address) and (address, name) not in met:
             met.add((address, name))
             yield address, name, found, None
+    for scope, node, unsure in _unsure(survey.document, judge.target):
+        address = address_of(scope, node)
+        if selected(address):
+            yield address, title_of(node), unsure, None
+
+
+def _unsure(document: Document, target: Target) -> Iterator[tuple[Scope, Node, Judgement]]:
+    """Operators without padding that ONNX does not define, or that the target may lack."""
+    for scope, node in undefined_operators(document):
+        if found := judge_undefined(target, title_of(node), scope.opset):
+            yield scope, node, found
+    for scope in document.scopes.values():
+        kinds = {one.op_type for one in scope.nodes if one.domain in PLAIN_DOMAINS}
+        plain = (one for one in kinds if operator("", one) is None)
+        lacking = {one: judge_lacking(target, one, scope.opset) for one in plain}
+        for node in scope.ordered() if any(lacking.values()) else ():
+            if (found := lacking.get(node.op_type)) and document.function(node) is None:
+                yield scope, node, found
 
 
 def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[OnInstalled]:

@@ -233,7 +233,7 @@ g (float[1,1,6,6] x) => (float[1,1,5,5] y) <int64[8] p = {0,0,2,-1,0,0,2,-1}> {
 }"""
 
 
-@pytest.mark.parametrize("target", ["ncnn", "onnx2torch", "tract"])
+@pytest.mark.parametrize("target", ["ncnn", "tract"])
 def test_what_a_pass_writes_in_its_second_way_is_a_plan_too(target: str) -> None:
     """Cropped by Slices alone the Pad would be fused into the pool; plain-pad has another way."""
     found = rewrite(parser.parse_model(MIXED), target=target)
