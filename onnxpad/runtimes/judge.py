@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
-from itertools import islice, product
-from math import lcm
+from itertools import islice
 
 from onnxpad.errors import together
-from onnxpad.geometry.size import Size
-from onnxpad.geometry.windows import Axis, sample_sizes
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.effective_pads import without_windows
 from onnxpad.padding.element_types import mixed_types
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS, Kind
+from onnxpad.padding.possible_sizes import at_possible_sizes
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch, Row, every
 from onnxpad.runtimes.conditions.tensors import TWO_TYPES
 from onnxpad.runtimes.conditions.windows import NEGATIVE_PADS
@@ -161,36 +159,8 @@ def _spares_sizes(rows: Sequence[Row], chain: Chain) -> bool:
     """
     if any(row.asks_for_sizes for row in rows):
         return False
-    return any(
-        all(every(row.when, one) is False for row in rows) for one in _at_possible_sizes(chain)
-    )
-
-
-def _at_possible_sizes(chain: Chain) -> Iterator[Chain]:
-    """The operator at sizes that stand for the large ones that the model leaves open.
-
-    Nothing where it leaves none open, and the first of very many.
-    """
-    if all(isinstance(axis.size, int) for axis in chain.axes):
-        return
-    sizes = [_one_period(axis) for axis in chain.axes]
-    for found in islice(product(*sizes), _MOST_SIZES):
-        pairs = zip(chain.axes, found, strict=True)
-        axes = tuple(axis._replace(size=size) for axis, size in pairs)
-        yield replace(chain, axes=axes, shape=_with_spatial(chain, found))
-
-
-def _one_period(axis: Axis) -> Sequence[int]:
-    found = tuple(sample_sizes(axis, 0))
-    step = found[1] - found[0] if len(found) > 1 else 1
-    return found[-(lcm(axis.stride, step) // step) :]
-
-
-def _with_spatial(chain: Chain, sizes: Sequence[int]) -> tuple[Size | None, ...] | None:
-    if chain.shape is None:
-        return None
-    first = chain.first_axis
-    return (*chain.shape[:first], *sizes, *chain.shape[first + len(sizes) :])
+    possible = islice(at_possible_sizes(chain), _MOST_SIZES)
+    return any(all(every(row.when, one) is False for row in rows) for one in possible)
 
 
 def _outweighed(rows: Sequence[Row], holding: Sequence[Row]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnxpad.padding.chain import Chain, PadStep
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.operators import PadInput
+from onnxpad.padding.operators import Kind, PadInput
 from onnxpad.runtimes.conditions.rows import Condition
 
 NEVER_NEGATIVE = Condition(
@@ -40,4 +40,6 @@ BEHIND_REFLECT = Condition(
     "a Pad node in mode reflect stands in front",
     lambda c: c.pad is not None and c.pad.mode == "reflect",
 )
-BEHIND_PAD = Condition("a Pad node stands in front", lambda c: c.pad is not None)
+BEHIND_PAD = Condition(
+    "a Pad node stands in front", lambda c: c.pad is not None and c.op.kind is not Kind.PAD
+)

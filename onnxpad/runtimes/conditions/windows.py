@@ -224,6 +224,11 @@ KERNEL_OF_ONE = Condition(
     lambda c: all(axis.kernel == 1 for axis in c.axes),
     "the kernel is above 1 on some axis",
 )
+KERNEL_BELOW_STRIDE = Condition(
+    "a kernel is smaller than the stride",
+    of_axes(lambda axis: axis.kernel < axis.stride),
+    "no kernel is smaller than the stride",
+)
 UNEQUAL_STEPS = Condition(
     "strides or dilations differ between axes",
     lambda c: len({(axis.stride, axis.dilation) for axis in c.axes}) > 1,
@@ -260,6 +265,25 @@ def takes_channels_apart(chain: Chain) -> bool:
     """Whether a convolution makes one output of each channel, by its weight and its group."""
     sizes, group = chain.weight.shape, chain.attribute("group", 1)
     return sizes is not None and sizes[:2] == (group, 1)
+
+
+def _reads_one_channel_a_group(chain: Chain) -> bool | None:
+    group, shape = chain.attribute("group", 1), chain.weight.shape
+    if group == 1 or chain.op.weight is None:
+        return False
+    if shape is None or len(shape) < 2:
+        return None
+    channels = shape[0] if chain.op.kind is Kind.TRANSPOSED else shape[1]
+    if not isinstance(channels, int):
+        return None
+    return channels == (group if chain.op.kind is Kind.TRANSPOSED else 1)
+
+
+DEPTHWISE = Condition(
+    "each group of the convolution reads one channel",
+    _reads_one_channel_a_group,
+    "a group of the convolution reads several channels",
+)
 
 
 def _has_multiplier(chain: Chain) -> bool:

@@ -182,9 +182,6 @@ def _like_same_of_fewer(chain: Chain) -> bool:
 _LIKE_SAME_OF_FEWER = Condition(
     "its pads are those of SAME_UPPER if windows are one cell shorter", _like_same_of_fewer
 )
-_KERNEL_BELOW_STRIDE = Condition(
-    "a kernel is smaller than the stride", w.of_axes(lambda axis: axis.kernel < axis.stride)
-)
 _SAME_SHORT = Condition(
     "a kernel of 2 or more is smaller than the stride",
     w.of_axes(lambda axis: 1 < axis.kernel < axis.stride),
@@ -368,7 +365,7 @@ TARGET = Target(
             w.LIKE_SAME_UPPER,
             by=_seen("LpPool, pads like SAME_UPPER"),
         ),
-        refuses("LpPool", _KERNEL_BELOW_STRIDE, by=_seen("LpPool, kernels below the stride")),
+        refuses("LpPool", w.KERNEL_BELOW_STRIDE, by=_seen("LpPool, kernels below the stride")),
         miscomputes(
             p.PAD,
             p.READS_INPUT,

@@ -1,0 +1,270 @@
+"""The shared vocabulary of target files: questions about padding that any runtime may ask.
+
+A word about the number of padded cells reads the effective pads, be they written as `pads`,
+`auto_pad` or `output_shape`; a word about how padding is written reads the attributes. Of a Pad
+node, words about cells read the pads of the node itself. Words about Pad nodes hold as well for an
+operator with such a Pad node in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import and_
+from typing import Literal, TypeAlias
+
+from onnxpad.errors import RequestError, nearest
+from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.operators import Kind
+from onnxpad.padding.possible_sizes import at_possible_sizes
+from onnxpad.runtimes.conditions import fronts as f
+from onnxpad.runtimes.conditions import pads as p
+from onnxpad.runtimes.conditions import tensors as t
+from onnxpad.runtimes.conditions import windows as w
+from onnxpad.runtimes.conditions.rows import Condition
+
+Term: TypeAlias = str | tuple[Literal["not"], str] | tuple[str, int]
+"""A word, a word that must not hold, or a word with its number."""
+Numbers: TypeAlias = Callable[[Chain], Sequence[int]]
+"""The number that a threshold is compared with, at each possible size; empty if not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One question of the vocabulary; `name` is what a target file writes."""
+
+    name: str
+    _condition: Callable[[int], Condition]
+    _numbers: Numbers | None = None
+
+    @property
+    def takes_number(self) -> bool:
+        """Whether a threshold belongs to the word, as in `pad_above = 3`."""
+        return self._numbers is not None
+
+    @property
+    def text(self) -> str:
+        """The question as a sentence that holds; N stands for the threshold."""
+        return self._said(self._condition(0))
+
+    @property
+    def negation(self) -> str:
+        """The sentence that holds if the word does not."""
+        return self._said(~self._condition(0))
+
+    def _said(self, condition: Condition) -> str:
+        return condition.text.replace("0", "N") if self.takes_number else condition.text
+
+    def condition(self, number: int | None = None) -> Condition:
+        """The Condition of a row. Raises RequestError if a number is missing or unexpected."""
+        if number is None and self.takes_number:
+            raise RequestError(f"'{self.name}' needs a number, such as {self.name} = 3")
+        if number is not None and not self.takes_number:
+            raise RequestError(f"'{self.name}' takes no number")
+        return self._condition(number or 0)
+
+    def holds(self, chain: Chain, number: int | None = None) -> bool | None:
+        """Whether the word holds at every size; None if it hangs on what is not known."""
+        return self.condition(number).holds(chain)
+
+    def values(self, chain: Chain) -> Sequence[int]:
+        """What the threshold is compared with, at each possible size; empty if not known."""
+        return self._numbers(chain) if self._numbers else ()
+
+
+def condition_of(terms: Sequence[Term]) -> Condition:
+    """All terms together. Raises RequestError for an unknown word or a wrong number."""
+    if not terms:
+        raise RequestError("a condition needs at least one word")
+    return reduce(and_, map(_of_term, terms))
+
+
+def word_called(name: str) -> Word:
+    """The word of this name. Raises RequestError with the nearest one."""
+    if name in WORDS:
+        return WORDS[name]
+    near = nearest(name.replace("-", "_"), WORDS)
+    advice = f"did you mean '{near[0]}'?" if near else "'onnxpad explain conditions' lists them"
+    raise RequestError(f"no condition is called '{name}': {advice}")
+
+
+def _of_term(term: Term) -> Condition:
+    if isinstance(term, str):
+        return word_called(term).condition()
+    first, second = term
+    if isinstance(second, int):
+        return word_called(first).condition(second)
+    return ~word_called(second).condition()
+
+
+def _settled(condition: Condition) -> Condition:
+    """The same, None where it holds at some of the possible sizes only."""
+
+    def holds(chain: Chain) -> bool | None:
+        answer = condition.holds(chain)
+        if answer and not all(condition.holds(sized) for sized in at_possible_sizes(chain)):
+            return None
+        return answer
+
+    return replace(condition, holds=holds)
+
+
+def _cells(operator: Condition, pad_node: Callable[[Pads], bool]) -> Condition:
+    """A question about the pads of an operator, or about those of a Pad node itself."""
+    settled = _settled(operator)
+
+    def holds(chain: Chain) -> bool | None:
+        if chain.op.kind is not Kind.PAD:
+            return settled.holds(chain)
+        pads = _own_pads(chain)
+        return pad_node(pads[0]) if pads else None
+
+    return replace(operator, holds=holds)
+
+
+def _own_pads(chain: Chain) -> list[Pads]:
+    """The pads at each possible size; empty if they are not known."""
+    if chain.op.kind is not Kind.PAD:
+        return w.possible_pads(chain)
+    return [] if chain.pad is None or chain.pad.unclear else [chain.pad.pads]
+
+
+def _of_pads(number: Callable[[Pads], int]) -> Numbers:
+    return lambda chain: [number(pads) for pads in _own_pads(chain)]
+
+
+def _largest_of_axes(attribute: str) -> Numbers:
+    return lambda chain: [max((getattr(axis, attribute) for axis in chain.axes), default=0)]
+
+
+def _word(name: str, condition: Condition, negation: str = "") -> Word:
+    asked = replace(condition, negation=negation or condition.negation)
+    return Word(name, lambda _: asked)
+
+
+def _above(name: str, text: str, negation: str, numbers: Numbers) -> Word:
+    """A word that holds if the largest of some numbers is above its threshold."""
+
+    def condition(threshold: int) -> Condition:
+        def holds(chain: Chain) -> bool | None:
+            answers = {number > threshold for number in numbers(chain)}
+            return answers.pop() if len(answers) == 1 else None
+
+        return Condition(text.format(threshold), holds, negation.format(threshold))
+
+    return Word(name, condition, numbers)
+
+
+def _opset(chain: Chain) -> Sequence[int]:
+    return (chain.opset,)
+
+
+_WRITTEN = (
+    _word("auto_pad", w.AUTO_PAD),
+    _word("same", w.SAME),
+    _word("same_upper", w.SAME_UPPER),
+    _word("same_lower", w.SAME_LOWER),
+    _word("valid", w.VALID),
+    _word("pads_unwritten", w.PADS_UNWRITTEN, "pads is written"),
+    _word("strides_unwritten", w.STRIDES_UNWRITTEN, "strides is written"),
+    _word("kernel_unwritten", w.KERNEL_UNWRITTEN, "kernel_shape is written"),
+    _word("ceil_mode", w.CEIL_MODE),
+    _word("counts_padding", w.COUNTS),
+    _word("output_padding", w.OUTPUT_PADDING, "output_padding is not set"),
+    _word("output_shape", w.OUTPUT_SHAPE),
+)
+_CELLS = (
+    _word("padded", _cells(w.PADDED, lambda pads: any(pads.flat)), "it does not pad"),
+    _word(
+        "asymmetric",
+        _cells(w.ASYMMETRIC, lambda pads: pads.begins != pads.ends),
+        "begin and end pads are equal",
+    ),
+    _word(
+        "negative_pads",
+        _cells(w.NEGATIVE_PADS, lambda pads: min(pads.flat, default=0) < 0),
+        "no pad is negative",
+    ),
+    _word(
+        "pads_reach_kernel", _settled(w.PADS_LIKE_KERNEL), "every pad is smaller than the kernel"
+    ),
+    _word("pads_over_half", _settled(w.PADS_OVER_HALF), "no pad is wider than half the kernel"),
+    _word("last_window_dropped", _settled(w.DROPPED_WINDOW), "the last window starts in the data"),
+    _word("last_window_cut", _settled(w.CUT_WINDOW), "the last window ends within the padding"),
+    _above(
+        "pad_above",
+        "a pad is above {}",
+        "no pad is above {}",
+        _of_pads(lambda pads: max(pads.flat, default=0)),
+    ),
+    _above(
+        "axes_above",
+        "it pads more than {} axes",
+        "it pads {} axes at most",
+        _of_pads(lambda pads: sum(any(sides) for sides in pads.sides)),
+    ),
+)
+_WINDOWS = (
+    _word("strided", w.STRIDED),
+    _word("dilated", w.DILATED),
+    _word("unequal_steps", w.UNEQUAL_STEPS, "strides and dilations are the same on every axis"),
+    _word("kernel_of_one", w.KERNEL_OF_ONE),
+    _word("kernel_below_stride", w.KERNEL_BELOW_STRIDE),
+    _word("grouped", w.GROUPED, "group is 1"),
+    _word("depthwise", w.DEPTHWISE),
+    _word("bias", w.HAS_BIAS, "it has no bias"),
+    _word("weight_computed", w.WEIGHT_COMPUTED, "its weight is a constant"),
+    _word("indices", w.INDICES, "its Indices are not used"),
+    _word("columns_first", w.COLUMNS_FIRST),
+    _above(
+        "kernel_above", "a kernel is above {}", "no kernel is above {}", _largest_of_axes("kernel")
+    ),
+    _above(
+        "stride_above", "a stride is above {}", "no stride is above {}", _largest_of_axes("stride")
+    ),
+    _above(
+        "dilation_above",
+        "a dilation is above {}",
+        "no dilation is above {}",
+        _largest_of_axes("dilation"),
+    ),
+)
+_TENSORS = (
+    _word("one_d", t.ONE_D, "the operator is not 1-D"),
+    _word("two_d", t.TWO_D, "the operator is not 2-D"),
+    _word("three_d", t.THREE_D, "the operator is not 3-D"),
+    _word("batch_above_1", t.BATCH_ABOVE_ONE, "the batch is 1"),
+    _word("open_sizes", t.SPATIAL_SIZES_LEFT_OPEN),
+    _word("float16", t.element_type("float16")),
+    _word("eight_bit", t.EIGHT_BIT),
+    _word(
+        "quantised",
+        Condition("it is a quantised operator", lambda c: c.op.quantised),
+        "it is no quantised operator",
+    ),
+    _word("dequantised", f.DEQUANTISED, "it reads no DequantizeLinear"),
+    _word("never_negative", f.NEVER_NEGATIVE),
+    _word("behind_pad", f.BEHIND_PAD, "no Pad node stands in front"),
+    Word("opset_above", t.opset_above, _opset),
+    Word("opset_below", t.opset_below, _opset),
+)
+_PAD_NODES = (
+    _word("reflect", p.REFLECT),
+    _word("edge", p.EDGE),
+    _word("wrap", p.WRAP),
+    _word("value_not_zero", p.WRITES_VALUE, "it pads with 0 or mirrors"),
+    _word("infinite_value", p.VALUE_NOT_FINITE, "it pads with a finite value or mirrors"),
+    _word("value_given", p.VALUE_GIVEN, "constant_value is left out"),
+    _word("pads_computed", p.COMPUTED, "its pads are constants"),
+    _word("lists_axes", p.LISTS_AXES, "it lists no axes"),
+    _word("pads_batch_or_channels", p.OUTER_AXES),
+)
+SECTIONS: Mapping[str, tuple[Word, ...]] = {
+    "How padding is written": _WRITTEN,
+    "Padded cells": _CELLS,
+    "Windows and weights": _WINDOWS,
+    "Tensors": _TENSORS,
+    "Pad nodes": _PAD_NODES,
+}
+WORDS: Mapping[str, Word] = {word.name: word for part in SECTIONS.values() for word in part}
