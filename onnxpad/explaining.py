@@ -21,7 +21,7 @@ from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
 from onnxpad.runtimes.releases import held
-from onnxpad.runtimes.targets import Target, all_targets, find_target
+from onnxpad.runtimes.targets import Target, all_targets, asked_as, find_target, is_own_rules
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.verbs import is_text, refuse_unless
 
@@ -86,7 +86,7 @@ def explain(name: str) -> tuple[Explanation, ...]:
     Raises RequestError with the nearest names where there is none.
     """
     refuse_unless(is_text, "a name", "name", name)
-    if "@" in name:
+    if "@" in name or is_own_rules(name):
         return (_target_entry(find_target(name)),)
     everything = entries()
     found = tuple(entry for entry in everything if entry.name == name)
@@ -106,7 +106,7 @@ def _facts_called(address: str) -> Iterator[Explanation]:
     for target in all_targets().values():
         row = target.failures.get(address)
         if row is not None:
-            command = f"onnxpad explain {target.name} --reproduce {address} -o DIR"
+            command = f"onnxpad explain {asked_as(target.name)} --reproduce {address} -o DIR"
             shown = f"no small model: {row.unshown}" if row.unshown else command
             facts = [("known from", str(row.evidence)), ("to see it", shown)]
             if told := held(row, target.releases):
@@ -305,8 +305,8 @@ def _target_entry(target: Target) -> Explanation:
     rules = ", ".join(f"{answer} {counts[answer]}" for answer in Answer if counts[answer])
     release = f"; onnxpad explain {target.runtime}@{target.releases[0]}" if target.releases else ""
     more = (
-        f"onnxpad explain {target.name} WORD, such as Pad, for the rules with that word in full"
-        f"{release}; --all"
+        f"onnxpad explain {asked_as(target.name)} WORD, such as Pad, for the rules with that word "
+        f"in full{release}; --all"
     )
     facts = tuple((str(rule.answer), rule.text) for rule in about)
     worst_first = sorted(about, key=lambda rule: -rule.answer.rank)

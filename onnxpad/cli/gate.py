@@ -326,7 +326,10 @@ def repair(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     """The command that repairs a model that has this finding, or what there is instead."""
     if finding.kind == TRAP:
         return mending(model, finding, record) or f"onnxpad explain {finding.code}"
+    from onnxpad.runtimes.targets import asked_as
+
     target = finding.code.rpartition(":")[0]
+    typed = asked_as(target)
     fails = _failing(target, record)
     if not fails and finding.kind != _UNKNOWN:
         return ""
@@ -338,11 +341,11 @@ def repair(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     if stuck:
         no_form = f"no form that onnxpad writes is taken for {len(stuck)}"
         rest = len(fails) - len(stuck)
-        write = f"onnxpad rewrite {shlex.quote(model)} --target {target} --although-unfit -o OUT"
+        write = f"onnxpad rewrite {shlex.quote(model)} --target {typed} --although-unfit -o OUT"
         others = f", and for {rest} more: {write}" if any(map(_is_mended, fails)) else ""
         takers = f"onnxpad inspect {shlex.quote(model)} --target all"
         return f"{no_form}; {takers} says which runtimes take it{others}"
-    none = f"no rewrite for {target} is known that writes the model: onnxpad explain {target}"
+    none = f"no rewrite for {target} is known that writes the model: onnxpad explain {typed}"
     return mending(model, finding, record) or none
 
 
@@ -354,6 +357,7 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     """
     from onnxpad.inspection import FOLLOWED
     from onnxpad.padding.effective_pads import may_be_written, told_in
+    from onnxpad.runtimes.targets import asked_as
     from onnxpad.runtimes.traps import helping
     from onnxpad.show.wording import given_text
 
@@ -384,13 +388,14 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
             return ""  # the rewrite was tried
         elif not all(map(_is_mended, fails)):
             facts = record["openings"][target]["dims"]
-        words = [f"--target {name}" for name in record["targets"] if name in targets]
+        words = [f"--target {asked_as(name)}" for name in record["targets"] if name in targets]
         words += [given_text({**record["assumed"], **facts}), only]
     return " ".join(filter(None, ["onnxpad rewrite", shlex.quote(model), *words, "-o OUT"]))
 
 
 def _settling(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     """The command for what is not known of a node as long as a size is open; '' for others."""
+    from onnxpad.runtimes.targets import asked_as
     from onnxpad.show.wording import given_text
 
     target = finding.code.rpartition(":")[0]
@@ -399,7 +404,7 @@ def _settling(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     if not opening or not opening["dims"] or opening["settled"] < opening["stuck"] or not asked:
         return ""
     facts = given_text({**record["assumed"], **opening["dims"]})
-    return f"onnxpad inspect {shlex.quote(model)} --target {target} {facts}"
+    return f"onnxpad inspect {shlex.quote(model)} --target {asked_as(target)} {facts}"
 
 
 def _failing(target: str, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:

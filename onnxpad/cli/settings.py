@@ -173,13 +173,26 @@ def _as_typed(path: Path, name: str, option: click.Option, value: object) -> obj
         wanted = "a text or a number"
     if wanted:
         raise RequestError(f"{_shown(path)}: {name} is {value!r}, and must be {wanted}")
+    if name == "target":
+        paths = [_target_path(path, str(one)) for one in _listed(value)]
+        return paths if option.multiple else paths[0]
     is_path = isinstance(option.type, click.Path)
     return os.path.relpath(path.parent / str(value)) if is_path else value
 
 
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else [value]
+
+
+def _target_path(path: Path, target: str) -> str:
+    """A target; a file of rules by its path from the working folder."""
+    from onnxpad.runtimes.targets import is_own_rules
+
+    return os.path.relpath(path.parent / target) if is_own_rules(target) else target
+
+
 def _is_about(said: str, name: str, value: object) -> bool:
-    values = value if isinstance(value, list) else [value]
-    return f"--{name}" in said or any(f"'{one}'" in said for one in values)
+    return f"--{name}" in said or any(f"'{one}'" in said for one in _listed(value))
 
 
 def _shown(path: Path | None) -> str:

@@ -23,7 +23,7 @@ from onnxpad.rewriting.for_target.names import target_asked
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import failing
 from onnxpad.runtimes.releases import rows_in
-from onnxpad.runtimes.targets import Target, find_target
+from onnxpad.runtimes.targets import Target, asked_as, find_target
 from onnxpad.validation.expected import Expected, expected
 from onnxpad.verbs import is_text, refuse_unless, verb
 
@@ -157,7 +157,9 @@ def reproduce_node(
                 f"{part.label}: {found.name} {part.judgement.answer.does}, so there is nothing to "
                 f"show{f': {part.judgement.reason}' if part.judgement.reason else ''}"
             )
-        command = f"onnxpad inspect MODEL --target {found.name} --reproduce '{node}' -o DIR"
+        command = (
+            f"onnxpad inspect MODEL --target {asked_as(found.name)} --reproduce '{node}' -o DIR"
+        )
         kept = part.model, part.inputs
         return _reproducer(found, (address, rows[0]), kept, part.about, command)
 
@@ -206,7 +208,8 @@ def _no_row(target: Target, row: str) -> RequestError:
     near = nearest(row, known, 3)
     hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there is '{known[0]}'"
     return RequestError(
-        f"{target.name} has no fact '{row}': {hint} (onnxpad explain {target.name} prints all)"
+        f"{target.name} has no fact '{row}': {hint} "
+        f"(onnxpad explain {asked_as(target.name)} prints all)"
     )
 
 

@@ -10,7 +10,13 @@ from onnxpad.errors import InternalError, in_python
 from onnxpad.geometry.size import plain_sizes
 from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.names import as_nodes
-from onnxpad.model.editing.script import Edit, RemoveAttribute, SetAttribute, edit_record
+from onnxpad.model.editing.script import (
+    Edit,
+    InsertNode,
+    RemoveAttribute,
+    SetAttribute,
+    edit_record,
+)
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.graph.types import Type
@@ -139,6 +145,7 @@ def run(
 ) -> PassLog:
     """Apply `passes` in the given order to the nodes for which `selected` holds.
 
+    Nodes that a pass inserts are selected for the passes behind it.
     `check` chooses what is written of them, by default what onnxruntime runs right.
     """
     check = check or RuntimeCheck()
@@ -146,15 +153,28 @@ def run(
     for number, rule in enumerate(passes):
         if progress:
             progress(rule.name, number, len(passes))
-        _run_pass(session, rule, selected, log, check)
+        reached = _reaching(session, selected, inserted_by(log.changes))
+        _run_pass(session, rule, reached, log, check)
         log.starts.append(Start(len(log.changes), len(log.refusals)))
     return log
+
+
+def inserted_by(changes: Sequence[Change]) -> frozenset[NodeId]:
+    """The nodes that were inserted."""
+    edits = (edit for change in changes for edit in change.edits)
+    return frozenset(edit.address.id for edit in edits if isinstance(edit, InsertNode))
+
+
+def _reaching(
+    session: EditSession, selected: Callable[[Address], bool], inserted: frozenset[NodeId]
+) -> Callable[[Site], bool]:
+    return lambda site: selected(session.as_given(site)) or site.address.id in inserted
 
 
 def _run_pass(
     session: EditSession,
     rule: Pass,
-    selected: Callable[[Address], bool],
+    selected: Callable[[Site], bool],
     log: PassLog,
     check: RuntimeCheck,
 ) -> None:
@@ -163,7 +183,7 @@ def _run_pass(
         again = expanded = False
         neighbours = Neighbours()
         for site in session.sites_now():
-            if not selected(session.as_given(site)):
+            if not selected(site):
                 continue
             verdict = _decide(session, rule, site, check, neighbours)
             if isinstance(verdict, Change):

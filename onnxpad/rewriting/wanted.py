@@ -9,14 +9,14 @@ from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.editing.script import Edit
 from onnxpad.model.editing.session import EditSession, session_on
 from onnxpad.model.editing.stated_sizes import relied_on
-from onnxpad.model.graph.nodes import NodeId
+from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.opened import Opened
 from onnxpad.model.reading.survey import Survey, selection
 from onnxpad.padding.chain import Chain, Preferences
 from onnxpad.padding.surroundings import Question
 from onnxpad.rewriting.for_target.report import NoWay, PassPlan
 from onnxpad.rewriting.for_target.requests import beyond_batch
-from onnxpad.rewriting.pipeline import Change, PassLog, run
+from onnxpad.rewriting.pipeline import Change, PassLog, inserted_by, run
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
@@ -83,10 +83,14 @@ class Wanted(NamedTuple):
         log = run(session, self.rules, selected, progress)
         if asked is None:
             return Done(session, log, None)
-        earlier = (log.changes, given)
-        fitting = _fitted(session, asked, selected, earlier, progress, self._preparation(dims))
+        earlier, made = (log.changes, given), inserted_by(log.changes)
+
+        def reached(node: Address) -> bool:
+            return selected(node) or node.id in made
+
+        fitting = _fitted(session, asked, reached, earlier, progress, self._preparation(dims))
         if planner is None:
-            fitting = _with_installed(fitting, session, asked, selected)
+            fitting = _with_installed(fitting, session, asked, reached)
         return Done(session, log, fitting, asked)
 
     def relied(self, done: Done, dims: Dims) -> dict[str, int | str]:

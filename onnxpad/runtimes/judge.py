@@ -115,7 +115,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
         return Judgement(Answer.UNKNOWN, said)
     crops = chain.op.kind is not Kind.PAD and bool(NEGATIVE_PADS.holds(chain))
     if crops:
-        found = [(row, holds) for row, holds in found if NEGATIVE_PADS in row.when]
+        found = [(row, holds) for row, holds in found if _is_about_crops(row)]
     slow = tuple(row for row, holds in found if holds is not False and row.answer is _FALLS_BACK)
     if slow:
         return Judgement(_FALLS_BACK, _reasons(slow, chain), slow)
@@ -124,6 +124,10 @@ def judge(target: Target, chain: Chain) -> Judgement:
         return Judgement(Answer.TAKES, "", taking)
     what = f"{chain.op.title} with negative pads" if crops else chain.op.title
     return Judgement(Answer.UNKNOWN, _UNTESTED.format(what, target.name))
+
+
+def _is_about_crops(row: Row) -> bool:
+    return any(condition.text == NEGATIVE_PADS.text for condition in row.when)
 
 
 def _by_the_file_alone(target: Target, chain: Chain) -> Judgement | None:

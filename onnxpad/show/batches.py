@@ -171,10 +171,13 @@ def _why_unfit(
 def _nearest(model: str, found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:
     """What to ask about nodes for which nothing is to be done."""
     from onnxpad.rewriting.for_target.report import NoWay
+    from onnxpad.runtimes.targets import asked_as
 
     stuck = "no form that onnxpad writes is taken"
     if any(one.way.passes for one in unfit if isinstance(one.way, NoWay)):
-        return f"{stuck}; --target {found.target} with this model alone says what is nearest"
+        return (
+            f"{stuck}; --target {asked_as(found.target)} with this model alone says what is nearest"
+        )
     return f"{stuck}; onnxpad inspect {quote(model)} --target all says which runtimes take it"
 
 

@@ -12,6 +12,7 @@ from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact
 from onnxpad.inspection import FOLLOWED, Inspection, PaddedNode
 from onnxpad.padding.effective_pads import may_be_written, told_in
 from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.targets import asked_as
 from onnxpad.runtimes.traps import helping, of_another
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
@@ -294,7 +295,7 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
     traps = [trap for node in inspection.nodes for trap in node.traps]
     failing = any(one.judgement.answer.fails for v in inspection.targets.values() for one in v)
     options = _for_a_target(inspection) if inspection.targets else None
-    asked = [f"--target {name}" for name in inspection.targets]
+    asked = [f"--target {asked_as(name)}" for name in inspection.targets]
     contradicting = any(_CHOICE in node.hints for node in inspection.nodes)
     before, behind = "next", ""
     if contradicting and len(asked) <= FOLLOWED:
@@ -327,7 +328,8 @@ def _nothing_for(inspection: Inspection, options: Sequence[str]) -> str:
         return ""
     names = {name.partition("@")[0] for name in asked}
     others = [one.removeprefix("--target ") for one in options if one.startswith("--target ")]
-    further = [name for name in others if name not in asked]
+    typed = set(map(asked_as, asked))
+    further = [name for name in others if name not in typed]
     if any(name.partition("@")[0] in names for name in further):
         return ""
     which = f"{' and '.join(further)} as well" if further else "other runtimes"
@@ -345,7 +347,9 @@ def _for_traps(inspection: Inspection) -> list[str] | None:
     told = [name for trap in traps if (name := helping(trap.code, trap.passes)) not in ("", *asked)]
     passes = dict.fromkeys(trap.passes[0] for trap in traps if trap.passes)
     if told and len(asked) <= FOLLOWED:
-        return [f"--target {name}" for name in (*asked, told[0])] + [given_text(inspection.assumed)]
+        return [f"--target {asked_as(name)}" for name in (*asked, told[0])] + [
+            given_text(inspection.assumed)
+        ]
     idle = asked or not (inspection.ambiguous or any("auto_pad" in node.forms for node in nodes))
     if passes or not idle:
         facts = given_text({**inspection.assumed, **_facts_for(inspection)})
@@ -381,7 +385,7 @@ def _for_a_target(inspection: Inspection) -> list[str] | None:
     found = inspection.following
     if found is None:
         return None
-    return [*(f"--target {name}" for name in found.targets), given_text(found.dims)]
+    return [*(f"--target {asked_as(name)}" for name in found.targets), given_text(found.dims)]
 
 
 def _no_rewrite(inspection: Inspection, model: str) -> Iterator[str]:
@@ -414,7 +418,11 @@ def _no_rewrite(inspection: Inspection, model: str) -> Iterator[str]:
                 f"because {why}{more}{tried}"
             )
             if helped := sum(isinstance(one.way, PassPlan) for one in found):
-                words = ["onnxpad rewrite", _typed(model), f"--target {name} --although-unfit"]
+                words = [
+                    "onnxpad rewrite",
+                    _typed(model),
+                    f"--target {asked_as(name)} --although-unfit",
+                ]
                 words += [given_text(inspection.assumed), "-o OUT"]
                 typed = visible(" ".join(filter(None, words)))
                 yield f"next, for {helped} of the nodes: {typed}"

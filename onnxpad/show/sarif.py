@@ -13,6 +13,7 @@ from onnxpad.inspection import KINDS
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
 from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.targets import asked_as
 from onnxpad.runtimes.traps import TrapRule, all_rules
 
 Record: TypeAlias = Mapping[str, Any]
@@ -144,7 +145,7 @@ def _results(record: Record, *, traps: bool) -> Iterator[dict[str, Any]]:
             finding = listed.get((node, f"{target}:{KINDS.get(answer, '')}"))
             if finding:
                 text = f"{target} {answer} {verdict['op']} '{node}': {verdict['reason']}"
-                way = f"rewrite --target {target}: {_way(verdict)}"
+                way = f"rewrite --target {asked_as(target)}: {_way(verdict)}"
                 result = _result(record, finding, answer, f"{text}. {way}.")
                 result["partialFingerprints"]["node/v1"] = f"{target}/{node}/{verdict['op']}"
                 about = {"target": target, "evidence": verdict["evidence"]}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -103,15 +104,43 @@ def all_targets() -> dict[str, Target]:
     return _TARGETS.all()
 
 
-@cache
+_OWN_FILES: dict[str, str] = {}
+"""By the target's name each file of rules that this process has read."""
+
+
 def find_target(name: str) -> Target:
     """The target called `name`, also by another name, in the release behind an @.
 
-    Capitals do not matter; without a release it is the newest that is known.
+    Capitals do not matter; without a release it is the newest that is known. A name that ends with
+    .toml is a file of rules, whose target is known by its own name from then on.
 
-    Raises RequestError with the nearest name where there is none, and with the releases that are
-    known where none is written like this.
+    Raises RequestError with the nearest name where there is none, with the releases that are
+    known where none is written like this, and for a wrong file of rules.
     """
+    path = _OWN_FILES.get(name, name if is_own_rules(name) else "")
+    if not path:
+        return _built_in(name)
+    from onnxpad.runtimes.own_rules import own_target  # which knows the built-in targets
+
+    own = own_target(path)
+    _OWN_FILES[own.name] = path
+    return own
+
+
+def is_own_rules(name: str) -> bool:
+    """Whether a target is asked for as a file of rules."""
+    return name.endswith(".toml")
+
+
+def asked_as(name: str) -> str:
+    """What a command line says for the target called `name`: a file of rules by its path."""
+    from shlex import quote
+
+    return quote(_OWN_FILES[name]) if name in _OWN_FILES else name
+
+
+@cache
+def _built_in(name: str) -> Target:
     runtime, asks, release = name.partition("@")
     wanted = runtime.casefold().replace("_", "-")
     if wanted not in _TARGETS:
@@ -173,6 +202,8 @@ def find_targets(names: str | Sequence[str]) -> Target:
         raise RequestError("target is an empty list: name a runtime")
     if len(found) == 1:
         return found[0]
+    if twice := [name for name, count in Counter(one.name for one in found).items() if count > 1]:
+        raise RequestError(f"two files of rules are called '{twice[0]}': give one another name")
     called = " + ".join(one.name for one in found)
     notes = "; ".join(one.note for one in found if one.note)
     return Target(", ".join(one.version for one in found), (), name=called, parts=found, note=notes)
