@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
@@ -286,7 +286,78 @@ class Child:
             return None
 
 
+class Group:
+    """A foreign program and all that it starts: they end together, at the latest with this process.
+
+    On POSIX they are a process group. Its first member is a shell that reads from a pipe which this
+    process holds open: when this process ends, however that comes, the shell ends the group.
+    Raises OSError where the program cannot be started, ChildEnded where this process ends.
+    """
+
+    def __init__(self, command: Sequence[str], **streams: Any) -> None:  # noqa: ANN401 - Popen's
+        import subprocess
+
+        if _ENDING.is_set():
+            raise ChildEnded("this process ends", crashed=False)
+        self._warden: Popen[bytes] | None = None
+        self._program: Popen[bytes] | None = None
+        if os.name == "posix":
+            self._warden = subprocess.Popen(
+                ("/bin/sh", "-c", "read _; kill -9 0"),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                bufsize=0,
+                process_group=0,
+            )
+            streams["process_group"] = self._warden.pid
+        _GROUPS.add(self)
+        try:
+            self._program = subprocess.Popen(list(command), bufsize=0, **streams)  # noqa: S603 - the user names it
+        except BaseException:
+            self.end()
+            raise
+
+    @property
+    def program(self) -> Popen[bytes]:
+        """The program itself; its pipes are unbuffered."""
+        assert self._program is not None  # noqa: S101 - else there is no group
+        return self._program
+
+    def kill(self) -> None:
+        """End it now, without waiting."""
+        if self._warden is None and self._program is not None:
+            self._program.kill()
+        elif self._warden is not None and self._warden.returncode is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._warden.pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        """End it now, and close its pipes."""
+        _GROUPS.discard(self)
+        self.kill()
+        for process in self._processes():
+            process.wait()
+        self._hang_up()
+
+    def disown(self) -> None:
+        """In a fork: let go of a group of the parent, which is not ended here."""
+        for process in self._processes():
+            process.returncode = 0
+        self._hang_up()
+
+    def _processes(self) -> list[Popen[bytes]]:
+        return [one for one in (self._program, self._warden) if one is not None]
+
+    def _hang_up(self) -> None:
+        for process in self._processes():
+            for pipe in (process.stdin, process.stdout, process.stderr):
+                if pipe is not None:
+                    pipe.close()
+
+
 _CHILDREN: set[Child] = set()
+_GROUPS: set[Group] = set()
 _PROGRAMS: set[Popen[bytes]] = set()
 _ENDING = threading.Event()
 _IDLE: dict[str, Child] = {}
@@ -308,6 +379,8 @@ def end_all(*, for_good: bool = False) -> None:
     children = tuple(_CHILDREN)
     for program in tuple(_PROGRAMS):
         program.terminate()
+    for group in tuple(_GROUPS):
+        group.kill()
     for child in children:
         child.kill(patient=True)
     deadline = time.monotonic() + _GRACE
@@ -730,15 +803,17 @@ def _forget() -> None:
     """A fork has the pipes of its parent's children, and locks that nobody there will release."""
     global _ENDING, _LOCK
     _ENDING, _LOCK = threading.Event(), threading.Lock()
-    for child in _CHILDREN:
-        child.disown()
-    for known in (_CHILDREN, _PROGRAMS, _IDLE):
+    inherited: tuple[Child | Group, ...] = (*_CHILDREN, *_GROUPS)
+    for one in inherited:
+        one.disown()
+    for known in (_CHILDREN, _GROUPS, _PROGRAMS, _IDLE):
         known.clear()
 
 
 def _at_exit() -> None:
-    for child in tuple(_CHILDREN):
-        child.end()
+    left: tuple[Child | Group, ...] = (*_CHILDREN, *_GROUPS)
+    for one in left:
+        one.end()
 
 
 atexit.register(_at_exit)

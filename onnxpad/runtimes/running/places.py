@@ -1,0 +1,157 @@
+"""Where a runtime is installed: this Python, another one, or a folder with npm's node_modules."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from functools import cache
+from importlib.machinery import PathFinder
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import NamedTuple
+
+from onnxpad.errors import RuntimeUnavailable
+from onnxpad.runtimes.running.headers import Header
+
+_ASK = "import json, sys; sys.stdout.write(json.dumps([sys.version.split()[0], sys.path[1:]]))"
+_SECONDS_TO_ASK = 60
+_NAMES = {"x86_64": "x86-64", "AMD64": "x86-64", "aarch64": "arm64", "ARM64": "arm64"}
+_LARGEST = 2**26
+
+
+class Place(NamedTuple):
+    """A program that runs adapters, its version, and where its packages lie.
+
+    `is_own`: it is this very Python. `folder` is set for npm.
+    """
+
+    program: str
+    version: str
+    paths: tuple[str, ...] = ()
+    folder: Path | None = None
+    is_own: bool = False
+
+    def release(self, name: str) -> str | None:
+        """The version of a distribution; None where it is not installed."""
+        if self.folder is not None:
+            file = self.folder / "node_modules" / name / "package.json"
+            return str(json.loads(file.read_text("utf-8"))["version"]) if file.is_file() else None
+        found = next(iter(distributions(name=name, path=list(self.paths))), None)
+        return None if found is None else found.version
+
+    def origin(self, module: str) -> str | None:
+        """The file of a module that came without a distribution, as with one's own build."""
+        spec = PathFinder.find_spec(module, list(self.paths)) if module else None
+        return None if spec is None else spec.origin
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The variables of this process; another Python has modules of its own."""
+        dropped = () if self.is_own else ("PYTHONPATH", "PYTHONHOME")
+        return {name: value for name, value in os.environ.items() if name not in dropped}
+
+
+def place_of(live: bool | str | os.PathLike[str]) -> Place:  # noqa: FBT001 - True is this Python
+    """This Python for True, else the Python at a path, or of the environment in a folder.
+
+    Raises RuntimeUnavailable where there is none.
+    """
+    if isinstance(live, bool):
+        return Place(
+            sys.executable, platform.python_version(), tuple(filter(None, sys.path)), is_own=True
+        )
+    return _other_python(os.fspath(live))
+
+
+@cache
+def _other_python(path: str) -> Place:
+    inner = (Path(path, *parts) for parts in (("bin", "python"), ("Scripts", "python.exe")))
+    program = next((str(one) for one in inner if one.is_file()), path)
+    kept = Place(program, "").environment
+    try:
+        # Asked as `serving` runs there: with the user's own packages, and not those of PYTHONPATH.
+        done = subprocess.run(  # noqa: S603 - the user names it
+            [program, "-c", _ASK],
+            env=kept,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS_TO_ASK,
+            check=True,
+        )
+        version, paths = json.loads(done.stdout)
+    except (OSError, ValueError, subprocess.SubprocessError):
+        raise RuntimeUnavailable(
+            f"'{path}' is no Python that starts: name its program, such as venv/bin/python, or the "
+            "folder of an environment"
+        ) from None
+    return Place(program, version, tuple(paths))
+
+
+def node_place(live: bool | str | os.PathLike[str], package: str) -> Place:  # noqa: FBT001 - True is this folder
+    """Node, with the packages of a folder; the working one for True."""
+    folder = Path.cwd() if isinstance(live, bool) else Path(live)
+    node = shutil.which("node")
+    if node is None:
+        raise RuntimeUnavailable("node is not on the PATH")
+    if not (folder / "node_modules" / package).is_dir():
+        raise RuntimeUnavailable(
+            f"there is no {package} in {folder}: npm install {package}, and name that folder "
+            "behind --live"
+        )
+    return Place(node, stamp(node), folder=folder.resolve())
+
+
+def program_stamps(header: Header) -> list[str]:
+    """What tells programs that an adapter needs from others of their name.
+
+    Raises RuntimeUnavailable where one is missing.
+    """
+    found = {name: shutil.which(name) for name in header.programs}
+    missing = [name for name, path in found.items() if path is None]
+    if missing:
+        raise RuntimeUnavailable(f"{header.title} needs {' and '.join(missing)} on the PATH")
+    return [stamp(path) for path in found.values() if path is not None]
+
+
+def stamp(path: str | os.PathLike[str]) -> str:
+    """Size and time of a file, which change where another one takes its place."""
+    status = Path(path).stat()
+    return f"{path} {status.st_size} {status.st_mtime_ns}"
+
+
+def digest(path: str | os.PathLike[str]) -> str:
+    """The content of a file; of a very large one its stamp."""
+    if Path(path).stat().st_size > _LARGEST:
+        return stamp(path)
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+def machine() -> str:
+    """The kind of processor: 'x86-64', 'arm64'."""
+    name = platform.machine()
+    return _NAMES.get(name, name)
+
+
+@cache
+def processor() -> str:
+    """What numbers may depend on: instructions that the processor has, and NVIDIA's devices."""
+    lines: list[str] = [machine(), platform.system()]
+    lines += _lines("/proc/cpuinfo", ("flags", "Features"))[:1]
+    lines += _lines("/proc/driver/nvidia/version", ("NVRM",))
+    for file in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
+        lines += _lines(file, ("Model",))
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
+
+
+def _lines(file: str | Path, starts: Iterable[str]) -> list[str]:
+    try:
+        text = Path(file).read_text("utf-8", errors="replace")
+    except OSError:
+        return []
+    return [line for line in text.splitlines() if line.startswith(tuple(starts))]

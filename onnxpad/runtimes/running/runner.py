@@ -1,0 +1,441 @@
+"""Runners: a runtime of a target, or one of the user's, that runs models and is cheap to describe.
+
+Nothing is started before the first `run`; what a runner says of itself is read from files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import tempfile
+import threading
+import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+from subprocess import DEVNULL, TimeoutExpired
+from typing import Any, Literal, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+
+from onnxpad.errors import RequestError, RuntimeUnavailable
+from onnxpad.processes import Group
+from onnxpad.runtimes.running import is_own_runtime, serving
+from onnxpad.runtimes.running.headers import Header, has_adapter, headers_of, packages_of
+from onnxpad.runtimes.running.places import (
+    Place,
+    digest,
+    machine,
+    node_place,
+    place_of,
+    processor,
+    program_stamps,
+    stamp,
+)
+from onnxpad.runtimes.running.server import EndedError, Log, Server, StartError, how_ended
+from onnxpad.runtimes.running.serving import BESIDE, decode, encode, fault
+
+Array = np.ndarray[Any, Any]
+Live = bool | str | os.PathLike[str]
+Function = Callable[[str, dict[str, Array]], Mapping[str, Array]]
+
+_LONGEST = 500
+"""Characters of a message."""
+_SERVING = Path(serving.__file__)
+_SETTINGS = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+"""Variables for adapters: one job is small, and several runtimes may run at once."""
+_PARTS = ("{model}", "{inputs}", "{outputs}")
+_EXAMPLE = "'python run_npu.py {model} {inputs} {outputs}', where inputs and outputs are .npz files"
+
+
+class Reply(NamedTuple):
+    """What a runtime did with a model and its inputs, before anybody judges it.
+
+    status: "fell back" means that it ran, and left nodes to the CPU.
+    message: why it did not run, on one line.
+    outputs: arrays by name. A runtime may drop an output in silence, which is not here then.
+    """
+
+    status: Literal["ran", "fell back", "refused", "crash", "timeout"]
+    message: str = ""
+    outputs: Mapping[str, Array] = {}
+
+
+@dataclass
+class Runner(ABC):
+    """A runtime that runs models.
+
+    target: a target's name without release, or the words that the user gave.
+    title: the runtime's name, for people.
+    release: its version; empty where there is none.
+    machine: the kind of processor.
+    precision: which lowering of precision is switched off; empty where there is none to switch.
+    key: changes with all that an answer depends on, besides the model and its inputs.
+    """
+
+    target: str
+    title: str
+    release: str
+    machine: str
+    precision: str
+    key: str
+
+    @abstractmethod
+    def run(
+        self, model: str, inputs: Mapping[str, Array], outputs: Mapping[str, int], seconds: float
+    ) -> Reply:
+        """Run the model in a file, whose content stays the same under this path.
+
+        `outputs` are names in the model's order with their ranks, or -1. Raises RuntimeUnavailable
+        where the runtime does not start.
+        """
+
+    def close(self) -> None:  # noqa: B027 - most start nothing that lasts
+        """End what was started."""
+
+
+@dataclass
+class Served(Runner):
+    """A file with `run`, served in a process that is kept from one run to the next."""
+
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    folder: Path | None = None
+    needs: str = ""
+    _server: Server | None = field(default=None, repr=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+
+    def run(
+        self, model: str, inputs: Mapping[str, Array], outputs: Mapping[str, int], seconds: float
+    ) -> Reply:
+        """The same; after a crash beside earlier runs the job is asked once more, alone."""
+        try:
+            job = {
+                "model": str(Path(model).absolute()),
+                "inputs": encode(inputs),
+                "outputs": dict(outputs),
+            }
+        except TypeError as error:
+            return Reply("refused", brief(str(error)))
+        with self._lock:
+            was_used = self._server is not None
+            reply = self._reply(job, seconds)
+            if reply.status == "crash" and was_used:
+                reply = self._reply(job, seconds)
+        return reply
+
+    def _reply(self, job: Mapping[str, Any], seconds: float) -> Reply:
+        server = self._server = self._server or self._started()
+        ends = True
+        try:
+            answer = server.ask(job, seconds)
+            ends = False
+            if "refused" in answer:
+                return Reply("refused", _with_line(answer["refused"], server.last_line()))
+            found = decode(answer["outputs"])
+            return Reply("fell back" if answer.get("fallback") else "ran", "", found)
+        except TimeoutError as error:
+            return Reply("timeout", brief(str(error)))
+        except EndedError as error:
+            return Reply("crash", brief(str(error)))
+        except (ImportError, KeyError, TypeError, ValueError) as error:
+            return Reply("refused", brief(f"its answer cannot be read: {fault(error)}"))
+        finally:
+            if ends:
+                self._end()
+
+    def _started(self) -> Server:
+        try:
+            return Server(self.command, self.environment, self.folder)
+        except (OSError, StartError) as error:
+            needs = f"; {self.needs}" if self.needs else ""
+            said = f"{self.title} does not start: {brief(str(error))}{needs}"
+            raise RuntimeUnavailable(said) from None
+
+    def _end(self) -> None:
+        server, self._server = self._server, None
+        if server is not None:
+            server.close()
+
+    def close(self) -> None:
+        """End the process."""
+        with self._lock:
+            self._end()
+
+
+@dataclass
+class OwnFile(Served):
+    """The same for a user's file, which must give what the model gives."""
+
+    def run(
+        self, model: str, inputs: Mapping[str, Array], outputs: Mapping[str, int], seconds: float
+    ) -> Reply:
+        """The same; refused where an output is missing."""
+        return _whole(super().run(model, inputs, outputs, seconds), outputs)
+
+
+@dataclass
+class Command(Runner):
+    """A user's program, started for each run, which reads and writes .npz files."""
+
+    words: Sequence[str]
+
+    def run(
+        self, model: str, inputs: Mapping[str, Array], outputs: Mapping[str, int], seconds: float
+    ) -> Reply:
+        """The same, in a folder of its own."""
+        log = Log()
+        with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder:
+            files = [str(Path(model).absolute()), f"{folder}/inputs.npz", f"{folder}/outputs.npz"]
+            words = list(self.words)
+            for part, file in zip(_PARTS, files, strict=True):
+                words = [word.replace(part, file) for word in words]
+            try:
+                _write_arrays(files[1], inputs)
+                failed = _fault_of(words, log, seconds)
+                if failed is not None:
+                    return failed
+                if not Path(files[2]).exists():
+                    return Reply("refused", _with_line("it wrote no {outputs}", log.last_line()))
+                return _whole(Reply("ran", "", _read_arrays(files[2])), outputs)
+            except (OSError, TypeError, ValueError, zipfile.BadZipFile) as error:
+                return Reply("refused", brief(f"{fault(error)}"))
+            finally:
+                log.close()
+
+
+@dataclass
+class Called(Runner):
+    """A user's function, called in this process; nothing ends it."""
+
+    function: Function
+
+    def run(
+        self,
+        model: str,
+        inputs: Mapping[str, Array],
+        outputs: Mapping[str, int],
+        seconds: float,  # noqa: ARG002 - what runs here cannot be ended
+    ) -> Reply:
+        """The same, without a limit of time."""
+        try:
+            found = serving.answer(self.function(str(Path(model).absolute()), dict(inputs)))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - it may raise anything
+            return Reply("refused", brief(fault(error)))
+        status: Literal["ran", "fell back"] = "fell back" if found["fallback"] else "ran"
+        return _whole(Reply(status, "", decode(found["outputs"])), outputs)
+
+
+def runner_for(target: str, live: Live) -> Runner:
+    """The runtime of a target, by its name without release.
+
+    `live` is True for this Python, or the path of one that has the runtime; for a runtime of npm
+    the folder with node_modules. Raises RequestError for a target that nothing here starts, and
+    RuntimeUnavailable where a package or program is missing.
+    """
+    headers = headers_of(target)
+    if not headers:
+        raise RequestError(
+            f"{target} runs nowhere from Python, so --live cannot start it: leave --live out, or "
+            f"name a runtime of your own, such as --target {_EXAMPLE}"
+        )
+    folder = Path.cwd() if isinstance(live, bool) else Path(live)
+    has_node = (folder / "node_modules").is_dir()
+    header = next((one for one in headers if one.is_javascript == has_node), headers[0])
+    return adapted(header, live)
+
+
+def adapted(header: Header, live: Live) -> Served:
+    """The runtime that an adapter's header describes; errors are those of runner_for."""
+    is_node = header.is_javascript
+    place = node_place(live, header.dependencies[0]) if is_node else place_of(live)
+    release, versions = _releases(header, place)
+    serve = _SERVING.with_suffix(header.file.suffix)
+    variables = _SETTINGS | dict(header.variables)
+    key = [*versions, sorted(variables.items()), digest(serve), digest(header.file), place.version]
+    return Served(
+        target=header.target,
+        title=header.title,
+        release=release,
+        machine=machine(),
+        precision=header.precision,
+        key=_key([*key, program_stamps(header), processor()]),
+        command=(place.program, str(serve), str(header.file)),
+        environment=place.environment | variables,
+        folder=place.folder,
+        needs=f"it needs what this installs: {header.install}",
+    )
+
+
+def _releases(header: Header, place: Place) -> tuple[str, list[str]]:
+    """The release of the runtime, and name and version of all that it needs."""
+    alternatives = header.release or header.dependencies[:1]
+    known = {name: place.release(name) for name in (*alternatives, *header.others)}
+    release = next((version for name in alternatives if (version := known[name])), "")
+    own_build = None if release else place.origin(header.module)
+    if not (release or own_build):
+        where = "this Python" if place.is_own else place.program
+        raise RuntimeUnavailable(
+            f"{header.target} needs {alternatives[0]} in {where}: {header.install}, or name a "
+            "Python that has it: --live PYTHON"
+        )
+    return release, [f"{name} {version}" for name, version in known.items()] + (
+        [stamp(own_build)] if own_build else []
+    )
+
+
+def own_runner(
+    spec: str | os.PathLike[str] | Function,
+    live: Live = True,  # noqa: FBT002 - as everywhere
+) -> Runner:
+    """A runtime of the user's: a file with run(model, inputs), a command, or a callable.
+
+    A file is run by this Python, or by the one that `live` names. Raises RequestError for what is
+    none of them.
+    """
+    if not isinstance(spec, (str, os.PathLike)):
+        return _own_function(spec)
+    words = os.fspath(spec)
+    if Path(words).suffix == ".py" and (Path(words).exists() or not words.count(" ")):
+        return _own_file(words, live)
+    return _own_command(words)
+
+
+def _own_function(function: Function) -> Called:
+    if not callable(function):
+        raise RequestError(f"{function!r} is no runtime: name a file, a command or a function")
+    title = getattr(function, "__name__", type(function).__name__)
+    # Nobody knows what it depends on, so no answer outlives it.
+    key = uuid4().hex
+    return Called(title, title, "", machine(), "", key, function)
+
+
+def _own_file(words: str, live: Live) -> OwnFile:
+    file = Path(words).resolve()
+    if not file.is_file():
+        raise RequestError(f"there is no file {words}, which is to have run(model, inputs)")
+    place = place_of(live)
+    beside = [stamp(one) for one in sorted(file.parent.glob("*.py"))]
+    parts = [words, digest(file), beside, digest(_SERVING), place.program, place.version]
+    return OwnFile(
+        target=words,
+        title=file.name,
+        release="",
+        machine=machine(),
+        precision="",
+        key=_key([*parts, processor()]),
+        command=(place.program, str(_SERVING), str(file), BESIDE),
+        environment=place.environment,
+    )
+
+
+def _own_command(text: str) -> Command:
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise RequestError(f"the command {text} cannot be read: {error}") from None
+    missing = [part for part in _PARTS if not any(part in word for word in words)]
+    if missing:
+        raise RequestError(
+            f"the command '{text}' has no {' and no '.join(missing)}: write it such as {_EXAMPLE}"
+        )
+    program = shutil.which(words[0])
+    if program is None:
+        raise RequestError(f"there is no program {words[0]}, which '{text}' starts")
+    own = [word for word in words[1:] if "{" not in word]
+    files = [digest(word) for word in (program, *own) if Path(word).is_file()]
+    named = list(takewhile(lambda word: word[:1] != "-" and "{" not in word, words))[:_NAMED]
+    return Command(
+        target=text,
+        title=" ".join([Path(named[0]).name, *named[1:]]) if named else words[0],
+        release="",
+        machine=machine(),
+        precision="",
+        key=_key([words, files, processor()]),
+        words=[program, *words[1:]],
+    )
+
+
+_NAMED = 3
+"""Words of a command that name it."""
+
+
+def _key(parts: list[Any]) -> str:
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def brief(text: str) -> str:
+    """A message on one line, shortened."""
+    return " ".join(text.split())[:_LONGEST]
+
+
+def _with_line(text: str, line: str) -> str:
+    """A message, and what was printed last, if that is more."""
+    return brief(text if not line or line in text else f"{text}; {line}")
+
+
+def _whole(reply: Reply, outputs: Mapping[str, int]) -> Reply:
+    """The reply; refused where an output is missing."""
+    missing = [name for name in outputs if name not in reply.outputs]
+    if reply.status not in ("ran", "fell back") or not missing:
+        return reply
+    gave = ", ".join(map(repr, reply.outputs)) or "nothing"
+    return Reply("refused", brief(f"it gave no '{missing[0]}', but {gave}"))
+
+
+def _fault_of(words: Sequence[str], log: Log, seconds: float) -> Reply | None:
+    """Run a program to its end; None where it says that all went well."""
+    group = Group(words, stdin=DEVNULL, stdout=log.file, stderr=log.file)
+    try:
+        code = group.program.wait(seconds)
+    except TimeoutExpired:
+        line = log.last_line()
+        return Reply("timeout", brief(f"no end within {seconds:g} s{line and f': {line}'}"))
+    finally:
+        group.end()
+    if code == 0:
+        return None
+    return Reply("crash" if code < 0 else "refused", brief(how_ended(code, log.last_line())))
+
+
+def _write_arrays(file: str, arrays: Mapping[str, Array]) -> None:
+    """An .npz; TypeError for elements that it cannot hold. numpy's savez keeps names to itself."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            if array.dtype.kind in "OV":
+                raise TypeError(
+                    f"an .npz holds no {array.dtype}: use a .py with run(model, inputs)"
+                )
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
+                np.lib.format.write_array(stream, array, allow_pickle=False)
+
+
+def _read_arrays(file: str) -> dict[str, Array]:
+    with Path(file).open("rb") as stream:
+        found = np.load(stream, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            raise TypeError("{outputs} holds one array without a name: np.savez(file, y=...)")
+        return {name: found[name] for name in found.files}
+
+
+__all__ = [
+    "Called",
+    "Command",
+    "OwnFile",
+    "Reply",
+    "Runner",
+    "Served",
+    "adapted",
+    "brief",
+    "has_adapter",
+    "is_own_runtime",
+    "own_runner",
+    "packages_of",
+    "runner_for",
+]

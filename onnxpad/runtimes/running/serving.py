@@ -1,0 +1,149 @@
+"""Runs inside a runtime's own Python: `python serving.py FILE.py`, one job per line.
+
+The file has `run(model, inputs, outputs)`, where `outputs` gives the rank of each output, or -1,
+or `run(model, inputs)`; it gives back arrays by the names of outputs, and of a device beside them
+whether it left a node to the CPU. It raises whatever the runtime raises when it refuses the model.
+A path stands for one content as long as a process lives: adapters keep the last model.
+Nothing here or in an adapter imports onnxpad, which is not installed there.
+"""
+
+from __future__ import annotations
+
+import base64
+import importlib
+import importlib.util
+import inspect
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TextIO
+
+import numpy as np
+
+BESIDE = "--beside"
+"""Lets the file import what lies beside it, as a script may."""
+_RUNS = 3
+"""Parameters of a `run` that is told the outputs."""
+
+
+def encode(arrays: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Arrays as JSON; TypeError for elements that are no numbers, truth values or texts."""
+    return {name: _encoded(name, np.asarray(value)) for name, value in arrays.items()}
+
+
+def _encoded(name: str, array: np.ndarray[Any, Any]) -> dict[str, Any]:
+    if array.dtype.kind in "OmM" or array.dtype.type is np.void:
+        raise TypeError(f"'{name}' is an array of {array.dtype}, and must be one of numbers")
+    data = base64.b64encode(array.tobytes()).decode()
+    return {"dtype": str(array.dtype), "shape": list(array.shape), "data": data}
+
+
+def decode(arrays: Mapping[str, Mapping[str, Any]]) -> dict[str, np.ndarray[Any, Any]]:
+    """The same arrays; TypeError or ValueError where they are none."""
+    return {
+        name: np.ndarray(
+            tuple(one["shape"]), _dtype(one["dtype"]), bytearray(base64.b64decode(one["data"]))
+        )
+        for name, one in arrays.items()
+    }
+
+
+def _dtype(name: str) -> np.dtype[Any]:
+    try:
+        return np.dtype(name)
+    except TypeError:
+        importlib.import_module("ml_dtypes")  # numpy knows bfloat16 and its kin after that
+        return np.dtype(name)
+
+
+def _loaded(path: Path) -> Callable[[dict[str, Any]], Any]:
+    """What runs a job in the file at `path`."""
+    spec = importlib.util.spec_from_file_location("runtime_adapter", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path.name} is no file of Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    run = getattr(module, "run", None)
+    if not callable(run):
+        raise TypeError(f"{path.name} has no function run(model, inputs)")
+    told = _parameters(run) == _RUNS
+
+    def ran(job: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever the file gives back
+        inputs = decode(job["inputs"])
+        return run(job["model"], inputs, *([job["outputs"]] if told else []))
+
+    return ran
+
+
+def _parameters(run: Callable[..., Any]) -> int:
+    """How many arguments it must be given."""
+    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    listed = inspect.signature(run).parameters.values()
+    return sum(one.kind in places and one.default is one.empty for one in listed)
+
+
+def answer(ran: Any) -> dict[str, Any]:  # noqa: ANN401 - a user's function gave it
+    """The answer to a job of which `ran` came back; TypeError where that is nothing to answer."""
+    results, fallback = ran if isinstance(ran, tuple) and len(ran) == 2 else (ran, False)
+    if not isinstance(results, Mapping):
+        kind = type(results).__name__
+        raise TypeError(f"run() gave back {kind}, and must give back a dict of arrays by name")
+    return {"outputs": encode(results), "fallback": bool(fallback)}
+
+
+def fault(error: BaseException) -> str:
+    """The last line of a traceback."""
+    return f"{type(error).__name__}: {error}".rstrip(": ")
+
+
+def _flush() -> None:
+    """What native code and Python printed belongs to this job."""
+    import ctypes
+
+    sys.stdout.flush()
+    if os.name == "posix":
+        ctypes.CDLL(None).fflush(None)
+
+
+def _say(stream: TextIO, message: dict[str, Any]) -> None:
+    stream.write(json.dumps(message) + "\n")
+    stream.flush()
+
+
+def main() -> None:
+    """Answer jobs until standard input ends."""
+    # Converters print to standard output and read standard input, so both are moved out of reach.
+    jobs = os.fdopen(os.dup(0), encoding="utf-8")
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(2, 1)
+    # The programs of this environment are found first, as where it is activated.
+    own = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join(filter(None, (own, os.environ.get("PATH"))))
+    path = Path(sys.argv[1])
+    here = str(Path(__file__).parent)
+    beside = [str(path.parent)] if BESIDE in sys.argv else []
+    sys.path[:] = [*beside, *(one for one in sys.path if one != here)]
+    try:
+        run = _loaded(path)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises, it does not start
+        _say(answers, {"failed": fault(error)})
+        return
+    _say(answers, {"ready": True})
+    for line in jobs:
+        try:
+            found = answer(run(json.loads(line)))
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - runtimes have errors of their own
+            found = {"refused": fault(error)}
+        _flush()
+        _say(answers, found)
+    # A runtime that crashes while it is unloaded has done its jobs.
+    os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+if __name__ == "__main__":
+    main()
