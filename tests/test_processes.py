@@ -14,7 +14,16 @@ import pytest
 
 from onnxpad import processes
 from onnxpad.errors import LimitMet, RequestError
-from onnxpad.processes import Child, ChildEnded, ChildError, Reply, bytes_of, limited, readable
+from onnxpad.processes import (
+    Child,
+    ChildEnded,
+    ChildError,
+    Group,
+    Reply,
+    bytes_of,
+    limited,
+    readable,
+)
 
 WORKER = """
 import sys, time
@@ -351,3 +360,74 @@ def test_limits_are_checked() -> None:
         pass
     with pytest.raises(RequestError, match="timeout is 0"), limited(seconds=0):
         pass
+
+
+BEATING = """
+import subprocess, sys, time
+if len(sys.argv) < 3:
+    subprocess.Popen([sys.executable, __file__, sys.argv[1], "child"])
+while True:
+    open(sys.argv[1] + sys.argv[-1][-5:], "a").write(".")
+    time.sleep(0.1)
+"""
+OF_A_GROUP = """
+import sys, time
+from onnxpad.processes import Group
+Group([sys.executable, *sys.argv[1:]])
+time.sleep(60)
+"""
+
+
+class Beats:
+    """A program that starts another one; both write into files as long as they live."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "beating.py").write_text(BEATING, encoding="utf-8")
+        self.words = [str(folder / "beating.py"), str(folder / "beat-")]
+        self._files = [folder / "beat-beat-", folder / "beat-child"]
+
+    def wait(self) -> None:
+        deadline = time.monotonic() + 30
+        while not all(file.exists() for file in self._files):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+
+    def have_ended(self) -> bool:
+        time.sleep(0.3)
+        sizes = [file.stat().st_size for file in self._files]
+        time.sleep(0.5)
+        return sizes == [file.stat().st_size for file in self._files]
+
+
+@pytest.fixture
+def beats(tmp_path: Path) -> Beats:
+    return Beats(tmp_path)
+
+
+def test_what_a_program_started_ends_with_its_group(beats: Beats) -> None:
+    group = Group([sys.executable, *beats.words])
+    beats.wait()
+    assert not beats.have_ended()
+    group.end()
+    assert beats.have_ended()
+
+
+def test_end_all_ends_groups(beats: Beats) -> None:
+    group = Group([sys.executable, *beats.words])
+    beats.wait()
+    processes.end_all()
+    assert beats.have_ended()
+    group.end()
+
+
+def test_a_group_ends_with_this_process_even_if_that_is_killed(beats: Beats) -> None:
+    with subprocess.Popen([sys.executable, "-c", OF_A_GROUP, *beats.words]) as parent:
+        beats.wait()
+        parent.kill()
+    assert beats.have_ended()
+
+
+def test_a_group_that_cannot_start_leaves_nothing() -> None:
+    with pytest.raises(FileNotFoundError):
+        Group(["a-program-that-is-not-there"])
+    assert not processes._GROUPS  # noqa: SLF001

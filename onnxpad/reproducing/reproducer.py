@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -15,22 +14,19 @@ from onnxpad.model.comparing.networks import open_network
 from onnxpad.model.files.folders import write_folder
 from onnxpad.model.opened import Model
 from onnxpad.reports import Report, reported
+from onnxpad.runtimes.running.headers import Header, headers_of
 from onnxpad.validation.kernel_verdict import arrays_file
 
-_SCRIPTS = Path(__file__).parent / "scripts"
-_JAVASCRIPT = {"onnxruntime-web"}
-PROVIDERS = {
-    "onnxruntime": ("CPUExecutionProvider", "onnxruntime"),
-    "onnxruntime-cuda": ("CUDAExecutionProvider", "onnxruntime-gpu"),
-    "onnxruntime-openvino": ("OpenVINOExecutionProvider", "onnxruntime-openvino"),
-    "tensorrt": ("TensorrtExecutionProvider", "onnxruntime-gpu tensorrt"),
-    "coreml": ("CoreMLExecutionProvider", "onnxruntime"),
-    "directml": ("DmlExecutionProvider", "onnxruntime-directml"),
-    "migraphx": ("MIGraphXExecutionProvider", "onnxruntime-migraphx"),
-    "qnn": ("QNNExecutionProvider", "onnxruntime-qnn"),
-    "xnnpack": ("XnnpackExecutionProvider", "onnxruntime, built with XNNPACK"),
-}
-"""Runtimes that a session of onnxruntime opens: the provider, and what brings it."""
+_OTHER = """# Run model.onnx on inputs.npz in {target}, save what it gives as results.npz, then run this.
+import numpy as np
+
+results = dict(np.load("results.npz"))
+"""
+_RUN = """
+
+results = run("model.onnx", dict(np.load("inputs.npz")), {outputs})
+results = results[0] if isinstance(results, tuple) else results
+"""
 _COMPARE = """
 for name, right in np.load("expected.npz").items():
     got = np.asarray(results[name]).astype(right.dtype)
@@ -41,6 +37,32 @@ for name, right in np.load("expected.npz").items():
         print(f"{name}{at} is {got[tuple(at)]}, and should be {right[tuple(at)]}")
     assert not wrong, f"{name} is not what it should be in {len(wrong)} of {right.size} cells"
 print("as it should be")
+"""
+_RUN_AND_COMPARE = """
+import * as fs from "node:fs";
+{
+  const VIEWS = {
+    ...{ float32: Float32Array, float64: Float64Array, int32: Int32Array, int64: BigInt64Array },
+    ...{ int8: Int8Array, uint8: Uint8Array, bool: Uint8Array },
+  };
+  const read = (file) => Object.entries(JSON.parse(fs.readFileSync(file, "utf8")));
+  const inputs = {};
+  for (const [name, [type, data, dims]] of read("inputs.json")) {
+    const cells = type === "int64" ? data.map(BigInt) : data;
+    inputs[name] = { type, dims, data: VIEWS[type].from(cells) };
+  }
+  const { outputs } = await run("model.onnx", inputs);
+  for (const [name, [, right, dims]] of read("expected.json")) {
+    const got = Array.from(outputs[name].data, Number);
+    const near = right.every((x, i) => Math.abs(got[i] - x) <= 1e-3 * (1 + Math.abs(x)));
+    if (String(outputs[name].dims) !== String(dims) || !near) {
+      console.error(`${name} is [${outputs[name].dims}] ${got}\\nand should be [${dims}] ${right}`);
+      process.exit(1);
+    }
+  }
+  console.log("as it should be");
+  process.exit(0);
+}
 """
 _HOW_EXPECTED = """`expected.npz` follows the ONNX text: padded operators are evaluated in float64,
 every other one is run alone in onnxruntime without optimisations."""
@@ -108,8 +130,12 @@ class Reproducer(Report):
     @property
     def program(self) -> str:
         """What to type in the folder to see it."""
-        runtime = self.target.partition("@")[0]
-        return "node run.mjs" if runtime in _JAVASCRIPT else "python run.py"
+        return "node run.mjs" if self.header and self.header.is_javascript else "python run.py"
+
+    @property
+    def header(self) -> Header | None:
+        """The adapter that runs the target; None where nothing here does."""
+        return next(iter(headers_of(self.target.partition("@")[0])), None)
 
     @property
     def model_lines(self) -> list[str]:
@@ -124,41 +150,46 @@ class Reproducer(Report):
 
 def _papers(found: Reproducer, version: str) -> dict[str, bytes]:
     """Every file by its name."""
-    runtime = found.target.partition("@")[0]
     made = {
         "model.onnx": found.model.SerializeToString(deterministic=True),
         "inputs.npz": arrays_file(found.inputs),
         "expected.npz": arrays_file(found.expected),
     }
-    if runtime in _JAVASCRIPT:
+    name = found.program.split()[1]
+    if name == "run.mjs":
         made["inputs.json"] = _as_json(found.inputs)
         made["expected.json"] = _as_json(found.expected)
-        made["run.mjs"] = script(found).encode()
-    else:
-        made["run.py"] = script(found).encode()
+    made[name] = script(found).encode()
     made["README.md"] = _text(found, version, [*made, "README.md"]).encode()
     return made
 
 
 def script(found: Reproducer) -> str:
     """What runs the model in the runtime and compares; it fails where the fault still shows."""
-    runtime = found.target.partition("@")[0]
-    path = _SCRIPTS / f"{runtime}.txt"
-    words = {"target": runtime, "install": "", "provider": ""}
-    if runtime in PROVIDERS:
-        path = _SCRIPTS / "onnxruntime.txt"
-        provider, brings = PROVIDERS[runtime]
-        words |= {"provider": provider, "install": f"pip install {brings} numpy"}
-    elif not path.exists():
-        path = _SCRIPTS / "other.txt"
-    names = [value.name for value in found.model.graph.output]
-    ranks = [found.expected[name].ndim if name in found.expected else -1 for name in names]
-    text = path.read_text("utf-8").format(outputs=json.dumps(names), ranks=ranks, **words)
-    if runtime in _JAVASCRIPT:
-        return text
+    header = found.header
+    if header is None:
+        text = _OTHER.format(target=found.target.partition("@")[0])
+    elif header.is_javascript:
+        lines = [f"process.env.{name} = {json.dumps(x)};\n" for name, x in header.variables.items()]
+        return "".join([f"// {header.install}\n", *lines, header.code, _RUN_AND_COMPARE])
+    else:
+        names = [value.name for value in found.model.graph.output]
+        ranks = {
+            name: found.expected[name].ndim if name in found.expected else -1 for name in names
+        }
+        text = _python_head(header) + header.code + _RUN.format(outputs=ranks)
     if found.expected:
         return text + _COMPARE
     return text + (_COMPUTES_NOTHING if found.answer == "miscomputes" else _ONLY_RUNS)
+
+
+def _python_head(header: Header) -> str:
+    """What installs the runtime, for people and by PEP 723, and its variables."""
+    listed = json.dumps(header.dependencies)
+    lines = ["# /// script", f"# dependencies = {listed}", "# ///", f"# {header.install}"]
+    if header.variables:
+        lines += ["import os", "", f"os.environ |= {dict(header.variables)}"]
+    return "\n".join([*lines, ""])
 
 
 def _as_json(arrays: Mapping[str, Array]) -> bytes:

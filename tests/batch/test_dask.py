@@ -13,7 +13,7 @@ import pytest
 
 from tests.batch.folders import SAME, leftovers, save
 from tests.runtimes.live import Runtime
-from tests.runtimes.live.environments import Unavailable, command
+from tests.runtimes.live.environments import Unavailable, place
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -23,7 +23,7 @@ ROOT = HERE.parents[1]
 def dask() -> str:
     """The Python of an environment that has Dask; onnx and the rest come from this one."""
     try:
-        return command(Runtime("dask", str(HERE / "dask.txt"), ""))[0]
+        return str(place(Runtime("dask", str(HERE / "dask.txt"))))
     except Unavailable as reason:
         pytest.skip(f"no environment with Dask: {reason}")
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.house.documents import ROOT, with_models
 from tests.runtimes.live import Runtime
-from tests.runtimes.live.environments import Unavailable, command
+from tests.runtimes.live.environments import Unavailable, place
 
 REQUIREMENTS = Path(__file__).parent / "requirements"
 SECONDS = 900
@@ -85,9 +85,9 @@ def host(site: Path, tmp_path: Path) -> Callable[[str], Host]:
 
     def found(name: str) -> Host:
         try:
-            python = command(Runtime(name, str(REQUIREMENTS / f"{name}.txt"), ""))[0]
+            python = place(Runtime(name, str(REQUIREMENTS / f"{name}.txt")))
         except Unavailable as reason:
             pytest.skip(f"no environment with {name}: {reason}")
-        return Host(Path(python), site, with_models(tmp_path))
+        return Host(python, site, with_models(tmp_path))
 
     return found

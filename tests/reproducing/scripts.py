@@ -17,11 +17,13 @@ from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import Target
 from onnxpad.validation.expected import expected
 from tests.runtimes.live import Runtime
-from tests.runtimes.live.environments import command
+from tests.runtimes.live.environments import place
 
 SECONDS = 120
 _OF_THE_SCRIPT = ("ModuleNotFoundError", "ImportError", "SyntaxError", "NameError")
 """What is no fault of the runtime: the script is wrong, or what it needs is not there."""
+_NO_TYPE = ("KeyError", "has no placeholder")
+"""A type of elements that the script has no name for."""
 _TAKEN = ("Conv", "ConvTranspose", "MaxPool", "Pad")
 
 
@@ -59,9 +61,7 @@ def verdict_of(found: Reproducer, runtime: Runtime, folder: Path) -> str:
     return ran(found, runtime, folder).verdict
 
 
-def ended(
-    line: list[str], folder: Path, runtime: Runtime
-) -> subprocess.CompletedProcess[str] | None:
+def ended(line: list[str], folder: Path) -> subprocess.CompletedProcess[str] | None:
     """What a script came to, as in an activated environment; None where it does not end in time.
 
     What it started ends with it: compilers run on for long.
@@ -71,7 +71,7 @@ def ended(
     with subprocess.Popen(
         line,
         cwd=folder,
-        env=os.environ | runtime.variables | {"PATH": path},
+        env=os.environ | {"PATH": path},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -89,12 +89,10 @@ def ended(
 def ran(found: Reproducer, runtime: Runtime, folder: Path) -> Ran:
     """The same with what was printed."""
     found.save(folder)
-    program, *rest = command(runtime)
-    script = "run.py"
-    if runtime.worker_file.suffix == ".mjs":
-        script = "run.mjs"
-        (folder / "node_modules").symlink_to(Path(rest[-1]) / "node_modules")
-    done = ended([program, script], folder, runtime)
+    where, (program, script) = place(runtime), found.program.split()
+    if program == "node":
+        (folder / "node_modules").symlink_to(where / "node_modules")
+    done = ended([program if program == "node" else str(where), script], folder)
     if done is None:
         return Ran("timeout")
     said = " ".join((done.stderr.strip() or done.stdout.strip())[-400:].split())
@@ -102,8 +100,8 @@ def ran(found: Reproducer, runtime: Runtime, folder: Path) -> Ran:
         raise RuntimeError(f"{found.target} {found.row}: {said}")
     if done.returncode == 0:
         return Ran("ok", said)
-    if "KeyError" in done.stderr:
-        return Ran("not understood", said)  # a type of elements that the script has no name for
+    if any(words in done.stderr for words in _NO_TYPE):
+        return Ran("not understood", said)
     if done.returncode < 0:
         return Ran("crash", f"signal {-done.returncode}; {said}")
     return Ran("wrong" if "should be" in done.stderr else "refused", said)

@@ -6,7 +6,7 @@ import time
 from collections import Counter
 
 from tests.runtimes.live import RUNTIMES, recorded
-from tests.runtimes.live.environments import Unavailable, command
+from tests.runtimes.live.environments import Unavailable, place
 from tests.runtimes.live.judging import Outcome
 from tests.runtimes.live.running import SECONDS, outcomes
 
@@ -15,7 +15,7 @@ def made(name: str) -> bool:
     """Make the environment of a runtime, and say how long that took or why it cannot be made."""
     start = time.monotonic()
     try:
-        command(RUNTIMES[name])
+        place(RUNTIMES[name])
     except Unavailable as reason:
         print(f"{name}: {reason}", flush=True)
         return False

@@ -9,7 +9,7 @@ import sys
 import venv
 from pathlib import Path
 
-from tests.runtimes.live import HERE, Runtime
+from tests.runtimes.live import Runtime
 
 SECONDS_TO_INSTALL = 900
 
@@ -18,7 +18,7 @@ class Unavailable(Exception):
     """The environment cannot be made here: no network, no such wheel, or a program is missing."""
 
 
-def cache() -> Path:
+def folder() -> Path:
     """The folder of all environments and replies; $ONNXPAD_RUNTIMES says another one."""
     given = os.environ.get("ONNXPAD_RUNTIMES")
     return Path(given) if given else Path.home() / ".cache" / "onnxpad-runtimes"
@@ -30,26 +30,21 @@ def digest(runtime: Runtime) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
-def command(runtime: Runtime) -> list[str]:
-    """The command that serves jobs in the environment of `runtime`, which is made if need be.
+def place(runtime: Runtime) -> Path:
+    """The Python of an environment, which is made if need be; of npm the folder.
 
     Raises:
         Unavailable: with the reason, as pip or npm gave it.
     """
-    missing = [program for program in runtime.programs if shutil.which(program) is None]
-    if missing:
-        raise Unavailable(f"{runtime.name} needs {', '.join(missing)} on the PATH")
-    folder = cache() / f"{runtime.requirements_file.stem}-{digest(runtime)}"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
+    own = folder() / f"{runtime.requirements_file.stem}-{digest(runtime)}"
+    own.mkdir(parents=True, exist_ok=True)
+    with (own / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "complete").exists():
-            install = _npm if runtime.requirements_file.suffix == ".json" else _pip
-            install(folder, runtime.requirements_file)
-            (folder / "complete").touch()
-    if runtime.worker_file.suffix == ".mjs":
-        return ["node", str(runtime.worker_file), str(folder)]
-    return [str(_python(folder)), "-P", str(HERE / "serving.py"), str(runtime.worker_file)]
+        if not (own / "complete").exists():
+            install = _npm if runtime.is_javascript else _pip
+            install(own, runtime.requirements_file)
+            (own / "complete").touch()
+    return own if runtime.is_javascript else _python(own)
 
 
 def _python(folder: Path) -> Path:

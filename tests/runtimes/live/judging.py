@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from tests.runtimes.live.replies import Array, Reply
+from onnxpad.runtimes.running.runner import Array, Reply
 
 RELATIVE = 2e-3  # of the largest reference value: half-precision kernels pass, a shifted pad fails
 HUGE = 1e30  # beyond it a value is a fill such as the lowest float, not something computed

@@ -10,11 +10,11 @@ import onnx
 import pytest
 
 from onnxpad.model.assembled import with_output_shapes
+from onnxpad.runtimes.running.runner import Array
 from onnxpad.validation.expected import expected
 from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.environments import Unavailable
 from tests.runtimes.live.judging import Verdict
-from tests.runtimes.live.replies import Array
 from tests.runtimes.live.running import Case, outcomes
 
 Key = TypeVar("Key", bound=Hashable)

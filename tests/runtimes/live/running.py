@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import onnx
 
+from onnxpad.errors import RuntimeUnavailable
+from onnxpad.runtimes.running.runner import Array, Reply, Runner, adapted
 from tests.runtimes.live import Runtime
+from tests.runtimes.live.environments import Unavailable, place
 from tests.runtimes.live.judging import Outcome, judge
-from tests.runtimes.live.processes import Died, Process
-from tests.runtimes.live.replies import Array, Reply, keep, kept, key
-from tests.runtimes.live.serving import decode, encode
+from tests.runtimes.live.replies import keep, kept, key
 
 SECONDS = 90.0
 
@@ -40,7 +41,7 @@ def outcomes(
 
     Raises:
         Unavailable: the environment of the runtime cannot be made here.
-        RuntimeError: it was made, and the worker does not start in it.
+        RuntimeUnavailable: it was made, and the runtime does not start in it.
     """
     judged = run(runtime, [Case(*case) for case in cases.values()], seconds)
     return dict(zip(cases, judged, strict=True))
@@ -48,64 +49,42 @@ def outcomes(
 
 def run(runtime: Runtime, cases: Sequence[Case], seconds: float = SECONDS) -> list[Outcome]:
     """The same for a list of cases, in its order."""
-    names = [key(runtime, case.model, case.inputs) for case in cases]
-    found = [None if name is None else kept(name) for name in names]
-    fresh = _served(runtime, [c for c, r in zip(cases, found, strict=True) if r is None], seconds)
-    judged = []
-    for case, name, old in zip(cases, names, found, strict=True):
-        reply = old
-        if reply is None:
-            reply = next(fresh)
-            if name is not None:
-                keep(name, reply)
-        judged.append(judge(reply, case.references, case.tolerance))
-    return judged
-
-
-def _served(runtime: Runtime, cases: Sequence[Case], seconds: float) -> Iterator[Reply]:
-    process: Process | None = None
+    runner = started(runtime)
     try:
-        for case in cases:
-            used = process is not None
-            process = process or Process(runtime)
-            reply = _reply(process, case, seconds)
-            if reply.status == "crash" and used:
-                # Memory that an earlier model damaged may kill a later one: ask again, alone.
-                process.close()
-                process = Process(runtime)
-                reply = _reply(process, case, seconds)
-            if reply.status in ("crash", "timeout"):
-                process.close()
-                process = None
-            yield reply
+        return [
+            judge(reply, case.references, case.tolerance)
+            for case, reply in zip(cases, _replies(runtime, runner, cases, seconds), strict=True)
+        ]
     finally:
-        if process is not None:
-            process.close()
+        runner.close()
 
 
-def _reply(process: Process, case: Case, seconds: float) -> Reply:
+def started(runtime: Runtime) -> Runner:
+    """What runs models in the environment of `runtime`."""
+    assert runtime.header is not None
     try:
-        answer = process.ask(_job(case), seconds)
-    except TimeoutError as error:
-        return Reply("timeout", str(error))
-    except Died as error:
-        return Reply("crash", str(error))
-    if "refused" in answer:
-        return Reply("refused", f"{answer['refused']} {process.printed()}".strip())
-    status: Literal["ran", "fell back"] = "fell back" if answer.get("fallback") else "ran"
-    return Reply(status, "", decode(answer["outputs"]))
+        return adapted(runtime.header, place(runtime))
+    except RuntimeUnavailable as error:
+        raise Unavailable(str(error)) from error
 
 
-def _job(case: Case) -> dict[str, Any]:
-    graph = onnx.load(case.model, load_external_data=False).graph
+def _replies(
+    runtime: Runtime, runner: Runner, cases: Sequence[Case], seconds: float
+) -> Iterator[Reply]:
+    for case in cases:
+        name = key(runtime, runner, case.model, case.inputs)
+        reply = name and kept(name)
+        if not reply:
+            reply = runner.run(str(case.model), case.inputs, _outputs(case.model), seconds)
+            if name:
+                keep(name, reply)
+        yield reply
+
+
+def _outputs(model: Path) -> dict[str, int]:
+    """Each with its declared rank, or -1: some runtimes only know tensors of one, and lose it."""
+    graph = onnx.load(model, load_external_data=False).graph
+    kinds = {output.name: output.type.tensor_type for output in graph.output}
     return {
-        "model": str(case.model.resolve()),
-        "inputs": encode(dict(case.inputs)),
-        "outputs": {output.name: _rank(output) for output in graph.output},
+        name: len(kind.shape.dim) if kind.HasField("shape") else -1 for name, kind in kinds.items()
     }
-
-
-def _rank(value: onnx.ValueInfoProto) -> int:
-    """The declared rank, or -1: some runtimes only know tensors of one rank, and lose it."""
-    kind = value.type.tensor_type
-    return len(kind.shape.dim) if kind.HasField("shape") else -1

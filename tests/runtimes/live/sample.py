@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import onnx
 
+from onnxpad.runtimes.running.runner import Array
 from tests.oracle import operators as oracle
-from tests.runtimes.live.replies import Array
 from tests.runtimes.live.running import Case
 
 

@@ -13,7 +13,7 @@ from onnxpad import rewrite, validate
 from onnxpad.explaining import explain
 from tests.house.documents import ROOT
 from tests.runtimes.live import RUNTIMES
-from tests.runtimes.live.environments import Unavailable, command
+from tests.runtimes.live.environments import Unavailable, place
 
 MODEL = ROOT / "models" / "pd_same_static_op13.onnx"
 TEXT = explain("own-runtime")[0].text
@@ -31,7 +31,7 @@ def _recipe(first: str) -> str:
 )
 def test_a_right_model_reads_right(name: str, module: str, first: str, tmp_path: Path) -> None:
     try:
-        python = Path(command(RUNTIMES[name])[0])
+        python = place(RUNTIMES[name])
     except Unavailable as reason:
         pytest.skip(str(reason))
     rewrite(MODEL, target=name).save(tmp_path / "out.onnx")

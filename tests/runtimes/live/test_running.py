@@ -1,7 +1,5 @@
-"""The driver, with workers that need no runtime."""
+"""The driver, with an adapter that needs no runtime."""
 
-import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,15 +7,16 @@ import numpy as np
 import onnx
 import pytest
 
-from tests.runtimes.live import HERE, RUNTIMES, Runtime, processes, running
-from tests.runtimes.live.environments import Unavailable
+from onnxpad.errors import RuntimeUnavailable
+from onnxpad.runtimes.running.headers import Header
+from onnxpad.runtimes.running.runner import Array, Reply, Served, adapted
+from tests.runtimes.live import RELEASES, RUNTIMES, Runtime, running
+from tests.runtimes.live.environments import Unavailable, place
 from tests.runtimes.live.judging import judge
-from tests.runtimes.live.processes import Process
-from tests.runtimes.live.replies import Array, Reply
 from tests.runtimes.live.running import Case, outcomes
 
 # Doubles x; what else it does is told by the sum of x.
-WORKER = """
+ADAPTER = """
 import os, shutil, sys, time
 import numpy as np
 ran = 0
@@ -40,16 +39,20 @@ def run(model, inputs, outputs):
 
 
 @pytest.fixture
-def runtime(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runtime:
-    worker = tmp_path / "worker.py"
-    worker.write_text(WORKER, encoding="utf-8")
-    (tmp_path / "none.txt").touch()
+def header(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Header:
+    adapter = tmp_path / "adapter.py"
+    adapter.write_text(ADAPTER, encoding="utf-8")
     monkeypatch.setenv("ONNXPAD_RUNTIMES", str(tmp_path / "cache"))
-    served = [sys.executable, "-P", str(HERE / "serving.py"), str(worker)]
-    monkeypatch.setattr(processes, "command", lambda _runtime: served)
-    return Runtime(
-        "fake", str(tmp_path / "none.txt"), str(worker), {"RUNS": str(tmp_path / "runs")}
-    )
+    variables = {"RUNS": str(tmp_path / "runs")}
+    return Header("fake", adapter, "Fake", ("numpy",), variables=variables)
+
+
+@pytest.fixture
+def runtime(header: Header, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runtime:
+    """One that is started in this Python."""
+    (tmp_path / "none.txt").touch()
+    monkeypatch.setattr(running, "started", lambda _runtime: adapted(header, live=True))
+    return Runtime("fake", str(tmp_path / "none.txt"))
 
 
 @pytest.fixture
@@ -98,8 +101,8 @@ def test_a_crash_that_an_earlier_model_caused_is_not_believed(
     assert [outcome.verdict for outcome in found.values()] == ["ok", "ok"]
 
 
-def test_replies_are_kept_by_model_inputs_and_worker(
-    runtime: Runtime, model: Path, tmp_path: Path
+def test_replies_are_kept_by_model_inputs_and_adapter(
+    header: Header, runtime: Runtime, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     outcomes(runtime, {"a": case(model, 1), "refused": case(model, 100)})
     assert times_run(tmp_path) == 2
@@ -107,8 +110,10 @@ def test_replies_are_kept_by_model_inputs_and_worker(
     assert times_run(tmp_path) == 2
     assert [outcome.verdict for outcome in again.values()] == ["wrong", "refused"]
     outcomes(runtime, {"other input": case(model, 2)})
-    outcomes(replace(runtime, variables={**runtime.variables, "A": "b"}), {"a": case(model, 1)})
-    Path(runtime.worker).write_text(WORKER + "\n# changed", encoding="utf-8")
+    header.file.write_text(ADAPTER + "\n# changed", encoding="utf-8")
+    outcomes(runtime, {"a": case(model, 1)})
+    other = header._replace(variables={**header.variables, "A": "b"})
+    monkeypatch.setattr(running, "started", lambda _runtime: adapted(other, live=True))
     outcomes(runtime, {"a": case(model, 1)})
     assert times_run(tmp_path) == 5
 
@@ -117,13 +122,13 @@ def test_a_timeout_is_not_kept(
     runtime: Runtime, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits: list[float] = []
-    ask = Process.ask
+    run = Served.run
 
-    def noted(process: Process, job: dict[str, Any], seconds: float) -> dict[str, Any]:
-        limits.append(seconds)  # what the worker notes may come too late on a busy machine
-        return ask(process, job, seconds)
+    def noted(self: Served, *job: Any) -> Reply:
+        limits.append(job[-1])  # what the adapter notes may come too late on a busy machine
+        return run(self, *job)
 
-    monkeypatch.setattr(Process, "ask", noted)
+    monkeypatch.setattr(Served, "run", noted)
     for _ in range(2):
         (found,) = running.run(runtime, [case(model, 300)], seconds=1)
         assert found.verdict == "timeout"
@@ -142,10 +147,12 @@ def test_programs_of_the_environment_come_first_on_the_path(
     assert running.run(runtime, [case(model, 700)])[0].verdict == "ok"
 
 
-def test_a_worker_that_does_not_start_is_an_error(runtime: Runtime) -> None:
-    Path(runtime.worker).write_text("import a_module_that_is_not_there", encoding="utf-8")
-    with pytest.raises(RuntimeError, match="a_module_that_is_not_there"):
-        Process(runtime)
+def test_a_runtime_that_does_not_start_is_an_error(
+    header: Header, runtime: Runtime, model: Path
+) -> None:
+    header.file.write_text("import a_module_that_is_not_there", encoding="utf-8")
+    with pytest.raises(RuntimeUnavailable, match=r"a_module_that_is_not_there.*pip install numpy"):
+        outcomes(runtime, {"a": case(model, 1)})
 
 
 def test_an_environment_that_cannot_be_made_says_why(
@@ -154,11 +161,8 @@ def test_an_environment_that_cannot_be_made_says_why(
     monkeypatch.setenv("ONNXPAD_RUNTIMES", str(tmp_path))
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     (tmp_path / "made_up.txt").write_text("no-such-package-of-onnxpad==9.9", encoding="utf-8")
-    pip = Runtime("made up", str(tmp_path / "made_up.txt"), "onnxruntime.py")
     with pytest.raises(Unavailable, match="no-such-package-of-onnxpad"):
-        Process(pip)
-    with pytest.raises(Unavailable, match="needs no-such-program on the PATH"):
-        Process(replace(pip, programs=("no-such-program",)))
+        place(Runtime("made up", str(tmp_path / "made_up.txt")))
 
 
 def f32(*values: float) -> Array:
@@ -201,6 +205,7 @@ def test_an_absolute_tolerance_replaces_the_relative_one() -> None:
 
 
 def test_every_runtime_has_its_files() -> None:
-    for runtime in RUNTIMES.values():
+    for runtime in (RUNTIMES | RELEASES).values():
         assert runtime.requirements_file.is_file()
-        assert runtime.worker_file.is_file()
+        assert runtime.header is not None
+        assert runtime.header.is_javascript is runtime.is_javascript

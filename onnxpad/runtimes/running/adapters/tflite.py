@@ -1,3 +1,12 @@
+# /// script
+# dependencies = ["onnx2tf", "tensorflow", "onnx", "numpy"]
+#
+# [tool.onnxpad]
+# title = "TensorFlow Lite through onnx2tf"
+# module = "onnx2tf"
+# precision = "the model in float32 is run"
+# targets.tflite = {}
+# ///
 """LiteRT in float32, after onnx2tf has converted the model to channels last."""
 
 import contextlib
@@ -5,6 +14,7 @@ import io
 import os
 import shutil
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +36,8 @@ def image() -> Array:
 onnx2tf.onnx2tf.download_test_image_data = image
 
 
-def sizes(model: str) -> dict[str, list[int]]:
+@lru_cache(maxsize=1)
+def _sizes(model: str) -> dict[str, list[int]]:
     """The shapes of the results, where they are known."""
     inferred = onnx.shape_inference.infer_shapes(onnx.load(model)).graph
     return {
@@ -35,18 +46,8 @@ def sizes(model: str) -> dict[str, list[int]]:
     }
 
 
-def in_order(result: Array, wanted: list[int]) -> Array:
-    """The result in ONNX's order of axes: onnx2tf leaves some results in it, and says nowhere so.
-
-    Where the sizes do not tell them apart it is taken for channels last.
-    """
-    if result.ndim < 3:
-        return result
-    moved = np.moveaxis(result, -1, 1)
-    return result if list(result.shape) == wanted != list(moved.shape) else moved
-
-
-def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
+@lru_cache(maxsize=1)
+def _interpreter(model: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         # onnx2tf writes what it simplified over the file that it is given.
         copy = shutil.copy(model, folder)
@@ -60,7 +61,22 @@ def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[s
                 )
         except SystemExit as error:
             raise RuntimeError(f"onnx2tf exits with {error.code}") from error
-        interpreter = tf.lite.Interpreter(str(next(Path(folder).glob("*_float32.tflite"))))
+        return tf.lite.Interpreter(str(next(Path(folder).glob("*_float32.tflite"))))
+
+
+def _in_order(result: Array, wanted: list[int]) -> Array:
+    """The result in ONNX's order of axes: onnx2tf leaves some results in it, and says nowhere so.
+
+    Where the sizes do not tell them apart it is taken for channels last.
+    """
+    if result.ndim < 3:
+        return result
+    moved = np.moveaxis(result, -1, 1)
+    return result if list(result.shape) == wanted != list(moved.shape) else moved
+
+
+def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
+    interpreter = _interpreter(model)
     wanted = {detail["name"]: detail["index"] for detail in interpreter.get_input_details()}
     for name, array in inputs.items():
         # A lone input may have been renamed.
@@ -72,8 +88,7 @@ def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[s
     interpreter.invoke()
     details = sorted(interpreter.get_output_details(), key=lambda detail: detail["name"])
     results = [interpreter.get_tensor(detail["index"]) for detail in details]
-    wanted_sizes = sizes(model)
+    sizes = _sizes(model)
     return {
-        name: in_order(result, wanted_sizes[name])
-        for name, result in zip(outputs, results, strict=False)
+        name: _in_order(result, sizes[name]) for name, result in zip(outputs, results, strict=False)
     }

@@ -1,3 +1,12 @@
+# /// script
+# dependencies = ["tinygrad", "numpy"]
+#
+# [tool.onnxpad]
+# title = "tinygrad"
+# module = "tinygrad"
+# programs = ["clang"]
+# targets.tinygrad = {DEV = "CPU"}
+# ///
 """tinygrad's ONNX runner on the CPU, whose kernels clang compiles.
 
 What tinygrad allocates is filled with ones bit by bit, which no float is and no result has: a cell
@@ -6,6 +15,7 @@ right.
 """
 
 import ctypes
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -25,7 +35,14 @@ def _allocate_filled(self: CPUAllocator, size: int, options: Any = None) -> Any:
     return buffer
 
 
+CPUAllocator.alloc = _allocate_filled
+
+
+@lru_cache(maxsize=1)
+def _runner(model: str) -> Any:
+    return OnnxRunner(model)
+
+
 def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
-    CPUAllocator.alloc = _allocate_filled
-    results = OnnxRunner(model)({name: Tensor(array) for name, array in inputs.items()})
+    results = _runner(model)({name: Tensor(array) for name, array in inputs.items()})
     return {name: results[name].numpy() for name in outputs}

@@ -1,8 +1,17 @@
+# /// script
+# dependencies = ["iree-base-compiler[onnx]", "iree-base-runtime", "numpy"]
+#
+# [tool.onnxpad]
+# title = "IREE"
+# release = ["iree-base-compiler"]
+# targets.iree = {}
+# ///
 """IREE's ONNX importer and its llvm-cpu compiler."""
 
 import subprocess
 import sys
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +21,8 @@ from iree import compiler, runtime
 Array = np.ndarray[Any, Any]
 
 
-def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
+@lru_cache(maxsize=1)
+def _function(model: str) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         imported = Path(folder) / "model.mlir"
         finished = subprocess.run(
@@ -34,6 +44,10 @@ def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[s
     context.add_vm_module(runtime.VmModule.copy_buffer(context.instance, flatbuffer))
     module = context.modules["module"]
     (name,) = (n for n in module.vm_module.function_names if "$" not in n and n != "__init")
-    results = module[name](*inputs.values())
+    return module[name]
+
+
+def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
+    results = _function(model)(*inputs.values())
     several = list(results) if isinstance(results, (tuple, list)) else [results]
     return {name: np.array(result) for name, result in zip(outputs, several, strict=False)}

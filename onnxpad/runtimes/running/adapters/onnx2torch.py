@@ -1,7 +1,16 @@
+# /// script
+# dependencies = ["onnx2torch", "torch", "onnx", "numpy"]
+#
+# [tool.onnxpad]
+# title = "onnx2torch"
+# module = "onnx2torch"
+# targets.onnx2torch = {}
+# ///
 """PyTorch on the CPU, after onnx2torch has converted the model."""
 
 import sys
 import types
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -18,9 +27,13 @@ from onnx2torch import convert  # noqa: E402
 Array = np.ndarray[Any, Any]
 
 
+@lru_cache(maxsize=1)
+def _module(model: str) -> Any:
+    return convert(model).eval()
+
+
 def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
-    module = convert(model).eval()
     with torch.no_grad():
-        results = module(*[torch.from_numpy(array) for array in inputs.values()])
+        results = _module(model)(*[torch.from_numpy(array) for array in inputs.values()])
     several = [results] if isinstance(results, torch.Tensor) else list(results)
     return {name: result.numpy() for name, result in zip(outputs, several, strict=False)}

@@ -1,3 +1,11 @@
+# /// script
+# dependencies = ["jaxonnxruntime", "jax", "onnx", "numpy"]
+#
+# [tool.onnxpad]
+# title = "jaxonnxruntime"
+# module = "jaxonnxruntime"
+# targets.jaxonnxruntime = {}
+# ///
 """jaxonnxruntime: the model as a JAX function."""
 
 from typing import Any
@@ -8,7 +16,8 @@ from jaxonnxruntime import call_onnx, config_class
 
 Array = np.ndarray[Any, Any]
 
-# Pads may come from a Constant node or an input as well: the function is built for these inputs.
+# Pads may come from a Constant node or an input as well: the function is built for these inputs,
+# and for no others.
 config_class.config.update("jaxort_only_allow_initializers_as_static_args", False)
 
 

@@ -1,6 +1,16 @@
+# /// script
+# dependencies = ["MNN", "numpy"]
+#
+# [tool.onnxpad]
+# title = "MNN"
+# module = "MNN"
+# precision = "precision is high: no float16 and no bfloat16"
+# targets.mnn = {}
+# ///
 """MNN on the CPU with precision high, after its own converter."""
 
 import tempfile
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +20,17 @@ from MNN import expr, nn
 
 Array = np.ndarray[Any, Any]
 
-TYPES = {"float32": expr.float, "int32": expr.int, "int64": expr.int, "uint8": expr.uint8}
+TYPES = {
+    "float32": expr.float,
+    "int32": expr.int,
+    "int64": expr.int,
+    "uint8": expr.uint8,
+    "int8": expr.int8,
+}
 
 
-def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
+@lru_cache(maxsize=1)
+def _network(model: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         converted = f"{folder}/model.mnn"
         files = ["--modelFile", model, "--MNNModel", converted]
@@ -21,9 +38,13 @@ def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[s
         if not Path(converted).exists():
             raise RuntimeError("mnnconvert wrote no model")
         runtime = nn.create_runtime_manager(({"backend": "CPU", "precision": "high"},))
-        network = nn.load_module_from_file(
+        return nn.load_module_from_file(
             converted, list(inputs), list(outputs), runtime_manager=runtime
         )
+
+
+def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
+    network = _network(model, tuple(inputs), tuple(outputs))
     # forward() would crash where onForward() gives no results.
     results = network.onForward([_variable(array) for array in inputs.values()])
     if not results:

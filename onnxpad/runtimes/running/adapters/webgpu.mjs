@@ -1,14 +1,23 @@
-// onnxruntime-web on WebGPU in headless Chromium: `node webgpu.mjs FOLDER`; $BUNDLE says which.
+// /// script
+// dependencies = ["onnxruntime-web"]
+//
+// [tool.onnxpad]
+// title = "onnxruntime-web WebGPU"
+// programs = ["chromium"]
+//
+// [tool.onnxpad.targets]
+// webgpu = {BUNDLE = "ort.webgpu.bundle.min.mjs"}
+// webgpu-jsep = {BUNDLE = "ort.all.bundle.min.mjs", title = "onnxruntime-web WebGPU (JSEP)"}
+// ///
+// onnxruntime-web on WebGPU in headless Chromium, from node_modules of the working folder; $BUNDLE
+// says which build.
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 
-const dist = join(process.argv[2], "node_modules", "onnxruntime-web", "dist");
-const profile = mkdtempSync(join(tmpdir(), "onnxpad-chromium-"));
-const say = (message) => writeSync(1, `${JSON.stringify(message)}\n`);
+const dist = join(process.cwd(), "node_modules", "onnxruntime-web", "dist");
 const HEADERS = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
@@ -44,13 +53,13 @@ async function opened(model) {
 async function answer(job) {
   const [session, fallback] = await opened(bytes(job.bytes));
   const inputs = {};
-  for (const [name, { dtype, shape, data }] of Object.entries(job.inputs)) {
-    inputs[name] = new ort.Tensor(dtype, new ARRAYS[dtype](bytes(data).buffer), shape);
+  for (const [name, { type, dims, data }] of Object.entries(job.inputs)) {
+    inputs[name] = new ort.Tensor(type, new ARRAYS[type](bytes(data).buffer), dims);
   }
   const results = await session.run(inputs);
   const outputs = {};
   for (const [name, { type, dims, data }] of Object.entries(results)) {
-    outputs[name] = { dtype: type, shape: dims, data: text(data) };
+    outputs[name] = { type, dims, data: text(data), views: data.constructor.name };
   }
   await session.release();
   return { outputs, fallback };
@@ -108,16 +117,26 @@ function serve(request, response) {
   }
 }
 
-function ask(job) {
-  const model = readFileSync(job.model);
-  const spoils = model.includes("DequantizeLinear");
-  return new Promise((resolve) => {
+const base64 = (data) => Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString("base64");
+
+export async function run(model, inputs) {
+  const content = readFileSync(model);
+  const spoils = content.includes("DequantizeLinear");
+  const feeds = Object.entries(inputs).map(([name, one]) => [name, { ...one, data: base64(one.data) }]);
+  const job = { inputs: Object.fromEntries(feeds), spoils, bytes: content.toString("base64") };
+  const found = await new Promise((resolve) => {
     told = resolve;
-    pending = JSON.stringify({ ...job, spoils, bytes: model.toString("base64") });
+    pending = JSON.stringify(job);
     hand();
   });
+  if (found.refused) throw new Error(found.refused);
+  for (const one of Object.values(found.outputs)) {
+    one.data = new globalThis[one.views](new Uint8Array(Buffer.from(one.data, "base64")).buffer);
+  }
+  return found;
 }
 
+const profile = mkdtempSync(join(tmpdir(), "onnxpad-chromium-"));
 const server = createServer(serve).listen(0, "127.0.0.1");
 await new Promise((resolve) => server.on("listening", resolve));
 const options = [
@@ -133,6 +152,3 @@ process.on("exit", () => {
   browser.kill("SIGKILL");
   rmSync(profile, { recursive: true, force: true });
 });
-say({ ready: true });
-for await (const line of createInterface({ input: process.stdin })) say(await ask(JSON.parse(line)));
-process.exit(0);
