@@ -61,7 +61,7 @@ _CONVOLUTIONS: Choices = {
     "output_shape": (0.12, ("odd", "even")),
     "weight_dtype": (0.4, ("int8",)),
     "weight_zero": (0.3, (3,)),
-    "scales": (0.3, ("list", "each")),
+    "scales": (0.3, ("each",)),
     "dtype": (0.3, ("int8",)),
 }
 _PAD_NODES: Choices = {
@@ -86,24 +86,37 @@ def drawn(random: Random) -> Iterator[Specimen]:
     names = list(_OPERATORS)
     while True:
         (name,) = random.choices(names, list(_OPERATORS.values()))
-        fields = choices(name)
-        words = _redrawn(fields, random, {key: chance for key, (chance, _) in fields.items()})
+        fields = _choices(name)
+        words: dict[str, Any] = {
+            field: random.choice(values)
+            for field, (chance, values) in fields.items()
+            if random.random() < chance
+        }
         words |= _padding(name, random) if name != "Pad" else {}
-        yield fitting(Specimen(name).varied(**words))
+        yield _fitting(Specimen(name).varied(**words))
 
 
-def neighbour(one: Specimen, random: Random) -> Specimen:
+def neighbours(
+    specimens: Sequence[Specimen], groups: Sequence[Sequence[int]], random: Random
+) -> Iterator[Specimen]:
+    """Neighbours of specimens without end, as many of one group of places as of another."""
+    while groups:
+        for group in groups:
+            yield _neighbour(specimens[random.choice(group)], random)
+
+
+def _neighbour(one: Specimen, random: Random) -> Specimen:
     """The specimen with one or two of its fields drawn again."""
-    fields = choices(one.operator)
+    fields = _choices(one.operator)
     names = random.sample(sorted(fields), random.choice((1, 1, 2)))
     words = {name: random.choice((getattr(Specimen(one.operator), name), *fields[name][1]))
              for name in names}
     if one.operator != "Pad" and random.random() < 0.4:
         words = _padding(one.operator, random)
-    return fitting(one.varied(**words))
+    return _fitting(one.varied(**words))
 
 
-def choices(operator: str) -> Choices:
+def _choices(operator: str) -> Choices:
     """What can be written otherwise in a model of this operator."""
     if operator == "Pad":
         return {**_ANY, **_PAD_NODES}
@@ -131,14 +144,6 @@ def _has(operator: str, name: str) -> bool:
     }.get(name, True)
 
 
-def _redrawn(fields: Choices, random: Random, chances: Mapping[str, float]) -> dict[str, Any]:
-    return {
-        name: random.choice(fields[name][1])
-        for name, chance in chances.items()
-        if random.random() < chance
-    }
-
-
 def _padding(operator: str, random: Random) -> dict[str, Any]:
     """How a convolution or a pool pads: not at all, by pads, or by auto_pad."""
     if random.random() < 0.35:
@@ -147,7 +152,7 @@ def _padding(operator: str, random: Random) -> dict[str, Any]:
     return {"auto_pad": "", "pads": random.choice((None, *_PADS))}
 
 
-def fitting(one: Specimen) -> Specimen:
+def _fitting(one: Specimen) -> Specimen:
     """The same without words that contradict each other."""
     words: dict[str, Any] = {"opset": max(one.opset, _needed_opset(one))}
     if one.rank >= _HIGHER_RANKS:
@@ -160,8 +165,10 @@ def fitting(one: Specimen) -> Specimen:
         words["flat"] = False
     if one.weight == "padded" and one.kernel < 2:
         words["weight"] = ""
-    if one.padded != "spatial" or one.fed or one.computed:
-        words["axes"] = False if one.computed or one.fed else one.axes
+    if one.computed or one.fed:
+        words["axes"] = False
+    if one.operator == "Pad" and one.dtype:
+        words["front"] = ""  # Relu takes floats alone
     return one.varied(**words)
 
 

@@ -8,6 +8,7 @@ cover); then words and rules that buy nothing are dropped.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -15,37 +16,70 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.padding.chain import Chain
+from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import WORDS, Term, Word
 
 MOST_WORDS = 3
 _RULE, _WORD, _NUMBER, _NOT, _OPERATOR = 2.0, 1.0, 1.1, 1.3, 0.4
 """What a rule costs, each of its words, thresholds and negated words, and of its operators."""
-_FALSE_ALARM, _OTHER_FAILURE = 0.5, 0.05
+_FALSE_ALARM, _OTHER_FAILURE = 0.3, 0.05
 """What a healthy model under a rule costs, and one that fails in another way."""
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float32]
+Places = NDArray[np.int32]
+
+
+class Facts(NamedTuple):
+    """What the words say of a padded node, in the order of the vocabulary.
+
+    answers: of each word whether it holds, None where that is open or it takes a number.
+    values: of each word that takes a number what that is compared with, else nothing.
+    """
+
+    chain: Chain
+    answers: tuple[bool | None, ...]
+    values: tuple[tuple[int, ...], ...]
 
 
 class Sample(NamedTuple):
-    """A model that was run: its padded nodes, and what the runtime did."""
+    """A model that was run: the facts of its padded nodes, and what the runtime did."""
 
-    chains: tuple[Chain, ...]
+    nodes: tuple[Facts, ...]
     answer: Answer
 
+    @classmethod
+    def of(cls, chains: Sequence[Chain], sized: Sequence[Chain], answer: Answer) -> Sample:
+        """The facts of nodes; what hangs on open sizes is read at the sizes that were run."""
+        pairs = zip(chains, sized if len(sized) == len(chains) else chains, strict=True)
+        return cls(tuple(_facts(*pair) for pair in pairs), answer)
 
+
+def _facts(chain: Chain, sized: Chain) -> Facts:
+    words = WORDS.values()
+    plain = [None if one.takes_number else one.holds(chain) for one in words]
+    settled = [
+        one.holds(sized) if answer is None and not one.takes_number else answer
+        for one, answer in zip(words, plain, strict=True)
+    ]
+    return Facts(sized, tuple(settled), tuple(tuple(one.values(sized)) for one in words))
+
+
+@reported("operators", "when", "answer", "models", "false_alarms")
 class Learned(NamedTuple):
     """A rule: operators (none for all), terms that must all hold, and what the runtime then does.
 
     models: number of models that fail so under it.
     false_alarms: number of models under it that the runtime computes right.
+    samples: places of all models under it among those that it was learned from.
     """
 
     operators: tuple[str, ...]
-    terms: tuple[Term, ...]
+    when: tuple[Term, ...]
     answer: Answer
     models: int
     false_alarms: int
+    samples: tuple[int, ...] = ()
 
 
 class _Rule(NamedTuple):
@@ -71,20 +105,20 @@ class _Table:
     """Which literal (row) holds of which node (column); a sample has one node or several."""
 
     def __init__(self, samples: Sequence[Sample]) -> None:
-        chains = [chain for sample in samples for chain in sample.chains]
-        self.owner = np.repeat(np.arange(len(samples)), [len(one.chains) for one in samples])
+        nodes = [node for sample in samples for node in sample.nodes]
+        self.owner = np.repeat(np.arange(len(samples)), [len(one.nodes) for one in samples])
         self.answers = np.array([sample.answer for sample in samples])
-        self.names = tuple(dict.fromkeys(chain.op.title for chain in chains))
-        self.operator = np.array([self.names.index(chain.op.title) for chain in chains])
+        self.names = tuple(dict.fromkeys(node.chain.op.title for node in nodes))
+        self.operator = np.array([self.names.index(node.chain.op.title) for node in nodes])
         self.terms: list[Term] = []
         self.costs: list[float] = []
         rows: dict[bytes, Bools] = {}
-        for term, cost, row in _literals(chains):
+        for term, cost, row in _literals(nodes):
             if row.any() and not row.all() and row.tobytes() not in rows:
                 rows[row.tobytes()] = row
                 self.terms.append(term)
                 self.costs.append(cost)
-        self.rows = np.array(list(rows.values())).reshape(len(rows), len(chains))
+        self.rows = np.array(list(rows.values())).reshape(len(rows), len(nodes))
 
     def nodes(self, literals: Sequence[int]) -> Bools:
         """The nodes of which all these literals hold."""
@@ -104,7 +138,8 @@ class _Table:
 
     def learned(self, rule: _Rule, answer: Answer) -> Learned:
         """The rule in words, with the models behind it."""
-        held = self.answers[self.held(rule)]
+        (places,) = self.held(rule).nonzero()
+        held = self.answers[places]
         matching = set(self.operator[self.nodes(rule.literals)])
         is_all = matching <= set(rule.operators) and len(matching) > 1
         return Learned(
@@ -113,29 +148,35 @@ class _Table:
             answer,
             int((held == answer).sum()),
             int((held == Answer.TAKES).sum()),
+            tuple(places.tolist()),
         )
 
 
-def _literals(chains: Sequence[Chain]) -> Iterator[tuple[Term, float, Bools]]:
+def _literals(nodes: Sequence[Facts]) -> Iterator[tuple[Term, float, Bools]]:
     """Each term with its cost and with the nodes of which it holds, the simplest first."""
+    thresholds: list[tuple[Term, float, Bools]] = []
     negated: list[tuple[Term, float, Bools]] = []
-    for word in sorted(WORDS.values(), key=lambda one: one.takes_number):
-        for number in _thresholds(word, chains):
-            answers = [word.holds(chain, number) for chain in chains]
-            held = np.array([answer is True for answer in answers])
-            if number is None:
-                yield word.name, _WORD, held
-                missed = np.array([answer is False for answer in answers])
-                negated.append((("not", word.name), _NOT, missed))
-            else:
-                yield (word.name, number), _NUMBER, held
+    for place, word in enumerate(WORDS.values()):
+        if word.takes_number:
+            thresholds += _thresholds(word, place, nodes)
+            continue
+        answers = [node.answers[place] for node in nodes]
+        yield word.name, _WORD, np.array([one is True for one in answers])
+        missed = np.array([one is False for one in answers])
+        negated.append((("not", word.name), _NOT, missed))
+    yield from thresholds
     yield from negated
 
 
-def _thresholds(word: Word, chains: Sequence[Chain]) -> Sequence[int | None]:
-    if not word.takes_number:
-        return (None,)
-    return sorted({value for chain in chains for value in word.values(chain)})
+def _thresholds(
+    word: Word, place: int, nodes: Sequence[Facts]
+) -> Iterator[tuple[Term, float, Bools]]:
+    """The word with each number that tells two nodes apart."""
+    alike = {node.values[place]: node.chain for node in nodes}
+    for number in sorted({value for values in alike for value in values}):
+        holding = {values for values, chain in alike.items() if word.holds(chain, number)}
+        held = np.array([node.values[place] in holding for node in nodes])
+        yield (word.name, number), _NUMBER, held
 
 
 class _Cover:
@@ -150,7 +191,9 @@ class _Cover:
         free = np.ones((MOST_WORDS, table.rows.shape[1]), bool)
         self._rows = np.concatenate([free, table.rows])
         self._costs = np.array([0.0] * MOST_WORDS + table.costs, np.float32)
-        self._conjunctions = _conjunctions(len(self._rows))
+        self._positive = MOST_WORDS + sum(cost < _NOT for cost in table.costs)
+        counts = self._positive, len(self._rows) - self._positive
+        self._conjunctions, self._starts = _conjunctions(*counts)
 
     def rules(self) -> list[_Rule]:
         """Rules that hold of every failing sample together."""
@@ -172,19 +215,14 @@ class _Cover:
     def _sums(self, weights: Floats) -> Floats:
         """The weight of the samples of which each conjunction holds, by operator."""
         table = self._table
-        found = np.zeros((len(self._conjunctions), len(table.names)), np.float32)
-        starts = np.searchsorted(self._conjunctions[:, 0], np.arange(len(self._rows) + 1))
-        for operator in range(len(table.names)):
-            nodes = (table.operator == operator) & (weights[table.owner] != 0)
-            rows, weight = self._rows[:, nodes].astype(np.float32), weights[table.owner[nodes]]
-            for first, (start, stop) in enumerate(zip(starts, starts[1:], strict=False)):
-                inner = rows[first] > 0
-                if start < stop and inner.any():
-                    part = rows[:, inner]
-                    sums = (part * weight[inner]) @ part.T
-                    second, third = self._conjunctions[start:stop, 1:].T
-                    found[start:stop, operator] = sums[second, third]
-        return found
+        found = np.zeros((len(table.names), len(self._conjunctions)), np.float32)
+        of_node = weights[table.owner]
+        for node in np.flatnonzero(of_node):
+            (held,) = self._rows[:, node].nonzero()
+            positive = int((held < self._positive).sum())
+            first, second, third = held[_choices(positive, len(held) - positive)]
+            found[table.operator[node]][self._starts[first, second] + third] += of_node[node]
+        return found.T
 
     def _best(self, gains: Floats, prices: Floats) -> _Rule:
         """The conjunction, and the operators for which it covers most for its cost."""
@@ -226,10 +264,27 @@ class _Cover:
         return rules
 
 
-def _conjunctions(count: int) -> NDArray[np.int32]:
-    """Places of three literals each; the first `MOST_WORDS` hold always, and stand for none."""
-    found = np.array(list(combinations(range(count), MOST_WORDS)), np.int32)
-    free = found < MOST_WORDS
-    first = np.arange(MOST_WORDS)
-    is_plain = (~free | (found == first)).all(axis=1)
-    return found[is_plain]
+@cache
+def _choices(positive: int, negated: int) -> Places:
+    """Three of so many literals, in order, of which only the last may be a negated one."""
+    plain = np.array(list(combinations(range(positive), MOST_WORDS)), np.int32)
+    pairs = np.array(np.triu_indices(positive, 1), np.int32).T.repeat(negated, axis=0)
+    last = np.tile(np.arange(positive, positive + negated, dtype=np.int32), len(pairs) // max(negated, 1))
+    return np.concatenate([plain.reshape(-1, MOST_WORDS), np.column_stack([pairs, last])]).T
+
+
+@cache
+def _conjunctions(positive: int, negated: int) -> tuple[Places, Places]:
+    """Three literals each, in order, of which the first `MOST_WORDS` hold always.
+
+    Behind them, by the first two of three, what gives the place of the three with the third added.
+    """
+    found = _choices(positive, negated).T
+    found = found[np.lexsort(found.T[::-1])]
+    starts = np.zeros((positive + negated,) * 2, np.int32)
+    first, second = found[:, 0], found[:, 1]
+    is_start = np.ones(len(found), bool)
+    is_start[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    places = np.flatnonzero(is_start)
+    starts[first[places], second[places]] = places - second[places] - 1
+    return found, starts
