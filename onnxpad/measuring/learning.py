@@ -21,9 +21,9 @@ from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import WORDS, Term, Word
 
 MOST_WORDS = 3
-_RULE, _WORD, _NUMBER, _NOT, _OPERATOR = 2.0, 1.0, 1.1, 1.3, 0.4
+_RULE, _WORD, _NUMBER, _NOT, _OPERATOR = 4.0, 1.0, 1.1, 1.3, 0.4
 """What a rule costs, each of its words, thresholds and negated words, and of its operators."""
-_FALSE_ALARM, _OTHER_FAILURE = 0.3, 0.05
+_FALSE_ALARM, _OTHER_FAILURE = 0.7, 0.05
 """What a healthy model under a rule costs, and one that fails in another way."""
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float32]
@@ -140,8 +140,10 @@ class _Table:
         """The rule in words, with the models behind it."""
         (places,) = self.held(rule).nonzero()
         held = self.answers[places]
-        matching = set(self.operator[self.nodes(rule.literals)])
-        is_all = matching <= set(rule.operators) and len(matching) > 1
+        nodes = self.nodes(rule.literals)
+        alike = self.answers[self.owner] == answer
+        matching = set(self.operator[nodes])
+        is_all = len(matching) > 1 and not set(self.operator[nodes & ~alike]) - set(rule.operators)
         return Learned(
             () if is_all else tuple(self.names[place] for place in sorted(rule.operators)),
             tuple(self.terms[place] for place in rule.literals),

@@ -332,11 +332,16 @@ def _on_axes(one: Specimen, value: int, flat: int, uneven: bool = False) -> list
 
 def _asked_sizes(one: Specimen) -> list[int]:
     """Sizes that crop the whole result of a transposed convolution, by one cell or by two."""
-    cropped = 1 if one.output_shape == "odd" else 2
-    span = (one.kernel - 1) * max(one.dilation, 1) + 1
-    steps = zip(_on_axes(one, max(one.stride, 1), 1), _on_axes(one, span, 1 + cropped), strict=True)
+    steps = zip(
+        _on_axes(one, one.kernel, 1),
+        _on_axes(one, max(one.stride, 1), 1),
+        _on_axes(one, max(one.dilation, 1), 1, one.uneven),
+        _on_axes(one, 1 if one.output_shape == "odd" else 2, 0),
+        strict=True,
+    )
     return [
-        (one.size + axis - 1) * stride + span - cropped for axis, (stride, span) in enumerate(steps)
+        (one.size + axis - 1) * stride + (kernel - 1) * dilation + 1 - cropped
+        for axis, (kernel, stride, dilation, cropped) in enumerate(steps)
     ]
 
 

@@ -21,12 +21,19 @@ class Unsupported(Exception):
 
 
 def run(model: str, inputs: dict[str, Array]) -> dict[str, Array]:
-    graph = onnx.load(model).graph
-    tensors = {one.name: numpy_helper.to_array(one) for one in graph.initializer} | inputs
+    return run_graph(onnx.load(model).graph, inputs)
+
+
+def run_graph(graph: Any, tensors: dict[str, Array]) -> dict[str, Array]:
+    tensors = {one.name: numpy_helper.to_array(one) for one in graph.initializer} | tensors
     for node in graph.node:
         reads = [tensors[name] if name else None for name in node.input]
         given = {one.name: onnx.helper.get_attribute_value(one) for one in node.attribute}
-        results = computed(node.op_type, reads, given)
+        if node.op_type == "If":
+            chosen = given["then_branch" if reads[0] else "else_branch"]
+            results = tuple(run_graph(chosen, tensors).values())
+        else:
+            results = computed(node.op_type, reads, given)
         tensors |= dict(zip(node.output, results, strict=False))
     return {one.name: tensors[one.name] for one in graph.output}
 
@@ -234,6 +241,17 @@ PLAIN: dict[str, Any] = {
     "Sub": lambda _, a, b: a - b,
     "Mul": lambda _, a, b: a * b,
     "Div": lambda _, a, b: a / b,
+    "Pow": lambda _, a, b: a**b,
+    "Max": lambda _, a, b: np.maximum(a, b),
+    "Mod": lambda _, a, b: a % b,
+    "Greater": lambda _, a, b: a > b,
+    "Clip": lambda _, x, low, high: np.clip(x, low, high),
+    "Where": lambda _, chosen, a, b: np.where(chosen, a, b),
+    "Gather": lambda given, x, places: np.take(x, places, given["axis"]),
+    "ReduceMax": lambda _, x: x.max(),
+    "Shape": lambda _, x: np.array(x.shape),
+    "Expand": lambda _, x, sizes: x * np.ones(sizes, x.dtype),
+    "ConstantOfShape": lambda _, sizes: np.zeros(sizes, np.float32),
     "Concat": lambda given, *parts: np.concatenate(parts, given["axis"]),
     "Slice": cut,
     "Reshape": lambda _, x, sizes: x.reshape(sizes),
