@@ -21,6 +21,8 @@ from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
 from onnxpad.runtimes.releases import held
+from onnxpad.runtimes.running import EXAMPLE
+from onnxpad.runtimes.running.headers import has_adapter, headers_of
 from onnxpad.runtimes.targets import Target, all_targets, asked_as, find_target, is_own_rules
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.verbs import is_text, refuse_unless
@@ -342,6 +344,20 @@ def _target_head(target: Target) -> Iterator[tuple[str, str]]:
         yield "older releases", f"{target.before}, which is {before.engine}: {older} have no other"
     if target.note:
         yield "note", target.note
+    yield from (("live", text) for text in _ways_to_run(target))
+
+
+def _ways_to_run(target: Target) -> Iterator[str]:
+    """What is installed for a live run, and how it is asked for; nothing for what is no runtime."""
+    for header in headers_of(target.runtime):
+        where, live = "here or for another Python", "--live, or --live PYTHON"
+        if header.is_javascript:
+            where, live = "in a FOLDER", "--live FOLDER"
+        needs = f"; needs {' and '.join(header.programs)} on the PATH" if header.programs else ""
+        precision = f"; {header.precision}" if header.precision else ""
+        yield f"{header.install}, {where}; then --target {target.name} {live}{needs}{precision}"
+    if not has_adapter(target.runtime) and target.runtime != "portable":
+        yield f"nothing here starts it; a program of yours may: --target '{EXAMPLE}'"
 
 
 def _target_rules(target: Target) -> Iterator[_Rule]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
@@ -13,9 +14,10 @@ import click
 
 from onnxpad.cli.arguments import RENAMED
 from onnxpad.errors import RequestError, fault_in, nearest
+from onnxpad.runtimes.running import is_own_runtime
 
-# The file may come with a model from a stranger: it says nothing of what is read and written, and
-# lifts no limit.
+# The file may come with a model from a stranger: it says nothing of what is read and written,
+# starts no program, and lifts no limit.
 SETTABLE = frozenset(
     (
         *(
@@ -174,6 +176,7 @@ def _as_typed(path: Path, name: str, option: click.Option, value: object) -> obj
     if wanted:
         raise RequestError(f"{_shown(path)}: {name} is {value!r}, and must be {wanted}")
     if name == "target":
+        _refuse_programs(path, value)
         paths = [_target_path(path, str(one)) for one in _listed(value)]
         return paths if option.multiple else paths[0]
     is_path = isinstance(option.type, click.Path)
@@ -189,6 +192,16 @@ def _target_path(path: Path, target: str) -> str:
     from onnxpad.runtimes.targets import is_own_rules
 
     return os.path.relpath(path.parent / target) if is_own_rules(target) else target
+
+
+def _refuse_programs(path: Path, targets: object) -> None:
+    """A runtime of one's own is a program, which only the command line starts."""
+    for one in _listed(targets):
+        if is_own_runtime(one):
+            raise RequestError(
+                f"{_shown(path)}: target is {one!r}, which is a program, and a file starts none: "
+                f"--target {shlex.quote(str(one))} on the command line does"
+            )
 
 
 def _is_about(said: str, name: str, value: object) -> bool:

@@ -17,7 +17,7 @@ from onnxpad.reports import Report, reported
 from onnxpad.runtimes.running.headers import Header, headers_of
 from onnxpad.validation.kernel_verdict import arrays_file
 
-_OTHER = """# Run model.onnx on inputs.npz in {target}, save what it gives as results.npz, then run this.
+_OTHER = """# Run model.onnx on inputs.npz in {target}, and save results.npz; then run this.
 import numpy as np
 
 results = dict(np.load("results.npz"))

@@ -122,6 +122,13 @@ def test_the_baseline_lies_beside_the_file(project: Path) -> None:
         ("[tool.onnxpad.inspekt]", "is about no verb: did you mean 'inspect'?"),
         ("[tool.onnxpad.inspect]\nstrict = true", "[tool.onnxpad.inspect] takes no 'strict': it"),
         ("[tool.onnxpad.resolve]\nkernel = 3", "'kernel': it is said on the command line alone"),
+        ("[tool.onnxpad]\nlive = true", "[tool.onnxpad] takes no 'live'"),
+        ("[tool.onnxpad]\ntarget = './x.py'", "target is './x.py', which is a program, and a file"),
+        ("[tool.onnxpad]\ntarget = ['opencv', 'x.py']", "target is 'x.py', which is a program"),
+        (
+            "[tool.onnxpad.rewrite]\ntarget = 'sh x {model} {inputs} {outputs}'",
+            "--target 'sh x {model} {inputs} {outputs}' on the command line does",
+        ),
         ("[tool.onnxpad]\nfail-on = 3", "fail-on is 3, and must be a text, or a list of texts"),
         ("[tool.onnxpad]\nstrict = 'no'", "strict is 'no', and must be true or false"),
         ("[tool.onnxpad]\nseed = [1]", "seed is [1], and must be a text or a number"),

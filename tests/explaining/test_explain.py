@@ -29,6 +29,25 @@ from onnxpad.validation.report import Verdict
 TOPICS = [path.stem for path in (Path(onnxpad.__file__).parent / "topics").glob("*.txt")]
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("opencv", "pip install opencv-python-headless numpy"),
+        ("opencv@4.14", "--target opencv-classic@4.14 --live, or --live PYTHON"),
+        ("tinygrad", "needs clang on the PATH"),
+        ("webgpu-jsep", "--live FOLDER; needs node and chromium"),
+        ("onnxruntime-cuda", "TF32 is off"),
+        ("burn", "nothing here starts it"),
+        ("portable", ""),
+    ],
+)
+def test_a_target_says_how_it_is_run(name: str, told: str) -> None:
+    (entry,) = (one for one in explain(name) if one.kind == "target")
+    live = entry.facts_by_name.get("live", "")
+    assert told in live
+    assert bool(told) is bool(live)
+
+
 def test_everything_is_listed_once() -> None:
     assert {(entry.kind, entry.name) for entry in entries()} == {
         *(("topic", name) for name in TOPICS),

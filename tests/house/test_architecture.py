@@ -324,9 +324,12 @@ def test_a_name_that_says_nothing_is_noticed(name: str) -> None:
 def endings(nodes: Iterable[ast.AST]) -> Iterator[int]:
     """Lines that print, or that end the process."""
     names = {"exit", "print", "quit", "SystemExit"}
+    nodes = list(nodes)
+    handled = {one.type for one in nodes if isinstance(one, ast.ExceptHandler) and one.type}
+    caught = {name for one in handled for name in ast.walk(one)}
     for node in nodes:
         match node:
-            case ast.Name(id=name) if name in names:
+            case ast.Name(id=name) if name in names and node not in caught:
                 yield node.lineno
             case ast.Attribute(attr="exit" | "_exit") if ast.unparse(node) in {
                 "sys.exit",
@@ -347,7 +350,8 @@ def test_nothing_below_the_command_line_prints_or_exits() -> None:
 
 def test_what_prints_or_exits_is_noticed() -> None:
     text = "print(1)\nsys.exit(2)\nraise SystemExit\nprinted(sys.exit_code)\nos._exit(3)"
-    assert sorted(endings(ast.walk(ast.parse(text)))) == [1, 2, 3, 5]
+    handled = "\ntry:\n    print(6)\nexcept (OSError, SystemExit):\n    pass"
+    assert sorted(endings(ast.walk(ast.parse(text + handled)))) == [1, 2, 3, 5, 7]
 
 
 MACHINE_PATH = rb"(?<![\w.])/(?:tmp|home|root|Users|work|opt|src)/[a-z]|[A-Z]:\\+Users\\"

@@ -16,9 +16,15 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 DATA = {
     path.relative_to(ROOT).as_posix()
-    for folder in ("schemas", "topics", "reproducing/scripts")
+    for folder in ("schemas", "topics", "runtimes/running/adapters")
     for path in (ROOT / "onnxpad" / folder).iterdir()
-} | {"onnxpad/py.typed", "onnxpad/runtimes/measured.json", "onnxpad/reproducing/seen.json"}
+    if path.is_file()
+} | {
+    "onnxpad/py.typed",
+    "onnxpad/runtimes/running/serving.mjs",
+    "onnxpad/runtimes/measured.json",
+    "onnxpad/reproducing/seen.json",
+}
 
 
 @pytest.fixture(scope="module")

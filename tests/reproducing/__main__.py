@@ -42,8 +42,8 @@ MOST = 80
 _ENDS = {"refused", "crash", "timeout"}
 _RAN = {one: one for one in _ENDS} | {"ok": "not shown"}
 SHOWS = {"miscomputes": {"wrong"}, "refuses": {*_ENDS, "wrong"}}
-_OF_THE_WORKER = ("has no placeholder", "has no batch axis", "not understood", "check_model")
-"""What a worker of the tests says by itself, or of a model that is none."""
+_OF_THE_ADAPTER = ("has no placeholder", "not understood", "check_model")
+"""What an adapter says by itself, or of a model that is none."""
 
 
 def shows(row: Row, outcome: Outcome) -> bool:
@@ -52,8 +52,8 @@ def shows(row: Row, outcome: Outcome) -> bool:
 
 
 def _stopped_early(outcome: Outcome) -> bool:
-    """Whether the worker did not give the model to the runtime."""
-    return any(words in outcome.message for words in _OF_THE_WORKER)
+    """Whether the adapter did not give the model to the runtime."""
+    return any(words in outcome.message for words in _OF_THE_ADAPTER)
 
 
 def words_of(one: Specimen) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def looked_for(name: str, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _hit(target: Target, address: str, folder: Path) -> dict[str, Any] | None:
-    """The first model that shows a row, in the worker of the tests and in its own script."""
+    """The first model that shows a row, in the runtime itself and by its own script."""
     row, runtime = target.failures[address], RUNTIMES[target.name]
     others = candidates(target, row)
     files = [_case(one, folder / f"{address}-{n}.onnx") for n, one in enumerate(others)]

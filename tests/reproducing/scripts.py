@@ -22,6 +22,7 @@ from tests.runtimes.live.environments import place
 SECONDS = 120
 _OF_THE_SCRIPT = ("ModuleNotFoundError", "ImportError", "SyntaxError", "NameError")
 """What is no fault of the runtime: the script is wrong, or what it needs is not there."""
+_OF_THE_COMPARISON = ("and should be ", " is not what it should be ")
 _NO_TYPE = ("KeyError", "has no placeholder")
 """A type of elements that the script has no name for."""
 _TAKEN = ("Conv", "ConvTranspose", "MaxPool", "Pad")
@@ -102,6 +103,8 @@ def ran(found: Reproducer, runtime: Runtime, folder: Path) -> Ran:
         return Ran("ok", said)
     if any(words in done.stderr for words in _NO_TYPE):
         return Ran("not understood", said)
+    if any(words in done.stderr for words in _OF_THE_COMPARISON):
+        return Ran("wrong", said)  # even if the runtime crashes while it is unloaded
     if done.returncode < 0:
         return Ran("crash", f"signal {-done.returncode}; {said}")
-    return Ran("wrong" if "should be" in done.stderr else "refused", said)
+    return Ran("refused", said)

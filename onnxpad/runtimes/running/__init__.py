@@ -13,6 +13,9 @@ from __future__ import annotations
 
 import os
 
+EXAMPLE = "python run_npu.py {model} {inputs} {outputs}"
+"""A command of a user's own runtime."""
+
 
 def is_own_runtime(spec: object) -> bool:
     """Whether a target is a runtime of the user's: a .py file, a command, or a callable.

@@ -14,6 +14,7 @@ targets: a table for each target. Names in capitals are environment variables; o
 from __future__ import annotations
 
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -53,8 +54,7 @@ class Header(NamedTuple):
     @property
     def install(self) -> str:
         """The command that installs what it needs."""
-        words = (f"'{one}'" if "[" in one else one for one in self.dependencies)
-        return f"{'npm' if self.is_javascript else 'pip'} install {' '.join(words)}"
+        return f"{'npm' if self.is_javascript else 'pip'} install {shlex.join(self.dependencies)}"
 
     @property
     def code(self) -> str:

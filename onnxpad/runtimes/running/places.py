@@ -96,15 +96,12 @@ def _other_python(path: str) -> Place:
 def node_place(live: bool | str | os.PathLike[str], package: str) -> Place:  # noqa: FBT001 - True is this folder
     """Node, with the packages of a folder; the working one for True."""
     folder = Path.cwd() if isinstance(live, bool) else Path(live)
-    node = shutil.which("node")
-    if node is None:
-        raise RuntimeUnavailable("node is not on the PATH")
     if not (folder / "node_modules" / package).is_dir():
         raise RuntimeUnavailable(
             f"there is no {package} in {folder}: npm install {package}, and name that folder "
             "behind --live"
         )
-    return Place(node, stamp(node), folder=folder.resolve())
+    return Place("node", "", folder=folder.resolve())
 
 
 def program_stamps(header: Header) -> list[str]:

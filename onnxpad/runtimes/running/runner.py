@@ -26,7 +26,7 @@ import numpy as np
 
 from onnxpad.errors import RequestError, RuntimeUnavailable
 from onnxpad.processes import Group
-from onnxpad.runtimes.running import is_own_runtime, serving
+from onnxpad.runtimes.running import EXAMPLE, is_own_runtime, serving
 from onnxpad.runtimes.running.headers import Header, has_adapter, headers_of, packages_of
 from onnxpad.runtimes.running.places import (
     Place,
@@ -51,7 +51,7 @@ _SERVING = Path(serving.__file__)
 _SETTINGS = {"OMP_NUM_THREADS": "1", "PYTHONDONTWRITEBYTECODE": "1"}
 """Variables for adapters: one job is small, and several runtimes may run at once."""
 _PARTS = ("{model}", "{inputs}", "{outputs}")
-_EXAMPLE = "'python run_npu.py {model} {inputs} {outputs}', where inputs and outputs are .npz files"
+_EXAMPLE = f"'{EXAMPLE}', where inputs and outputs are .npz files"
 
 
 class Reply(NamedTuple):
@@ -105,7 +105,7 @@ class Served(Runner):
     """A file with `run`, served in a process that is kept from one run to the next."""
 
     command: Sequence[str]
-    environment: Mapping[str, str]
+    environment: Mapping[str, str] = field(repr=False)
     folder: Path | None = None
     needs: str = ""
     _server: Server | None = field(default=None, repr=False)
@@ -253,6 +253,7 @@ def runner_for(target: str, live: Live) -> Runner:
 
 def adapted(header: Header, live: Live) -> Served:
     """The runtime that an adapter's header describes; errors are those of runner_for."""
+    programs = program_stamps(header)
     is_node = header.is_javascript
     place = node_place(live, header.dependencies[0]) if is_node else place_of(live)
     release, versions = _releases(header, place)
@@ -265,7 +266,7 @@ def adapted(header: Header, live: Live) -> Served:
         release=release,
         machine=machine(),
         precision=header.precision,
-        key=_key([*key, program_stamps(header), processor()]),
+        key=_key([*key, programs, processor()]),
         command=(place.program, str(serve), str(header.file)),
         environment=place.environment | variables,
         folder=place.folder,

@@ -27,7 +27,9 @@ def key(runtime: Runtime, runner: Runner, model: Path, inputs: Mapping[str, Arra
 def kept(name: str) -> Reply | None:
     """The reply that was kept under `name`, if any."""
     found = cache.kept(name, folder() / "replies")
-    return found and Reply(found["status"], found["message"], decode(found["outputs"]))
+    if found is None:
+        return None
+    return Reply(found["status"], found["message"], decode(found["outputs"]))
 
 
 def keep(name: str, reply: Reply) -> None:

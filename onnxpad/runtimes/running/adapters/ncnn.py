@@ -71,8 +71,6 @@ def _convert(model: Path, folder: Path, shapes: str) -> None:
 
 
 def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
-    if any(array.ndim > 2 and len(array) != 1 for array in inputs.values()):
-        raise ValueError("ncnn has no batch axis")
     shapes = (f"{list(x.shape)}{TYPES[str(x.dtype)]}".replace(" ", "") for x in inputs.values())
     extractor = _network(model, ",".join(shapes)).create_extractor()
     # ncnn has no integer tensors; a Mat only borrows the array, and layers want channels that are
@@ -92,5 +90,5 @@ def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[s
 
 
 def _sample(array: Array) -> Array:
-    """Without the batch axis; a matrix of several rows has none."""
+    """Without a batch axis of one, which ncnn does not have."""
     return array[0] if len(array) == 1 else array

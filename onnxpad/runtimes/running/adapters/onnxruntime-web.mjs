@@ -3,6 +3,7 @@
 //
 // [tool.onnxpad]
 // title = "onnxruntime-web"
+// programs = ["node"]
 // targets.onnxruntime-web = {}
 // ///
 // onnxruntime-web's WebAssembly build under Node, from node_modules of the working folder.

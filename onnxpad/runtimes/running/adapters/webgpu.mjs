@@ -3,7 +3,7 @@
 //
 // [tool.onnxpad]
 // title = "onnxruntime-web WebGPU"
-// programs = ["chromium"]
+// programs = ["node", "chromium"]
 //
 // [tool.onnxpad.targets]
 // webgpu = {BUNDLE = "ort.webgpu.bundle.min.mjs"}

@@ -1,0 +1,70 @@
+"""Answers that are kept on disk."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from onnxpad.runtimes.running import cache
+
+KEPT = "from onnxpad.runtimes.running import cache\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_what_is_kept_is_found_again(folder: Path) -> None:
+    assert cache.kept("a key") is None
+    cache.keep("a key", {"status": "ran", "numbers": [1, None]})
+    assert cache.kept("a key") == {"status": "ran", "numbers": [1, None]}
+    cache.keep("a key", {})
+    assert cache.kept("a key") == {}
+    assert len(files(folder)) == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[1]", b"[" * 100_000])
+def test_a_broken_file_is_none(folder: Path, content: bytes) -> None:
+    cache.keep("a key", {"a": 1})
+    files(folder)[0].write_bytes(content)
+    assert cache.kept("a key") is None
+
+
+def test_a_folder_that_cannot_be_written_is_none(folder: Path) -> None:
+    folder.write_text("a file")
+    cache.keep("a key", {"a": 1})
+    assert cache.kept("a key") is None
+
+
+def test_the_oldest_go_where_it_is_too_much(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_EVERY", 10)
+    monkeypatch.setattr(cache, "LARGEST", 50_000)
+    for number in range(200):
+        cache.keep(str(number), {"text": "x" * 1000})
+    assert 30_000 < sum(path.stat().st_size for path in files(folder)) < 65_000
+    assert cache.kept("199") is not None
+    assert cache.kept("0") is None
+
+
+def test_processes_that_write_the_same_key_all_succeed(folder: Path) -> None:
+    loop = "for n in range(200): cache.keep('a key', {'n': n}); assert cache.kept('a key')"
+    line = [sys.executable, "-c", KEPT + loop]
+    writers = [subprocess.Popen(line) for _ in range(3)]
+    assert [one.wait() for one in writers] == [0, 0, 0]
+    assert cache.kept("a key") == {"n": 199}
+    assert len(files(folder)) == 1
+
+
+def test_the_folder_is_that_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv(cache.VARIABLE)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache.cache_folder() == tmp_path / "onnxpad" / "runs"

@@ -1,0 +1,136 @@
+"""Adapters and what they say of themselves, without any runtime."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from onnxpad.errors import RequestError, RuntimeUnavailable
+from onnxpad.runtimes.running.headers import (
+    ADAPTERS,
+    Header,
+    has_adapter,
+    headers_of,
+    packages_of,
+    read_headers,
+)
+from onnxpad.runtimes.running.places import place_of, processor
+from onnxpad.runtimes.running.runner import adapted, runner_for
+from onnxpad.runtimes.targets import all_targets
+
+FILES = sorted(path for path in ADAPTERS.iterdir() if path.is_file())
+HEADERS = [header for file in FILES for header in read_headers(file)]
+
+
+@pytest.mark.parametrize("header", HEADERS, ids=lambda one: f"{one.file.name}-{one.target}")
+def test_a_header_is_of_a_target_and_says_what_it_needs(header: Header) -> None:
+    assert header.target in all_targets()
+    assert header in headers_of(header.target)
+    assert header.dependencies
+    assert set(header.release) & {one.partition("[")[0] for one in header.dependencies} or not (
+        header.release
+    )
+    assert "///" not in header.code
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda one: one.name)
+def test_an_adapter_runs_without_onnxpad(file: Path) -> None:
+    text = file.read_text("utf-8")
+    assert "import onnxpad" not in text
+    assert "from onnxpad" not in text
+    if file.suffix == ".mjs":
+        assert "export async function run(model, inputs" in text
+        return
+    (run,) = (
+        one
+        for one in ast.parse(text).body
+        if isinstance(one, ast.FunctionDef) and one.name == "run"
+    )
+    assert [one.arg for one in run.args.args] == ["model", "inputs", "outputs"]
+
+
+def test_targets_that_nothing_starts() -> None:
+    assert {name for name in all_targets() if not has_adapter(name)} == {
+        *("burn", "candle", "nnapi", "portable", "tenstorrent", "tract", "webnn"),
+    }
+    assert packages_of("burn") == ()
+    with pytest.raises(RequestError, match="burn runs nowhere from Python"):
+        runner_for("burn", live=True)
+
+
+def test_packages_are_those_of_the_target() -> None:
+    assert packages_of("opencv-classic") == packages_of("opencv")
+    assert "onnxruntime-gpu" in packages_of("onnxruntime-cuda")[0]
+    assert packages_of("webgpu-jsep") == ("onnxruntime-web",)
+
+
+def made_up(folder: Path, **words: Any) -> Header:
+    (folder / "adapter.py").write_text("def run(model, inputs, outputs):\n    return inputs\n")
+    return Header("made-up", folder / "adapter.py", "Made up", ("no-such-package",))._replace(
+        **words
+    )
+
+
+def test_a_missing_package_is_named_with_what_installs_it(tmp_path: Path) -> None:
+    wanted = "no-such-package in this Python: pip install no-such-package, or name a Python"
+    with pytest.raises(RuntimeUnavailable, match=wanted):
+        adapted(made_up(tmp_path), live=True)
+    with pytest.raises(RuntimeUnavailable, match=f"no-such-package in {re.escape(sys.executable)}"):
+        adapted(made_up(tmp_path), live=sys.executable)
+
+
+def test_ones_own_build_has_no_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "made_up_module.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    runner = adapted(made_up(tmp_path, module="made_up_module"), live=True)
+    assert runner.release == ""
+    (tmp_path / "made_up_module.py").write_text("changed = True")
+    assert adapted(made_up(tmp_path, module="made_up_module"), live=True).key != runner.key
+
+
+def test_the_first_distribution_that_is_there_is_the_release(tmp_path: Path) -> None:
+    header = made_up(tmp_path, dependencies=("numpy",), release=("no-such-package", "pytest"))
+    here, there = adapted(header, live=True), adapted(header, live=sys.executable)
+    assert here.release == there.release == pytest.__version__
+    other = header._replace(variables={"ENGINE": "other"})
+    assert adapted(other, live=True).key != here.key
+
+
+def test_a_missing_program_is_named(tmp_path: Path) -> None:
+    header = made_up(tmp_path, programs=("no-such-program",))
+    with pytest.raises(RuntimeUnavailable, match="Made up needs no-such-program on the PATH"):
+        adapted(header, live=True)
+
+
+def test_what_is_no_python(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nothing", "/bin/true", __file__):
+        with pytest.raises(RuntimeUnavailable, match="is no Python that starts"):
+            place_of(path)
+
+
+def test_the_folder_of_an_environment_stands_for_its_python(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    assert place_of(tmp_path).program == str(tmp_path / "bin" / "python")
+
+
+def test_a_runtime_of_npm_needs_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("onnxpad.runtimes.running.places.shutil.which", lambda name: name)
+    monkeypatch.setattr("onnxpad.runtimes.running.runner.program_stamps", lambda _header: [])
+    with pytest.raises(RuntimeUnavailable, match="npm install onnxruntime-web"):
+        runner_for("onnxruntime-web", tmp_path)
+    package = tmp_path / "node_modules" / "onnxruntime-web" / "package.json"
+    package.parent.mkdir(parents=True)
+    package.write_text('{"version": "1.2.3"}')
+    assert runner_for("onnxruntime-web", tmp_path).release == "1.2.3"
+    monkeypatch.chdir(tmp_path)
+    assert runner_for("webgpu", live=True).release == "1.2.3"
+
+
+def test_a_processor_is_always_the_same() -> None:
+    assert processor() == processor()
