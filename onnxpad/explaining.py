@@ -19,11 +19,13 @@ from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.conditions.words import SECTIONS
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
+from onnxpad.runtimes.own_files import asked_as, is_own_rules
 from onnxpad.runtimes.releases import held
 from onnxpad.runtimes.running import EXAMPLE
 from onnxpad.runtimes.running.headers import has_adapter, headers_of
-from onnxpad.runtimes.targets import Target, all_targets, asked_as, find_target, is_own_rules
+from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.verbs import is_text, refuse_unless
 
@@ -215,6 +217,7 @@ _WORDS = {
     "ci": ("baseline", "finding", "findings", "known findings", "failing", "fine", "sarif"),
     "exit-codes": ("exit code", "exit codes", "exit"),
     "words": ("pads", "node", "address"),
+    "conditions": ("condition", "rules", "toml", "own rules"),
     "batches": ("each", "jobs"),
     "sizes": ("dim", "dims", "--dim", "dimensions", "open sizes", "shapes", "holds_where"),
 }
@@ -252,6 +255,14 @@ def _operator_rows() -> Iterator[tuple[str, ...]]:
         yield domain, kind, ", ".join(names)
 
 
+def _condition_rows() -> Iterator[tuple[str, ...]]:
+    yield "word", "it holds if"
+    for section, words in SECTIONS.items():
+        yield f"({section})", ""
+        for word in words:
+            yield f"{word.name} = N" if word.takes_number else word.name, word.text
+
+
 _SETS = {"probes": "probes", "drawn": "drawn models", "corpus": "real models"}
 
 
@@ -281,6 +292,7 @@ _TABLES: dict[str, Callable[[], Iterator[tuple[str, ...]]]] = {
     "targets": _target_rows,
     "measured": _measured_rows,
     "operators": _operator_rows,
+    "conditions": _condition_rows,
 }
 
 

@@ -129,9 +129,10 @@ targets = click.option(
     metavar="T",
     multiple=True,
     shell_complete=completed("target"),
-    help="A runtime, with a release where you like (onnxruntime@1.31): say what it does with each "
-    "node that can pad, or with a Concat that pads one with constants. onnxpad explain targets "
-    "lists them, and all is a line for each. Repeatable.",
+    help="A runtime, with a release where you like (onnxruntime@1.31), or one of your own as a "
+    "file of rules (npu.toml; onnxpad explain own-runtime): say what it does with each node that "
+    "can pad, or with a Concat that pads one with constants. onnxpad explain targets lists them, "
+    "and all is a line for each. Repeatable.",
 )
 ambiguous = click.option(
     "--ambiguous",

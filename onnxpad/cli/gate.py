@@ -326,7 +326,7 @@ def repair(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     """The command that repairs a model that has this finding, or what there is instead."""
     if finding.kind == TRAP:
         return mending(model, finding, record) or f"onnxpad explain {finding.code}"
-    from onnxpad.runtimes.targets import asked_as
+    from onnxpad.runtimes.own_files import asked_as
 
     target = finding.code.rpartition(":")[0]
     typed = asked_as(target)
@@ -357,7 +357,7 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     """
     from onnxpad.inspection import FOLLOWED
     from onnxpad.padding.effective_pads import may_be_written, told_in
-    from onnxpad.runtimes.targets import asked_as
+    from onnxpad.runtimes.own_files import asked_as
     from onnxpad.runtimes.traps import helping
     from onnxpad.show.wording import given_text
 
@@ -395,7 +395,7 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
 
 def _settling(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     """The command for what is not known of a node as long as a size is open; '' for others."""
-    from onnxpad.runtimes.targets import asked_as
+    from onnxpad.runtimes.own_files import asked_as
     from onnxpad.show.wording import given_text
 
     target = finding.code.rpartition(":")[0]

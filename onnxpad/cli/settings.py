@@ -189,7 +189,7 @@ def _listed(value: object) -> list[object]:
 
 def _target_path(path: Path, target: str) -> str:
     """A target; a file of rules by its path from the working folder."""
-    from onnxpad.runtimes.targets import is_own_rules
+    from onnxpad.runtimes.own_files import is_own_rules
 
     return os.path.relpath(path.parent / target) if is_own_rules(target) else target
 

@@ -22,8 +22,9 @@ from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.rewriting.for_target.names import target_asked
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import failing
+from onnxpad.runtimes.own_files import asked_as
 from onnxpad.runtimes.releases import rows_in
-from onnxpad.runtimes.targets import Target, asked_as, find_target
+from onnxpad.runtimes.targets import Target, find_target
 from onnxpad.validation.expected import Expected, expected
 from onnxpad.verbs import is_text, refuse_unless, verb
 

@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -17,11 +17,13 @@ from onnxpad.padding.operators import OPERATORS
 from onnxpad.runtimes.conditions import companions
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, Evidence, Row
 from onnxpad.runtimes.conditions.words import WORDS, Term, condition_of, word_called
-from onnxpad.runtimes.targets import Target, all_targets, is_own_rules
+from onnxpad.runtimes.own_files import is_own_rules
+from onnxpad.runtimes.target import Target
 
 ALL = "all"
 LARGEST = 1 << 20
 _NEGATION = "not "
+_SLIP = 0.87
 _NAME = re.compile(r"\w[\w.+-]*")
 _PADDED = tuple(op.title for op in OPERATORS.values())
 _BESIDE = (
@@ -65,27 +67,30 @@ class OwnRules:
     version: str = ""
 
 
-def own_target(path: str) -> Target:
-    """The target that a file of rules describes.
+def own_target(path: str, is_built_in: Callable[[str], bool]) -> Target:
+    """The target that a file of rules describes; its name is none of a built-in target.
 
     Raises RequestError for a file that cannot be read, and with line and key for a wrong one.
     """
-    return _target_of(path, _text_of(path))
+    return _target_of(path, _text_of(path), is_built_in)
 
 
-def read_rules(text: str, path: str) -> OwnRules:
+def read_rules(
+    text: str, path: str, is_built_in: Callable[[str], bool] = lambda _: False
+) -> OwnRules:
     """The rules that TOML text holds; `path` names it in errors.
 
     Raises RequestError with line and key.
     """
-    return _Reader(text, path).rules()
+    return _Reader(text, path, is_built_in).rules()
 
 
 def rules_text(rules: OwnRules) -> str:
     """The rules as TOML text that `read_rules` reads back to equal rules."""
-    head = [f"{key} = {_quoted(getattr(rules, key))}" for key in ("name", "version")]
-    lines = [line for line in head if not line.endswith('""')]
-    lines.append(f"takes = {_listed(rules.takes)}")
+    head = {"name": rules.name, "version": rules.version}
+    lines = [f"{key} = {_quoted(text)}" for key, text in head.items() if text]
+    if rules.takes:
+        lines.append(f"takes = {_listed(rules.takes)}")
     for rule in rules.rules:
         lines += ["", "[[rule]]", *_rule_lines(rule)]
     return "\n".join(lines) + "\n"
@@ -135,15 +140,16 @@ def _text_of(path: str) -> str:
 
 
 @lru_cache(maxsize=16)
-def _target_of(path: str, text: str) -> Target:
-    rules = read_rules(text, path)
+def _target_of(path: str, text: str, is_built_in: Callable[[str], bool]) -> Target:
+    rules = read_rules(text, path, is_built_in)
+    name = rules.name or _name_from(path, is_built_in)
     rows = tuple(_row(number, rule, path) for number, rule in enumerate(rules.rules, 1))
     if rules.takes:
         by = Evidence(Certainty.DOCUMENTED, path, "takes")
         everything = (*_PADDED, *_PLAIN) if rules.takes == (ALL,) else _spelled_out(rules.takes)
         rows = (Row(everything, Answer.TAKES, (), by), *rows)
     text = f"A target of your own.\n\n{counted(len(rules.rules), 'rule')} from {path}."
-    return Target(rules.version or path, rows, name=rules.name or _name_from(path), text=text)
+    return Target(rules.version or path, rows, name=name, text=text)
 
 
 def _row(number: int, rule: OwnRule, path: str) -> Row:
@@ -164,21 +170,17 @@ def _spelled_out(operators: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _name_from(path: str) -> str:
+def _name_from(path: str, is_built_in: Callable[[str], bool]) -> str:
     stem = Path(path).stem
-    return f"own-{stem}" if _is_built_in(stem) else stem
-
-
-def _is_built_in(name: str) -> bool:
-    folded = name.casefold().replace("_", "-")
-    return folded == ALL or any(folded in (one.name, *one.also) for one in all_targets().values())
+    return f"own-{stem}" if stem == ALL or is_built_in(stem) else stem
 
 
 class _Reader:
     """One file; every error of it names the line of a key."""
 
-    def __init__(self, text: str, path: str) -> None:
-        self._text = text
+    def __init__(self, text: str, path: str, is_built_in: Callable[[str], bool]) -> None:
+        self._is_built_in = is_built_in
+        self._text = text.replace("\r\n", "\n")
         self._path = path
 
     def rules(self) -> OwnRules:
@@ -207,9 +209,9 @@ class _Reader:
             self._refuse(
                 None, "name", "it takes a name of letters, digits and - . + _, such as npu"
             )
-        if name and _is_built_in(name):
+        if name and (name == ALL or self._is_built_in(name)):
             self._refuse(None, "name", f"'{name}' is a target of onnxpad: choose another name")
-        if not name and not _NAME.fullmatch(_name_from(self._path)):
+        if not name and not _NAME.fullmatch(Path(self._path).stem):
             wrong = f"'{Path(self._path).stem}' is no name of a target"
             raise RequestError(f'{self._path}: {wrong}: add name = "npu"')
         return name
@@ -238,13 +240,13 @@ class _Reader:
         if value == ALL:
             return (ALL,)
         names = self._texts(number, key, value, f'a list of operators, or "{ALL}"')
-        if not names:
+        if number is not None and not names:
             self._refuse(number, key, "it lists no operator")
         for name in names:
             if name not in _OPERATORS:
                 near = nearest(name, _OPERATORS)
-                if number is None and not (near and _one_letter_apart(name, near[0])):
-                    continue
+                if number is None and not (near and _alike(name, near[0])):
+                    continue  # an operator that is not judged
                 meant = f"did you mean '{near[0]}'?" if near else "leave it out"
                 self._refuse(number, key, f"'{name}' is no operator that is judged: {meant}")
         return names
@@ -269,7 +271,7 @@ class _Reader:
             self._refuse(number, "opset_below", "no opset is above the one and below the other")
 
     def _answer(self, number: int, value: object) -> Answer:
-        if value not in tuple(Answer):
+        if not isinstance(value, str) or value not in tuple(Answer):
             near = nearest(str(value), tuple(Answer))
             meant = f"did you mean '{near[0]}'?" if near else f"answers are {', '.join(Answer)}"
             self._refuse(number, "answer", f"'{value}' is no answer: {meant}")
@@ -316,15 +318,11 @@ class _Reader:
         raise RequestError(f"{', '.join(filter(None, (at, rule, key)))}: {why}")
 
 
-def _one_letter_apart(name: str, other: str) -> bool:
-    """Whether one letter more, less or changed, or other capitals, make one name of the other."""
-    a, b = sorted((name.casefold(), other.casefold()), key=len)
-    for i in range(len(a) + 1):
-        if a[i:] in (b[i:], b[i + 1 :]) and a[:i] == b[:i]:
-            return True
-        if a[:i] == b[:i] and a[i + 1 :] == b[i + 1 :]:
-            return True
-    return False
+def _alike(name: str, other: str) -> bool:
+    """Whether one name is a slip of the other, and no operator beside it, as GatherND is."""
+    from difflib import SequenceMatcher  # only errors need it
+
+    return SequenceMatcher(None, name.casefold(), other.casefold()).ratio() > _SLIP
 
 
 _HEADER = re.compile(r"^[ \t]*\[\[", re.MULTILINE)

@@ -171,7 +171,7 @@ def _why_unfit(
 def _nearest(model: str, found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:
     """What to ask about nodes for which nothing is to be done."""
     from onnxpad.rewriting.for_target.report import NoWay
-    from onnxpad.runtimes.targets import asked_as
+    from onnxpad.runtimes.own_files import asked_as
 
     stuck = "no form that onnxpad writes is taken"
     if any(one.way.passes for one in unfit if isinstance(one.way, NoWay)):

@@ -12,7 +12,7 @@ from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact
 from onnxpad.inspection import FOLLOWED, Inspection, PaddedNode
 from onnxpad.padding.effective_pads import may_be_written, told_in
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.targets import asked_as
+from onnxpad.runtimes.own_files import asked_as
 from onnxpad.runtimes.traps import helping, of_another
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (

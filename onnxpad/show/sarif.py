@@ -13,7 +13,7 @@ from onnxpad.inspection import KINDS
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.targets import asked_as
+from onnxpad.runtimes.own_files import asked_as
 from onnxpad.runtimes.traps import TrapRule, all_rules
 
 Record: TypeAlias = Mapping[str, Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -104,6 +105,15 @@ def test_the_baseline_lies_beside_the_file(project: Path) -> None:
     assert inspects("--write-baseline") == 0
     assert project.with_name("known.json").exists()
     assert inspects() == 0
+
+
+def test_a_file_of_rules_lies_beside_the_file(capsys: Captured, project: Path) -> None:
+    project.write_text('[tool.onnxpad]\ntarget = ["rules/npu.toml", "opencv"]\n')
+    project.with_name("rules").mkdir()
+    rules = project.with_name("rules") / "npu.toml"
+    rules.write_text('[[rule]]\noperators = "all"\nwhen = ["same"]\nanswer = "refuses"\n')
+    assert inspects("--json") == 1
+    assert set(json.loads(capsys.readouterr().out)["targets"]) == {"npu", "opencv"}
 
 
 @pytest.mark.parametrize(

@@ -102,10 +102,14 @@ def _settled(condition: Condition) -> Condition:
     """The same, None where it holds at some of the possible sizes only."""
 
     def holds(chain: Chain) -> bool | None:
-        answer = condition.holds(chain)
-        if answer and not all(condition.holds(sized) for sized in at_possible_sizes(chain)):
-            return None
-        return answer
+        answers = {condition.holds(chain)}
+        if True in answers and not chain.has_fixed_sizes:
+            answers = set()
+            for sized in at_possible_sizes(chain):
+                answers.add(condition.holds(sized))
+                if len(answers) > 1:
+                    return None
+        return answers.pop()
 
     return replace(condition, holds=holds)
 

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from itertools import chain, count
 from types import ModuleType
 from typing import Any
 
 from onnxpad.errors import RequestError, together
 from onnxpad.padding.surroundings import Question
 from onnxpad.plugins import Plugins, name_of, text_of
-from onnxpad.runtimes.conditions.companions import INLINED
-from onnxpad.runtimes.conditions.rows import Answer, Row
+from onnxpad.runtimes.own_files import READ_FILES, file_of_rules
 from onnxpad.runtimes.releases import (
     are_one,
     is_release,
@@ -25,87 +22,13 @@ from onnxpad.runtimes.releases import (
     shown_for,
     written_as,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A runtime: what it does with padding, row by row.
-
-    `version` is what the rows are about, `also` are other names that people write, and
-    `frameworks` the conventions of those that it loads models into. `releases` are those that were
-    measured or read, the oldest first; the last is that of `version`. `packages` are those of PyPI
-    that install it, which tell the release that a user has. Releases before them belong to the
-    target `before`, where there is one; `engine` then says which of the engines of a runtime each
-    of both is. `name` and `text` come from the file.
-    `rows` hold in the newest release, or in the one that was asked for, `history` has those of
-    all; `note` says what is not known of that release. `parts` are set where it stands for
-    several runtimes at once, which all have to take a node; it has no rows of its own then.
-    """
-
-    version: str
-    rows: tuple[Row, ...]
-    also: tuple[str, ...] = ()
-    frameworks: tuple[str, ...] = ()
-    releases: tuple[str, ...] = ()
-    before: str = ""
-    engine: str = ""
-    name: str = ""
-    text: str = ""
-    parts: tuple[Target, ...] = ()
-    history: tuple[Row, ...] = ()
-    note: str = ""
-    packages: tuple[str, ...] = ()
-
-    @property
-    def runtime(self) -> str:
-        """Its name without a release."""
-        return self.name.partition("@")[0]
-
-    def about(self, operator: str) -> list[Row]:
-        """The rows about an operator, those of its `parts` too."""
-        parts = self.parts or (self,)
-        return [row for part in parts for row in part.rows if operator in row.operators]
-
-    @property
-    def inlines(self) -> bool:
-        """Whether it puts the branch of an If of a constant in its place before anything else."""
-        return any(row.answer is Answer.TAKES for row in self.about(INLINED[0]))
-
-    @property
-    def questions(self) -> tuple[Question[Any], ...]:
-        """What its rows ask of the surroundings of nodes, each question once."""
-        rows = (row for part in self.parts or (self,) for row in part.history or part.rows)
-        asked = (one for row in rows for condition in row.when for one in condition.questions)
-        return tuple(dict.fromkeys(asked))
-
-    @property
-    def failures(self) -> dict[str, Row]:
-        """By address every row of every release by which it fails; the rows of its `parts` too.
-
-        An address is what was run, up to a colon, in small letters with dashes, and behind it a
-        number where an earlier row has that already.
-        """
-        found: dict[str, Row] = {}
-        for row in (row for part in self.parts or (self,) for row in part.history or part.rows):
-            if row.answer.fails:
-                words = row.evidence.what.partition(":")[0].casefold()
-                address = _BETWEEN_WORDS.sub("-", words).strip("-")
-                names = chain([address], (f"{address}-{number}" for number in count(2)))
-                found[next(name for name in names if name not in found)] = row
-        return found
-
-
-_BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")
+from onnxpad.runtimes.target import Target as Target
 
 
 @cache
 def all_targets() -> dict[str, Target]:
     """Every target by its name, which is its file's with dashes."""
     return _TARGETS.all()
-
-
-_OWN_FILES: dict[str, str] = {}
-"""By the target's name each file of rules that this process has read."""
 
 
 def find_target(name: str) -> Target:
@@ -117,26 +40,19 @@ def find_target(name: str) -> Target:
     Raises RequestError with the nearest name where there is none, with the releases that are
     known where none is written like this, and for a wrong file of rules.
     """
-    path = _OWN_FILES.get(name, name if is_own_rules(name) else "")
+    path = file_of_rules(name)
     if not path:
         return _built_in(name)
-    from onnxpad.runtimes.own_rules import own_target  # which knows the built-in targets
+    from onnxpad.runtimes.own_rules import own_target  # needed for a file of rules alone
 
-    own = own_target(path)
-    _OWN_FILES[own.name] = path
+    own = own_target(path, _is_built_in)
+    READ_FILES[own.name] = path
     return own
 
 
-def is_own_rules(name: str) -> bool:
-    """Whether a target is asked for as a file of rules."""
-    return name.endswith(".toml")
-
-
-def asked_as(name: str) -> str:
-    """What a command line says for the target called `name`: a file of rules by its path."""
-    from shlex import quote
-
-    return quote(_OWN_FILES[name]) if name in _OWN_FILES else name
+def _is_built_in(name: str) -> bool:
+    folded = name.casefold().replace("_", "-")
+    return any(folded in (one.name, *one.also) for one in all_targets().values())
 
 
 @cache

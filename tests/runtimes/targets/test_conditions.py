@@ -13,7 +13,8 @@ from onnxpad.runtimes import conditions, onnxruntime, targets
 SHARED = Path(conditions.__path__[0])
 ROWS_OF_ONNXRUNTIME = Path(onnxruntime.__path__[0], "rows.py")
 TARGETS = Path(targets.__path__[0])
-NO_CONDITIONS = {"rows.py", "companions.py", "__init__.py"}
+NO_CONDITIONS = {"rows.py", "companions.py", "words.py", "__init__.py"}
+WORDS = SHARED / "words.py"
 
 
 def _definitions(paths: Iterable[Path]) -> dict[str, str]:
@@ -62,6 +63,8 @@ def test_a_shared_condition_serves_two_targets() -> None:
         for path in TARGETS.glob("*.py")
         if path.stem != "__init__"
     }
+    words = WORDS.read_text(encoding="utf-8")
+    targets |= {"a file of rules": words, "another file of rules": words}
     shared, rows = _definitions(_conditions()), _definitions([ROWS_OF_ONNXRUNTIME])
     assert {"GROUPED", "opset_above", "possible_pads"} <= shared.keys()
     assert {"loader_rows", "fusion_rows"} <= rows.keys()

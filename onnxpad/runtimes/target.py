@@ -1,0 +1,83 @@
+"""A runtime as one value: its rows, and what else is known of it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import chain, count
+from typing import Any
+
+from onnxpad.padding.surroundings import Question
+from onnxpad.runtimes.conditions.companions import INLINED
+from onnxpad.runtimes.conditions.rows import Answer, Row
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A runtime: what it does with padding, row by row.
+
+    `version` is what the rows are about, `also` are other names that people write, and
+    `frameworks` the conventions of those that it loads models into. `releases` are those that were
+    measured or read, the oldest first; the last is that of `version`. `packages` are those of PyPI
+    that install it, which tell the release that a user has. Releases before them belong to the
+    target `before`, where there is one; `engine` then says which of the engines of a runtime each
+    of both is. `name` and `text` come from the file.
+    `rows` hold in the newest release, or in the one that was asked for, `history` has those of
+    all; `note` says what is not known of that release. `parts` are set where it stands for
+    several runtimes at once, which all have to take a node; it has no rows of its own then.
+    """
+
+    version: str
+    rows: tuple[Row, ...]
+    also: tuple[str, ...] = ()
+    frameworks: tuple[str, ...] = ()
+    releases: tuple[str, ...] = ()
+    before: str = ""
+    engine: str = ""
+    name: str = ""
+    text: str = ""
+    parts: tuple[Target, ...] = ()
+    history: tuple[Row, ...] = ()
+    note: str = ""
+    packages: tuple[str, ...] = ()
+
+    @property
+    def runtime(self) -> str:
+        """Its name without a release."""
+        return self.name.partition("@")[0]
+
+    def about(self, operator: str) -> list[Row]:
+        """The rows about an operator, those of its `parts` too."""
+        parts = self.parts or (self,)
+        return [row for part in parts for row in part.rows if operator in row.operators]
+
+    @property
+    def inlines(self) -> bool:
+        """Whether it puts the branch of an If of a constant in its place before anything else."""
+        return any(row.answer is Answer.TAKES for row in self.about(INLINED[0]))
+
+    @property
+    def questions(self) -> tuple[Question[Any], ...]:
+        """What its rows ask of the surroundings of nodes, each question once."""
+        rows = (row for part in self.parts or (self,) for row in part.history or part.rows)
+        asked = (one for row in rows for condition in row.when for one in condition.questions)
+        return tuple(dict.fromkeys(asked))
+
+    @property
+    def failures(self) -> dict[str, Row]:
+        """By address every row of every release by which it fails; the rows of its `parts` too.
+
+        An address is what was run, up to a colon, in small letters with dashes, and behind it a
+        number where an earlier row has that already.
+        """
+        found: dict[str, Row] = {}
+        for row in (row for part in self.parts or (self,) for row in part.history or part.rows):
+            if row.answer.fails:
+                words = row.evidence.what.partition(":")[0].casefold()
+                address = _BETWEEN_WORDS.sub("-", words).strip("-")
+                names = chain([address], (f"{address}-{number}" for number in count(2)))
+                found[next(name for name in names if name not in found)] = row
+        return found
+
+
+_BETWEEN_WORDS = re.compile(r"[^a-z0-9]+")

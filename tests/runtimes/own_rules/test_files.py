@@ -1,0 +1,230 @@
+"""Files of rules: what is read, what is written, and what a wrong file is told."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from onnxpad import RequestError, inspect
+from onnxpad.explaining import explain
+from onnxpad.rewriting.for_target.names import targets_asked
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.conditions.words import WORDS, Term
+from onnxpad.runtimes.own_files import asked_as
+from onnxpad.runtimes.own_rules import OwnRule, OwnRules, read_rules, rules_text
+from onnxpad.runtimes.targets import find_target
+from tests.models.text import text_model
+
+RULE = '[[rule]]\noperators = ["Conv"]\n'
+GOOD = RULE + 'answer = "refuses"\n'
+CONV = text_model(
+    "y = Conv <pads = [1, 2]> (x, w)", constants="float[1,1,3] w = {1, 2, 3}", opset=13
+)
+
+
+def _draw(rng: np.random.Generator) -> OwnRules:
+    def text() -> str:
+        letters = "ab \"\\'#[]=\u00e9\u4e2d{}\U0001f600"
+        return "".join(rng.choice(list(letters), int(rng.integers(0, 8)))).strip()
+
+    def rule() -> OwnRule:
+        plain = [name for name, word in WORDS.items() if not word.takes_number]
+        names = rng.choice(plain, int(rng.integers(0, 4)), replace=False)
+        terms: list[Term] = [
+            ("not", str(name)) if rng.random() < 0.5 else str(name) for name in names
+        ]
+        numbered = [("pad_above", int(rng.integers(9))), ("kernel_above", 7)]
+        terms += numbered[: int(rng.integers(0, 3))]
+        models = int(rng.integers(100)) if rng.random() < 0.5 else None
+        operators = ("all",) if rng.random() < 0.3 else ("Conv", "com.microsoft.FusedConv")
+        answer = Answer(rng.choice([str(one) for one in Answer]))
+        return OwnRule(operators, tuple(terms), answer, text(), text(), models)
+
+    rules = tuple(rule() for _ in range(int(rng.integers(0, 4))))
+    return OwnRules(("Conv", "Slice"), rules, "npu" if rng.random() < 0.5 else "", text())
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_written_reads_back_to_the_same_rules(seed: int) -> None:
+    rules = _draw(np.random.default_rng(seed))
+    assert read_rules(rules_text(rules), "npu.toml") == rules
+
+
+WRONG = {
+    "no TOML": ("takes = [\n", "not TOML: .*at end"),
+    "twice": ("takes = []\ntakes = []\n", "line 2"),
+    "nothing": ("", "no rule"),
+    "unknown key": ('version = "1"\ntake = ["Conv"]\n', "line 2, take: .*'takes'"),
+    "a key of a rule": ('answer = "refuses"\n' + GOOD, r"line 1, answer: .*\[\[rule\]\]"),
+    "unknown key of a rule": (GOOD + "\n\nanwser = 1\n", "line 6, anwser: .*'answer'"),
+    "the second rule": (GOOD + GOOD + "evidnce = ''\n", "line 7, evidnce: .*'evidence'"),
+    "a word as key": (GOOD + "asymmetric = true\n", r'line 4, asymmetric: .*when = \["asym'),
+    "no answer": ("takes = []\n" + RULE, "line 2: .*'answer'"),
+    "no operators": ('\n[[rule]]\nanswer = "refuses"\n', "line 2: .*'operators'"),
+    "answer": (RULE + 'answer = "refuse"\n', "line 3, answer: .*'refuses'"),
+    "answer of another type": (RULE + "answer = 3\n", "line 3, answer: "),
+    "operator": ('[[rule]]\noperators = ["Convv"]\nanswer = "takes"\n', "line 2, op.*'Conv'"),
+    "operator not judged": ('[[rule]]\noperators = ["Relu"]\nanswer = "takes"\n', "line 2, op"),
+    "no operator": ('[[rule]]\noperators = []\nanswer = "takes"\n', "line 2, operators: "),
+    "operators of text": ('[[rule]]\noperators = "Conv"\nanswer = "takes"\n', "line 2, operators"),
+    "takes": ('takes = ["Conv", "MaxPol"]\n', "line 1, takes: .*'MaxPool'"),
+    "takes over lines": ('takes = [\n  "Conv",\n  3,\n]\n' + GOOD, "line 1, takes: "),
+    "word": (GOOD + 'when = ["asymetric"]\n', "line 4, when: .*'asymmetric'"),
+    "word over lines": (
+        GOOD + 'when = [\n  "same",\n  "not asymetric",\n]\n',
+        "line 4, when: .*'asymmetric'",
+    ),
+    "word twice": (GOOD + 'when = ["same", "same"]\n', "line 4, when: 'same' .*twice"),
+    "contradiction": (GOOD + 'when = ["same", "not same"]\n', "line 4, when: "),
+    "number missing": (GOOD + 'when = ["pad_above"]\n', "line 4, when: .*pad_above = 3"),
+    "number of another type": (GOOD + 'pad_above = "3"\n', "line 4, pad_above: "),
+    "truth for a number": (GOOD + "pad_above = true\n", "line 4, pad_above: "),
+    "negative number": (GOOD + "\npad_above = -1\n", "line 5, pad_above: "),
+    "opsets": (GOOD + "opset_above = 12\nopset_below = 13\n", "line 5, opset_below: "),
+    "words of a Slice": (
+        '[[rule]]\noperators = ["Slice"]\nwhen = ["strided"]\nanswer = "refuses"\n',
+        "line 2, operators: 'Slice' ",
+    ),
+    "rule is no list": ("[rule]\nanswer = 1\n", r"rule: .*\[\[rule\]\]"),
+    "rule of numbers": ("rule = [1]\n", "line 1, rule: "),
+    "rules in a line": ('rule = [{operators = ["Conv"], answer = "no"}]\n', "rule 1, answer: "),
+    "text in text": (
+        GOOD + 'says = """\n[[rule]]\nwhen = 3"""\n' + GOOD + "when = 3\n",
+        "line 4, says: ",
+    ),
+    "a header in text": (
+        'version = "[[rule]]"\n# [[rule]]\n' + GOOD + "when = 3\n",
+        "line 6, when: ",
+    ),
+    "name": ('name = "my npu"\n' + GOOD, "line 1, name: "),
+    "name of a built-in target": ('name = "trt"\n' + GOOD, "line 1, name: 'trt'"),
+    "models": (GOOD + "models = 1.5\n", "line 4, models: "),
+    "evidence": (GOOD + "evidence = 4\n", "line 4, evidence: "),
+    "escape sequences": (GOOD + 'says = "\\u001b[31m"\n', "line 4, says: "),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_file_is_told_the_line_and_the_key(name: str, tmp_path: Path) -> None:
+    text, told = WRONG[name]
+    path = tmp_path / "npu.toml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(RequestError, match=re.escape(str(path))) as raised:
+        find_target(str(path))
+    assert re.search(told, str(raised.value)), raised.value
+
+
+@pytest.mark.parametrize("ends", ["\r\n", "\n# \u2028 \x85\n"])
+def test_other_ends_of_lines_do_not_move_the_line(ends: str, tmp_path: Path) -> None:
+    path = tmp_path / "npu.toml"
+    path.write_bytes((GOOD + "when = 3\n").replace("\n", ends).encode())
+    line = path.read_bytes().partition(b"when")[0].count(b"\n") + 1
+    with pytest.raises(RequestError, match=f"line {line}, when: "):
+        find_target(str(path))
+
+
+def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
+    folder, latin, large = (tmp_path / f"{name}.toml" for name in ("folder", "latin", "large"))
+    folder.mkdir()
+    latin.write_bytes(b"takes = []\n# \xe9\n")
+    large.write_bytes(b"#" * (2 << 20))
+    for path, told in {
+        folder: "no file",
+        latin: "line 2.*UTF-8",
+        large: "bytes",
+        tmp_path / "no.toml": "no such file",
+        "a\0b.toml": "cannot read",
+    }.items():
+        with pytest.raises(RequestError, match=told):
+            find_target(str(path))
+
+
+def _saved(folder: Path, name: str, text: str = GOOD) -> str:
+    path = folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_target_is_known_by_its_name_once_its_file_was_read(tmp_path: Path) -> None:
+    path = _saved(tmp_path, "my rules.toml", 'name = "npu-1"\n' + GOOD)
+    target = find_target(path)
+    assert target.name == "npu-1"
+    assert find_target("npu-1") is target
+    assert asked_as("npu-1") == f"'{path}'"
+    Path(path).write_text('name = "npu-1"\n' + GOOD + 'when = ["same"]\n')
+    assert find_target("npu-1").rows[0].when
+
+
+def test_the_file_of_a_built_in_name_is_the_users_own(tmp_path: Path) -> None:
+    path = _saved(tmp_path, "opencv.toml")
+    assert find_target(path).name == "own-opencv"
+    assert len(find_target("opencv").rows) > 10
+
+
+def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    paths = [_saved(tmp_path / part, "npu.toml", text) for part, text in (("a", GOOD), ("b", ""))]
+    Path(paths[1]).write_text(GOOD + 'when = ["same"]\n')
+    with pytest.raises(RequestError, match="'npu'"):
+        targets_asked(paths)
+
+
+@pytest.mark.parametrize("other", ["opencv", "portable"])
+def test_it_is_asked_beside_others(other: str, tmp_path: Path) -> None:
+    path = _saved(tmp_path, "npu.toml", 'takes = "all"\n' + GOOD + 'when = ["asymmetric"]\n')
+    found = inspect(CONV, target=[other, path])
+    assert set(found.targets) == {other, "npu"}
+    (verdict,) = found.targets[path]
+    assert verdict.judgement.answer is Answer.REFUSES
+    assert [one.code for one in found.findings if "npu" in one.code] == ["npu:refused"]
+
+
+@pytest.mark.parametrize(
+    ("takes", "verdict"), [('["Conv"]', "takes"), ('["MaxPool"]', "unknown"), ('"all"', "takes")]
+)
+def test_what_is_not_listed_is_unknown(takes: str, verdict: str, tmp_path: Path) -> None:
+    path = _saved(tmp_path, "npu.toml", f"takes = {takes}\n")
+    (found,) = inspect(CONV, target=path).targets["npu"]
+    assert found.judgement.answer == verdict
+
+
+@pytest.mark.parametrize("answer", Answer)
+def test_every_answer_is_an_answer(answer: Answer, tmp_path: Path) -> None:
+    takes = 'takes = "all"\n' if answer is not Answer.TAKES else ""
+    path = _saved(tmp_path, "npu.toml", f'{takes}{RULE}answer = "{answer}"\n')
+    (found,) = inspect(CONV, target=path).targets["npu"]
+    assert found.judgement.answer is answer
+
+
+def test_a_rule_says_its_sentence_and_its_evidence(tmp_path: Path) -> None:
+    text = GOOD + 'evidence = "manual 4.2"\nsays = "no odd pads"\nmodels = 37\n'
+    path = _saved(tmp_path, "npu.toml", text)
+    (found,) = inspect(CONV, target=path).targets["npu"]
+    assert found.judgement.reason == "no odd pads"
+    assert found.judgement.evidence == (f"measured: {path}, manual 4.2, 37 models",)
+
+
+def test_negative_pads_are_taken_only_if_a_rule_says_so(tmp_path: Path) -> None:
+    model = text_model("y = Conv <pads = [-1, 0]> (x, w)", constants="float[1,1,3] w = {1, 2, 3}")
+    path = _saved(tmp_path, "npu.toml", 'takes = ["Conv"]\n')
+    assert inspect(model, target=path).targets["npu"][0].judgement.answer is Answer.UNKNOWN
+    Path(path).write_text(f'{RULE}when = ["negative_pads"]\nanswer = "takes"\n')
+    assert inspect(model, target=path).targets["npu"][0].judgement.answer is Answer.TAKES
+
+
+def test_the_example_of_the_topic_is_read(tmp_path: Path) -> None:
+    text = explain("conditions")[0].text
+    (example,) = re.findall(r"(?:^ {4}.*\n|^\n(?= {4}))+", text, re.MULTILINE)
+    path = _saved(tmp_path, "npu.toml", re.sub("^    ", "", example, flags=re.MULTILINE))
+    assert len(find_target(path).rows) == 4
+    for name in WORDS:
+        assert re.search(rf"^\| {name}( = N)? \|", text, re.MULTILINE), name
+
+
+def test_explain_shows_the_rules(tmp_path: Path) -> None:
+    (found,) = explain(_saved(tmp_path, "npu.toml", GOOD + "pad_above = 3\n"))
+    assert found.name == "npu"
+    assert any(name == "refuses" and "a pad is above 3" in value for name, value in found.facts)
