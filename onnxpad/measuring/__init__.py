@@ -23,10 +23,11 @@ from onnxpad.measuring.beside import models_beside
 from onnxpad.measuring.course import Course, Outcome
 from onnxpad.measuring.drawing import drawn, neighbours
 from onnxpad.measuring.learning import Learned, learn
-from onnxpad.model.files.delivery import deliver
+from onnxpad.model.files.delivery import check_target, deliver
 from onnxpad.reports import Report, reported
 from onnxpad.reproducing.ways import ways
 from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.own_files import is_own_rules
 from onnxpad.runtimes.own_rules import ALL, OwnRule, OwnRules, rules_text
 from onnxpad.runtimes.running import is_own_runtime
 from onnxpad.runtimes.running.runner import Function, Live, Runner, own_runner, runner_for
@@ -81,7 +82,7 @@ class Measurement(Report):
                 one.operators or (ALL,),
                 one.when,
                 one.answer,
-                self._evidence(one.false_alarms),
+                self._evidence(one),
                 models=one.models,
             )
             for one in self.rules
@@ -99,9 +100,20 @@ class Measurement(Report):
         except ModelError as error:
             raise RequestError(f"the target file: {told(error)}") from error.__cause__
 
-    def _evidence(self, false_alarms: int) -> str:
-        healthy = f", {counted(false_alarms, 'false alarm')}" if false_alarms else ""
-        return f"{self.version} on {self.machine}, models of seed {self.seed}{healthy}"
+    def _evidence(self, rule: Learned) -> str:
+        """What becomes the address of the rule, a colon, and how it is known."""
+        alarms = f", {counted(rule.false_alarms, 'false alarm')}" if rule.false_alarms else ""
+        return f"{' '.join(rule.words) or 'any'}: {self.machine}, seed {self.seed}{alarms}"
+
+
+def check_place(path: str) -> None:
+    """RequestError where a target file cannot be written there, or no --target would read it."""
+    if path != "-" and not is_own_rules(path):
+        raise RequestError(f"a target file ends with .toml: -o {path}.toml")
+    try:
+        check_target(path)
+    except ModelError as error:
+        raise RequestError(f"the target file: {told(error)}") from error
 
 
 @verb(
@@ -137,10 +149,15 @@ def measure(
 
 
 def _runner(target: str | os.PathLike[str] | Function, live: Live | None) -> Runner:
-    asked: Live = True if live in (None, False) else live  # type: ignore[assignment]
-    if is_own_runtime(target):
+    asked: Live = live or True
+    if callable(target) or is_own_runtime(target):
         return own_runner(target, asked)
-    return runner_for(find_target(os.fspath(target)).runtime, asked)  # type: ignore[arg-type]
+    found = find_target(os.fspath(target))
+    if "@" in found.name:
+        raise RequestError(
+            f"measure runs the release that is installed: name {found.runtime} without a release"
+        )
+    return runner_for(found.runtime, asked)
 
 
 def _measured(runner: Runner, seed: int, count: int, course: Course) -> Measurement:

@@ -81,6 +81,11 @@ class Learned(NamedTuple):
     false_alarms: int
     samples: tuple[int, ...] = ()
 
+    @property
+    def words(self) -> list[str]:
+        """The terms as people read them: 'asymmetric', 'not dilated', 'pad_above 3'."""
+        return [one if isinstance(one, str) else f"{one[0]} {one[1]}" for one in self.when]
+
 
 class _Rule(NamedTuple):
     """Places of operators and of literals in the table."""
