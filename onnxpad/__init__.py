@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from onnxpad.explaining import Explanation, explain
     from onnxpad.guarding import Guarding, GuardRefused, guard, guarded
     from onnxpad.inspection import Finding, Inspection, PaddedNode, inspect
+    from onnxpad.measuring import Measurement, measure
     from onnxpad.model.files.onnx_file import load
     from onnxpad.model.files.saving import save
     from onnxpad.padding.chain import Skip
@@ -53,6 +54,7 @@ __all__ = [
     "Inspection",
     "InternalError",
     "LimitMet",
+    "Measurement",
     "ModelError",
     "NodeVerdict",
     "OnnxpadError",
@@ -79,6 +81,7 @@ __all__ = [
     "guarded",
     "inspect",
     "load",
+    "measure",
     "port",
     "resolve",
     "retarget",
@@ -100,6 +103,7 @@ _HOMES = {
     ),
     "onnxpad.explaining": ("Explanation", "explain"),
     "onnxpad.guarding": ("Guarding", "GuardRefused", "guard", "guarded"),
+    "onnxpad.measuring": ("Measurement", "measure"),
     "onnxpad.model.files.onnx_file": ("load",),
     "onnxpad.model.files.saving": ("save",),
     "onnxpad.inspection": ("Finding", "Inspection", "PaddedNode", "inspect"),

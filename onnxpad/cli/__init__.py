@@ -48,6 +48,7 @@ onnxpad validate model.onnx explicit.onnx
 onnxpad guard -- onnxsim model.onnx simple.onnx
 onnxpad resolve tensorflow conv --input 1,3,224,224 --kernel 7 --stride 2 --padding SAME
 onnxpad port model.onnx --as pytorch
+onnxpad measure ./npu.py -o npu.toml
 onnxpad explain split-pads
 onnxpad explain exit-codes
 
@@ -68,7 +69,7 @@ _GLANCE = 2**20
 HELP = frozenset(("-h", "--help"))
 _VERBS = (
     *("inspect", "rewrite", "retarget", "diagnose", "validate"),
-    *("guard", "resolve", "port", "explain"),
+    *("measure", "guard", "resolve", "port", "explain"),
 )
 
 

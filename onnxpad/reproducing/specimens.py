@@ -28,8 +28,8 @@ class Specimen:
 
     `pads` are the cells before and behind each spatial axis; of a Pad node `padded` says which
     axes. `front` stands between the input and the operator, `group` is a number, 'each' (one
-    channel a group) or 'two each'; `uneven` leaves the last axis without dilation. A `stride` of
-    0 is not written. `open` names what the file leaves open of the sizes, `weight` how the weight
+    channel a group) or 'two each'; `uneven` leaves the last axis without dilation, `flat` gives it
+    a kernel of 1, a stride of 1 and no padding. A `stride` of 0 is not written. `open` names what the file leaves open of the sizes, `weight` how the weight
     comes to be.
     """
 
@@ -44,6 +44,7 @@ class Specimen:
     stride: int = 1
     dilation: int = 0
     uneven: bool = False
+    flat: bool = False
     pads: tuple[int, int] | None = None
     auto_pad: str = ""
     ceil_mode: bool = False
@@ -302,19 +303,19 @@ def _dequantised(draft: Draft) -> None:
 
 def _attributes(one: Specimen) -> Words:
     """What a convolution or a pool writes."""
-    rank, found = one.rank, Words()
+    found = Words()
     if one.kernel_written:
-        found["kernel_shape"] = [one.kernel] * rank
+        found["kernel_shape"] = _on_axes(one, one.kernel, 1)
     if one.stride:
-        found["strides"] = [one.stride] * rank
+        found["strides"] = _on_axes(one, one.stride, 1)
     if one.dilation:
-        found["dilations"] = [one.dilation] * (rank - one.uneven) + [1] * one.uneven
+        found["dilations"] = _on_axes(one, one.dilation, 1, one.uneven)
     if one.auto_pad:
         found["auto_pad"] = one.auto_pad
     if one.pads is not None:
-        found["pads"] = [one.pads[0]] * rank + [one.pads[1]] * rank
+        found["pads"] = _on_axes(one, one.pads[0], 0) + _on_axes(one, one.pads[1], 0)
     if one.output_padding:
-        found["output_padding"] = [one.output_padding] * rank
+        found["output_padding"] = _on_axes(one, one.output_padding, 0)
     if one.output_shape:
         found["output_shape"] = _asked_sizes(one)
     for name in ("ceil_mode", "count_include_pad", "storage_order"):
@@ -323,17 +324,31 @@ def _attributes(one: Specimen) -> Words:
     return found
 
 
+def _on_axes(one: Specimen, value: int, flat: int, uneven: bool = False) -> list[int]:  # noqa: FBT001, FBT002 - a field
+    """A number for each spatial axis, the last of which may be the one that does nothing."""
+    last = one.flat or uneven
+    return [value] * (one.rank - last) + [flat] * last
+
+
 def _asked_sizes(one: Specimen) -> list[int]:
     """Sizes that crop the whole result of a transposed convolution, by one cell or by two."""
-    cropped = 1 if one.output_shape == "odd" else 2
-    stride, span = max(one.stride, 1), (one.kernel - 1) * max(one.dilation, 1) + 1
-    return [(one.size + axis - 1) * stride + span - cropped for axis in range(one.rank)]
+    steps = zip(
+        _on_axes(one, one.kernel, 1),
+        _on_axes(one, max(one.stride, 1), 1),
+        _on_axes(one, max(one.dilation, 1), 1, one.uneven),
+        _on_axes(one, 1 if one.output_shape == "odd" else 2, 0),
+        strict=True,
+    )
+    return [
+        (one.size + axis - 1) * stride + (kernel - 1) * dilation + 1 - cropped
+        for axis, (kernel, stride, dilation, cropped) in enumerate(steps)
+    ]
 
 
 def _operands(draft: Draft, group: int, cin: int, cout: int) -> list[str]:
     """Weight and bias; of quantised convolutions scales and zero points as well."""
     one = draft.of
-    sizes = (one.kernel,) * one.rank
+    sizes = _on_axes(one, one.kernel, 1)
     turned = one.kind is Kind.TRANSPOSED
     shape = (cin, cout // group, *sizes) if turned else (cout, cin // group, *sizes)
     if one.operator in QUANTISED:

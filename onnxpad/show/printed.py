@@ -6,12 +6,14 @@ from onnxpad.diagnosis import Diagnosis
 from onnxpad.errors import in_python
 from onnxpad.guarding import Guarding
 from onnxpad.inspection import Inspection
+from onnxpad.measuring import Measurement
 from onnxpad.resolving import Resolution
 from onnxpad.retargeting import Retargeting
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.show.diagnoses import diagnosis_text
 from onnxpad.show.guardings import guarding_text
 from onnxpad.show.inspections import inspection_text
+from onnxpad.show.measurements import measurement_text
 from onnxpad.show.resolutions import resolution_text
 from onnxpad.show.retargetings import retargeting_text
 from onnxpad.show.rewritings import rewriting_text
@@ -40,6 +42,8 @@ def _text_of(report: object, model: str) -> str | None:
             return validation_text(report)
         case Diagnosis():
             return diagnosis_text(report)
+        case Measurement():
+            return measurement_text(report)
         case Guarding():
             return guarding_text(report, None)
         case Resolution():

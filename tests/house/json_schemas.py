@@ -22,6 +22,7 @@ from onnxpad.diagnosis.report import Diagnosis
 from onnxpad.explaining import KINDS, Explanation
 from onnxpad.guarding import Guarding
 from onnxpad.inspection import Finding, Inspection
+from onnxpad.measuring import Measurement
 from onnxpad.model.carried import Carried
 from onnxpad.model.editing import script
 from onnxpad.padding.forms import Form
@@ -304,6 +305,10 @@ def _guard(shapes: Shapes) -> Schema:
     return record({"schema": const(guarding.SCHEMA), "ok": FLAG, **own}, about=about(Guarding))
 
 
+def _measure(shapes: Shapes) -> Schema:
+    return record(_report(shapes, Measurement), about=about(Measurement))
+
+
 def _port(shapes: Shapes) -> Schema:
     shapes.definitions["PortedNode"] = record(shapes.fields(PortedNode) | {"code": TEXT})
     made = _report(shapes, Porting) | {"file": TEXT, "language": TEXT}
@@ -316,6 +321,7 @@ _VERBS = {
     "retarget": _retarget,
     "diagnose": _diagnose,
     "validate": _validate,
+    "measure": _measure,
     "guard": _guard,
     "resolve": _resolve,
     "port": _port,

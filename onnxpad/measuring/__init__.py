@@ -1,0 +1,214 @@
+"""`measure`: which padding a runtime gets wrong, learned from models that it runs.
+
+Idea: nobody knows a runtime as well as the runtime. Drawn models are run on it, and their numbers
+judged by the float64 evaluator; the fewest rules of shared words that cover every failure are
+learned from that, and make a target file.
+Way of a call: `drawing` draws specimens (the ways of padding first), `beside` has the operators
+that rewrites write; `course` runs their models on a Runner and judges; `learning` makes rules of
+what came out, and `drawing` neighbours of what is under a rule, until the rules stay.
+It stands above `reproducing`, whose specimens it draws.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+from typing import Any, ClassVar
+
+from onnxpad.errors import ModelError, RequestError, counted, told
+from onnxpad.measuring.beside import models_beside
+from onnxpad.measuring.course import Course, Outcome
+from onnxpad.measuring.drawing import drawn, neighbours
+from onnxpad.measuring.learning import Learned, learn
+from onnxpad.model.files.delivery import check_target, deliver
+from onnxpad.reports import Report, reported
+from onnxpad.reproducing.ways import ways
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.own_rules import ALL, OwnRule, OwnRules, rules_text
+from onnxpad.runtimes.own_targets import is_own_rules, is_own_runtime
+from onnxpad.runtimes.running.runner import Function, Live, Runner, own_runner, runner_for
+from onnxpad.runtimes.targets import find_target
+from onnxpad.verbs import verb
+
+COUNT = 3000
+"""Models that are drawn: about two minutes for a runtime that takes some milliseconds for one."""
+SECONDS = 10.0
+_ROUNDS, _DRAWN_AT_ONCE = 3, 0.55
+_LEAST = 40
+"""Models that are run before a runtime that takes none of them is given up."""
+
+
+@reported("*")
+@dataclass(frozen=True, slots=True, repr=False)
+class Measurement(Report):
+    """What a runtime did with drawn models, and the rules that say when it fails.
+
+    target: the name of the runtime, or how the user wrote it.
+    version: name and release of what ran.
+    machine: the kind of processor.
+    precision: the lowering of precision that was switched off; empty for none.
+    seed: seed of the drawn models.
+    models: number of models that were run.
+    counts: by operator how many models came out in each way (right, wrong, refused ...).
+    ways: by way of padding how its model came out.
+    beside: the same for operators without padding that rewrites write.
+    messages: by operator what the runtime said most often as it refused a model.
+    rules: when it fails; together they cover each model that failed.
+    takes: operators of which at least one model came out right.
+    """
+
+    schema: ClassVar[int] = 1
+    target: str
+    version: str
+    machine: str
+    precision: str
+    seed: int
+    models: int
+    counts: Mapping[str, Mapping[str, int]]
+    ways: Mapping[str, str]
+    beside: Mapping[str, str]
+    messages: Mapping[str, str]
+    rules: tuple[Learned, ...]
+    takes: tuple[str, ...]
+
+    def to_toml(self) -> str:
+        """The target file: what `--target FILE.toml` reads."""
+        rules = [
+            OwnRule(
+                one.operators or (ALL,),
+                one.when,
+                one.answer,
+                self._evidence(one),
+                models=one.models,
+            )
+            for one in self.rules
+        ]
+        return rules_text(OwnRules(self.takes, tuple(rules), version=self.version))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the target file, all or nothing; '-' is standard output.
+
+        Raises RequestError where it cannot be written.
+        """
+        data = memoryview(self.to_toml().encode())
+        try:
+            deliver([data], (), os.fspath(path), origin=None)
+        except ModelError as error:
+            raise RequestError(f"the target file: {told(error)}") from error.__cause__
+
+    def _evidence(self, rule: Learned) -> str:
+        """What becomes the address of the rule, a colon, and how it is known."""
+        alarms = f", {counted(rule.false_alarms, 'false alarm')}" if rule.false_alarms else ""
+        return f"{' '.join(rule.words) or 'any'}: {self.machine}, seed {self.seed}{alarms}"
+
+
+def check_place(path: str) -> None:
+    """RequestError where a target file cannot be written there, or no --target would read it."""
+    if path != "-" and not is_own_rules(path):
+        raise RequestError(f"a target file ends with .toml: -o {path}.toml")
+    try:
+        check_target(path)
+    except ModelError as error:
+        raise RequestError(f"the target file: {told(error)}") from error
+
+
+@verb(
+    target=(lambda value: isinstance(value, (str, os.PathLike)) or callable(value), "a runtime"),
+    count=(lambda value: isinstance(value, int) and value > 0, "a whole number above 0"),
+)
+def measure(
+    target: str | os.PathLike[str] | Function,
+    *,
+    live: Live | None = None,
+    seed: int = 0,
+    count: int = COUNT,
+    timeout: float = SECONDS,
+    cache: bool = True,
+    progress: Callable[[str], None] | None = None,
+) -> Measurement:
+    """Run drawn models on a runtime, and learn the rules of what it gets wrong.
+
+    `target` is a target with an adapter, or a runtime of one's own: a .py file with run(model,
+    inputs), a command with {model} {inputs} {outputs}, or a callable. `live` is the path of a
+    Python that has the runtime, this one where it is left out. `count` models are drawn from
+    `seed`, besides those of the conformance table; `timeout` are the seconds that one may take.
+    With `cache` replies are kept on disk, and taken from there.
+
+    Raises RequestError for a target that nothing can run and for a runtime that runs no model
+    right, RuntimeUnavailable where it is not installed or does not start.
+    """
+    runner = _runner(target, live)
+    try:
+        return _measured(runner, seed, count, Course(runner, timeout, progress, cache=cache))
+    finally:
+        runner.close()
+
+
+def _runner(target: str | os.PathLike[str] | Function, live: Live | None) -> Runner:
+    asked: Live = live or True
+    if callable(target) or is_own_runtime(target):
+        return own_runner(target, asked)
+    found = find_target(os.fspath(target))
+    if "@" in found.name:
+        raise RequestError(
+            f"measure runs the release that is installed: name {found.runtime} without a release"
+        )
+    return runner_for(found.runtime, asked)
+
+
+def _measured(runner: Runner, seed: int, count: int, course: Course) -> Measurement:
+    """Run, learn, and look again at what is near the rules."""
+    random, total = Random(seed), count + len(ways())
+    titles = {way.specimen: way.title for way in ways()}
+    course.run(titles, total)
+    _refuse_if_all_fail(runner, course)
+    course.run(islice(drawn(random), round(count * _DRAWN_AT_ONCE)), total)
+    rules = _learned(course)
+    for turn in range(_ROUNDS, 0, -1):
+        near = neighbours(list(course.samples), [one.samples for one in rules], random)
+        course.run(islice(near, (total - course.tried) // turn), total)
+        rules = _learned(course)
+    beside = {one.operator: course.outcome(one.model, one.feeds) for one in models_beside()}
+    failing = {name: outcome for name, outcome in beside.items() if outcome.answer.fails}
+    rules += tuple(Learned((name,), (), one.answer, 1, 0) for name, one in failing.items())
+    return Measurement(
+        runner.target,
+        f"{runner.title} {runner.release}".strip(),
+        runner.machine,
+        runner.precision,
+        seed,
+        len(course.outcomes),
+        course.counts(),
+        {
+            title: str(course.outcomes[one].verdict)
+            for one, title in titles.items()
+            if one in course.outcomes
+        },
+        {name: str(outcome.verdict) for name, outcome in beside.items()},
+        course.messages(),
+        rules,
+        (*course.taken(), *(name for name in beside if name not in failing)),
+    )
+
+
+def _learned(course: Course) -> tuple[Learned, ...]:
+    course.say("learning the rules")
+    return learn(tuple(course.samples.values()))
+
+
+def _refuse_if_all_fail(runner: Runner, course: Course) -> None:
+    """RequestError where no model came out right: then the runtime is not what is measured."""
+    outcomes = course.outcomes.values()
+    if len(outcomes) < _LEAST or any(one.answer is Answer.TAKES for one in outcomes):
+        return
+    first = next(iter(outcomes))
+    raise RequestError(
+        f"{runner.title} computes none of {len(outcomes)} models as ONNX says; the first: "
+        f"{first.verdict}{f', {first.message}' if first.message else ''}"
+    )
+
+
+__all__ = ["COUNT", "Learned", "Measurement", "Outcome", "measure"]

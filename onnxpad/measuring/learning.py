@@ -1,0 +1,299 @@
+"""The learner: the fewest rules of shared words that cover every failure at few false alarms.
+
+A rule costs what its words and its operators cost; a healthy model under it costs as well. The
+rule that covers most failures for its cost comes first, until all are covered (a weighted set
+cover); then words and rules that buy nothing are dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.padding.chain import Chain
+from onnxpad.reports import reported
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.conditions.words import WORDS, Term, Word
+
+MOST_WORDS = 3
+_RULE, _WORD, _NUMBER, _NOT, _OPERATOR = 4.0, 1.0, 1.1, 1.3, 0.4
+"""What a rule costs, each of its words, thresholds and negated words, and of its operators."""
+_FALSE_ALARM, _OTHER_FAILURE = 0.7, 0.05
+"""What a healthy model under a rule costs, and one that fails in another way."""
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float32]
+Places = NDArray[np.int32]
+
+
+class Facts(NamedTuple):
+    """What the words say of a padded node, in the order of the vocabulary.
+
+    answers: of each word whether it holds, None where that is open or it takes a number.
+    values: of each word that takes a number what that is compared with, else nothing.
+    """
+
+    chain: Chain
+    answers: tuple[bool | None, ...]
+    values: tuple[tuple[int, ...], ...]
+
+
+class Sample(NamedTuple):
+    """A model that was run: the facts of its padded nodes, and what the runtime did."""
+
+    nodes: tuple[Facts, ...]
+    answer: Answer
+
+    @classmethod
+    def of(cls, chains: Sequence[Chain], sized: Sequence[Chain], answer: Answer) -> Sample:
+        """The facts of nodes; what hangs on open sizes is read at the sizes that were run."""
+        pairs = zip(chains, sized if len(sized) == len(chains) else chains, strict=True)
+        return cls(tuple(_facts(*pair) for pair in pairs), answer)
+
+
+def _facts(chain: Chain, sized: Chain) -> Facts:
+    words = WORDS.values()
+    plain = [None if one.takes_number else one.holds(chain) for one in words]
+    settled = [
+        one.holds(sized) if answer is None and not one.takes_number else answer
+        for one, answer in zip(words, plain, strict=True)
+    ]
+    return Facts(sized, tuple(settled), tuple(tuple(one.values(sized)) for one in words))
+
+
+@reported("operators", "when", "answer", "models", "false_alarms")
+class Learned(NamedTuple):
+    """A rule: operators (none for all), terms that must all hold, and what the runtime then does.
+
+    models: number of models that fail so under it.
+    false_alarms: number of models under it that the runtime computes right.
+    samples: places of all models under it among those that it was learned from.
+    """
+
+    operators: tuple[str, ...]
+    when: tuple[Term, ...]
+    answer: Answer
+    models: int
+    false_alarms: int
+    samples: tuple[int, ...] = ()
+
+    @property
+    def words(self) -> list[str]:
+        """The terms as people read them: 'asymmetric', 'not dilated', 'pad_above 3'."""
+        return [one if isinstance(one, str) else f"{one[0]} {one[1]}" for one in self.when]
+
+
+class _Rule(NamedTuple):
+    """Places of operators and of literals in the table."""
+
+    operators: tuple[int, ...]
+    literals: tuple[int, ...]
+
+
+def learn(samples: Sequence[Sample]) -> tuple[Learned, ...]:
+    """Rules that cover every sample that is not taken."""
+    table = _Table(samples)
+    learned: list[Learned] = []
+    covered = np.zeros(len(samples), bool)
+    for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.FALLS_BACK):
+        rules = _Cover(table, answer, covered).rules()
+        learned += [table.learned(rule, answer) for rule in rules]
+        covered = table.covered(rules) | covered
+    return tuple(learned)
+
+
+class _Table:
+    """Which literal (row) holds of which node (column); a sample has one node or several."""
+
+    def __init__(self, samples: Sequence[Sample]) -> None:
+        nodes = [node for sample in samples for node in sample.nodes]
+        self.owner = np.repeat(np.arange(len(samples)), [len(one.nodes) for one in samples])
+        self.answers = np.array([sample.answer for sample in samples])
+        self.names = tuple(dict.fromkeys(node.chain.op.title for node in nodes))
+        self.operator = np.array([self.names.index(node.chain.op.title) for node in nodes])
+        self.terms: list[Term] = []
+        self.costs: list[float] = []
+        rows: dict[bytes, Bools] = {}
+        for term, cost, row in _literals(nodes):
+            if row.any() and not row.all() and row.tobytes() not in rows:
+                rows[row.tobytes()] = row
+                self.terms.append(term)
+                self.costs.append(cost)
+        self.rows = np.array(list(rows.values())).reshape(len(rows), len(nodes))
+
+    def nodes(self, literals: Sequence[int]) -> Bools:
+        """The nodes of which all these literals hold."""
+        held: Bools = self.rows[list(literals)].all(axis=0)
+        return held
+
+    def held(self, rule: _Rule) -> Bools:
+        """The samples of which a rule holds."""
+        found = np.zeros(len(self.answers), bool)
+        nodes = self.nodes(rule.literals) & np.isin(self.operator, rule.operators)
+        found[self.owner[nodes]] = True
+        return found
+
+    def covered(self, rules: Sequence[_Rule]) -> Bools:
+        """The samples of which one of the rules holds."""
+        return np.array([np.zeros(len(self.answers), bool), *map(self.held, rules)]).any(axis=0)
+
+    def learned(self, rule: _Rule, answer: Answer) -> Learned:
+        """The rule in words, with the models behind it."""
+        (places,) = self.held(rule).nonzero()
+        held = self.answers[places]
+        nodes = self.nodes(rule.literals)
+        alike = self.answers[self.owner] == answer
+        matching = set(self.operator[nodes])
+        is_all = len(matching) > 1 and not set(self.operator[nodes & ~alike]) - set(rule.operators)
+        return Learned(
+            () if is_all else tuple(self.names[place] for place in sorted(rule.operators)),
+            tuple(self.terms[place] for place in rule.literals),
+            answer,
+            int((held == answer).sum()),
+            int((held == Answer.TAKES).sum()),
+            tuple(places.tolist()),
+        )
+
+
+def _literals(nodes: Sequence[Facts]) -> Iterator[tuple[Term, float, Bools]]:
+    """Each term with its cost and with the nodes of which it holds, the simplest first."""
+    thresholds: list[tuple[Term, float, Bools]] = []
+    negated: list[tuple[Term, float, Bools]] = []
+    for place, word in enumerate(WORDS.values()):
+        if word.takes_number:
+            thresholds += _thresholds(word, place, nodes)
+            continue
+        answers = [node.answers[place] for node in nodes]
+        yield word.name, _WORD, np.array([one is True for one in answers])
+        missed = np.array([one is False for one in answers])
+        negated.append((("not", word.name), _NOT, missed))
+    yield from thresholds
+    yield from negated
+
+
+def _thresholds(
+    word: Word, place: int, nodes: Sequence[Facts]
+) -> Iterator[tuple[Term, float, Bools]]:
+    """The word with each number that tells two nodes apart."""
+    alike = {node.values[place]: node.chain for node in nodes}
+    for number in sorted({value for values in alike for value in values}):
+        holding = {values for values, chain in alike.items() if word.holds(chain, number)}
+        held = np.array([node.values[place] in holding for node in nodes])
+        yield (word.name, number), _NUMBER, held
+
+
+class _Cover:
+    """The search for rules with one answer: of all conjunctions the best ratio first."""
+
+    def __init__(self, table: _Table, answer: Answer, covered: Bools) -> None:
+        self._table = table
+        self._failing = (table.answers == answer) & ~covered
+        is_taken = table.answers == Answer.TAKES
+        self._prices = np.where(is_taken, _FALSE_ALARM, _OTHER_FAILURE).astype(np.float32)
+        self._prices[table.answers == answer] = 0
+        free = np.ones((MOST_WORDS, table.rows.shape[1]), bool)
+        self._rows = np.concatenate([free, table.rows])
+        self._costs = np.array([0.0] * MOST_WORDS + table.costs, np.float32)
+        self._positive = MOST_WORDS + sum(cost < _NOT for cost in table.costs)
+        counts = self._positive, len(self._rows) - self._positive
+        self._conjunctions, self._starts = _conjunctions(*counts)
+
+    def rules(self) -> list[_Rule]:
+        """Rules that hold of every failing sample together."""
+        found: list[_Rule] = []
+        if not self._failing.any():
+            return found
+        left = self._failing.copy()
+        gains = self._sums(left.astype(np.float32))
+        prices = self._sums(self._prices)
+        while left.any():
+            rule = self._simplest(self._best(gains, prices), found)
+            held = self._table.held(rule)
+            gains -= self._sums((held & left).astype(np.float32))
+            prices -= self._sums(np.where(held & ~self._table.covered(found), self._prices, 0))
+            left &= ~held
+            found.append(rule)
+        return self._needed(found)
+
+    def _sums(self, weights: Floats) -> Floats:
+        """The weight of the samples of which each conjunction holds, by operator."""
+        table = self._table
+        found = np.zeros((len(table.names), len(self._conjunctions)), np.float32)
+        of_node = weights[table.owner]
+        for node in np.flatnonzero(of_node):
+            (held,) = self._rows[:, node].nonzero()
+            positive = int((held < self._positive).sum())
+            first, second, third = held[_choices(positive, len(held) - positive)]
+            found[table.operator[node]][self._starts[first, second] + third] += of_node[node]
+        return found.T
+
+    def _best(self, gains: Floats, prices: Floats) -> _Rule:
+        """The conjunction, and the operators for which it covers most for its cost."""
+        costs = _RULE + self._costs[self._conjunctions].sum(axis=1)
+        whole = gains.sum(axis=1)
+        least = (whole / (costs + prices.sum(axis=1) + _OPERATOR * gains.shape[1])).max()
+        places = np.flatnonzero(whole / costs >= least)
+        gain, price = gains[places], prices[places]
+        order = np.argsort(np.where(gain > 0, price / np.maximum(gain, 1), np.inf), axis=1)
+        gain, price = np.take_along_axis(gain, order, 1), np.take_along_axis(price, order, 1)
+        gained, paid = gain.cumsum(axis=1), price.cumsum(axis=1)
+        left = (gain + price).sum(axis=1)[:, None] - gained - paid
+        listed = np.where(left > 1e-3, _OPERATOR * (gain > 0).cumsum(axis=1), 0)
+        ratios = gained / (costs[places][:, None] + paid + listed)
+        place, last = np.unravel_index(ratios.argmax(), ratios.shape)
+        operators = [int(one) for one in order[place, : last + 1]]
+        literals = [int(one) - MOST_WORDS for one in self._conjunctions[places[place]]]
+        return _Rule(
+            tuple(one for n, one in enumerate(operators) if gain[place, n] > 0),
+            tuple(literal for literal in literals if literal >= 0),
+        )
+
+    def _simplest(self, rule: _Rule, before: Sequence[_Rule]) -> _Rule:
+        """The rule without the words that keep no healthy sample out."""
+        free = self._failing | self._table.covered(before)
+        for literal in sorted(rule.literals, key=lambda one: -self._table.costs[one]):
+            fewer = rule._replace(literals=tuple(one for one in rule.literals if one != literal))
+            if not (self._table.held(fewer) & ~self._table.held(rule) & ~free).any():
+                rule = fewer
+        return rule
+
+    def _needed(self, rules: list[_Rule]) -> list[_Rule]:
+        """The rules without those whose samples others cover."""
+        counts = {rule: int((self._table.held(rule) & self._failing).sum()) for rule in rules}
+        for rule in sorted(rules, key=counts.__getitem__):
+            others = [other for other in rules if other is not rule]
+            if not (self._failing & ~self._table.covered(others)).any():
+                rules = others
+        return rules
+
+
+@cache
+def _choices(positive: int, negated: int) -> Places:
+    """Three of so many literals, in order, of which only the last may be a negated one."""
+    plain = np.array(list(combinations(range(positive), MOST_WORDS)), np.int32)
+    pairs = np.array(np.triu_indices(positive, 1), np.int32).T.repeat(negated, axis=0)
+    last = np.tile(
+        np.arange(positive, positive + negated, dtype=np.int32), len(pairs) // max(negated, 1)
+    )
+    return np.concatenate([plain.reshape(-1, MOST_WORDS), np.column_stack([pairs, last])]).T
+
+
+@cache
+def _conjunctions(positive: int, negated: int) -> tuple[Places, Places]:
+    """Three literals each, in order, of which the first `MOST_WORDS` hold always.
+
+    Behind them, by the first two of three, what gives the place of the three with the third added.
+    """
+    found = _choices(positive, negated).T
+    found = found[np.lexsort(found.T[::-1])]
+    starts = np.zeros((positive + negated,) * 2, np.int32)
+    first, second = found[:, 0], found[:, 1]
+    is_start = np.ones(len(found), bool)
+    is_start[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
+    places = np.flatnonzero(is_start)
+    starts[first[places], second[places]] = places - second[places] - 1
+    return found, starts

@@ -1,0 +1,103 @@
+"""The learner covers every failure, with the simplest rules that tell it from what is right."""
+
+from collections.abc import Callable
+from functools import cache
+from itertools import islice
+from random import Random
+
+import pytest
+
+from onnxpad.measuring.drawing import drawn
+from onnxpad.measuring.learning import Learned, Sample, learn
+from onnxpad.padding.chain import Chain
+from onnxpad.reproducing.search import chains_of
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.conditions.words import WORDS
+
+Runtime = Callable[[Chain], Answer]
+
+
+@cache
+def chains() -> tuple[tuple[Chain, ...], ...]:
+    specimens = islice(drawn(Random(3)), 500)
+    return tuple(found for one in specimens if (found := chains_of(one.varied(open=""))))
+
+
+def samples(runtime: Runtime) -> list[Sample]:
+    """What a runtime does that gets each node right or wrong by itself."""
+    return [
+        Sample.of(one, one, max(map(runtime, one), key=lambda answer: answer.rank))
+        for one in chains()
+    ]
+
+
+def of_word(word: str, answer: Answer = Answer.REFUSES) -> Runtime:
+    return lambda chain: answer if WORDS[word].holds(chain) else Answer.TAKES
+
+
+def rules(runtime: Runtime) -> list[tuple[object, ...]]:
+    return [(one.operators, one.when, one.answer) for one in learn(samples(runtime))]
+
+
+def test_a_runtime_without_faults_has_no_rules() -> None:
+    assert learn(samples(lambda _: Answer.TAKES)) == ()
+
+
+@pytest.mark.parametrize("word", ["asymmetric", "ceil_mode", "depthwise", "one_d", "reflect"])
+def test_one_word_is_found(word: str) -> None:
+    ((_, when, answer),) = rules(of_word(word))
+    assert (when, answer) == ((word,), Answer.REFUSES)
+
+
+def test_a_threshold_is_found() -> None:
+    def runtime(chain: Chain) -> Answer:
+        return Answer.REFUSES if WORDS["kernel_above"].holds(chain, 5) else Answer.TAKES
+
+    assert rules(runtime) == [((), (("kernel_above", 5),), Answer.REFUSES)]
+
+
+def test_a_rule_about_one_operator_names_it() -> None:
+    def runtime(chain: Chain) -> Answer:
+        return of_word("same")(chain) if chain.op.title == "Conv" else Answer.TAKES
+
+    assert rules(runtime) == [(("Conv",), ("same",), Answer.REFUSES)]
+
+
+def test_answers_have_rules_of_their_own() -> None:
+    def runtime(chain: Chain) -> Answer:
+        both = [of_word("three_d", Answer.MISCOMPUTES)(chain), of_word("grouped")(chain)]
+        both.append(of_word("bias", Answer.FALLS_BACK)(chain))
+        return max(both, key=lambda one: one.rank)
+
+    found = rules(runtime)
+    assert ((), ("three_d",), Answer.MISCOMPUTES) in found
+    assert {(when, answer) for _, when, answer in found} >= {
+        (("grouped",), Answer.REFUSES),
+        (("bias",), Answer.FALLS_BACK),
+    }
+
+
+def test_a_pad_that_fails_alone_explains_what_it_stands_in_front_of() -> None:
+    def runtime(chain: Chain) -> Answer:
+        return Answer.REFUSES if chain.op.title == "Pad" else Answer.TAKES
+
+    assert rules(runtime) == [(("Pad",), (), Answer.REFUSES)]
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_every_failure_is_covered_though_no_word_tells_it(seed: int) -> None:
+    random = Random(seed)
+    answers = [random.choice((Answer.TAKES, Answer.TAKES, *Answer)) for _ in chains()]
+    given = [
+        Sample.of(one, one, Answer.TAKES if answer is Answer.UNKNOWN else answer)
+        for one, answer in zip(chains(), answers, strict=True)
+    ]
+    found = learn(given)
+    fails = {place for place, one in enumerate(given) if one.answer is not Answer.TAKES}
+    covered = {place for one in found for place in one.samples}
+    assert fails <= covered
+    assert sum(map(alarms(given), found)) == sum(one.false_alarms for one in found)
+
+
+def alarms(given: list[Sample]) -> Callable[[Learned], int]:
+    return lambda rule: sum(given[place].answer is Answer.TAKES for place in rule.samples)

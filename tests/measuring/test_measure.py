@@ -1,0 +1,119 @@
+"""measure learns what a runtime refuses or gets wrong, and writes it as a target."""
+
+import json
+import sys
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import onnxpad
+from onnxpad.cli import commands
+from onnxpad.errors import RequestError
+from onnxpad.measuring.learning import Learned
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.own_rules import read_rules
+from tests.measuring import npu
+from tests.measuring.npu import Array
+
+NPU = Path(npu.__file__)
+FIVE = {
+    ((), ("asymmetric",), Answer.REFUSES),
+    ((), (("pad_above", 3),), Answer.REFUSES),
+    (("Pad",), (), Answer.REFUSES),
+    ((), ("ceil_mode",), Answer.REFUSES),
+    ((), ("same", "dilated"), Answer.REFUSES),
+}
+Runtime = Callable[[str, dict[str, Array]], Mapping[str, Array]]
+
+
+def learned(rules: tuple[Learned, ...]) -> set[Any]:
+    return {(one.operators, one.when, one.answer) for one in rules}
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_five_rules_of_an_accelerator_are_found_and_nothing_else(seed: int) -> None:
+    found = onnxpad.measure(npu.run, seed=seed, count=500)
+    assert learned(found.rules) == FIVE
+    assert not any(one.false_alarms for one in found.rules)
+
+
+def test_wrong_numbers_are_told_from_refusals() -> None:
+    def run(model: str, inputs: dict[str, Array]) -> Mapping[str, Array]:
+        results = npu.run(model, inputs)
+        spoilt = b"count_include_pad" in Path(model).read_bytes()
+        return {name: value + spoilt for name, value in results.items()}
+
+    found = onnxpad.measure(run, count=300)
+    wrong = [one for one in found.rules if one.answer is Answer.MISCOMPUTES]
+    assert [one.operators for one in wrong] == [("AveragePool",)]
+    assert found.counts["AveragePool"]["wrong"] == wrong[0].models
+
+
+def test_a_command_is_measured_and_its_file_is_a_target(tmp_path: Path) -> None:
+    command = f"{sys.executable} {NPU} {{model}} {{inputs}} {{outputs}}"
+    target = tmp_path / "npu.toml"
+    done = CliRunner().invoke(
+        commands, ["measure", command, "--count", "1", "-o", str(target), "--json"]
+    )
+    assert done.exit_code == 0, done.output
+    report = json.loads(done.stdout)
+    assert report["ways"]["Conv, symmetric pads"] == "right"
+    assert report["ways"]["Pad mode edge"] == "refused"
+    rules = read_rules(target.read_text("utf-8"), "npu.toml")
+    assert any(one.operators == ("Pad",) and not one.when for one in rules.rules)
+    assert {"Conv", "Slice", "If"} <= set(rules.takes)
+    model = Path(onnxpad.__file__).parents[1] / "models" / "pd_same_static_op13.onnx"
+    assert onnxpad.inspect(model, target=str(target)).targets[0].fails
+
+
+def test_the_target_file_goes_to_standard_output() -> None:
+    done = CliRunner().invoke(commands, ["measure", str(NPU), "--count", "1", "-o", "-"])
+    assert tomllib.loads(done.stdout)["version"] == "npu.py"
+    assert "refused" in done.stderr
+
+
+def test_a_runtime_that_computes_nothing_is_an_error_and_writes_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "broken.py"
+    file.write_text("def run(model, inputs):\n    raise RuntimeError('no device')\n", "utf-8")
+    target = tmp_path / "broken.toml"
+    done = CliRunner().invoke(commands, ["measure", str(file), "-o", str(target)])
+    assert isinstance(done.exception, RequestError)
+    assert "no device" in str(done.exception)
+    assert not target.exists()
+
+
+@pytest.mark.parametrize("target", ["coreml", "opencv@4.10", "own.toml"])
+def test_what_nothing_here_runs_is_refused(target: str, tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.toml").write_text('takes = ["Conv"]\n', "utf-8")
+    with pytest.raises(RequestError):
+        onnxpad.measure(target)
+
+
+def test_a_target_file_must_be_one() -> None:
+    done = CliRunner().invoke(commands, ["measure", str(NPU), "-o", "npu.txt"])
+    assert isinstance(done.exception, RequestError)
+
+
+def test_outputs_are_judged() -> None:
+    from onnxpad.measuring.course import difference
+
+    right = {"y": np.array([1.0, -np.inf], np.float32)}
+    assert not difference({"y": np.array([1.0001, -np.inf], np.float32)}, right)
+    assert difference({"y": np.array([1.0, 0.0], np.float32)}, right)
+    assert difference({"y": np.array([1.0], np.float32)}, right)
+    assert difference({}, right)
+    assert difference({"y": np.array([3], np.uint8)}, {"y": np.array([4], np.uint8)})
+    assert not difference({"y": np.array([np.nan])}, {"y": np.array([np.nan])})
+
+
+def test_the_file_names_release_and_models() -> None:
+    found = onnxpad.measure(npu.run, count=1)
+    table = tomllib.loads(found.to_toml())
+    assert table["version"] == found.version
+    assert all(one["models"] > 0 for one in table["rule"])
