@@ -9,24 +9,19 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from onnxpad.measuring.learning import Sample
 from onnxpad.model.assembled import Array, with_output_shapes
 from onnxpad.model.opened import Model
 from onnxpad.padding.effective_pads import without_windows
-from onnxpad.probing.expected import Expected, expected
+from onnxpad.probing.agreement import BYTES, NEAR, STEPS, worst
+from onnxpad.probing.expected import expected, onnxruntime_agrees
+from onnxpad.probing.probes import quantises, ranks
 from onnxpad.reproducing.search import chains_of
 from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.running import cache as replies
-from onnxpad.runtimes.running.runner import Reply, Runner
-from onnxpad.runtimes.running.serving import decode, encode
+from onnxpad.runtimes.running.cache import keep, kept
+from onnxpad.runtimes.running.runner import Runner
 
-_RELATIVE = 2e-3
-"""Of the largest value: kernels of half precision pass, a shifted pad does not."""
-_HUGE = 1e30
-"""Beyond it a value is a fill such as the lowest float, not something computed."""
 _TOLD_EVERY = 20
 _ANSWERS = {
     "right": Answer.TAKES,
@@ -84,35 +79,34 @@ class Course:
 
     def outcome(self, model: Model, feeds: Mapping[str, Array]) -> Outcome:
         """What the runtime does with a model; 'not judged' where its numbers are not known."""
-        right = expected(model, feeds)
-        if not has_meaning(right):
-            return Outcome("not judged", right.reason or right.onnxruntime)
-        reply = self._reply(with_output_shapes(model, right.outputs), feeds)
-        if reply.status not in ("ran", "fell back"):
-            return Outcome(reply.status, reply.message)
-        wrong = difference(reply.outputs, right.outputs)
-        if wrong:
-            return Outcome("wrong", wrong)
-        return Outcome("fell back" if reply.status == "fell back" else "right")
-
-    def _reply(self, model: Model, feeds: Mapping[str, Array]) -> Reply:
-        data = model.SerializeToString(deterministic=True)
-        digest = hashlib.sha256(data)
+        digest = hashlib.sha256(model.SerializeToString(deterministic=True))
         for name, array in feeds.items():
             digest.update(f"{name} {array.dtype} {array.shape}".encode() + array.tobytes())
         key = f"measure {self._runner.key} {digest.hexdigest()}"
-        found = replies.kept(key) if self._cache else None
-        if found is not None:
-            return Reply(found["status"], found["message"], decode(found["outputs"]))
+        stored = kept(key) if self._cache else None
+        outcome = Outcome(**stored) if stored else self._run(model, feeds)
+        if self._cache and not stored and outcome.verdict != "timeout":
+            keep(key, outcome._asdict())
+        return outcome
+
+    def _run(self, model: Model, feeds: Mapping[str, Array]) -> Outcome:
+        right = expected(model, feeds)
+        known = bool(right.outputs) and all(one.size for one in right.outputs.values())
+        in_onnxruntime = onnxruntime_agrees(model, feeds, {}) if known else ""
+        if not known or "INVALID_GRAPH" in in_onnxruntime:
+            return Outcome("not judged", right.reason or in_onnxruntime)
+        whole = with_output_shapes(model, right.outputs)
         with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder:
             path = Path(folder, "model.onnx")
-            path.write_bytes(data)
-            ranks = {one.name: len(one.type.tensor_type.shape.dim) for one in model.graph.output}
-            reply = self._runner.run(str(path), feeds, ranks, self._seconds)
-        if self._cache and reply.status != "timeout":
-            outputs = encode(dict(reply.outputs))
-            replies.keep(key, {**reply._asdict(), "outputs": outputs})
-        return reply
+            path.write_bytes(whole.SerializeToString(deterministic=True))
+            reply = self._runner.run(str(path), feeds, ranks(whole), self._seconds)
+        if reply.status not in ("ran", "fell back"):
+            return Outcome(reply.status, reply.message)
+        near = STEPS / BYTES if quantises(model) else NEAR
+        _, apart = worst(reply.outputs, right.outputs, near)
+        if apart.is_fault:
+            return Outcome("wrong", apart.words)
+        return Outcome("fell back" if reply.status == "fell back" else "right")
 
     def counts(self) -> dict[str, dict[str, int]]:
         """By operator how many models came out in each way."""
@@ -133,29 +127,3 @@ class Course:
         """Operators of which a model came out right."""
         right = (one for one, outcome in self.outcomes.items() if not outcome.answer.fails)
         return tuple(dict.fromkeys(one.operator for one in right))
-
-
-def has_meaning(right: Expected) -> bool:
-    """Whether it is known what the model computes, and that is something."""
-    is_valid = "INVALID_GRAPH" not in right.onnxruntime
-    return is_valid and bool(right.outputs) and all(one.size for one in right.outputs.values())
-
-
-def difference(outputs: Mapping[str, Array], right: Mapping[str, Array]) -> str:
-    """How outputs differ from what they should be; '' where they do not."""
-    for name, wanted in right.items():
-        got = outputs.get(name)
-        if got is None:
-            return f"it gives no output '{name}'"
-        if got.shape != wanted.shape:
-            return f"'{name}' has the shape {list(got.shape)}, not {list(wanted.shape)}"
-        one, other = got.astype(np.float64), wanted.astype(np.float64)
-        with np.errstate(invalid="ignore"):
-            apart = np.where(
-                (one == other) | (np.isnan(one) & np.isnan(other)), 0, abs(one - other)
-            )
-        apart = np.where(np.isnan(apart), np.inf, apart)
-        size = abs(other[abs(other) < _HUGE]).max(initial=0.0)
-        if apart.max(initial=0.0) > (_RELATIVE * size if wanted.dtype.kind not in "iub" else 0):
-            return f"'{name}' is off by {apart.max():.3g}"
-    return ""

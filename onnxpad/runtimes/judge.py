@@ -266,7 +266,7 @@ def judge_undefined(target: Target, operator: str, opset: int) -> Judgement | No
     if target.parts:
         pairs = [(one.name, judge_undefined(one, operator, opset)) for one in target.parts]
         found = [(name, judgement) for name, judgement in pairs if judgement]
-        return _together(found) if found else None
+        return joint(found) if found else None
     domain, _, name = operator.rpartition(".")
     if not domain:
         return Judgement(Answer.UNKNOWN, f"opset {opset} of ONNX has no {name}")

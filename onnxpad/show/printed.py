@@ -30,7 +30,7 @@ def report_text(report: object, model: str) -> str | None:
     return None if text is None else in_python(text)
 
 
-def _text_of(report: object, model: str) -> str | None:
+def _text_of(report: object, model: str) -> str | None:  # noqa: PLR0911 - one for each kind
     match report:
         case Inspection():
             return inspection_text(report, model=model)

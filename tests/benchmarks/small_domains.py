@@ -152,7 +152,7 @@ def pads() -> Iterator[tuple[str, ModelProto]]:
 
 
 def _draws(key: str) -> Random:
-    return Random(key)  # noqa: S311  what is wanted is the same for the same key
+    return Random(key)
 
 
 def _once(case: Case, seen: set[str]) -> Iterator[tuple[str, ModelProto]]:

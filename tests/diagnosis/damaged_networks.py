@@ -74,7 +74,7 @@ class Case:
 
 def case(seed: int, most: int = 5) -> Case:
     """The network of a seed: only damage that the first sample shows is left in it."""
-    return made(_drawn(Random(seed), seed, most))  # noqa: S311 - draws test cases
+    return made(_drawn(Random(seed), seed, most))
 
 
 def made(network: Network) -> Case:

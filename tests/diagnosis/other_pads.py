@@ -12,7 +12,7 @@ _Front = tuple[int, int, int, int]
 
 def drawn_case(seed: int) -> Case:
     """The network of a seed: one layer reads a Pad that was damaged."""
-    random = Random(seed)  # noqa: S311 - draws test cases
+    random = Random(seed)
     length, spot = random.randint(3, 5), random.randint(0, 2)
     layers = []
     for index in range(length):

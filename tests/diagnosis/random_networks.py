@@ -76,7 +76,7 @@ class Spec:
 
 def drawn(seed: int, longest: int = 9) -> Spec:
     """A network of 3 to 9 padded layers in one, two or three dimensions."""
-    random = Random(seed)  # noqa: S311 - draws test cases
+    random = Random(seed)
     rank = random.choice((1, 2, 2, 2, 3))
     length = random.randint(3 if longest < 10 else 8, longest if rank < 3 else longest * 5 // 9)
     dynamic = random.random() < 0.2

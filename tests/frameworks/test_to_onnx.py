@@ -131,7 +131,7 @@ def drawn(op: str, random: Random) -> tuple[Layer, dict[str, Any], tuple[int, ..
 
 @pytest.mark.parametrize("op", ["max_pool", "avg_pool", "conv"])
 def test_nodes_compute_the_windows(op: str) -> None:
-    random, generator = Random(1), np.random.default_rng(1)  # noqa: S311 - draws of a test
+    random, generator = Random(1), np.random.default_rng(1)
     checked, forms, wrong = 0, set(), []
     for _ in range(400):
         made, words, sizes = drawn(op, random)
@@ -162,7 +162,7 @@ def test_nodes_compute_the_windows(op: str) -> None:
 
 
 def test_nodes_compute_transposed_windows() -> None:
-    random, generator = Random(2), np.random.default_rng(2)  # noqa: S311 - draws of a test
+    random, generator = Random(2), np.random.default_rng(2)
     made, checked, wrong = layer("conv_transpose"), 0, []
     for _ in range(300):
         size, kernel, stride, dilation = (random.randint(1, most) for most in (6, 4, 4, 2))

@@ -19,7 +19,7 @@ from onnxpad.geometry.windows import (
 )
 from onnxpad.rewriting.steps.divisors import _row
 
-draw = random.Random(7)  # noqa: S311 - no secret
+draw = random.Random(7)
 SIZES: list[Size | None] = [None, *range(1, 14)]
 SIZES += [Symbol("S", m, r, least) for m in (1, 2, 3, 6) for r in range(m) for least in (-2, 1, 5)]
 CASES = [

@@ -101,6 +101,6 @@ class Case:
         return f"{self.kind}/{self.number}"
 
     def random(self) -> Random:
-        return Random(  # noqa: S311 - nothing is secret
+        return Random(
             f"{self.seed}/{self.kind}/{self.number}"
         )

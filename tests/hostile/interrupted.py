@@ -97,7 +97,7 @@ class Attack:
 
     def __post_init__(self) -> None:
         """Make the model and time a whole run."""
-        self.draw = random.Random(self.seed)  # noqa: S311 - nothing secret
+        self.draw = random.Random(self.seed)
         self.model = large_model(self.folder / "in", self.share)
         self.inputs = self._digests(self.folder / "in")
         self.time = self.writing = LONG

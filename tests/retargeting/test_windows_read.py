@@ -46,7 +46,7 @@ def drawn(random: Random, op: str, size: int, kernel: int, stride: int, dilation
 
 @pytest.mark.parametrize("op", OPS)
 def test_two_ways_differ_where_their_values_do(op: str) -> None:
-    random, numbers = Random(op), np.random.default_rng(5)  # noqa: S311 - draws layers
+    random, numbers = Random(op), np.random.default_rng(5)
     told = {True: 0, False: 0}
     for _ in range(1200):
         size, kernel, stride = random.randint(1, 9), random.randint(1, 4), random.randint(1, 3)
@@ -122,7 +122,7 @@ def test_padding_of_one_value_is_read_once_however_long_it_is() -> None:
 def test_rows_of_windows_are_equal_where_their_windows_are(
     kind: Kind, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    random = Random(f"{kind} {mode}")  # noqa: S311 - nothing is secret
+    random = Random(f"{kind} {mode}")
     for _ in range(60):
         size, counts = random.choice([1, 2, 3, 8, 20]), random.random() < 0.5
         value = random.choice([OWN, ("is", 0), ("is", 1)])

@@ -112,7 +112,7 @@ def test_damage_anywhere_is_one_message(how: int, tmp_path: Path) -> None:
     content = BytesIO()
     np.save(content, X)
     whole = npz(tmp_path / "x.npz", content.getvalue(), how).read_bytes()
-    draw = random.Random(0)  # noqa: S311 - nothing secret
+    draw = random.Random(0)
     refused = 0
     for _ in range(300):
         damaged = bytearray(whole)

@@ -154,7 +154,7 @@ def cells(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_convolve_is_the_sum_over_cells(seed: int) -> None:
-    dice, values = random.Random(seed), np.random.default_rng(seed)  # noqa: S311 - shapes
+    dice, values = random.Random(seed), np.random.default_rng(seed)
     group = dice.choice([1, 2])
     kernel, strides, dilations = ([dice.randint(1, 3) for _ in range(2)] for _ in range(3))
     begins, ends = ([dice.randint(0, 3) for _ in range(2)] for _ in range(2))

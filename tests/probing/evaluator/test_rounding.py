@@ -38,7 +38,7 @@ def session(op: str, attributes: Mapping[str, Any], inputs: Sequence[Array]) -> 
 
 
 def random_call(op: str, seed: int) -> tuple[dict[str, Any], list[Array]]:
-    dice, values = random.Random(seed), np.random.default_rng(seed)  # noqa: S311 - shapes
+    dice, values = random.Random(seed), np.random.default_rng(seed)
     rank = dice.choice([1, 2, 2, 3])
     kernel, strides, dilations = ([dice.randint(1, 3) for _ in range(rank)] for _ in range(3))
     is_pool = op.endswith("Pool")

@@ -178,7 +178,7 @@ INTERACTING = (
 def rows() -> Iterator[Row]:
     """Every pair of values of two axes, and the full product where axes act on each other."""
     seen = set()
-    for row in (*_products(), *_pairs(random.Random(0))):  # noqa: S311 - draws test cases
+    for row in (*_products(), *_pairs(random.Random(0))):
         if row not in seen and possible(row):
             seen.add(row)
             yield row
@@ -186,7 +186,7 @@ def rows() -> Iterator[Row]:
 
 def drawn(seed: int, count: int) -> Iterator[Row]:
     """Rows at random, for a wider sweep."""
-    chance = random.Random(seed)  # noqa: S311 - draws test cases
+    chance = random.Random(seed)
     while count:
         row = _lean(chance)
         if possible(row):

@@ -242,7 +242,7 @@ def drawn(chance: random.Random) -> ModelProto:
 @where_pools_are_harmed
 @pytest.mark.parametrize("seed", range(4))
 def test_a_pad_is_a_trap_exactly_where_default_optimisations_change_the_result(seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311 - draws test cases
+    chance = random.Random(seed)
     seen = set()
     for _ in range(60):
         model = drawn(chance)
