@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
     @property
     def answer(self) -> Answer:
         """The same as a rule says it."""
-        return _ANSWERS[self.verdict]
+        return _ANSWERS.get(self.verdict, Answer.UNKNOWN)
 
 
 class Course:

@@ -27,6 +27,8 @@ from onnxpad.model.carried import Carried
 from onnxpad.model.editing import script
 from onnxpad.padding.forms import Form
 from onnxpad.porting import PortedNode, Porting
+from onnxpad.probing.live import RuntimeRan
+from onnxpad.probing.whole import WholeRun
 from onnxpad.proof.counterexamples import Counterexample
 from onnxpad.resolving import Resolution
 from onnxpad.resolving.differences import Difference
@@ -51,9 +53,8 @@ NUMBER: Schema = {
     "anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}],
     "description": "A number; as a text what is infinite or no number.",
 }
-LATER = {one.__name__: one for one in (Carried, Fitted, NodeVerdict, OnInstalled, Opening)} | {
-    "gs": gs
-}
+_LATER = (Carried, Fitted, NodeVerdict, OnInstalled, Opening, RuntimeRan, WholeRun)
+LATER = {one.__name__: one for one in _LATER} | {"gs": gs}
 """Types that modules import for the type checker alone."""
 
 
