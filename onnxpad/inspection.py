@@ -246,14 +246,18 @@ class Finding(NamedTuple):
 
 
 class Following(NamedTuple):
-    """A rewrite that writes the model: it was tried."""
+    """A rewrite that was tried and writes the model.
+
+    require_device: whether it is for nodes alone that fall back.
+    """
 
     targets: tuple[str, ...]
     dims: Mapping[str, int | str]
+    require_device: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The same as plain data."""
-        return {"targets": list(self.targets), "dims": dict(self.dims)}
+        return self._asdict() | {"targets": list(self.targets), "dims": dict(self.dims)}
 
 
 KINDS = {
@@ -263,7 +267,7 @@ KINDS = {
     "miscomputes": "wrong",
 }
 """What a target's answer is called as a finding, the mildest first."""
-OFF_DEVICE, TRAP = "off-device", "trap"
+OFF_DEVICE, TRAP, FALLBACK = "off-device", "trap", "fallback"
 
 
 def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
@@ -598,14 +602,26 @@ class _Asked(NamedTuple):
     dims: Mapping[str, int | str]
     live: Live | None = None
 
-    def wanted(self, targets: Sequence[str]) -> Wanted:
+    def wanted(self, targets: Sequence[str], *, require_device: bool = False) -> Wanted:
         """The rewrite for these targets."""
         from onnxpad.rewriting.for_target.requests import planner
         from onnxpad.rewriting.wanted import Wanted
 
         kept = replace(self.opened, owned=False)
-        planning = partial(planner, targets, live=self.live)
+        planning = partial(planner, targets, require_device=require_device, live=self.live)
         return Wanted(kept, (), planning, self.reading, self.nodes)
+
+    def on_device(
+        self, target: str, found: Sequence[NodeVerdict], dims: Mapping[str, int | str]
+    ) -> tuple[NodeVerdict, ...]:
+        """The verdicts with whether a rewrite keeps nodes on the device that fall back."""
+        if not any(map(_falls_back, found)):
+            return tuple(found)
+        wanted = self.wanted([target], require_device=True)
+        planner = wanted.planning(dims)
+        tried = wanted.tried(dims, planner) if planner else None
+        writes = bool(tried and tried.writes)
+        return tuple(one._replace(on_device=writes) if _falls_back(one) else one for one in found)
 
 
 Told = dict[str, tuple[tuple["NodeVerdict", ...], "Opening"]]
@@ -626,6 +642,7 @@ def _told(
     from onnxpad.rewriting.for_target.verdicts import judged  # loads every pass
 
     sizes = beyond_batch(survey.document.model, survey.facts)
+    few = len(names) <= FOLLOWED
     told: Told = {}
     planners, others = {}, {}
     for name in names:
@@ -636,6 +653,8 @@ def _told(
             opening = wanted.opening(survey, found, one, asked.dims)
             if whole and not opening.facts:
                 opening = opening._replace(left=whole.left)
+            if few:
+                found = asked.on_device(name, found, {**asked.dims, **opening.dims})
             told[name] = opening.told_to(found), opening
             if name in installed:
                 judge = one.judge.of(installed[name].target)
@@ -643,7 +662,6 @@ def _told(
                 here = [verdict.judgement.answer for verdict in found]
                 if there != here:
                     others[name] = installed[name].doing(there)
-    few = len(names) <= FOLLOWED
     following = _following(told, planners, asked) if few else None
     return told, following, others
 
@@ -653,21 +671,33 @@ FOLLOWED = 3
 
 
 def _following(told: Told, planners: Mapping[str, Planner], asked: _Asked) -> Following | None:
-    """A rewrite that writes the model for a target, and where it can for the others as well."""
-    for name, (found, opening) in told.items():
-        if not opening.facts and not any(map(_is_to_be_rewritten, found)):
-            continue
+    """A rewrite that writes the model for a target, and where it can for the others as well.
+
+    Where no target has a node to mend, it is one that requires the device.
+    """
+    to_mend = [
+        name
+        for name, (found, opening) in told.items()
+        if opening.facts or any(map(_is_to_be_rewritten, found))
+    ]
+    falling = [name for name, (found, _) in told.items() if any(one.on_device for one in found)]
+    for name in to_mend or falling:
+        found, opening = told[name]
         dims = {**asked.dims, **opening.dims}
-        if not opening.writes:
+        if to_mend and not opening.writes:
             tried = None if _is_stuck(found) else asked.wanted([name]).tried(dims, planners[name])
             if tried is None or not tried.writes:
                 continue
         others = [one for one in told if one != name and not _is_stuck(told[one][0])]
-        together = asked.wanted([name, *others])
+        together = asked.wanted([name, *others], require_device=not to_mend)
         if others and (one := together.planning(dims)) and (at_once := together.tried(dims, one)):
-            return Following((name, *(others if at_once.writes else ())), dims)
-        return Following((name,), dims)
+            return Following((name, *(others if at_once.writes else ())), dims, not to_mend)
+        return Following((name,), dims, not to_mend)
     return None
+
+
+def _falls_back(verdict: NodeVerdict) -> bool:
+    return KINDS.get(verdict.judgement.answer) == FALLBACK
 
 
 def _is_to_be_rewritten(verdict: NodeVerdict) -> bool:

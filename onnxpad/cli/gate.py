@@ -330,6 +330,8 @@ def repair(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
 
     target = finding.code.rpartition(":")[0]
     typed = asked_as(target)
+    if finding.kind == LEVELS[0]:
+        return mending(model, finding, record) or f"onnxpad explain {typed}"
     fails = _failing(target, record)
     if not fails and finding.kind != _UNKNOWN:
         return ""
@@ -375,6 +377,8 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
         target = finding.code.rpartition(":")[0]
         fails = _failing(target, record)
         mine = [one for one in fails if one["node"] == finding.node]
+        if not mine and finding.kind == LEVELS[0]:
+            return _for_device(model, finding, record)
         if not mine:
             return _settling(model, finding, record)
         targets, facts, only = [target], {}, ""
@@ -391,6 +395,19 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
         words = [f"--target {asked_as(name)}" for name in record["targets"] if name in targets]
         words += [given_text({**record["assumed"], **facts}), only]
     return " ".join(filter(None, ["onnxpad rewrite", shlex.quote(model), *words, "-o OUT"]))
+
+
+def _for_device(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
+    """The command that keeps a node on the device; '' where it was tried and writes nothing."""
+    from onnxpad.runtimes.own_targets import asked_as
+    from onnxpad.show.wording import given_text
+
+    target = finding.code.rpartition(":")[0]
+    if any(one["on_device"] is False for one in record["targets"][target]):
+        return ""
+    facts = given_text({**record["assumed"], **record["openings"][target]["dims"]})
+    words = ["onnxpad rewrite", shlex.quote(model), f"--target {asked_as(target)}", facts]
+    return " ".join(filter(None, [*words, "--require-device -o OUT"]))
 
 
 def _settling(model: str, finding: Finding, record: Mapping[str, Any]) -> str:

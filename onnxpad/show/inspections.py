@@ -385,7 +385,9 @@ def _for_a_target(inspection: Inspection) -> list[str] | None:
     found = inspection.following
     if found is None:
         return None
-    return [*(f"--target {asked_as(name)}" for name in found.targets), given_text(found.dims)]
+    device = ["--require-device"] if found.require_device else []
+    typed = [f"--target {asked_as(name)}" for name in found.targets]
+    return [*typed, given_text(found.dims), *device]
 
 
 def _no_rewrite(inspection: Inspection, model: str) -> Iterator[str]:

@@ -130,6 +130,9 @@ def _nothing_to_do(rewriting: Rewriting, written: str | None) -> str:
     if found and not rewriting.passes:
         takes = "take" if " + " in rewriting.target else "takes"
         said = f"{rewriting.target} {takes} every operator that can pad as it is"
+        if falling := found.judged - found.taken:
+            said = f"{rewriting.target} leaves {falling} of {found.judged} judged nodes to the CPU"
+            said += ", where --require-device finds another form if there is one"
         if states:
             return f"no node needs rewriting: with these sizes in the file {said}"
         said = f"nothing to do: {said}"

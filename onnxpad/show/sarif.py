@@ -146,7 +146,7 @@ def _results(record: Record, *, traps: bool) -> Iterator[dict[str, Any]]:
             if finding:
                 text = f"{target} {answer} {verdict['op']} '{node}': {verdict['reason']}"
                 way = f"rewrite --target {asked_as(target)}: {_way(verdict)}"
-                result = _result(record, finding, answer, f"{text}. {way}.")
+                result = _result(record, finding, answer, f"{text}. {way.rstrip('.')}.")
                 result["partialFingerprints"]["node/v1"] = f"{target}/{node}/{verdict['op']}"
                 about = {"target": target, "evidence": verdict["evidence"]}
                 yield result | {"properties": about}
@@ -156,8 +156,9 @@ def _way(verdict: Record) -> str:
     """What a rewrite would do about a node, with its cost."""
     way = verdict["rewrite"]
     if way is None:
-        falls_back = verdict["verdict"] == Answer.FALLS_BACK
-        return "what there is with --require-device" if falls_back else "nothing"
+        if verdict["verdict"] != Answer.FALLS_BACK:
+            return "nothing"
+        return "no way" if verdict["on_device"] is False else "Fix: add --require-device."
     if way["passes"] is not None:
         cost = Cost(**way["cost"])
         limits = " (not for onnxruntime)" if way["alone"] else ""

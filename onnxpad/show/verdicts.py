@@ -125,6 +125,8 @@ def _mended(found: Sequence[NodeVerdict]) -> str:
     parts = [f"mends {mended}" if mended else ""]
     parts.append(f"mends {open_} once sizes are said (--dim)" if open_ else "")
     parts.append(f"no way for {len(stuck) - open_}" if len(stuck) > open_ else "")
+    falling = sum(one.judgement.answer is Answer.FALLS_BACK for one in found)
+    parts.append(f"{falling} left to the CPU (--require-device)" if falling else "")
     return ", ".join(filter(None, parts)) or "nothing to do"
 
 
@@ -240,7 +242,7 @@ def way_text(verdict: NodeVerdict) -> str:
             steps = plan.steps or "nothing: what is done beside it settles it"
             return f"{steps}{limits}{costs}"
         case None if verdict.judgement.answer is Answer.FALLS_BACK:
-            return "what there is with --require-device"
+            return "no way" if verdict.on_device is False else "Fix: add --require-device."
         case NoWay() if verdict.judgement.answer.is_open and not verdict.then:
             settled = either(verdict.judgement.settled_by)
             return f"with {settled}" if settled else "left as it is"

@@ -79,6 +79,7 @@ def can_pad(op: str) -> bool:
     "brought_by",
     "way as rewrite",
     "with_sizes",
+    "on_device",
 )
 class NodeVerdict(NamedTuple):
     """A padded node, what the target does with it, and what a rewrite would do about that.
@@ -86,6 +87,8 @@ class NodeVerdict(NamedTuple):
     `brought_by` is set where it is a node without padding that this pass of the user wrote,
     `facts` are what to say of dimensions so that there is a way, `then` the passes of that way,
     none where the target takes the node as it is.
+    on_device: whether a rewrite that requires the device was tried and writes the model, for a node
+        that falls back; None where that was not tried.
     """
 
     node: Address
@@ -95,6 +98,7 @@ class NodeVerdict(NamedTuple):
     brought_by: str = ""
     facts: tuple[tuple[str, int | str], ...] = ()
     then: tuple[str, ...] = ()
+    on_device: bool | None = None
 
     def __repr__(self) -> str:
         return f"<{self}>"
@@ -109,6 +113,8 @@ class NodeVerdict(NamedTuple):
         found = self.judgement
         reason = f": {found.reason}" if found.reason else ""
         tried = facts_text(self.facts) or either(found.cures)
+        if self.on_device:
+            tried = "--require-device"
         if not tried and found.answer.fails and isinstance(self.way, NoWay):
             tried = "inspect with the target all, which says which runtimes take it"
         tries = f"; try {tried}" if tried else ""

@@ -58,22 +58,52 @@ def test_the_device_is_that_of_a_target() -> None:
         rewrite(LP_POOL, require_device=True)
 
 
-def test_the_command_line_says_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def saved(model: onnx.ModelProto, tmp_path: Path) -> str:
     path = tmp_path / "m.onnx"
-    onnx.save(LP_POOL, path)
-    asked = ["inspect", str(path), "--target", "webgpu"]
-    assert run(asked) == 0
-    told = capsys.readouterr().out
-    assert "falls back 1" in told
-    assert "what there is with --require-device" in told
-    assert run([*asked, "--fail-on", "fallback"]) == 1
-    assert "webgpu:fallback" in capsys.readouterr().err
-    assert run([*asked, "--json"]) == 0
-    (verdict,) = json.loads(capsys.readouterr().out)["targets"]["webgpu"]
-    assert verdict["verdict"] == "falls back"
-    onnx.save(INDICES, path)
+    onnx.save(model, path)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("model", "target", "others", "has_way"),
+    [
+        (LP_POOL, "webgpu", (), True),
+        (LP_POOL, "webgpu", ("openvino",), True),
+        (INDICES, "coreml", (), False),
+    ],
+)
+def test_every_report_gives_the_same_advice(
+    model: onnx.ModelProto,
+    target: str,
+    others: tuple[str, ...],
+    *,
+    has_way: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = saved(model, tmp_path)
+    asked = [word for name in (target, *others) for word in ("--target", name)]
+    command = f"onnxpad rewrite {path} {' '.join(asked)} --require-device -o OUT"
+    assert run(["inspect", path, *asked]) == 0
+    shown = capsys.readouterr().out
+    assert "falls back 1" in shown
+    assert (f"next: {command}\n" in shown) is has_way
+    assert ("Fix: add --require-device." in shown) is has_way
+    assert run(["inspect", path, *asked, "--fail-on", "fallback"]) == 1
+    repair = command if not others else command.replace(" --target openvino", "")
+    assert (repair in capsys.readouterr().err) is has_way
+    assert run(["inspect", path, *asked, "--json"]) == 0
+    (verdict,) = json.loads(capsys.readouterr().out)["targets"][target]
+    assert (verdict["verdict"], verdict["on_device"]) == ("falls back", has_way)
     out = tmp_path / "o.onnx"
-    wanted = ["rewrite", str(path), "--target", "coreml", "-o", str(out)]
-    assert run(wanted) == 0
-    assert run([*wanted, "--require-device"]) == 1
-    assert "coreml leaves it to the CPU" in capsys.readouterr().out
+    assert run([*command.split()[1:-1], str(out)]) == (0 if has_way else 1)
+
+
+def test_rewrite_does_not_say_that_a_target_takes_what_it_leaves_to_the_cpu(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = saved(LP_POOL, tmp_path)
+    assert run(["rewrite", path, "--target", "webgpu", "-o", str(tmp_path / "o.onnx")]) == 0
+    shown = capsys.readouterr().out
+    assert "webgpu leaves 1 of 1 judged nodes to the CPU" in shown
+    assert "takes every operator" not in shown
