@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from onnxpad.errors import ModelError, RequestError, counted, told
 from onnxpad.measuring.beside import models_beside
@@ -119,7 +119,7 @@ def check_place(path: str) -> None:
     target=(lambda value: isinstance(value, (str, os.PathLike)) or callable(value), "a runtime"),
     count=(lambda value: isinstance(value, int) and value > 0, "a whole number above 0"),
 )
-def measure(
+def measure(  # noqa: PLR0913 - one option each
     target: str | os.PathLike[str] | Function,
     *,
     live: Live | None = None,
@@ -161,7 +161,7 @@ def _runner(target: str | os.PathLike[str] | Function, live: Live | None) -> Run
 
 def _measured(runner: Runner, seed: int, count: int, course: Course) -> Measurement:
     """Run, learn, and look again at what is near the rules."""
-    random, total = Random(seed), count + len(ways())
+    random, total = Random(seed), count + len(ways())  # noqa: S311 - no secret
     titles = {way.specimen: way.title for way in ways()}
     course.run(titles, total)
     _refuse_if_all_fail(runner, course)

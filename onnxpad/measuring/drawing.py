@@ -91,7 +91,7 @@ def drawn(random: Random) -> Iterator[Specimen]:
             for field, (chance, values) in fields.items()
             if random.random() < chance
         }
-        words |= _padding(name, random) if name != "Pad" else {}
+        words |= _padding(random) if name != "Pad" else {}
         yield _fitting(Specimen(name).varied(**words))
 
 
@@ -113,7 +113,7 @@ def _neighbour(one: Specimen, random: Random) -> Specimen:
         for name in names
     }
     if one.operator != "Pad" and random.random() < 0.4:
-        words = _padding(one.operator, random)
+        words = _padding(random)
     return _fitting(one.varied(**words))
 
 
@@ -145,7 +145,7 @@ def _has(operator: str, name: str) -> bool:
     }.get(name, True)
 
 
-def _padding(operator: str, random: Random) -> dict[str, Any]:
+def _padding(random: Random) -> dict[str, Any]:
     """How a convolution or a pool pads: not at all, by pads, or by auto_pad."""
     if random.random() < 0.35:
         auto_pad = random.choice(("SAME_UPPER", "SAME_UPPER", "SAME_LOWER", "VALID"))

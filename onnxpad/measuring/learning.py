@@ -127,8 +127,7 @@ class _Table:
 
     def nodes(self, literals: Sequence[int]) -> Bools:
         """The nodes of which all these literals hold."""
-        held: Bools = self.rows[list(literals)].all(axis=0)
-        return held
+        return np.asarray(self.rows[list(literals)].all(axis=0))
 
     def held(self, rule: _Rule) -> Bools:
         """The samples of which a rule holds."""
@@ -139,7 +138,8 @@ class _Table:
 
     def covered(self, rules: Sequence[_Rule]) -> Bools:
         """The samples of which one of the rules holds."""
-        return np.array([np.zeros(len(self.answers), bool), *map(self.held, rules)]).any(axis=0)
+        held = np.array([np.zeros(len(self.answers), bool), *map(self.held, rules)])
+        return np.asarray(held.any(axis=0))
 
     def learned(self, rule: _Rule, answer: Answer) -> Learned:
         """The rule in words, with the models behind it."""

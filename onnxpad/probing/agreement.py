@@ -58,7 +58,7 @@ def difference(got: Array, right: Array, near: float = NEAR) -> Difference:
     if got.shape != right.shape:
         words = f"shape {list(got.shape)} instead of {list(right.shape)}"
         return Difference(np.inf, 0.0, (), words)
-    if right.dtype.kind not in "fiub" or got.dtype.kind not in "fiub":
+    if not (_is_number(right) and _is_number(got)):
         equal = bool(np.array_equal(got, right))
         return Difference(0.0 if equal else np.inf, 0.0, (), "" if equal else "other values")
     a, b = (np.clip(_wide(value), -_FILL, _FILL) for value in (got, right))
@@ -89,15 +89,17 @@ def worst(
     return max(found.items(), key=lambda pair: (pair[1].is_fault, pair[1].amount))
 
 
+def _is_number(value: Array) -> bool:
+    return value.dtype.kind in "fiub" or value.dtype.name in RELATIVE
+
+
 def _wide(value: Array) -> Array:
     return value.astype(np.float64)
 
 
 def _allowed(right: Array, near: float) -> float:
-    if right.dtype.kind == "b" or (right.dtype.itemsize > 1 and right.dtype.kind in "iu"):
-        return 0.0
-    if right.dtype.kind in "iu":
-        return float(STEPS)
+    if right.dtype.kind in "biu":
+        return float(STEPS) if right.dtype.itemsize == 1 and near > NEAR else 0.0
     sizes = np.abs(_wide(right))
     scale = float(sizes[sizes < _FILL].max(initial=0.0))
     return max(near, RELATIVE.get(str(right.dtype), 0.0)) * scale

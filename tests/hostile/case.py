@@ -101,6 +101,4 @@ class Case:
         return f"{self.kind}/{self.number}"
 
     def random(self) -> Random:
-        return Random(
-            f"{self.seed}/{self.kind}/{self.number}"
-        )
+        return Random(f"{self.seed}/{self.kind}/{self.number}")

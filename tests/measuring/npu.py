@@ -6,7 +6,7 @@ program it reads and writes .npz files: `python npu.py MODEL INPUTS OUTPUTS`.
 
 import sys
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import onnx
@@ -62,6 +62,10 @@ def computed(operator: str, reads: list[Any], given: dict[str, Any]) -> tuple[Ar
     raise Unsupported(f"no operator {operator}")
 
 
+def _behind(place: Any) -> Any:
+    return (..., *place)
+
+
 class Window:
     """Kernel, strides, dilations and pads of a node, refused where the accelerator has none."""
 
@@ -96,7 +100,8 @@ class Window:
     def parts(self, x: Array) -> Any:
         """Each place of the kernel, with the cells that every window reads there."""
         for place in product(*map(range, self.kernel)):
-            yield place, x[(..., *self.slices(place))]
+            at: Any = (..., *self.slices(place))
+            yield place, x[at]
 
     def slices(self, place: Any) -> list[slice]:
         return [
@@ -124,7 +129,7 @@ def convolved(x: Array, weight: Array, given: dict[str, Any], zero: float = 0) -
     x = x.reshape(n, group, channels // group, *x.shape[2:])
     weight = weight.reshape(group, -1, *weight.shape[1:]).astype(np.float64)
     result = sum(
-        np.einsum("goc,ngc...->ngo...", weight[(..., *place)], part)
+        np.einsum("goc,ngc...->ngo...", weight[_behind(place)], part)
         for place, part in window.parts(x)
     )
     return np.asarray(result).reshape(n, -1, *window.sizes)
@@ -157,13 +162,15 @@ def spread(x: Array, weight: Array, given: dict[str, Any]) -> Array:
     weight = weight.reshape(group, -1, *weight.shape[1:]).astype(np.float64)
     result = np.zeros((n, group, weight.shape[2], *whole))
     for place in product(*map(range, kernel)):
-        slices = [
+        slices: Any = [
             slice(at * d, at * d + (size - 1) * s + 1, s)
             for at, d, size, s in zip(place, dilations, x.shape[3:], strides, strict=True)
         ]
-        result[(..., *slices)] += np.einsum("gco,ngc...->ngo...", weight[(..., *place)], x)
+        result[(..., *slices)] += np.einsum("gco,ngc...->ngo...", weight[_behind(place)], x)
     result = result.reshape(n, -1, *whole)
-    crops = [slice(b, size - e) for b, e, size in zip(pads[:rank], pads[rank:], whole, strict=True)]
+    crops: Any = [
+        slice(b, size - e) for b, e, size in zip(pads[:rank], pads[rank:], whole, strict=True)
+    ]
     return np.asarray(result[(..., *crops)])
 
 
@@ -183,7 +190,7 @@ def pooled(operator: str, x: Array, given: dict[str, Any]) -> tuple[Array, ...]:
 def best(window: Window, x: Array, *, column_first: bool) -> tuple[Array, ...]:
     lowest = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
     spatial = x.shape[2:]
-    order = "F" if column_first else "C"
+    order: Literal["C", "F"] = "F" if column_first else "C"
     cells = np.prod(spatial)
     flat = np.arange(cells).reshape(spatial, order=order)
     starts = np.arange(x.shape[0] * x.shape[1]).reshape(*x.shape[:2], *[1] * len(spatial)) * cells
@@ -216,7 +223,8 @@ def quantised(reads: list[Any], given: dict[str, Any]) -> Array:
 
 def quantise(_: Any, x: Array, scale: Array, zero: Array) -> Array:
     limits = np.iinfo(zero.dtype)
-    return np.clip(np.rint(x / scale) + zero, limits.min, limits.max).astype(zero.dtype)
+    whole: Array = np.clip(np.rint(x / scale) + zero, limits.min, limits.max).astype(zero.dtype)
+    return whole
 
 
 def cut(
@@ -272,7 +280,7 @@ PLAIN: dict[str, Any] = {
 def main() -> None:
     model, inputs, outputs = sys.argv[1:4]
     with np.load(inputs) as given:
-        results = run(model, dict(given))
+        results: dict[str, Any] = run(model, dict(given))
     np.savez(outputs, **results)
 
 

@@ -1,0 +1,54 @@
+"""How near numbers have to be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from onnxpad.probing.agreement import BYTES, NEAR, STEPS, difference, worst
+
+Array = np.ndarray[Any, Any]
+
+
+def floats(*values: float) -> Array:
+    return np.array(values, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("got", "right", "is_fault"),
+    [
+        (floats(1.0001, -np.inf), floats(1, -np.inf), False),
+        (floats(1, float(np.finfo(np.float32).min)), floats(1, -np.inf), False),
+        (floats(1, 0), floats(1, -np.inf), True),
+        (floats(1, 2.01), floats(1, 2), True),
+        (floats(1), floats(1, 2), True),
+        (floats(np.nan, 1), floats(np.nan, 1), False),
+        (floats(np.nan, 1), floats(0, 1), True),
+        (np.array([3], np.int64), np.array([4], np.int64), True),
+        (np.array([3], np.uint8), np.array([4], np.uint8), True),
+        (floats(), floats(), False),
+        (np.float32(1), np.float32(1), False),
+        (np.array([1.003], np.float16), np.array([1], np.float16), False),
+        (np.array(["a"]), np.array(["b"]), True),
+        (floats(np.nan), np.array([1], np.int64), True),
+    ],
+)
+def test_what_is_a_fault(got: Array, right: Array, is_fault: bool) -> None:
+    found = difference(np.asarray(got), np.asarray(right))
+    assert found.is_fault is is_fault
+    assert bool(found.words) or not is_fault
+
+
+def test_bytes_of_quantised_models_may_be_some_steps_apart() -> None:
+    near = STEPS / BYTES
+    right = np.array([100, 7], np.uint8)
+    assert near > NEAR
+    assert not difference(right + np.uint8(STEPS), right, near).is_fault
+    assert difference(right + np.uint8(STEPS + 1), right, near).is_fault
+
+
+def test_a_missing_output_is_the_worst() -> None:
+    name, found = worst({"a": floats(1)}, {"a": floats(1), "b": floats(2)})
+    assert (name, found.is_fault) == ("b", True)
