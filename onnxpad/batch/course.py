@@ -266,9 +266,10 @@ def named(model: str, error: OnnxpadError) -> str:
 
 
 def addressable(asked: Plain) -> Plain:
-    """Dimensions of a model, and which globs match a padded node; {} where it cannot be read."""
+    """Dimensions and inputs of a model, and globs of padded nodes; {} where it cannot be read."""
     from onnxpad.model.opened import open_model
     from onnxpad.model.reading.survey import Survey, selection
+    from onnxpad.model.shapes.input_shapes import input_sizes
 
     try:
         opened = open_model(_place(asked, asked["model"]))
@@ -282,7 +283,8 @@ def addressable(asked: Plain) -> Plain:
         except RequestError:
             continue
         globs.append(glob)
-    return {"dims": sorted(survey.dimension_names), "globs": globs}
+    inputs = input_sizes(opened.model)
+    return {"dims": sorted(survey.dimension_names), "globs": globs, "inputs": inputs}
 
 
 def _refuse_other_version(asked: Plain) -> None:

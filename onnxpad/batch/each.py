@@ -18,15 +18,17 @@ from onnxpad.batch.course import Request, addressable, answer, asked_of, refusal
 from onnxpad.batch.inputs import (
     STANDARD,
     AnyPath,
+    Fact,
     Job,
     Pairs,
     dims_for,
+    facts_about,
     inputs,
     pairs,
     placed,
     refuse_one_file_twice,
 )
-from onnxpad.errors import RequestError, RuntimeUnavailable, headline, in_python, nearest
+from onnxpad.errors import RequestError, RuntimeUnavailable, headline, in_python, nearest, told
 from onnxpad.reports import Report, reported
 from onnxpad.verbs import ARGUMENTS, refuse_unless
 
@@ -212,42 +214,71 @@ def _sweep(folders: Iterable[Path]) -> None:
 
 
 def options_for(
-    jobs: Sequence[Job], options: Mapping[str, Any], executor: Executor | None = None
+    jobs: Sequence[Job],
+    options: Mapping[str, Any],
+    executor: Executor | None = None,
+    shapes: Mapping[str, Sequence[int]] | None = None,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """The options for each model, with the facts and globs that are about it, and notes.
 
-    With several models, what one of them lacks is left out there, with a note. Raises RequestError
-    where no model has it. Standard input, which can be read only once, has to have everything.
+    `shapes` are those of inputs. With several models, what one of them lacks is left out there,
+    with a note. Raises RequestError where no model has it, and for a shape that one cannot have.
+    Standard input, which can be read only once, has to have everything.
     """
-    given, nodes = options.get("dims") or {}, options.get("nodes")
-    each_own = [dims_for(job.model, given) for job in jobs]
-    dims = dict.fromkeys(name for own in each_own for name in own)
+    given, nodes, shapes = options.get("dims") or {}, options.get("nodes"), shapes or {}
     _refuse_idle_globs(given, jobs)
     globs = [nodes] if isinstance(nodes, str) else list(nodes or ())
-    if len(jobs) < 2 or not (dims or globs) or any(job.model == STANDARD for job in jobs):
-        own_facts = [{"dims": own} if given else {} for own in each_own]
-        return [{**options, **own} for own in own_facts], []
+    each_own = [dims_for(job.model, given) for job in jobs]
+    dims = dict.fromkeys(name for own in each_own for name in own)
+    is_plain = len(jobs) < 2 or not (dims or globs or shapes)
+    if is_plain or any(job.model == STANDARD for job in jobs):
+        said = [facts_about(job.model, given, shapes) for job in jobs]
+        return [{**options, **({"dims": own} if given or shapes else {})} for own in said], []
     known = _known(jobs, globs, executor)
     if any(known):
-        _refuse_what_nobody_has(known, dims, globs)
+        _refuse_what_nobody_has(known, dims, globs, shapes)
     found, missing, asked = [], Counter[str](), Counter[str]()
-    for has, said in zip(known, each_own, strict=True):
-        own = {**options, **({"dims": said} if given else {})}
+    for job, has, own in zip(jobs, known, each_own, strict=True):
+        about = {**options, **({"dims": own} if given else {})}
         if has:
-            asked.update(f"'{name}'" for name in said)
-            asked.update(f"a padded node that matches '{glob}'" for glob in globs)
-            lacks = [name for name in said if name not in has["dims"]]
-            unmatched = [glob for glob in globs if glob not in has["globs"]]
-            missing.update(f"'{name}'" for name in lacks)
-            missing.update(f"a padded node that matches '{glob}'" for glob in unmatched)
-            own["dims"] = {name: fact for name, fact in said.items() if name not in lacks}
+            wanted = _wanted(own, globs, shapes, has)
+            asked.update(wanted.keys())
+            missing.update(what for what, is_there in wanted.items() if not is_there)
+            there = {name: fact for name, fact in own.items() if name in has["dims"]}
+            about["dims"] = _with_shapes(job, there, shapes, has)
             if globs:
-                own["nodes"] = has["globs"]
-        found.append(own)
+                about["nodes"] = has["globs"]
+        found.append(about)
     return found, [
         f"{what} is in {asked[what] - number} of {asked[what]} models, and left out of the others"
         for what, number in missing.items()
     ]
+
+
+def _wanted(
+    dims: Mapping[str, Fact], globs: Sequence[str], shapes: Iterable[str], has: Mapping[str, Any]
+) -> dict[str, bool]:
+    """What was asked for, and whether the model has it."""
+    return {
+        **{f"'{name}'": name in has["dims"] for name in dims},
+        **{f"a padded node that matches '{glob}'": glob in has["globs"] for glob in globs},
+        **{f"input '{name}'": name in has["inputs"] for name in shapes},
+    }
+
+
+def _with_shapes(
+    job: Job,
+    dims: Mapping[str, Fact],
+    shapes: Mapping[str, Sequence[int]],
+    has: Mapping[str, Any],
+) -> dict[str, Fact]:
+    from onnxpad.model.shapes.input_shapes import facts_of_shapes  # loads onnx
+
+    own = {name: shape for name, shape in shapes.items() if name in has["inputs"]}
+    try:
+        return facts_of_shapes(has["inputs"], own, dims)
+    except RequestError as error:
+        raise RequestError(f"{job.model}: {told(error)}") from None
 
 
 @contextmanager
@@ -277,8 +308,17 @@ def _known(
 
 
 def _refuse_what_nobody_has(
-    known: Sequence[Mapping[str, Any]], dims: Iterable[str], globs: Iterable[str]
+    known: Sequence[Mapping[str, Any]],
+    dims: Iterable[str],
+    globs: Iterable[str],
+    shapes: Iterable[str],
 ) -> None:
+    inputs = sorted(set().union(*(has.get("inputs", ()) for has in known)))
+    for name in shapes:
+        if name not in inputs:
+            near = nearest(name, inputs)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(inputs)}"
+            raise RequestError(f"no model has an input '{name}': {hint}")
     there = sorted(set().union(*(has.get("dims", ()) for has in known)))
     for name in dims:
         if name not in there:

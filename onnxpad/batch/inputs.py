@@ -155,6 +155,25 @@ def dims_for(model: str, dims: Mapping[str, Fact]) -> dict[str, Fact]:
     return found
 
 
+def facts_about(
+    model: str, dims: Mapping[str, Fact], shapes: Mapping[str, Sequence[int]]
+) -> dict[str, Fact]:
+    """The facts that are about a model, those that follow from shapes of its inputs among them.
+
+    Raises RequestError for shapes of standard input, which is read only once, and as
+    `facts_of_shapes`; ModelError where the model cannot be read.
+    """
+    own = dims_for(model, dims)
+    if not shapes:
+        return own
+    if model == STANDARD:
+        raise RequestError("standard input is read once: say its sizes with --dim NAME=SIZE")
+    from onnxpad.model.opened import open_model  # loads onnx
+    from onnxpad.model.shapes.input_shapes import facts_of_shapes, input_sizes
+
+    return facts_of_shapes(input_sizes(open_model(model).model), shapes, own)
+
+
 def _is_about(model: Path, pattern: str) -> bool:
     path = model.as_posix()
     below = "/" in pattern and fnmatchcase(path, f"*/{pattern}")

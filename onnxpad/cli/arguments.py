@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from math import gcd
 from pathlib import Path
@@ -17,6 +18,7 @@ from onnxpad.cli.streams import Loudness, set_loudness
 from onnxpad.errors import RequestError, told
 
 DIGITS = 30
+_SHAPE = re.compile(r"(.+)[:=]\s*[\[(]?((?:\s*\d+\s*[x,])*\s*\d+)\s*[\])]?\s*", re.ASCII)
 RENAMED = {"from": "source", "convtranspose-legacy-split": "legacy-split"}
 """Options that had another name, without dashes: the old one goes on working."""
 _Completes: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
@@ -103,6 +105,15 @@ dims = click.option(
     callback=lambda _context, _option, facts: parse_dims(facts),
     help="What is known of a dimension: height=640, 'height%32=0', or 'images[2]=640' for one "
     "without a name; 'enc*.onnx:height=640' for some models alone. Repeatable.",
+)
+input_shapes = click.option(
+    "--input-shape",
+    "input_shapes",
+    metavar="NAME:1x3x64x64",
+    multiple=True,
+    callback=lambda _context, _option, texts: parse_shapes(texts),
+    help="The shape of an input that leaves sizes open, as --dim would fix them one by one. "
+    "Repeatable.",
 )
 nodes = click.option(
     "--node",
@@ -328,6 +339,25 @@ def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
     return found
 
 
+def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    """{'images': (1, 3, 64, 64)} from 'images:1x3x64x64', or from 'images=1,3,64,64'.
+
+    Raises click.BadParameter for anything else, and for two shapes of one input.
+    """
+    found: dict[str, tuple[int, ...]] = {}
+    for text in texts:
+        match = _SHAPE.fullmatch(text)
+        if match is None:
+            raise click.BadParameter(f"cannot read '{text}': expected NAME:1x3x64x64")
+        name, parts = match[1], re.split("[x,]", match[2])
+        if name in found:
+            raise click.BadParameter(f"two shapes of '{name}': give one")
+        if max(map(len, parts)) > DIGITS:
+            raise click.BadParameter(f"'{text}': a size has at most {DIGITS} digits")
+        found[name] = tuple(map(int, parts))
+    return found
+
+
 def _two_facts(name: str, one: int | str, other: int | str) -> str:
     """Why two facts about a dimension are too many, and what to say where two sizes are meant."""
     divisor = gcd(one, other) if isinstance(one, int) and isinstance(other, int) else 1
@@ -381,7 +411,7 @@ def edits(validate: str) -> Callable[[_Command], _Command]:
         for option in (
             *options,
             *(device, samples, seed, timeout, memory),
-            *(dims, nodes, ambiguous, jobs, dask),
+            *(dims, input_shapes, nodes, ambiguous, jobs, dask),
         )[::-1]:
             command = option(command)
         return command

@@ -34,9 +34,9 @@ def run(
 ) -> int:
     """Do all of them, each with the second model of validate; the highest exit code.
 
-    `given` has --dim and --node, --jobs, --dask and --json, and perhaps --failing. `gated` gives an
-    outcome as it is to be shown, and what says more about it afterwards. Without `lines` errors
-    alone are shown.
+    `given` has --dim and --node, --jobs, --dask and --json, and perhaps --failing and
+    --input-shape. `gated` gives an outcome as it is to be shown, and what says more about it
+    afterwards. Without `lines` errors alone are shown.
     """
     from onnxpad.batch.course import asked_of
     from onnxpad.batch.each import options_for
@@ -45,7 +45,8 @@ def run(
     facts = {"dims": given["dims"], "nodes": list(given.get("nodes", ())) or None}
     options = request.options | {name: value for name, value in facts.items() if value}
     with _executor(given, len(jobs)) as executor:
-        about, notes = options_for([job for job, _ in jobs], options, executor)
+        shapes = given.get("input_shapes")
+        about, notes = options_for([job for job, _ in jobs], options, executor, shapes)
         say_notes(notes)
         asked = []
         for (job, after), own in zip(jobs, about, strict=True):

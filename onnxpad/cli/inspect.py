@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad import __version__
-from onnxpad.batch.inputs import dims_for
+from onnxpad.batch.inputs import facts_about
 from onnxpad.cli import arguments, gate, html_files
 from onnxpad.cli.destinations import Exclusions, found_in
 from onnxpad.cli.exits import FINDINGS, FINE, fail_for
@@ -54,6 +54,7 @@ wrongly, or as --fail-on says. All other operators are not judged.
 @click.command(help=_HELP, short_help="List padded nodes and how their padding is written.")
 @arguments.models
 @arguments.dims
+@arguments.input_shapes
 @arguments.nodes
 @arguments.excluded()
 @arguments.ambiguous
@@ -128,10 +129,10 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
     if many:
         return _many(names, given, asked, checks)
     (model,) = names
-    about: dict[str, Any] = {"dims": dims_for(model, given["dims"])}
-    about["nodes"] = list(given["nodes"]) or None
+    about: dict[str, Any] = {"nodes": list(given["nodes"]) or None}
     try:
         with working(f"inspecting {model}") as tell:
+            about["dims"] = facts_about(model, given["dims"], given["input_shapes"])
             report = inspection.inspect(model, **about, **asked, progress=tell)
     except OnnxpadError as error:
         checks.leave_out(model)
@@ -169,10 +170,11 @@ def _reproduced(models: Sequence[str], given: dict[str, Any]) -> int:
     from onnxpad.cli.reproducers import written
     from onnxpad.reproducing import reproduce_node
 
-    options = {name: given[name] for name in ("dims", "timeout", "memory")}
+    options = {name: given[name] for name in ("timeout", "memory")}
 
     def made() -> Reproducer:
-        return reproduce_node(models[0], target=targets[0], node=node, **options)
+        dims = facts_about(models[0], given["dims"], given["input_shapes"])
+        return reproduce_node(models[0], target=targets[0], node=node, dims=dims, **options)
 
     try:
         return written(made, folder, as_json=given["as_json"])

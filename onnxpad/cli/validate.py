@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -52,25 +52,6 @@ s0_ref0.
 """
 
 
-def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """{'images': (1, 3, 64, 64)} from 'images=1,3,64,64'.
-
-    Raises click.BadParameter for anything else, and for two shapes of one input.
-    """
-    found: dict[str, tuple[int, ...]] = {}
-    for text in texts:
-        name, _, sizes = text.rpartition("=")
-        parts = sizes.replace("x", ",").strip("[]()").split(",")
-        if not name or not all(part.strip().isdecimal() for part in parts):
-            raise click.BadParameter(f"cannot read '{text}': expected NAME=1,3,64,64")
-        if name in found:
-            raise click.BadParameter(f"two shapes of '{name}': give one")
-        if max(map(len, parts)) > arguments.DIGITS:
-            raise click.BadParameter(f"'{text}': a size has at most {arguments.DIGITS} digits")
-        found[name] = tuple(map(int, parts))
-    return found
-
-
 @click.command(help=_HELP, short_help="Prove and run two models, or run one against a reference.")
 @click.argument("before", type=arguments.MODEL)
 @click.argument("after", type=arguments.MODEL, required=False)
@@ -94,15 +75,7 @@ def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
 @arguments.seed
 @arguments.dims
 @arguments.ambiguous
-@click.option(
-    "--input-shape",
-    "input_shapes",
-    metavar="NAME=1,3,64,64",
-    multiple=True,
-    callback=lambda _context, _option, texts: parse_shapes(texts),
-    help="The shape of an input that leaves sizes open, as --dim would fix them one by one. "
-    "Repeatable.",
-)
+@arguments.input_shapes
 @arguments.tolerance
 @click.option("--tf32", is_flag=True, help="Let CUDA round convolution inputs to 10 bits.")
 @click.option(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.batch.inputs import dims_for
+from onnxpad.batch.inputs import facts_about
 from onnxpad.cli import arguments, html_files
 from onnxpad.cli.exits import STANDARD, fail_for, say
 from onnxpad.cli.streams import report_stream, show, working
@@ -79,13 +79,13 @@ def run(
 
         return batches.run([(job, None) for job in jobs.jobs], request, given)
     (job,) = jobs.jobs
-    dims = dims_for(job.model, given["dims"])
-    about = {"dims": dims, "nodes": list(given["nodes"]) or None}
-    judging = request.judging
-    if judging is not None:
-        judging = {**judging, "dims": dims}
-    request = request._replace(options={**request.options, **about}, judging=judging)
     try:
+        dims = facts_about(job.model, given["dims"], given["input_shapes"])
+        about = {"dims": dims, "nodes": list(given["nodes"]) or None}
+        judging = request.judging
+        if judging is not None:
+            judging = {**judging, "dims": dims}
+        request = request._replace(options={**request.options, **about}, judging=judging)
         job.check()
         done = _followed(job, request, edit)
     except OnnxpadError as error:

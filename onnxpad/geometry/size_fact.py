@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import gcd, lcm
 
 from onnxpad.errors import RequestError
@@ -16,10 +16,14 @@ _TOLD = re.compile(r"\s*(?:%\s*(\d{1,19})\s*==?\s*)?(-?\d{1,19})\s*")
 
 @dataclass(frozen=True, order=True)
 class SizeFact:
-    """A size that leaves `rest` when it is divided by `divisor`; a divisor of 0: that is `rest`."""
+    """A size that leaves `rest` when it is divided by `divisor`; a divisor of 0: that is `rest`.
+
+    is_batch: whether the dimension is the first axis of an input, and no number of pixels.
+    """
 
     divisor: int
     rest: int
+    is_batch: bool = field(default=False, compare=False)
 
     @classmethod
     def read(cls, name: str, told: Told) -> SizeFact:
@@ -98,10 +102,18 @@ class SizeFact:
         below = fewest + self.divisor * max(0, (about - fewest) // self.divisor)
         return min(below, below + self.divisor, key=lambda size: abs(size - about))
 
+    @property
+    def example(self) -> int:
+        """A size of which this holds: near 640, the smallest one of a batch."""
+        return self.near(1 if self.is_batch else _PIXELS)
+
     def from_on(self, fewest: int) -> int:
         """The smallest size that is not smaller than `fewest` and of which this holds."""
         return fewest + (self.rest - fewest) % self.divisor if self.divisor else self.rest
 
 
+_PIXELS = 640
 NOTHING_KNOWN = SizeFact(1, 0)
 """What holds of every size."""
+BATCH = SizeFact(1, 0, is_batch=True)
+"""The same, of a batch."""

@@ -23,7 +23,7 @@ from onnxpad.geometry.windows import (
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Unclear, is_same
 from onnxpad.padding.operators import Kind
 
-_EXAMPLE = 640
+_ONE = SizeFact(0, 1)
 _OPTION = re.compile(r"--dim '(.+?)=?((?<==)\d+|%\d+=\d+)'")
 _SLIDING = (Kind.CONVOLUTION, Kind.MAX, Kind.AVERAGE, Kind.LP)
 _LEGIBLE = 40
@@ -53,7 +53,7 @@ def sizes_to_give(reason: str, axes: Sequence[Axis], *, exact: bool = False) -> 
     for axis in axes:
         if isinstance(axis.size, Symbol) and axis.size.root:
             root, modulus = axis.size.root, axis.size.divisor * axis.stride
-            known[root] = axis.size.stated
+            known[root] = _ONE if _is_of_batch(axis.size) else axis.size.stated
             moduli[root] = lcm(moduli.get(root, 1), modulus)
     if not moduli:
         return Skip(reason, _FIX)
@@ -61,7 +61,13 @@ def sizes_to_give(reason: str, axes: Sequence[Axis], *, exact: bool = False) -> 
     from_roots = all(isinstance(axis.size, Symbol) and axis.size.root for axis in axes)
     if exact or 1 in moduli.values() or not from_roots:
         return Skip(reason, (numbers_text(facts),))
-    return Skip(reason, (numbers_text(facts), rests_text(facts)), settled_by=facts)
+    hints = dict.fromkeys((numbers_text(facts), rests_text(facts)))
+    return Skip(reason, tuple(hints), settled_by=facts)
+
+
+def _is_of_batch(size: Symbol) -> bool:
+    """Whether items of a batch lie on the axis as well: it is no image without a batch."""
+    return size.stated.is_batch and size.divisor == 1 and size.expression != size.root
 
 
 def shape_to_give(reason: str, axes: Sequence[Axis], outputs: Sequence[int]) -> Skip:
@@ -76,8 +82,8 @@ def shape_to_give(reason: str, axes: Sequence[Axis], outputs: Sequence[int]) -> 
 
 
 def numbers_text(facts: Sequence[tuple[str, SizeFact]]) -> str:
-    """Options that give sizes of which these facts hold: "--dim 'H=640' --dim 'W=639'"."""
-    return facts_text([(root, fact.near(_EXAMPLE)) for root, fact in facts])
+    """Options that give sizes of which these facts hold: "--dim 'H=640' --dim 'N=1'"."""
+    return facts_text([(root, fact.example) for root, fact in facts])
 
 
 def rests_text(facts: Sequence[tuple[str, SizeFact]]) -> str:

@@ -14,6 +14,7 @@ from onnxpad.geometry.size import Size
 from onnxpad.model.comparing.channels import input_channels
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.graph.types import Type
+from onnxpad.model.shapes.input_shapes import facts_of_shapes, input_sizes
 from onnxpad.model.shapes.recorded_facts import (
     HOLDS_WHERE,
     joined_facts,
@@ -149,7 +150,9 @@ def with_recorded(
 
     Raises RequestError where they contradict each other.
     """
-    told = with_input_shapes(first, dims, input_shapes)
+    told = dims
+    if input_shapes:
+        told = facts_of_shapes(input_sizes(first.model), input_shapes, dims)
     own = recorded_facts(first.model)
     theirs = recorded_facts(second.model) if second else {}
     open_names = set(recorded_dimensions(first.model))
@@ -160,42 +163,6 @@ def with_recorded(
     if found != told:
         where = facts_text(tuple(recorded.items()))
         warn(f"compared with {where}, as a model itself says in its metadata ({HOLDS_WHERE})")
-    return found
-
-
-def with_input_shapes(
-    network: Network,
-    dims: Mapping[str, int | str] | None,
-    shapes: Mapping[str, Sequence[int]] | None,
-) -> Mapping[str, int | str] | None:
-    """Facts about dimensions, with those that follow from shapes of inputs.
-
-    Raises RequestError for an input that the model does not have, another rank or fixed size, and
-    where two shapes, or a shape and a fact, contradict each other.
-    """
-    if not shapes:
-        return dims
-    found = dict(dims or {})
-    values = {value.name: value for value in network.model.graph.input if value.name in network.fed}
-    for name, shape in shapes.items():
-        if name not in values:
-            raise RequestError(f"the model has no input '{name}': it has {quoted(list(values))}")
-        stated = values[name].type.tensor_type.shape.dim
-        if len(stated) != len(shape):
-            raise RequestError(
-                f"input_shapes gives '{name}' {len(shape)} axes, and it has {len(stated)}"
-            )
-        for axis, (dim, size) in enumerate(zip(stated, shape, strict=True)):
-            known: int | str
-            if dim.HasField("dim_value"):
-                label, known = f"axis {axis} of '{name}'", dim.dim_value
-            else:
-                label = dim.dim_param or f"{name}[{axis}]"
-                known = found.setdefault(label, int(size))
-            if isinstance(known, int) and known != size:
-                raise RequestError(f"{label} is {known} and, by input_shapes, {size}: give one")
-            if isinstance(known, str):
-                found[label] = int(size)
     return found
 
 

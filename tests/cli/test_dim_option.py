@@ -7,12 +7,14 @@ import shutil
 from pathlib import Path
 
 import click
+import onnx
 import pytest
 
 from onnxpad.batch.inputs import dims_for
 from onnxpad.cli import run
 from onnxpad.cli.arguments import parse_dims
 from tests.cli.processes import DYNAMIC, SAME
+from tests.models.text import text_model
 
 Captured = pytest.CaptureFixture[str]
 
@@ -79,7 +81,7 @@ def test_facts_of_each_model_in_one_command(capsys: Captured, tmp_path: Path) ->
 
 
 def test_sizes_as_other_tools_call_them(capsys: Captured) -> None:
-    assert run(["rewrite", str(SAME), "--input-shape", "1,3,8,8", "-o", "o.onnx"]) == 2
+    assert run(["rewrite", str(SAME), "--input-size", "1,3,8,8", "-o", "o.onnx"]) == 2
     said = capsys.readouterr().err
     assert "Sizes are said by --dim NAME=SIZE" in said
     assert "--in-place" not in said
@@ -110,3 +112,53 @@ def test_facts_reach_inspect_and_rewrite(capsys: Captured, tmp_path: Path) -> No
     assert read["summary"]["unknown"] == 0
     assert run(["rewrite", str(DYNAMIC), "-o", str(tmp_path / "o.onnx"), *facts]) == 0
     assert "0 skipped" in capsys.readouterr().out
+
+
+SHAPE = {"unk__9104": 1, "unk__9105": 64, "unk__9106": 96}
+
+
+@pytest.mark.parametrize("text", ["input:1x64x96x3", "input=1,64,96,3", "input:[1, 64, 96, 3]"])
+def test_the_shape_of_an_input_fixes_its_sizes(text: str, capsys: Captured, tmp_path: Path) -> None:
+    out = str(tmp_path / "o.onnx")
+    assert run(["inspect", str(DYNAMIC), "--json", "--input-shape", text]) == 0
+    assert json.loads(capsys.readouterr().out)["assumed"] == SHAPE
+    line = ["rewrite", str(DYNAMIC), "-o", out, "--json", "--input-shape", text]
+    assert run([*line, "--dim", "unk__9105%32=0"]) == 0
+    assert json.loads(capsys.readouterr().out)["assumed"] == SHAPE
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["inputs:1x64x96x3"], "the model has no input 'inputs': did you mean 'input'?"),
+        (["input:64x96x3"], "has 3 axes, and the file gives it 4"),
+        (["input:1x64x96x4"], "has 4 on axis 3, and the file 3"),
+        (["input:1x64x96x3", "--dim", "unk__9105=65"], "where unk__9105=65 is given as well"),
+        (["input:1x64x96x3", "--dim", "unk__9106%5=0"], "where unk__9106%5=0 is given as well"),
+        (["input:0x64x96x3"], "a size is at least 1"),
+        (["input"], "expected NAME:1x3x64x64"),
+    ],
+)
+@pytest.mark.parametrize("verb", ["inspect", "rewrite"])
+def test_a_shape_that_cannot_be_is_refused(
+    verb: str, more: list[str], said: str, capsys: Captured, tmp_path: Path
+) -> None:
+    line = [verb, str(DYNAMIC), "--input-shape", *more]
+    assert run(line if verb == "inspect" else [*line, "-o", str(tmp_path / "o.onnx")]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_shape_of_an_input_of_many_models(capsys: Captured, tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.onnx").write_bytes(DYNAMIC.read_bytes())
+    onnx.save(text_model("y = Relu (other)", "float[n] other"), tmp_path / "c.onnx")
+    line = ["inspect", str(tmp_path), "--json", "--input-shape"]
+    assert run([*line, "input:1x64x96x3"]) == 0
+    shown = capsys.readouterr()
+    found = [json.loads(one)["assumed"] for one in shown.out.splitlines()]
+    assert found == [SHAPE, SHAPE, {}]
+    assert "input 'input' is in 2 of 3 models" in shown.err
+    assert run([*line, "nowhere:1x64x96x3"]) == 2
+    assert "no model has an input 'nowhere'" in capsys.readouterr().err
+    assert run([*line, "input:1x64"]) == 2
+    assert f"{tmp_path / 'a.onnx'}: the shape given" in capsys.readouterr().err

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from onnxpad.cli import run
-from onnxpad.cli.arguments import RENAMED, parse_dims
-from onnxpad.cli.validate import parse_shapes
+from onnxpad.cli.arguments import RENAMED, parse_dims, parse_shapes
 from onnxpad.retargeting import retarget
 from onnxpad.runtimes.targets import all_targets
 from tests.cli.processes import DYNAMIC, MODELS, SAME

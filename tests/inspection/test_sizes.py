@@ -7,6 +7,7 @@ from onnx import ModelProto
 
 from onnxpad.inspection import inspect
 from onnxpad.model.shapes import shape_inference
+from onnxpad.padding.effective_pads import told_in
 from onnxpad.rewriting.rewrite import rewrite
 from tests.models.text import text_model
 
@@ -78,3 +79,47 @@ def test_one_pass_may_be_a_string_and_changes_are_short() -> None:
     done = rewrite(model, passes="explicit-pads")
     assert done.passes == ("explicit-pads",)
     assert repr(done.changes[0]) == "<explicit-pads: MaxPool 'c', 2 edits>"
+
+
+WEIGHT = f"float[4,3,3,3] w = {{{','.join('1' * 108)}}}"
+NUMBERS = "int64[4] k = {9,9,9,9}, int64[1] four = {4}, int64[1] two = {2}, int64[4] z = {0,0,0,0}"
+WHOLE_SHAPE = """s = Shape (x) r = Sub (k, s) q = Mod (r, four) h = Slice (q, two, four)
+  p = Concat <axis = 0> (z, z2, h) y = Pad (x, p)"""
+LARGEST = """s = Shape (x) m = ReduceMax (s) r = Mod (m, four)
+  p = Concat <axis = 0> (z, z2, z1, r) y = Pad (x, p)"""
+MERGED = 'r = Reshape (x, t) y = Conv <auto_pad = "SAME_UPPER", strides = [2,2]> (r, w)'
+PLANE = """a = Unsqueeze (x, o) y = MaxPool <auto_pad = "SAME_UPPER", kernel_shape = [3,3],
+  strides = [2,2]> (a)"""
+
+
+@pytest.mark.parametrize(
+    ("nodes", "dims", "expected"),
+    [
+        (WHOLE_SHAPE, "n,3,h,9", "--dim 'h=640'"),
+        (LARGEST, "n,3,8,9", "--dim 'n=1'"),
+        (MERGED, "n,65,48,3", "--dim 'n=1'"),
+        (PLANE, "h,w", "--dim 'h=640' --dim 'w=640'"),
+    ],
+)
+def test_a_batch_is_offered_no_number_of_pixels(nodes: str, dims: str, expected: str) -> None:
+    more = "int64[2] z2 = {0,0}, int64[1] z1 = {0}, int64[4] t = {1,3,-1,48}, int64[2] o = {0,1}"
+    model = text_model(
+        nodes, f"float[{dims}] x", constants=f"{WEIGHT}, {NUMBERS}, {more}", opset=13
+    )
+    hints = [node.hints for node in inspect(model).nodes if node.pads is None]
+    assert hints[0][0] == expected
+    facts = {name: fact.told for name, fact in told_in(expected).items()}
+    assert all(node.pads is not None for node in inspect(model, dims=facts).nodes)
+
+
+def test_where_one_image_settles_a_rewrite_it_is_what_next_says() -> None:
+    model = text_model(
+        MERGED,
+        "float[n,65,48,3] x",
+        constants=f"{WEIGHT}, int64[4] t = {{1,3,-1,48}}",
+        outputs="float[a,b,c,d] y",
+        opset=13,
+    )
+    found = inspect(model, target="opencv")
+    assert found.following is not None
+    assert found.following.dims == {"n": 1}

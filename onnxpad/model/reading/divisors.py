@@ -14,7 +14,7 @@ from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact, Told
 from onnxpad.model.graph.context import Context
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Unclear
-from onnxpad.padding.effective_pads import numbers_text, rests_text
+from onnxpad.padding.effective_pads import facts_text, rests_text, told_in
 from onnxpad.padding.operators import Kind
 
 _IMAGES = 64
@@ -39,7 +39,12 @@ class Settling(NamedTuple):
         """What to try at this chain beside `before`, where sizes agree with the facts."""
         known = {name: SizeFact.read(name, told) for name, told in self.survey.facts.items()}
         numbers = {
-            hint: numbers_text([(root, known.get(root, NOTHING_KNOWN)) for root in one.roots])
+            hint: facts_text(
+                [
+                    (name, known.get(name, NOTHING_KNOWN).near(fact.rest))
+                    for name, fact in told_in(hint).items()
+                ]
+            )
             for one in _hanging(chain)
             for hint in one.hints
             if hint.startswith("--dim")

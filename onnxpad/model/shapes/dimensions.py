@@ -11,7 +11,7 @@ from onnx import TypeProto
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.budgets import LARGEST_SIZE, LONGEST_NAME
 from onnxpad.geometry.size import Size, Symbol, stated_size
-from onnxpad.geometry.size_fact import SizeFact, Told
+from onnxpad.geometry.size_fact import BATCH, NOTHING_KNOWN, SizeFact, Told
 from onnxpad.model.graph.types import UNKNOWN, Type, dtype_name
 
 
@@ -60,6 +60,7 @@ class Dimensions:
         self._facts = {name: SizeFact.read(name, told) for name, told in (facts or {}).items()}
         self.used: set[str] = set()
         self.roots: set[str] = set()
+        self._batches: set[str] = set()
         self.names: set[str] = set()
 
     def type_of(
@@ -84,6 +85,8 @@ class Dimensions:
         if not tensor.HasField("shape"):
             return Type(dtype)
         sizes: list[Size | None] = []
+        if is_input and len(tensor.shape.dim) > 1:
+            self._batches.add(tensor.shape.dim[0].dim_param or f"{name}[0]")
         for axis, dim in enumerate(tensor.shape.dim):
             if dim.HasField("dim_value") and dim.dim_value >= 0:
                 sizes.append(dim.dim_value)
@@ -111,7 +114,8 @@ class Dimensions:
             return stated_size(name, self._facts[name])
         if (linear := linear_terms(name)) is not None:
             return self._linear_size(name, *linear)
-        return Symbol(name, root=name if name in self.roots else None)
+        known = BATCH if name in self._batches else NOTHING_KNOWN
+        return Symbol(name, root=name if name in self.roots else None, stated=known)
 
     def _linear_size(self, name: str, factor: int, unknown: str, offset: int) -> Size:
         self.names.add(unknown)

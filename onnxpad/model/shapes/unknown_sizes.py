@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 from onnx import NodeProto
 
 from onnxpad.geometry.budgets import READ_BACK
 from onnxpad.geometry.size import Size, Symbol, show
+from onnxpad.geometry.size_fact import SizeFact
 from onnxpad.model.graph.constant_folding import FOLDABLE, fold, shape_of
 from onnxpad.model.graph.context import Context, given_by, valued_inputs
 from onnxpad.model.graph.nodes import Node
@@ -32,10 +34,22 @@ def why_unknown(context: Context, name: str) -> Hanging:
         f"axis {axis} of '{tensor}' ({_which(size)})" for tensor, axis, size in parts
     )
     reason = f"computed from the size of {' and '.join(reasons)}"
-    stated = {one.root: one.stated for _, _, one in parts if isinstance(one, Symbol) and one.root}
+    stated = dict(_roots(parts))
     if any(not isinstance(one, Symbol) or not one.root for _, _, one in parts):
         return Hanging(reason, ("give the model's inputs fixed sizes",), tuple(stated))
     return Hanging(reason, (numbers_text(tuple(stated.items())),), tuple(stated))
+
+
+def _roots(parts: Sequence[tuple[str, int, Size | None]]) -> Iterator[tuple[str, SizeFact]]:
+    """The dimensions behind the sizes of these axes, with what is known of them.
+
+    A batch among others is left out: it is read with the whole shape.
+    """
+    sizes = [(axis, one) for _, axis, one in parts if isinstance(one, Symbol) and one.root]
+    inner = [(axis, one) for axis, one in sizes if axis or not one.stated.is_batch]
+    for axis, one in inner or sizes:
+        assert one.root is not None  # noqa: S101  filtered
+        yield one.root, replace(one.stated, is_batch=one.stated.is_batch and not axis)
 
 
 def lost_at(context: Context, name: str, axis: int) -> str:

@@ -6,6 +6,7 @@ It is tried as a user would: the model is rewritten with them, and what is left 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import lcm
 from typing import NamedTuple
 
@@ -19,7 +20,6 @@ from onnxpad.padding.effective_pads import effective_pads, settling
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening
 
 DimFacts = dict[str, Told]
-_EXAMPLE = 640
 _ROUNDS = 4
 _FEWER = 12
 """How often smaller divisors are tried, at most."""
@@ -131,8 +131,8 @@ def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:
 def _candidates(survey: Survey, hopeful: Sequence[NodeVerdict]) -> Iterator[_Candidate]:
     """Facts about dimensions, those that say least first: what the padding hangs on, then more."""
     nodes = {one.node for one in hopeful}
-    divisors, known = _divisors(survey, nodes)
-    rests = strengthened(survey.facts, divisors)
+    divisors, batches, known = _settled_sizes(survey, nodes)
+    rests = batches | strengthened(survey.facts, divisors)
     chains = _chains(known, nodes)
     sizes = list(_first_sizes(survey, chains, nodes))
     if not all(isinstance(size, int) or [*_batches([size])] for size in sizes):
@@ -144,30 +144,33 @@ def _candidates(survey: Survey, hopeful: Sequence[NodeVerdict]) -> Iterator[_Can
     yield _Candidate(first | rests, divisors)
     yield _Candidate(batch | rests, divisors)
     moduli = _joined((*divisors.items(), *_moduli(chains)))
-    yield _Candidate(batch | strengthened(survey.facts, moduli), moduli, divisors)
+    strong = batches | strengthened(survey.facts, moduli)
+    yield _Candidate(batch | strong, moduli, divisors)
     yield _Candidate(_numbers(survey, batch, moduli))
 
 
-def _divisors(survey: Survey, nodes: Collection[Address]) -> tuple[dict[str, int], Survey]:
-    """The divisors with which the pads of these nodes are known, and the model read with them.
+def _settled_sizes(
+    survey: Survey, nodes: Collection[Address]
+) -> tuple[dict[str, int], DimFacts, Survey]:
+    """What makes the pads of these nodes known: divisors, batches of 1, and the model read so.
 
     Where some are known, the sizes behind them are, and pads that hang on these may ask for more.
     """
     found: dict[str, int] = {}
+    batches: DimFacts = {}
     known = survey
     for _ in range(_ROUNDS):
         pads = [effective_pads(chain) for chain in _chains(known, nodes)]
         rests, _ = settling([one for one in pads if isinstance(one, Skip)])
         settled = settling_facts(known)
         rests += settled.facts if settled else ()
-        joined = _joined((*found.items(), *((name, fact.divisor) for name, fact in rests)))
-        if (
-            joined == found
-            or (read := with_facts(survey, strengthened(survey.facts, joined))) is None
-        ):
+        asked = {name: fact.rest for name, fact in rests if not fact.divisor} | batches
+        joined = _joined((*found.items(), *((name, f.divisor) for name, f in rests if f.divisor)))
+        facts = asked | strengthened(survey.facts, joined)
+        if (joined, asked) == (found, batches) or (read := with_facts(survey, facts)) is None:
             break
-        found, known = joined, read
-    return found, known
+        found, batches, known = joined, asked, read
+    return found, batches, known
 
 
 def _chains(survey: Survey, nodes: Collection[Address]) -> list[Chain]:
@@ -220,6 +223,7 @@ def _numbers(survey: Survey, batch: DimFacts, moduli: Mapping[str, int]) -> DimF
     for name in main.scope.input_places:
         for axis, size in enumerate(main.type_of(name).dims or ()):
             if isinstance(size, Symbol) and size.root and (axis or size.root in batch):
-                root = size.root
-                found[root] = size.stated.stronger(moduli.get(root, 1)).near(_EXAMPLE)
+                root, is_batch = size.root, size.stated.is_batch
+                told = replace(size.stated.stronger(moduli.get(root, 1)), is_batch=is_batch)
+                found[root] = told.example
     return found | batch

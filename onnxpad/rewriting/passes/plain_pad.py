@@ -24,10 +24,12 @@ Example: Pad reflect [0,0,2, 0,0,0] becomes Slice 2:3, Slice 1:2 and Concat with
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from onnxpad.geometry.cuts import WHOLE, Cut, Mode, cells_before, cells_behind
 from onnxpad.geometry.size import Size, Symbol, lower_bound, plus, show
 from onnxpad.padding.chain import Chain, Pads, PadStep, PassResult, Skip
+from onnxpad.padding.effective_pads import numbers_text, rests_text
 from onnxpad.padding.expansion import Expansion, Made, Operand, Read
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Since
@@ -139,10 +141,8 @@ def _hints(size: Size | None, widest: int) -> tuple[str, ...]:
     if not isinstance(size, Symbol) or not size.root:
         return ("give the model's inputs fixed sizes",)
     modulus = size.divisor * (widest - min(0, size.offset))
-    return (
-        f"--dim '{size.root}={modulus * max(1, 640 // modulus)}'",
-        f"--dim '{size.root}%{modulus}=0'",
-    )
+    facts = ((size.root, replace(size.stated, divisor=modulus, rest=0)),)
+    return numbers_text(facts), rests_text(facts)
 
 
 def _joined(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> Expansion:

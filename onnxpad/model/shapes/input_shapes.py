@@ -1,0 +1,74 @@
+"""Shapes that users give inputs, as facts about the dimensions that the file leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from onnx import ModelProto
+
+from onnxpad.errors import RequestError, nearest
+from onnxpad.geometry.size_fact import SizeFact, Told
+
+InputSizes = Mapping[str, Sequence[int | str] | None]
+"""Sizes by input: a number, or the name of a dimension; None of an input without a shape."""
+
+
+def input_sizes(model: ModelProto) -> dict[str, list[int | str] | None]:
+    """The sizes of each input that has to be fed, unnamed dimensions as 'images[2]'."""
+    held = {tensor.name for tensor in model.graph.initializer}
+    found: dict[str, list[int | str] | None] = {}
+    for value in model.graph.input:
+        if value.name in held:
+            continue
+        tensor = value.type.tensor_type
+        found[value.name] = None
+        if tensor.HasField("shape"):
+            found[value.name] = [
+                dim.dim_value
+                if dim.HasField("dim_value") and dim.dim_value >= 0
+                else dim.dim_param or f"{value.name}[{axis}]"
+                for axis, dim in enumerate(tensor.shape.dim)
+            ]
+    return found
+
+
+def facts_of_shapes(
+    inputs: InputSizes, shapes: Mapping[str, Sequence[int]], dims: Mapping[str, Told] | None
+) -> dict[str, Told]:
+    """The facts in `dims`, with those that follow from shapes of inputs.
+
+    Raises RequestError for an input that the model does not have, for another rank or fixed size,
+    and where two shapes, or a shape and a fact, contradict each other.
+    """
+    found = dict(dims or {})
+    for name, shape in shapes.items():
+        for axis, (known, size) in enumerate(zip(_sizes(inputs, name, shape), shape, strict=True)):
+            given = f"the shape given for '{name}' has {size} on axis {axis}"
+            if isinstance(known, int):
+                if known != size:
+                    raise RequestError(f"{given}, and the file {known}")
+                continue
+            asked = SizeFact.read(known, size)
+            other = SizeFact.read(known, found.get(known, size))
+            if other.and_also(asked) is None:
+                raise RequestError(f"{given}, where {other.of(known)} is given as well")
+            found[known] = size
+    return found
+
+
+def _sizes(inputs: InputSizes, name: str, shape: Sequence[int]) -> Sequence[int | str]:
+    if name not in inputs:
+        near = nearest(name, inputs)
+        known = ", ".join(f"'{one}'" for one in inputs) or "none"
+        hint = f"did you mean '{near[0]}'?" if near else f"its inputs are {known}"
+        raise RequestError(f"the model has no input '{name}': {hint}")
+    sizes = inputs[name]
+    if sizes is None:
+        raise RequestError(f"the file gives input '{name}' no shape, and so no sizes to fix")
+    if len(sizes) != len(shape):
+        stated = " x ".join(map(str, sizes))
+        raise RequestError(
+            f"the shape given for '{name}' has {len(shape)} axes, and the file gives it "
+            f"{len(sizes)}: {stated}"
+        )
+    return sizes
