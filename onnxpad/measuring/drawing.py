@@ -20,7 +20,7 @@ _OPERATORS = {
     "MaxPool": 4,
     "AveragePool": 4,
     "LpPool": 2,
-    "QLinearConv": 1,
+    "QLinearConv": 2,
     "ConvInteger": 1,
     "Pad": 4,
 }
@@ -76,6 +76,10 @@ _PAD_NODES: Choices = {
     "dtype": (0.15, ("int8", "uint8", "float16")),
     "front": (0.1, ("relu",)),
 }
+_AUTO_PAD, _OTHER_PADDING = 0.35, 0.4
+"""How likely a node has auto_pad, and a neighbour is padded otherwise."""
+_WITHIN_KERNEL = 0.8
+"""How likely the pads of a pool are below its kernel: beyond that most frameworks refuse it."""
 _HIGHER_RANKS = 3
 _LARGEST_VOLUME = 6
 
@@ -91,7 +95,7 @@ def drawn(random: Random) -> Iterator[Specimen]:
             for field, (chance, values) in fields.items()
             if random.random() < chance
         }
-        words |= _padding(random) if name != "Pad" else {}
+        words |= _padding(Specimen(name).varied(**words), random)
         yield _fitting(Specimen(name).varied(**words))
 
 
@@ -112,8 +116,8 @@ def _neighbour(one: Specimen, random: Random) -> Specimen:
         name: random.choice((getattr(Specimen(one.operator), name), *fields[name][1]))
         for name in names
     }
-    if one.operator != "Pad" and random.random() < 0.4:
-        words = _padding(random)
+    if random.random() < _OTHER_PADDING:
+        words = _padding(one, random) or words
     return _fitting(one.varied(**words))
 
 
@@ -145,12 +149,16 @@ def _has(operator: str, name: str) -> bool:
     }.get(name, True)
 
 
-def _padding(random: Random) -> dict[str, Any]:
+def _padding(one: Specimen, random: Random) -> dict[str, Any]:
     """How a convolution or a pool pads: not at all, by pads, or by auto_pad."""
-    if random.random() < 0.35:
+    if one.operator == "Pad":
+        return {}
+    if random.random() < _AUTO_PAD:
         auto_pad = random.choice(("SAME_UPPER", "SAME_UPPER", "SAME_LOWER", "VALID"))
         return {"auto_pad": auto_pad, "pads": None}
-    return {"auto_pad": "", "pads": random.choice((None, *_PADS))}
+    fits = one.operator in POOLS and random.random() < _WITHIN_KERNEL
+    pads = [sides for sides in _PADS if not fits or max(sides) < one.kernel]
+    return {"auto_pad": "", "pads": random.choice((None, *pads))}
 
 
 def _fitting(one: Specimen) -> Specimen:

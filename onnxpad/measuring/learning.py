@@ -198,7 +198,7 @@ class _Cover:
         free = np.ones((MOST_WORDS, table.rows.shape[1]), bool)
         self._rows = np.concatenate([free, table.rows])
         self._costs = np.array([0.0] * MOST_WORDS + table.costs, np.float32)
-        self._positive = MOST_WORDS + sum(cost < _NOT for cost in table.costs)
+        self._positive = MOST_WORDS + sum(term[0] != "not" for term in table.terms)
         counts = self._positive, len(self._rows) - self._positive
         self._conjunctions, self._starts = _conjunctions(*counts)
 

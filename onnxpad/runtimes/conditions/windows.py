@@ -8,11 +8,12 @@ from itertools import product
 from typing import NamedTuple
 
 from onnxpad.geometry.size import residues
-from onnxpad.geometry.windows import Axis, possible_same_pads, same_totals
+from onnxpad.geometry.windows import Axis, output_size, possible_same_pads, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind
+from onnxpad.padding.possible_sizes import at_possible_sizes
 from onnxpad.runtimes.conditions.rows import Condition
 
 
@@ -246,7 +247,13 @@ OUTPUT_SHAPE = Condition(
 GROUPED = Condition("group is above 1", lambda c: int(c.attribute("group", 1)) > 1)  # type: ignore[arg-type]
 HAS_BIAS = Condition("it has a bias", lambda c: c.op.weight == 1 and c.inputs[2:3] == (True,))
 WEIGHT_COMPUTED = Condition(
-    "its weight is no constant", lambda c: not c.weight.has_value and c.around.dequantised is None
+    "its weight is no constant",
+    lambda c: c.op.weight is not None and not c.weight.has_value and c.around.dequantised is None,
+)
+SCALES_BY_CHANNEL = Condition(
+    "its weight has a scale for each channel",
+    lambda c: c.op.quantised and isinstance(c.weight.scales, int) and c.weight.scales > 1,
+    "its weight has one scale",
 )
 WEIGHT_MADE = Condition(
     "its weight is computed",
@@ -296,6 +303,34 @@ SEVERAL_PER_CHANNEL = Condition(
 )
 DILATIONS_DIFFER = Condition(
     "its dilations differ", lambda c: len({axis.dilation for axis in c.axes}) > 1
+)
+
+
+def _reads_padding_alone(chain: Chain) -> bool | None:
+    if not chain.op.has_windows or chain.op.kind is Kind.TRANSPOSED:
+        return False
+    found = set[bool | None]()
+    for sized in (*at_possible_sizes(chain),) or (chain,):
+        pads = possible_pads(sized)
+        is_known = len(pads) == 1 and sized.has_fixed_sizes
+        found.add(_has_empty_window(sized, pads[0]) if is_known else None)
+    return found.pop() if len(found) == 1 else None
+
+
+def _has_empty_window(chain: Chain, pads: Pads) -> bool:
+    for axis, begin, end in chain.sides(pads):
+        count = output_size(axis, begin, end, ceil_mode=chain.ceil_mode)
+        if not isinstance(count, int) or not isinstance(axis.size, int):
+            continue
+        for start in range(-begin, count * axis.stride - begin, axis.stride):
+            taps = range(start, start + axis.span, axis.dilation)
+            if not any(0 <= tap < axis.size for tap in taps):
+                return True
+    return False
+
+
+EMPTY_WINDOW = Condition(
+    "a window reads padding alone", _reads_padding_alone, "every window reads a cell of data"
 )
 DROPPED_WINDOW = Condition(
     "the last window of ceil_mode starts in the end padding",

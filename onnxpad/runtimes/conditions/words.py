@@ -194,6 +194,7 @@ _CELLS = (
         "pads_reach_kernel", _settled(w.PADS_LIKE_KERNEL), "every pad is smaller than the kernel"
     ),
     _word("pads_over_half", _settled(w.PADS_OVER_HALF), "no pad is wider than half the kernel"),
+    _word("empty_window", w.EMPTY_WINDOW),
     _word("last_window_dropped", _settled(w.DROPPED_WINDOW), "the last window starts in the data"),
     _word("last_window_cut", _settled(w.CUT_WINDOW), "the last window ends within the padding"),
     _above(
@@ -247,6 +248,7 @@ _TENSORS = (
         Condition("it is a quantised operator", lambda c: c.op.quantised),
         "it is no quantised operator",
     ),
+    _word("scales_by_channel", w.SCALES_BY_CHANNEL),
     _word("dequantised", f.DEQUANTISED, "it reads no DequantizeLinear"),
     _word("never_negative", f.NEVER_NEGATIVE),
     _word("behind_pad", f.BEHIND_PAD, "no Pad node stands in front"),

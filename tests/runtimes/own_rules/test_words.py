@@ -187,6 +187,12 @@ ORACLE: dict[str, Callable[[Drawn], bool]] = {
     "pads_over_half": lambda one: any(
         max(s) > k // 2 for s, k in zip(one.sides, one.kernel, strict=False)
     ),
+    "empty_window": lambda one: (
+        one.op not in ("Pad", "ConvTranspose")
+        and any(
+            not ((w.cells() >= 0) & (w.cells() < w.size)).any(axis=1).all() for w in one.windows
+        )
+    ),
     "last_window_dropped": lambda one: any(
         -(-room // w.stride) * w.stride >= w.size + w.begin for room, w in _ceil_rests(one)
     ),
@@ -271,6 +277,11 @@ _AT = "int64[6] at = {0, 0, 1, 0, 0, 1}"
 _PAD = "y = Pad (x, at)"
 _EIGHT = "int8[1,1,8] x"
 _SCALES = "float s = {1}, uint8 z = {0}"
+_ONE = "s, z"
+_QUANTISED = (
+    "uint8[1,1,8] x",
+    f"uint8[2,1,1] v = {{1, 2}}, {_SCALES}, float[2] s2 = {{1, 2}}, uint8[2] z2 = {{0, 0}}",
+)
 EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "pads_unwritten": (("y = Conv (x, w)",), (_CONV,)),
     "strides_unwritten": ((_CONV,), ("y = Conv <strides = [1]> (x, w)",)),
@@ -304,6 +315,10 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "quantised": (
         ("y = ConvInteger (x, v)", "uint8[1,1,8] x", "uint8[1,1,3] v = {1, 2, 3}"),
         (_CONV,),
+    ),
+    "scales_by_channel": (
+        (f"y = QLinearConv (x, {_ONE}, v, s2, z2, {_ONE})", *_QUANTISED),
+        (f"y = QLinearConv (x, {_ONE}, v, {_ONE}, {_ONE})", *_QUANTISED),
     ),
     "dequantised": (
         ("f = DequantizeLinear (x, s, z) y = Conv (f, w)", "uint8[1,1,8] x", f"{_W}, {_SCALES}"),
