@@ -462,11 +462,11 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
 
 
 def _runtimes(stack: ExitStack, names: Sequence[str], asking: Asking) -> Live | None:
-    if not names:
+    if not (names or asking.live):
         return None
     from onnxpad.rewriting.for_target.requests import runtimes_asked
 
-    return runtimes_asked(stack, names, asking)
+    return runtimes_asked(stack, names or None, asking)
 
 
 def _by_target(
