@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-from os import PathLike
+from os import PathLike, fspath
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad import processes
@@ -298,9 +299,9 @@ class Inspection(Report):
     file says of itself, `not_judged` are kinds of operators that it has and targets were not asked
     about, since they cannot pad. `following` is a rewrite for targets that was tried and writes the
     model, `ambiguous` which of auto_pad and pads the user follows, `ran` the runtimes that were
-    asked, by target. For pictures, and in no JSON:
-    `chains` are what was read of each node, `links` are pairs of places in `nodes`, of which the
-    second reads what the first makes.
+    asked, by target, and `live` the words of the command line for that. For pictures, and in no
+    JSON: `chains` are what was read of each node, `links` are pairs of places in `nodes`, of which
+    the second reads what the first makes.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -320,6 +321,7 @@ class Inspection(Report):
     following: Following | None = None
     ambiguous: Preference = None
     ran: Mapping[str, RuntimeRan] = field(default_factory=dict)
+    live: str = ""
 
     schema = 2
 
@@ -458,7 +460,15 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             following,
             ambiguous,
             runtimes.ran if runtimes else {},
+            _live_words(live),
         )
+
+
+def _live_words(live: bool | str | PathLike[str]) -> str:  # noqa: FBT001
+    """How the command line asks runtimes so; '' where it does not."""
+    if isinstance(live, bool):
+        return "--live" if live else ""
+    return f"--live {quote(fspath(live))}"
 
 
 def _runtimes(stack: ExitStack, names: Sequence[str], asking: Asking) -> Live | None:

@@ -154,7 +154,8 @@ def _against(found: Rewriting, validation: Validation | None, request: Request) 
     if found.unfit and not request.although_unfit:
         return _unfit(found)
     if found.run and found.run.ok is False and not request.although_unfit:
-        return f"{found.run.sentence}; --although-unfit writes it all the same"
+        more = "; --although-unfit writes it all the same" if found.changed else ""
+        return f"{found.run.sentence}{more}"
     proof = None if validation is None else validation.proof
     if request.certificate is not None and (proof is None or proof.verdict != "proved"):
         return "the rewritten model is not proved, so there is nothing to certify"

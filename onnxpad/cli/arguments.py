@@ -169,6 +169,30 @@ def live(command: _Command) -> _Command:
     return _live(_no_cache(command))
 
 
+_runtimes = click.option(
+    "--target",
+    "targets",
+    metavar="T",
+    multiple=True,
+    shell_complete=completed("target"),
+    help="A runtime in which the whole model is run: one that Python can start, or your own "
+    "(./npu.py, a command with {model} {inputs} {outputs}). Repeatable.",
+)
+_python = click.option(
+    "--live",
+    is_flag=False,
+    flag_value=_HERE,
+    metavar="PYTHON",
+    callback=lambda _context, _option, value: _live_option(value),
+    help="With --target: the Python that has the runtime. [default: this one]",
+)
+
+
+def runtimes(command: _Command) -> _Command:
+    """--target and --live, of a verb that runs whole models."""
+    return _runtimes(_python(command))
+
+
 def live_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a verb that --live and --no-cache stand for."""
     return {"live": given["live"], "cache": not given["no_cache"]}

@@ -55,8 +55,7 @@ s0_ref0.
 @click.command(help=_HELP, short_help="Prove and run two models, or run one against a reference.")
 @click.argument("before", type=arguments.MODEL)
 @click.argument("after", type=arguments.MODEL, required=False)
-@arguments.targets
-@arguments.live
+@arguments.runtimes
 @arguments.data
 @click.option(
     "--inputs",
@@ -114,7 +113,7 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
     if many:
         return _pairs(options)
     arguments.refuse_given("it leaves out models of folders", "exclude")
-    for name in ("jobs", "dask", "exclude", "no_cache"):
+    for name in ("jobs", "dask", "exclude"):
         del options[name]
     options["target"] = options.pop("targets") or None
     options["live"] = options["live"] or True

@@ -312,9 +312,13 @@ class _Cutter:
             copy.name = self._name(name)
 
 
+_CELLS = ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data")
+
+
 def _copy_tensor(source: TensorProto, copy: TensorProto) -> None:
-    """The tensor; of a large one, or one in another file, only what it is."""
-    if source.ByteSize() <= LARGE and source.data_location != TensorProto.EXTERNAL:
+    """The tensor; of a large one, or one whose cells are elsewhere, only what it is."""
+    is_here = any(getattr(source, name) for name in (*_CELLS, "string_data")) or 0 in source.dims
+    if is_here and source.ByteSize() <= LARGE and source.data_location != TensorProto.EXTERNAL:
         copy.CopyFrom(source)
         copy.doc_string = ""
         return

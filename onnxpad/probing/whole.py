@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,7 +54,7 @@ class FirstDifferent:
 
 
 @reported(
-    *("target", "ok", "runtime", "reference", "reason"),
+    *("target", "ok", "runtime", "reference", "reason", "refuses"),
     *("largest_difference", "first_difference", "shapes"),
 )
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,8 @@ class WholeRun:
     """The run of a whole model in a runtime.
 
     `ok` says that it computes the same as the original, which `reference` computed; None where
-    nothing could be compared, for a `reason`. `largest_difference` is that of all outputs and
+    nothing could be compared, for a `reason`; it `refuses` the model, or computes it otherwise.
+    `largest_difference` is that of all outputs and
     samples, `shapes` are those of the inputs of the first sample.
     """
 
@@ -74,6 +75,7 @@ class WholeRun:
     largest_difference: float | None = None
     first_difference: FirstDifferent | None = None
     shapes: Mapping[str, tuple[int, ...]] | None = None
+    refuses: bool = False
 
     @property
     def sentence(self) -> str:
@@ -86,9 +88,11 @@ class WholeRun:
         said = f"does not run right in {self.runtime}: {self.reason}"
         if first is None:
             return said
-        where = f"{first.op} '{first.node}'"
+        where = f"'{first.tensor}' of {first.op} '{first.node}'"
         kind = "" if first.is_padding else "; that is not about padding"
-        return f"{said}. The first tensor that differs is '{first.tensor}' of {where}{kind}"
+        if self.largest_difference is None and self.refuses:
+            return f"{said}. It stops at {where}{kind}"
+        return f"{said}. The first tensor that differs is {where}{kind}"
 
 
 _Asked = Callable[[str, Feeds, Mapping[str, int]], Reply]
@@ -201,7 +205,9 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
             first = _first_different(judge, rewritten, ask, sample, reply)
             reason = f"'{output}' is {apart.words}" if output else apart.words
             amount = apart.amount if np.isfinite(apart.amount) else None
-            return told(ok=False, reason=reason, largest_difference=amount, first_difference=first)
+            refuses = reply.status not in ("ran", "fell back")
+            end = told(ok=False, reason=reason, refuses=refuses)
+            return replace(end, largest_difference=amount, first_difference=first)
         largest = max(largest, apart.amount)
     return told(ok=True, largest_difference=largest)
 

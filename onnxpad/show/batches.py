@@ -182,11 +182,12 @@ def _nearest(model: str, found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:
     return f"{stuck}; onnxpad inspect {quote(model)} --target all says which runtimes take it"
 
 
-def validation_line(before: str, after: str, found: Validation) -> str:
+def validation_line(before: str, after: str | None, found: Validation) -> str:
     """'a.onnx, b.onnx: identical: all outputs are bit-equal'."""
     refused = found.run.refused if found.run else ""
     why = f"{found.reason} ({refused})" if refused else found.reason
-    return visible(f"{before}, {after}: {found.verdict}: {why}{_unproved(found)}")
+    files = ", ".join(filter(None, (before, after)))
+    return visible(f"{files}: {found.verdict}: {why}{_unproved(found)}")
 
 
 class Told(Protocol):

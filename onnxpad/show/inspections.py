@@ -387,7 +387,7 @@ def _for_a_target(inspection: Inspection) -> list[str] | None:
         return None
     device = ["--require-device"] if found.require_device else []
     typed = [f"--target {asked_as(name)}" for name in found.targets]
-    return [*typed, given_text(found.dims), *device]
+    return [*typed, inspection.live, given_text(found.dims), *device]
 
 
 def _no_rewrite(inspection: Inspection, model: str) -> Iterator[str]:

@@ -14,6 +14,8 @@ from onnxpad.padding.effective_pads import rests_text, settling
 from onnxpad.rewriting.costs import NOMINAL, Cost
 from onnxpad.rewriting.pipeline import Undone
 from onnxpad.rewriting.rewrite import Rewriting
+from onnxpad.runtimes.own_targets import asked_as
+from onnxpad.runtimes.targets import find_target
 from onnxpad.show.edited import although_unfit_text, relied_text, script_text, skip_text
 from onnxpad.show.wording import (
     STANDARD,
@@ -92,7 +94,10 @@ def _own_runtime_text(rewriting: Rewriting, written: str | None) -> str:
     """How to see that the runtime itself agrees."""
     if rewriting.fitting is None or not rewriting.changed or written is None or rewriting.runs:
         return ""
-    return f"to run and check it in {rewriting.target} itself: onnxpad explain own-runtime"
+    if any(find_target(name).has_own_rules for name in rewriting.target.split(" + ")):
+        return "to run it where it is meant for: onnxpad validate OUT --target YOUR_PROGRAM"
+    typed = " ".join(f"--target {asked_as(name)}" for name in rewriting.target.split(" + "))
+    return f"to run it in {rewriting.target} itself: onnxpad validate {written} {typed}"
 
 
 def _cost_text(rewriting: Rewriting, model: str, written: str | None) -> str:

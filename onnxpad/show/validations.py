@@ -62,8 +62,11 @@ def rests_on(validation: Validation) -> Iterator[str]:
     yield _first_difference(validation)
     if validation.proof is not None:
         yield from proof_lines(validation)
-    if validation.run is not None:
+    if validation.run is not None and (validation.providers or not validation.runtimes):
         yield _run(validation)
+    for ran in validation.runtimes:
+        if ran.sentence != validation.reason:
+            yield f"{ran.target}: {ran.sentence}"
     if (asked := validation.tolerance) is not None:
         yield tolerance_line(asked)
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from onnxpad.errors import RequestError, together
 from onnxpad.model.files.saving import save
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.probing.live import open_live
@@ -39,7 +40,14 @@ def on_runtimes(
 
     Raises RequestError and RuntimeUnavailable where a runtime cannot be asked.
     """
-    live = open_live(find_targets(target), asking)
+    asked = find_targets(target)
+    tables = [one.name for one in asked.parts or (asked,) if one.has_own_rules]
+    if tables:
+        raise RequestError(
+            f"{together(tables)}: a file of rules runs no model; name the program that does, such "
+            "as --target ./npu.py"
+        )
+    live = open_live(asked, asking)
     with ExitStack() as stack:
         stack.callback(live.close)
         path = _file_of(before if after is None else after, stack)

@@ -144,7 +144,7 @@ def _way(planner: Planner, site: Site) -> PassPlan | NoWay:
     pairs = zip(site.contexts, site.chains, strict=True)
     context, chain = max(pairs, key=lambda pair: planner.judge.chain(pair[1]).answer.rank)
     judgement, floor = planner.judge.chain(chain), planner.judge.floor(chain)
-    if floor is judgement.answer:
+    if floor is judgement.answer and planner.judge.live is None:
         node_id = site.address.id
         return NoWay((), (Obstacle(node_id, site.address.label, chain.op.title, judgement),))
     return planner.plan(context, site.node, floor)
