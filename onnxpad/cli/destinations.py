@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import stat
@@ -13,7 +14,7 @@ import click
 
 from onnxpad.cli.arguments import given_by_hand
 from onnxpad.cli.exits import FINE, STANDARD, say
-from onnxpad.errors import RequestError, counted, nearest, told
+from onnxpad.errors import RequestError, brief, counted, nearest, told
 
 if TYPE_CHECKING:
     from onnxpad.batch.inputs import Inputs, Job
@@ -59,12 +60,24 @@ def jobs(
             return Jobs([Job(name, name) for name in names], found.many)
         if output is None:
             raise click.UsageError(_where_to_write(models))
+        _say_new_folder(output)
         if found.many or _is_folder(output):
             return Jobs(placed(found.models, _folder(names, output)), found.many)
         refuse_inputs(names, [output])
         return Jobs([Job(names[0], output)], many=False)
     except RequestError as error:
         raise click.UsageError(told(error)) from None
+
+
+def _say_new_folder(output: str) -> None:
+    """Name the folder above `output` that will be made: it may be a typing error."""
+    folder = Path(output).parent
+    with contextlib.suppress(OSError, ValueError):  # whatever writes there says why
+        if output != STANDARD and not os.path.lexists(folder):
+            from onnxpad.show.wording import visible
+
+            named = brief(visible(str(folder)))
+            say(f"note: the folder '{named}' does not exist: it will be made\n")
 
 
 class Exclusions(NamedTuple):

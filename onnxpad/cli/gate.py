@@ -191,7 +191,7 @@ class Gate:
             self._left_out[model] += max(0, len(found) - shown)
             if not shown:
                 continue
-            nodes = few([f"'{one.node}'" for one in found], shown)
+            nodes = few(list(dict.fromkeys(f"'{one.node}'" for one in found)), shown)
             said = f"fails: {model}: {code} {nodes}{f': {reason}' if reason else ''}"
             say_with_try(said, repair(model, found[0], record))
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from math import lcm
 
+from onnxpad.errors import counted
 from onnxpad.geometry.size import Size, Symbol, plus, show
 from onnxpad.geometry.size_fact import SizeFact
 from onnxpad.geometry.windows import (
@@ -157,10 +158,14 @@ def short_axis(chain: Chain, pads: Pads) -> Skip | None:
         sides = pads.begins[index], pads.ends[index]
         if smaller_than_window(axis, *sides, ceil_mode=chain.ceil_mode):
             return Skip(
-                f"axis {chain.first_axis + index} has {show(axis.size)} cells, with pads "
+                f"axis {chain.first_axis + index} has {_cells_text(axis.size)}, with pads "
                 f"{sides[0]},{sides[1]} fewer than the window's {axis.span}"
             )
     return None
+
+
+def _cells_text(size: Size | None) -> str:
+    return counted(size, "cell") if isinstance(size, int) else f"{show(size)} cells"
 
 
 def without_windows(chain: Chain) -> str:
@@ -175,7 +180,7 @@ def without_windows(chain: Chain) -> str:
     if short is None:
         return ""
     known = [size for size in output_sizes(chain) if isinstance(size, int)]
-    return f"{short.reason}: its output would have {min(known)} cells there"
+    return f"{short.reason}: its output would have {counted(min(known), 'cell')} there"
 
 
 def same_is_disputed(chain: Chain) -> bool:

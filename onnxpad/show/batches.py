@@ -112,17 +112,16 @@ def inspection_line(model: str, found: Inspection) -> str:
 
 def _answers(verdicts: Sequence[NodeVerdict]) -> str:
     """'takes 4, unknown 3 until the batch is 1: add --dim N=1'."""
-    from onnxpad.rewriting.for_target.report import can_pad
-    from onnxpad.show.verdicts import until_text
+    from onnxpad.show.verdicts import others_in, until_text, worst_by_node
 
-    answers = Counter(str(one.judgement.answer) for one in verdicts)
+    answers = Counter(str(answer) for answer in worst_by_node(verdicts))
     unknown = answers.pop("unknown", 0)
     parts = [f"{answer} {number}" for answer, number in answers.items()]
     if unknown:
         parts.append(f"unknown {unknown} {until_text(verdicts)}".rstrip())
-    others = sum(not can_pad(one.op) for one in verdicts)
+    others = others_in(verdicts)
     what = "is another operator" if others == 1 else "are other operators"
-    more = f" ({others} of these {what})" if others and len(verdicts) > others else ""
+    more = f" ({others} of these {what})" if others and answers.total() + unknown > others else ""
     return f"{', '.join(parts)}{more}" if parts else "nothing to judge"
 
 

@@ -13,7 +13,7 @@ from onnxpad.inspection import FOLLOWED, Inspection, PaddedNode
 from onnxpad.padding.effective_pads import may_be_written, told_in
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.own_targets import asked_as
-from onnxpad.runtimes.traps import helping, of_another
+from onnxpad.runtimes.traps import Trap, helping, of_another
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
     assumed_text,
@@ -203,12 +203,20 @@ def _behind_unknown(inspection: Inspection, *, each: bool) -> Iterator[str]:
 
 
 def _traps(inspection: Inspection, *, each: bool) -> Iterator[str]:
-    """A line for each kind of trap and operator; the sentence is that of the first node."""
+    """A line for each kind of trap and operator; the sentence is that of the first node.
+
+    Nodes whose pads are not known are apart: sentences say whether they are.
+    """
     found = [(node, trap) for node in inspection.nodes for trap in node.traps]
-    for group in _alike(found, lambda one: (one[1].code, one[0].op), each=each):
+    for group in _alike(found, _kind_of_trap, each=each):
         node, trap = group[0]
         where = few([f"'{one.node}'" for one, _ in group], 1)
         yield note(f"trap: {trap.code}, {node.op} {where}", trap.sentence)
+
+
+def _kind_of_trap(found: tuple[PaddedNode, Trap]) -> object:
+    node, trap = found
+    return trap.code, node.op, node.pads is None
 
 
 def _placement(inspection: Inspection) -> Iterator[str]:

@@ -9,6 +9,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, either, few, together
+from onnxpad.model.graph.nodes import Address
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan, can_pad
@@ -158,10 +159,10 @@ def _target_text(
 
 
 def _summary(found: Sequence[NodeVerdict]) -> str:
-    others = sum(not can_pad(one.op) for one in found)
-    nodes = counted(len(found) - others, "operator that can pad", "operators that can pad")
+    count, others = len(worst_by_node(found)), others_in(found)
+    nodes = counted(count - others, "operator that can pad", "operators that can pad")
     if others:
-        nodes = f"{len(found)}: {nodes} and {counted(others, 'other', 'others')}"
+        nodes = f"{count}: {nodes} and {counted(others, 'other', 'others')}"
     unproven = _unproven(found)
     known = f" ({unproven})" if unproven else ""
     until = until_text(found)
@@ -172,8 +173,25 @@ def _summary(found: Sequence[NodeVerdict]) -> str:
 
 def _answers(found: Sequence[NodeVerdict]) -> str:
     """'takes 4, miscomputes 2'."""
-    counts = Counter(one.judgement.answer for one in found)
+    counts = Counter(worst_by_node(found))
     return ", ".join(f"{answer} {counts[answer]}" for answer in Answer if counts[answer]) or "-"
+
+
+def worst_by_node(found: Iterable[NodeVerdict]) -> list[Answer]:
+    """What a target does with each node: what it says of the file stands at a node as well."""
+    worst: dict[Address, Answer] = {}
+    for one in found:
+        answer = one.judgement.answer
+        worst[one.node] = max(worst.get(one.node, answer), answer, key=lambda each: each.rank)
+    return list(worst.values())
+
+
+def others_in(found: Iterable[NodeVerdict]) -> int:
+    """How many nodes no verdict on padding is about."""
+    nodes: dict[Address, bool] = {}
+    for one in found:
+        nodes[one.node] = nodes.get(one.node, False) or can_pad(one.op)
+    return sum(not pads for pads in nodes.values())
 
 
 def _unproven(found: Sequence[NodeVerdict]) -> str:

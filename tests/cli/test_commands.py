@@ -69,7 +69,9 @@ def test_a_folder_takes_several_models(capsys: Captured, tmp_path: Path) -> None
     assert (tmp_path / "other" / SAME.name).exists()
     assert run(["rewrite", str(SAME), "-o", str(tmp_path)]) == 0
     assert (tmp_path / SAME.name).exists()
-    assert capsys.readouterr().err == ""
+    assert capsys.readouterr().err.splitlines() == [
+        f"note: the folder '{tmp_path / 'new'}' does not exist: it will be made"
+    ]
 
 
 def refusals(folder: Path) -> dict[str, tuple[list[str], str]]:
@@ -276,3 +278,14 @@ def test_an_interrupt_leaves_nothing(
     assert run(["rewrite", str(SAME), "-o", str(tmp_path / "o.onnx"), *options]) == 130
     assert interrupted
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("output", "named"), [("no/such/o.onnx", "no/such"), ("no/such/", "no"), ("new/", "")]
+)
+def test_a_folder_that_is_made_above_the_output_is_named_first(
+    output: str, named: str, capsys: Captured, tmp_path: Path
+) -> None:
+    assert run(["rewrite", str(SAME), "-o", f"{tmp_path}/{output}"]) == 0
+    said = capsys.readouterr().err
+    assert (f"note: the folder '{tmp_path}/{named}' does not exist" in said) is bool(named)

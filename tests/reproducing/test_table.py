@@ -12,6 +12,12 @@ from tests.runtimes.live.environments import folder as environments
 
 _PARTS = 11
 _COARSE = {
+    ("iree", "AveragePool, auto_pad SAME_UPPER, open sizes"),
+    ("iree", "AveragePool, ceil_mode, last window in the padding"),
+    ("iree", "MaxPool, auto_pad SAME_UPPER, open sizes"),
+    ("iree", "MaxPool, ceil_mode, last window in the padding"),
+    ("iree", "Pad of uint8"),
+    ("iree", "QLinearConv, symmetric pads"),
     ("jaxonnxruntime", "Pad computed pads"),
     ("mnn", "AveragePool, count_include_pad and ceil_mode"),
     ("onnx2keras", "Pad mode edge"),
@@ -21,6 +27,9 @@ _COARSE = {
     ("onnxruntime-openvino", "MaxPool, auto_pad SAME_UPPER, kernel below the stride"),
     ("onnxruntime-openvino", "MaxPool, dilations and auto_pad SAME_UPPER"),
     ("onnxruntime-openvino", "Pad computed pads"),
+    ("tflite", "Pad of int8"),
+    ("tflite", "Pad of uint8"),
+    *(("tflite", way.title) for way in ways() if way.operator == "ConvInteger"),
     *(("webgpu-jsep", way.title) for way in ways() if way.operator == "QLinearConv"),
 }
 """Cells of coarse rules; that of computed pads in onnxruntime-openvino is too good."""

@@ -80,7 +80,7 @@ def contents(
         path: what to read.
         most: bytes that are the most.
         too_large: what to try where there are more.
-        wrong: says why nothing useful starts with the bytes given; asked about streams early.
+        wrong: says why nothing useful starts with the bytes given; asked before the rest is read.
 
     Raises:
         Refused: more than `most` bytes, a device, or a pipe that nobody writes to.
@@ -91,6 +91,9 @@ def contents(
         if found.st_size > most:
             raise _beyond(found.st_size, too_large)
         if stat.S_ISREG(found.st_mode) and found.st_size:
+            if (why := wrong(file.read(_SEEN))) is not None:
+                raise Refused(why)
+            file.seek(0)
             return file.readall()
         if stat.S_ISFIFO(found.st_mode):
             return _drained(_from_pipe(file.fileno()), most, too_large, wrong)

@@ -22,26 +22,29 @@ from onnxpad.model.files.contents import (
 )
 from onnxpad.model.files.external import data_files, locate
 from onnxpad.model.files.origins import remember
-from onnxpad.model.files.splicing import Light, lighten, whole
+from onnxpad.model.files.splicing import BYTES, VARINT, Light, NoMessage, Wire, lighten, whole
 from onnxpad.model.files.unread import Original, UnreadFile, all_read, unread
 from onnxpad.verbs import is_path, refuse_unless
 
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MODEL_FIELDS = {
-    1: _VARINT,  # ir_version
-    2: _BYTES,  # producer_name
-    3: _BYTES,  # producer_version
-    4: _BYTES,  # domain
-    5: _VARINT,  # model_version
-    6: _BYTES,  # doc_string
-    7: _BYTES,  # graph
-    8: _BYTES,  # opset_import
-    14: _BYTES,  # metadata_props
-    20: _BYTES,  # training_info
-    25: _BYTES,  # functions
-    26: _BYTES,  # configuration
+    1: VARINT,  # ir_version
+    2: BYTES,  # producer_name
+    3: BYTES,  # producer_version
+    4: BYTES,  # domain
+    5: VARINT,  # model_version
+    6: BYTES,  # doc_string
+    7: BYTES,  # graph
+    8: BYTES,  # opset_import
+    14: BYTES,  # metadata_props
+    20: BYTES,  # training_info
+    25: BYTES,  # functions
+    26: BYTES,  # configuration
 }
+_GRAPH = 7
 _REQUIRED = {1: "ir_version", 7: "graph", 8: "opset_import"}
+_START = 4096
+_MOST_FIELDS = 1 << 16
+"""Functions, opsets and metadata of a model together."""
 A_PATH = "the path of a file, or '-'"
 _FETCH_AGAIN = "export, download or copy it again"
 _AS_DATA = "name the .onnx file, and give arrays to validate or diagnose, with --data or --inputs"
@@ -71,7 +74,7 @@ class MessageFields(NamedTuple):
     missing_bytes: int
 
 
-def why_not_a_model(data: bytes) -> str | None:
+def why_not_a_model(data: Original) -> str | None:
     """What is wrong with `data` as an ONNX file and what to try, or None if it looks like one.
 
     Looks at the first bytes and the top-level fields only, whatever the size of the model
@@ -87,7 +90,7 @@ def why_not_a_model(data: bytes) -> str | None:
     )
     if layout and not layout.missing_bytes and not absent:
         return None
-    foreign = _foreign(data)
+    foreign = _foreign(bytes(data[:_START]))
     if foreign:
         return f"not an ONNX model but {foreign[0]}; {foreign[1]}"
     if layout is None:
@@ -108,39 +111,23 @@ def _first_member(archive: bytes) -> bytes:
     return archive[30 : 30 + int.from_bytes(archive[26:28], "little")]
 
 
-def _layout(data: bytes) -> MessageFields | None:
-    """The top-level fields, or None where a field cannot be one of a ModelProto."""
+def _layout(data: Original) -> MessageFields | None:
+    """The top-level fields, or None where they, or those of the graph, cannot be a model's."""
     fields: set[int] = set()
-    position, size = 0, len(data)
-    while position < size:
-        tag, position = _varint(data, position)
-        number, wire_type = tag >> 3, tag & 7
-        if number == 0 or _MODEL_FIELDS.get(number, wire_type) != wire_type:
-            return None
-        if wire_type == _VARINT:
-            _, position = _varint(data, position)
-        elif wire_type == _BYTES:
-            length, position = _varint(data, position)
-            position += length
-        elif wire_type in (_FIXED32, _FIXED64):
-            position += 4 if wire_type == _FIXED32 else 8
-        else:
-            return None
-        fields.add(number)
-    return MessageFields(frozenset(fields), position - size)
-
-
-def _varint(data: bytes, position: int) -> tuple[int, int]:
-    """The value and the position behind it, which is past the end where the data stops early."""
-    value = shift = 0
-    while position < len(data) and shift < 70:
-        byte = data[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, position
-        shift += 7
-    return 0, position + (shift < 70)
+    wire, reached = Wire(data), 0
+    try:
+        for one in wire.entries(0, len(data), _MOST_FIELDS):
+            if _MODEL_FIELDS.get(one.number, one.wire_type) != one.wire_type:
+                return None
+            fields.add(one.number)
+            reached = one.end
+            if one.number == _GRAPH and one.end <= len(data):
+                next(Wire(data).entries(one.start, one.end), None)
+    except NoMessage:
+        return None
+    except IndexError:  # the data ends in a number
+        reached = len(data) + 1
+    return MessageFields(frozenset(fields), max(0, reached - len(data)))
 
 
 def _foreign(data: bytes) -> tuple[str, str] | None:
@@ -152,7 +139,7 @@ def _foreign(data: bytes) -> tuple[str, str] | None:
     for offset, magic, found, attempt in _SIGNATURES:
         if data.startswith(magic, offset):
             return found, attempt
-    start = data[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = data.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start[:1] in (b"{", b"["):
         return "JSON text", "onnx.load(..., format='json') and onnx.save convert ONNX JSON"
     if start[:1] == b"<":
@@ -293,6 +280,9 @@ def parse(data: bytes, *, name: str, folder: Path | None) -> ModelProto:
 
 
 def _bytes_of(path: AnyPath) -> bytes:
+    file = unread(path, LARGEST)
+    if file and (wrong := why_not_a_model(file)):
+        raise ModelError(f"{path}: {wrong}")
     try:
         return contents(path, LARGEST, too_large=TOO_LARGE, wrong=_wrong_start)
     except Refused as refused:

@@ -16,6 +16,8 @@ from onnxpad.errors import InternalError
 from onnxpad.model.files.unread import Original, Piece, UnreadFile
 
 LARGE = 1 << 16
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+_LENGTHS = {VARINT: 0, FIXED64: 8, BYTES: 0, FIXED32: 4}
 _BLOCK = 1 << 14
 _LONGEST = 63  # bits of a number before its last byte
 _HEADER = 20  # bytes of a tag and a size, at most
@@ -45,16 +47,14 @@ class Light(NamedTuple):
 def lighten(data: Original) -> Light | None:
     """The bytes without large weights, or None where that is not worth it or not simple."""
     budget = max(_FEWEST_FIELDS, len(data) // _BYTES_PER_FIELD)
-    wire = _Wire(data)
+    wire = Wire(data)
     try:
-        graphs = [field for field in wire.fields(0, len(data)) if field.number == _GRAPH]
+        graphs = [one for one in wire.fields(0, len(data), budget) if one.number == _GRAPH]
         if len(graphs) != 1:
             return None
         graph = graphs[0]
         pieces, tensors, kept = [], {}, graph.start
-        for count, field in enumerate(wire.fields(graph.start, graph.end)):
-            if count > budget:
-                return None
+        for field in wire.fields(graph.start, graph.end, budget):
             if field.number != _INITIALIZER or field.end - field.start <= LARGE:
                 continue
             name, stub = _without_content(wire, data, field)
@@ -102,7 +102,7 @@ def spliced(
     None leaves it as it is.
     """
     edited = model.SerializeToString()
-    wire = _Wire(edited)
+    wire = Wire(edited)
     graph = next(f for f in wire.fields(0, len(edited)) if f.number == _GRAPH)
     view = memoryview(edited)
     pieces: list[Piece] = []
@@ -128,7 +128,7 @@ def raw_data_of(data: Original, start: int, end: int) -> tuple[int, int] | None:
 
     None where that is not all of its large content.
     """
-    fields = [f for f in _Wire(data).fields(start, end) if f.number in _CONTENT]
+    fields = [f for f in Wire(data).fields(start, end) if f.number in _CONTENT]
     if len(fields) != 1 or fields[0].number != _RAW:
         return None
     return fields[0].start, fields[0].end
@@ -139,9 +139,9 @@ def raw_data_header(size: int) -> memoryview:
     return _header(_RAW, size)
 
 
-def _without_content(wire: _Wire, data: Original, tensor: Field) -> tuple[str, bytes]:
+def _without_content(wire: Wire, data: Original, tensor: Field) -> tuple[str, bytes]:
     name, kept, pieces = "", tensor.start, []
-    for field in wire.fields(tensor.start, tensor.end):
+    for field in wire.fields(tensor.start, tensor.end, _FEWEST_FIELDS):
         if field.number == _NAME:
             name = bytes(data[field.start : field.end]).decode()
         elif field.number in _CONTENT and field.end - field.start > LARGE:
@@ -150,36 +150,61 @@ def _without_content(wire: _Wire, data: Original, tensor: Field) -> tuple[str, b
     return name, b"".join([*pieces, bytes(data[kept : tensor.end])])
 
 
-class _Wire:
+class NoMessage(IndexError):
+    """Bytes that are no protobuf message, or have more fields than are looked at."""
+
+
+class Entry(NamedTuple):
+    """A field of any wire type: its number and type, its tag, its content and where that ends."""
+
+    number: int
+    wire_type: int
+    tag: int
+    start: int
+    end: int
+
+
+class Wire:
     """Walks through the fields of messages; of an unread file it reads what lies around tags."""
 
     def __init__(self, data: Original) -> None:
         self._file = data if isinstance(data, UnreadFile) else None
         self._block, self._first = (b"", 0) if isinstance(data, UnreadFile) else (data, 0)
 
-    def fields(self, position: int, end: int) -> Iterator[Field]:
-        """The length-delimited fields of a message, in file order."""
+    def entries(self, position: int, end: int, most: int | None = None) -> Iterator[Entry]:
+        """All fields of a message, in file order; the last one may reach beyond its end.
+
+        Raises NoMessage for what is no message, and beyond `most` fields, IndexError where the
+        data ends in a number.
+        """
+        count = 0
         while position < end:
+            count += 1
             if self._file is not None:
                 self._reach(self._file, position)
             block, first = self._block, self._first
-            tag = position
             key, behind = _varint(block, position - first)
-            match key & 7:
-                case 0:
-                    position = _varint(block, behind)[1] + first
-                case 1:
-                    position = behind + first + 8
-                case 5:
-                    position = behind + first + 4
-                case 2:
-                    size, behind = _varint(block, behind)
-                    position = behind + first + size
-                    yield Field(key >> 3, tag, behind + first, position)
-                case _:
-                    raise IndexError(position)
-        if position > end:
-            raise IndexError(position)
+            number, wire_type = key >> 3, key & 7
+            if number == 0 or wire_type not in _LENGTHS or (most and count > most):
+                raise NoMessage(position)
+            length = _LENGTHS[wire_type]
+            if wire_type == VARINT:
+                length = _varint(block, behind)[1] - behind
+            elif wire_type == BYTES:
+                length, behind = _varint(block, behind)
+            start = behind + first
+            yield Entry(number, wire_type, position, start, start + length)
+            position = start + length
+
+    def fields(self, position: int, end: int, most: int | None = None) -> Iterator[Field]:
+        """The length-delimited fields of a message; raises IndexError where one is too long."""
+        reached = position
+        for one in self.entries(position, end, most):
+            reached = one.end
+            if one.wire_type == BYTES:
+                yield Field(one.number, one.tag, one.start, one.end)
+        if reached > end:
+            raise IndexError(reached)
 
     def _reach(self, file: UnreadFile, position: int) -> None:
         ends = self._first + len(self._block)
@@ -197,7 +222,7 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
             return value, position
         shift += 7
         if shift > _LONGEST:
-            raise IndexError(position)
+            raise NoMessage(position)
 
 
 def _field(number: int, content: bytes) -> bytes:

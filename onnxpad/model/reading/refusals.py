@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import onnx
 from onnx import AttributeProto
 
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, counted
 from onnxpad.geometry.budgets import AXES, WINDOW
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.graph.attributes import Value
@@ -98,8 +98,13 @@ def why_no_kernel(op: Operator) -> str:
     return f"no kernel_shape, {why}"
 
 
-def check_lengths(node: Node, attributes: Mapping[str, Value], rank: int, source: Type) -> None:
-    """ModelError where list attributes do not fit the number of spatial axes."""
+def check_lengths(node: Node, attributes: Mapping[str, Value], kernel: int, source: Type) -> None:
+    """ModelError where list attributes do not fit the number of spatial axes.
+
+    Those are counted in the input where its rank is known, else they are the `kernel` axes.
+    """
+    dims = source.dims
+    rank = len(dims) - 2 if dims is not None and len(dims) > 2 else kernel
     for name in LISTS:
         value = attributes.get(name)
         if value is None or value == ():
@@ -109,28 +114,31 @@ def check_lengths(node: Node, attributes: Mapping[str, Value], rank: int, source
         if not isinstance(value, tuple) or len(value) not in allowed:
             found = list(value) if isinstance(value, tuple) else value
             raise ModelError(
-                f"{describe(node)}: {name} is {found}, {wanted} numbers were expected "
-                f"for {rank} spatial axes"
+                f"{describe(node)}: {name} is {found}, and {counted(wanted, 'number')} belong "
+                f"there, for {counted(rank, 'spatial axis', 'spatial axes')}"
             )
         if name not in ("pads", "output_padding", "output_shape") and min(value) < 1:
             raise ModelError(f"{describe(node)}: {name} is {list(value)}, all must be at least 1")
         if max(map(abs, value)) > LARGEST:
             raise ModelError(f"{describe(node)}: {name} is {list(value)}, beyond any real size")
-    if source.dims is not None and len(source.dims) != rank + 2:
-        raise ModelError(
-            f"{describe(node)}: its kernel has {rank} axes, its input {len(source.dims)} axes "
-            f"in all; {rank + 2} were expected"
-        )
+    if dims is not None and len(dims) != kernel + 2:
+        raise ModelError(_other_rank(node, kernel, "input", len(dims)))
 
 
 def check_weight(node: Node, weight: Weight, kernel: tuple[int, ...] | None) -> None:
     """ModelError where the weight of a convolution has other axes than its kernel asks for."""
     if kernel is None or weight.shape is None or len(weight.shape) == len(kernel) + 2:
         return
-    raise ModelError(
-        f"{describe(node)}: its kernel has {len(kernel)} axes, its weight {len(weight.shape)} axes "
-        f"in all; {len(kernel) + 2} were expected"
-    )
+    raise ModelError(_other_rank(node, len(kernel), "weight", len(weight.shape)))
+
+
+def _other_rank(node: Node, kernel: int, tensor: str, axes: int) -> str:
+    """That a tensor has another number of axes than the kernel asks for."""
+    has = f"its kernel has {counted(kernel, *_AXES)}, its {tensor} {counted(axes, *_AXES)} in all"
+    return f"{describe(node)}: {has}; {kernel + 2} were expected"
+
+
+_AXES = ("axis", "axes")
 
 
 def too_wide(axes: Sequence[Axis]) -> tuple[str, tuple[str, ...]] | None:

@@ -184,9 +184,7 @@ NEGATIVE_PADS = Condition(
 NEGATIVE_BEGIN = Condition(
     "a begin pad is negative", of_pads(lambda _, pads: any(pad < 0 for pad in pads.begins))
 )
-CUT_OFF = replace(
-    NEGATIVE_PADS, cure="cut off by a Slice in front of it what its negative pads leave out"
-)
+CUT_OFF = replace(NEGATIVE_PADS, cure="a Slice in front of it instead of its negative pads")
 """The same of operators whose pads add cells to what they read."""
 PADS_UNWRITTEN = Condition("pads is not written", lambda c: not writes(c, "pads"))
 STRIDES_UNWRITTEN = Condition("strides is not written", lambda c: not writes(c, "strides"))

@@ -1,3 +1,4 @@
+import os
 import pickle
 import zipfile
 from pathlib import Path
@@ -10,6 +11,8 @@ from hypothesis import strategies as st
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
 
 from onnxpad.errors import ModelError
+from onnxpad.model.files import onnx_file
+from onnxpad.model.files.contents import Refused, contents
 from onnxpad.model.files.onnx_file import parse, why_not_a_model
 from tests.models.external_data import model_of
 
@@ -55,6 +58,53 @@ FOREIGN = [
 @pytest.mark.parametrize(("data", "found"), FOREIGN, ids=[found for _, found in FOREIGN])
 def test_a_file_of_another_kind_is_named(data: bytes, found: str) -> None:
     assert found in refusal(data)
+
+
+_IR, _OPSET = b"\x08\x08", b"\x42\x04\x0a\x00\x10\x11"
+_LARGE = 2**31 - 1
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        b"",
+        _IR,
+        _IR + _OPSET + b"\x3a\xf1\xff\xff\xff\x07",
+        _IR * 200_000,
+        b"GIF89a\x00\x00",
+    ],
+    ids=["zeros", "a version", "a graph of zeros", "nothing but versions", "another file"],
+)
+@pytest.mark.parametrize("light", [True, False])
+def test_a_large_file_that_is_no_model_is_not_read(
+    start: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, light: bool
+) -> None:
+    path = tmp_path / "large.onnx"
+    path.write_bytes(start)
+    os.truncate(path, _LARGE)
+    os.utime(path, (0, 0))
+
+    def all_of_it(*_args: object, **_more: object) -> bytes:
+        raise AssertionError
+
+    monkeypatch.setattr(onnx_file, "contents", all_of_it)
+    with pytest.raises(ModelError, match="no ModelProto starts like this"):
+        onnx_file.read(path, light=light)
+
+
+def test_of_a_file_in_use_the_first_bytes_are_asked(tmp_path: Path) -> None:
+    path = tmp_path / "zeros.onnx"
+    path.touch()
+    os.truncate(path, _LARGE)
+    asked: list[int] = []
+
+    def wrong(start: bytes) -> str:
+        asked.append(len(start))
+        return "no"
+
+    with pytest.raises(Refused, match="no"):
+        contents(path, _LARGE, wrong=wrong)
+    assert asked == [4096]
 
 
 def test_a_zip_archive_is_named(tmp_path: Path) -> None:

@@ -198,10 +198,11 @@ def test_auto_pad_with_pads_is_settled_by_the_reader() -> None:
 @pytest.mark.parametrize(
     ("attributes", "message"),
     [
-        ("pads=[1,1,1]", r"pads is \[1, 1, 1\], 4 numbers were expected"),
-        ("strides=[1]", r"strides is \[1\], 2 numbers"),
+        ("pads=[1,1,1]", r"pads is \[1, 1, 1\], and 4 numbers belong"),
+        ("kernel_shape=[1]", r"kernel_shape is \[1\], and 2 numbers belong there, for 2 spatial"),
+        ("strides=[1]", r"strides is \[1\], and 2 numbers"),
         ("dilations=[0,1]", "all must be at least 1"),
-        ("kernel_shape=[3,3,3]", "its kernel has 3 axes, its input 4 axes"),
+        ("kernel_shape=[3,3,3]", r"kernel_shape is \[3, 3, 3\], and 2 numbers belong"),
     ],
 )
 def test_attributes_that_cannot_be_meant(attributes: str, message: str) -> None:

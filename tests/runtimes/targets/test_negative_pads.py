@@ -53,6 +53,5 @@ def test_a_slice_does_what_negative_pads_would(target: str) -> None:
     model = cropping("Conv", EQUAL)
     (found,) = onnxpad.rewrite(model, target=target).unfit
     assert str(found).endswith(
-        "a value of `pads` is negative; try cut off by a Slice in front of it what its negative "
-        "pads leave out"
+        "a value of `pads` is negative; try a Slice in front of it instead of its negative pads"
     )
