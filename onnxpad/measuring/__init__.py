@@ -132,14 +132,13 @@ def measure(
 ) -> Measurement:
     """Run drawn models on a runtime, and learn the rules of what it gets wrong.
 
-    `target` is a target with an adapter, or a runtime of one's own: a .py file with run(model,
-    inputs), a command with {model} {inputs} {outputs}, or a callable. `live` is the path of a
-    Python that has the runtime, this one where it is left out. `count` models are drawn from
-    `seed`, besides those of the conformance table; `timeout` are the seconds that one may take.
-    With `cache` replies are kept on disk, and taken from there.
+    `target` is a runtime that onnxpad can start, or one's own: a .py file with run(model, inputs),
+    a command with {model} {inputs} {outputs}, or a callable. `live`: path of the Python that has
+    it, if not this one. `count`: models that are drawn from `seed`, besides those of the
+    conformance table. `timeout`: seconds for one model. `cache`: keep replies on disk.
 
-    Raises RequestError for a target that nothing can run and for a runtime that runs no model
-    right, RuntimeUnavailable where it is not installed or does not start.
+    Raises RequestError for a target that nothing can run, and for a runtime that computes no model
+    right; RuntimeUnavailable if it is not installed or does not start.
     """
     runner = _runner(target, live)
     try:
