@@ -40,7 +40,7 @@ model right.
     "--count",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How many models are drawn, besides those of the conformance table. [default: 3000]",
+    help="How many models are drawn, besides those of the conformance table. [default: 4000]",
 )
 @click.option(
     "--seed",
@@ -58,7 +58,12 @@ model right.
 @click.option("--no-cache", is_flag=True, help="Run every model, also those run before.")
 @arguments.spoken
 def measure(
-    *, target: str, output: str | None, no_cache: bool, as_json: bool, **options: Any  # noqa: ANN401 - click gives every option by name
+    *,
+    target: str,
+    output: str | None,
+    no_cache: bool,
+    as_json: bool,
+    **options: Any,  # noqa: ANN401 - click gives every option by name
 ) -> int:
     """Measure, print what came out, and write the target file."""
     from onnxpad import measuring  # loads numpy and onnx

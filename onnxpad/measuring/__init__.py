@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from onnxpad.errors import ModelError, RequestError, counted, told
 from onnxpad.measuring.beside import models_beside
@@ -34,10 +34,10 @@ from onnxpad.runtimes.running.runner import Function, Live, Runner, own_runner, 
 from onnxpad.runtimes.targets import find_target
 from onnxpad.verbs import verb
 
-COUNT = 3000
+COUNT = 4000
 """Models that are drawn: about two minutes for a runtime that takes some milliseconds for one."""
 SECONDS = 10.0
-_ROUNDS, _DRAWN_AT_ONCE = 3, 0.55
+_ROUNDS, _DRAWN_AT_ONCE = 2, 0.8
 _LEAST = 40
 """Models that are run before a runtime that takes none of them is given up."""
 
@@ -120,7 +120,7 @@ def check_place(path: str) -> None:
     target=(lambda value: isinstance(value, (str, os.PathLike)) or callable(value), "a runtime"),
     count=(lambda value: isinstance(value, int) and value > 0, "a whole number above 0"),
 )
-def measure(
+def measure(  # noqa: PLR0913 - each option is one word of the command line
     target: str | os.PathLike[str] | Function,
     *,
     live: Live | None = None,
@@ -141,10 +141,8 @@ def measure(
     right; RuntimeUnavailable if it is not installed or does not start.
     """
     runner = _runner(target, live)
-    try:
-        return _measured(runner, seed, count, Course(runner, timeout, progress, cache=cache))
-    finally:
-        runner.close()
+    with Course(runner, timeout, progress, cache=cache) as course:
+        return _measured(runner, seed, count, course)
 
 
 def _runner(target: str | os.PathLike[str] | Function, live: Live | None) -> Runner:
@@ -161,7 +159,7 @@ def _runner(target: str | os.PathLike[str] | Function, live: Live | None) -> Run
 
 def _measured(runner: Runner, seed: int, count: int, course: Course) -> Measurement:
     """Run, learn, and look again at what is near the rules."""
-    random, total = Random(seed), count + len(ways())
+    random, total = Random(seed), count + len(ways())  # noqa: S311 - no secret
     titles = {way.specimen: way.title for way in ways()}
     course.run(titles, total)
     _refuse_if_all_fail(runner, course)
@@ -182,8 +180,11 @@ def _measured(runner: Runner, seed: int, count: int, course: Course) -> Measurem
         seed,
         len(course.outcomes),
         course.counts(),
-        {title: str(course.outcomes[one].verdict) for one, title in titles.items()
-         if one in course.outcomes},
+        {
+            title: str(course.outcomes[one].verdict)
+            for one, title in titles.items()
+            if one in course.outcomes
+        },
         {name: str(outcome.verdict) for name, outcome in beside.items()},
         course.messages(),
         rules,

@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -66,6 +66,15 @@ class Course:
         self.outcomes: dict[Specimen, Outcome] = {}
         self.samples: dict[Specimen, Sample] = {}
         self.tried = 0
+        self._folder = tempfile.TemporaryDirectory(prefix="onnxpad-")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what was written, and end the runtime."""
+        self._runner.close()
+        self._folder.cleanup()
 
     def run(self, specimens: Iterable[Specimen], total: int) -> None:
         """Run the model of each, unless ONNX gives it no meaning or it was run before."""
@@ -104,11 +113,11 @@ class Course:
         found = replies.kept(key) if self._cache else None
         if found is not None:
             return Reply(found["status"], found["message"], decode(found["outputs"]))
-        with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder:
-            path = Path(folder, "model.onnx")
-            path.write_bytes(data)
-            ranks = {one.name: len(one.type.tensor_type.shape.dim) for one in model.graph.output}
-            reply = self._runner.run(str(path), feeds, ranks, self._seconds)
+        path = Path(self._folder.name, f"{digest.hexdigest()}.onnx")
+        path.write_bytes(data)
+        ranks = {one.name: len(one.type.tensor_type.shape.dim) for one in model.graph.output}
+        reply = self._runner.run(str(path), feeds, ranks, self._seconds)
+        path.unlink(missing_ok=True)
         if self._cache and reply.status != "timeout":
             outputs = encode(dict(reply.outputs))
             replies.keep(key, {**reply._asdict(), "outputs": outputs})
@@ -151,7 +160,9 @@ def difference(outputs: Mapping[str, Array], right: Mapping[str, Array]) -> str:
             return f"'{name}' has the shape {list(got.shape)}, not {list(wanted.shape)}"
         one, other = got.astype(np.float64), wanted.astype(np.float64)
         with np.errstate(invalid="ignore"):
-            apart = np.where((one == other) | (np.isnan(one) & np.isnan(other)), 0, abs(one - other))
+            apart = np.where(
+                (one == other) | (np.isnan(one) & np.isnan(other)), 0, abs(one - other)
+            )
         apart = np.where(np.isnan(apart), np.inf, apart)
         size = abs(other[abs(other) < _HUGE]).max(initial=0.0)
         if apart.max(initial=0.0) > (_RELATIVE * size if wanted.dtype.kind not in "iub" else 0):

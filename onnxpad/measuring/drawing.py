@@ -8,7 +8,6 @@ from typing import Any
 
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.reproducing.specimens import (
-    CONVOLUTIONS,
     INTEGER_OPERATORS,
     POOLS,
     QUANTISED,
@@ -113,8 +112,10 @@ def _neighbour(one: Specimen, random: Random) -> Specimen:
     """The specimen with one or two of its fields drawn again."""
     fields = _choices(one.operator)
     names = random.sample(sorted(fields), random.choice((1, 1, 2)))
-    words = {name: random.choice((getattr(Specimen(one.operator), name), *fields[name][1]))
-             for name in names}
+    words = {
+        name: random.choice((getattr(Specimen(one.operator), name), *fields[name][1]))
+        for name in names
+    }
     if random.random() < _OTHER_PADDING:
         words = _padding(one, random) or words
     return _fitting(one.varied(**words))

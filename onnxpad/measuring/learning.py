@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -217,7 +217,7 @@ class _Cover:
             prices -= self._sums(np.where(held & ~self._table.covered(found), self._prices, 0))
             left &= ~held
             found.append(rule)
-        return self._needed(found)
+        return [self._widened(rule) for rule in self._needed(found)]
 
     def _sums(self, weights: Floats) -> Floats:
         """The weight of the samples of which each conjunction holds, by operator."""
@@ -261,6 +261,14 @@ class _Cover:
                 rule = fewer
         return rule
 
+    def _widened(self, rule: _Rule) -> _Rule:
+        """The rule about each operator too of which all that it holds of fails so."""
+        table = self._table
+        nodes = table.nodes(rule.literals)
+        alike = self._prices[table.owner] == 0
+        failing, other = (set(table.operator[nodes & one].tolist()) for one in (alike, ~alike))
+        return rule._replace(operators=tuple(sorted({*rule.operators, *(failing - other)})))
+
     def _needed(self, rules: list[_Rule]) -> list[_Rule]:
         """The rules without those whose samples others cover."""
         counts = {rule: int((self._table.held(rule) & self._failing).sum()) for rule in rules}
@@ -276,7 +284,9 @@ def _choices(positive: int, negated: int) -> Places:
     """Three of so many literals, in order, of which only the last may be a negated one."""
     plain = np.array(list(combinations(range(positive), MOST_WORDS)), np.int32)
     pairs = np.array(np.triu_indices(positive, 1), np.int32).T.repeat(negated, axis=0)
-    last = np.tile(np.arange(positive, positive + negated, dtype=np.int32), len(pairs) // max(negated, 1))
+    last = np.tile(
+        np.arange(positive, positive + negated, dtype=np.int32), len(pairs) // max(negated, 1)
+    )
     return np.concatenate([plain.reshape(-1, MOST_WORDS), np.column_stack([pairs, last])]).T
 
 

@@ -29,8 +29,8 @@ class Specimen:
     `pads` are the cells before and behind each spatial axis; of a Pad node `padded` says which
     axes. `front` stands between the input and the operator, `group` is a number, 'each' (one
     channel a group) or 'two each'; `uneven` leaves the last axis without dilation, `flat` gives it
-    a kernel of 1, a stride of 1 and no padding. A `stride` of 0 is not written. `open` names what the file leaves open of the sizes, `weight` how the weight
-    comes to be.
+    a kernel of 1, a stride of 1 and no padding. A `stride` of 0 is not written. `open` names what
+    the file leaves open of the sizes, `weight` how the weight comes to be.
     """
 
     operator: str

@@ -138,7 +138,8 @@ def test_no_module_loads_onnxruntime() -> None:
 FLOORS = {
     7: {"__init__", "__main__", "cli", "integrations"},
     6: {"batch", "show"},
-    5: {"inspection", "explaining", "diagnosis", "guarding", "porting", "reproducing"} | {"measuring"},
+    5: {"inspection", "explaining", "diagnosis", "guarding", "porting", "reproducing"}
+    | {"measuring"},
     4: {"rewriting", "retargeting", "validation", "resolving"},
     3: {"runtimes", "frameworks", "model", "proof"},
     2: {"padding", "sessions"},

@@ -101,9 +101,7 @@ class Window:
     def slices(self, place: Any) -> list[slice]:
         return [
             slice(at * d, at * d + (size - 1) * s + 1, s)
-            for at, d, size, s in zip(
-                place, self.dilations, self.sizes, self.strides, strict=True
-            )
+            for at, d, size, s in zip(place, self.dilations, self.sizes, self.strides, strict=True)
         ]
 
     def padded(self, x: Array, value: float) -> Array:
@@ -221,13 +219,20 @@ def quantise(_: Any, x: Array, scale: Array, zero: Array) -> Array:
     return np.clip(np.rint(x / scale) + zero, limits.min, limits.max).astype(zero.dtype)
 
 
-def cut(_: Any, x: Array, starts: Array, ends: Array, axes: Array | None = None,
-        steps: Array | None = None) -> Array:
+def cut(
+    _: Any,
+    x: Array,
+    starts: Array,
+    ends: Array,
+    axes: Array | None = None,
+    steps: Array | None = None,
+) -> Array:
     places = range(len(starts)) if axes is None else axes.tolist()
     found = [slice(None)] * x.ndim
     for number, axis in enumerate(places):
-        found[axis] = slice(int(starts[number]), int(ends[number]),
-                            1 if steps is None else int(steps[number]))
+        found[axis] = slice(
+            int(starts[number]), int(ends[number]), 1 if steps is None else int(steps[number])
+        )
     return x[tuple(found)]
 
 

@@ -248,9 +248,7 @@ GROUPED = Condition("group is above 1", lambda c: int(c.attribute("group", 1)) >
 HAS_BIAS = Condition("it has a bias", lambda c: c.op.weight == 1 and c.inputs[2:3] == (True,))
 WEIGHT_COMPUTED = Condition(
     "its weight is no constant",
-    lambda c: c.op.weight is not None
-    and not c.weight.has_value
-    and c.around.dequantised is None,
+    lambda c: c.op.weight is not None and not c.weight.has_value and c.around.dequantised is None,
 )
 SCALES_BY_CHANNEL = Condition(
     "its weight has a scale for each channel",
@@ -306,6 +304,8 @@ SEVERAL_PER_CHANNEL = Condition(
 DILATIONS_DIFFER = Condition(
     "its dilations differ", lambda c: len({axis.dilation for axis in c.axes}) > 1
 )
+
+
 def _reads_padding_alone(chain: Chain) -> bool | None:
     if not chain.op.has_windows or chain.op.kind is Kind.TRANSPOSED:
         return False
