@@ -15,7 +15,7 @@ _HELP = """Run drawn models on a runtime, and learn the rules of what it gets wr
 
 \b
 onnxpad measure opencv -o opencv-here.toml
-onnxpad measure openvino --live /opt/openvino/bin/python -o openvino-here.toml
+onnxpad measure openvino --live ov/bin/python -o openvino-here.toml
 onnxpad measure ./npu.py -o npu.toml
 onnxpad measure 'python run_npu.py {model} {inputs} {outputs}' --count 600 -o npu.toml
 
@@ -40,7 +40,7 @@ model right.
     "--count",
     type=click.IntRange(min=1),
     metavar="N",
-    help="How many models are drawn, besides those of the conformance table. [default: 3000]",
+    help="How many models are drawn, besides those of the conformance table. [default: 4000]",
 )
 @click.option(
     "--seed",

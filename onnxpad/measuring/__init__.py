@@ -33,10 +33,10 @@ from onnxpad.runtimes.running.runner import Function, Live, Runner, own_runner, 
 from onnxpad.runtimes.targets import find_target
 from onnxpad.verbs import verb
 
-COUNT = 3000
+COUNT = 4000
 """Models that are drawn: about two minutes for a runtime that takes some milliseconds for one."""
 SECONDS = 10.0
-_ROUNDS, _DRAWN_AT_ONCE = 3, 0.55
+_ROUNDS, _DRAWN_AT_ONCE = 2, 0.8
 _LEAST = 40
 """Models that are run before a runtime that takes none of them is given up."""
 
@@ -131,20 +131,17 @@ def measure(  # noqa: PLR0913 - one option each
 ) -> Measurement:
     """Run drawn models on a runtime, and learn the rules of what it gets wrong.
 
-    `target` is a target with an adapter, or a runtime of one's own: a .py file with run(model,
-    inputs), a command with {model} {inputs} {outputs}, or a callable. `live` is the path of a
-    Python that has the runtime, this one where it is left out. `count` models are drawn from
-    `seed`, besides those of the conformance table; `timeout` are the seconds that one may take.
-    With `cache` replies are kept on disk, and taken from there.
+    `target` is a runtime that onnxpad can start, or one's own: a .py file with run(model, inputs),
+    a command with {model} {inputs} {outputs}, or a callable. `live`: path of the Python that has
+    it, if not this one. `count`: models that are drawn from `seed`, besides those of the
+    conformance table. `timeout`: seconds for one model. `cache`: keep replies on disk.
 
-    Raises RequestError for a target that nothing can run and for a runtime that runs no model
-    right, RuntimeUnavailable where it is not installed or does not start.
+    Raises RequestError for a target that nothing can run, and for a runtime that computes no model
+    right; RuntimeUnavailable if it is not installed or does not start.
     """
     runner = _runner(target, live)
-    try:
-        return _measured(runner, seed, count, Course(runner, timeout, progress, cache=cache))
-    finally:
-        runner.close()
+    with Course(runner, timeout, progress, cache=cache) as course:
+        return _measured(runner, seed, count, course)
 
 
 def _runner(target: str | os.PathLike[str] | Function, live: Live | None) -> Runner:

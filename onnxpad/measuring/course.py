@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from onnxpad.measuring.learning import Sample
 from onnxpad.model.assembled import Array, with_output_shapes
@@ -61,6 +61,15 @@ class Course:
         self.outcomes: dict[Specimen, Outcome] = {}
         self.samples: dict[Specimen, Sample] = {}
         self.tried = 0
+        self._folder = tempfile.TemporaryDirectory(prefix="onnxpad-")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove what was written, and end the runtime."""
+        self._runner.close()
+        self._folder.cleanup()
 
     def run(self, specimens: Iterable[Specimen], total: int) -> None:
         """Run the model of each, unless ONNX gives it no meaning or it was run before."""
@@ -96,10 +105,11 @@ class Course:
         if not known or "INVALID_GRAPH" in in_onnxruntime:
             return Outcome("not judged", right.reason or in_onnxruntime)
         whole = with_output_shapes(model, right.outputs)
-        with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder:
-            path = Path(folder, "model.onnx")
-            path.write_bytes(whole.SerializeToString(deterministic=True))
-            reply = self._runner.run(str(path), feeds, ranks(whole), self._seconds)
+        data = whole.SerializeToString(deterministic=True)
+        path = Path(self._folder.name, f"{hashlib.sha256(data).hexdigest()}.onnx")
+        path.write_bytes(data)
+        reply = self._runner.run(str(path), feeds, ranks(whole), self._seconds)
+        path.unlink(missing_ok=True)
         if reply.status not in ("ran", "fell back"):
             return Outcome(reply.status, reply.message)
         near = STEPS / BYTES if quantises(model) else NEAR

@@ -217,7 +217,7 @@ class _Cover:
             prices -= self._sums(np.where(held & ~self._table.covered(found), self._prices, 0))
             left &= ~held
             found.append(rule)
-        return self._needed(found)
+        return [self._widened(rule) for rule in self._needed(found)]
 
     def _sums(self, weights: Floats) -> Floats:
         """The weight of the samples of which each conjunction holds, by operator."""
@@ -260,6 +260,14 @@ class _Cover:
             if not (self._table.held(fewer) & ~self._table.held(rule) & ~free).any():
                 rule = fewer
         return rule
+
+    def _widened(self, rule: _Rule) -> _Rule:
+        """The rule about each operator too of which all that it holds of fails so."""
+        table = self._table
+        nodes = table.nodes(rule.literals)
+        alike = self._prices[table.owner] == 0
+        failing, other = (set(table.operator[nodes & one].tolist()) for one in (alike, ~alike))
+        return rule._replace(operators=tuple(sorted({*rule.operators, *(failing - other)})))
 
     def _needed(self, rules: list[_Rule]) -> list[_Rule]:
         """The rules without those whose samples others cover."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from onnxpad.diagnosis import Diagnosis
 from onnxpad.errors import in_python
 from onnxpad.guarding import Guarding
@@ -24,29 +27,19 @@ _WRITTEN = ".model"
 """Where an edited model is, of which a report does not know whether it was saved."""
 
 
+_TEXTS: dict[type, Callable[[Any, str], str]] = {
+    Inspection: lambda found, model: inspection_text(found, model=model),
+    Rewriting: lambda found, model: rewriting_text(model, _WRITTEN, found),
+    Retargeting: lambda found, model: retargeting_text(model, _WRITTEN, found),
+    Validation: lambda found, _: validation_text(found),
+    Diagnosis: lambda found, _: diagnosis_text(found),
+    Guarding: lambda found, _: guarding_text(found, None),
+    Measurement: lambda found, _: measurement_text(found),
+    Resolution: lambda found, _: resolution_text(found),
+}
+
+
 def report_text(report: object, model: str) -> str | None:
     """A report as text, with options as arguments; None of a kind that no command prints."""
-    text = _text_of(report, model)
-    return None if text is None else in_python(text)
-
-
-def _text_of(report: object, model: str) -> str | None:  # noqa: PLR0911 - one for each kind
-    match report:
-        case Inspection():
-            return inspection_text(report, model=model)
-        case Rewriting():
-            return rewriting_text(model, _WRITTEN, report)
-        case Retargeting():
-            return retargeting_text(model, _WRITTEN, report)
-        case Validation():
-            return validation_text(report)
-        case Diagnosis():
-            return diagnosis_text(report)
-        case Measurement():
-            return measurement_text(report)
-        case Guarding():
-            return guarding_text(report, None)
-        case Resolution():
-            return resolution_text(report)
-        case _:
-            return None
+    write = _TEXTS.get(type(report))
+    return None if write is None else in_python(write(report, model))
