@@ -148,13 +148,13 @@ targets = click.option(
     "can pad, or with a Concat that pads one with constants. onnxpad explain targets lists them, "
     "and all is a line for each. Repeatable.",
 )
-_HERE = "here"
+HERE = "here"
 _live = click.option(
     "--live",
     is_flag=False,
-    flag_value=_HERE,
+    flag_value=HERE,
     metavar="[PYTHON]",
-    callback=lambda _context, _option, value: _live_option(value),
+    callback=lambda _context, _option, value: live_option(value),
     help="Ask the runtime itself: cut each distinct padded node out, and run it. In this Python, "
     "or in PYTHON, which has the runtime (for onnxruntime-web a folder with node_modules). "
     "onnxpad explain TARGET says what it needs. A runtime of your own is always asked.",
@@ -198,8 +198,8 @@ def live_options(given: Mapping[str, Any]) -> dict[str, Any]:
     return {"live": given["live"], "cache": not given["no_cache"]}
 
 
-def _live_option(value: str | None) -> bool | str:
-    if value is None or value == _HERE:
+def live_option(value: str | None) -> bool | str:
+    if value is None or value == HERE:
         return value is not None
     where = value if Path(value).exists() else which(value) or ""
     if not where:
@@ -216,7 +216,7 @@ def settled_live(words: Sequence[str]) -> list[str]:
         if word == "--":
             return [*settled, word, *waiting]
         if word == "--live":
-            word = f"--live={waiting.pop(0) if waiting and _runs(waiting[0]) else _HERE}"
+            word = f"--live={waiting.pop(0) if waiting and _runs(waiting[0]) else HERE}"
         settled.append(word)
     return settled
 
@@ -224,10 +224,13 @@ def settled_live(words: Sequence[str]) -> list[str]:
 def _runs(word: str) -> bool:
     path = Path(word)
     if path.is_dir():
-        return (path / "node_modules").is_dir()
+        return (path / "node_modules").is_dir() or (path / "pyvenv.cfg").is_file()
     if path.suffix == ".onnx" or word.startswith("-"):
         return False
-    return os.access(path, os.X_OK) if path.exists() else "python" in word
+    if not path.exists():
+        return "python" in word
+    # A model may be marked as a program, and is started by nobody's mistake: --live=FILE says it.
+    return path.name.startswith(("python", "pypy")) and os.access(path, os.X_OK)
 
 
 ambiguous = click.option(

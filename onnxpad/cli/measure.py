@@ -31,7 +31,10 @@ model right.
 @click.argument("target", metavar="TARGET", shell_complete=arguments.completed("target"))
 @click.option(
     "--live",
-    metavar="PYTHON",
+    is_flag=False,
+    flag_value=arguments.HERE,
+    metavar="[PYTHON]",
+    callback=lambda _context, _option, value: arguments.live_option(value) or None,
     help="The Python that has the runtime; a folder with node_modules for one of npm. "
     "[default: this Python]",
 )

@@ -7,7 +7,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from onnxpad.measuring.learning import Sample
 from onnxpad.model.assembled import Array, with_output_shapes
@@ -43,6 +43,14 @@ class Outcome(NamedTuple):
     def answer(self) -> Answer:
         """The same as a rule says it."""
         return _ANSWERS.get(self.verdict, Answer.UNKNOWN)
+
+
+def _read(stored: Mapping[str, Any]) -> Outcome | None:
+    """A kept outcome; None where something else stands there."""
+    verdict, message = stored.get("verdict"), stored.get("message", "")
+    if verdict not in (*_ANSWERS, "not judged") or not isinstance(message, str):
+        return None
+    return Outcome(verdict, message)
 
 
 class Course:
@@ -93,8 +101,9 @@ class Course:
             digest.update(f"{name} {array.dtype} {array.shape}".encode() + array.tobytes())
         key = f"measure {self._runner.key} {digest.hexdigest()}"
         stored = kept(key) if self._cache else None
-        outcome = Outcome(**stored) if stored else self._run(model, feeds)
-        if self._cache and not stored and outcome.verdict != "timeout":
+        known = _read(stored) if stored else None
+        outcome = known or self._run(model, feeds)
+        if self._cache and not known and outcome.verdict != "timeout":
             keep(key, outcome._asdict())
         return outcome
 

@@ -17,7 +17,7 @@ RELATIVE = {"float16": 1e-2, "bfloat16": 5e-2}
 QUANTISED = 5e-2
 """The same for a whole model that quantises: what a step of the last place grows to in layers."""
 STEPS, BYTES = 5, 255
-"""Steps that 8-bit numbers may be apart: runtimes round in other places, and leave out pairs of
+"""Steps that 8-bit numbers of what quantises may be apart: runtimes round in other places, and leave out pairs of
 conversions; what is padded otherwise is further off in random bytes."""
 _FILL = 1e30
 """Beyond it a number is a fill, such as the lowest float for minus infinity."""
@@ -69,7 +69,7 @@ def difference(got: Array, right: Array, near: float = NEAR) -> Difference:
     if not amount:
         return Difference(0.0, 0.0)
     place = tuple(int(index) for index in np.unravel_index(int(apart.argmax()), apart.shape))
-    words = f"{got[place]:g} instead of {right[place]:g} at {list(place)}"
+    words = f"{float(got[place]):g} instead of {float(right[place]):g} at {list(place)}"
     return Difference(amount, _allowed(right, near), place, words)
 
 
@@ -90,7 +90,9 @@ def worst(
 
 
 def _is_number(value: Array) -> bool:
-    return value.dtype.kind in "fiub" or value.dtype.name in RELATIVE
+    """Whether it holds real numbers or truth values; numpy calls bfloat16 and its kin 'V'."""
+    kind = value.dtype.kind
+    return kind in "fiub" or (kind == "V" and value.dtype.name.startswith(("bfloat", "float")))
 
 
 def _wide(value: Array) -> Array:
@@ -98,8 +100,10 @@ def _wide(value: Array) -> Array:
 
 
 def _allowed(right: Array, near: float) -> float:
-    if right.dtype.kind in "biu":
-        return float(STEPS) if right.dtype.itemsize == 1 and near > NEAR else 0.0
+    if right.dtype.kind == "b" or (right.dtype.itemsize > 1 and right.dtype.kind in "iu"):
+        return 0.0
+    if right.dtype.kind in "iu":
+        return float(STEPS) if near > NEAR else 0.0  # labels and masks are no steps
     sizes = np.abs(_wide(right))
     scale = float(sizes[sizes < _FILL].max(initial=0.0))
     return max(near, RELATIVE.get(str(right.dtype), 0.0)) * scale

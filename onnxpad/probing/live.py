@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError, RequestError, headline
@@ -167,15 +167,16 @@ class Live:
     ) -> Outcome | str:
         """The outcome, or why nothing was run; the same question is asked once."""
         question = (part.fingerprint, sizes, judged)
-        if (runner.target, question) not in self._outcomes:
+        if (runner.key, question) not in self._outcomes:
             key = hashlib.sha256(repr((_SCHEME, runner.key, question)).encode()).hexdigest()
             stored = kept(key) if self._uses_cache else None
-            outcome = _read(stored) if stored else self._run(runner, part, sizes, judged)
-            self._outcomes[runner.target, question] = outcome
+            known = _read(stored) if stored else None
+            outcome = known or self._run(runner, part, sizes, judged)
+            self._outcomes[runner.key, question] = outcome
             lasts = isinstance(outcome, Outcome) and outcome.is_lasting
-            if isinstance(outcome, Outcome) and lasts and self._uses_cache and not stored:
+            if isinstance(outcome, Outcome) and lasts and self._uses_cache and not known:
                 keep(key, {"answer": str(outcome.answer), "message": outcome.message})
-        return self._outcomes[runner.target, question]
+        return self._outcomes[runner.key, question]
 
     def _run(
         self, runner: Runner, part: Excerpt, sizes: int, judged: tuple[str, ...]
@@ -221,8 +222,12 @@ def _outcome(reply: Reply, right: Mapping[str, Array], near: float) -> Outcome:
     return Outcome(Answer.FALLS_BACK if reply.status == "fell back" else Answer.TAKES)
 
 
-def _read(stored: Mapping[str, str]) -> Outcome:
-    return Outcome(Answer(stored["answer"]), stored["message"])
+def _read(stored: Mapping[str, Any]) -> Outcome | None:
+    """A kept outcome; None where something else stands there."""
+    try:
+        return Outcome(Answer(stored["answer"]), str(stored["message"]))
+    except (KeyError, TypeError, ValueError):
+        return None
 
 
 def _judgement(outcome: Outcome, table: Judgement, runner: Runner) -> Judgement:
@@ -262,9 +267,11 @@ _KEPT: dict[tuple[object, ...], Runner] = {}
 
 def _kept_runner(target: Target, live: bool | str | PathLike[str]) -> Runner:  # noqa: FBT001
     """The runtime of a target; it stays open until others are asked, or this process ends."""
-    asked = (target.runner or target.runtime, live, _stamp(target.runner))
+    own = target.runner
+    # A function may be equal to others, or have no hash; RUNTIMES keeps it alive.
+    named = id(own) if callable(own) else own or target.runtime
+    asked = (named, live, _stamp(own))
     if asked not in _KEPT:
-        own = target.runner
         made = own_runner(own, live or True) if own else runner_for(target.runtime, live)
         while len(_KEPT) >= _MOST_KEPT:
             _KEPT.pop(next(iter(_KEPT))).close()

@@ -186,6 +186,16 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
         reason = f"neither onnxruntime nor the evaluator computes the original: {judge.failure}"
         return result(ok=None, reason=reason)
     shapes = {name: value.shape for name, value in samples[0].feeds.items()}
+    if not any(_tells(value) for sample in samples for value in sample.right.values()):
+        reason = (
+            "the original computes no number for these inputs, so nothing is compared: give "
+            "inputs of your own"
+        )
+        return result(ok=None, reason=reason)
+    listed = [name for name, value in samples[0].right.items() if _is_sequence(value)]
+    if listed:
+        reason = f"output '{listed[0]}' is a sequence, which is not compared"
+        return result(ok=None, reason=reason)
     told = partial(result, reference=judge.reference, shapes=shapes)
     rewritten = open_network(path)
 
@@ -210,6 +220,16 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
             return replace(end, largest_difference=amount, first_difference=first)
         largest = max(largest, apart.amount)
     return told(ok=True, largest_difference=largest)
+
+
+def _is_sequence(value: Array) -> bool:
+    """Whether an output is a sequence of tensors, which is an array of arrays here."""
+    return value.dtype == object and any(isinstance(one, np.ndarray) for one in value.flat)
+
+
+def _tells(value: Array) -> bool:
+    """Whether an output has a cell that a runtime can get wrong: not empty, and not all NaN."""
+    return bool(value.size) and not (value.dtype.kind == "f" and bool(np.isnan(value).all()))
 
 
 def _drawn(judge: _Original, dims: Mapping[str, int | str] | None) -> list[Feeds]:

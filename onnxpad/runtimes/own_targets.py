@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, count
 from os import PathLike
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from shlex import quote
 from typing import Any, NamedTuple, TypeAlias
 
@@ -73,14 +73,28 @@ def own_runtime(asked: TargetName) -> str:
         return asked
     if not is_own_runtime(asked):
         return ""
+    script = ""
     if isinstance(asked, str):
         words = asked.split() or [asked]
         script = next((word for word in words if word.endswith(".py")), words[0])
-        called = PurePath(script).name
+        called = PurePath(script).name or script
     else:
         called = f"{getattr(asked, '__name__', type(asked).__name__)}()"
     names = chain([called], (f"{called}-{number}" for number in count(2)))
-    return next(name for name in names if RUNTIMES.setdefault(name, asked) == asked)
+    return next(name for name in names if _is_free(name, asked, script))
+
+
+def _is_free(name: str, asked: str | Runs, script: str) -> bool:
+    """Whether a name may stand for what was asked, and does from now on.
+
+    That of another file in the working folder may not: it is how that one is asked for.
+    """
+    if isinstance(asked, str) and name != asked and Path(name).exists():
+        same = Path(script).exists() and Path(script).samefile(name)
+        if not same:
+            return False
+    own = RUNTIMES.setdefault(name, asked)
+    return own is asked or (isinstance(own, str) and own == asked)
 
 
 def asked_as(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain, count
 from typing import Any
 
@@ -43,7 +43,7 @@ class Target:
     history: tuple[Row, ...] = ()
     note: str = ""
     packages: tuple[str, ...] = ()
-    runner: str | Runs | None = None
+    runner: str | Runs | None = field(default=None, compare=False)
 
     @property
     def is_own(self) -> bool:

@@ -205,7 +205,7 @@ class Command(Runner):
                 if not Path(files[2]).exists():
                     return Reply("refused", _with_line("it wrote no {outputs}", log.last_line()))
                 return _whole(Reply("ran", "", _read_arrays(files[2])), outputs)
-            except (OSError, TypeError, ValueError, zipfile.BadZipFile) as error:
+            except (OSError, TypeError, ValueError) as error:
                 return Reply("refused", brief(f"{fault(error)}"))
             finally:
                 log.close()
@@ -226,11 +226,13 @@ class Called(Runner):
     ) -> Reply:
         """The same, without a limit of time."""
         try:
-            found = serving.answer(self.function(str(Path(model).absolute()), dict(inputs)))
+            own = {name: np.array(array) for name, array in inputs.items()}
+            found = serving.answer(self.function(str(Path(model).absolute()), own))
+            given = decode(found["outputs"])
         except (Exception, SystemExit) as error:  # noqa: BLE001 - it may raise anything
             return Reply("refused", brief(fault(error)))
         status: Literal["ran", "fell back"] = "fell back" if found["fallback"] else "ran"
-        return _whole(Reply(status, "", decode(found["outputs"])), outputs)
+        return _whole(Reply(status, "", given), outputs)
 
 
 def runner_for(target: str, live: Live) -> Runner:
@@ -419,11 +421,20 @@ def _write_arrays(file: str, arrays: Mapping[str, Array]) -> None:
 
 
 def _read_arrays(file: str) -> dict[str, Array]:
-    with Path(file).open("rb") as stream:
-        found = np.load(stream, allow_pickle=False)
-        if isinstance(found, np.ndarray):
-            raise TypeError("{outputs} holds one array without a name: np.savez(file, y=...)")
-        return {name: found[name] for name in found.files}
+    """The arrays of an .npz; TypeError or ValueError for anything else."""
+    try:
+        with Path(file).open("rb") as stream:
+            found = np.load(stream, allow_pickle=False)
+            read = found if isinstance(found, np.ndarray) else dict(found)
+    except Exception as error:
+        # zipfile, zlib and numpy have errors of many kinds for what a program wrote.
+        raise ValueError(f"{{outputs}} is no .npz that can be read: {fault(error)}") from error
+    if isinstance(read, np.ndarray):
+        raise TypeError("{outputs} holds one array without a name: np.savez(file, y=...)")
+    for name, array in read.items():
+        if not isinstance(array, np.ndarray):
+            raise TypeError(f"'{name}' in {{outputs}} is no .npy: np.savez(file, y=...)")
+    return read
 
 
 __all__ = [

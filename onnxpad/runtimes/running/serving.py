@@ -97,7 +97,11 @@ def answer(ran: Any) -> dict[str, Any]:  # noqa: ANN401 - a user's function gave
 
 def fault(error: BaseException) -> str:
     """The last line of a traceback."""
-    return f"{type(error).__name__}: {error}".rstrip(": ")
+    try:
+        said = str(error)
+    except Exception:  # noqa: BLE001 - errors of runtimes have texts of their own
+        said = ""
+    return f"{type(error).__name__}: {said}".rstrip(": ")
 
 
 def _flush() -> None:
@@ -133,6 +137,7 @@ def main() -> None:
     except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it raises, it does not start
         _say(answers, {"failed": fault(error)})
         return
+    own_process = os.getpid()
     _say(answers, {"ready": True})
     for line in jobs:
         try:
@@ -140,6 +145,8 @@ def main() -> None:
         except (Exception, SystemExit) as error:  # noqa: BLE001 - runtimes have errors of their own
             found = {"refused": fault(error)}
         _flush()
+        if os.getpid() != own_process:  # a fork that came back: its parent answers
+            os._exit(0)
         _say(answers, found)
     # A runtime that crashes while it is unloaded has done its jobs.
     os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
