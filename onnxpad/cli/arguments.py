@@ -181,9 +181,9 @@ _runtimes = click.option(
 _python = click.option(
     "--live",
     is_flag=False,
-    flag_value=_HERE,
+    flag_value=HERE,
     metavar="PYTHON",
-    callback=lambda _context, _option, value: _live_option(value),
+    callback=lambda _context, _option, value: live_option(value),
     help="With --target: the Python that has the runtime. [default: this one]",
 )
 
@@ -199,6 +199,7 @@ def live_options(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def live_option(value: str | None) -> bool | str:
+    """What --live says: False without it, True for this Python, or the path of another one."""
     if value is None or value == HERE:
         return value is not None
     where = value if Path(value).exists() else which(value) or ""

@@ -19,7 +19,7 @@ Runtime = Callable[[Chain], Answer]
 
 @cache
 def chains() -> tuple[tuple[Chain, ...], ...]:
-    specimens = islice(drawn(Random(3)), 500)  # noqa: S311
+    specimens = islice(drawn(Random(3)), 500)
     return tuple(found for one in specimens if (found := chains_of(one.varied(open=""))))
 
 
@@ -86,7 +86,7 @@ def test_a_pad_that_fails_alone_explains_what_it_stands_in_front_of() -> None:
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_every_failure_is_covered_though_no_word_tells_it(seed: int) -> None:
-    random = Random(seed)  # noqa: S311
+    random = Random(seed)
     answers = [random.choice((Answer.TAKES, Answer.TAKES, *Answer)) for _ in chains()]
     given = [
         Sample.of(one, one, Answer.TAKES if answer is Answer.UNKNOWN else answer)

@@ -68,9 +68,7 @@ def test_what_computes_nothing_shows_nothing() -> None:
     absolute = helper.make_node("Abs", ["y"], ["a"])
     negative = helper.make_node("Neg", ["a"], ["n"])
     root = helper.make_node("Log", ["n"], ["l"])
-    model = padded(
-        absolute, negative, root, output="l", kind=TensorProto.FLOAT, shape=(1, 3, 4, 4)
-    )
+    model = padded(absolute, negative, root, output="l", kind=TensorProto.FLOAT, shape=(1, 3, 4, 4))
     found = onnxpad.validate(model, target=spoiling(lambda value: value * 2))
     assert found.verdict == "unverified"
     assert "give inputs of your own" in found.reason
@@ -137,7 +135,7 @@ def test_a_function_may_compare_itself_as_it_likes() -> None:
 def test_files_of_one_name_are_two_runtimes(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    first: bool,  # noqa: FBT001
+    first: bool,
 ) -> None:
     """Also where one lies in the working folder, and is called as the other is in reports."""
     name = f"same_name_{first}.py"
@@ -220,7 +218,7 @@ def test_outputs_that_cannot_be_read_are_refusals(tmp_path: Path, written: str) 
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_functions_of_one_name_have_answers_of_their_own(is_first: bool) -> None:  # noqa: FBT001
+def test_functions_of_one_name_have_answers_of_their_own(is_first: bool) -> None:
     both = [spoiling(lambda value: value), spoiling(lambda value: value * 0)]
     found = onnxpad.inspect(PLAIN, target=both if is_first else both[::-1]).targets.values()
     verdicts = [one.verdict for nodes in found for one in nodes]
