@@ -17,8 +17,8 @@ RELATIVE = {"float16": 1e-2, "bfloat16": 5e-2}
 QUANTISED = 5e-2
 """The same for a whole model that quantises: what a step of the last place grows to in layers."""
 STEPS, BYTES = 5, 255
-"""Steps that 8-bit numbers of what quantises may be apart: runtimes round in other places, and leave out pairs of
-conversions; what is padded otherwise is further off in random bytes."""
+"""Steps that 8-bit numbers of what quantises may be apart: runtimes round in other places, and
+leave out pairs of conversions; what is padded otherwise is further off in random bytes."""
 _FILL = 1e30
 """Beyond it a number is a fill, such as the lowest float for minus infinity."""
 

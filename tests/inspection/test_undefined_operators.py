@@ -92,4 +92,4 @@ def test_verdicts_on_the_file_are_counted_at_their_node_once() -> None:
     model.ir_version = 10
     targets = inspect(model, target="onnxruntime@1.17").targets
     assert [len(found) for found in targets.values()] == [2]
-    assert next(iter(headlines(targets))).endswith("refuses 1 of 1 operator that can pad")
+    assert next(iter(headlines(targets, {}))).endswith("refuses 1 of 1 operator that can pad")
