@@ -25,7 +25,7 @@ from onnxpad.diagnosis.rounded import coarser
 from onnxpad.diagnosis.runner import Broken, Runner, needed_nodes
 from onnxpad.diagnosis.score import PRECISE, Comparison, ReferenceValues, judged, scored, tolerances
 from onnxpad.diagnosis.search import Search
-from onnxpad.diagnosis.suspects import suspects
+from onnxpad.diagnosis.suspects import sizes_of, suspects
 from onnxpad.errors import InternalError, RequestError, counted, few, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
@@ -179,12 +179,17 @@ class Fitting:
     def _least(self, solution: Solution) -> Solution:
         """The solution without the changes that no sample needs, alone or two together.
 
-        What is taken back leaves no more than rounding does, whatever a tolerance allows.
+        What is taken back leaves no more than rounding does, whatever a tolerance allows. Nodes
+        with open sizes keep theirs: samples of other sizes may need it.
         """
         self.runner.feed(self.samples[0])
         target, until = self._target(0), self._until(_SECONDS)
         for together in (1, 2):
-            everything = [n for n, option in enumerate(solution.found.chosen) if option]
+            everything = [
+                n
+                for n, option in enumerate(solution.found.chosen)
+                if option and sizes_of(self.suspects[n].chain) is not None
+            ]
             for some in combinations(everything, together):
                 chosen = solution.found.chosen
                 left = sum(map(bool, chosen)) - together

@@ -60,9 +60,9 @@ def whole_guesses(suspects: Sequence[Suspect]) -> Iterator[Guess]:
     """As it is, then every convention for all nodes at once; some may be the same."""
     yield Guess("as it is", (0,) * len(suspects))
     rules: list[tuple[str, Callable[[Suspect, str], int]]] = [
-        ("all nodes as {}", _by_meaning),
+        ("all nodes as {}", by_meaning),
         ("all padded nodes SAME as {}", _same),
-        ("all nodes SAME as {}", _always_same),
+        ("all nodes SAME as {}", always_same),
     ]
     for title, rule in rules:
         for name in names():
@@ -159,7 +159,7 @@ def _moved(chain: Chain, name: str) -> Chain | None:
     return found if isinstance(found, Chain) else None
 
 
-def _by_meaning(suspect: Suspect, name: str) -> int:
+def by_meaning(suspect: Suspect, name: str) -> int:
     """What `retarget --to` would make of the node; the present way where it makes nothing."""
     wanted = _moved(suspect.options[0].chain, name)
     if wanted is None:
@@ -171,10 +171,10 @@ def _by_meaning(suspect: Suspect, name: str) -> int:
 
 
 def _same(suspect: Suspect, name: str) -> int:
-    return _always_same(suspect, name) if _is_padded(suspect.chain) else 0
+    return always_same(suspect, name) if _is_padded(suspect.chain) else 0
 
 
-def _always_same(suspect: Suspect, name: str) -> int:
+def always_same(suspect: Suspect, name: str) -> int:
     """The convention's own way to keep ceil(size/stride) windows."""
     for number, option in enumerate(suspect.options):
         if _keeps(option.chain) and (name in option.conventions or option.label == name):

@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.diagnosis.computed_pads import broken_same
-from onnxpad.diagnosis.guesses import Choice, names
+from onnxpad.diagnosis.guesses import Choice, always_same, by_meaning, names, whole_guesses
 from onnxpad.diagnosis.indistinguishable import (
     alike_here,
     by_values,
@@ -50,9 +50,9 @@ def settled(runner: Runner, chosen: Choice, samples: Sequence[Mapping[str, Array
     """The choices with one taken out of each group of options that give the same here.
 
     Here is the sample that the runner was fed with, the first of `samples`, and in the others. A
-    node stays as it is where that fits. Where a convention fits every node that has to change, its
-    way is written for these, and for nodes with open sizes that it fits too: at another size the
-    model has to follow the same convention.
+    node with fixed sizes stays as it is where that fits. Where a guess of the whole network fits,
+    every node with open sizes takes it, else the convention that fits every node that has to
+    change: at another size the model has to follow the same convention.
     """
     states, sizes, groups = [], [], []
     for number, suspect in enumerate(runner.suspects):
@@ -68,9 +68,10 @@ def settled(runner: Runner, chosen: Choice, samples: Sequence[Mapping[str, Array
         groups.append(same_here(runner, number, chosen[number], known, here))
     groups = list(same_on_every_sample(runner, samples, chosen, groups))
     shared = _shared(runner, groups)
+    whole = any(guess.chosen == chosen for guess in whole_guesses(runner.suspects))
     mended = broken_same(runner, chosen, dict(enumerate(groups)))
     final = tuple(
-        mended.get(number, _picked(runner, number, group, shared[:1], chosen[number]))
+        mended.get(number, _picked(runner, number, group, shared[:1], chosen[number], whole))
         for number, group in enumerate(groups)
     )
     return Settled(final, tuple(sorted(mended)), tuple(states), tuple(sizes), tuple(groups))
@@ -83,27 +84,17 @@ def _all(runner: Runner, state: State) -> set[str]:
 def _shared(runner: Runner, groups: Sequence[tuple[int, ...]]) -> tuple[str, ...]:
     """Conventions that write one of the ways that fit, at every node that has to change.
 
-    Those that change least come first, then those that most of the other nodes follow as they are,
-    then the frequent ones.
+    Those that fit every node come first, then the frequent ones.
     """
-    changed = [n for n, group in enumerate(groups) if 0 not in group]
-    found: list[str] = []
+    fits: dict[str, bool] = {}
     for name in names():
-        ways = [_nearest(runner.suspects[n], groups[n], (name,)) for n in changed]
-        if ways and None not in ways:
-            found.append(name)
-
-    def order(name: str) -> tuple[int, int]:
-        changes, habit = 0, 0
-        for number, suspect in enumerate(runner.suspects):
-            if number in changed:
-                way = _nearest(suspect, groups[number], (name,)) or 0
-                changes += _changes(suspect.chain, suspect.options[way].chain)
-            else:
-                habit += name in suspect.options[0].conventions
-        return changes, -habit
-
-    return tuple(sorted(found, key=order))
+        pairs = zip(runner.suspects, groups, strict=True)
+        lacking = [0 in group for one, group in pairs if _nearest(one, group, (name,)) is None]
+        if all(lacking):
+            fits[name] = not lacking
+    if all(0 in group for group in groups):
+        return ()
+    return tuple(sorted(fits, key=lambda name: not fits[name]))
 
 
 def frequent_first(conventions: Collection[str]) -> tuple[str, ...]:
@@ -112,16 +103,31 @@ def frequent_first(conventions: Collection[str]) -> tuple[str, ...]:
 
 
 def _picked(
-    runner: Runner, number: int, group: tuple[int, ...], convention: Sequence[str], found: int
+    runner: Runner,
+    number: int,
+    group: tuple[int, ...],
+    convention: Sequence[str],
+    found: int,
+    whole: bool,  # noqa: FBT001
 ) -> int:
-    """One of a group: the present way, else the convention's nearest, else what was found."""
+    """One of a group: the present way, else that of a guess or a convention, else what was found.
+
+    `whole` says that what was found guesses the whole network.
+    """
     suspect = runner.suspects[number]
-    nearest = _nearest(suspect, group, convention)
-    if 0 in group and (sizes_of(suspect.chain) is not None or nearest is None):
+    way = found if whole and found and found in group else _written_by(suspect, group, convention)
+    if 0 in group and (sizes_of(suspect.chain) is not None or way is None):
         return 0
-    if nearest is not None:
-        return nearest
+    if way is not None:
+        return way
     return found if found in group else group[0]
+
+
+def _written_by(suspect: Suspect, group: Sequence[int], convention: Sequence[str]) -> int | None:
+    """What a convention makes of the node, or its SAME, or what changes least; None for nothing."""
+    rules = (by_meaning, always_same)
+    ways = (rule(suspect, name) for name in convention for rule in rules)
+    return next((way for way in ways if way and way in group), _nearest(suspect, group, convention))
 
 
 def _nearest(suspect: Suspect, group: Sequence[int], convention: Sequence[str]) -> int | None:
