@@ -19,6 +19,9 @@ QUANTISED = 5e-2
 STEPS, BYTES = 5, 255
 """Steps that 8-bit numbers of what quantises may be apart: runtimes round in other places, and
 leave out pairs of conversions; what is padded otherwise is further off in random bytes."""
+_LEAST = 1e-2
+"""Of the largest number of the tensor: kernels round by that, however small a channel is."""
+_TINY = 1e-300
 _FILL = 1e30
 """Beyond it a number is a fill, such as the lowest float for minus infinity."""
 
@@ -68,9 +71,12 @@ def difference(got: Array, right: Array, near: float = NEAR) -> Difference:
     amount = float(apart.max(initial=0.0))
     if not amount:
         return Difference(0.0, 0.0)
-    place = tuple(int(index) for index in np.unravel_index(int(apart.argmax()), apart.shape))
+    allowed = _allowed(right, near)
+    beyond = np.where(apart > 0, apart / np.maximum(allowed, _TINY), 0.0)
+    farthest = beyond if beyond.max() > 1 else apart
+    place = tuple(int(index) for index in np.unravel_index(int(farthest.argmax()), apart.shape))
     words = f"{float(got[place]):g} instead of {float(right[place]):g} at {list(place)}"
-    return Difference(amount, _allowed(right, near), place, words)
+    return Difference(float(apart[place]), float(allowed[place]), place, words)
 
 
 def worst(
@@ -99,11 +105,20 @@ def _wide(value: Array) -> Array:
     return value.astype(np.float64)
 
 
-def _allowed(right: Array, near: float) -> float:
-    if right.dtype.kind == "b" or (right.dtype.itemsize > 1 and right.dtype.kind in "iu"):
-        return 0.0
-    if right.dtype.kind in "iu":
-        return float(STEPS) if near > NEAR else 0.0  # labels and masks are no steps
+def _allowed(right: Array, near: float) -> Array:
+    """How large the difference of each cell may be.
+
+    Floats of one channel, or of one column, are held against the largest of these: a tensor may
+    hold boxes in pixels beside scores. Steps of quantised models are those of the whole tensor.
+    """
+    if right.dtype.kind in "biu":
+        steps = right.dtype.kind != "b" and right.dtype.itemsize == 1 and near > NEAR
+        return np.full(right.shape, float(STEPS * steps))  # labels and masks are no steps
     sizes = np.abs(_wide(right))
-    scale = float(sizes[sizes < _FILL].max(initial=0.0))
-    return max(near, RELATIVE.get(str(right.dtype), 0.0)) * scale
+    sizes = np.where(sizes < _FILL, sizes, 0.0)
+    whole = local = sizes.max(initial=0.0)
+    for axis in {1, right.ndim - 1} if right.ndim > 1 and near <= NEAR else ():
+        others = tuple(number for number in range(right.ndim) if number != axis)
+        local = np.minimum(local, sizes.max(axis=others, keepdims=True))
+    scale = np.broadcast_to(np.maximum(local, _LEAST * whole), right.shape)
+    return np.asarray(max(near, RELATIVE.get(str(right.dtype), 0.0)) * scale)

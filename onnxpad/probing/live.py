@@ -26,7 +26,7 @@ from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import Judgement, joint
 from onnxpad.runtimes.own_targets import Asking
 from onnxpad.runtimes.running.cache import keep, kept
-from onnxpad.runtimes.running.runner import Reply, Runner, own_runner, runner_for
+from onnxpad.runtimes.running.runner import Reply, Runner, Served, own_runner, runner_for
 from onnxpad.runtimes.target import Target
 
 SECONDS = 60.0
@@ -76,7 +76,8 @@ def ran_by(runner: Runner) -> RuntimeRan:
 class Live:
     """Runtimes that answer for targets, by the target's name, for as long as one call lasts.
 
-    `uses_cache`: answers are read from the disk, and kept there. A probe that takes more than
+    `uses_cache`: answers are read from the disk, and kept there, but for runtimes of the user's
+    own. A probe that takes more than
     `seconds` is ended, and counts as refused. `tell` is called with what is being run.
     """
 
@@ -169,12 +170,14 @@ class Live:
         question = (part.fingerprint, sizes, judged)
         if (runner.key, question) not in self._outcomes:
             key = hashlib.sha256(repr((_SCHEME, runner.key, question)).encode()).hexdigest()
-            stored = kept(key) if self._uses_cache else None
+            # What a runtime of the user's own depends on is not known: it is asked each time.
+            keeps = self._uses_cache and type(runner) is Served
+            stored = kept(key) if keeps else None
             known = _read(stored) if stored else None
             outcome = known or self._run(runner, part, sizes, judged)
             self._outcomes[runner.key, question] = outcome
             lasts = isinstance(outcome, Outcome) and outcome.is_lasting
-            if isinstance(outcome, Outcome) and lasts and self._uses_cache and not known:
+            if isinstance(outcome, Outcome) and lasts and keeps and not known:
                 keep(key, {"answer": str(outcome.answer), "message": outcome.message})
         return self._outcomes[runner.key, question]
 

@@ -62,7 +62,8 @@ class WholeRun:
     """The run of a whole model in a runtime.
 
     `ok` says that it computes the same as the original, which `reference` computed; None where
-    nothing could be compared, for a `reason`; it `refuses` the model, or computes it otherwise.
+    nothing could be compared, for a `reason`; `is_open` says that the model leaves sizes open, of
+    which one was run; it `refuses` the model, or computes it otherwise.
     `largest_difference` is that of all outputs and
     samples, `shapes` are those of the inputs of the first sample.
     """
@@ -76,6 +77,7 @@ class WholeRun:
     first_difference: FirstDifferent | None = None
     shapes: Mapping[str, tuple[int, ...]] | None = None
     refuses: bool = False
+    is_open: bool = False
 
     @property
     def sentence(self) -> str:
@@ -83,7 +85,12 @@ class WholeRun:
         if self.ok is None:
             return f"not run in {self.runtime}: {self.reason}"
         if self.ok:
-            return f"runs right in {self.runtime}, largest difference {self.largest_difference:.2g}"
+            sizes = ", ".join(
+                f"{name} {list(shape)}" for name, shape in (self.shapes or {}).items()
+            )
+            at = f" at {sizes}" if self.is_open else ""
+            off = f"largest difference {self.largest_difference:.2g}"
+            return f"runs right in {self.runtime}{at}, {off}"
         first = self.first_difference
         said = f"does not run right in {self.runtime}: {self.reason}"
         if first is None:
@@ -196,7 +203,9 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
     if listed:
         reason = f"output '{listed[0]}' is a sequence, which is not compared"
         return result(ok=None, reason=reason)
-    told = partial(result, reference=judge.reference, shapes=shapes)
+    dims_of = (one.dims or () for one in network.input_types().values())
+    is_open = not inputs and any(not isinstance(size, int) for sizes in dims_of for size in sizes)
+    told = partial(result, reference=judge.reference, shapes=shapes, is_open=is_open)
     rewritten = open_network(path)
 
     def ask(model: str, feeds: Feeds, outputs: Mapping[str, int]) -> Reply:

@@ -52,3 +52,13 @@ def test_bytes_of_quantised_models_may_be_some_steps_apart() -> None:
 def test_a_missing_output_is_the_worst() -> None:
     name, found = worst({"a": floats(1)}, {"a": floats(1), "b": floats(2)})
     assert (name, found.is_fault) == ("b", True)
+
+
+def test_a_small_channel_is_not_hidden_by_a_large_one() -> None:
+    boxes = np.linspace(0, 2774, 4 * 50, dtype=np.float32).reshape(1, 4, 50)
+    scores = np.random.default_rng(0).uniform(0, 1, (1, 2, 50)).astype(np.float32)
+    right = np.concatenate([boxes, scores], axis=1)
+    wrong = np.concatenate([boxes, scores[:, ::-1]], axis=1)
+    assert difference(wrong, right).is_fault
+    assert difference(np.swapaxes(wrong, 1, 2), np.swapaxes(right, 1, 2)).is_fault
+    assert not difference(right * np.float32(1.0005), right).is_fault
