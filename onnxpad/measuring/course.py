@@ -20,7 +20,7 @@ from onnxpad.reproducing.search import chains_of
 from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.running.cache import keep, kept
-from onnxpad.runtimes.running.runner import Runner
+from onnxpad.runtimes.running.runner import Runner, Served
 
 _TOLD_EVERY = 20
 _ANSWERS = {
@@ -64,7 +64,9 @@ class Course:
         *,
         cache: bool,
     ) -> None:
-        self._runner, self._seconds, self._cache = runner, seconds, cache
+        self._runner, self._seconds = runner, seconds
+        # What a runtime of the user's own depends on is not known.
+        self._cache = cache and type(runner) is Served
         self.say = progress or (lambda _: None)
         self.outcomes: dict[Specimen, Outcome] = {}
         self.samples: dict[Specimen, Sample] = {}
