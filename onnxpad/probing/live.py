@@ -95,6 +95,8 @@ class Live:
         self._seconds = seconds
         self._tell = tell
         self._outcomes: dict[tuple[str, object], Outcome | str] = {}
+        # With what it is about, so that no other object gets its id.
+        self._nodes: dict[tuple[object, ...], tuple[object, Outcome | str]] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="onnxpad-", ignore_cleanup_errors=True)
 
     def close(self) -> None:
@@ -145,6 +147,17 @@ class Live:
         return {name: ran_by(runner) for name, runner in self.runners.items()}
 
     def _of_node(self, runner: Runner, context: Context, node: Node, chain: Chain) -> Outcome | str:
+        """The same for a node as it was read once: it is cut out once."""
+        read = (context, node, chain)
+        written = node.proto.SerializeToString(), tuple(node.inputs), tuple(node.outputs)
+        key = (runner.key, *map(id, read), written)
+        if key not in self._nodes:
+            self._nodes[key] = read, self._behind_pads(runner, context, node, chain)
+        return self._nodes[key][1]
+
+    def _behind_pads(
+        self, runner: Runner, context: Context, node: Node, chain: Chain
+    ) -> Outcome | str:
         """The outcome of a node behind its Pads; alone, where one of these fails by itself."""
         part = excerpt(context, node)
         fronts = pads_before(context, node)
