@@ -60,6 +60,8 @@ def is_own_runtime(asked: object) -> bool:
         return callable(asked)
     if is_own_rules(asked):
         return False
+    if "," in asked and "{" not in asked:  # several names
+        return False
     return asked.endswith(".py") or any(one in asked for one in " \t\n/\\{}")
 
 

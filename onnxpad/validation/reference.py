@@ -22,7 +22,7 @@ from onnxpad.validation.report import FirstDifference, OutputRow, Verdict
 Array = NDArray[Any]
 # The reference rounds too, by algorithms that are not known here.
 FOREIGN = 4.0
-_WHERE_IT_DOES_NOT_RUN = ("onnxpad rewrite, whose explicit pads it may run, and validate that",)
+_WHERE_IT_DOES_NOT_RUN = ("onnxpad rewrite --target onnxruntime, and validate what that writes",)
 _AS_PADS = (
     "; run with SAME written as pads, which is the same by the ONNX text, since onnxruntime does "
     "not run it as it is: onnxpad rewrite --target onnxruntime writes that"

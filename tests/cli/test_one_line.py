@@ -35,7 +35,7 @@ def test_a_model_that_does_not_run_and_its_data(
     assert r"\n" not in said
     if verb == "validate":
         assert "unverified: onnxruntime does not open the model: " in said
-        assert "\n  try     onnxpad rewrite, whose explicit pads it may run" in said
+        assert "\n  try     onnxpad rewrite --target onnxruntime, and validate" in said
 
 
 def test_the_first_line_of_what_an_exception_says() -> None:
