@@ -23,7 +23,7 @@ from onnxpad.runtimes.conditions.words import WORDS, Term, Word
 MOST_WORDS = 3
 _RULE, _WORD, _NUMBER, _NOT, _OPERATOR = 4.0, 1.0, 1.1, 1.3, 0.4
 """What a rule costs, each of its words, thresholds and negated words, and of its operators."""
-_FALSE_ALARM, _OTHER_FAILURE = 0.7, 0.05
+_FALSE_ALARM, _OTHER_FAILURE = 0.3, 0.05
 """What a healthy model under a rule costs, and one that fails in another way."""
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float32]
@@ -127,7 +127,7 @@ class _Table:
 
     def nodes(self, literals: Sequence[int]) -> Bools:
         """The nodes of which all these literals hold."""
-        held: Bools = self.rows[list(literals)].all(axis=0)
+        held: Bools = np.logical_and.reduce(self.rows[list(literals)], axis=0)
         return held
 
     def held(self, rule: _Rule) -> Bools:
@@ -139,7 +139,10 @@ class _Table:
 
     def covered(self, rules: Sequence[_Rule]) -> Bools:
         """The samples of which one of the rules holds."""
-        return np.array([np.zeros(len(self.answers), bool), *map(self.held, rules)]).any(axis=0)
+        found = np.zeros(len(self.answers), bool)
+        for rule in rules:
+            found |= self.held(rule)
+        return found
 
     def learned(self, rule: _Rule, answer: Answer) -> Learned:
         """The rule in words, with the models behind it."""

@@ -62,6 +62,11 @@ def computed(operator: str, reads: list[Any], given: dict[str, Any]) -> tuple[Ar
     raise Unsupported(f"no operator {operator}")
 
 
+def at(places: Any) -> Any:
+    """An index of the last axes."""
+    return (..., *places)
+
+
 class Window:
     """Kernel, strides, dilations and pads of a node, refused where the accelerator has none."""
 
@@ -96,7 +101,7 @@ class Window:
     def parts(self, x: Array) -> Any:
         """Each place of the kernel, with the cells that every window reads there."""
         for place in product(*map(range, self.kernel)):
-            yield place, x[(..., *self.slices(place))]
+            yield place, x[at(self.slices(place))]
 
     def slices(self, place: Any) -> list[slice]:
         return [
@@ -124,8 +129,7 @@ def convolved(x: Array, weight: Array, given: dict[str, Any], zero: float = 0) -
     x = x.reshape(n, group, channels // group, *x.shape[2:])
     weight = weight.reshape(group, -1, *weight.shape[1:]).astype(np.float64)
     result = sum(
-        np.einsum("goc,ngc...->ngo...", weight[(..., *place)], part)
-        for place, part in window.parts(x)
+        np.einsum("goc,ngc...->ngo...", weight[at(place)], part) for place, part in window.parts(x)
     )
     return np.asarray(result).reshape(n, -1, *window.sizes)
 
@@ -161,10 +165,10 @@ def spread(x: Array, weight: Array, given: dict[str, Any]) -> Array:
             slice(at * d, at * d + (size - 1) * s + 1, s)
             for at, d, size, s in zip(place, dilations, x.shape[3:], strides, strict=True)
         ]
-        result[(..., *slices)] += np.einsum("gco,ngc...->ngo...", weight[(..., *place)], x)
+        result[at(slices)] += np.einsum("gco,ngc...->ngo...", weight[at(place)], x)
     result = result.reshape(n, -1, *whole)
     crops = [slice(b, size - e) for b, e, size in zip(pads[:rank], pads[rank:], whole, strict=True)]
-    return np.asarray(result[(..., *crops)])
+    return np.asarray(result[at(crops)])
 
 
 def pooled(operator: str, x: Array, given: dict[str, Any]) -> tuple[Array, ...]:
@@ -183,9 +187,8 @@ def pooled(operator: str, x: Array, given: dict[str, Any]) -> tuple[Array, ...]:
 def best(window: Window, x: Array, *, column_first: bool) -> tuple[Array, ...]:
     lowest = np.iinfo(x.dtype).min if x.dtype.kind in "iu" else -np.inf
     spatial = x.shape[2:]
-    order = "F" if column_first else "C"
     cells = np.prod(spatial)
-    flat = np.arange(cells).reshape(spatial, order=order)
+    flat = np.arange(cells).reshape(spatial, order="F" if column_first else "C")
     starts = np.arange(x.shape[0] * x.shape[1]).reshape(*x.shape[:2], *[1] * len(spatial)) * cells
     places = window.padded(flat + starts, -1)
     values = np.stack([part for _, part in window.parts(window.padded(x, lowest))])
@@ -211,12 +214,12 @@ def quantised(reads: list[Any], given: dict[str, Any]) -> Array:
     result = result * float(x_scale) * each(w_scale, rank) / float(y_scale)
     limits = np.iinfo(y_zero.dtype)
     whole = np.rint(result.astype(np.float32)) + float(y_zero)
-    return np.clip(whole, limits.min, limits.max).astype(y_zero.dtype)
+    return np.asarray(np.clip(whole, limits.min, limits.max), y_zero.dtype)
 
 
 def quantise(_: Any, x: Array, scale: Array, zero: Array) -> Array:
     limits = np.iinfo(zero.dtype)
-    return np.clip(np.rint(x / scale) + zero, limits.min, limits.max).astype(zero.dtype)
+    return np.asarray(np.clip(np.rint(x / scale) + zero, limits.min, limits.max), zero.dtype)
 
 
 def cut(
@@ -273,7 +276,7 @@ def main() -> None:
     model, inputs, outputs = sys.argv[1:4]
     with np.load(inputs) as given:
         results = run(model, dict(given))
-    np.savez(outputs, **results)
+    np.savez(outputs, **results)  # type: ignore[arg-type] # names are not its options
 
 
 if __name__ == "__main__":
