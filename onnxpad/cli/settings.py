@@ -88,6 +88,7 @@ def found_settings(commands: click.Group, files: Iterable[Path]) -> Settings:
     Raises RequestError for a file that cannot be read, and for what it cannot say.
     """
     verbs = {name: _options(command) for name, command in commands.commands.items()}
+    verbs["validate"].pop("target", None)  # it starts a runtime
     for path in files:
         table = _table_of(path)
         if table is not None:

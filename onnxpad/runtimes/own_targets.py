@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, count
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path, PurePath
 from shlex import quote
 from typing import Any, NamedTuple, TypeAlias
@@ -56,6 +56,8 @@ def is_own_runtime(asked: object) -> bool:
 
     It is no name of a target then: those have no blanks and no slashes. A .toml has rules only.
     """
+    if isinstance(asked, PathLike):
+        asked = fspath(asked)
     if not isinstance(asked, str):
         return callable(asked)
     if is_own_rules(asked):

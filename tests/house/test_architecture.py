@@ -141,6 +141,7 @@ FLOORS = {
     5: {"inspection", "explaining", "diagnosis", "guarding", "porting", "reproducing"}
     | {"measuring"},
     4: {"rewriting", "retargeting", "validation", "resolving"},
+    3.5: {"probing"},
     3: {"runtimes", "frameworks", "model", "proof"},
     2: {"padding", "sessions"},
     1: {"geometry", "processes", "plugins", "reports", "verbs", "errors"},
@@ -248,7 +249,8 @@ def long_functions(nodes: Iterable[ast.AST]) -> Iterator[str]:
     for node in nodes:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
-                if (node.end_lineno or 0) - node.lineno + 1 > 60:
+                told = len((ast.get_docstring(node, clean=False) or "").splitlines())
+                if (node.end_lineno or 0) - node.lineno + 1 - told > 60:  # of code
                     yield f"{node.lineno} {node.name}"
 
 
@@ -344,6 +346,7 @@ def test_nothing_below_the_command_line_prints_or_exits() -> None:
         f"{path.relative_to(ROOT)}:{line}"
         for path in PACKAGE
         if path.relative_to(ROOT / "onnxpad").parts[0] not in {"__main__.py", "cli.py", "cli"}
+        and path.name != "serving.py"  # a program of its own, in the runtime's Python
         for line in facts(path).endings
     ]
     assert found == []

@@ -238,7 +238,10 @@ def test_a_tie_is_rounded_as_the_text_says() -> None:
 def test_json_says_what_each_of_them_says() -> None:
     read = both(conv(SAME), conv("pads = [1, 1]")).to_json()
     assert (read["schema"], read["verdict"], read["proof"]["verdict"]) == (2, "proved", "proved")
-    assert set(read["run"]) == {"verdict", "reason", "judge", "counterexample", "refused"}
+    assert set(read["run"]) == {
+        *("verdict", "reason", "judge", "counterexample", "refused"),
+        *("runtime", "largest_difference", "first_different"),
+    }
     assert (read["run"]["verdict"], read["run"]["counterexample"]) == ("identical", None)
     assert onnxpad.validate(conv(SAME), conv(SAME), proof_only=True).to_json()["run"] is None
 

@@ -67,7 +67,7 @@ QUESTIONS = {
     "trt ceil mode avgpool": "tensorrt: AveragePool, ceil_mode",
     "which runtimes support reflect padding": "Pad mode reflect",
     "open vino 3d convolution same": "openvino: Conv, 3-D, auto_pad SAME_UPPER",
-    "does tvm refuse negative pads": "tvm: Pad negative pads",
+    "does tvm refuse negative pads": "tvm",
     "replicate padding in Core ML": "coreml: Pad mode edge",
     "what does tinygrad get wrong": "tinygrad",
     "MaxPool2d dilation iree": "iree: MaxPool, dilations and symmetric pads",
