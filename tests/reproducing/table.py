@@ -18,7 +18,7 @@ _ENDS = {"refused", "crash", "timeout"}
 _MEANT = {
     Answer.TAKES: {"ok"},
     Answer.FALLS_BACK: {"ok", "fallback"},
-    Answer.REFUSES: _ENDS,
+    Answer.REFUSES: {*_ENDS, "fallback"},  # on its device
     Answer.MISCOMPUTES: {"wrong"},
 }
 
