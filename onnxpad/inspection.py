@@ -50,7 +50,6 @@ from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
-from onnxpad.padding.surroundings import Question
 from onnxpad.reports import Report, plain, reported
 from onnxpad.runtimes.own_targets import Asking, TargetName, target_names
 from onnxpad.runtimes.traps import Trap, of_another, traps_of
@@ -432,7 +431,6 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             folder=folder,
             prefer=Preferences(ambiguous),
             thorough=True,
-            asked=_questions([*names, *(one.target.name for one in installed.values())]),
         )
         refuse_dangling(survey.document)
         selected = selection(survey, nodes)
@@ -519,15 +517,6 @@ def _named(targets: Sequence[TargetName]) -> list[str]:
         return list(all_targets())
     found = targets_asked(targets)
     return [one.name for one in found.parts or (found,)]
-
-
-def _questions(names: Sequence[str]) -> tuple[Question[Any], ...]:
-    """What targets ask of the surroundings of nodes."""
-    if not names:
-        return ()
-    from onnxpad.runtimes.targets import find_targets
-
-    return find_targets(names).questions
 
 
 def _notes(names: Sequence[str]) -> dict[str, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from onnx import (
     AttributeProto,
@@ -28,12 +27,10 @@ from onnxpad.model.graph.model_inputs import (
 )
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Type
-from onnxpad.model.reading.asked import looked_at
 from onnxpad.model.reading.crossing import CROSSABLE
 from onnxpad.model.reading.near_and_far_pads import follows_window
 from onnxpad.padding.chain import Preferences
-from onnxpad.padding.operators import PLAIN_DOMAINS, PadInput, operator
-from onnxpad.padding.surroundings import Question
+from onnxpad.padding.operators import PLAIN_DOMAINS, PadInput
 
 MAX_NODES = 128
 LARGE = 65_536
@@ -64,7 +61,6 @@ class Excerpt:
     focus: int
     readers: tuple[int, ...]
     fronts: tuple[int, ...]
-    asked: tuple[Question[Any], ...]
     prefer: Preferences
 
     @property
@@ -92,7 +88,6 @@ class Excerpt:
             weightless=True,
             thorough=True,
             types=known,
-            asked=self.asked,
             prefer=self.prefer,
         )
 
@@ -164,7 +159,6 @@ class _Cutter:
             readers = readers_of(self._context, self._focus)
             self._kept |= {found.key: found for found in self._dequantised()}
         self._kept |= {found.key: found for found in self._quantises()}
-        self._kept |= {found.key: found for found in self._looked_at()}
         for node in list(self._kept.values()):
             self._gather(node)
         nodes = self._context.scope.in_order(self._kept.values())
@@ -176,17 +170,8 @@ class _Cutter:
             numbers[self._focus.key],
             tuple(numbers[node.key] for node in readers if node.key in numbers),
             tuple(numbers[node.key] for node in fronts if node.key in numbers),
-            self._context.document.asked,
             self._context.document.prefer,
         )
-
-    def _looked_at(self) -> list[Node]:
-        """What targets look at around a Pad that lists axes."""
-        op = operator(self._focus.domain, self._focus.op_type) if self._lists_axes else None
-        if op is None:
-            return []
-        found = looked_at(self._context, self._focus, op)[:MAX_NODES]
-        return [one for one in found if not self._context.scope.children.get(one.key)]
 
     def _quantises(self) -> list[Node]:
         """The QuantizeLinear that is first to read the result of what is no Pad."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 from onnxpad.errors import either
 from onnxpad.geometry.size import Size
@@ -12,7 +12,6 @@ from onnxpad.geometry.size_fact import SizeFact
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.fills import Fill, Implicit
 from onnxpad.padding.operators import Attributes, AttributeValue, Destination, Kind, Operator
-from onnxpad.padding.surroundings import Answer, Answers, Question
 
 if TYPE_CHECKING:
     from onnxpad.padding.expansion import Expansion
@@ -244,8 +243,8 @@ class Around:
 
     `at_least` is a bound that no cell of the input of a max pool, or of a Pad that only max pools
     read, is below. `dequantised` tells of a DequantizeLinear that makes the input;
-    `behind_quantised` that a quantised operator computes it. `answers` are those to the questions
-    of targets, None where no model was read.
+    `behind_quantised` that a quantised operator computes it. Of an average, `producer` names the
+    tool that wrote the model.
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
     input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its
@@ -261,7 +260,7 @@ class Around:
     at_least: float | None = None
     dequantised: Dequantised | None = None
     behind_quantised: bool = False
-    answers: Answers | None = None
+    producer: str = ""
     behind: tuple[Chain, ...] = ()
     reads_input: bool = False
     feeds_alone: Destination | None = None
@@ -269,17 +268,6 @@ class Around:
     between: Between | None = None
     follows_window: bool = False
     key: tuple[str, int] = field(default=("", 0), compare=False)
-
-    def told(self, question: Question[Answer]) -> Answer:
-        """The answer to a question of a target.
-
-        Raises LookupError where the model was read for other targets.
-        """
-        if self.answers is None:
-            return question.nothing
-        found: dict[Question[Any], Any] = dict(self.answers)
-        answer: Answer = found[question]
-        return answer
 
 
 NOTHING = Around()

@@ -20,7 +20,7 @@ from onnxpad.reproducing.specimens import (
 )
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import failing
-from onnxpad.runtimes.targets import Target, all_questions
+from onnxpad.runtimes.targets import Target
 
 Words = Mapping[str, Any]
 Scored = tuple[tuple[float, int, float], Specimen]
@@ -88,7 +88,7 @@ def chains_of(one: Specimen) -> tuple[Chain, ...]:
     """The padded nodes of the specimen's model; none where its words contradict each other."""
     try:
         model, _ = drafted(one)
-        survey = Survey(model, thorough=True, asked=all_questions())
+        survey = Survey(model, thorough=True)
     except (ArithmeticError, ValueError):
         return ()
     return tuple(chain for site in survey.sites_now() for chain in site.chains)

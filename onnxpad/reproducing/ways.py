@@ -18,7 +18,7 @@ from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.rewriting.for_target.obstacles import Judge
 from onnxpad.rewriting.for_target.verdicts import judged as judged_nodes
 from onnxpad.runtimes.judge import Judgement
-from onnxpad.runtimes.targets import Target, all_questions
+from onnxpad.runtimes.targets import Target
 
 Words = Mapping[str, Any]
 
@@ -77,7 +77,7 @@ def judged(target: Target, way: Way) -> Judgement:
 @cache
 def _survey(way: Way) -> Survey:
     model = open_model(file_of(way).model).model
-    return Survey(model, thorough=True, asked=all_questions())
+    return Survey(model, thorough=True)
 
 
 @cache

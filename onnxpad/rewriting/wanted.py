@@ -13,7 +13,6 @@ from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.opened import Opened
 from onnxpad.model.reading.survey import Survey, selection
 from onnxpad.padding.chain import Chain, Preferences
-from onnxpad.padding.surroundings import Question
 from onnxpad.rewriting.for_target.report import NoWay, PassPlan
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.pipeline import Change, PassLog, inserted_by, run
@@ -76,8 +75,7 @@ class Wanted(NamedTuple):
         asked = planner or self.planning(known)
         if planner and briefly:
             asked = planner.for_hints(assumes_sizes=bool(known))
-        questions = _questions_of(asked) if asked else ()
-        session = session_on(self.opened, dims, self.reading, thorough=bool(asked), asked=questions)
+        session = session_on(self.opened, dims, self.reading, thorough=bool(asked))
         selected = selection(session, self.nodes)
         given = {site.address.id: site.chains for site in session.sites_now()} if asked else {}
         log = run(session, self.rules, selected, progress)
@@ -171,18 +169,6 @@ class Wanted(NamedTuple):
             return None
         ways = {one.node: one.way.passes for one in fitting.plans if isinstance(one.way, PassPlan)}
         return Tried(fitting.left, ways, not unfit_of(fitting))
-
-
-def _questions_of(asked: Planner) -> tuple[Question[Any], ...]:
-    """What the target asks of the surroundings of nodes, in the releases that are installed too."""
-    from onnxpad.runtimes.installed import otherwise_installed
-
-    target = asked.judge.target
-    if asked.judge.live:
-        return target.questions
-    found = (otherwise_installed(one.name) for one in target.parts or (target,))
-    more = (one for there in found if there for one in there.target.questions)
-    return tuple(dict.fromkeys((*target.questions, *more)))
 
 
 def _with_installed(

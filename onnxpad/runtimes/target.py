@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from itertools import chain, count
-from typing import Any
 
-from onnxpad.padding.surroundings import Question
 from onnxpad.runtimes.conditions.companions import INLINED
 from onnxpad.runtimes.conditions.rows import Answer, Row
 from onnxpad.runtimes.own_targets import READ_FILES, Runs
@@ -69,13 +67,6 @@ class Target:
     def inlines(self) -> bool:
         """Whether it puts the branch of an If of a constant in its place before anything else."""
         return any(row.answer is Answer.TAKES for row in self.about(INLINED[0]))
-
-    @property
-    def questions(self) -> tuple[Question[Any], ...]:
-        """What its rows ask of the surroundings of nodes, each question once."""
-        rows = (row for part in self.parts or (self,) for row in part.history or part.rows)
-        asked = (one for row in rows for condition in row.when for one in condition.questions)
-        return tuple(dict.fromkeys(asked))
 
     @property
     def failures(self) -> dict[str, Row]:

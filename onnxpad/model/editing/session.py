@@ -31,7 +31,6 @@ from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
 from onnxpad.padding.expansion import Expansion
-from onnxpad.padding.surroundings import Question
 from onnxpad.verbs import is_path
 
 if TYPE_CHECKING:
@@ -60,11 +59,10 @@ class EditSession(Survey):
         weightless: bool = False,
         thorough: bool = False,
         types: Mapping[str, Type] | None = None,
-        asked: Sequence[Question[Any]] = (),
     ) -> None:
         folder = source.folder if source else None
         known: dict[str, Any] = {"dims": dims, "folder": folder, "types": types}
-        super().__init__(model, prefer=prefer, thorough=thorough, asked=asked, **known)
+        super().__init__(model, prefer=prefer, thorough=thorough, **known)
         self._owned = owned
         self._weights = None if weightless else Weights(source)
         self._memory: dict[tuple[str, int], tuple[Chain, Any]] = {}
@@ -253,7 +251,6 @@ def session_on(
     preferences: Preferences,
     *,
     thorough: bool = False,
-    asked: Sequence[Question[Any]] = (),
 ) -> EditSession:
     """A session on what was opened; a Graph lends it its structure without weights.
 
@@ -267,7 +264,6 @@ def session_on(
         owned=opened.owned,
         weightless=opened.surgeon is not None,
         thorough=thorough,
-        asked=asked,
     )
     refuse_dangling(session.document)
     return session

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from onnx import (
@@ -19,7 +18,6 @@ from onnx import (
 
 from onnxpad.model.graph.nodes import Address, Node
 from onnxpad.padding.chain import NO_PREFERENCE, Preferences
-from onnxpad.padding.surroundings import Question
 
 
 @dataclass(eq=False)
@@ -152,8 +150,7 @@ class Document:
     `folded_cells` counts the cells of values that followed from others, `read_again` the padded
     operators of functions that were read for one call after another. `behind_pads` are the tensors
     in front of which a Pad may be seen, `quantises` says whether some operator works on quantised
-    tensors, both as of the last reading. `asked` is what targets ask of the surroundings of nodes,
-    `prefer` how the user wants nodes read.
+    tensors, both as of the last reading. `prefer` is how the user wants nodes read.
     """
 
     model: ModelProto
@@ -165,7 +162,6 @@ class Document:
     behind_pads: set[str] = field(default_factory=set)
     read_again: int = 0
     quantises: bool = True
-    asked: tuple[Question[Any], ...] = ()
     prefer: Preferences = NO_PREFERENCE
 
     def function(self, node: Node) -> Scope | None:

@@ -19,7 +19,6 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.graph.types import Type
 from onnxpad.model.reading import refusals
-from onnxpad.model.reading.asked import answers_about
 from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.near_and_far_pads import follows_quantised, follows_window, front_of
 from onnxpad.model.reading.pads import read_pad, value_type
@@ -385,7 +384,6 @@ def _pad_chain(
         around=Around(
             reads_input=is_model_input(context, read),
             behind_quantised=quantises and follows_quantised(context, read),
-            answers=answers_about(context, node, op),
             feeds_alone=alone,
             at_least=lowest_cell(context, read) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),

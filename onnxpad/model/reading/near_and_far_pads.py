@@ -15,7 +15,6 @@ from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.model_inputs import behind_window
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document
-from onnxpad.model.reading.asked import answers_about
 from onnxpad.model.reading.crossing import (
     BINARY,
     CROSSABLE,
@@ -278,12 +277,13 @@ def _around(**facts: Any) -> Around:  # noqa: ANN401 - as Around takes them
 def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dict[str, Any]:
     """What computes the operator's input, as fields of Around."""
     facts: dict[str, Any] = {"copied_out": copied_out(context, node.inputs[0])}
-    facts["answers"] = answers_about(context, node, op)
+    if op.kind is Kind.AVERAGE:
+        facts["producer"] = context.document.model.producer_name
     if op.kind is Kind.MAX:
         facts["at_least"] = lowest_cell(context, node.inputs[0])
     if not context.document.quantises:
         return facts
-    if op.kind is Kind.MAX:
+    if op.kind in (Kind.MAX, Kind.AVERAGE):
         facts["behind_quantised"] = follows_quantised(context, node.inputs[0])
     if not op.quantised:
         rank = spatial.stop - spatial.start + 2

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
 
 from onnx import ModelProto
 
@@ -24,7 +23,6 @@ from onnxpad.model.shapes.recorded_facts import joined_facts, recorded_facts
 from onnxpad.model.shapes.result_types import merge
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, PadStep, Preferences, Skip
 from onnxpad.padding.effective_pads import effective_pads
-from onnxpad.padding.surroundings import Question
 
 MAX_INFERENCES = 8
 
@@ -67,13 +65,12 @@ class Survey:
 
     That is where pads hang on it; with `thorough`, where any size of a padded input is missing.
     `types` are what is known of tensors of the main graph besides what the model says; `recorded`
-    is what an edited model says in its metadata of its dimensions, which holds as `dims` do;
-    `asked` is what targets that are to judge the nodes ask of what stands around these.
+    is what an edited model says in its metadata of its dimensions, which holds as `dims` do.
     Raises ModelError for models that cannot be meant and RequestError for facts about
     dimensions that the model does not have.
     """
 
-    def __init__(  # noqa: PLR0913  each says another thing of the model
+    def __init__(
         self,
         model: ModelProto,
         *,
@@ -82,9 +79,7 @@ class Survey:
         prefer: Preferences = NO_PREFERENCE,
         thorough: bool = False,
         types: Mapping[str, Type] | None = None,
-        asked: Sequence[Question[Any]] = (),
     ) -> None:
-        self._asked = tuple(asked)
         self._given = {"": dict(types or {})}
         self._folder = folder
         self._thorough = thorough
@@ -162,7 +157,7 @@ class Survey:
     @without_collections()
     def _open(self, model: ModelProto) -> None:
         read = open_document(model)
-        self._document: Document = replace(read, asked=self._asked, prefer=self._prefer)
+        self._document: Document = replace(read, prefer=self._prefer)
         self._forget_all()
         self._read()
 
@@ -175,7 +170,6 @@ class Survey:
             behind_pads=old.behind_pads,
             read_again=old.read_again,
             quantises=old.quantises,
-            asked=old.asked,
             prefer=old.prefer,
         )
         self._contexts, self._typed = seen_in(self._document, self._contexts), None

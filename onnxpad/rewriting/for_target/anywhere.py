@@ -13,16 +13,10 @@ from onnxpad.model.graph.context import Context, is_stored
 from onnxpad.model.graph.inlined import as_written, inlined
 from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.reading.asked import seen_from
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS
 from onnxpad.rewriting.for_target.constants import WITH_CONSTANTS, rectifies, said_of_constants
 from onnxpad.rewriting.for_target.joined_sums import joins_sum
-from onnxpad.rewriting.for_target.on_bytes import (
-    runs_on_bytes,
-    said_of_bytes,
-    stops_beside_bytes,
-)
 from onnxpad.rewriting.for_target.open_sizes import said_of_open_sizes
 from onnxpad.rewriting.for_target.opencv_layers import OF_LAYERS, said_of_layers
 from onnxpad.runtimes.conditions.companions import (
@@ -30,7 +24,6 @@ from onnxpad.runtimes.conditions.companions import (
     ANYWHERE,
     AXES_ALONE,
     BENT_VOLUMES,
-    BESIDE_BYTES,
     BLOCKED_NORMS,
     BRANCH,
     BYTES_BY_FOUR,
@@ -55,7 +48,6 @@ from onnxpad.runtimes.conditions.companions import (
     STORED_BOOL,
     TRAINING,
     UNSHAPED,
-    UNWRITTEN_PARTS,
     ZERO_OF_WORDS,
     ir_version,
 )
@@ -63,7 +55,6 @@ from onnxpad.runtimes.conditions.windows import WINDOWS
 from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.pnnx import names_axes, shows_batch
 from onnxpad.runtimes.targets import Target
-from onnxpad.runtimes.tinygrad import joins_compared
 
 _SIGNED = 128
 """How far a signed byte is below the unsigned one of the same place."""
@@ -102,9 +93,6 @@ def met_anywhere(
         failing = _failing(survey, target, names, inlines=see is inlined)
         wanted = {name for name, _ in failing}
         seen = list(see(survey.contexts)) if failing else []
-        on_bytes = any(name in BESIDE_BYTES for name, _ in failing) and any(
-            runs_on_bytes(context, node) for context, _ in seen for node in context.scope.ordered()
-        )
         batched = any(
             shows_batch(node.op_type) for context, _ in seen for node in context.scope.ordered()
         )
@@ -115,11 +103,10 @@ def met_anywhere(
             of_file = _of_file(context, wanted)
             for node in nodes:
                 of_shapes = () if unnamed.isdisjoint((*node.inputs, *node.outputs)) else UNSHAPED
-                of_bytes = BESIDE_BYTES if on_bytes and stops_beside_bytes(context, node) else ()
                 of_axes = AXES_ALONE if node is alone else ()
                 of_node = _names(context, node, wanted, batched=batched)
                 first = tuple(of_file) if node is nodes[0] else ()
-                for name in (*first, *of_shapes, *of_bytes, *of_axes, *of_node):
+                for name in (*first, *of_shapes, *of_axes, *of_node):
                     if (name, context.scope.opset) in failing:
                         yield *given[node.key], name, failing[name, context.scope.opset]
 
@@ -197,7 +184,6 @@ def _plain_names(context: Context, node: Node, wanted: set[str], *, batched: boo
         yield from said_of_layers(context, node)
     if _changes_hands(context, node):
         yield QUANTISED_BYTES[0]
-    yield from said_of_bytes(context, node)
     results = context.scope.outputs if context.scope.parent is None else ()
     if any(one in results and context.type_of(one).dtype == "uint8" for one in node.outputs):
         yield BYTES_GIVEN[0]
@@ -308,8 +294,6 @@ def _slice(context: Context, node: Node) -> Iterator[str]:
 def _concat(context: Context, node: Node) -> Iterator[str]:
     if joins_sum(context, node):
         yield JOINED_SUMS[0]
-    if joins_compared(seen_from(context), node):
-        yield UNWRITTEN_PARTS[0]
 
 
 def _conversion(context: Context, node: Node) -> Iterator[str]:

@@ -68,14 +68,6 @@ BYTES_BY_FOUR = ("DequantizeLinear of bytes, off 0 in uint8 or of a multiple of 
 An int8 straight from a QuantizeLinear is off 0 in uint8 as well: onnxruntime makes uint8 of it.
 """
 ZERO_OF_WORDS = ("DequantizeLinear of int32 with a zero point",)
-BYTES_CHANGED = ("Sigmoid between bytes of two types",)
-"""Behind a DequantizeLinear of int8 and in front of a QuantizeLinear to uint8, or the other way."""
-BYTES_JOINED = ("sum, product and the like between bytes of two types",)
-"""Of two tensors, each behind a DequantizeLinear; a QuantizeLinear reads the result."""
-BYTES_COMPARED = ("difference, quotient, maximum or minimum between conversions of bytes",)
-"""The same, all bytes of one type."""
-BESIDE_BYTES = ("If of what the main graph computes, in a model with operators on bytes",)
-"""In the branch that runs, or in either where that is not known."""
 BYTES_GIVEN = ("uint8 as a result of the model",)
 LISTED_SCALES = ("scales or zero points in a list",)
 """Of a QuantizeLinear or DequantizeLinear, even if the list has one element."""
@@ -87,10 +79,6 @@ ACTIVATED_TWICE = ("activation behind the activation of a Conv",)
 """Where nothing else reads the first, and both are of those that most GPUs fuse with a Conv."""
 MORE_ACTIVATED_TWICE = ("Elu, Gelu and the like beside another activation of a Conv",)
 """HardSwish, Softplus and ThresholdedRelu as well."""
-UNWRITTEN_PARTS = (
-    "Concat of parts of several sizes, one a Relu of an average that counts no pads",
-)
-"""Or a Clip or the like, or of an average with ceil_mode, or of a Resize."""
 CHANNELWISE = ("constant for each channel that fits another axis as well",)
 """Of an Add, Sub, Mul or Div whose other input has a spatial axis as long as its channels."""
 CONSTANTS_ALONE = (
@@ -147,7 +135,6 @@ ANYWHERE = (
     *CASTS_LEFT_OUT,
     *ACTIVATED_TWICE,
     *MORE_ACTIVATED_TWICE,
-    *UNWRITTEN_PARTS,
     *CHANNELWISE,
     *CONSTANTS_ALONE,
     *AXES_ALONE,
@@ -169,17 +156,13 @@ ANYWHERE = (
     *DEQUANTISES,
     *BYTES_BY_FOUR,
     *ZERO_OF_WORDS,
-    *BYTES_CHANGED,
-    *BYTES_JOINED,
-    *BYTES_COMPARED,
-    *BESIDE_BYTES,
     *BYTES_GIVEN,
     *LISTED_SCALES,
 )
 """What some runtimes stop at wherever it stands; no pass writes it."""
 UNSHOWN = (
     *("GridSample", "Unsqueeze"),
-    *(*BLOCKED_BRANCH, *SPREAD_BLOCKS, *CONSTANT_WINDOWS, *BESIDE_BYTES, *UNSHAPED),
+    *(*BLOCKED_BRANCH, *SPREAD_BLOCKS, *CONSTANT_WINDOWS, *UNSHAPED),
     *(*IR_VERSIONS, *CALLS, *DISORDER, *FROZEN, *OUTSIDE),
 )
 """What no small model of one operator is made of."""

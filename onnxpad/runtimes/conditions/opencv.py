@@ -11,8 +11,6 @@ from collections.abc import Callable
 from onnxpad.geometry.windows import Axis, output_size
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads
-from onnxpad.padding.operators import Kind
-from onnxpad.padding.surroundings import Question
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.rows import (
     OTHER_SHAPE,
@@ -33,12 +31,10 @@ TAKEN_FOR_HARDSWISH = Condition.remedy(
 )
 
 
-_PRODUCER = Question(frozenset({Kind.AVERAGE}), lambda around, *_: around.producer, "")
 FROM_PYTORCH = Condition(
     "the model names pytorch as its producer",
-    lambda c: c.around.told(_PRODUCER) == "pytorch",
+    lambda c: c.around.producer == "pytorch",
     "the model does not name pytorch as its producer",
-    questions=(_PRODUCER,),
 )
 
 

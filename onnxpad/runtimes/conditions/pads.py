@@ -6,7 +6,7 @@ from collections.abc import Callable
 from math import isfinite
 
 from onnxpad.padding.chain import Chain, PadStep
-from onnxpad.padding.fills import Constant
+from onnxpad.padding.fills import Constant, number_of
 from onnxpad.padding.forms import outer_axes, writes_value
 from onnxpad.padding.operators import PadInput, Since
 from onnxpad.runtimes.conditions.rows import Condition
@@ -107,6 +107,24 @@ VALUE_NOT_FINITE = Condition(
             s.mode == "constant" and isinstance(s.fill, Constant) and not isfinite(s.fill.value)
         )
     ),
+)
+
+
+def _is_no_byte(chain: Chain) -> bool:
+    step = chain.pad
+    if step is None or step.mode != "constant" or not chain.around.behind_quantised:
+        return False
+    value = number_of(step.fill)
+    is_byte = value is not None and value in range(_BYTES)
+    return sum(map(any, step.pads.sides)) == 1 and not is_byte
+
+
+_BYTES = 128
+"""Bytes that int8 and uint8 both have."""
+NO_BYTE = Condition(
+    "it pads one axis alone, a quantised operator stands in front, and its value is not a whole "
+    "number from 0 to 127",
+    _is_no_byte,
 )
 VALUE_LISTED = Condition(
     "constant_value is a list of one number", of_step(lambda s: PadInput.VALUE in s.listed)

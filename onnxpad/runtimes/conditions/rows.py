@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
 
 from onnxpad.padding.chain import Chain
-from onnxpad.padding.surroundings import Question
 from onnxpad.runtimes.conditions.companions import UNSHOWN
 
 
@@ -125,8 +123,7 @@ class Condition:
     `lasting`: where it holds or is open, it does so behind every pass that leaves the operator.
     `tells` says of a chain for which it holds what is wrong, with its numbers. Where one of
     several conditions suffices, they are `either`. `of_windows` marks those about how many
-    windows there are: what gets these wrong gives another shape. `questions` are those that it
-    asks of a node's surroundings.
+    windows there are: what gets these wrong gives another shape.
     """
 
     text: str
@@ -140,7 +137,6 @@ class Condition:
     tells: Callable[[Chain], str | None] | None = None
     either: tuple[Condition, ...] = ()
     of_windows: bool = False
-    questions: tuple[Question[Any], ...] = ()
 
     @classmethod
     def remedy(cls, text: str, cure: str) -> Condition:
@@ -160,7 +156,6 @@ class Condition:
             lasting=self.lasting and other.lasting,
             of_opset=self.of_opset or other.of_opset,
             of_sizes=self.of_sizes or other.of_sizes,
-            questions=(*self.questions, *other.questions),
         )
 
     def __or__(self, other: Condition) -> Condition:
@@ -170,7 +165,6 @@ class Condition:
             cure=self.cure if self.cure == other.cure else "",
             lasting=self.lasting and other.lasting,
             either=(self, other),
-            questions=(*self.questions, *other.questions),
         )
 
     def __invert__(self) -> Condition:
@@ -179,7 +173,7 @@ class Condition:
             return None if found is None else not found
 
         text = self.negation or f"not ({self.text})"
-        return Condition(text, opposite, self.text, questions=self.questions)
+        return Condition(text, opposite, self.text)
 
     def called(self, text: str, negation: str = "") -> Condition:
         """The same question in other words."""

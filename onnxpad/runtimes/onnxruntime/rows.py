@@ -13,7 +13,6 @@ from onnxpad.geometry.windows import output_size
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
 from onnxpad.padding.operators import OPERATORS, Kind
-from onnxpad.padding.surroundings import Question
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
@@ -31,7 +30,6 @@ from onnxpad.runtimes.conditions.rows import (
 )
 from onnxpad.runtimes.onnxruntime import kernels
 from onnxpad.runtimes.onnxruntime.pad_fusion import Way, folded, harms, loses_count
-from onnxpad.runtimes.onnxruntime.transposes import MOVED, MOVED_EAGERLY, MOVED_LATER, Moved, moved
 from onnxpad.runtimes.releases import numbers
 
 By = Callable[[str], Evidence]
@@ -103,19 +101,6 @@ _LOSES_COUNT = Condition(
     "a Pad node stands in front, and count_include_pad is 0",
     loses_count,
 )
-
-_BETWEEN = "a Transpose or a convolution of bytes in front and one behind it"
-
-
-def _moved(text: str, question: Question[Moved], what: Moved) -> Condition:
-    return Condition(
-        f"it lists {text}, with {_BETWEEN}",
-        lambda chain: moved(question, what, chain),
-        questions=(question,),
-    )
-
-
-_MOVES = "onnxruntime moves it past a Transpose, and not the axes that it lists"
 
 _PADS_WRITTEN = Condition("`pads` is written", lambda c: w.writes(c, "pads"))
 
@@ -229,27 +214,6 @@ def product_rows(by: By) -> tuple[Row, ...]:
     """What both WebGPU providers do with convolutions that they take for a matrix product."""
     found = by("convolutions with a kernel of one cell or of the input's size, padded at the ends")
     return (miscomputes("Conv", _PRODUCT, by=found, says="WebGPU leaves its end pads out"),)
-
-
-def transpose_rows(by: By, *, elu_since: str = "", eager: bool = False) -> tuple[Row, ...]:
-    """What the optimiser of Transposes does to Pads, whatever runs the nodes.
-
-    `elu_since` is the first release that moves a Transpose behind an Elu as well, if there is one;
-    `eager` where a provider has the channels last.
-    """
-    later = since(elu_since, *_moving_rows(by, MOVED_LATER)) if elu_since else ()
-    far = _moving_rows(by, MOVED_EAGERLY) if eager else ()
-    return (*_moving_rows(by, MOVED), *later, *far)
-
-
-def _moving_rows(by: By, question: Question[Moved]) -> tuple[Row, ...]:
-    some = _moved("some axes", question, Moved.STOPS)
-    swapped = _moved("all axes in another order", question, Moved.DIFFERS)
-    words = {"says": _MOVES, "unshown": "small models have no Transpose on both sides of a Pad"}
-    return (
-        refuses("Pad", some, by=by("Pad with axes between Transposes"), **words),
-        miscomputes("Pad", swapped, by=by("Pad with swapped axes between Transposes"), **words),
-    )
 
 
 def wrap_rows(by: By) -> tuple[Row, ...]:

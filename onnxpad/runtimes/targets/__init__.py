@@ -7,10 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from types import ModuleType
-from typing import Any
 
 from onnxpad.errors import RequestError, together
-from onnxpad.padding.surroundings import Question
 from onnxpad.plugins import Plugins, name_of, text_of
 from onnxpad.runtimes.own_targets import (
     READ_FILES,
@@ -134,12 +132,6 @@ def find_targets(names: TargetName | Sequence[TargetName]) -> Target:
     called = " + ".join(one.name for one in found)
     notes = "; ".join(one.note for one in found if one.note)
     return Target(", ".join(one.version for one in found), (), name=called, parts=found, note=notes)
-
-
-@cache
-def all_questions() -> tuple[Question[Any], ...]:
-    """What any target asks of the surroundings of nodes."""
-    return find_targets(list(all_targets())).questions
 
 
 @cache

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import islice
 from math import isinf, prod
-from typing import NamedTuple
 
 from onnxpad.padding.chain import Chain
-from onnxpad.padding.fills import Constant, Fill
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import writes_value
-from onnxpad.padding.operators import Kind, Operator
-from onnxpad.padding.surroundings import Neighbour, Question, Surroundings
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
@@ -34,7 +30,6 @@ from onnxpad.runtimes.conditions.rows import (
     untried,
 )
 from onnxpad.runtimes.conditions.tensors import (
-    BATCH_ABOVE_ONE,
     EIGHT_BIT,
     ONE_D,
     SPATIAL_SIZES_LEFT_OPEN,
@@ -63,114 +58,6 @@ _BEHIND_WRITTEN_ZEROS = Condition(
 )
 
 
-_FAR = 8
-
-
-class _Front(NamedTuple):
-    """The operators in front, one behind the other, the nearest first, and what that one writes."""
-
-    makers: tuple[str, ...] = ()
-    fill: Fill | None = None
-
-
-def _in_front(around: Surroundings, node: Neighbour, _: Operator) -> _Front:
-    makers = islice(around.makers(node.inputs[0]), _FAR)
-    found = [maker for maker in makers if not around.hands_on(maker)][:2]
-    writes = around.fill(found[0]) if found and found[0].op_type == "Pad" else None
-    return _Front(tuple(one.op_type for one in found), writes)
-
-
-_FRONT = Question(
-    frozenset({Kind.AVERAGE, Kind.CONVOLUTION, Kind.MAX, Kind.PAD, Kind.TRANSPOSED}),
-    _in_front,
-    _Front(),
-)
-
-
-def _pads_behind_pad(chain: Chain) -> bool:
-    front, step = chain.around.told(_FRONT), chain.pad
-    if step is None or step.mode != "constant" or len(front.makers) < 2:
-        return False
-    both = isinstance(front.fill, Constant) and isinstance(step.fill, Constant)
-    return both and front.fill != step.fill
-
-
-_READS_OPERATOR = Condition(
-    "an operator makes what it reads",
-    lambda c: bool(c.around.told(_FRONT).makers),
-    questions=(_FRONT,),
-)
-_PAD_READS_OPERATOR = Condition(
-    "an operator makes what that Pad reads",
-    lambda c: len(c.around.told(_FRONT).makers) > 1,
-    questions=(_FRONT,),
-)
-_BEHIND_PAD = Condition(
-    "a Pad that writes another value makes what it reads, and an operator what that one reads",
-    _pads_behind_pad,
-    questions=(_FRONT,),
-)
-_WINDOWS = frozenset({"AveragePool", "Conv", "ConvTranspose", "MaxPool"})
-_OF_CELLS = frozenset(
-    {"Abs", "Add", "Clip", "Div", "Identity", "LeakyRelu", "Mul", "Neg", "Relu", "Sigmoid", "Sub"}
-    | {"Tanh"}
-)
-
-
-def _behind_cells(around: Surroundings, node: Neighbour) -> Neighbour | None:
-    """What makes what a node reads, past arithmetic and constant Pads."""
-    makers = islice(around.makers(node.inputs[0], data=True), _FAR)
-    return next(
-        (
-            one
-            for one in makers
-            if one.op_type not in _OF_CELLS and (one.op_type != "Pad" or around.fill(one) is None)
-        ),
-        None,
-    )
-
-
-def _window_in_front(around: Surroundings, node: Neighbour, _: Operator) -> bool:
-    """Whether a window of several cells along all axes makes what it reads.
-
-    16 models whose kernel is 1 along some axis are right.
-    """
-    maker = _behind_cells(around, node)
-    if maker is None or maker.op_type not in _WINDOWS:
-        return False
-    kernel = around.attributes(maker).get("kernel_shape")
-    kernel = kernel or (around.shape(maker.inputs[1]) or ())[2:]
-    return bool(kernel) and all(size != 1 for size in kernel)
-
-
-_WINDOW_IN_FRONT = Question(frozenset({Kind.TRANSPOSED}), _window_in_front, nothing=False)
-_BEHIND_WINDOW = Condition(
-    "a convolution or a pool with a kernel above 1 along all axes makes what it reads, or what "
-    "arithmetic or a Pad in front reads",
-    lambda c: c.around.told(_WINDOW_IN_FRONT),
-    questions=(_WINDOW_IN_FRONT,),
-)
-
-
-def _mirror_in_front(around: Surroundings, node: Neighbour, _: Operator) -> bool:
-    """Whether a Pad that writes cells of its input makes what it reads."""
-    maker = _behind_cells(around, node)
-    if maker is None or maker.op_type != "Pad":
-        return False
-    return around.shape(maker.inputs[0]) != around.shape(maker.outputs[0])
-
-
-_MIRROR_IN_FRONT = Question(frozenset({Kind.MAX}), _mirror_in_front, nothing=False)
-_BEHIND_MIRROR = Condition(
-    "a Pad of mode reflect or edge makes what it reads, arithmetic behind it or not, and the batch "
-    "is 1",
-    lambda c: c.around.told(_MIRROR_IN_FRONT) and c.shape is not None and c.shape[0] == 1,
-    "no Pad of mode reflect or edge of a batch of 1 makes that",
-    questions=(_MIRROR_IN_FRONT,),
-)
-_SEVERAL_CHANNELS = Condition(
-    "it has several channels", lambda c: None if c.shape is None else c.shape[1] != 1
-)
 _SPREADS = Condition(
     "its pads are below the kernel less 1",
     w.of_pads(
@@ -314,22 +201,18 @@ TARGET = Target(
             "MaxPool",
             w.CEIL_MODE,
             w.ASYMMETRIC,
-            _READS_OPERATOR,
-            ~_BEHIND_MIRROR,
             by=_seen("ceil_mode with asymmetric pads behind an operator"),
         ),
         refuses(
             "MaxPool",
             _BEHIND_FINITE,
             w.PADDED,
-            _PAD_READS_OPERATOR,
             by=_seen("padded pools behind another operator and a Pad of another value"),
         ),
         refuses(
             "AveragePool",
             _BEHIND_OTHER_VALUE,
             w.PADDED,
-            _PAD_READS_OPERATOR,
             by=_seen("padded pools behind another operator and a Pad of another value"),
         ),
         refuses("LpPool", opset_below(18), by=_seen("LpPool of opset 11")),
@@ -347,35 +230,16 @@ TARGET = Target(
         takes(w.TRANSPOSED, w.NEGATIVE_PADS, TWO_D, by=_seen("2-D negative pads")),
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
         refuses(
-            p.PAD,
-            _BEHIND_PAD,
-            by=_seen("two Pads of different values behind an operator"),
-            unshown="in small models no two Pads stand in a row",
-        ),
-        refuses(
             w.CONVOLUTIONS,
             _BEHIND_OTHER_VALUE,
             w.PADDED,
-            _PAD_READS_OPERATOR,
             by=_seen("Pad of another value in front of padded convolutions, behind an operator"),
         ),
         refuses(
             w.TRANSPOSED,
             _BEHIND_OTHER_VALUE,
             _SPREADS,
-            _PAD_READS_OPERATOR,
             by=_seen("Pad of another value in front of ConvTranspose, behind an operator"),
-        ),
-        miscomputes(
-            w.TRANSPOSED,
-            ~w.STRIDED,
-            (~BATCH_ABOVE_ONE).called("the batch is 1", "the batch is not 1"),
-            _SEVERAL_CHANNELS,
-            _SPREADS,
-            _BEHIND_WINDOW,
-            by=_seen("ConvTranspose with strides 1 and batch 1 behind a convolution or a pool"),
-            says="what it makes of both together does not compile, or is wrong",
-            unshown="in small models no convolution or pool stands in front",
         ),
         miscomputes(p.PAD, p.CROPS, by=_seen("negative pads: it ends, or is wrong")),
         refuses(p.PAD, p.REFLECT, _FAR_AXES, by=_seen("Pad in mode reflect, other axes")),

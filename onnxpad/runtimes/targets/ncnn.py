@@ -16,8 +16,7 @@ from onnxpad.geometry.windows import Axis, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep
 from onnxpad.padding.fills import number_of
 from onnxpad.padding.forms import outer_axes
-from onnxpad.padding.operators import Destination, Kind, Operator, PadInput
-from onnxpad.padding.surroundings import Neighbour, Question, Surroundings
+from onnxpad.padding.operators import Destination, PadInput
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -310,27 +309,6 @@ _PADS_FOR_ONE_SIZE = Condition(
 )
 
 
-def _is_fixed(chain: Chain) -> bool:
-    return chain.shape is not None and all(isinstance(size, int) for size in chain.shape)
-
-
-def _made_for_sizes(around: Surroundings, node: Neighbour, _: Operator) -> bool:
-    """Whether it works on a constant that the graph repeats as often as open sizes say."""
-    for maker in around.makers(node.inputs[0]):
-        if maker.op_type == "Expand":
-            return around.is_stored(maker.inputs[0]) and not around.is_stored(maker.inputs[1])
-        if maker.op_type == "ConstantOfShape":
-            return not around.is_stored(maker.inputs[0])
-    return False
-
-
-_MADE_FOR_SIZES = Question(frozenset({Kind.PAD, Kind.AVERAGE, Kind.MAX}), _made_for_sizes, False)  # noqa: FBT003
-_OF_A_SIZE = Condition(
-    "it reads a constant that is repeated to a size that is open",
-    lambda c: c.around.told(_MADE_FOR_SIZES) and not _is_fixed(c),
-    "it reads no constant that is repeated to a size that is open",
-    questions=(_MADE_FOR_SIZES,),
-)
 _OF_NORMS = ("Abs", "Pow", "Sqrt")
 """What LpPool is written with."""
 
@@ -499,13 +477,6 @@ TARGET = Target(
             _FROM_SIZES,
             _PADS_FOR_ONE_SIZE,
             by=_seen("pads computed from open sizes: right at the size that pnnx was given alone"),
-            unshown=_AT_ANOTHER_SIZE,
-        ),
-        miscomputes(
-            (*w.POOLS, *p.PAD),
-            _OF_A_SIZE,
-            _FOR_ONE_SIZE,
-            by=_seen("Expand and ConstantOfShape of open sizes: right at the size of pnnx alone"),
             unshown=_AT_ANOTHER_SIZE,
         ),
         miscomputes(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),

@@ -14,7 +14,6 @@ from onnxpad.runtimes.onnxruntime.rows import (
     fusion_rows,
     older_rows,
     rows_of_1_23,
-    transpose_rows,
     wrap_rows,
 )
 from onnxpad.runtimes.targets import Target
@@ -46,7 +45,6 @@ TARGET = Target(
         takes(INLINED, by=_seen("an If of a constant between operators that are fused")),
         *cpu_rows(_seen),
         *fusion_rows(_before, pools_until="1.31"),
-        *transpose_rows(_seen, elu_since="1.31"),
         refuses(
             ("Conv", "AveragePool"),
             BESIDE_IDENTITY,

@@ -14,7 +14,6 @@ from onnxpad.runtimes.onnxruntime.rows import (
     OWN_OPERATORS,
     fusion_rows,
     loader_rows,
-    transpose_rows,
 )
 from onnxpad.runtimes.targets import Target
 
@@ -36,7 +35,6 @@ TARGET = Target(
         falls_back((*p.PAD, "MaxPool", *w.TRANSPOSED), t.opset_above(18), by=_OPSETS),
         *loader_rows(_shared),
         *fusion_rows(_shared),
-        *transpose_rows(_shared, elu_since="1.31"),
     ),
     also=("ort-cuda", "cuda"),
 )

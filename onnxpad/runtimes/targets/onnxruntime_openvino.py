@@ -6,12 +6,6 @@ from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, INPUT_CROP, JOIN, LOOKUP
-from onnxpad.runtimes.conditions.openvino import (
-    joined_bytes,
-    pads_of_bytes,
-    strides_past_pads,
-    swapped_activations,
-)
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
@@ -39,15 +33,23 @@ TARGET = Target(
         ),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
         refuses(p.PAD, p.LISTS_AXES, by=_seen("Pad with axes")),
-        *pads_of_bytes(
-            _seen("values of Pad behind DequantizeLinear: cut off, or refused, 46 models"),
-            _seen("Pad of an axis of one cell behind DequantizeLinear"),
+        miscomputes(
+            p.PAD,
+            p.NO_BYTE,
+            by=_seen("values of Pad behind DequantizeLinear: cut off, or refused, 46 models"),
+            says="behind DequantizeLinear OpenVINO writes the value of a Pad of one axis as a "
+            "byte: it cuts fractions off, and stops at what a byte does not hold",
         ),
-        swapped_activations(_seen("activations behind Conv and MaxPool")),
-        joined_bytes(
-            _seen("convolutions of int8 behind Concat, on a processor with AVX-512"), "Conv"
+        miscomputes(
+            "Conv",
+            w.KERNEL_OF_ONE,
+            w.STRIDED,
+            w.PADDING_READ,
+            ~t.SPATIAL_SIZES_LEFT_OPEN,
+            by=_seen("padded convolutions with strides and a kernel of 1"),
+            says="OpenVINO moves its strides past its pads to the operator in front",
+            unshown="in small models nothing that takes strides stands in front",
         ),
-        strides_past_pads(_seen("padded convolutions with strides and a kernel of 1"), "Conv"),
         miscomputes(
             "AveragePool", w.COUNTS, w.CUT_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
         ),

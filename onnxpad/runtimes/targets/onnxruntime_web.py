@@ -11,7 +11,6 @@ from onnxpad.runtimes.onnxruntime.rows import (
     loader_rows,
     older_rows,
     rows_of_1_23,
-    transpose_rows,
     wrap_rows,
 )
 from onnxpad.runtimes.targets import Target
@@ -31,7 +30,6 @@ TARGET = Target(
         refuses(w.POOLS, w.DROPPED_WINDOW, by=_seen("ceil_mode windows that start in padding")),
         *loader_rows(_seen),
         *fusion_rows(_seen),
-        *transpose_rows(_seen, elu_since="1.30"),
         *wrap_rows(_seen),
         *rows_of_1_23("onnxruntime-web"),
         *older_rows("onnxruntime-web", _RELEASES),

@@ -8,22 +8,16 @@ from math import prod
 
 from onnxpad.geometry.windows import output_size
 from onnxpad.padding.chain import Chain, Pads, PadStep
-from onnxpad.padding.fills import Constant, TensorValue, lowest
+from onnxpad.padding.fills import Constant, TensorValue, lowest, number_of
 from onnxpad.padding.forms import writes_value
-from onnxpad.padding.operators import Kind, Operator
-from onnxpad.padding.surroundings import Neighbour, Question, Surroundings, quantised_at
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     BENT_VOLUMES,
-    BESIDE_BYTES,
     BLOCKED_BRANCH,
     BLOCKED_NORMS,
-    BYTES_CHANGED,
-    BYTES_COMPARED,
-    BYTES_JOINED,
     CALLS,
     CASTS_LEFT_OUT,
     CONSTANT_WINDOWS,
@@ -114,16 +108,12 @@ _NINE_IN_A_ROW = Condition(
 )
 
 
-def _pads_with_lowest_byte(around: Surroundings, node: Neighbour, op: Operator) -> bool:
+def _pads_with_lowest_byte(chain: Chain) -> bool:
     """Whether what it reads as bytes is padded with the lowest one of their type."""
-    reads = node if op.quantised else next(around.makers(node.inputs[0]), None)
-    if reads is None or reads.op_type not in ("DequantizeLinear", "QLinearConv"):
-        return False
-    written, zero = lowest(around.dtype(reads.inputs[0])), around.zero_point(reads)
-    return bool(written) and isinstance(zero, Constant) and zero.value == written[0]
-
-
-_LOWEST_BYTE = Question(frozenset({Kind.CONVOLUTION}), _pads_with_lowest_byte, nothing=False)
+    if chain.op.quantised:
+        return number_of(chain.fill) in lowest(chain.dtype)
+    front = chain.around.dequantised
+    return front is not None and front.zero == Constant(front.lowest)
 
 
 def _left_over_are_wrong(chain: Chain, pads: Pads) -> bool:
@@ -135,7 +125,7 @@ def _left_over_are_wrong(chain: Chain, pads: Pads) -> bool:
         return False
     reorders = all(axis.kernel == axis.stride == 1 for axis in chain.axes)
     reorders &= not w.takes_channels_apart(chain)
-    passes_over = any(pads.flat) and not chain.around.told(_LOWEST_BYTE)
+    passes_over = any(pads.flat) and not _pads_with_lowest_byte(chain)
     sizes = [output_size(axis, *both) for axis, *both in chain.sides(pads)]
     known = [size for size in sizes if isinstance(size, int)]
     if len(known) < len(sizes):
@@ -161,38 +151,12 @@ _BADLY_ENDED = Condition(
     "byte, or it has a 1x1 kernel and stride 1 and is not depthwise, and its pads, as they are "
     "written, are equal at begin and end",
     w.of_pads(_left_over_are_wrong),
-    questions=(_LOWEST_BYTE,),
 )
-
-
-def _bytes_around(around: Surroundings, node: Neighbour, op: Operator) -> tuple[str, str]:
-    """The type that a DequantizeLinear in front reads, and the one in which the result is kept.
-
-    A QuantizeLinear keeps it that is the first to read it, of a convolution the only one.
-    """
-    if op.quantised:
-        return "", ""
-    maker, read = next(around.makers(node.inputs[0]), None), ""
-    if maker is not None and maker.op_type == "DequantizeLinear":
-        read = around.dtype(maker.inputs[0])
-    behind = quantised_at(around, node, alone=op.kind is Kind.CONVOLUTION)
-    return read, around.dtype(behind.inputs[2]) if behind else ""
-
-
-_BYTES_AROUND = Question(frozenset({Kind.CONVOLUTION, Kind.MAX}), _bytes_around, ("", ""))
 
 
 _RUNS_ON_BYTES = Condition(
-    "it reads a DequantizeLinear, a QuantizeLinear alone reads it, and its pads, as they are "
-    "written, are equal at begin and end",
-    lambda c: all(c.around.told(_BYTES_AROUND)) and _written_evenly(c),
-    questions=(_BYTES_AROUND,),
-)
-_OTHER_BYTES = Condition(
-    "one of them is of int8, the other of uint8",
-    lambda c: len(set(c.around.told(_BYTES_AROUND))) > 1,
-    lasting=True,
-    questions=(_BYTES_AROUND,),
+    "it reads a DequantizeLinear, and its pads, as they are written, are equal at begin and end",
+    lambda c: c.around.dequantised is not None and _written_evenly(c),
 )
 
 
@@ -203,16 +167,6 @@ def _writes_negative(step: PadStep) -> bool:
 
 
 _WRITES_NEGATIVE = Condition("it pads with a value below 0", p.of_step(_writes_negative))
-_QUANTISED_NEXT = Condition(
-    "a QuantizeLinear is the first to read its result",
-    lambda c: bool(c.around.told(_BYTES_AROUND)[1]),
-    "no QuantizeLinear is the first to read its result",
-    lasting=True,
-    questions=(_BYTES_AROUND,),
-)
-_QUANTISED_BEHIND = "small models do not quantise what a convolution made"
-
-
 _ALONE_WRONG = (
     "at some numbers of threads OpenCV computes the last cells of depthwise convolutions with int8 "
     "weights wrongly where they read padding"
@@ -243,17 +197,9 @@ def _rows_of_cells_left_over() -> Iterator[Row]:
         when = _SIGNED_BYTES, kernel, _BADLY_ENDED
         wrong = partial(miscomputes, by=by, says=says, does=does)
         yield wrong("QLinearConv", *when)
-        yield wrong("Conv", *when, _RUNS_ON_BYTES, unshown=_QUANTISED_BEHIND)
+        yield wrong("Conv", *when, _RUNS_ON_BYTES)
 
 
-_ON_FLOATS = Condition.remedy(
-    "OpenCV runs it on bytes, and computes something else; that is not about padding",
-    "leave out the QuantizeLinear and DequantizeLinear behind it",
-)
-_APART = Condition.remedy(
-    "what a branch reads is lost where OpenCV runs operators on bytes; that is not about padding",
-    "put the branch in the place of an If whose condition is a constant",
-)
 _OWN_LAYOUT = Condition.remedy(
     "it spreads one channel where one of the two is in no blocks of channels",
     "put an Identity in front of the input with one channel",
@@ -342,31 +288,6 @@ TARGET = Target(
             says="OpenCV pads SAME_* as if stride and dilation were 1",
         ),
         *_rows_of_cells_left_over(),
-        refuses(
-            "Conv",
-            _SIGNED_BYTES,
-            _RUNS_ON_BYTES,
-            _OTHER_BYTES,
-            by=_seen("convolutions between int8 and uint8"),
-            says="OpenCV leaves the result of a convolution on bytes in the type that it reads",
-            unshown=_QUANTISED_BEHIND,
-        ),
-        refuses(BYTES_CHANGED, by=_seen("Sigmoid between int8 and uint8")),
-        refuses(
-            BYTES_JOINED,
-            by=_seen("Add, Sub, Mul, Div, Max and Min between int8 and uint8"),
-            says="OpenCV runs it on bytes, and wants all of one type",
-        ),
-        miscomputes(
-            BYTES_COMPARED,
-            _ON_FLOATS,
-            by=_seen("Sub, Div, Max and Min of dequantised tensors, quantised again"),
-        ),
-        refuses(
-            BESIDE_BYTES,
-            _APART,
-            by=_seen("Ifs in models with operators on bytes: bufidx >= 0"),
-        ),
         miscomputes(
             ("Conv", "QLinearConv"),
             w.KERNEL_OF_ONE,
@@ -405,15 +326,6 @@ TARGET = Target(
             t.EIGHT_BIT,
             ~t.BEHIND_QUANTISED,
             by=_seen("MaxPool of an int8 or uint8 input"),
-        ),
-        refuses(
-            "MaxPool",
-            ~t.EIGHT_BIT,
-            t.BEHIND_QUANTISED,
-            ~_QUANTISED_NEXT,
-            by=_seen("MaxPool behind QuantizeLinear and DequantizeLinear"),
-            says="OpenCV takes its input for bytes, behind a quantised tensor and where no "
-            "QuantizeLinear is the first to read the result",
         ),
         miscomputes(
             p.PAD,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from onnxpad.padding.chain import Chain, Pads
-from onnxpad.runtimes import openvino as o
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -21,20 +18,11 @@ from onnxpad.runtimes.conditions.companions import (
     TRAINING,
 )
 from onnxpad.runtimes.conditions.files import INLINED
-from onnxpad.runtimes.conditions.openvino import (
-    joined_bytes,
-    pads_of_bytes,
-    strides_past_pads,
-    swapped_activations,
-)
 from onnxpad.runtimes.conditions.rows import (
     Condition,
-    Evidence,
-    Row,
     measured,
     miscomputes,
     refuses,
-    since,
     takes,
     until,
 )
@@ -42,7 +30,6 @@ from onnxpad.runtimes.targets import Target
 
 _VERSION = "openvino 2026.4.1, CPU, f32"
 _seen = measured(_VERSION)
-_since_2025 = measured("openvino 2025.3 and 2026.4.1, CPU, f32")
 _to_2024 = measured("openvino 2023.3 and 2024.6, CPU, f32")
 _in_2024, _in_2025, _in_2025_4, _in_2026_0 = (
     measured(f"openvino {one}, CPU, f32")
@@ -55,25 +42,6 @@ _LISTED_SCALES = Condition(
     lambda c: c.weight.listed,
     "all scales and zero points are scalars",
     "quantise per tensor, and write scales and zero points as scalars (shape [])",
-)
-
-_OFF_ZERO = Condition(
-    "what it reads is dequantised, and bytes of 0 are not worth 0",
-    o.is_off_zero,
-    "zero points are 0, and nothing is added behind them",
-    questions=(o.BYTES_IN_FRONT,),
-)
-_LEAST_IS_ZERO = Condition(
-    "it is int8 that is dequantised, of which -128 is worth 0",
-    lambda c: o.is_off_zero(c) and not o.is_off_zero(c, zero=-128),
-    "it is not int8 that is dequantised, of which -128 is worth 0",
-    questions=(o.BYTES_IN_FRONT,),
-)
-_WRITES_BELOW_ZERO = Condition(
-    "it pads one axis alone, what it reads are dequantised int8, of which 0 is not worth 0, and "
-    "its value is below 0",
-    o.writes_below_zero,
-    questions=(o.BYTES_IN_FRONT,),
 )
 
 
@@ -93,27 +61,6 @@ _CROPS_AS_MUCH = Condition(
     "its pads are at least those of the Pad, along an axis with strides: OpenVINO takes these off",
     _crops_as_much,
 )
-
-
-def _averages_of_bytes(by: Callable[[str], Evidence], *when: Condition) -> tuple[Row, ...]:
-    return (
-        miscomputes(
-            "AveragePool",
-            w.COUNTS,
-            w.PADDING_READ,
-            _OFF_ZERO,
-            *when,
-            by=by("averages behind DequantizeLinear"),
-        ),
-        miscomputes(
-            "AveragePool",
-            f.BEHIND_ZEROS,
-            ~p.OUTER_AXES,
-            _OFF_ZERO,
-            *when,
-            by=by("Pad(0) and averages behind DequantizeLinear"),
-        ),
-    )
 
 
 TARGET = Target(
@@ -140,29 +87,39 @@ TARGET = Target(
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
         refuses(w.TRANSPOSED, w.NEGATIVE_BEGIN, by=_seen("negative begin pads of ConvTranspose")),
         refuses(p.PAD, p.WRAP, by=_seen("Pad in mode wrap")),
-        *pads_of_bytes(
-            _in_all("values of Pad behind DequantizeLinear: cut off, or refused"),
-            _in_all("Pad of an axis of one cell behind DequantizeLinear"),
+        miscomputes(
+            p.PAD,
+            p.NO_BYTE,
+            by=_in_all("values of Pad behind DequantizeLinear: cut off, or refused"),
+            says="behind DequantizeLinear OpenVINO writes the value of a Pad of one axis as a "
+            "byte: it cuts fractions off, and stops at what a byte does not hold",
+        ),
+        miscomputes(
+            ("Conv", *w.QUANTISED),
+            w.KERNEL_OF_ONE,
+            w.STRIDED,
+            w.PADDING_READ,
+            ~t.SPATIAL_SIZES_LEFT_OPEN,
+            by=_in_all("padded convolutions with strides and a kernel of 1, 230 models"),
+            says="OpenVINO moves its strides past its pads to the operator in front",
+            unshown="in small models nothing that takes strides stands in front",
         ),
         miscomputes(
             "AveragePool", w.COUNTS, w.GAINED_WINDOW, w.PADDED, by=_seen("averages with ceil_mode")
         ),
-        *since("2025.3", *_averages_of_bytes(_since_2025)),
-        *until("2024.6", *_averages_of_bytes(_to_2024, ~_LEAST_IS_ZERO | t.ONE_D)),
+        miscomputes(
+            "AveragePool",
+            w.COUNTS,
+            w.PADDING_READ,
+            t.BEHIND_QUANTISED,
+            by=_in_all("averages behind DequantizeLinear"),
+            says="behind DequantizeLinear OpenVINO averages the bytes, with bytes of 0 as padding",
+        ),
         miscomputes(
             w.TRANSPOSED,
             f.BEHIND_ZEROS,
             _CROPS_AS_MUCH,
             by=_in_all("Pad(0) in front of ConvTranspose with pads and strides"),
-        ),
-        swapped_activations(_in_all("activations and LpPool behind Conv and MaxPool")),
-        joined_bytes(
-            _in_all("convolutions of int8 behind Concat, 190 models, on a processor with AVX-512"),
-            *("Conv", "QLinearConv"),
-        ),
-        strides_past_pads(
-            _in_all("padded convolutions with strides and a kernel of 1, 230 models"),
-            *("Conv", *w.QUANTISED),
         ),
         miscomputes("MaxPool", w.DROPPED_WINDOW, by=_seen("windows that start in the padding")),
         miscomputes(
@@ -200,13 +157,6 @@ TARGET = Target(
         *until("2025.3", refuses(TRAINING, by=_in_2025("BatchNormalization in training mode"))),
         *until(
             "2024.6",
-            refuses(
-                p.PAD,
-                _WRITES_BELOW_ZERO,
-                by=_to_2024("values below 0 of Pad behind DequantizeLinear"),
-                says="behind DequantizeLinear OpenVINO writes the value of a Pad of one axis as "
-                "uint8, and stops at one below 0",
-            ),
             refuses(
                 LISTED_SCALES,
                 by=_in_2024("QuantizeLinear and DequantizeLinear with lists of one element"),

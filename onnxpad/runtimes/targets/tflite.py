@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import product
-
-from onnxpad.geometry.size import Size, plus
+from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis, output_size, same_pads
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
-from onnxpad.padding.operators import Destination, Kind, Operator
-from onnxpad.padding.surroundings import Neighbour, Question, Surroundings
+from onnxpad.padding.operators import Destination
 from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
@@ -107,53 +103,22 @@ _FOLDED_WINDOWS = Condition(
 )
 
 
-def _makes_sizes(chain: Chain, longer: Sequence[int]) -> bool:
-    """Whether its begin pads are its end pads, and the result is `longer` by so many cells."""
+def _keeps_sizes(chain: Chain) -> bool:
     own = chain.padding
     return (
         isinstance(own, Pads)
         and own.begins == own.ends
         and chain.has_fixed_sizes
-        and all(
-            output_size(*side) == plus(side[0].size or 0, more)
-            for side, more in zip(chain.sides(own), longer, strict=True)
-        )
+        and all(output_size(*side) == side[0].size for side in chain.sides(own))
     )
 
 
 _KEEPS_SIZES = Condition(
-    "its begin pads are its end pads, and its result has the sizes of its input",
-    lambda c: _makes_sizes(c, (0,) * c.rank),
+    "its begin pads are its end pads, and its result has the sizes of its input", _keeps_sizes
 )
 """Such a Conv becomes SAME, whatever its strides: onnx2tf/ops/Conv.py."""
 
 
-def _behind_ceil_mode(around: Surroundings, node: Neighbour, _: Operator) -> bool:
-    """Whether a pool with ceil_mode is in front of what makes a result of the model.
-
-    onnx 1.19 counts windows of it that start in the end padding, and the sizes of results alone
-    are written in the file.
-    """
-    makers = around.makers(node.inputs[0])
-    rounds_up = (around.attributes(one).get("ceil_mode") == 1 for one in makers)
-    return around.leaves(node.outputs[0]) and any(rounds_up)
-
-
-_BEHIND_CEIL_MODE = Question(frozenset({Kind.CONVOLUTION}), _behind_ceil_mode, nothing=False)
-
-
-def _seems_to_keep_sizes(chain: Chain) -> bool:
-    counted = product((0, 1), repeat=chain.rank)
-    behind = chain.around.told(_BEHIND_CEIL_MODE)
-    return behind and any(_makes_sizes(chain, more) for more in counted if any(more))
-
-
-_SEEMS_TO_KEEP_SIZES = Condition(
-    "its result has the sizes that its input has if windows of ceil_mode in front start in the end "
-    "padding",
-    _seems_to_keep_sizes,
-    questions=(_BEHIND_CEIL_MODE,),
-)
 _EQUAL_SIZES = Condition(
     "all sizes but the batch's are fixed and equal",
     lambda c: c.shape is not None and not t.unknown_size(c, 1) and len(set(c.shape[1:])) == 1,
@@ -286,12 +251,6 @@ TARGET = Target(
             ~w.LIKE_SAME_UPPER,
             by=_seen("padded convolutions with strides whose result is as long as their input"),
             says="onnx2tf takes it for SAME",
-        ),
-        miscomputes(
-            "Conv",
-            _SEEMS_TO_KEEP_SIZES,
-            by=_seen("convolutions behind an AveragePool with ceil_mode and pads"),
-            says="onnx2tf counts more windows in front, and takes it for SAME",
         ),
         refuses("Conv", w.STRIDED_AND_DILATED, by=_seen("strides with dilations")),
         refuses("Conv", w.WEIGHT_COMPUTED, by=_seen("convolutions with computed weights")),

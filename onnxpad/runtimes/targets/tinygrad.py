@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import Chain
-from onnxpad.runtimes import tinygrad as n
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.companions import (
     ARITHMETIC,
     CROP,
     RANK,
-    UNWRITTEN_PARTS,
 )
 from onnxpad.runtimes.conditions.rows import (
     OTHER_SHAPE,
@@ -27,22 +25,6 @@ from onnxpad.runtimes.targets import Target
 _VERSION = "tinygrad 0.14.0, CPU, clang 14"
 _seen = measured(_VERSION)
 
-_KEEPS_MEMORY = (
-    "tinygrad's kernel does not write these cells of padding: they hold what was in memory, often 0"
-)
-_ALONE = "in small models no average stands in front"
-_BEHIND_COMPARED = (
-    "a Relu, Clip or the like of an AveragePool that counts no pads, or of a Resize, is padded "
-    "along the same axis"
-)
-_PADS_COMPARED = Condition(_BEHIND_COMPARED, n.leaves_padding, questions=(n.COMPARED,))
-_BEGINS_COMPARED = Condition(
-    _BEHIND_COMPARED, w.of_pads(n.leaves_own_padding), questions=(n.COMPARED,)
-)
-_OF_ONE_CHANNEL = Condition(
-    "each output reads one channel",
-    lambda c: c.weight.shape is not None and c.weight.shape[1:2] == (1,),
-)
 _SAME_OF = ("Conv", *w.QUANTISED, *w.POOLS)
 
 
@@ -115,36 +97,6 @@ TARGET = Target(
         ),
         miscomputes(_SAME_OF, w.SAME_CUTS_BEGIN, by=_seen("SAME with kernels below the stride")),
         miscomputes(w.TRANSPOSED, w.VALID, by=_seen("ConvTranspose with VALID")),
-        miscomputes(
-            p.PAD,
-            p.CONSTANT,
-            _PADS_COMPARED,
-            by=_seen("Pads behind averages and activations"),
-            says=_KEEPS_MEMORY,
-            unshown=_ALONE,
-        ),
-        miscomputes(
-            "MaxPool",
-            _BEGINS_COMPARED,
-            by=_seen("max pools behind averages and activations"),
-            says=_KEEPS_MEMORY,
-            unshown=_ALONE,
-        ),
-        miscomputes(
-            "Conv",
-            w.KERNEL_OF_ONE,
-            ~w.STRIDED,
-            _OF_ONE_CHANNEL,
-            _BEGINS_COMPARED,
-            by=_seen("padded 1x1 convolutions behind averages and activations"),
-            says=_KEEPS_MEMORY,
-            unshown=_ALONE,
-        ),
-        miscomputes(
-            UNWRITTEN_PARTS,
-            by=_seen("Concat behind averages and activations"),
-            says=_KEEPS_MEMORY,
-        ),
         miscomputes("MaxPool", w.INDICES, by=_seen("MaxPool with Indices")),
     ),
 )

@@ -32,7 +32,6 @@ from onnxpad.runtimes.onnxruntime.rows import (
     older_rows,
     product_rows,
     rows_of_1_23,
-    transpose_rows,
     wrap_rows,
 )
 from onnxpad.runtimes.targets import Target
@@ -85,7 +84,6 @@ TARGET = Target(
         *loader_rows(_seen, checks_pads=False),
         *fusion_rows(_seen),
         *product_rows(_seen),
-        *transpose_rows(_seen, elu_since="1.30", eager=True),
         miscomputes(
             p.PAD,
             p.WRAPS_PARTLY,

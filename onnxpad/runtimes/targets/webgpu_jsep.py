@@ -37,7 +37,6 @@ from onnxpad.runtimes.onnxruntime.rows import (
     loader_rows,
     older_rows,
     product_rows,
-    transpose_rows,
 )
 from onnxpad.runtimes.targets import Target
 
@@ -136,7 +135,6 @@ TARGET = Target(
         *loader_rows(_seen, checks_pads=False),
         *fusion_rows(_seen),
         *product_rows(_seen),
-        *transpose_rows(_seen, elu_since="1.30", eager=True),
         *until(
             "1.27",
             miscomputes(

@@ -14,7 +14,7 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import judge
-from onnxpad.runtimes.targets import all_questions, find_target
+from onnxpad.runtimes.targets import find_target
 from tests.runtimes.targets import probes
 
 
@@ -23,7 +23,7 @@ def chains(probe: str) -> tuple[Chain, ...]:
     """The padded nodes of a probe."""
     opened = open_model(probes.model_path(probe))
     folder = opened.source.folder if opened.source else None
-    survey = Survey(opened.model, folder=folder, thorough=True, asked=all_questions())
+    survey = Survey(opened.model, folder=folder, thorough=True)
     return tuple(chain for site in survey.sites_now() for chain in site.chains)
 
 

@@ -26,7 +26,7 @@ from onnxpad.padding.chain import Chain
 from onnxpad.runtimes.conditions import fronts, opencv, pads, tensors, windows
 from onnxpad.runtimes.conditions.rows import Answer, Condition, Row, every
 from onnxpad.runtimes.judge import failing, judge
-from onnxpad.runtimes.targets import Target, all_questions, find_target
+from onnxpad.runtimes.targets import Target, find_target
 from tests.runtimes.live import RELEASES, RUNTIMES, recorded
 from tests.runtimes.live.environments import Unavailable
 from tests.runtimes.live.judging import Outcome
@@ -51,9 +51,7 @@ def conditions() -> dict[str, Condition]:
 @cache
 def chains(model: Path) -> tuple[Chain, ...]:
     """The padded nodes of a model."""
-    survey = Survey(
-        open_model(model).model, folder=model.parent, thorough=True, asked=all_questions()
-    )
+    survey = Survey(open_model(model).model, folder=model.parent, thorough=True)
     return tuple(chain for site in survey.sites_now() for chain in site.chains)
 
 

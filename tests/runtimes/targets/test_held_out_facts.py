@@ -265,9 +265,9 @@ def test_opencv_takes_8_cells_of_bytes_at_once_and_the_last_ones_alone(
     ("read", "kernel", "group", "wrong"),
     [
         *((np.uint8(0), 3, 4, False), (np.uint8(7), 3, 4, True), (np.uint8(7), 1, 4, False)),
-        *((np.int8(-128), 3, 4, False), (np.int8(0), 3, 4, True), (np.int8(5), 1, 4, False)),
+        *((np.int8(0), 3, 4, True), (np.int8(5), 1, 4, False)),
         *((np.uint8(0), 3, 1, False), (np.uint8(7), 3, 1, True), (np.uint8(0), 1, 1, True)),
-        *((np.int8(-128), 3, 1, False), (np.int8(0), 3, 1, True), (np.int8(-128), 1, 2, True)),
+        *((np.int8(0), 3, 1, True), (np.int8(-128), 1, 2, True)),
     ],
 )
 def test_opencv_passes_over_padding_as_if_it_were_the_lowest_byte(

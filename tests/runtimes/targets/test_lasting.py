@@ -18,7 +18,7 @@ from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.conditions.rows import Answer, Condition
-from onnxpad.runtimes.targets import all_questions, all_targets, find_target
+from onnxpad.runtimes.targets import all_targets, find_target
 from tests.benchmarks.networks import Network
 from tests.models.text import text_model
 from tests.runtimes.targets import probes
@@ -53,7 +53,7 @@ def small_models() -> Iterator[ModelProto]:
 def chains(model: ModelProto) -> dict[str, Chain]:
     """Operators that no pass replaces, by the name of the node."""
     judge = Judge(find_target("portable"))
-    survey = Survey(model, thorough=True, asked=all_questions())
+    survey = Survey(model, thorough=True)
     return {site.node.name: site.chain for site in survey.sites_now() if judge.stays(site.chain)}
 
 

@@ -5,12 +5,8 @@ from __future__ import annotations
 import pytest
 from onnx import ModelProto, parser
 
-from onnxpad.inspection import inspect
-from onnxpad.model.reading.survey import Survey
 from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.judge import failing
-from onnxpad.runtimes.targets import find_target
 
 HEAD = '<ir_version: 8, opset_import: ["" : 13]>\n'
 LOWEST = """g (float[1,2,8,8] x) => (float y)
@@ -139,45 +135,3 @@ def test_sizes_that_the_user_knows_are_not_in_the_file(target: str) -> None:
     assert fitted(OPEN % "n,1,h,8", target, dims=spatial).unfit
     assert not fitted(OPEN % "n,1,h,8", target, dims={"h": 8, "n": 1}).unfit
     assert not fitted(OPEN % "n,1,8,8", target, dims=batch).unfit
-
-
-def test_what_was_not_asked_has_no_answer() -> None:
-    """No answer, where "no" would look like one."""
-    model, openvino = model_of(OPEN % "1,1,8,8"), find_target("openvino")
-    (asked,), (other,) = (
-        Survey(model, asked=find_target(name).questions).sites_now() for name in ("ov", "ncnn")
-    )
-    assert not failing(openvino, asked.chain)
-    with pytest.raises(LookupError):
-        failing(openvino, other.chain)
-
-
-ONES = """<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,2,h,w] x) => (float[1,2,k,l] y)
-  <int64[2] ahead = {1,1}, float one = {1}, int64[8] p = {0,0,1,1,0,0,1,1}> {
-  a = AveragePool<kernel_shape=[3,3], pads=[1,1,1,1], count_include_pad=1>(x)
-  MADE
-  q = Pad<mode="constant">(o, p)
-  s = AveragePool<kernel_shape=[3,3], count_include_pad=1>(q)
-  y = Div(a, s)
-}"""
-OF_SIZES = "d = Shape<start=2,end=4>(x)  c = Concat<axis=0>(ahead, d)"
-
-
-@pytest.mark.parametrize(
-    ("made", "sizes", "answers"),
-    [
-        (f"{OF_SIZES}  o = Expand(one, c)", "h,w", ["takes", *["miscomputes"] * 3]),
-        (f"{OF_SIZES}  o = ConstantOfShape(c)", "h,w", ["takes", *["miscomputes"] * 3]),
-        (f"{OF_SIZES}  o = Expand(one, c)", "8,9", ["takes"] * 3),
-        ("d = Shape(x)  o = Expand(x, d)", "h,w", ["takes"] * 3),
-        ("z = Sub(x, x)  o = Add(z, one)", "h,w", ["takes"] * 3),
-    ],
-)
-def test_ncnn_keeps_what_is_repeated_to_open_sizes_as_it_was_for_one(
-    made: str, sizes: str, answers: list[str]
-) -> None:
-    """Live, ncnn of 2024 and 2026: right at the inputshape of pnnx, wrong at two others."""
-    model = parser.parse_model(ONES.replace("MADE", made).replace("h,w", sizes))
-    found = inspect(model, target="ncnn").targets["ncnn"]
-    assert [one.verdict for one in found] == answers
