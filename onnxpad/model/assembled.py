@@ -113,11 +113,3 @@ def _written(value: Any) -> Any:  # noqa: ANN401 - what onnx takes
     results = [helper.make_empty_tensor_value_info(name) for name in value[-1].outputs]
     nodes = [_node(piece, number) for number, piece in enumerate(value)]
     return helper.make_graph(nodes, "body", [], results)
-
-
-def list_bools(model: ModelProto) -> None:
-    """Write bools of stored tensors as numbers in int32_data."""
-    for one in model.graph.initializer:
-        if one.data_type == TensorProto.BOOL:
-            listed = numpy_helper.to_array(one).ravel().tolist()
-            one.CopyFrom(helper.make_tensor(one.name, TensorProto.BOOL, one.dims, listed))

@@ -15,7 +15,6 @@ from onnxpad.model.assembled import Array, with_output_shapes
 from onnxpad.model.files.folders import refuse_folder
 from onnxpad.model.opened import Model, ModelLike
 from onnxpad.probing.expected import Expected, expected, onnxruntime_agrees
-from onnxpad.reproducing.companions import companion
 from onnxpad.reproducing.cutting import Cut, cut_out
 from onnxpad.reproducing.reproducer import FILES, Reproducer
 from onnxpad.reproducing.search import chains_of, falls_under, smallest
@@ -57,10 +56,7 @@ def specimen(target: Target, address: str) -> Reproducer | None:
     row = target.failures[address]
     meant = in_its_release(target, row)
     one = seen_words(meant, address, row) or smallest(meant, row)
-    if one is not None:
-        return showing(target, address, one)
-    found = next(filter(None, map(companion, row.operators)), None)
-    return None if found is None else _of_row(meant, address, row, found(row), ())
+    return None if one is None else showing(target, address, one)
 
 
 def showing(target: Target, address: str, one: Specimen) -> Reproducer:

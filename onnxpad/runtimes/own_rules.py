@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from onnxpad.errors import RequestError, counted, headline, nearest
 from onnxpad.padding.operators import OPERATORS
-from onnxpad.runtimes.conditions import companions
+from onnxpad.runtimes.conditions import plain_facts
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, Evidence, Row
 from onnxpad.runtimes.conditions.words import WORDS, Term, condition_of, word_called
 from onnxpad.runtimes.own_targets import is_own_rules
@@ -27,9 +27,9 @@ _SLIP = 0.87
 _NAME = re.compile(r"\w[\w.+-]*")
 _PADDED = tuple(op.title for op in OPERATORS.values())
 _BESIDE = (
-    *(companions.CROP, companions.JOIN, companions.ARITHMETIC, companions.LIMIT),
-    *(companions.RANK, companions.LOOKUP, companions.SHAPES, companions.CONVERSIONS),
-    *(companions.BRANCH, companions.COMPUTED_BRANCH),
+    *(plain_facts.CROP, plain_facts.JOIN, plain_facts.ARITHMETIC, plain_facts.LIMIT),
+    *(plain_facts.RANK, plain_facts.LOOKUP, plain_facts.SHAPES, plain_facts.CONVERSIONS),
+    *(plain_facts.BRANCH, plain_facts.COMPUTED_BRANCH),
 )
 """What a rewrite writes beside padded operators, and If."""
 _PLAIN = tuple(dict.fromkeys(name for group in _BESIDE for name in group))

@@ -6,8 +6,7 @@ import re
 from dataclasses import dataclass, field
 from itertools import chain, count
 
-from onnxpad.runtimes.conditions.companions import INLINED
-from onnxpad.runtimes.conditions.rows import Answer, Row
+from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.own_targets import READ_FILES, Runs
 
 
@@ -62,11 +61,6 @@ class Target:
         """The rows about an operator, those of its `parts` too."""
         parts = self.parts or (self,)
         return [row for part in parts for row in part.rows if operator in row.operators]
-
-    @property
-    def inlines(self) -> bool:
-        """Whether it puts the branch of an If of a constant in its place before anything else."""
-        return any(row.answer is Answer.TAKES for row in self.about(INLINED[0]))
 
     @property
     def failures(self) -> dict[str, Row]:

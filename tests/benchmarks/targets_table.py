@@ -22,7 +22,7 @@ from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.for_target.report import NodeVerdict
 from onnxpad.rewriting.rewrite import Rewriting
-from onnxpad.runtimes.conditions.companions import ANYWHERE
+from onnxpad.runtimes.conditions.plain_facts import FACTS
 from onnxpad.runtimes.judge import judge
 from onnxpad.runtimes.targets import find_target
 from tests.runtimes.live import RUNTIMES
@@ -57,7 +57,7 @@ def _for_padding(done: Rewriting, target: str) -> Iterator[NodeVerdict]:
     chains = {site.address.label: site.chain for site in survey.sites_now()}
     for one in done.unfit:
         chain = chains.get(one.node.label)
-        if one.op not in ANYWHERE and chain is not None:
+        if one.op not in FACTS and chain is not None:
             bare = judge(find_target(target), _unpadded(chain)).answer
             if chain.op.kind is Kind.PAD or not bare.fails:
                 yield one

@@ -48,7 +48,6 @@ from onnxpad.model.editing.script import (
     Resize,
     SetAttribute,
     SetInput,
-    SetIrVersion,
     SetMetadata,
     SetOutput,
 )
@@ -289,8 +288,6 @@ class ProtoApplier:
                 set_metadata(self._document.model, edit)
             case MoveOpset():
                 self._move_opset(edit)
-            case SetIrVersion(version):
-                self._document.model.ir_version = version
             case _:
                 self._remove(edit)  # type: ignore[arg-type]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
-from onnx import ModelProto, defs, helper
+from onnx import defs, helper
 
 from onnxpad.model.editing.names import Names, as_nodes, next_key, stem
 from onnxpad.model.editing.script import (
@@ -61,8 +61,6 @@ _NAMES = {"float": "float32", "double": "float64"}
 
 
 NEWEST = defs.onnx_opset_version()
-_OVERLOADS = 10
-"""The IR version with which functions got overloads."""
 
 
 class Kept(Exception):
@@ -84,21 +82,6 @@ def moved(contexts: Sequence[Context], names: Names, opset: int) -> list[Edit]:
         if not again and scope.parent is None:
             edits.append(MoveOpset(scope.id, opset))
     return edits
-
-
-def oldest_ir_version(model: ModelProto) -> int:
-    """The IR version that came with the newest of a model's opsets, or with overloads.
-
-    The model's own where ONNX has an opset of it that is newer than this onnx.
-    """
-    known = helper.OP_SET_ID_VERSION_MAP
-    imports = [(one.domain or "ai.onnx", one.version) for one in model.opset_import]
-    domains = {domain for domain, _ in known}
-    if any(one[0] in domains and one not in known for one in imports):
-        return model.ir_version
-    came_with = [known[one] for one in imports if one in known]
-    overloads = any(one.overload for one in model.functions)
-    return max((*came_with, *([_OVERLOADS] if overloads else ())), default=model.ir_version)
 
 
 class _Mover:

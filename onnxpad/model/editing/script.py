@@ -154,12 +154,6 @@ class MoveOpset(NamedTuple):
     opset: int
 
 
-class SetIrVersion(NamedTuple):
-    """Let the file be of another IR version."""
-
-    version: int
-
-
 class RemoveUnused(NamedTuple):
     """Remove a node that nothing reads, with the constants that only it reads."""
 
@@ -192,7 +186,6 @@ Edit: TypeAlias = (
     | FixSize
     | SetMetadata
     | MoveOpset
-    | SetIrVersion
 )
 
 
@@ -211,7 +204,7 @@ def describe_edit(edit: Edit) -> str:
         case CloneFunction(scope, name, calls):
             users = ", ".join(call.label for call in calls)
             return f"function '{scope}': copy as '{name}' for {users}"
-        case FixSize() | SetMetadata() | MoveOpset() | SetIrVersion():
+        case FixSize() | SetMetadata() | MoveOpset():
             return _statement(edit)
         case RemoveConstant(address) | ForgetType(address) | Resize(address):
             return f"{address.label}: {_tidying(edit)}"
@@ -219,7 +212,7 @@ def describe_edit(edit: Edit) -> str:
             return f"{edit.node.label}: {_change(edit)}"
 
 
-def _statement(edit: FixSize | SetMetadata | MoveOpset | SetIrVersion) -> str:
+def _statement(edit: FixSize | SetMetadata | MoveOpset) -> str:
     """What the file says of the whole model from now on."""
     match edit:
         case FixSize(dimension, size):
@@ -228,8 +221,6 @@ def _statement(edit: FixSize | SetMetadata | MoveOpset | SetIrVersion) -> str:
             return f"the metadata says {key}: {value}"
         case MoveOpset(scope, opset):
             return f"{f'function {scope!r}' if scope else 'the model'} is of opset {opset}"
-        case SetIrVersion(version):
-            return f"the file is of IR version {version}"
 
 
 EditOfNode: TypeAlias = (

@@ -440,12 +440,6 @@ def given_by(body: Context, output: int) -> str:
     return str(proto.output[output].name) if known else ""
 
 
-def branches_giving(context: Context, node: Node, name: str) -> list[tuple[Context, str]]:
-    """The results of both branches of an If that are its result `name`, each with its graph."""
-    bodies = [body for (key, _), body in context.bodies.items() if key == node.key]
-    return [(body, given_by(body, node.outputs.index(name))) for body in bodies]
-
-
 def condition(context: Context, node: Node) -> bool | None:
     """The condition of an If, where it is known."""
     found = context.value(node.inputs[0]) if node.inputs else None

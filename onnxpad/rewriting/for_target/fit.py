@@ -123,8 +123,6 @@ def fit(
     whole = preparation or Preparation({})
     planner = whole.at_once(session, planner) if preparation else planner
     plans, changes, stuck = _in_rounds(session, planner, selected, progress)
-    if preparation:
-        whole.behind_passes(session, planner)
     found = list(verdicts(session, planner, selected))
     left = [verdict for verdict in found if verdict.way]
     if preparation and left:
@@ -133,7 +131,6 @@ def fit(
         if len(whole.done) > done:
             more = _in_rounds(session, planner, selected, progress)
             plans, changes, stuck = plans + more[0], changes + more[1], stuck + more[2]
-            whole.behind_passes(session, planner)
             found = list(verdicts(session, planner, selected))
             left = [verdict for verdict in found if verdict.way]
     if planner.judge.live:  # what cannot pad is judged by the run of the whole model

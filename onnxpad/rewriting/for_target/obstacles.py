@@ -14,9 +14,8 @@ from onnxpad.model.graph.nodes import Node, NodeId
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
-from onnxpad.rewriting.for_target.opencv_layers import reads_open_batch
 from onnxpad.rewriting.for_target.report import Obstacle
-from onnxpad.runtimes.conditions.companions import (
+from onnxpad.runtimes.conditions.plain_facts import (
     BLOCKS,
     INPUT_CROP,
     LONE_CROP,
@@ -24,6 +23,7 @@ from onnxpad.runtimes.conditions.companions import (
     OPEN_BATCH_RANKS,
     OUTER_BLOCKS,
     PIECES,
+    QUOTIENT,
     RANK,
 )
 from onnxpad.runtimes.conditions.rows import Answer, Row, every
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from onnxpad.probing.live import Live
 
 _GONE: NodeId = ("", -1)
+_CELLS = 3
+"""The least rank of a tensor with channels."""
 _JOINING = ("Concat", "Clip", "AveragePool")
 """What a Slice of passes that write pieces is read by."""
 _STAYING = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX)
@@ -287,14 +289,16 @@ def _told_apart(context: Context, node: Node, op: str) -> str:
     Of Slice, whether it reads an input of the model, and not for a Concat, and whether there is a
     convolution or a pool; of Concat, whether it
     joins a constant or what Expand makes, whether that is infinite, and on which axis; of Squeeze
-    and Unsqueeze, whether the batch is open.
+    and Unsqueeze, whether the batch is open; of Div, whether one channel divides several.
     """
     if op == "Slice" and node.outputs and any(is_model_input(context, x) for x in node.inputs[:1]):
         joined = any(one.op_type in _JOINING for one in context.readers(node.outputs[0]))
         among = any(chain.axes for chain in context.chains.values())
         return op if joined else INPUT_CROP[0] if among else LONE_CROP[0]
-    if op in RANK and reads_open_batch(context, node):
+    if op in RANK and _reads_open_batch(context, node):
         return OPEN_BATCH_RANKS[0]
+    if op == "Div" and _divides_by_one_channel(context, node):
+        return QUOTIENT[0]
     if op != "Concat":
         return op
     makers = map(context.scope.producers.get, node.inputs)
@@ -307,6 +311,20 @@ def _told_apart(context: Context, node: Node, op: str) -> str:
         return PIECES[0] if among else LOOSE_PIECES[0]
     kinds = OUTER_BLOCKS if context.attributes(node).get("axis") in (0, 1) else BLOCKS
     return kinds[any(_is_infinite(context, name) for name in (*made, *stored))]
+
+
+def _reads_open_batch(context: Context, node: Node) -> bool:
+    """Whether the first axis of what a node reads has no number, where the axes are known."""
+    sizes = context.type_of(node.inputs[0]).dims if node.inputs else None
+    return sizes is not None and not isinstance(next(iter(sizes), 0), int)
+
+
+def _divides_by_one_channel(context: Context, node: Node) -> bool:
+    """Whether several channels are divided by one that the model computes."""
+    data, divisor = (context.type_of(name).dims or () for name in node.inputs)
+    if context.constant_tensor(node.inputs[1]) is not None or len(data) < _CELLS:
+        return False
+    return divisor[1:2] == (1,) != data[1:2]
 
 
 def _feeds_windows(context: Context, node: Node, far: int = 8) -> bool:

@@ -5,32 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from onnxpad.model.editing.names import next_key, stem
-from onnxpad.model.editing.opsets import NEWEST, Kept, moved, oldest_ir_version
-from onnxpad.model.editing.script import Edit, FixSize, InsertNode, Resize, SetInput, SetIrVersion
+from onnxpad.model.editing.opsets import NEWEST, Kept, moved
+from onnxpad.model.editing.script import FixSize, Resize
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Address, Node, NodeId
-from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.sizes_downstream import inferred_sizes
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind, Since
-from onnxpad.rewriting.for_target.anywhere import met_anywhere, unshaped
 from onnxpad.rewriting.for_target.obstacles import Judge
-from onnxpad.rewriting.for_target.opencv_layers import one_channel
+from onnxpad.rewriting.for_target.plain_facts import plain_facts, unshaped
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, run
-from onnxpad.runtimes.conditions.companions import (
-    ANYWHERE,
-    IR_VERSIONS,
-    SPREAD_BLOCKS,
-    UNSHAPED,
-    ir_version,
-)
+from onnxpad.runtimes.conditions.plain_facts import FACTS, UNSHAPED
 from onnxpad.runtimes.conditions.rows import Row, every
 from onnxpad.runtimes.judge import judge_plain
 
@@ -82,9 +73,8 @@ class Preparation:
         rows = _about(survey, judge, left)
         if self.comes_first(survey, planner) or any(map(self._is_answered, rows)):
             return True
-        met = {one.node.id for one in left if one.op in ANYWHERE}
-        mended = (*UNSHAPED, *SPREAD_BLOCKS, *IR_VERSIONS)
-        return any(one.op in mended for one in left) or bool(_computed_by(met, survey))
+        met = {one.node.id for one in left if one.op in FACTS}
+        return any(one.op in UNSHAPED for one in left) or bool(_computed_by(met, survey))
 
     def _is_answered(self, row: Row) -> bool:
         """Whether another opset, or the sizes that the user gave, may take a row out of the way."""
@@ -93,46 +83,6 @@ class Preparation:
     @property
     def _numbers(self) -> dict[str, int]:
         return {name: size for name, size in self.dims.items() if isinstance(size, int)}
-
-    def behind_passes(self, session: EditSession, planner: Planner) -> None:
-        """What depends on how the model is written by now."""
-        self._part_blocks(session, planner)
-        self._lower_ir_version(session, planner.judge)
-
-    def _lower_ir_version(self, session: EditSession, judge: Judge) -> None:
-        if not any(_met(session, judge, IR_VERSIONS)):
-            return
-        model = session.document.model
-        now, opset = model.ir_version, session.document.main.opset
-        for version in range(now - 1, oldest_ir_version(model) - 1, -1):
-            name = ir_version(version)
-            if name not in IR_VERSIONS or not judge.objects(judge_plain(judge.target, name, opset)):
-                session.restate([SetIrVersion(version)])
-                self.done.append(f"IR version {version} instead of {now}")
-                self.told.append(f"the file is of IR version {version} now, and was of {now}")
-                return
-
-    def _part_blocks(self, session: EditSession, planner: Planner) -> None:
-        """An Identity where one channel would be spread over blocks of them."""
-        if not any(_met(session, planner.judge, SPREAD_BLOCKS)):
-            return
-        session.own()
-        edits: list[Edit] = []
-        done = set[Address]()
-        for context, node in _met(session, planner.judge, SPREAD_BLOCKS):
-            place, address = one_channel(context, node), address_of(context.scope, node)
-            if place is None or address in done:
-                continue
-            done.add(address)
-            name = session.names.new(f"{stem(node)}/apart")
-            made = session.names.new(f"{name}_output")
-            ends = ((node.inputs[place],), (made,))
-            edits.append(InsertNode(address, next_key(context.scope), "Identity", name, *ends))
-            edits.append(SetInput(address, place, made))
-        session.restate(edits)
-        nodes = ", ".join(sorted(repr(address.label) for address in done))
-        self.done.append(f"an Identity in front of {nodes}")
-        self.told.append(f"an Identity is in front of {nodes}: it spreads one channel over several")
 
     def _declare_shapes(self, session: EditSession, planner: Planner) -> None:
         met = {context.scope.id: context for context, _ in _met(session, planner.judge, UNSHAPED)}
@@ -151,7 +101,7 @@ class Preparation:
 
     def _write_pads(self, session: EditSession, planner: Planner) -> None:
         met = {
-            (context.scope.id, node.key) for context, node in _met(session, planner.judge, ANYWHERE)
+            (context.scope.id, node.key) for context, node in _met(session, planner.judge, FACTS)
         }
         pads = _computed_by(met, session) if planner.may_use("static-pads") else set[Address]()
         log = run(session, [find_pass("static-pads")], pads.__contains__)
@@ -209,7 +159,7 @@ def _met(
     session: EditSession, judge: Judge, names: tuple[str, ...]
 ) -> Iterator[tuple[Context, Node]]:
     """Nodes that the target fails for what they are, of those that have one of the names."""
-    for context, node, _, found in met_anywhere(session, judge.target, names):
+    for context, node, _, found in plain_facts(session, judge.target, names):
         if judge.objects(found):
             yield context, node
 

@@ -13,11 +13,11 @@ from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.unknown_sizes import lost_at
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS, operator
-from onnxpad.rewriting.for_target.anywhere import met_anywhere
 from onnxpad.rewriting.for_target.obstacles import Judge, written_padding
+from onnxpad.rewriting.for_target.plain_facts import plain_facts
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.for_target.search import Planner
-from onnxpad.runtimes.conditions.companions import ANYWHERE
+from onnxpad.runtimes.conditions.plain_facts import FACTS
 from onnxpad.runtimes.installed import OnInstalled, otherwise_installed
 from onnxpad.runtimes.judge import (
     Judgement,
@@ -43,7 +43,7 @@ def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[N
     judge = planner.judge
     for address, op, judgement, site in judged(survey, judge, selected):
         way: PassPlan | NoWay | None = None
-        if site is None and (op in ANYWHERE or judge.objects(judgement)):
+        if site is None and (op in FACTS or judge.objects(judgement)):
             way = NoWay((), ())
         elif site is not None and judge.objects(judgement):
             way = _way(planner, site)
@@ -66,7 +66,7 @@ def judged(
             found = judge_plain(judge.target, name, context.scope.opset)
             yield address, "Concat", found, None
     met: set[tuple[Address, str]] = set()
-    for context, node, name, found in met_anywhere(survey, judge.target):
+    for context, node, name, found in plain_facts(survey, judge.target):
         address = address_of(context.scope, node)
         if selected(address) and (address, name) not in met:
             met.add((address, name))

@@ -21,16 +21,6 @@ from onnxpad.runtimes.conditions.rows import (
     refuses,
 )
 
-BY_CONSTANT_NODE = Condition.remedy(
-    "OpenCV leaves this Cast out; that is not about padding",
-    "store what that Constant node gives as an initializer",
-)
-TAKEN_FOR_HARDSWISH = Condition.remedy(
-    "OpenCV computes x * HardSigmoid(y) as HardSwish(y), whatever x is; that is not about padding",
-    "write that HardSigmoid as Clip(y / 6 + 0.5, 0, 1), which OpenCV takes",
-)
-
-
 FROM_PYTORCH = Condition(
     "the model names pytorch as its producer",
     lambda c: c.around.producer == "pytorch",

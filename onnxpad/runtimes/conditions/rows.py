@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from onnxpad.padding.chain import Chain
-from onnxpad.runtimes.conditions.companions import UNSHOWN
+from onnxpad.padding.operators import OPERATORS
 
 
 class Answer(StrEnum):
@@ -200,12 +200,12 @@ class Row:
     """What a runtime does with `operators` where every condition holds.
 
     Operators that pad are named by their titles in padding/operators, those that have no padding of
-    their own (Slice, Concat, Mul ...) as in conditions/companions: rows about these have conditions
-    about the opset at most. `says` is the reason in words of its own, where the conditions alone
-    would not tell a user what is wrong, `does` what the runtime does where its answer does not say
-    it well, `unshown` why no small model of one operator shows it. `since` and `until` are the
-    first and the last release in which it was seen to hold, '' where no end is known; `gone` is the
-    next one behind `until` where that was run and the row no longer held.
+    their own (Slice, Concat, Mul ...) as in conditions/plain_facts: rows about these have
+    conditions about the opset at most. `says` is the reason in words of its own, where the
+    conditions alone would not tell a user what is wrong, `does` what the runtime does where its
+    answer does not say it well, `unshown` why no small model of one operator shows it. `since` and
+    `until` are the first and the last release in which it was seen to hold, '' where no end is
+    known; `gone` is the next one behind `until` where that was run and the row no longer held.
     """
 
     operators: tuple[str, ...]
@@ -307,8 +307,11 @@ def miscomputes(
     return Row(names, Answer.MISCOMPUTES, when, by, says, does, unshown=unshown)
 
 
+_PADDED = frozenset(op.title for op in OPERATORS.values())
+
+
 def _unshown(names: tuple[str, ...]) -> str:
-    if any(name not in UNSHOWN for name in names):
+    if any(name in _PADDED for name in names):
         return ""
     return "small models have operators that pad, and what a rewrite writes beside them"
 

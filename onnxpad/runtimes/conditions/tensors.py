@@ -135,8 +135,3 @@ BATCH_ABOVE_ONE = Condition(
     asks=_open_batch,
     lasting=True,
 )
-
-LOSES_THE_FIRST = Condition.remedy(
-    "onnxruntime fuses both with the Conv, and loses the first; that is not about padding",
-    "open the session with optimisations off, or basic ones alone",
-)

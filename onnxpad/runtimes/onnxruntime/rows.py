@@ -16,8 +16,7 @@ from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import EVERYTHING, newer_ir_versions
-from onnxpad.runtimes.conditions.files import OLDER_IR
+from onnxpad.runtimes.conditions.plain_facts import EVERYTHING
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     Evidence,
@@ -47,8 +46,8 @@ def _titles(*kinds: Kind) -> tuple[str, ...]:
     return tuple(dict.fromkeys(op.title for op in OPERATORS.values() if op.kind in kinds))
 
 
-_NEWEST = (("1.17", 20, 9), ("1.20", 21, 10), ("1.23", 23, 11), ("1.31", 26, 13))
-"""Releases, each with the newest opset and the newest IR version that it opens."""
+_NEWEST = (("1.17", 20), ("1.20", 21), ("1.23", 23), ("1.31", 26))
+"""Releases, each with the newest opset that it opens."""
 _CONVOLUTIONS = _titles(Kind.CONVOLUTION)
 _TRANSPOSED = _titles(Kind.TRANSPOSED)
 _POOLS = _titles(Kind.MAX, Kind.AVERAGE, Kind.LP)
@@ -233,14 +232,13 @@ def older_rows(product: str, known: Sequence[str]) -> tuple[Row, ...]:
 
 
 def _limits(product: str, known: Sequence[str]) -> Iterator[Row]:
-    """Which opsets, and which IR versions, were newer than a release."""
-    for release, opset, version in _NEWEST:
+    """Which opsets were newer than a release."""
+    for release, opset in _NEWEST:
         tried = [one for one in known if numbers(one) <= numbers(release)] or known[:1]
         by = measured(f"{product} {max(tried, key=numbers)}")
         yield from until(
             release,
             refuses((*_EVERYTHING, *EVERYTHING), t.opset_above(opset), by=by("one node per opset")),
-            refuses(newer_ir_versions(version), OLDER_IR, by=by("IR versions 8 to 14")),
         )
 
 

@@ -9,17 +9,18 @@ from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import writes_value
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import (
+from onnxpad.runtimes.conditions.plain_facts import (
     ARITHMETIC,
     BYTES_GIVEN,
     CALLS,
     CROP,
     DISORDER,
+    INLINED,
     JOIN,
     LOOKUP,
     RANK,
+    SORTED,
 )
-from onnxpad.runtimes.conditions.files import INLINED, SORTED
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     measured,

@@ -6,8 +6,7 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import BRANCH, CALLS, DEQUANTISES
-from onnxpad.runtimes.conditions.files import INLINED
+from onnxpad.runtimes.conditions.plain_facts import BRANCH, CALLS, DEQUANTISES, INLINED
 from onnxpad.runtimes.conditions.rows import measured, refuses, takes
 from onnxpad.runtimes.targets import Target
 

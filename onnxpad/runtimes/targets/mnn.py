@@ -9,20 +9,17 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import (
+from onnxpad.runtimes.conditions.plain_facts import (
     ARITHMETIC,
     CALLS,
     CROP,
     DEQUANTISES,
+    INLINED,
     JOIN,
     LIMIT,
     LOOKUP,
     RANK,
-    RECTIFIED_RESULT,
-    RECTIFIED_SUMS,
-    TRAINING,
 )
-from onnxpad.runtimes.conditions.files import INLINED
 from onnxpad.runtimes.conditions.rows import (
     OTHER_SHAPE,
     Condition,
@@ -96,7 +93,6 @@ TARGET = Target(
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT, *RANK), by=_seen("rewritten forms")),
         takes(w.WINDOWS, w.NEGATIVE_PADS, t.TWO_D, by=_seen("2-D negative pads attributes")),
         refuses(CALLS, INLINED, by=_seen("calls of local functions")),
-        miscomputes(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses("Conv", f.DEQUANTISED, by=_seen("convolutions behind DequantizeLinear: it ends")),
         miscomputes(
@@ -182,16 +178,6 @@ TARGET = Target(
             t.THREE_D,
             _MORE_WINDOWS_UNDILATED,
             by=_seen("3-D convolutions with dilations"),
-        ),
-        miscomputes(
-            RECTIFIED_SUMS,
-            by=_seen("Add of a constant behind the Relu of a convolution"),
-            says="MNN adds the constant in front of the Relu, as a part of the bias",
-        ),
-        refuses(
-            RECTIFIED_RESULT,
-            by=_seen("Relu of 3-D convolutions, as a result of the model"),
-            says="MNN does not find a result that is the Relu of a 3-D convolution",
         ),
         miscomputes("AveragePool", w.COUNTS, w.CUT_WINDOW, by=_seen("averages with ceil_mode")),
         refuses("LpPool", t.THREE_D, by=_seen("3-D LpPool")),

@@ -21,30 +21,24 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import (
-    AXES_ALONE,
+from onnxpad.runtimes.conditions.plain_facts import (
     BLOCKS,
     BRANCH,
-    COMPUTED_CROP,
-    COMPUTED_RESIZE,
-    COMPUTED_SPREAD,
-    CONSTANTS_ALONE,
+    COMPUTED_SIZES,
     CROP,
     DEQUANTISES,
     DISORDER,
+    EMBEDDED,
     FACTOR,
     LIMIT,
-    LINE_NORMS,
     LONE_CROP,
     LOOKUP,
     LOOSE_PIECES,
-    OPEN_RESHAPE,
     OUTER_BLOCKS,
     OUTSIDE,
     PIECES,
-    TRAINING,
+    SORTED,
 )
-from onnxpad.runtimes.conditions.files import EMBEDDED, SORTED
 from onnxpad.runtimes.conditions.rows import (
     OTHER_SHAPE,
     Answer,
@@ -257,15 +251,6 @@ _DILATIONS_WRITTEN = Condition("dilations is written", lambda c: w.writes(c, "di
 _AT_ANOTHER_SIZE = "it shows at another size than pnnx was given, and a small model has one size"
 _ALL_SIZES = "give every size with --dim NAME=NUMBER, and pnnx the same sizes in inputshape alone"
 _FROZEN = Condition.remedy("pnnx writes the sizes of its inputshape into it", _ALL_SIZES)
-_RESIZED_FOR_ONE_SIZE = Condition.remedy(
-    "pnnx writes the sizes of its inputshape, or the scales at these, into it",
-    f"{_ALL_SIZES}, or export the Resize with scales that are constants",
-)
-_FOR_ONE_SIZE = Condition.remedy(
-    "pnnx writes the numbers of its inputshape into it; with inputshape2 it drops it, or ncnn "
-    "does not load the model",
-    _ALL_SIZES,
-)
 
 
 def _from_open_sizes(step: PadStep) -> bool:
@@ -331,45 +316,13 @@ TARGET = Target(
         miscomputes((*BLOCKS, *OUTER_BLOCKS), by=_seen("Concat with a constant")),
         miscomputes(LOOKUP, by=_seen("Gather")),
         miscomputes(
-            COMPUTED_CROP,
-            _FOR_ONE_SIZE,
-            by=_seen("Slice to the size of another tensor, sizes open: it crops to one size"),
-            unshown=_AT_ANOTHER_SIZE,
-        ),
-        miscomputes(
-            COMPUTED_RESIZE,
-            _RESIZED_FOR_ONE_SIZE,
-            by=_seen("Resize to the size of another tensor, sizes open: it keeps one size"),
+            COMPUTED_SIZES,
+            _FROZEN,
+            by=_seen("Slice, Resize, Reshape and Expand by computed sizes: it keeps one size"),
             does=OTHER_SHAPE,
             unshown=_AT_ANOTHER_SIZE,
         ),
-        miscomputes(
-            OPEN_RESHAPE,
-            _FROZEN,
-            by=_seen("Reshape by computed sizes and by -1, sizes open: it keeps one size"),
-            does=OTHER_SHAPE,
-            unshown=_AT_ANOTHER_SIZE,
-        ),
-        miscomputes(
-            COMPUTED_SPREAD,
-            _FROZEN,
-            by=_seen("Expand and ConstantOfShape in front of Concat, Add and Mul, sizes open"),
-            does="gives another shape, or what reads it reads beyond its cells",
-            unshown=_AT_ANOTHER_SIZE,
-        ),
-        refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
-        refuses(LINE_NORMS, by=_seen("InstanceNormalization of 1 to 3 axes")),
         refuses(BRANCH, by=_seen("If")),
-        miscomputes(
-            CONSTANTS_ALONE,
-            by=_seen("Add, Sub, Mul and Div with a constant, no convolution or pool anywhere"),
-            says=f"{_NO_BATCH}, and moves the axes",
-        ),
-        miscomputes(
-            AXES_ALONE,
-            by=_seen("16 operators along axes, no convolution, pool, normalisation or Resize"),
-            says=f"{_NO_BATCH}, and takes another axis",
-        ),
         refuses("LpPool", by=_seen("LpPool")),
         refuses(w.QUANTISED, by=_seen("QLinearConv and ConvInteger")),
         refuses(

@@ -8,8 +8,14 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import BRANCH, CALLS, DEQUANTISES, DISORDER
-from onnxpad.runtimes.conditions.files import INLINED, SORTED
+from onnxpad.runtimes.conditions.plain_facts import (
+    BRANCH,
+    CALLS,
+    DEQUANTISES,
+    DISORDER,
+    INLINED,
+    SORTED,
+)
 from onnxpad.runtimes.conditions.rows import (
     OTHER_SHAPE,
     Condition,

@@ -6,20 +6,20 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import (
+from onnxpad.runtimes.conditions.plain_facts import (
     ARITHMETIC,
     BRANCH,
     CALLS,
     CROP,
     DEQUANTISES,
     DISORDER,
+    INLINED,
     INPUT_CROP,
     JOIN,
     LIMIT,
     LOOKUP,
-    TRAINING,
+    SORTED,
 )
-from onnxpad.runtimes.conditions.files import INLINED, SORTED
 from onnxpad.runtimes.conditions.rows import OTHER_SHAPE, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
 
@@ -37,7 +37,6 @@ TARGET = Target(
         refuses(w.WINDOWS, t.opset_above(21), by=_seen("operators of opset 22 and newer")),
         refuses(CALLS, INLINED, by=_seen("calls of local functions")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
-        refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
         refuses(BRANCH, by=_seen("If")),
         takes(
             ("Conv", "MaxPool"),

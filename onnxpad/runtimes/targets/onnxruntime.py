@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import EVERYTHING, INLINED
 from onnxpad.runtimes.conditions.pads import PAD
+from onnxpad.runtimes.conditions.plain_facts import EVERYTHING
 from onnxpad.runtimes.conditions.rows import Condition, falls_back, measured, refuses, takes, until
 from onnxpad.runtimes.conditions.tensors import ONE_TYPE_ALONE, TWO_TYPES
 from onnxpad.runtimes.onnxruntime.rows import (
@@ -42,7 +42,6 @@ TARGET = Target(
             by=_seen("data and weight of two element types"),
             unshown=ONE_TYPE_ALONE,
         ),
-        takes(INLINED, by=_seen("an If of a constant between operators that are fused")),
         *cpu_rows(_seen),
         *fusion_rows(_before, pools_until="1.31"),
         refuses(

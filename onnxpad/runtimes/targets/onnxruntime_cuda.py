@@ -8,7 +8,7 @@ from __future__ import annotations
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import EVERYTHING, INLINED
+from onnxpad.runtimes.conditions.plain_facts import EVERYTHING
 from onnxpad.runtimes.conditions.rows import falls_back, measured, reported, takes
 from onnxpad.runtimes.onnxruntime.rows import (
     OWN_OPERATORS,
@@ -30,7 +30,6 @@ TARGET = Target(
         takes(w.QUANTISED, by=_shared("QLinearConv and ConvInteger, by fallback")),
         takes(OWN_OPERATORS, by=_shared("operators of com.microsoft, and rare ones")),
         takes(EVERYTHING, by=_shared("rewritten forms with Slice, Concat, Gather and arithmetic")),
-        takes(INLINED, by=_shared("an If of a constant between operators that are fused")),
         falls_back(w.TRANSPOSED, w.ASYMMETRIC, by=_ASYMMETRIC),
         falls_back((*p.PAD, "MaxPool", *w.TRANSPOSED), t.opset_above(18), by=_OPSETS),
         *loader_rows(_shared),

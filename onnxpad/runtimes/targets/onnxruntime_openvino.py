@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import ARITHMETIC, CROP, INPUT_CROP, JOIN, LOOKUP
+from onnxpad.runtimes.conditions.plain_facts import ARITHMETIC, CROP, INPUT_CROP, JOIN, LOOKUP
 from onnxpad.runtimes.conditions.rows import measured, miscomputes, refuses, takes
 from onnxpad.runtimes.onnxruntime.rows import fusion_rows, loader_rows
 from onnxpad.runtimes.targets import Target
@@ -44,7 +44,7 @@ TARGET = Target(
             "Conv",
             w.KERNEL_OF_ONE,
             w.STRIDED,
-            w.PADDING_READ,
+            w.PADDED,
             ~t.SPATIAL_SIZES_LEFT_OPEN,
             by=_seen("padded convolutions with strides and a kernel of 1"),
             says="OpenVINO moves its strides past its pads to the operator in front",

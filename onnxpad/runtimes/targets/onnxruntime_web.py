@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import EVERYTHING, INLINED
 from onnxpad.runtimes.conditions.pads import PAD
+from onnxpad.runtimes.conditions.plain_facts import EVERYTHING
 from onnxpad.runtimes.conditions.rows import measured, refuses, takes
 from onnxpad.runtimes.onnxruntime.rows import (
     fusion_rows,
@@ -26,7 +26,6 @@ TARGET = Target(
         takes(PAD, by=_seen("Pad of every mode, opsets 9 to 21")),
         takes(w.QUANTISED, by=_seen("QLinearConv and ConvInteger, uint8 and int8")),
         takes(EVERYTHING, by=_seen("rewritten forms with Slice, Concat, Gather and arithmetic")),
-        takes(INLINED, by=_seen("an If of a constant between operators that are fused")),
         refuses(w.POOLS, w.DROPPED_WINDOW, by=_seen("ceil_mode windows that start in padding")),
         *loader_rows(_seen),
         *fusion_rows(_seen),

@@ -13,39 +13,23 @@ from onnxpad.padding.forms import writes_value
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import (
+from onnxpad.runtimes.conditions.opencv import (
+    FROM_PYTORCH,
+    rows_of_crops,
+)
+from onnxpad.runtimes.conditions.plain_facts import (
     ARITHMETIC,
-    BENT_VOLUMES,
-    BLOCKED_BRANCH,
-    BLOCKED_NORMS,
     CALLS,
-    CASTS_LEFT_OUT,
-    CONSTANT_WINDOWS,
     CROP,
+    DECLARED,
     DISORDER,
-    GATE,
-    GLOBAL_VOLUMES,
+    INLINED,
     JOIN,
     LIMIT,
-    LISTED_REDUCTIONS,
     LOOKUP,
-    SPREAD_BLOCKS,
-    STORED_BOOL,
-    TRAINING,
-    UNSHAPED,
-)
-from onnxpad.runtimes.conditions.files import (
-    DECLARED,
-    FOLDED,
-    INLINED,
-    LISTED,
+    QUOTIENT,
     SORTED,
-)
-from onnxpad.runtimes.conditions.opencv import (
-    BY_CONSTANT_NODE,
-    FROM_PYTORCH,
-    TAKEN_FOR_HARDSWISH,
-    rows_of_crops,
+    UNSHAPED,
 )
 from onnxpad.runtimes.conditions.rows import Condition, Row, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
@@ -200,16 +184,6 @@ def _rows_of_cells_left_over() -> Iterator[Row]:
         yield wrong("Conv", *when, _RUNS_ON_BYTES)
 
 
-_OWN_LAYOUT = Condition.remedy(
-    "it spreads one channel where one of the two is in no blocks of channels",
-    "put an Identity in front of the input with one channel",
-)
-_UNLISTED = Condition.remedy(
-    "it makes a list of one number of it; that is not about padding",
-    "leave its axes out: without them it reduces all",
-)
-
-
 TARGET = Target(
     _VERSION,
     (
@@ -223,6 +197,11 @@ TARGET = Target(
             unshown=p.PLAIN_WRAPS,
         ),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *LIMIT), by=_seen("rewritten forms")),
+        miscomputes(
+            QUOTIENT,
+            by=_seen("arithmetic of 1 and of 3 to 16 channels, 150 models"),
+            says="the result has an axis more, in blocks of channels",
+        ),
         takes(w.TRANSPOSED, w.NEGATIVE_PADS, t.TWO_D, by=_seen("2-D negative pads")),
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
         refuses("LpPool", by=_seen("LpPool")),
@@ -241,45 +220,9 @@ TARGET = Target(
             says="OpenCV's new engine reads beyond the weights where 9 taps stand in a row",
             unshown="small models have smaller kernels",
         ),
-        refuses(BLOCKED_NORMS, by=_seen("InstanceNormalization behind windows of 1 to 3 axes")),
-        refuses(
-            LISTED_REDUCTIONS,
-            _UNLISTED,
-            by=_seen("ReduceMean and ReduceMax of all axes: it stops, or the result has an axis"),
-        ),
         refuses(CALLS, INLINED, by=_seen("calls of local functions")),
-        miscomputes(
-            BLOCKED_BRANCH,
-            by=_seen("operators behind an If of what a convolution or a pool made"),
-            says="behind the If it has an axis more, in blocks of channels, or it stops",
-        ),
-        miscomputes(
-            SPREAD_BLOCKS,
-            _OWN_LAYOUT,
-            by=_seen("arithmetic and comparisons of 1 and of 3 to 16 channels, 150 models"),
-            says="the result has an axis more, in blocks of channels, or a convolution stops at it",
-        ),
         refuses(UNSHAPED, DECLARED, by=_seen("graphs whose inputs or results have no shape")),
-        refuses(CONSTANT_WINDOWS, FOLDED, by=_seen("convolutions and pools of stored tensors")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
-        refuses(TRAINING, by=_seen("BatchNormalization in training mode")),
-        refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
-        miscomputes(
-            CASTS_LEFT_OUT,
-            BY_CONSTANT_NODE,
-            by=_seen("Mul and Gather by Constant nodes, then Cast"),
-        ),
-        miscomputes(
-            GATE,
-            TAKEN_FOR_HARDSWISH,
-            by=_seen("Mul by the HardSigmoid of another tensor"),
-        ),
-        miscomputes(
-            BENT_VOLUMES,
-            by=_seen("Sigmoid, Tanh, Elu, HardSigmoid, HardSwish, Mish and Gelu: most end it"),
-            says="OpenCV ends, or computes something else, behind a depthwise 3-D convolution",
-        ),
-        refuses(STORED_BOOL, LISTED, by=_seen("stored tensors of bool: it ends")),
         miscomputes(
             ("Conv", "QLinearConv", *w.POOLS),
             w.SAME,

@@ -12,17 +12,21 @@ from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import (
+from onnxpad.runtimes.conditions.opencv import (
+    DEPTHWISE_READS_BEYOND,
+    FROM_PYTORCH,
+    rows_of_crops,
+)
+from onnxpad.runtimes.conditions.plain_facts import (
     ARITHMETIC,
     BLOCKS,
     BRANCH,
     CALLS,
-    CASTS_LEFT_OUT,
-    CONSTANT_WINDOWS,
     CROP,
+    DECLARED,
     DISORDER,
-    GATE,
-    GLOBAL_VOLUMES,
+    EMBEDDED,
+    INLINED,
     LIMIT,
     LOOKUP,
     LOOSE_PIECES,
@@ -32,20 +36,8 @@ from onnxpad.runtimes.conditions.companions import (
     PIECES,
     QUANTISED_BYTES,
     RANK,
-    SHARED_BLOCKS,
-    SLICED_BYTES,
-    STORED_BOOL,
-    THREE_AXES,
-    TRAINING,
+    SORTED,
     UNSHAPED,
-)
-from onnxpad.runtimes.conditions.files import DECLARED, EMBEDDED, FOLDED, INLINED, LISTED, SORTED
-from onnxpad.runtimes.conditions.opencv import (
-    BY_CONSTANT_NODE,
-    DEPTHWISE_READS_BEYOND,
-    FROM_PYTORCH,
-    TAKEN_FOR_HARDSWISH,
-    rows_of_crops,
 )
 from onnxpad.runtimes.conditions.rows import (
     OTHER_SHAPE,
@@ -226,16 +218,6 @@ TARGET = Target(
             by=_in_all("Squeeze and Unsqueeze, batches of 1 and 3"),
             says="it takes an open batch for 1",
         ),
-        *until(
-            "4.10",
-            miscomputes(
-                THREE_AXES,
-                by=_to_4_10("models of three axes"),
-                says="its Python package takes the last of three axes for channels",
-            ),
-            gone="4.12",
-        ),
-        refuses(SHARED_BLOCKS, by=_in_all("Concat with constants that are read twice")),
         refuses(("Conv", *w.POOLS), w.CUT_OFF, by=_seen("negative pads attributes")),
         refuses(w.TRANSPOSED, w.NEGATIVE_PADS, by=_seen("negative pads of ConvTranspose")),
         refuses("LpPool", by=_seen("LpPool")),
@@ -244,30 +226,13 @@ TARGET = Target(
             "QLinearConv", _ZERO_POINT_OFF_MIDDLE, by=_seen("QLinearConv, zero points of weights")
         ),
         miscomputes(
-            QUANTISED_BYTES, by=_seen("uint8 inputs and results of quantised models: 128 apart")
+            QUANTISED_BYTES,
+            by=_seen("uint8 inputs and results of quantised models: 128 apart"),
         ),
         refuses(BRANCH, by=_seen("If")),
         refuses(CALLS, INLINED, by=_seen("calls of local functions")),
         refuses(UNSHAPED, DECLARED, by=_in_all("graphs whose inputs or results have no shape")),
-        refuses(CONSTANT_WINDOWS, FOLDED, by=_in_all("convolutions and pools of stored tensors")),
         refuses(DISORDER, SORTED, by=_seen("nodes in front of what they read")),
-        miscomputes(TRAINING, by=_seen("BatchNormalization in training mode")),
-        refuses(GLOBAL_VOLUMES, by=_seen("global pools of 1 to 3 axes")),
-        miscomputes(
-            CASTS_LEFT_OUT,
-            BY_CONSTANT_NODE,
-            by=_in_all("Mul and Gather by Constant nodes, then Cast"),
-        ),
-        miscomputes(
-            GATE,
-            TAKEN_FOR_HARDSWISH,
-            by=_seen("Mul by the HardSigmoid of another tensor"),
-        ),
-        refuses(
-            STORED_BOOL,
-            LISTED,
-            by=_seen("stored tensors of bool: it ends"),
-        ),
         miscomputes(("Conv", "QLinearConv"), w.SAME_LOWER, w.ASYMMETRIC, by=_seen("SAME_LOWER")),
         miscomputes(
             w.POOLS, w.SAME_LOWER, w.ASYMMETRIC, t.spatial_axes(2, 3), by=_seen("SAME_LOWER pools")
@@ -329,7 +294,6 @@ TARGET = Target(
             refuses(OUTSIDE, EMBEDDED, by=_in_4("convolutions by external data: it ends")),
             gone="5.0",
         ),
-        *until("4.14", miscomputes(SLICED_BYTES, by=_in_4("Slice of int8 and uint8")), gone="5.0"),
         *until("4.14", _crops_of_one(_in_4, ~w.EXPLICIT_ASYMMETRIC), gone="5.0"),
         miscomputes(
             "Conv",

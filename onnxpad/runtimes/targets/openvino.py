@@ -7,17 +7,15 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import (
+from onnxpad.runtimes.conditions.plain_facts import (
     ARITHMETIC,
     CALLS,
     CROP,
+    INLINED,
     JOIN,
     LIMIT,
-    LISTED_SCALES,
     LOOKUP,
-    TRAINING,
 )
-from onnxpad.runtimes.conditions.files import INLINED
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     measured,
@@ -30,7 +28,6 @@ from onnxpad.runtimes.targets import Target
 
 _VERSION = "openvino 2026.4.1, CPU, f32"
 _seen = measured(_VERSION)
-_to_2024 = measured("openvino 2023.3 and 2024.6, CPU, f32")
 _in_2024, _in_2025, _in_2025_4, _in_2026_0 = (
     measured(f"openvino {one}, CPU, f32")
     for one in ("2024.6", "2025.3", "2025.3 and 2025.4.1", "2025.3, 2025.4.1 and 2026.0.0")
@@ -98,7 +95,7 @@ TARGET = Target(
             ("Conv", *w.QUANTISED),
             w.KERNEL_OF_ONE,
             w.STRIDED,
-            w.PADDING_READ,
+            w.PADDED,
             ~t.SPATIAL_SIZES_LEFT_OPEN,
             by=_in_all("padded convolutions with strides and a kernel of 1, 230 models"),
             says="OpenVINO moves its strides past its pads to the operator in front",
@@ -154,14 +151,8 @@ TARGET = Target(
             miscomputes(w.TRANSPOSED, w.SAME, w.PADDED, by=_in_2025("SAME ConvTranspose")),
             gone="2025.4",
         ),
-        *until("2025.3", refuses(TRAINING, by=_in_2025("BatchNormalization in training mode"))),
         *until(
             "2024.6",
-            refuses(
-                LISTED_SCALES,
-                by=_in_2024("QuantizeLinear and DequantizeLinear with lists of one element"),
-                says="a scale or zero point is a list, even if of one element",
-            ),
             miscomputes("AveragePool", w.DILATED, by=_in_2024("averages with dilations")),
         ),
     ),

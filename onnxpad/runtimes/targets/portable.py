@@ -11,30 +11,22 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import (
+from onnxpad.runtimes.conditions.opencv import (
+    DEPTHWISE_READS_BEYOND,
+)
+from onnxpad.runtimes.conditions.plain_facts import (
     BLOCKS,
     BRANCH,
-    CASTS_LEFT_OUT,
-    COMPUTED_CROP,
-    COMPUTED_RESIZE,
-    COMPUTED_SPREAD,
+    COMPUTED_SIZES,
     CROP,
     FACTOR,
-    GATE,
     LIMIT,
     LONE_CROP,
     LOOKUP,
     LOOSE_PIECES,
-    OPEN_RESHAPE,
     OUTER_BLOCKS,
     PIECES,
     QUANTISED_BYTES,
-    STORED_BOOL,
-)
-from onnxpad.runtimes.conditions.opencv import (
-    BY_CONSTANT_NODE,
-    DEPTHWISE_READS_BEYOND,
-    TAKEN_FOR_HARDSWISH,
 )
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.onnxruntime.rows import fusion_rows
@@ -68,27 +60,11 @@ TARGET = Target(
         miscomputes((*BLOCKS, *OUTER_BLOCKS), by=_ncnn("Concat with a constant")),
         refuses(LOOKUP, by=_ncnn("Gather")),
         miscomputes(
-            COMPUTED_CROP,
+            COMPUTED_SIZES,
             _KEEPS_ONE_SIZE,
-            by=_ncnn("Slice to the size of another tensor, sizes open: it stays"),
-        ),
-        miscomputes(
-            (*COMPUTED_RESIZE, *OPEN_RESHAPE, *COMPUTED_SPREAD),
-            _KEEPS_ONE_SIZE,
-            by=_ncnn("Resize, Reshape and Expand to sizes that are open: they keep one size"),
+            by=_ncnn("Slice, Resize, Reshape and Expand to sizes that are open: they keep one"),
         ),
         refuses(BRANCH, by=_torch("If")),
-        miscomputes(
-            CASTS_LEFT_OUT,
-            BY_CONSTANT_NODE,
-            by=_new("Mul and Gather by Constant nodes, then Cast"),
-        ),
-        miscomputes(
-            GATE,
-            TAKEN_FOR_HARDSWISH,
-            by=_new("Mul by the HardSigmoid of another tensor"),
-        ),
-        refuses(STORED_BOOL, by=_new("stored tensors of bool: it ends")),
         miscomputes(QUANTISED_BYTES, by=_classic("uint8 inputs and results: 128 apart")),
         refuses(("LpPool", *w.QUANTISED), by=_ncnn("operators that it has")),
         refuses("Conv", f.DEQUANTISED, by=_ncnn("convolutions behind DequantizeLinear")),

@@ -6,7 +6,7 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import CROP, FACTOR, JOIN
+from onnxpad.runtimes.conditions.plain_facts import CROP, FACTOR, JOIN
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     measured,

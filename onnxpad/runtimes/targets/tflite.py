@@ -11,20 +11,15 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import (
-    CHANNELWISE,
+from onnxpad.runtimes.conditions.plain_facts import (
     COMPUTED_BRANCH,
     CROP,
     DEQUANTISES,
-    EVEN_INPUT,
     FACTOR,
     INFINITE_BLOCKS,
-    INLINED,
     JOIN,
-    JOINED_SUMS,
     LIMIT,
     LOOKUP,
-    SUMS,
 )
 from onnxpad.runtimes.conditions.rows import Condition, measured, miscomputes, refuses, takes
 from onnxpad.runtimes.targets import Target
@@ -161,28 +156,7 @@ TARGET = Target(
         miscomputes(
             FACTOR, by=_seen("Mul with a constant for each cell: its axes stay as in ONNX")
         ),
-        miscomputes(
-            CHANNELWISE,
-            by=_seen("Add, Sub, Mul and Div with a constant for each channel"),
-            says="onnx2tf adds or multiplies it along that axis",
-        ),
-        miscomputes(
-            SUMS,
-            by=_seen("Add or Sub of a constant, behind it Add or Sub of another"),
-            says="onnx2tf loses the second constant",
-        ),
-        miscomputes(
-            JOINED_SUMS,
-            by=_seen("Concat of what an Add made behind a convolution or a pool"),
-            says="onnx2tf joins it along another axis, where two axes are as long",
-        ),
-        takes(INLINED, by=_seen("If of a constant, which onnxsim takes away")),
         refuses(COMPUTED_BRANCH, by=_seen("If")),
-        miscomputes(
-            EVEN_INPUT,
-            by=_seen("Slice, Concat, Gather, Transpose and reductions of inputs such as 1x4x4x4"),
-            says="onnx2tf does not tell its axes apart",
-        ),
         miscomputes(
             DEQUANTISES,
             by=_seen("QuantizeLinear and DequantizeLinear alone, values beyond the range"),

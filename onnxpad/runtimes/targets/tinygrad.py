@@ -6,11 +6,7 @@ from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import Chain
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import (
-    ARITHMETIC,
-    CROP,
-    RANK,
-)
+from onnxpad.runtimes.conditions.plain_facts import ARITHMETIC, CROP, RANK
 from onnxpad.runtimes.conditions.rows import (
     OTHER_SHAPE,
     Condition,

@@ -6,15 +6,16 @@ from onnxpad.padding.chain import Chain
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import (
+from onnxpad.runtimes.conditions.plain_facts import (
     ARITHMETIC,
     CALLS,
     CROP,
     DISORDER,
+    INLINED,
     INPUT_CROP,
     JOIN,
+    SORTED,
 )
-from onnxpad.runtimes.conditions.files import INLINED, SORTED
 from onnxpad.runtimes.conditions.rows import (
     OTHER_SHAPE,
     Condition,

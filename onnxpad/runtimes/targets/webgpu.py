@@ -12,12 +12,7 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import (
-    ACTIVATED_TWICE,
-    EVERYTHING,
-    INLINED,
-    MORE_ACTIVATED_TWICE,
-)
+from onnxpad.runtimes.conditions.plain_facts import EVERYTHING
 from onnxpad.runtimes.conditions.rows import (
     falls_back,
     measured,
@@ -48,7 +43,6 @@ TARGET = Target(
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 to 3 axes")),
         takes(p.PAD, by=_seen("Pad of every mode, opsets 9 to 21")),
         takes(EVERYTHING, by=_seen("rewritten forms with Slice, Concat, Gather and arithmetic")),
-        takes(INLINED, by=_seen("an If of a constant between operators that are fused")),
         falls_back(("LpPool", *w.QUANTISED), by=_seen("operators that the CPU ran")),
         falls_back(
             "Conv",
@@ -75,11 +69,6 @@ TARGET = Target(
         refuses(w.POOLS, w.DROPPED_WINDOW, by=_seen("ceil_mode windows that start in padding")),
         miscomputes(
             w.POOLS, w.SAME, w.SAME_SHIFTS, by=_seen("SAME pools, kernels far below the stride")
-        ),
-        miscomputes(
-            (*ACTIVATED_TWICE, *MORE_ACTIVATED_TWICE),
-            t.LOSES_THE_FIRST,
-            by=_seen("Conv and two activations"),
         ),
         *loader_rows(_seen, checks_pads=False),
         *fusion_rows(_seen),

@@ -13,14 +13,7 @@ from onnxpad.runtimes.conditions import fronts as f
 from onnxpad.runtimes.conditions import pads as p
 from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.companions import (
-    ACTIVATED_TWICE,
-    BYTES_BY_FOUR,
-    DEQUANTISES,
-    EVERYTHING,
-    INLINED,
-    ZERO_OF_WORDS,
-)
+from onnxpad.runtimes.conditions.plain_facts import DEQUANTISES, EVERYTHING
 from onnxpad.runtimes.conditions.rows import (
     Condition,
     falls_back,
@@ -65,7 +58,6 @@ _PADS_DIFFER = Condition(
 )
 
 _AXES_FROM_END = Condition("it lists axes from the end", p.of_step(lambda step: step.from_end))
-_DEQUANTISES_WRONGLY = "JSEP computes a DequantizeLinear of such bytes wrongly"
 
 TARGET = Target(
     _VERSION,
@@ -73,7 +65,6 @@ TARGET = Target(
         takes(w.WINDOWS, by=_seen("convolutions and pools of 1 and 2 axes, 3-D convolutions")),
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
         takes(EVERYTHING, by=_seen("rewritten forms with Slice, Concat, Gather and arithmetic")),
-        takes(INLINED, by=_seen("an If of a constant between operators that are fused")),
         falls_back(("LpPool", "ConvInteger"), by=_seen("operators that the CPU ran")),
         falls_back(("MaxPool", *p.PAD), t.EIGHT_BIT, by=_seen("MaxPool and Pad of int8 and uint8")),
         falls_back(
@@ -88,15 +79,11 @@ TARGET = Target(
             f.DEQUANTISED,
             by=_seen("convolutions between QuantizeLinear and DequantizeLinear"),
         ),
-        *until(
-            "1.27", miscomputes(DEQUANTISES, by=_in_1_27("conversions"), says=_DEQUANTISES_WRONGLY)
-        ),
         miscomputes(
-            BYTES_BY_FOUR,
-            by=_seen("uint8 with a zero point, and multiples of 4 cells, computed or stored"),
-            says=_DEQUANTISES_WRONGLY,
+            DEQUANTISES,
+            by=_seen("uint8 with a zero point, and multiples of 4 cells"),
+            says="JSEP computes a DequantizeLinear of most bytes wrongly",
         ),
-        *until("1.23", refuses(ZERO_OF_WORDS, by=_in_1_23("biases of int32")), gone="1.27"),
         *since(
             "1.30",
             miscomputes("Conv", w.SAME_CUTS_BEGIN, by=_seen("SAME, kernels below the stride")),
@@ -131,7 +118,6 @@ TARGET = Target(
             f.FOLLOWS_WINDOW,
             by=_seen("Pad with axes behind convolutions and pools"),
         ),
-        miscomputes(ACTIVATED_TWICE, t.LOSES_THE_FIRST, by=_seen("Conv and two activations")),
         *loader_rows(_seen, checks_pads=False),
         *fusion_rows(_seen),
         *product_rows(_seen),

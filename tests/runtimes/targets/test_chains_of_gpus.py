@@ -6,11 +6,6 @@ import onnx
 import pytest
 
 from onnxpad import rewrite
-from onnxpad.runtimes.conditions.companions import (
-    ACTIVATED_TWICE,
-    MORE_ACTIVATED_TWICE,
-    SLICED_BYTES,
-)
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.models.text import text_model
 from tests.runtimes.targets.test_held_out_facts import answers
@@ -41,53 +36,6 @@ def one(nodes: str, *, opset: int = 18, size: str = "8, 9", planes: int = 2) -> 
         outputs=f"float[{open_sizes}] y",
         opset=opset,
     )
-
-
-@pytest.mark.parametrize(
-    ("nodes", "on_both", "more"),
-    [
-        ("r = Relu (c) y = Sigmoid (r)", True, False),
-        ("r = Sigmoid (c) y = Relu (r)", True, False),
-        ("r = Relu (c) i = Identity (r) y = Tanh (i)", True, False),
-        ("m = Mul (c, e) r = Relu (m) y = Tanh (r)", True, False),
-        ("r = Relu (c) y = Relu (r)", False, False),
-        ("r = Relu (c) y = Clip (r, e)", False, False),
-        ("r = Clip (c, e) y = Relu (r)", True, False),
-        ("r = Relu (c) t = Sigmoid (r) y = Add (t, r)", False, False),
-        ("a = Add (c, x) r = Relu (a) y = Sigmoid (r)", False, False),
-        ("r = Relu (c) t = Abs (r) y = Sigmoid (t)", False, False),
-        ("r = Elu (c) y = Sigmoid (r)", False, True),
-    ],
-)
-def test_onnxruntime_loses_an_activation_on_webgpu(
-    nodes: str, *, on_both: bool, more: bool
-) -> None:
-    either = on_both or more
-    for target, wanted in (("webgpu", either), ("webgpu-jsep", on_both), ("webgpu@1.25", either)):
-        names = found(target, f"e = Constant <value = float {{0}}> () {CONV} {nodes}")
-        assert bool({*ACTIVATED_TWICE, *MORE_ACTIVATED_TWICE} & {*names}) is wanted, target
-    assert not {*ACTIVATED_TWICE} & {*found("onnxruntime", CONV + "r = Relu (c) y = Tanh (r)")}
-
-
-@pytest.mark.parametrize(
-    ("condition", "taken", "wrong"),
-    [("1", "then", True), ("0", "then", False), ("0", "else", True)],
-)
-def test_a_branch_of_a_constant_is_put_in_its_place(
-    condition: str, taken: str, *, wrong: bool
-) -> None:
-    """Run: a Conv in the branch is fused with what stands behind the If."""
-    conv, other = "a = Conv <kernel_shape = [1, 1]> (x, w)", "b = Neg (x)"
-    if taken == "else":
-        conv, other = "a = Neg (x)", "b = Conv <kernel_shape = [1, 1]> (x, w)"
-    nodes = (
-        f"{WEIGHT} k = Constant <value = bool {{{condition}}}> () c = If (k) "
-        f"<then_branch = t () => (float[1, 2, 8, 9] a) {{ {conv} }}, "
-        f"else_branch = f () => (float[1, 2, 8, 9] b) {{ {other} }}> "
-        "r = Relu (c) y = Sigmoid (r)"
-    )
-    for target in ("webgpu", "webgpu-jsep"):
-        assert bool({*ACTIVATED_TWICE} & {*found(target, nodes)}) is wrong, target
 
 
 @pytest.mark.parametrize(
@@ -233,34 +181,10 @@ def test_iree_compiles_no_even_mirrors_of_lines(
     assert found("iree", nodes, size="9", planes=planes)["Pad"] is answer
 
 
-@pytest.mark.parametrize("kind", ["int8", "uint8"])
-def test_opencv_4_slices_no_bytes(kind: str) -> None:
-    nodes = (
-        f"{NUMBERS % kind} q = QuantizeLinear (x, s, z) o = Constant <value = int64[1] {{1}}> () "
-        "b = Slice (q, o, o, o) y = DequantizeLinear (b, s, z)"
-    )
-    for target, wrong in (("opencv-classic@4.8", True), ("opencv@4.14", True), ("opencv", False)):
-        assert (SLICED_BYTES[0] in found(target, nodes)) is wrong
-
-
 def test_lines_have_no_way_before_opencv_4_12() -> None:
     line = one("y = MaxPool <kernel_shape = [2]> (x)", size="9")
     assert rewrite(line, target="opencv@4.10").unfit
     assert not rewrite(line, target="opencv@4.12").unfit
-
-
-@pytest.mark.parametrize(("zero", "before"), [(-128, TAKES), (-100, WRONG), (0, TAKES)])
-def test_openvino_2024_pads_averages_of_int8_with_its_least(zero: int, before: Answer) -> None:
-    scale = f"s = Constant <value = float {{0.1}}> () z = Constant <value = int8 {{{zero}}}> () "
-    nodes = (
-        f"{scale} q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) "
-        "y = AveragePool <kernel_shape = [3, 3], pads = [1, 1, 1, 1], count_include_pad = 1> (d)"
-    )
-    for release in ("2023.3", "2024.6"):
-        assert found(f"openvino@{release}", nodes, opset=17)["AveragePool"] is before
-    for target in ("openvino@2025.3", "openvino"):
-        wanted = WRONG if zero else TAKES
-        assert found(target, nodes, opset=17)["AveragePool"] is wanted
 
 
 @pytest.mark.parametrize("release", ["", "@2023.3", "@2024.6", "@2025.3"])

@@ -13,7 +13,7 @@ from onnxpad.runtimes import conditions, onnxruntime, targets
 SHARED = Path(conditions.__path__[0])
 ROWS_OF_ONNXRUNTIME = Path(onnxruntime.__path__[0], "rows.py")
 TARGETS = Path(targets.__path__[0])
-NO_CONDITIONS = {"rows.py", "companions.py", "words.py", "__init__.py"}
+NO_CONDITIONS = {"rows.py", "plain_facts.py", "words.py", "__init__.py"}
 WORDS = SHARED / "words.py"
 
 

@@ -10,7 +10,7 @@ import pytest
 from onnx import numpy_helper
 
 from onnxpad import inspect, rewrite
-from onnxpad.runtimes.conditions.companions import OUTSIDE
+from onnxpad.runtimes.conditions.plain_facts import OUTSIDE
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.models.text import text_model
 

@@ -10,7 +10,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import onnxpad
-from onnxpad.runtimes.conditions.companions import CROP
+from onnxpad.runtimes.conditions.plain_facts import CROP
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import judge_plain
 from onnxpad.runtimes.targets import find_target

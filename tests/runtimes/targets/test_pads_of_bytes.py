@@ -14,14 +14,9 @@ from tests.runtimes.targets.test_facts import Step, chain
 from tests.runtimes.targets.test_held_out_facts import answers
 
 ROWS = [0, 0, 2, 0, 0, 0, 1, 0]
-CROPPED = [0, 0, 2, 0, 0, 0, -1, 0]
-BOTH = [0, 0, 2, 0, 0, 0, 0, 1]
 BATCH = [1, 0, 0, 0, 0, 0, 0, 0]
-NONE = [0] * 8
 POOL: Step = ("MaxPool", [], {"kernel_shape": [2, 2]})
 AVERAGE: Step = ("AveragePool", [], {"kernel_shape": [2, 2]})
-RELU: Step = ("Relu", [], {})
-SUM: Step = ("Add", [np.float32(0.7)], {})
 TURN: Step = ("Transpose", [], {"perm": [0, 1, 3, 2]})
 RELEASES = ("openvino", "openvino@2024.6", "onnxruntime-openvino")
 

@@ -6,7 +6,7 @@ import pytest
 
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.padding.operators import OPERATORS
-from onnxpad.runtimes.conditions.companions import EVERYTHING, INLINED
+from onnxpad.runtimes.conditions.plain_facts import EVERYTHING
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, Evidence, Row, takes
 from onnxpad.runtimes.onnxruntime.rows import OWN_OPERATORS
 from onnxpad.runtimes.targets import Target, all_targets, find_target
@@ -18,7 +18,7 @@ NAMES = (
     *("tflite", "onnx2torch", "jaxonnxruntime", "onnx2keras", "tensorrt", "coreml", "xnnpack"),
     *("nnapi", "webnn", "directml", "migraphx", "burn", "candle", "tract", "portable"),
 )
-TITLES = {op.title for op in OPERATORS.values()} | {*EVERYTHING, *INLINED, *OWN_OPERATORS}
+TITLES = {op.title for op in OPERATORS.values()} | {*EVERYTHING, *OWN_OPERATORS}
 
 
 def complaints(target: Target) -> list[str]:

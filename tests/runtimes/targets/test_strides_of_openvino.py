@@ -25,7 +25,7 @@ def ones(**more: object) -> Step:
 @pytest.mark.parametrize(
     ("size", "given", "wrong"),
     [
-        *((8, {"pads": [0, 1]}, False), (9, {"pads": [0, 1]}, False), (8, {"pads": [1, 0]}, True)),
+        *((8, {"pads": [0, 1]}, True), (9, {"pads": [0, 1]}, True), (8, {"pads": [1, 0]}, True)),
         *((9, {"pads": [0, 0]}, False), (9, {"pads": [1, 1], "strides": [1]}, False)),
         (8, {"pads": [0, 2]}, True),
     ],

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import onnx
 import pytest
 
-from onnxpad.runtimes.conditions.companions import EVEN_INPUT
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.runtimes.targets.test_facts import chain, weights
 from tests.runtimes.targets.test_held_out_facts import answers
@@ -47,18 +45,6 @@ def test_a_conv_as_long_as_its_input_becomes_same(
 
 
 AVERAGE: Any = ("AveragePool", [], {"kernel_shape": [2, 2], "strides": [2, 2], "pads": [1] * 4})
-ROUNDED: Any = ("AveragePool", [], {**AVERAGE[2], "ceil_mode": 1})
-MIRROR = ("Pad", [np.array([0, 0, 1, 1, 0, 0, 2, 2])], {"mode": "reflect"})
-
-
-@pytest.mark.parametrize(
-    ("pool", "kernel", "answer"), [(ROUNDED, 4, SAID), (ROUNDED, 3, TAKEN), (AVERAGE, 4, TAKEN)]
-)
-def test_windows_that_onnx_counts_too_many_make_a_conv_same(
-    pool: Any, kernel: int, answer: Answer
-) -> None:
-    last = ("Conv", [weights(4, 3, kernel, kernel)], {"pads": [2] * 4})
-    assert answers(chain(13, [1, 3, 9, 9], pool, MIRROR, last), "tflite")["Conv"] is answer
 
 
 @pytest.mark.parametrize(
@@ -100,24 +86,3 @@ def test_pads_of_a_shorter_window_make_a_dilated_pool_same(
 def test_strides_with_dilations(op: str, axes: int, answer: Answer) -> None:
     model = window(op, 8, axes=axes, kernel_shape=2, strides=2, dilations=2)
     assert answers(model, "tflite")[op] is answer
-
-
-SLICE: Any = ("Slice", [np.array([0]), np.array([2]), np.array([2])], {})
-CONV: Any = ("Conv", [weights(4, 4, 1, 1)], {})
-
-
-@pytest.mark.parametrize(
-    ("dims", "steps", "said"),
-    [
-        ([1, 4, 4, 4], [SLICE], True),
-        ([1, 4, 4, 4], [("Relu", [], {}), SLICE, CONV], True),
-        ([1, 4, 4, 4], [("Transpose", [], {"perm": [0, 1, 3, 2]})], True),
-        ([1, 4, 4], [("Concat", [weights(1, 4, 4)], {"axis": 2})], True),
-        ([1, 4, 4, 4], [CONV, SLICE], False),
-        ([1, 4, 4, 5], [SLICE], False),
-        ([1, 1, 1, 1], [("Concat", [weights(1, 1, 1, 1)], {"axis": 2})], False),
-    ],
-)
-def test_axes_of_one_length_are_not_told_apart(dims: list[int], steps: Any, *, said: bool) -> None:
-    padded: Any = ("MaxPool", [], {"kernel_shape": [1] * (len(dims) - 2)})
-    assert (EVEN_INPUT[0] in answers(chain(13, dims, *steps, padded), "tflite")) is said

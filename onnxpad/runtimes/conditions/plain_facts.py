@@ -1,0 +1,77 @@
+"""Names and cures of what stands in a model besides padding: what passes write, and nine facts.
+
+Rows of targets name them as they name operators. The nine are all that a table says of a model
+beyond its padding, where a runtime is known to stop at it: If, calls of functions, disorder,
+missing shapes, DequantizeLinear, bytes at the borders, external data, computed sizes, and custom
+domains, which need no name here. A run of the whole model says the rest.
+"""
+
+from __future__ import annotations
+
+from onnxpad.runtimes.conditions.rows import Condition
+
+LONE_CROP = ("Slice of an input in a model without convolutions and pools",)
+INPUT_CROP = ("Slice of an input", *LONE_CROP)
+"""Slice that reads an input of the model, for others than Concat, Clip and average pools."""
+CROP = ("Slice", *INPUT_CROP, "Identity")
+PIECES = ("Concat",)
+"""Concat behind a convolution or a pool, or which one reads."""
+LOOSE_PIECES = ("Concat with no convolution or pool in front of it or behind",)
+BLOCKS = ("Concat with a constant", "Concat with an infinite constant")
+OUTER_BLOCKS = (
+    "Concat with a constant on axis 0 or 1",
+    "Concat with an infinite constant on axis 0 or 1",
+)
+INFINITE_BLOCKS = (BLOCKS[1], OUTER_BLOCKS[1])
+JOIN = (*PIECES, *LOOSE_PIECES, *BLOCKS, *OUTER_BLOCKS)
+FACTOR = ("Mul",)
+QUOTIENT = ("Div by one computed channel",)
+"""Of several channels."""
+ARITHMETIC = ("Abs", "Add", "Div", "Mul", "Pow", "Sqrt", "Sub", *QUOTIENT)
+LIMIT = ("Clip",)
+OPEN_BATCH_RANKS = ("Squeeze or Unsqueeze of an open batch",)
+"""The first axis of what it reads has no number."""
+RANK = ("Squeeze", "Unsqueeze", *OPEN_BATCH_RANKS)
+LOOKUP = ("Gather",)
+SHAPES = ("ConstantOfShape", "Expand", "Greater", "Max", "Mod", "Neg", "Reshape", "Shape", "Where")
+CONVERSIONS = ("DequantizeLinear", "QuantizeLinear")
+"""Copies of those around a Pad that moved in front of them."""
+
+BRANCH = ("If",)
+COMPUTED_BRANCH = ("If with a condition that is no constant",)
+CALLS = ("call of a local function",)
+DISORDER = ("node in front of what it reads",)
+"""The file lists its nodes in no order in which each reads what earlier ones made."""
+UNSHAPED = ("input or result of a graph, declared without a shape",)
+"""Of the model, or of a branch or body in it; a shape of open sizes is one."""
+DEQUANTISES = ("DequantizeLinear of a computed tensor",)
+QUANTISED_BYTES = ("uint8 input or result of the model on a quantised operator",)
+BYTES_GIVEN = ("uint8 as a result of the model",)
+OUTSIDE = ("weights in a file beside the model",)
+"""External data; said of the first node of the main graph."""
+COMPUTED_SIZES = ("Slice, Resize, Reshape or Expand to an open size that is computed",)
+"""ConstantOfShape too; of a Reshape those by -1. Sizes of tensors of cells, the batch apart."""
+FACTS = (
+    *(*BRANCH, *COMPUTED_BRANCH, *CALLS, *DISORDER, *UNSHAPED, *DEQUANTISES),
+    *(*QUANTISED_BYTES, *BYTES_GIVEN, *OUTSIDE, *COMPUTED_SIZES),
+)
+"""What no pass writes."""
+EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *LIMIT, *RANK, *LOOKUP, *SHAPES, *CONVERSIONS, *FACTS)
+
+INLINED = Condition.remedy(
+    "it has no local functions; that is not about padding",
+    "inline the functions: onnx.inliner.inline_local_functions",
+)
+SORTED = Condition.remedy(
+    "it wants each node behind those that it reads; that is not about padding",
+    "sort the nodes, as onnx.checker asks",
+)
+DECLARED = Condition.remedy(
+    "it wants a shape for each input and result of a graph, those of branches too, be its sizes "
+    "open; that is not about padding",
+    "declare them: onnx.shape_inference.infer_shapes does where it finds them",
+)
+EMBEDDED = Condition.remedy(
+    "it does not read weights from a file beside the model; that is not about padding",
+    "store them in the model: onnx.save(onnx.load('FILE.onnx'), 'WHOLE.onnx')",
+)
