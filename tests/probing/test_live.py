@@ -105,6 +105,26 @@ def test_a_pad_that_fails_alone_is_blamed_and_not_what_reads_it() -> None:
     assert answers(model, fuses)["pad"] == "takes"
 
 
+def test_what_stands_in_front_does_not_speak_against_a_way() -> None:
+    behind = network(
+        f"{HEAD} (float[1,8,8,2] x) => (float[1,2,4,4] y) {{"
+        "t = Transpose <perm = [0, 3, 1, 2]> (x)"
+        '[conv] y = Conv <auto_pad = "SAME_UPPER", strides = [2, 2]> (t, w)'
+        "}",
+        w=numbers(2, 2, 3, 3),
+    )
+
+    def objects(node: onnx.NodeProto) -> bool:
+        pads = attribute(node, "pads", [0] * 4)
+        return node.op_type == "Transpose" or is_same(node) or pads[:2] != pads[2:]
+
+    done = onnxpad.rewrite(behind, target=refusing(objects))
+    assert [change.rule for change in done.changes] == ["symmetric-pads"]
+    assert done.run is not None
+    assert done.run.first_difference is not None
+    assert done.run.first_difference.op == "Transpose"
+
+
 def test_open_sizes_are_tried_at_each_rest_by_the_stride() -> None:
     model = network(
         f"{HEAD} (float[1,2,H,W] x) => (float[1,2,A,B] y) {{"
@@ -211,6 +231,14 @@ def test_targets_that_run_nowhere_and_releases_that_are_not_here() -> None:
         onnxpad.inspect(SAME, target="onnx2torch", live=True)
     with pytest.raises(RequestError, match="target"):
         onnxpad.rewrite(SAME, live=True)
+
+
+def test_of_all_targets_those_that_are_here_answer() -> None:
+    found = onnxpad.inspect(SAME, target="all", live=True)
+    measured = {name for name, nodes in found.targets.items() if nodes[0].judgement.measured}
+    assert "onnxruntime" in measured
+    assert "candle" not in measured
+    assert measured == set(found.ran)
 
 
 def test_onnxruntime_answers_for_itself() -> None:
