@@ -133,16 +133,19 @@ class Live:
     ) -> Judgement | None:
         """Why a runtime of the target does not compute these outputs of an excerpt; None if all do.
 
-        What cannot be run is no reason: the run of the whole model shows it.
+        The answer is "unknown" where it cannot be run.
         """
+        unknown = None
         for one in target.parts or (target,):
             runner = self.runners.get(one.name)
             if runner is None:
                 continue
             outcome = self._asked(runner, part, sizes, tuple(judged))
-            if isinstance(outcome, Outcome) and outcome.answer.fails:
+            if isinstance(outcome, str):
+                unknown = Judgement(Answer.UNKNOWN, outcome)
+            elif outcome.answer.fails:
                 return Judgement(outcome.answer, outcome.message, measured=ran_by(runner).evidence)
-        return None
+        return unknown
 
     @property
     def ran(self) -> dict[str, RuntimeRan]:

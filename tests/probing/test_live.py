@@ -254,6 +254,32 @@ def test_onnxruntime_answers_for_itself() -> None:
     assert done.run.ok
 
 
+def test_onnxruntime_does_not_judge_itself() -> None:
+    overhanging = network(
+        '<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]> g '
+        "(uint8[1,1,5,5] x) => (uint8[1,1,3,3] y) <float s = {0.1}, uint8 z = {128}> {"
+        "y = com.microsoft.QLinearAveragePool <kernel_shape = [2, 2], strides = [2, 2],"
+        " ceil_mode = 1, count_include_pad = 1> (x, s, z, s, z) }"
+    )
+    assert onnxpad.validate(overhanging, target="onnxruntime").verdict == "different"
+    done = onnxpad.rewrite(overhanging, target="onnxruntime", live=True)
+    assert done.run is not None
+    assert done.run.ok
+
+
+def test_what_cannot_be_run_gets_no_way() -> None:
+    open_inside = network(
+        f"{HEAD} (float[1,2,h,8] x, int64[4] sizes) => (float[1,3,a,b] y) {{"
+        "r = Reshape (x, sizes)"
+        '[conv] y = Conv <auto_pad = "SAME_UPPER", strides = [2, 2]> (r, w)'
+        "}",
+        w=numbers(3, 2, 3, 3),
+    )
+    done = onnxpad.rewrite(open_inside, target=refusing(is_same))
+    assert not done.undone
+    assert not done.changes
+
+
 NOTHING_STARTS = """
 import sys
 def refuse(event, arguments):

@@ -350,6 +350,8 @@ class _PassSearch:
         sizes = max(rests(chain) for site in sites for chain in site.chains)
         judged = outputs_without(part, tolerated)
         objection = live.candidate(self._judge.target, part, sizes, judged) if judged else None
+        if objection and not objection.answer.fails:  # the table counts where nothing can be run
+            return not state.remaining
         if objection and (self._objection is None or not state.remaining):
             focus = self._start.unit.focus
             site = next(self._opened.sites_at({focus}))
