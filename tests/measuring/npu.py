@@ -40,9 +40,18 @@ def run_graph(graph: Any, tensors: dict[str, Array], opsets: dict[str, int]) -> 
             results = computed(node.op_type, reads, given)
         else:
             feeds = {name: tensors[name] for name in node.input if name}
-            results = tuple(ReferenceEvaluator(node, opsets=opsets).run(None, feeds))
+            results = tuple(ReferenceEvaluator(alone(node, opsets)).run(None, feeds))
         tensors |= dict(zip(node.output, results, strict=False))
     return {one.name: tensors[one.name] for one in graph.output}
+
+
+def alone(node: Any, opsets: dict[str, int]) -> Any:
+    """A model of one node, which onnx reads by its opset."""
+    reads = [onnx.ValueInfoProto(name=name) for name in node.input if name]
+    writes = [onnx.ValueInfoProto(name=name) for name in node.output]
+    graph = onnx.helper.make_graph([node], "g", reads, writes)
+    imports = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
+    return onnx.helper.make_model(graph, opset_imports=imports)
 
 
 def computed(operator: str, reads: list[Any], given: dict[str, Any]) -> tuple[Array, ...]:
