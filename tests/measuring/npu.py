@@ -1,7 +1,8 @@
 """An accelerator of one's own, which pads little: numpy loops, and no word of onnxpad.
 
 It takes symmetric pads of at most 3, no Pad node, no ceil_mode and no dilations with SAME. What
-cannot pad is onnx's own numpy. As a program it reads and writes .npz files: `python npu.py MODEL INPUTS OUTPUTS`.
+cannot pad is onnx's own numpy. As a program it reads and writes .npz files:
+`python npu.py MODEL INPUTS OUTPUTS`.
 """
 
 import sys
