@@ -155,7 +155,6 @@ def placed(
     Nodes of bodies and functions are found where their names are unique. Raises ModelError where
     onnxruntime refuses the model and RuntimeUnavailable where there is no such device.
     """
-    from onnxpad.model.shapes.inference_bounds import follows_little
     from onnxpad.sessions import RunFailure, Settings, assignments
 
     wanted = [site for site in sites if selected(site.address)]
@@ -163,8 +162,7 @@ def placed(
     model, folder = named_copy(opened, keys)
     if opened.source is None:
         refuse_lost_data(opened.model, folder)
-    apart = not follows_little(opened.model)
-    found = assignments(model, Settings(device=device, folder=folder), apart=apart)
+    found = assignments(model, Settings(device=device, folder=folder))
     if isinstance(found, RunFailure):
         raise ModelError(f"onnxruntime does not open it on {device}: {found.reason}")
     providers = {
@@ -420,7 +418,8 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
     asked_targets = [] if target is None else target_names(target)
     names = [] if target is None else _named(asked_targets)
     with ExitStack() as stack:
-        runtimes = _runtimes(stack, names, Asking(live, cache, timeout, progress))
+        asking = Asking(live, cache, timeout, progress, skips_missing="all" in asked_targets)
+        runtimes = _runtimes(stack, names, asking)
         work = stack.enter_context(processes.limited(timeout, memory))
         installed = {} if runtimes else _installed(names)
         opened = open_model(model)

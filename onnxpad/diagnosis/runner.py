@@ -15,19 +15,16 @@ from onnxpad.diagnosis.suspects import Choices, Sizes, Suspect, Way, in_numbers
 from onnxpad.errors import InternalError, RequestError, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import cut, variant, with_fed_fill
-from onnxpad.model.costs.running_cost import is_small, running_cost, types_of
 from onnxpad.padding.chain import Chain, is_same
 from onnxpad.retargeting.candidates import Candidate
 from onnxpad.retargeting.plan import settings_of, with_settings
-from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session
+from onnxpad.sessions import RunFailure, Session, Settings, open_session
 
 Array = NDArray[Any]
 Written = Mapping[str, Any]
 _FILL = "onnxpad/fill"
 _ANY = 0.7310585
 _MOST_BYTES = 768 * 2**20
-# Other padding may make everything behind it larger: by so much at most.
-_OTHER_SIZES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +58,8 @@ class Runner:
         self.choices = [Choices(suspect) for suspect in suspects]
         self.stages = stages(network, suspects, seen)
         self._settings = replace(settings, folder=network.folder, threads=1)
-        self._sessions: dict[tuple[int, str, bool], Session | RunFailure] = {}
-        self._fed: dict[tuple[int, str, bool], tuple[Session, np.dtype[Any]]] = {}
-        self._apart = True
+        self._sessions: dict[tuple[int, str], Session | RunFailure] = {}
+        self._fed: dict[tuple[int, str], tuple[Session, np.dtype[Any]]] = {}
         self._states: OrderedDict[tuple[int, tuple[Way, ...]], State | Broken] = OrderedDict()
         self._bytes = 0
         self.feeds: Mapping[str, Array] = {}
@@ -73,8 +69,6 @@ class Runner:
     def feed(self, feeds: Mapping[str, Array]) -> None:
         """Take other inputs; what was run on the former ones is forgotten."""
         self.feeds = feeds
-        cost = running_cost(self.network.model, types_of(feeds))
-        self._apart = cost is None or not is_small(cost.times(_OTHER_SIZES))
         self._states.clear()
         self._bytes = 0
 
@@ -185,7 +179,7 @@ class Runner:
             found = None if fill is None else self._with_fill(number, fed, feeds, fill)
             if found is not None:
                 return found
-        key = (number, json.dumps(settings), self._apart)
+        key = (number, json.dumps(settings))
         session = self._sessions.get(key)
         if session is None or (isinstance(session, Session) and session.lost):
             made = self._part(stage, settings, feeds)
@@ -200,7 +194,7 @@ class Runner:
         self, number: int, settings: Written, feeds: Mapping[str, Array], fill: float
     ) -> dict[str, Array] | RunFailure | None:
         """What a stage makes with a fill that is fed; None where it cannot be."""
-        key = (number, json.dumps(settings), self._apart)
+        key = (number, json.dumps(settings))
         if key not in self._fed or self._fed[key][0].lost:
             made = self._part(self.stages[number], settings, feeds)
             part = None if isinstance(made, RunFailure) else with_fed_fill(made, _FILL)
@@ -237,9 +231,7 @@ class Runner:
             return RunFailure("open", headline(error))
 
     def _opened(self, part: Network) -> Session | RunFailure:
-        if self._apart:
-            return open_apart(part.serialised(), self._settings, self.network.outside_bytes)
-        return open_session(part.serialised(), self._settings)
+        return open_session(part.serialised(), self._settings, self.network.outside_bytes)
 
 
 def _open_fill(settings: Written) -> tuple[float | None, Written]:
