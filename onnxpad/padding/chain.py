@@ -244,7 +244,7 @@ class Around:
     `at_least` is a bound that no cell of the input of a max pool, or of a Pad that only max pools
     read, is below. `dequantised` tells of a DequantizeLinear that makes the input;
     `behind_quantised` that a quantised operator computes it. Of an average, `producer` names the
-    tool that wrote the model.
+    tool that wrote the model; of a convolution, `feeds_alone` says that a QuantizeLinear reads it.
 
     Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
     input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its

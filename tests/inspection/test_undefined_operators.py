@@ -11,7 +11,6 @@ from onnxpad import inspect, rewrite
 from onnxpad.cli import run
 from onnxpad.inspection import inspected_status
 from onnxpad.runtimes.targets import all_targets
-from onnxpad.show.verdicts import headlines
 
 CONV = "a = Conv <pads = [1,1,1,1]> (x, w)"
 DOMAINS = '"" : 17, "my.custom" : 1, "com.microsoft" : 1, "ai.onnx.ml" : 3'
@@ -83,13 +82,3 @@ def test_a_check_for_what_is_not_known_fails(tmp_path: Path) -> None:
     path.write_bytes(padded("y = my.custom.Foo (a)").SerializeToString())
     assert run(["inspect", str(path), "--target", "webgpu"]) == 0
     assert run(["inspect", str(path), "--target", "webgpu", "--fail-on", "unknown"]) == 1
-
-
-def test_verdicts_on_the_file_are_counted_at_their_node_once() -> None:
-    model = padded("")
-    model.graph.output[0].name = "a"
-    model.opset_import[0].version = 22
-    model.ir_version = 10
-    targets = inspect(model, target="onnxruntime@1.17").targets
-    assert [len(found) for found in targets.values()] == [2]
-    assert next(iter(headlines(targets, {}))).endswith("refuses 1 of 1 operator that can pad")

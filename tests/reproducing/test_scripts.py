@@ -64,7 +64,7 @@ def test_every_row_was_run_in_the_newest_release(name: str) -> None:
 
 def test_a_row_without_a_small_model_says_why() -> None:
     with pytest.raises(RequestError, match="it shows at another size than pnnx was given"):
-        reproduce("ncnn", "slice-to-the-size-of-another-tensor-sizes-open")
+        reproduce("ncnn", "slice-resize-reshape-and-expand-by-computed-sizes")
 
 
 def test_the_text_says_what_was_seen() -> None:

@@ -35,6 +35,7 @@ from onnxpad.model.reading.quantised import (
     is_in_blocks,
     quantised,
 )
+from onnxpad.model.reading.readers_of_pad import feeds_quantiser
 from onnxpad.model.reading.row_of_pads import (
     Gone,
     Readers,
@@ -44,7 +45,7 @@ from onnxpad.model.reading.row_of_pads import (
 )
 from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
-from onnxpad.padding.operators import Kind, Operator
+from onnxpad.padding.operators import Destination, Kind, Operator
 
 
 class _Carried(NamedTuple):
@@ -287,6 +288,8 @@ def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dic
         return facts
     if op.kind in (Kind.MAX, Kind.AVERAGE):
         facts["behind_quantised"] = follows_quantised(context, node.inputs[0])
+    if op.kind is Kind.CONVOLUTION and feeds_quantiser(context, node):
+        facts["feeds_alone"] = Destination.QUANTISER
     if not op.quantised:
         rank = spatial.stop - spatial.start + 2
         facts["dequantised"] = dequantised_input(context, node, spatial, rank)

@@ -1,4 +1,4 @@
-"""What reads a Pad node, as facts about the Pad itself."""
+"""What reads a Pad node or a convolution, as facts about the node itself."""
 
 from __future__ import annotations
 
@@ -46,6 +46,15 @@ def feeds_alone(context: Context, node: Node, step: PadStep) -> Destination | No
     if elsewhere or not all(_always_sees(context, reader, step) for reader in readers):
         return None
     return Destination.MAX_POOLS
+
+
+def feeds_quantiser(context: Context, node: Node) -> bool:
+    """Whether one QuantizeLinear with a zero point alone reads what a node gives."""
+    readers = _readers(context, node)
+    if len(readers) != 1 or context.scope.uses.get(node.outputs[0], 0) != 1:
+        return False
+    quantises = readers[0].op_type == "QuantizeLinear" and bool(readers[0].input(2))
+    return quantises and node.outputs[0] not in context.scope.outputs
 
 
 def _always_sees(context: Context, reader: Node, step: PadStep) -> bool:

@@ -151,6 +151,7 @@ _SCALED_WITH_BIAS = Condition(
     "its weight has a scale for each channel, and it has a bias", _scaled_with_bias
 )
 
+_ALONE = "small models have operators that pad, and what a rewrite writes beside them"
 _GRID = reported("llvm/torch-mlir pull request 4186", "padding_mode border")
 _BEYOND_ZEROS = Condition(
     "padding_mode is not zeros",
@@ -170,7 +171,7 @@ TARGET = Target(
         takes(p.PAD, by=_seen("Pad of modes constant, reflect and edge")),
         takes((*CROP, *JOIN, *LOOKUP, *ARITHMETIC, *RANK), by=_seen("rewritten forms")),
         takes("GridSample", by=_GRID),
-        refuses("GridSample", _BEYOND_ZEROS, by=_GRID),
+        refuses("GridSample", _BEYOND_ZEROS, by=_GRID, unshown=_ALONE),
         refuses(w.QUANTISED, ONE_D, by=_seen("QLinearConv and ConvInteger along one axis")),
         takes("QLinearConv", by=_seen("QLinearConv with symmetric pads and zero point 128")),
         refuses(w.TRANSPOSED, w.ASYMMETRIC, by=_seen("asymmetric ConvTranspose")),

@@ -266,7 +266,7 @@ HALVED = f"""
     y = Conv <kernel_shape = [3, 3]> (z, w)"""
 
 
-@pytest.mark.parametrize("target", ["ncnn", "tflite", "opencv"])
+@pytest.mark.parametrize("target", ["ncnn", "tflite"])
 def test_pads_from_a_floor_division_of_a_size(target: str) -> None:
     constants = (
         "int64 two = {2}, int64 one = {1}, int64 zero = {0}, bool no = {0}, int64[1] first = {0}, "

@@ -48,7 +48,7 @@ def test_it_is_said_who_stands_in_the_way() -> None:
     assert "opencv" not in found.judgement.reason
     stopped = rewrite(model_of(BRANCHES), target=["onnx2torch", "opencv", "mnn"]).unfit
     ways = {one.op: one.judgement.by for one in stopped}
-    assert ways == {"If": ("onnx2torch",), "bool stored in int32_data": ("opencv",)}
+    assert ways == {"If": ("onnx2torch",)}
 
 
 def test_one_model_serves_two_that_want_different_things() -> None:

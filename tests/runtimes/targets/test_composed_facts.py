@@ -293,7 +293,7 @@ def on_bytes(read: type, kept: type, pads: Sequence[int], *between: Step) -> onn
     [
         (np.uint8, np.uint8, [1, 1, 1, 1], [], Answer.MISCOMPUTES),
         (np.uint8, np.uint8, [1, 1, 2, 1], [], Answer.TAKES),
-        (np.uint8, np.uint8, [1, 1, 1, 1], [RELU], Answer.MISCOMPUTES),
+        (np.uint8, np.uint8, [1, 1, 1, 1], [RELU], Answer.TAKES),
         (np.uint8, np.uint8, [0, 0, 0, 0], [], Answer.TAKES),
         (np.int8, np.uint8, [0, 0, 0, 1], [], Answer.TAKES),
         (np.int8, np.uint8, [0, 0, 0, 0], [RELU], Answer.TAKES),
