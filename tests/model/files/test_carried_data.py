@@ -176,7 +176,7 @@ def test_data_that_shrinks_while_it_is_copied_leaves_nothing(
         found = genuine(descriptor)
         return os.stat_result((*found[:6], found.st_size + 1, *found[7:]))
 
-    monkeypatch.setattr(delivery.os, "fstat", longer)
+    monkeypatch.setattr(os, "fstat", longer)
     refused(path, out, "became shorter while it was copied")
 
 
