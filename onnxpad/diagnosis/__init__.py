@@ -1,18 +1,23 @@
-"""diagnose: which padding, node by node, reproduces what a framework computed."""
+"""diagnose: which padding, node by node, reproduces what a framework computed.
+
+The weights are right and frameworks pad in few ways: so try those, and keep what gives the
+reference. `options` has the ways of each node, `runner` runs a network with one of them at each,
+and `score` says how near that comes. `fitting` leads: the model as it is; `search` with `guesses`
+of the whole network, then `preparations` of the inputs, single nodes and `fills`; what matches
+becomes a `plan` that is written, judged on every sample, and held against its rivals. `conclusion`
+makes the `report` of it: a cause is named only where nothing else is left.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Sequence
 
-from numpy.typing import NDArray
+import numpy as np
 
 from onnxpad import processes
-from onnxpad.diagnosis.conclude import concluded, ended
-from onnxpad.diagnosis.fit import Fitting
-from onnxpad.diagnosis.layouts import readings
+from onnxpad.diagnosis.conclusion import concluded, ended
+from onnxpad.diagnosis.fitting import Fitting
 from onnxpad.diagnosis.report import (
     Alternative,
     Cause,
@@ -21,20 +26,19 @@ from onnxpad.diagnosis.report import (
     RemainingDifference,
     Unseen,
 )
-from onnxpad.errors import InternalError, LimitMet, RequestError
+from onnxpad.diagnosis.runner import Array, Feeds
+from onnxpad.errors import LimitMet, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Preference, Preferences
-from onnxpad.sessions import Device, Settings, resolved
+from onnxpad.sessions import Device, RunFailure, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
-from onnxpad.validation.recorded import Recorded, given_in, recorded, refuse_data_twice
-from onnxpad.validation.request import GivenArrays, checked_inputs, checked_outputs
+from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice
+from onnxpad.validation.request import GivenArrays, checked_inputs, checked_outputs, in_layout
 from onnxpad.validation.tolerance import tolerance_of
 from onnxpad.verbs import verb
-
-Array = NDArray[Any]
 
 __all__ = [
     "Alternative",
@@ -110,25 +114,35 @@ def _diagnosed(
     survey = Survey(proto, folder=folder, prefer=Preferences(ambiguous))
     samples = checked_inputs(network, network.input_types(), inputs or {}, bench.warn)
     expected = checked_outputs(network, outputs or {}, len(samples), bench.warn)
-    ways = readings(bench, network, inputs or {}, samples, expected)
-    known, unexplained, refused = len(bench.warnings), None, None
-    for number, way in enumerate(ways):
-        deadline = started + budget * (number + 1) / len(ways)
-        try:
-            fitting = Fitting(bench, network, survey, samples, way.expected, deadline)
-        except RequestError as error:
-            refused = refused or error
-            continue
-        fitting.in_doubt, fitting.budget = len(ways) > 1, budget
-        if data is not None:
-            fitting.given_in = given_in(data, len(samples))
-        found = concluded(fitting, fitting.run(), started)
-        if found.explained or len(ways) == 1:
-            said = (way.warning,) if way.turned else ()
-            return replace(found, warnings=(*found.warnings, *said))
-        unexplained = unexplained or found
-        del bench.warnings[known:]
-    if unexplained is None:
-        raise refused or InternalError("a reference is read in one way at least")
-    doubt = next(way.doubt for way in ways if way.turned)
-    return replace(unexplained, warnings=(*unexplained.warnings, doubt))
+    _turn_as_inputs(bench, network, inputs or {}, samples, expected)
+    expected = in_layout(bench, network, samples, expected)
+    fitting = Fitting(bench, survey, network, samples, expected, started + budget)
+    return concluded(fitting, fitting.run(), started)
+
+
+def _turn_as_inputs(
+    bench: Bench,
+    network: Network,
+    inputs: GivenArrays,
+    samples: Sequence[Feeds],
+    expected: dict[str, list[Array]],
+) -> None:
+    """Turn references as inputs were (NHWC), where sizes do not tell and that is nearer."""
+    firsts = {n: np.asarray(v[0] if isinstance(v, list | tuple) else v) for n, v in inputs.items()}
+    turned = any(n in samples[0] and v.shape != samples[0][n].shape for n, v in firsts.items())
+    ran = bench.run(network, samples[0], tuple(expected)) if turned else None
+    for name, values in expected.items():
+        if ran is None or isinstance(ran, RunFailure):
+            return
+        right, got = values[0].astype(np.float64), ran[name]
+        other = np.moveaxis(right, -1, 1) if right.ndim > 2 else right
+        is_open = right.shape == got.shape == other.shape
+        if other.shape == got.shape and (
+            right.shape != got.shape
+            if not is_open
+            else np.square(other - got).sum() < np.square(right - got).sum()
+        ):
+            expected[name] = [np.ascontiguousarray(np.moveaxis(v, -1, 1)) for v in values]
+            bench.warn(
+                f"'{name}' read as channels last (NHWC), as the input is: sizes alone do not tell"
+            )
