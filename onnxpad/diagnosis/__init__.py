@@ -11,9 +11,7 @@ makes the `report` of it: a cause is named only where nothing else is left.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-
-import numpy as np
+from collections.abc import Callable
 
 from onnxpad import processes
 from onnxpad.diagnosis.conclusion import concluded, ended
@@ -26,14 +24,13 @@ from onnxpad.diagnosis.report import (
     RemainingDifference,
     Unseen,
 )
-from onnxpad.diagnosis.runner import Array, Feeds
 from onnxpad.errors import LimitMet, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Preference, Preferences
-from onnxpad.sessions import Device, RunFailure, Settings, resolved
+from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice
 from onnxpad.validation.request import GivenArrays, checked_inputs, checked_outputs, in_layout
@@ -114,35 +111,6 @@ def _diagnosed(
     survey = Survey(proto, folder=folder, prefer=Preferences(ambiguous))
     samples = checked_inputs(network, network.input_types(), inputs or {}, bench.warn)
     expected = checked_outputs(network, outputs or {}, len(samples), bench.warn)
-    _turn_as_inputs(bench, network, inputs or {}, samples, expected)
     expected = in_layout(bench, network, samples, expected)
     fitting = Fitting(bench, survey, network, samples, expected, started + budget)
     return concluded(fitting, fitting.run(), started)
-
-
-def _turn_as_inputs(
-    bench: Bench,
-    network: Network,
-    inputs: GivenArrays,
-    samples: Sequence[Feeds],
-    expected: dict[str, list[Array]],
-) -> None:
-    """Turn references as inputs were (NHWC), where sizes do not tell and that is nearer."""
-    firsts = {n: np.asarray(v[0] if isinstance(v, list | tuple) else v) for n, v in inputs.items()}
-    turned = any(n in samples[0] and v.shape != samples[0][n].shape for n, v in firsts.items())
-    ran = bench.run(network, samples[0], tuple(expected)) if turned else None
-    for name, values in expected.items():
-        if ran is None or isinstance(ran, RunFailure):
-            return
-        right, got = values[0].astype(np.float64), ran[name]
-        other = np.moveaxis(right, -1, 1) if right.ndim > 2 else right
-        is_open = right.shape == got.shape == other.shape
-        if other.shape == got.shape and (
-            right.shape != got.shape
-            if not is_open
-            else np.square(other - got).sum() < np.square(right - got).sum()
-        ):
-            expected[name] = [np.ascontiguousarray(np.moveaxis(v, -1, 1)) for v in values]
-            bench.warn(
-                f"'{name}' read as channels last (NHWC), as the input is: sizes alone do not tell"
-            )

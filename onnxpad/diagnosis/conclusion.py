@@ -104,9 +104,7 @@ class _Conclusion:
             hypothesis="as it is" if solution is None else solution.title,
             preparation="" if solution is None else solution.preparation,
             nodes=nodes,
-            same_either_way=_same_either_way(self.fitting, solution)
-            if solution and planned
-            else (),
+            same_either_way=self._same_either_way(),
             unchanged=tuple(label for label in labels if label not in planned) if planned else (),
             nearest=None if nearest is None else nearest.plan,
             nearest_nodes=() if nearest is None else self._nodes(nearest),
@@ -128,6 +126,16 @@ class _Conclusion:
             unseen=self._unseen(missing),
             without_reference=missing,
         )
+
+    def _same_either_way(self) -> tuple[str, ...]:
+        """Nodes outside the plan that the conventions of the whole plan pad as they are."""
+        if self.solution is None or not self.solution.plan.entries:
+            return ()
+        planned = {entry.node: set(entry.conventions) for entry in self.solution.plan.entries}
+        shared = set.intersection(*planned.values())
+        pairs = zip(self.fitting.nodes.searched, self.solution.found.chosen, strict=True)
+        same = (one.label for one, way in pairs if shared & set(one.options[way].conventions))
+        return (*(label for label in same if label not in planned), *self.fitting.nodes.plain)
 
     def _unseen(self, missing: Sequence[str]) -> tuple[Unseen, ...]:
         """Nodes that the reference does not depend on, with the outputs that do."""
@@ -381,15 +389,6 @@ class _Conclusion:
         wanted = ["of another size"] * (is_open and len(sizes) == 1)
         wanted += ["with values of both signs"] * (not signed)
         return f"add a sample {' '.join(wanted)}" if wanted else ""
-
-
-def _same_either_way(fitting: Fitting, solution: Solution) -> tuple[str, ...]:
-    """Nodes outside the plan that the conventions of the whole plan pad as they are."""
-    shared = set.intersection(*(set(entry.conventions) for entry in solution.plan.entries))
-    planned = {entry.node for entry in solution.plan.entries}
-    pairs = zip(fitting.runner.suspects, solution.found.chosen, strict=True)
-    same = (one.label for one, way in pairs if shared & set(one.options[way].conventions))
-    return (*(label for label in same if label not in planned), *fitting.nodes.plain)
 
 
 def _warn_of_other_sizes(bench: Bench, nodes: Sequence[NodeFinding]) -> None:

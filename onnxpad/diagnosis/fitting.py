@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -32,7 +31,6 @@ from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
 from onnxpad.retargeting import retarget
 from onnxpad.retargeting.plan import Plan
-from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.reference import FOREIGN
@@ -114,6 +112,7 @@ class Fitting:
         self.runner.feed(samples)
         self.other_causes_tried = False
         self._search: Search | None = None
+        self._cause: Solution | str = ""
 
     @property
     def tried(self) -> list[Choice]:
@@ -139,8 +138,8 @@ class Fitting:
         rounded = self._rounded()
         goals = references(present, self.expected, self.bench.tolerance, rounded)
         search = self._search = Search(self.runner, goals, self.deadline, self.bench.progress)
-        fit, causes = Fit(present, search=search, rounded=rounded), list[Solution | str]()
-        for count, chosen in enumerate(search.run(partial(self._has_other_cause, causes))):
+        fit = Fit(present, search=search, rounded=rounded)
+        for count, chosen in enumerate(search.run(self._has_other_cause)):
             self._go_on()
             whole = mended(self.runner, goals, chosen)
             solution = self._confirmed(whole, search.titles[chosen])
@@ -150,11 +149,9 @@ class Fitting:
             if count + 1 >= _MOST_CHECKED or rounded:
                 break
         self._go_on()
-        for cause in causes:
-            if isinstance(cause, Solution):
-                return self._compared(replace(fit, solution=cause))
-            fit = replace(fit, other_cause=cause)
-        return fit
+        if isinstance(self._cause, Solution):
+            return self._compared(replace(fit, solution=self._cause))
+        return replace(fit, other_cause=self._cause)
 
     def _go_on(self) -> None:
         """Leave time to check what the search came to, though its own may be up."""
@@ -273,57 +270,49 @@ class Fitting:
             goals.append(Reference(row.sample, row.output, right, bound))
         return goals
 
-    def _has_other_cause(self, causes: list[Solution | str]) -> bool:
+    def _has_other_cause(self) -> bool:
         """Whether something besides padding gives the reference, for a part of the time.
 
         Other attributes are tried with the padding as it is, preparations of the inputs with the
         likeliest guesses too; not where cells agree already, which other inputs would not give.
         """
-        search = self._search
+        search, own = self._search, self.samples
         if search is None or search.tried[search.best].unlike < 1:
             return False
         now, known = time.monotonic(), len(self.bench.warnings)
         until = now + _PART_FOR_OTHER_CAUSES * (self.deadline - now)
-        cause = self._attribute(search, until) or self._preparation(search, until)
-        self.other_causes_tried = time.monotonic() < until
-        if cause:
-            causes.append(cause)
-        else:
-            del self.bench.warnings[known:]
-        return bool(cause)
-
-    def _attribute(self, search: Search, until: float) -> str:
-        first = [one for one in search.references if not one.sample]
         for said, made in other_attributes(self.network):
-            if time.monotonic() > until:
-                break
-            self.bench.progress(f"with {said}")
-            network = made()
-            ran = self.bench.run(network, self.samples[0], tuple(self.expected))
-            near = not isinstance(ran, RunFailure) and all(
-                gap(one.value, ran[one.name]).max_abs <= one.tolerance for one in first
-            )
-            if near and judged(self.bench, network, self.samples, self.expected).agrees:
-                return f"with {said}"
-        return ""
-
-    def _preparation(self, search: Search, until: float) -> Solution | str:
-        own, likeliest = self.samples, list(search.tried)[:_LIKELIEST]
+            if time.monotonic() < until and not self._cause:
+                self.bench.progress(f"with {said}")
+                del self.bench.warnings[known:]
+                agrees = judged(self.bench, made(), own, self.expected).agrees
+                self._cause = f"with {said}" if agrees else ""
         for said, change in preparations(own[0]):
-            if time.monotonic() > until:
-                break
-            self.bench.progress(f"where {said}")
-            self.samples = [change(feeds) for feeds in own]
-            self.runner.feed(self.samples)
-            for chosen in likeliest:
-                if scored(self.runner, search.references, chosen).matches:
-                    solution = self._confirmed(chosen, search.titles[chosen])
-                    if isinstance(solution, Solution):
-                        plain = not solution.plan.entries
-                        least = replace(self._least(solution), preparation=said)
-                        return f"where {said}" if plain else least
-        self.samples = own
-        self.runner.feed(own)
+            if time.monotonic() < until and not self._cause:
+                self.bench.progress(f"where {said}")
+                del self.bench.warnings[known:]
+                self._cause = self._prepared(search, said, [change(feeds) for feeds in own])
+        self.other_causes_tried = time.monotonic() < until
+        if not self._cause:
+            self.samples = own
+            self.runner.feed(own)
+            del self.bench.warnings[known:]
+        return bool(self._cause)
+
+    def _prepared(self, search: Search, said: str, samples: Sequence[Feeds]) -> Solution | str:
+        """What gives the reference with other samples: padding besides, or these alone; else ''."""
+        self.samples = samples
+        self.runner.feed(samples)
+        for chosen in self.tried[:_LIKELIEST]:
+            if scored(self.runner, search.references, chosen).matches:
+                solution = self._confirmed(chosen, search.titles[chosen])
+                if isinstance(solution, Solution):
+                    plain = not solution.plan.entries
+                    return (
+                        f"where {said}"
+                        if plain
+                        else replace(self._least(solution), preparation=said)
+                    )
         return ""
 
     def _compared(self, fit: Fit) -> Fit:

@@ -76,10 +76,12 @@ class Suspect:
 
         `reads` are the sizes in each sample.
         """
-        first: dict[tuple[int, ...], int] = {}
-        for option, ways in enumerate(zip(*(_leaders(self, one) for one in reads), strict=True)):
-            first.setdefault(ways, option)
-        return first
+        options = range(self.listed if reads else 0)
+        return {self.leading(option, reads): option for option in reversed(options)}
+
+    def leading(self, option: int, reads: Sequence[Sizes]) -> tuple[int, ...]:
+        """The leaders of an option in each sample: equal ones read the same."""
+        return tuple(self.leader(option, sizes) for sizes in reads)
 
     def output_sizes(self, option: int, sizes: Sizes) -> tuple[object, ...]:
         """Spatial sizes of the output, () where a computed Pad hides them."""

@@ -51,7 +51,9 @@ def settled(runner: Runner, chosen: Choice, *, is_whole: bool = False) -> Settle
     for number, (suspect, way) in enumerate(zip(suspects, chosen, strict=True)):
         sizes = runner.reads(number, chosen)
         reads.append(sizes if len(sizes) == len(runner.samples) else ())
-        alike = (o for o in range(suspect.listed) if _reads_alike(suspect, (o, way), reads[-1]))
+        options = range(suspect.listed if reads[-1] else 0)
+        mine = suspect.leading(way, sizes)
+        alike = (one for one in options if suspect.leading(one, sizes) == mine)
         groups.append(frozenset({way, *alike}))
     convention, picked = _convention(suspects, groups), list[int]()
     for suspect, group, way in zip(suspects, groups, chosen, strict=True):
@@ -61,11 +63,6 @@ def settled(runner: Runner, chosen: Choice, *, is_whole: bool = False) -> Settle
         stays = 0 in group and not (meant and suspect.has_open_sizes)
         picked.append(0 if stays else meant or way)
     return Settled(tuple(picked), tuple(groups), tuple(reads))
-
-
-def _reads_alike(suspect: Suspect, pair: tuple[int, int], reads: Sequence[Sizes]) -> bool:
-    leaders = (tuple(suspect.leader(one, sizes) for sizes in reads) for one in pair)
-    return bool(reads) and len(set(leaders)) == 1
 
 
 def _convention(suspects: Sequence[Suspect], groups: Sequence[frozenset[int]]) -> str:
@@ -83,24 +80,12 @@ def _convention(suspects: Sequence[Suspect], groups: Sequence[frozenset[int]]) -
 
 
 def _written_by(suspect: Suspect, group: frozenset[int], convention: str) -> int | None:
-    """What a convention makes of a node, or its SAME, or its way that changes least; None: none."""
+    """What a convention makes of a node, or its SAME, or its plainest way; None for none."""
     for way in (by_meaning(suspect, convention), always_same(suspect, convention)):
         if way and way in group:
             return way
-    options, here = suspect.options, suspect.chain
-
-    def changes(way: int) -> int:
-        """How many of the things that the node says of its padding are said otherwise."""
-        chain = options[way].chain
-        return (
-            (chain.padding != here.padding)
-            + (chain.ceil_mode is not here.ceil_mode)
-            + (chain.counts_padding is not here.counts_padding)
-            + (chain.pad != here.pad)
-        )
-
-    ways = [way for way in sorted(group) if convention in options[way].conventions]
-    return min(ways, key=changes, default=None)
+    ways = (way for way in group if convention in suspect.options[way].conventions)
+    return min(ways, default=None)
 
 
 def plans(runner: Runner, found: Settled) -> Iterator[Plan]:
@@ -186,7 +171,7 @@ def _others(runner: Runner, chosen: Choice) -> Iterator[tuple[Choice, str, int |
         yield other, f"all nodes as {name}", changes[0] if len(changes) == 1 else None
     for number in range(len(runner.suspects) - 1, -1, -1):  # the last take the least to run
         suspect, reads = runner.suspects[number], runner.reads(number, chosen)
-        mine = tuple(suspect.leader(chosen[number], sizes) for sizes in reads)
+        mine = suspect.leading(chosen[number], reads)
         for ways, option in suspect.leaders(reads).items():
             pair = [suspect.output_sizes(one, reads[0]) for one in (chosen[number], option)]
             if option < suspect.named and ways != mine and pair[0] == pair[1]:

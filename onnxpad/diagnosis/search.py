@@ -229,7 +229,7 @@ class Search:
             if sizes is None:
                 continue
             reads = self.runner.reads(number, chosen)
-            present = tuple(suspect.leader(chosen[number], one) for one in reads)
+            present = suspect.leading(chosen[number], reads)
             size = suspect.output_sizes(chosen[number], sizes)
             for ways, option in suspect.leaders(reads).items():
                 if ways != present and option < (suspect.listed if edits else suspect.named):
