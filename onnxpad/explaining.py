@@ -123,6 +123,8 @@ def _called(name: str) -> set[tuple[str, str]]:
     found = {("target", one.name) for one in all_targets().values() if name in one.also}
     found |= {("topic", topic) for topic, words in _WORDS.items() if name in words}
     found |= {("trap", "auto-pad-with-pads")} if name.removeprefix("--") in _BOTH else set()
+    if name == "same":
+        found |= {("convention", "SAME_UPPER"), ("convention", "SAME_LOWER")}
     framework = by_name_and_alias().get(name)
     return found | ({("convention", framework.name)} if framework else set())
 

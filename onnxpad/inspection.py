@@ -421,7 +421,8 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
     asked_targets = [] if target is None else target_names(target)
     names = [] if target is None else _named(asked_targets)
     with ExitStack() as stack:
-        runtimes = _runtimes(stack, names, Asking(live, cache, timeout, progress))
+        asking = Asking(live, cache, timeout, progress, skips_missing="all" in asked_targets)
+        runtimes = _runtimes(stack, names, asking)
         work = stack.enter_context(processes.limited(timeout, memory))
         installed = {} if runtimes else _installed(names)
         opened = open_model(model)

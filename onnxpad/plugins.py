@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 from onnxpad.errors import InternalError, RequestError, nearest
 
 T = TypeVar("T")
+_MOST_LISTED = 8
 
 
 class Plugins(Generic[T]):
@@ -60,7 +61,11 @@ class Plugins(Generic[T]):
             known = " ".join(f"{self._option} {one}" for one in each) if self._option else each[0]
             return f"one name at a time, such as {known}"
         near = nearest(name.replace("_", "-"), self)
-        return f"did you mean '{near[0]}'?" if near else f"there are {', '.join(self)}"
+        if near:
+            return f"did you mean '{near[0]}'?"
+        names = list(self)
+        listed = f"there are {', '.join(names)}"
+        return listed if len(names) <= _MOST_LISTED else "'onnxpad explain' lists them"
 
 
 def name_of(module: ModuleType) -> str:

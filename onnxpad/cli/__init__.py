@@ -35,7 +35,7 @@ from onnxpad import __version__
 from onnxpad.cli.arguments import renamed, settled_live
 from onnxpad.cli.exits import FINE, INTERRUPTED, PIPE_CLOSED, WRONG, drop_output, fail, say
 from onnxpad.cli.streams import WINDOWS
-from onnxpad.errors import OnnxpadError, fault_in, headline, told
+from onnxpad.errors import OnnxpadError, fault_in, headline, nearest, told
 
 _HELP = """Inspect, rewrite and validate padding in ONNX models, exactly.
 
@@ -252,7 +252,8 @@ def _no_option(error: click.NoSuchOption) -> str:
     known = error.ctx.command.params if error.ctx else []
     if error.option_name.strip("-") in _SIZES and any("--dim" in one.opts for one in known):
         return f"No such option: {error.option_name}. Sizes are said by --dim NAME=SIZE"
-    near = list(error.possibilities or ())
+    options = {one.strip("-"): one for one in error.possibilities or ()}
+    near = [options[one] for one in nearest(error.option_name.strip("-"), options)]
     if not error.option_name.startswith("--in-"):
         near = [one for one in near if one != "--in-place"]
     said = click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)

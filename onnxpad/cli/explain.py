@@ -15,8 +15,9 @@ from onnxpad.errors import nearest
 
 _HELP = """Say what a pass, target, form, operator, convention, trap or optimiser is, or a topic.
 
-Without NAME list all. Topics are guides to the verbs and tables: installation, exit-codes, limits,
-passes, recipes, targets ... With WORD, such as an operator, only facts that have it are told.
+Without NAME it lists all names. Topics are guides to the verbs and tables: installation,
+exit-codes, limits, passes, recipes, targets ... With WORD, such as an operator, only facts that
+have it are told.
 
 \b
 onnxpad explain
@@ -45,7 +46,8 @@ in front of the fact in what explain TARGET prints.
     "--all",
     "everything",
     is_flag=True,
-    help="Every operator of every rule of a target, and how each is known.",
+    help="Every operator of every rule of a target, and how each is known; without NAME a "
+    "line for each entry.",
 )
 @click.option(
     "--schema",
@@ -107,7 +109,8 @@ def explain(  # noqa: PLR0913 - one option each
     if as_json:
         sys.stdout.writelines(json_line(entry.to_json()) for entry in found)
     elif name is None:
-        show(explanations.list_text(found, shown))
+        listed = explanations.list_text if everything else explanations.overview_text
+        show(listed(found, shown))
     else:
         texts = (
             explanations.explanation_text(entry, shown, everything=everything) for entry in found

@@ -102,7 +102,7 @@ class Measurement(Report):
     def _evidence(self, rule: Learned) -> str:
         """What becomes the address of the rule, a colon, and how it is known."""
         alarms = f", {counted(rule.false_alarms, 'false alarm')}" if rule.false_alarms else ""
-        return f"{' '.join(rule.words) or 'any'}: {self.machine}, seed {self.seed}{alarms}"
+        return f"{' '.join(rule.words) or 'every node'}: {self.machine}, seed {self.seed}{alarms}"
 
 
 def check_place(path: str) -> None:

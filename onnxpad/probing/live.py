@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from onnxpad import processes
-from onnxpad.errors import OnnxpadError, RequestError, headline
+from onnxpad.errors import OnnxpadError, RequestError, RuntimeUnavailable, headline
 from onnxpad.model.assembled import with_output_shapes
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before
 from onnxpad.model.graph.context import Context
@@ -78,7 +78,8 @@ class Live:
 
     `uses_cache`: answers are read from the disk, and kept there, but for runtimes of the user's
     own. A probe that takes more than
-    `seconds` is ended, and counts as refused. `tell` is called with what is being run.
+    `seconds` is ended, and counts as refused. `tell` is called with what is being run. A runtime
+    that does not start is left out of the `runners` where `skips_missing`, else an error.
     """
 
     def __init__(
@@ -88,8 +89,10 @@ class Live:
         uses_cache: bool = True,
         seconds: float = SECONDS,
         tell: Tell | None = None,
+        skips_missing: bool = False,
     ) -> None:
-        self.runners = runners
+        self.runners = dict(runners)
+        self._skips_missing = skips_missing
         self.runs = self.hangs = 0
         self._uses_cache = uses_cache
         self._seconds = seconds
@@ -130,16 +133,19 @@ class Live:
     ) -> Judgement | None:
         """Why a runtime of the target does not compute these outputs of an excerpt; None if all do.
 
-        What cannot be run is no reason: the run of the whole model shows it.
+        The answer is "unknown" where it cannot be run.
         """
+        unknown = None
         for one in target.parts or (target,):
             runner = self.runners.get(one.name)
             if runner is None:
                 continue
             outcome = self._asked(runner, part, sizes, tuple(judged))
-            if isinstance(outcome, Outcome) and outcome.answer.fails:
+            if isinstance(outcome, str):
+                unknown = Judgement(Answer.UNKNOWN, outcome)
+            elif outcome.answer.fails:
                 return Judgement(outcome.answer, outcome.message, measured=ran_by(runner).evidence)
-        return None
+        return unknown
 
     @property
     def ran(self) -> dict[str, RuntimeRan]:
@@ -220,7 +226,13 @@ class Live:
             self.runs += 1
             if self._tell:
                 self._tell(f"running probe {self.runs} in {runner.title}")
-            reply = runner.run(str(path), feeds, ranks(model), self._seconds)
+            try:
+                reply = runner.run(str(path), feeds, ranks(model), self._seconds)
+            except RuntimeUnavailable as error:
+                if not self._skips_missing:
+                    raise
+                self.runners = {k: one for k, one in self.runners.items() if one is not runner}
+                return headline(error)
             self.hangs += reply.status == "timeout"
             outcome = max(outcome, _outcome(reply, wanted, near), key=lambda one: one.answer.rank)
             if outcome.answer.fails:
@@ -271,9 +283,13 @@ def open_live(target: Target, asking: Asking) -> Live:
     there in another release than the one asked for, and RuntimeUnavailable where it is not
     installed.
     """
-    runners = dict(_runners(target, asking.live))
-    seconds = asking.seconds or SECONDS
-    return Live(runners, uses_cache=asking.cache, seconds=seconds, tell=asking.tell)
+    return Live(
+        dict(_runners(target, asking)),
+        uses_cache=asking.cache,
+        seconds=asking.seconds or SECONDS,
+        tell=asking.tell,
+        skips_missing=asking.skips_missing,
+    )
 
 
 _MOST_KEPT = 2
@@ -305,13 +321,18 @@ def _stamp(own: object) -> tuple[int, ...]:
     return (found.st_mtime_ns, found.st_size) if found else ()
 
 
-def _runners(target: Target, live: bool | str | PathLike[str]) -> Iterator[tuple[str, Runner]]:  # noqa: FBT001
+def _runners(target: Target, asking: Asking) -> Iterator[tuple[str, Runner]]:
     for part in target.parts or (target,):
         if part.is_own:
-            yield part.name, _kept_runner(part, live)
-        elif live and not part.has_own_rules:
-            runner = _kept_runner(part, live)
-            _check_release(part, runner)
+            yield part.name, _kept_runner(part, asking.live)
+        elif asking.live and not part.has_own_rules:
+            try:
+                runner = _kept_runner(part, asking.live)
+                _check_release(part, runner)
+            except (RequestError, RuntimeUnavailable):
+                if asking.skips_missing:
+                    continue
+                raise
             yield part.name, runner
 
 

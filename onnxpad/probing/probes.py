@@ -47,17 +47,9 @@ def alone(part: Excerpt, *, bare: bool = False) -> Excerpt:
     Of that the furthest Pad or conversion in front stays, and what stands between; of a `bare` one
     only what stands behind the nearest Pad.
     """
-    nodes = part.model.graph.node
-    focus = nodes[part.focus]
-    makers = {name: node for node in nodes for name in node.output}
-    begin = tensor = next(iter(focus.input), "")
-    while (maker := makers.get(tensor)) is not None and maker.input:
-        if bare and maker.op_type == "Pad":
-            begin = tensor
-            break
-        tensor = maker.input[0]
-        begin = tensor if maker.op_type in _READ else begin
-    given = [begin] if begin in makers and begin in part.types else []
+    focus = part.model.graph.node[part.focus]
+    begin = _beginning(part, bare=bare)
+    given = [begin] if begin else []
     if not (part.readers or given):
         return part
     outputs = {value.name for value in part.model.graph.output}
@@ -67,6 +59,35 @@ def alone(part: Excerpt, *, bare: bool = False) -> Excerpt:
         kept.graph.output.add().name = name
     place = next(i for i, node in enumerate(kept.graph.node) if node.name == focus.name)
     return replace(part, model=kept, focus=place, readers=(), fronts=())
+
+
+def _beginning(part: Excerpt, *, bare: bool = False) -> str:
+    """The tensor in front of which no pass reads, where a node makes it; else ''."""
+    nodes = part.model.graph.node
+    makers = {name: node for node in nodes for name in node.output}
+    begin = tensor = next(iter(nodes[part.focus].input), "")
+    while (maker := makers.get(tensor)) is not None and maker.input:
+        if bare and maker.op_type == "Pad":
+            begin = tensor
+            break
+        tensor = maker.input[0]
+        begin = tensor if maker.op_type in _READ else begin
+    return begin if begin in makers and begin in part.types else ""
+
+
+def without_front(written: Excerpt, part: Excerpt) -> Excerpt:
+    """What passes made of `part`, without the nodes in front of the padding that they left alone.
+
+    All of it where they changed or need one of these.
+    """
+    begin = _beginning(part)
+    if not begin:
+        return written
+    outputs = [value.name for value in written.model.graph.output]
+    kept = pruned(written.model, outputs, [begin])
+    left_alone = [node for node in written.model.graph.node if node not in kept.graph.node]
+    as_before = all(node in part.model.graph.node for node in left_alone)
+    return replace(written, model=kept) if as_before else written
 
 
 def rests(chain: Chain) -> int:

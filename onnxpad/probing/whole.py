@@ -111,11 +111,14 @@ class _Sample(NamedTuple):
 
 
 class _Original:
-    """The model that says what is right: run by onnxruntime, else evaluated in float64."""
+    """The model that says what is right: run by onnxruntime, else evaluated in float64.
 
-    def __init__(self, network: Network) -> None:
+    The evaluator is asked first where onnxruntime itself is judged.
+    """
+
+    def __init__(self, network: Network, *, judges_onnxruntime: bool) -> None:
         self.network = network
-        self.reference = ONNXRUNTIME
+        self.reference = EVALUATOR if judges_onnxruntime else ONNXRUNTIME
         self._session: Session | RunFailure | None = None
         self.failure = ""
 
@@ -126,17 +129,14 @@ class _Original:
 
     def outputs(self, feeds: Feeds) -> Mapping[str, Array] | None:
         """The outputs; None where neither can compute them, and then `failure` says why."""
-        if self.reference == ONNXRUNTIME:
-            found = self._in_onnxruntime(feeds)
+        second = ONNXRUNTIME if self.reference == EVALUATOR else EVALUATOR
+        for reference in (self.reference, second):
+            ask = self._evaluated if reference == EVALUATOR else self._in_onnxruntime
+            found = ask(feeds)
             if found is not None:
+                self.reference = reference
                 return found
-        try:
-            made = evaluated(self.network, feeds, self.network.outputs)
-        except (OnnxpadError, MemoryError) as error:
-            self.failure = self.failure or headline(error)
-            return None
-        self.reference = EVALUATOR
-        return made
+        return None
 
     def tensor(self, name: str, feeds: Feeds) -> Array:
         """One tensor of the main graph; raises OnnxpadError where it cannot be computed."""
@@ -148,6 +148,13 @@ class _Original:
         if isinstance(found, RunFailure):
             raise RequestError(str(found))
         return found[name]
+
+    def _evaluated(self, feeds: Feeds) -> Mapping[str, Array] | None:
+        try:
+            return evaluated(self.network, feeds, self.network.outputs)
+        except (OnnxpadError, MemoryError) as error:
+            self.failure = self.failure or headline(error)
+            return None
 
     def _in_onnxruntime(self, feeds: Feeds) -> Mapping[str, Array] | None:
         if self._session is None:
@@ -185,7 +192,7 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
     is looked for that does so alone. Raises RequestError where no inputs can be drawn.
     """
     network = open_lean_network(original)
-    judge = _Original(network)
+    judge = _Original(network, judges_onnxruntime=target.startswith("onnxruntime"))
     ran = ran_by(runner)
     samples = _samples(judge, inputs or _drawn(judge, dims))
     result = partial(WholeRun, target, runtime=ran)

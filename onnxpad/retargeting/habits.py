@@ -24,6 +24,7 @@ from onnxpad.frameworks.rules import full_extent, same_multiple
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.operators import Kind
+from onnxpad.runtimes.targets import is_target
 
 PLACEMENTS = ("SAME_UPPER", "SAME_LOWER", "symmetric")
 SYNONYMS = {"onnx-same-lower": "SAME_LOWER"}
@@ -81,10 +82,18 @@ class Habits:
 def named_convention(name: str) -> Convention | str:
     """A convention by its name or alias, or one of SAME_UPPER, SAME_LOWER and symmetric.
 
-    Raises RequestError for anything else, with the nearest.
+    Raises RequestError for anything else, with the nearest, or with what writes for a runtime.
     """
     known: dict[str, Convention | str] = {**{one: one for one in PLACEMENTS}, **SYNONYMS}
-    return find_named(name, known | by_name_and_alias())
+    try:
+        return find_named(name, known | by_name_and_alias())
+    except RequestError:
+        if not is_target(name):
+            raise
+    raise RequestError(
+        f"'{name}' is a runtime, not a convention: 'onnxpad rewrite MODEL --target {name} -o OUT' "
+        "writes the model for it"
+    )
 
 
 def habits_of(target: Convention | str, chain: Chain) -> Habits | Skip:

@@ -145,7 +145,9 @@ def _target_of(path: str, text: str, is_built_in: Callable[[str], bool]) -> Targ
     name = rules.name or _name_from(path, is_built_in)
     rows = tuple(_row(number, rule, path) for number, rule in enumerate(rules.rules, 1))
     if rules.takes:
-        by = Evidence(Certainty.DOCUMENTED, path, "takes")
+        is_measured = any(rule.models is not None for rule in rules.rules)
+        certainty = Certainty.MEASURED if is_measured else Certainty.DOCUMENTED
+        by = Evidence(certainty, path, "takes")
         everything = (*_PADDED, *_PLAIN) if rules.takes == (ALL,) else _spelled_out(rules.takes)
         rows = (Row(everything, Answer.TAKES, (), by), *rows)
     text = f"A target of your own.\n\n{counted(len(rules.rules), 'rule')} from {path}."

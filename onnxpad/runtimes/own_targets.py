@@ -27,13 +27,15 @@ class Asking(NamedTuple):
     """How runtimes are asked: not at all, in this Python, or in the one at a path.
 
     `cache`: earlier answers are read, and new ones kept. A run that takes more than `seconds` is
-    ended. `tell` is called with what is being run.
+    ended. `tell` is called with what is being run. `skips_missing`: the table answers for a runtime
+    that is not installed, or that nothing here starts.
     """
 
     live: bool | str | PathLike[str] = False
     cache: bool = True
     seconds: float | None = None
     tell: Callable[[str], None] | None = None
+    skips_missing: bool = False
 
 
 def target_names(names: TargetName | Sequence[TargetName]) -> list[TargetName]:

@@ -11,6 +11,13 @@ from onnxpad.show.tables import Terminal, table
 _LEGIBLE = 20
 """Columns: facts are not broken into fewer."""
 PLURALS = {kind: "passes" if kind == "pass" else f"{kind}s" for kind in KINDS}
+_FIRST_TOPICS = (
+    *("recipes", "targets", "own-runtime", "measured", "sizes"),
+    *("ci", "python", "diagnose", "installation", "words"),
+)
+"""The topics that people need, in the order in which they need them."""
+_COLUMNS = 100
+_INDENT = "  "
 
 
 def explanation_text(
@@ -51,6 +58,23 @@ def _block(text: str, terminal: Terminal | None) -> str:
     headers, *rows = [[cell.strip() for cell in row] for row in cells]
     rows = [row for row in rows if set("".join(row)) != {"-"}]
     return table(headers, rows, terminal, names=headers[1:], whole=headers[:1])
+
+
+def overview_text(entries: Sequence[Explanation], terminal: Terminal | None = None) -> str:
+    """One screen: the topics that people need, and the names of all other entries by kind."""
+    topics = {entry.name: entry.headline for entry in entries if entry.kind == "topic"}
+    rows = [(name, topics[name]) for name in _FIRST_TOPICS]
+    parts = [table(("topics", ""), rows, terminal)]
+    width = min(_COLUMNS, terminal.width) if terminal else _COLUMNS
+    for kind in KINDS:
+        names = [one.name for one in entries if one.kind == kind and one.name not in _FIRST_TOPICS]
+        head = "more topics" if kind == "topic" else PLURALS[kind]
+        listed = wrap(", ".join(names), width - len(_INDENT), break_on_hyphens=False)
+        parts.append("\n".join([head, *(f"{_INDENT}{line}" for line in listed)]))
+    parts.append(
+        "'onnxpad explain NAME' explains one of them, 'onnxpad explain --all' lists them all"
+    )
+    return "\n\n".join(parts) + "\n"
 
 
 def list_text(entries: Sequence[Explanation], terminal: Terminal | None = None) -> str:

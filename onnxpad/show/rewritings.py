@@ -140,7 +140,8 @@ def _nothing_to_do(rewriting: Rewriting, written: str | None) -> str:
             said += ", where --require-device finds another form if there is one"
         if states:
             return f"no node needs rewriting: with these sizes in the file {said}"
-        said = f"nothing to do: {said}"
+        runs = rewriting.run is None or rewriting.run.ok is not False
+        said = f"nothing to do: {said}" if runs else f"no padding to mend: {said}"
     elif states:
         return ""
     else:

@@ -75,7 +75,7 @@ def sarif_text(
     """
     rules: dict[str, _Rule] = {}
     if any(record["targets"] for record in records):
-        rules |= {str(answer): rule for answer, rule in _ANSWERS.items()}
+        rules |= {_rule_id(answer): rule for answer, rule in _ANSWERS.items()}
     if traps:
         rules |= {code: _rule_of(trap) for code, trap in all_rules().items()}
     places = list(rules)
@@ -102,6 +102,11 @@ def _invocation(unread: Sequence[tuple[str, str]]) -> dict[str, Any]:
     ]
     notes = {"toolExecutionNotifications": told} if told else {}
     return {"executionSuccessful": not told, **notes}
+
+
+def _rule_id(answer: str) -> str:
+    """The verdict without a blank, which upload tools do not take."""
+    return answer.replace(" ", "-")
 
 
 def _rule_of(trap: TrapRule) -> _Rule:
@@ -146,7 +151,7 @@ def _results(record: Record, *, traps: bool) -> Iterator[dict[str, Any]]:
             if finding:
                 text = f"{target} {answer} {verdict['op']} '{node}': {verdict['reason']}"
                 way = f"rewrite --target {asked_as(target)}: {_way(verdict)}"
-                result = _result(record, finding, answer, f"{text}. {way.rstrip('.')}.")
+                result = _result(record, finding, _rule_id(answer), f"{text}. {way.rstrip('.')}.")
                 result["partialFingerprints"]["node/v1"] = f"{target}/{node}/{verdict['op']}"
                 about = {"target": target, "evidence": verdict["evidence"]}
                 yield result | {"properties": about}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +23,7 @@ from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.optimisers import optimisers
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.runtimes.traps import all_rules
-from onnxpad.show.explanations import explanation_text, list_text
+from onnxpad.show.explanations import explanation_text, list_text, overview_text
 from onnxpad.show.tables import Terminal
 from onnxpad.validation.report import Verdict
 
@@ -209,6 +210,17 @@ def test_the_list_has_every_kind_and_name() -> None:
     for entry in entries():
         assert f"\n{entry.name} " in text
     assert len(KINDS) == text.count("\n\n") + 1
+
+
+def test_the_overview_is_short_and_has_every_name() -> None:
+    text = overview_text(entries())
+    assert text.count("\n") <= 70
+    for entry in entries():
+        assert re.search(rf"(^|[ ,]){re.escape(entry.name)}([ ,]|$)", text, re.MULTILINE)
+
+
+def test_same_is_both_placements() -> None:
+    assert [entry.name for entry in explain("SAME")] == ["SAME_UPPER", "SAME_LOWER"]
 
 
 @pytest.mark.parametrize("word", [*map(str, Verdict), "undecided", "refuted", "Allowed"])

@@ -105,6 +105,26 @@ def test_a_pad_that_fails_alone_is_blamed_and_not_what_reads_it() -> None:
     assert answers(model, fuses)["pad"] == "takes"
 
 
+def test_what_stands_in_front_does_not_speak_against_a_way() -> None:
+    behind = network(
+        f"{HEAD} (float[1,8,8,2] x) => (float[1,2,4,4] y) {{"
+        "t = Transpose <perm = [0, 3, 1, 2]> (x)"
+        '[conv] y = Conv <auto_pad = "SAME_UPPER", strides = [2, 2]> (t, w)'
+        "}",
+        w=numbers(2, 2, 3, 3),
+    )
+
+    def objects(node: onnx.NodeProto) -> bool:
+        pads = attribute(node, "pads", [0] * 4)
+        return node.op_type == "Transpose" or is_same(node) or pads[:2] != pads[2:]
+
+    done = onnxpad.rewrite(behind, target=refusing(objects))
+    assert [change.rule for change in done.changes] == ["symmetric-pads"]
+    assert done.run is not None
+    assert done.run.first_difference is not None
+    assert done.run.first_difference.op == "Transpose"
+
+
 def test_open_sizes_are_tried_at_each_rest_by_the_stride() -> None:
     model = network(
         f"{HEAD} (float[1,2,H,W] x) => (float[1,2,A,B] y) {{"
@@ -213,6 +233,14 @@ def test_targets_that_run_nowhere_and_releases_that_are_not_here() -> None:
         onnxpad.rewrite(SAME, live=True)
 
 
+def test_of_all_targets_those_that_are_here_answer() -> None:
+    found = onnxpad.inspect(SAME, target="all", live=True)
+    measured = {name for name, nodes in found.targets.items() if nodes[0].judgement.measured}
+    assert "onnxruntime" in measured
+    assert "candle" not in measured
+    assert measured == set(found.ran)
+
+
 def test_onnxruntime_answers_for_itself() -> None:
     dilated = network(
         f"{HEAD} (float[1,2,8,8] x) => (float[1,2,8,8] y) {{"
@@ -224,6 +252,32 @@ def test_onnxruntime_answers_for_itself() -> None:
     done = onnxpad.rewrite(dilated, target="onnxruntime", live=True)
     assert done.run is not None
     assert done.run.ok
+
+
+def test_onnxruntime_does_not_judge_itself() -> None:
+    overhanging = network(
+        '<ir_version: 8, opset_import: ["": 17, "com.microsoft": 1]> g '
+        "(uint8[1,1,5,5] x) => (uint8[1,1,3,3] y) <float s = {0.1}, uint8 z = {128}> {"
+        "y = com.microsoft.QLinearAveragePool <kernel_shape = [2, 2], strides = [2, 2],"
+        " ceil_mode = 1, count_include_pad = 1> (x, s, z, s, z) }"
+    )
+    assert onnxpad.validate(overhanging, target="onnxruntime").verdict == "different"
+    done = onnxpad.rewrite(overhanging, target="onnxruntime", live=True)
+    assert done.run is not None
+    assert done.run.ok
+
+
+def test_what_cannot_be_run_gets_no_way() -> None:
+    open_inside = network(
+        f"{HEAD} (float[1,2,h,8] x, int64[4] sizes) => (float[1,3,a,b] y) {{"
+        "r = Reshape (x, sizes)"
+        '[conv] y = Conv <auto_pad = "SAME_UPPER", strides = [2, 2]> (r, w)'
+        "}",
+        w=numbers(3, 2, 3, 3),
+    )
+    done = onnxpad.rewrite(open_inside, target=refusing(is_same))
+    assert not done.undone
+    assert not done.changes
 
 
 NOTHING_STARTS = """

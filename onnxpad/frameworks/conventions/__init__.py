@@ -82,8 +82,8 @@ def find_named(name: str, known: Mapping[str, T]) -> T:
     if _folded(name) in names:
         return known[names[_folded(name)]]
     near = nearest(_folded(name), names)
-    hint = f"; did you mean '{names[near[0]]}'?" if near else "."
-    raise RequestError(f"no convention is called '{name}'{hint} There are: {', '.join(known)}")
+    hint = f"did you mean '{names[near[0]]}'?" if near else "'onnxpad explain' lists them"
+    raise RequestError(f"no convention is called '{name}': {hint}")
 
 
 def _folded(name: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from onnxpad.errors import InternalError
-from onnxpad.model.editing.cancelled_squeezes import cancelled
 from onnxpad.model.editing.names import Names, as_nodes, next_key, stem
 from onnxpad.model.editing.script import (
     Edit,
@@ -279,7 +278,6 @@ class _Expander:
         self._read = tuple(node.inputs)
         self._constants: dict[Operand, str] = {}
         self._outputs: dict[Made, str] = {}
-        self._squeezes: list[Address] = []
 
     def edits(self) -> Iterator[Edit]:
         expansion, itself = self._expansion, self._expansion.itself
@@ -289,11 +287,6 @@ class _Expander:
             if isinstance(step, Itself):
                 yield from self._change(step, index)
                 continue
-            if not any(made.step == index for made in expansion.results):
-                edits = self._cancelled(step, index)
-                if edits is not None:
-                    yield from edits
-                    continue
             behind = itself is not None and index > itself
             insert, constants = self._insertion(step, index, anchor, behind=behind)
             yield from constants
@@ -338,16 +331,6 @@ class _Expander:
         for position, name in enumerate(self._node.outputs):
             if name and self._outputs[Made(index, position)] != name:
                 yield SetOutput(self._address, position, self._outputs[Made(index, position)])
-
-    def _cancelled(self, step: Step, index: int) -> Sequence[Edit] | None:
-        """The edits without a step that only takes back a Squeeze in front; None: it is needed."""
-        far = step.inputs[:1] == (Read(0),) and not self._squeezes
-        found = cancelled(self._context, self._node, step, self._names, far=far)
-        if found is None:
-            return None
-        self._outputs[Made(index)] = found.tensor
-        self._squeezes += found.squeezes
-        return found.edits
 
     def _insertion(
         self, step: Step, index: int, anchor: Address, *, behind: bool
@@ -410,7 +393,6 @@ class _Expander:
             yield RemoveNode(self._address)
             return
         step = self._expansion.steps[self._expansion.itself]
-        yield from map(RemoveUnused, self._squeezes)
         scope = self._context.scope
         for position, _ in step.inputs if isinstance(step, Itself) else ():
             name = self._read[position] if position < len(self._read) else ""

@@ -17,7 +17,7 @@ from onnxpad.model.graph.scopes import Document
 from onnxpad.model.graph.types import Type
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
-from onnxpad.probing.probes import outputs_without, rests
+from onnxpad.probing.probes import outputs_without, rests, without_front
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.obstacles import Judge, Owners, Unit, obstacles
 from onnxpad.rewriting.for_target.report import NoWay, Obstacle, PassPlan
@@ -342,12 +342,16 @@ class _PassSearch:
             return False
         self._runs -= 1
         self._doubted_runs -= bool(state.remaining)
-        part = self._part.became(state.looks, state.types)
-        tolerated = {part.model.graph.node[place].name for _, place in state.unit.tolerated}
+        written = self._part.became(state.looks, state.types)
+        nodes = written.model.graph.node
+        tolerated = {nodes[place].name for _, place in state.unit.tolerated}
+        part = without_front(written, self._part)
         sites = self._opened.sites_now()
         sizes = max(rests(chain) for site in sites for chain in site.chains)
         judged = outputs_without(part, tolerated)
         objection = live.candidate(self._judge.target, part, sizes, judged) if judged else None
+        if objection and not objection.answer.fails:  # the table counts where nothing can be run
+            return not state.remaining
         if objection and (self._objection is None or not state.remaining):
             focus = self._start.unit.focus
             site = next(self._opened.sites_at({focus}))

@@ -4,9 +4,7 @@ What: the input gets an axis of size 1 in front of its spatial axis (Unsqueeze),
 and the output loses it again (Squeeze). A weight that is a constant is written anew with the
 axis, any other gets an Unsqueeze of its own. auto_pad, ceil_mode, output_padding, Indices and
 everything else mean the same as before: along an axis of size 1 with a kernel of 1 there is
-nothing to pad and one window. Where a Squeeze of the same axis stands in front, there is none of
-these two in between: lifted operators follow each other directly, also through operators that work
-cell by cell (Relu, Clip, Mul by a scalar ...), and a Squeeze stays for what else reads the tensor.
+nothing to pad and one window.
 
 Exact: always.
 
@@ -14,7 +12,7 @@ Refuses: operators whose further inputs have a spatial axis as well (DeformConv,
 or pads that come as an input, padding that cannot be read, inputs shorter than the window, an
 output_shape below the input's size, behind which onnxruntime takes no node.
 
-Cost: an Unsqueeze and a Squeeze for each row of such operators, which move no data.
+Cost: an Unsqueeze and a Squeeze for each such operator, which move no data.
 
 Example: Conv k3 pads=[1, 1] on [1, 8, 100] becomes Unsqueeze, Conv 1x3 pads=[0, 1, 0, 1], Squeeze.
 """

@@ -375,8 +375,9 @@ def _key(parts: list[Any]) -> str:
 
 
 def brief(text: str) -> str:
-    """A message on one line, shortened."""
-    return " ".join(text.split())[:_LONGEST]
+    """A message on one line, shortened, without characters that a terminal cannot show."""
+    printable = "".join(letter if letter.isprintable() else " " for letter in text)
+    return " ".join(printable.split())[:_LONGEST]
 
 
 def _with_line(text: str, line: str) -> str:

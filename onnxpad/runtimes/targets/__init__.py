@@ -56,12 +56,13 @@ def find_target(name: TargetName) -> Target:
         return _built_in(name)
     from onnxpad.runtimes.own_rules import own_target  # needed for a file of rules alone
 
-    own = own_target(path, _is_built_in)
+    own = own_target(path, is_target)
     READ_FILES[own.name] = path
     return own
 
 
-def _is_built_in(name: str) -> bool:
+def is_target(name: str) -> bool:
+    """Whether a built-in target is called so."""
     folded = name.casefold().replace("_", "-")
     return any(folded in (one.name, *one.also) for one in all_targets().values())
 

@@ -155,7 +155,6 @@ def test_leaves_images_alone() -> None:
 KERNELS = "float[2,2,3] k = {1,-2,3,4,5,-6,7,8,9,-1,2,0}"
 CONV, POOL = "<pads = [1, 1]>", "<kernel_shape = [3], pads = [1, 1]>"
 SHORT_SHAPES = [(1, 2, size) for size in (5, 6, 9)]
-LIFTED = ["Unsqueeze", "Conv", "MaxPool", "Squeeze"]
 
 
 def two(between: str, *, y: str = "y = MaxPool") -> str:
@@ -171,133 +170,10 @@ def inferred(body: str, constants: str = "", opset: int = 17) -> onnx.ModelProto
 
 
 @pytest.mark.parametrize("opset", [7, 11, 13, 22])
-def test_two_share(opset: int) -> None:
+def test_two_in_a_row(opset: int) -> None:
     body = f"a = Conv {CONV} (x, k) y = MaxPool {POOL} (a)"
     after = agrees(inferred(body, opset=opset), LIFT, SHORT_SHAPES)
-    assert kinds(after) == LIFTED
-    assert len(after.graph.initializer) == (3 if opset >= 13 else 1)
-    assert not any(value.name == "a" for value in after.graph.value_info)
-
-
-@pytest.mark.parametrize(
-    ("between", "constants"),
-    [
-        ("b = Relu (a)", ""),
-        ("r = Tanh (a) b = LeakyRelu <alpha = 0.5> (r)", ""),
-        ("b = Clip (a, low, high)", "float low = {-3}, float high = {6}"),
-        ("b = Mul (s, a)", "float s = {2}"),
-        ("b = PRelu (a, s)", "float[1] s = {0.5}"),
-        (
-            "r = Relu (a) b = BatchNormalization (r, s, t, t, s)",
-            "float[2] s = {1, 4}, float[2] t = {-1, 2}",
-        ),
-        (
-            "q = QuantizeLinear (a, s, z) b = DequantizeLinear (q, s, z)",
-            "float s = {0.5}, int8 z = {3}",
-        ),
-    ],
-)
-def test_through_operators_that_work_cell_by_cell(between: str, constants: str) -> None:
-    after = agrees(inferred(two(between), constants), LIFT, SHORT_SHAPES)
-    assert [kind for kind in kinds(after) if "queeze" in kind] == ["Unsqueeze", "Squeeze"]
-
-
-@pytest.mark.parametrize(
-    ("between", "constants"),
-    [
-        ("b = Mul (a, s)", "float[2,1] s = {2, -3}"),
-        ("b = PRelu (a, s)", "float[2,1] s = {2, -3}"),
-        ("b = Softmax <axis = -2> (a)", ""),
-        (
-            """q = QuantizeLinear <axis = 1> (a, s, z)
-            b = DequantizeLinear <axis = 1> (q, s, z)""",
-            "float[2] s = {0.5, 0.25}, int8[2] z = {3, -3}",
-        ),
-    ],
-)
-def test_not_through_operators_that_look_at_axes(between: str, constants: str) -> None:
-    after = agrees(inferred(two(between), constants), LIFT, SHORT_SHAPES)
-    assert kinds(after).count("Squeeze") == kinds(after).count("Unsqueeze") == 2
-
-
-@pytest.mark.parametrize(
-    ("body", "squeezed"),
-    [
-        (f"a = Conv {CONV} (x, k) b = MaxPool {POOL} (a) y = Add (a, b)", 2),
-        (two("b = Relu (a)", y="c = MaxPool") + "y = Add (b, c)", 2),
-        (two("b = Relu (a)", y="c = MaxPool") + "y = Add (a, c)", 2),
-        (
-            two("b = Relu (a)", y="c = MaxPool")
-            + "d = AveragePool <kernel_shape = [1]> (b) y = Add (c, d)",
-            2,
-        ),
-    ],
-)
-def test_the_squeeze_stays_for_others(body: str, squeezed: int) -> None:
-    after = agrees(inferred(body), LIFT, SHORT_SHAPES)
-    assert (kinds(after).count("Unsqueeze"), kinds(after).count("Squeeze")) == (1, squeezed)
-
-
-def test_it_is_not_led_behind_two_operators_that_others_read() -> None:
-    body = two("b = Relu (a)", y="c = MaxPool") + "d = Add (a, b) y = Add (c, d)"
-    after = agrees(inferred(body), LIFT, SHORT_SHAPES)
-    assert kinds(after) == [
-        *("Unsqueeze", "Conv", "Squeeze", "Relu"),
-        *("Unsqueeze", "MaxPool", "Squeeze", "Add", "Add"),
-    ]
-
-
-@pytest.mark.parametrize("kept", ["a", "b"])
-def test_names_of_outputs_are_kept(kept: str) -> None:
-    model = inferred(two("b = Relu (a)"))
-    model.graph.output.append(onnx.helper.make_tensor_value_info(kept, 1, None))
-    after = agrees(model, LIFT, SHORT_SHAPES)
-    assert [value.name for value in after.graph.output] == ["y", kept]
-    assert kinds(after).count("Unsqueeze") == 1
-
-
-def test_one_tensor_read_as_data_and_added() -> None:
-    square = "float[2,2,1] one = {1, 2, -3, 4}"
-    for between, count in (("", 1), ("b = Relu (a)", 2)):
-        text = two(between).split("y =")[0]
-        read = "b" if between else "a"
-        text += f'y = com.microsoft.FusedConv <activation = "Relu"> ({read}, one, none, {read})'
-        model = tiny(
-            text, "float[1,2,6]", constants=f"{KERNELS}, {square}, float[2] none = {{0, 0}}"
-        )
-        after = agrees(model, LIFT, [(1, 2, 6)])
-        assert kinds(after).count("Unsqueeze") == count
-
-
-def test_a_squeeze_that_the_model_had() -> None:
-    for axes, total in (("2", 0), ("-2", 0), ("-1", 1)):
-        body = f"s = Squeeze (x, i) y = Conv {CONV} (s, k)"
-        sizes = "1,2,7,1" if axes == "-1" else "1,2,1,7"
-        model = tiny(body, f"float[{sizes}]", constants=f"{KERNELS}, int64[1] i = {{{axes}}}")
-        shape = tuple(int(size) for size in sizes.split(","))
-        after = agrees(model, LIFT, [shape])
-        assert kinds(after).count("Unsqueeze") == total
-    given = tiny(
-        f"s = Squeeze (x, axes) y = Conv {CONV} (s, k)",
-        "float[1,2,1,7]",
-        constants=KERNELS,
-        inputs="int64[1] axes",
-    )
-    assert kinds(rewritten_model(given, LIFT)).count("Unsqueeze") == 1
-
-
-def test_nodes_lifted_one_after_the_other() -> None:
-    model = inferred(two("b = Relu (a)").replace("a =", "[first] a =").replace("y =", "[last] y ="))
-    once = rewrite(model, passes=LIFT, nodes="first").model
-    assert isinstance(once, onnx.ModelProto)
-    assert kinds(once) == ["Unsqueeze", "Conv", "Squeeze", "Relu", "MaxPool"]
-    assert kinds(agrees(once, LIFT, SHORT_SHAPES)) == [
-        "Unsqueeze",
-        "Conv",
-        "Relu",
-        "MaxPool",
-        "Squeeze",
-    ]
+    assert kinds(after) == ["Unsqueeze", "Conv", "Squeeze", "Unsqueeze", "MaxPool", "Squeeze"]
 
 
 def found_by(after: onnx.ModelProto, feed: dict[str, np.ndarray]) -> Sequence[np.ndarray]:
@@ -329,27 +205,6 @@ def test_a_row_inside_an_if_and_a_function() -> None:
     f (p, q) => (r) {{ s = Conv {CONV} (p, q) t = Abs (s) r = Conv {CONV} (t, q) }}"""
     model = onnx.parser.parse_model(text)
     after = rewritten_model(model, LIFT)
-    inside = [node.op_type for node in after.functions[0].node if node.op_type != "Constant"]
-    assert inside == ["Unsqueeze", "Unsqueeze", "Conv", "Abs", "Unsqueeze", "Conv", "Squeeze"]
-    assert kinds(after).count("Unsqueeze") == 2
     for chosen in (True, False):
         feed = {"x": drawn((1, 2, 7), "float32"), "c": np.array(chosen)}
         np.testing.assert_allclose(found_by(after, feed)[0], found_by(model, feed)[0], rtol=2e-6)
-
-
-def test_not_through_a_normalisation_that_learns() -> None:
-    text = (
-        two("b, m, v = BatchNormalization <training_mode = 1> (a, s, t, t, s)") + "z = Add (m, v)"
-    )
-    model = inferred(text, "float[2] s = {1, 4}, float[2] t = {-1, 2}")
-    model.graph.output.append(onnx.helper.make_tensor_value_info("z", 1, [2]))
-    assert kinds(rewritten_model(model, LIFT)).count("Unsqueeze") == 2
-
-
-def test_not_through_a_normalisation_of_each_cell() -> None:
-    text = two("b = BatchNormalization <spatial = 0> (a, s, t, t, s)")
-    held = (
-        f"{KERNELS}, float[2,5] s = {{1,1,1,1,1,1,1,1,1,1}}, float[2,5] t = {{0,0,0,0,0,0,0,0,0,0}}"
-    )
-    model = tiny(text, "float[1,2,5]", constants=held, opset=8)
-    assert kinds(rewritten_model(model, LIFT)).count("Unsqueeze") == 2
