@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from itertools import product
+from math import prod
+from operator import sub
 
 import numpy as np
 
 from onnxpad.diagnosis.fitting import Fit, Fitting, Solution
-from onnxpad.diagnosis.options import constant_pad, in_front, in_numbers
+from onnxpad.diagnosis.options import in_front, in_numbers, in_one_pad
 from onnxpad.diagnosis.plan import findings, plans, settled
 from onnxpad.diagnosis.report import Cause, Diagnosis, NodeFinding, RemainingDifference, Unseen
 from onnxpad.diagnosis.runner import Array, needed_nodes
@@ -18,9 +20,9 @@ from onnxpad.diagnosis.search import Change, changed
 from onnxpad.errors import RequestError, counted, few
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.graph.modules import module_returning
-from onnxpad.padding.chain import Pads
+from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.operators import Kind
-from onnxpad.retargeting.plan import Plan, with_settings
+from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.movement import UNITS
@@ -227,34 +229,16 @@ class _Conclusion:
         search, runner, present = self.fit.search, self.fitting.runner, self.fitting.present
         if search is None or not search.complete or search.present().misfit:
             return False
-        first, places = (
-            first_missing(search.references, search.present()),
-            search.places(search.present()),
-        )
+        now = search.present()
+        first, places = first_missing(search.references, now), search.places(now)
         ways = [present]
         for number in places:
             sizes = runner.sizes(number, present, first.sample)
             here = None if sizes is None else in_numbers(runner.suspects[number].chain, sizes)
-            front = None if here is None else in_front(here)
-            shifts = [range(1 - axis.span, axis.span) for axis in here.axes] if here else []
-            if (
-                len(places) > 1
-                or here is None
-                or front is None
-                or not isinstance(here.padding, Pads)
-                or here.op.kind is Kind.TRANSPOSED
-                or np.prod([len(one) for one in shifts]) > _MOST_SHIFTS
-            ):
+            moved = [] if here is None else _shifted(here)
+            if len(places) > 1 or not moved:
                 return False
-            cells = here.padding + front
-            for begins in product(*shifts):
-                ends = [
-                    b + e - one for b, e, one in zip(cells.begins, cells.ends, begins, strict=True)
-                ]
-                none, lead = [0] * (2 * here.rank), [0] * (here.tensor_rank - here.rank)
-                record = constant_pad([*lead, *begins, *lead, *ends], 0.0)
-                moved = with_settings(here, {"pads": none, "pad_node": record})
-                ways.append(changed(present, Change(number, runner.offer(number, moved))))
+            ways += [changed(present, Change(number, runner.offer(number, one))) for one in moved]
         made = [runner.tensor(first.name, way, first.sample) for way in ways]
         differ = (
             one is None or _differs_throughout(one, first.value, first.tolerance) for one in made
@@ -295,18 +279,12 @@ class _Conclusion:
         nodes = counted(len(fitting.nodes.searched), "node")
         ways = 0 if search is None else len(search.tried)
         tried = f"of the {ways} ways tried to pad {nodes} none gives the reference"
-        parts = [
-            f"{opening}{tried}"
-            if fitting.nodes.searched
-            else f"{opening}no other way to pad a node is known"
-        ]
+        no_other = "no other way to pad a node is known"
+        parts = [opening + (tried if fitting.nodes.searched else no_other)]
         if nearest is not None:
-            was = fit.present.residual
-            left = f"which leaves an error of {nearest.judgement.residual:.2g}"
-            as_it_is = "" if was is None else f"; as it is {was:.2g}"
-            parts.insert(
-                0, f"padding seems a part of it; nearest: {nearest.title}, {left}{as_it_is}"
-            )
+            was = "" if fit.present.residual is None else f"; as it is {fit.present.residual:.2g}"
+            left = f"which leaves an error of {nearest.judgement.residual:.2g}{was}"
+            parts.insert(0, f"padding seems a part of it; nearest: {nearest.title}, {left}")
         if fit.partial:
             parts.insert(0, fit.partial)
         elif nearest is None:
@@ -401,6 +379,18 @@ def _warn_of_other_sizes(bench: Bench, nodes: Sequence[NodeFinding]) -> None:
                 f"others the plan may be wrong. Add a sample in which it reads {list(telling[0])}"
             )
             return
+
+
+def _shifted(chain: Chain) -> list[Chain]:
+    """The chain reading what it reads shifted by any cells below its window; [] for too many."""
+    front, own = in_front(chain), chain.padding
+    shifts = [range(1 - axis.span, axis.span) for axis in chain.axes]
+    if front is None or not isinstance(own, Pads) or chain.op.kind is Kind.TRANSPOSED:
+        return []
+    totals = [begin + end for begin, end in (own + front).sides]
+    few = prod(map(len, shifts)) <= _MOST_SHIFTS
+    pads = (Pads(one, tuple(map(sub, totals, one))) for one in (product(*shifts) if few else ()))
+    return [in_one_pad(chain, cells) for cells in pads]
 
 
 def _differs_throughout(got: Array, right: Array, tolerance: float) -> bool:

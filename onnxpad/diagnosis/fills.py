@@ -16,14 +16,13 @@ from typing import NamedTuple
 import numpy as np
 
 from onnxpad.diagnosis.guesses import Choice
-from onnxpad.diagnosis.options import Filled, Sizes, Way, constant_pad, in_front, in_numbers
+from onnxpad.diagnosis.options import Filled, Sizes, Way, in_front, in_numbers, in_one_pad
 from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import Reference, Score, Vector, difference, first_missing, scored
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.fills import number_of
 from onnxpad.padding.operators import Kind
-from onnxpad.retargeting.plan import with_settings
 
 # Fills that people write: normalised images, letterboxes of detectors (114 of 255), bytes.
 _USUAL = (1.0, -1.0, 0.5, -0.5, 114 / 255, 114.0, 127.5, 128.0, 255.0)
@@ -100,9 +99,8 @@ class Fills:
         chosen = list(around)
         for number, option in options.items():
             chain = self._runner.suspects[number].options[option].chain
-            pads = () if chain.pad is None else chain.pad.pads.flat
-            filled = with_settings(chain, {"pad_node": constant_pad(pads, fill)})
-            chosen[number] = self._runner.offer(number, filled)
+            cells = in_front(chain) or Pads.zero(chain.rank)
+            chosen[number] = self._runner.offer(number, in_one_pad(chain, cells, fill))
         return tuple(chosen)
 
     def _solved(self, family: _Family, now: Score) -> float | None:
@@ -215,8 +213,5 @@ def _as_pad(chain: Chain, sizes: Sizes) -> Chain | None:
     if step is not None and (step.crossed or sum(front.flat) != sum(step.pads.flat)):
         return None
     fill = fill_of(here) if step is not None and step.mode == "constant" else None
-    begins, ends = [0] * here.tensor_rank, [0] * here.tensor_rank
-    begins[here.spatial], ends[here.spatial] = list(cells.begins), list(cells.ends)
-    record = constant_pad([*begins, *ends], fill if fill and np.isfinite(fill) else 0.0)
-    settings = {"pads": [0] * (2 * here.rank), "pad_node": record}
-    return with_settings(chain, settings) if any(cells.flat) else None
+    known = fill if fill and np.isfinite(fill) else 0.0
+    return in_one_pad(chain, cells, known) if any(cells.flat) else None

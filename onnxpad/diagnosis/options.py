@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.comparing.networks import Network
@@ -15,6 +15,7 @@ from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.candidates import Candidate, candidates, ordinary
 from onnxpad.retargeting.labels import label_of
+from onnxpad.retargeting.plan import with_settings
 from onnxpad.retargeting.windows_read import differs, signature, too_many_cells
 
 Sizes: TypeAlias = tuple[int, ...]
@@ -227,9 +228,12 @@ def padded_cells(chain: Chain) -> tuple[int, ...]:
     return (own + front).flat if isinstance(own, Pads) and front is not None else ()
 
 
-def constant_pad(pads: Sequence[int], fill: float) -> dict[str, Any]:
-    """A Pad with one number in its cells, as plans have it."""
-    return {"pads": list(pads), "value": fill, "mode": "constant"}
+def in_one_pad(chain: Chain, cells: Pads, fill: float = 0.0) -> Chain:
+    """The chain with one constant Pad in front that has these cells, and no padding of its own."""
+    begins, ends = [0] * chain.tensor_rank, [0] * chain.tensor_rank
+    begins[chain.spatial], ends[chain.spatial] = list(cells.begins), list(cells.ends)
+    step = {"pads": [*begins, *ends], "value": fill, "mode": "constant"}
+    return with_settings(chain, {"pads": [0] * (2 * chain.rank), "pad_node": step})
 
 
 def telling_size(one: Chain, other: Chain, sizes: Sizes) -> Sizes | None:
