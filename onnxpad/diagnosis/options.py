@@ -153,10 +153,14 @@ def _is_unclear(chain: Chain) -> bool:
 def _suspect(site: Site, index: int, pad: int | None, network: Network) -> Suspect | None:
     """None where there is one way to pad it.
 
-    Options hold at any size: what is in front may be padded otherwise too.
+    Options hold at any size: what is in front may be padded otherwise too. Of a max pool, which a
+    Pad of 0 in front may pad, those of the size in the model are among them.
     """
     chain = site.chain
     options = list(candidates(opened(chain)))
+    written = {written_as(one.chain) for one in options}
+    zeros = [one for one in candidates(chain) if chain.is_max and one.chain.pad is not None]
+    options += [one for one in zeros if written_as(one.chain) not in written]
     named, written = len(options), {written_as(one.chain) for one in options}
     for edit in ordinary(opened(chain)):
         if written_as(edit) not in written:
