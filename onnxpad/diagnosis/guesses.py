@@ -30,12 +30,17 @@ def convention_names() -> tuple[str, ...]:
 def guesses(suspects: Sequence[Suspect]) -> Iterator[Guess]:
     """As it is, whole conventions, one edit everywhere, then others for other kinds of nodes."""
     known: dict[Choice, str] = {}
-    for title, chosen in (*_conventional(suspects), *_edited_alike(suspects)):
+    for title, chosen in _plain(suspects):
         if chosen not in known:
             known[chosen] = title
             yield title, chosen
     mixed = (one for one in _by_kind(suspects, known) if one[1] not in known)
     yield from islice(mixed, _MOST_MIXED)
+
+
+def _plain(suspects: Sequence[Suspect]) -> Iterator[Guess]:
+    yield from _conventional(suspects)
+    yield from _edited_alike(suspects)
 
 
 def _conventional(suspects: Sequence[Suspect]) -> Iterator[Guess]:
@@ -58,12 +63,12 @@ def _edited_alike(suspects: Sequence[Suspect]) -> Iterator[Guess]:
     for number, suspect in enumerate(suspects):
         cells = padded_cells(suspect.chain)
         for option, one in enumerate(suspect.options if cells else ()):
-            chain = one.chain
-            bare = chain.pad is None or chain.padding == Pads.zero(chain.rank)
-            if padded_cells(chain) == cells and bare:
-                mode = "constant" if chain.pad is None else chain.pad.mode
-                grown = chain.output_padding if any(chain.output_padding) else ()
-                edit = chain.op.kind, mode, chain.ceil_mode, chain.counts_padding, grown
+            way = one.chain
+            bare = way.pad is None or way.padding == Pads.zero(way.rank)
+            if padded_cells(way) == cells and bare:
+                mode = "constant" if way.pad is None else way.pad.mode
+                grown = way.output_padding if any(way.output_padding) else ()
+                edit = way.op.kind, mode, way.ceil_mode, way.counts_padding, grown
                 edits.setdefault(edit, {}).setdefault(number, option)
     for ways in edits.values():
         number, option = next(iter(ways.items()))

@@ -159,7 +159,7 @@ def _suspect(site: Site, index: int, pad: int | None, network: Network) -> Suspe
     chain = site.chain
     options = list(candidates(opened(chain)))
     written = {written_as(one.chain) for one in options}
-    zeros = [one for one in candidates(chain) if chain.is_max and one.chain.pad is not None]
+    zeros = [one for one in candidates(chain) if one.chain.pad] if chain.is_max else []
     options += [one for one in zeros if written_as(one.chain) not in written]
     named, written = len(options), {written_as(one.chain) for one in options}
     for edit in ordinary(opened(chain)):
