@@ -156,7 +156,6 @@ def placed(
     Nodes of bodies and functions are found where their names are unique. Raises ModelError where
     onnxruntime refuses the model and RuntimeUnavailable where there is no such device.
     """
-    from onnxpad.model.shapes.inference_bounds import follows_little
     from onnxpad.sessions import RunFailure, Settings, assignments
 
     wanted = [site for site in sites if selected(site.address)]
@@ -164,8 +163,7 @@ def placed(
     model, folder = named_copy(opened, keys)
     if opened.source is None:
         refuse_lost_data(opened.model, folder)
-    apart = not follows_little(opened.model)
-    found = assignments(model, Settings(device=device, folder=folder), apart=apart)
+    found = assignments(model, Settings(device=device, folder=folder))
     if isinstance(found, RunFailure):
         raise ModelError(f"onnxruntime does not open it on {device}: {found.reason}")
     providers = {

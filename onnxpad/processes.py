@@ -1,8 +1,9 @@
 """Child processes for native code: started once, watched, and ended at a limit of time or memory.
 
-A model can drive onnx and onnxruntime into a loop that no signal ends. Where no bound on a call is
-known beforehand, it is made in a child: a plain `python -m` of one module of onnxpad, without a
-fork, so that it works beside threads and CUDA, on Windows, and without a `__main__` guard.
+A model can drive onnx and onnxruntime into a loop that no signal ends. Every model is run in a
+child, and onnx is asked in one where a file may drive it so far: a plain `python -m` of one module
+of onnxpad, without a fork, so that it works beside threads and CUDA, on Windows, and without a
+`__main__` guard.
 
 Parent and child exchange messages: the length of a head in JSON, the head, then the buffers whose
 lengths it gives. Nothing is unpickled. The child ends with its parent.
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
 Buffer = bytes | bytearray | memoryview
 MIB = 2**20
 SECONDS, MEMORY = 60.0, 2 * 2**30
-"""What calls of unknown cost may take together, where nobody says otherwise."""
+"""What calls may take together, where nobody says otherwise."""
+SHORT = 1.0
+"""Seconds of each call that do not count then, and that it has at a deadline: many short calls are
+no call without end."""
 SECONDS_PER_MB, MEMORY_PER_BYTE = 1.0, 32
 """What they may take more for what they were given: models and their inputs. Memory is for models
 that are open, each with the most that it was run on, and for the call that is made."""
@@ -423,7 +427,7 @@ class Limits(NamedTuple):
 
 
 class Work:
-    """What one call of a verb may take of native code whose cost is not known beforehand.
+    """What one call of a verb may take of native code.
 
     `seconds` is time in children, without their start; `memory` how far the resident memory of one
     may grow, in bytes, with what a call sends and brings back. None stands for a default that grows
@@ -479,7 +483,7 @@ class Work:
         if own is not None and self.memory is None:
             memory = own.memory
         spent = 0.0 if own is not None and self.seconds is None else self._spent
-        allowed = min(total - spent, self.deadline - started)
+        allowed = min(total - spent, max(self.deadline - started, SHORT))
         try:
             if allowed <= 0:
                 raise LimitMet("time")  # noqa: TRY301 - the same as in the child
@@ -487,7 +491,8 @@ class Work:
         except LimitMet as limit:
             raise self._said(limit.told, what, total, memory) from None
         finally:
-            self._spent += time.monotonic() - started
+            short = SHORT if self.seconds is None else 0.0
+            self._spent += max(0.0, time.monotonic() - started - short)
 
     def memory_allowed(self, given: int = 0) -> int:
         """Bytes that a call may take which is given so many, beside the models that are open."""

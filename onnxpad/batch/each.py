@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -150,7 +150,7 @@ def each(  # noqa: PLR0913 - one option each
     concurrent.futures, or `get_executor()` of a Dask client: its workers need this version of
     onnxpad and the same files. Limits (`timeout`, `memory`) hold for each model. `progress` is
     called with a model, how many are done, and of how many. Raises RequestError for arguments that
-    the verb lacks, folders without models, facts and globs about none, and forks after CUDA.
+    the verb lacks, folders without models, and facts and globs about none.
     """
     edits = output is not None or in_place or strict or validate or although_unfit
     _check(verb, executor, processes, edits=edits)
@@ -158,8 +158,6 @@ def each(  # noqa: PLR0913 - one option each
         raise RequestError("output and in_place contradict each other: give one of them")
     globs, passes = _told_apart(verb, exclude)
     options = _arguments(verb, arguments | passes)
-    runs = validate or verb == "validate"
-    _refuse_forks_of_cuda(executor, str(options.get("device", "auto" if runs else "cpu")))
     jobs = _jobs(verb, paths, output, globs, in_place=in_place)
     with working_in(executor, processes) as where:
         about, notes = options_for([job for job, _ in jobs], options, where)
@@ -392,32 +390,6 @@ def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool)
             f"{verb} writes no model: leave output, in_place, strict, validate and although_unfit "
             "out"
         )
-
-
-def _refuse_forks_of_cuda(executor: Executor | None, device: str) -> None:
-    """RequestError for workers that would be forked from this process, which has loaded CUDA.
-
-    NVIDIA's CUDA C++ Programming Guide: the CUDA context of a process is no good in its forks.
-    """
-    if device == "cpu" or not _forks(executor):
-        return
-    from onnxpad.sessions import cuda_is_loaded  # loads numpy
-
-    if cuda_is_loaded():
-        raise RequestError(
-            "this process has used CUDA, which does not work in processes forked from it, and this "
-            "ProcessPoolExecutor forks: give processes=2 instead, or "
-            'executor=ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn"))'
-        )
-
-
-def _forks(executor: Executor | None) -> bool:
-    """Whether it has workers yet to start, and starts them by a fork of this process."""
-    if not isinstance(executor, ProcessPoolExecutor):
-        return False
-    context = getattr(executor, "_mp_context", None)  # nothing public tells it
-    started, most = getattr(executor, "_processes", None), getattr(executor, "_max_workers", 0)
-    return getattr(context, "get_start_method", str)() == "fork" and len(started or ()) < most
 
 
 def _arguments(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,18 +15,15 @@ from onnxpad.diagnosis.options import Sizes, Suspect, Way, in_numbers
 from onnxpad.errors import InternalError, RequestError, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import cut, variant
-from onnxpad.model.costs.running_cost import is_small, running_cost, types_of
 from onnxpad.padding.chain import Chain, is_same
 from onnxpad.retargeting.candidates import Candidate
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.plan import settings_of, with_settings
-from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session
+from onnxpad.sessions import RunFailure, Session, Settings, open_session
 
 Array = NDArray[Any]
 Feeds = Mapping[str, Array]
 _MOST_BYTES = 768 * 2**20
-# Other padding may make everything behind it larger: by so much at most.
-_OTHER_SIZES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,17 +73,14 @@ class Runner:
         # Labels of nodes of which some way could not be written: nothing is known of its result.
         self.refused: set[str] = set()
         self._settings = replace(settings, folder=network.folder, threads=1)
-        self._sessions: dict[tuple[int, str, bool], Session | RunFailure] = {}
+        self._sessions: dict[tuple[int, str], Session | RunFailure] = {}
         self._written: dict[tuple[int, Sizes, int, bool], dict[str, Any] | None] = {}
-        self._apart = True
         self._states: OrderedDict[tuple[int, int, tuple[Way, ...]], State | Broken] = OrderedDict()
         self._bytes = 0
 
     def feed(self, samples: Sequence[Feeds]) -> None:
         """Take other samples; what was run on the former ones is forgotten."""
         self.samples = list(samples)
-        costs = [running_cost(self.network.model, types_of(feeds)) for feeds in samples]
-        self._apart = any(one is None or not is_small(one.times(_OTHER_SIZES)) for one in costs)
         self._states.clear()
         self._bytes = 0
 
@@ -194,7 +188,7 @@ class Runner:
             padded = _padded(feeds.get(suspect.source), settings, way)
             if padded is not None and settings is not None:
                 feeds[suspect.source], settings = padded, {**settings, "pad_node": None}
-        key = (number, json.dumps(settings), self._apart)
+        key = (number, json.dumps(settings))
         session = self._sessions.get(key)
         if session is None or (isinstance(session, Session) and session.lost):
             session = self._sessions[key] = self._opened(stage, settings, feeds)
@@ -239,9 +233,7 @@ class Runner:
             except RequestError as error:
                 self.refused.add(self.suspects[stage.suspect or 0].label)
                 return RunFailure("open", headline(error))
-        if self._apart:
-            return open_apart(part.serialised(), self._settings, self.network.outside_bytes)
-        return open_session(part.serialised(), self._settings)
+        return open_session(part.serialised(), self._settings, self.network.outside_bytes)
 
 
 def _padded(value: Array | None, settings: Mapping[str, Any] | None, way: Way) -> Array | None:

@@ -16,7 +16,7 @@ from onnxpad.model.comparing.pieces import cut
 from onnxpad.model.opened import Model
 from onnxpad.probing.agreement import is_near
 from onnxpad.probing.evaluator import NotEvaluable, evaluate, supports
-from onnxpad.sessions import RunFailure, Settings, open_apart
+from onnxpad.sessions import RunFailure, Settings, open_session
 
 Array = NDArray[Any]
 
@@ -121,7 +121,7 @@ def _run_alone(
 
 
 def _run(network: Network, feeds: Mapping[str, Array]) -> dict[str, Array] | RunFailure:
-    session = open_apart(network.serialised(), Settings(folder=network.folder, threads=1))
+    session = open_session(network.serialised(), Settings(folder=network.folder, threads=1))
     return session if isinstance(session, RunFailure) else session.run(feeds)
 
 

@@ -12,14 +12,12 @@ from typing import Any, NamedTuple
 
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError, RequestError, RuntimeUnavailable, headline
-from onnxpad.model.assembled import with_output_shapes
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain
 from onnxpad.probing.agreement import BYTES, NEAR, STEPS, Array, worst
-from onnxpad.probing.expected import expected
 from onnxpad.probing.probes import alone, outputs_behind, probe, quantises, ranks, rests
 from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
@@ -203,6 +201,10 @@ class Live:
     def _run(
         self, runner: Runner, part: Excerpt, sizes: int, judged: tuple[str, ...]
     ) -> Outcome | str:
+        # Answers that are kept on the disk need neither.
+        from onnxpad.model.assembled import with_output_shapes
+        from onnxpad.probing.expected import expected
+
         try:
             made = probe(part, sizes, judged)
         except RequestError as error:

@@ -25,7 +25,7 @@ from onnxpad.probing.probes import quantises, ranks
 from onnxpad.probing.random_inputs import Sampler
 from onnxpad.reports import reported
 from onnxpad.runtimes.running.runner import Reply, Runner
-from onnxpad.sessions import RunFailure, Session, Settings, open_apart
+from onnxpad.sessions import RunFailure, Session, Settings, open_session
 
 Array = NDArray[Any]
 Feeds = dict[str, Array]
@@ -143,7 +143,7 @@ class _Original:
         if self.reference == EVALUATOR:
             return evaluated(self.network, feeds, [name])[name]
         settings = Settings(folder=self.network.folder)
-        session = open_apart(exposed(self.network, [name]), settings)
+        session = open_session(exposed(self.network, [name]), settings)
         found = session if isinstance(session, RunFailure) else session.run(feeds, [name])
         if isinstance(found, RunFailure):
             raise RequestError(str(found))
@@ -161,7 +161,7 @@ class _Original:
             settings = Settings(folder=self.network.folder)
             more = self.network.outside_bytes
             try:
-                self._session = open_apart(self.network.serialised(), settings, more)
+                self._session = open_session(self.network.serialised(), settings, more)
             except RuntimeUnavailable as error:
                 self._session = RunFailure("open", headline(error))
         if isinstance(self._session, RunFailure):

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.perturbed import PHASE, jumps, only_copies, perturbed
 from onnxpad.model.comparing.pieces import cut, exposed
-from onnxpad.model.costs.running_cost import RunningCost, RunningCosts, is_small, types_of
 from onnxpad.probing.evaluator import Arithmetic
-from onnxpad.sessions import RunFailure, Session, Settings, open_apart, open_session, trim
+from onnxpad.sessions import RunFailure, Session, Settings, open_session
 from onnxpad.validation.movement import UNITS, bounds_of, movement, stored
 from onnxpad.validation.tolerance import Tolerance
 
@@ -28,8 +27,6 @@ MOST_BYTES, LEAST_SESSIONS = 256 * 2**20, 2
 # Parts of models hold copies of weights; the last ones may be in use.
 MOST_OF_PARTS, LEAST_PARTS = 8 * 2**20, 4
 FEW_NODES = 8
-# A model with noise has so many more operations behind each of its own.
-NOISE_FACTOR = 12
 # Where nothing is known of how sums are made: in one row, or of transformed tiles (Winograd).
 _ANY_SUM = 2.0
 
@@ -48,19 +45,12 @@ class Bench:
     providers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     tolerance: Tolerance | None = None
     _sessions: dict[
-        tuple[Network, tuple[str, ...], bool, tuple[str, ...], int, bool], Session | RunFailure
+        tuple[Network, tuple[str, ...], bool, tuple[str, ...], int], Session | RunFailure
     ] = field(default_factory=dict)
     _sizes: dict[Network, int] = field(default_factory=dict)
     _ran_on: dict[Network, tuple[str, ...]] = field(default_factory=dict)
     _parts: dict[object, Network] = field(default_factory=dict)
     _noisy: dict[tuple[Network, bool], Network | None] = field(default_factory=dict)
-    # What is made of a network costs as much as what it was made of, or so many times more.
-    _made_of: dict[Network, tuple[Network, int]] = field(default_factory=dict)
-    _told: dict[Network, RunningCosts] = field(default_factory=dict)
-    # By shapes that a model was fed last.
-    _latest: dict[Network, tuple[Mapping[str, tuple[int, ...]], RunningCost | None]] = field(
-        default_factory=dict
-    )
 
     @property
     def on_cuda(self) -> bool:
@@ -92,17 +82,14 @@ class Bench:
         optimise: bool = False,
         disabled: tuple[str, ...] = (),
         threads: int | None = None,
-        feeds: Mapping[str, Array] | None = None,
     ) -> Session | RunFailure:
         """The open model with further outputs `names`; a small one has one thread.
 
-        Where no bound on its cost is known it is open in a child process: for `feeds`, or for
-        those that it had last. Raises LimitMet where the child was ended.
+        Raises LimitMet where the child that opens it was ended.
         """
         if threads is None:
             threads = 1 if len(network.nodes) <= FEW_NODES else self.settings.threads
-        apart = not is_small(self._cost(network, feeds))
-        key = (network, tuple(names), optimise, disabled, threads, apart)
+        key = (network, tuple(names), optimise, disabled, threads)
         known = self._sessions.get(key)
         if known is None or (isinstance(known, Session) and known.lost):
             settings = replace(
@@ -117,11 +104,7 @@ class Bench:
             model = exposed(network, names)
             self._sizes[network] = len(model)
             self._make_room(len(model))
-            known = (
-                open_apart(model, settings, network.outside_bytes)
-                if apart
-                else open_session(model, settings)
-            )
+            known = open_session(model, settings, network.outside_bytes)
             if isinstance(known, Session):
                 self._ran_on.setdefault(network, known.providers)
         self._sessions.pop(key, None)
@@ -130,17 +113,12 @@ class Bench:
 
     def _make_room(self, size: int) -> None:
         """Close the sessions that were not used for the longest time, for one of this size."""
-        closed = 0
         while self._sessions:
             taken = size + sum(self._sizes[key[0]] for key in self._sessions)
             many = len(self._sessions) >= LEAST_SESSIONS and taken > MOST_BYTES
             if not many and len(self._sessions) < MOST_SESSIONS:
                 break
-            oldest = next(iter(self._sessions))
-            closed += self._sizes[oldest[0]]
-            del self._sessions[oldest]
-        if closed > MOST_BYTES // 4:
-            trim()
+            del self._sessions[next(iter(self._sessions))]
 
     def close_large(self) -> None:
         """Close the sessions whose models take much of the memory that sessions may take.
@@ -152,8 +130,6 @@ class Bench:
             self._forget(self._parts.pop(next(iter(self._parts))))
         for key in large:
             del self._sessions[key]
-        if large:
-            trim()
 
     def run(
         self,
@@ -165,30 +141,8 @@ class Bench:
         threads: int | None = None,
     ) -> Results:
         """Outputs and `names` for these inputs."""
-        session = self.session(network, names, optimise=optimise, threads=threads, feeds=feeds)
+        session = self.session(network, names, optimise=optimise, threads=threads)
         return session if isinstance(session, RunFailure) else session.run(feeds)
-
-    def _cost(self, network: Network, feeds: Mapping[str, Array] | None) -> RunningCost | None:
-        """What a run costs at most, None where that is not known."""
-        if network in self._made_of:
-            source, factor = self._made_of[network]
-            found = self._cost(source, None)
-            return None if found is None else found.times(factor)
-        shapes, found = self._latest.get(network, (None, None))
-        if feeds is None:
-            return found
-        given = {name: value.shape for name, value in feeds.items()}
-        if given != shapes:
-            costs = self._costs_of(network)
-            found = costs.covering(given) or costs.bound(types_of(feeds))
-            self._latest[network] = given, found
-        return found
-
-    def _costs_of(self, network: Network) -> RunningCosts:
-        if network not in self._told:
-            alike = (known for known in self._told.values() if known.hold_for(network.model))
-            self._told[network] = next(alike, None) or RunningCosts(network.model)
-        return self._told[network]
 
     def part(
         self,
@@ -207,7 +161,6 @@ class Bench:
         )
         if key not in self._parts:
             self._parts[key] = cut(network, indices, kinds, outputs)
-            self._made_of[self._parts[key]] = network, 1
             self._sizes[self._parts[key]] = self._parts[key].model.ByteSize()
         self._parts[key] = self._parts.pop(key)  # as the last one that was used
         while len(self._parts) > LEAST_PARTS and self._bytes_of_parts() > MOST_OF_PARTS:
@@ -219,12 +172,13 @@ class Bench:
 
     def _forget(self, network: Network) -> None:
         """Let go of a model, of what was made of it, and of their sessions."""
-        for made in [one for one, (source, _) in self._made_of.items() if source is network]:
-            self._forget(made)
-        self._noisy = {key: noisy for key, noisy in self._noisy.items() if key[0] is not network}
-        for key in [key for key in self._sessions if key[0] is network]:
-            del self._sessions[key]
-        for known in (self._made_of, self._sizes, self._ran_on):
+        for key in [key for key in self._noisy if key[0] is network]:
+            noisy = self._noisy.pop(key)
+            if noisy is not None:
+                self._forget(noisy)
+        for one in [one for one in self._sessions if one[0] is network]:
+            del self._sessions[one]
+        for known in (self._sizes, self._ran_on):
             known.pop(network, None)
 
     def noise(
@@ -248,8 +202,6 @@ class Bench:
             sums = {"roundings": _ANY_SUM} if rough else {}
             self._noisy[key] = perturbed(network, **sums, of_whole=foreign)
         noisy = self._noisy[key]
-        if noisy is not None:
-            self._made_of[noisy] = network, NOISE_FACTOR
         if noisy is None:
             copied = only_copies(network)
             return (

@@ -242,7 +242,7 @@ def _cured(
     bounds: Bounds | None,
 ) -> str:
     """Names the optimiser's rule where the damage goes away without it."""
-    session = bench.session(network, optimise=True, disabled=(FUSION,), feeds=ran.feeds)
+    session = bench.session(network, optimise=True, disabled=(FUSION,))
     if isinstance(session, RunFailure):
         return ""
     results = session.run(ran.feeds)

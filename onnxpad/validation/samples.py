@@ -192,8 +192,8 @@ def _first_that_runs(
     draws = [*([settled] if settled else []), *sampler.draws()]
     first = sampler.sample(index, draws[0])
     # Both at once: opening takes most memory, and runs leave some of theirs taken.
-    opens = isinstance(bench.session(pair.before, probes, feeds=first), Session)
-    bench.session(pair.after, probes, feeds=first)
+    opens = isinstance(bench.session(pair.before, probes), Session)
+    bench.session(pair.after, probes)
     best: tuple[Ran, Draw] | None = None
     patience = len(draws) if opens else 1
     for number, draw in enumerate(draws):

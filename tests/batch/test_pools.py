@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 import os
 import signal
@@ -14,12 +13,9 @@ from pathlib import Path
 import pytest
 
 import onnxpad
-from onnxpad import processes, sessions
-from onnxpad.errors import RequestError
+from onnxpad import processes
 from onnxpad.model.files import atomic
-from onnxpad.sessions import open_session
 from tests.batch.folders import PLAIN, SAME, save
-from tests.models.tiny import tiny
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="forks are POSIX")
 _MOST = 10
@@ -43,24 +39,9 @@ def status_of_a_fork(does: Callable[[], bool]) -> int:
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
-def test_sessions_that_are_garbage_are_not_closed_in_a_fork() -> None:
-    pytest.importorskip("onnxruntime")
-    gc.disable()
-    try:
-        found = open_session(tiny(SAME).SerializeToString(), sessions.Settings(threads=2))
-        assert isinstance(found, sessions.Session)
-        ring: list[object] = [found]
-        ring.append(ring)
-        del ring, found
-        assert status_of_a_fork(lambda: gc.collect() > 0) == 0
-    finally:
-        gc.enable()
-        gc.collect()
-
-
 def test_a_fork_lets_go_of_the_children_of_its_parent() -> None:
     with processes.limited() as work:
-        child = work.child("onnxpad.sessions")
+        child = work.child("onnxpad.sessions.served")
 
         def lets_go() -> bool:
             child.end()
@@ -76,7 +57,7 @@ def test_a_fork_lets_go_of_the_children_of_its_parent() -> None:
 def test_locks_that_were_held_at_the_fork_are_free_there(tmp_path: Path) -> None:
     def works() -> bool:
         with processes.limited() as work:
-            work.child("onnxpad.sessions").call({"do": "clear"})
+            work.child("onnxpad.sessions.served").call({"do": "clear"})
         atomic.abandon(_MOST)
         return list(tmp_path.iterdir()) != []
 
@@ -98,26 +79,3 @@ def test_models_are_done_by_forks_of_a_process_that_has_run_some(tmp_path: Path)
     with ProcessPoolExecutor(2, multiprocessing.get_context("fork")) as pool:
         found = onnxpad.each("rewrite", folder, validate=True, executor=pool)
     assert found.summary == {"would be rewritten": 1, "unchanged": 1}
-
-
-def test_forks_of_a_process_that_has_used_cuda_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = save(tmp_path / "in", b=PLAIN)
-    monkeypatch.setattr(sessions, "cuda_is_loaded", lambda: True)
-    with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
-        for verb, paths, more in (
-            ("rewrite", folder, {"validate": True}),
-            ("validate", (folder, folder), {}),
-            ("inspect", folder, {"device": "cuda"}),
-        ):
-            with pytest.raises(RequestError, match=r"used CUDA.*processes=2.*get_context"):
-                onnxpad.each(verb, paths, executor=pool, **more)
-        assert onnxpad.each("inspect", folder, executor=pool).code == 0
-        found = onnxpad.each("validate", (folder, folder), executor=pool, device="cpu", samples=1)
-        assert found.code == 0  # and from here on all its workers are there
-        assert onnxpad.each("rewrite", folder, executor=pool, validate=True).code == 0
-    spawns = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
-    spawns.shutdown()  # it is asked nevertheless
-    (asked,) = onnxpad.each("rewrite", folder, executor=spawns, validate=True)
-    assert "after shutdown" in asked.error

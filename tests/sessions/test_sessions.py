@@ -1,6 +1,5 @@
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -11,14 +10,12 @@ from onnxpad.errors import LimitMet, RuntimeUnavailable
 from onnxpad.processes import ChildEnded, Work
 from onnxpad.sessions import (
     CPU,
-    CUDA,
     RunFailure,
     Session,
-    SessionApart,
     Settings,
     assignments,
-    open_apart,
     open_session,
+    served,
 )
 from tests.validation.builders import pooled, two_convs
 
@@ -85,11 +82,10 @@ def test_sequences_become_arrays_of_tensors() -> None:
     assert result["y"].shape == (9,)
 
 
-@pytest.mark.parametrize("apart", [False, True])
-def test_each_node_is_assigned_to_a_provider(*, apart: bool) -> None:
-    found = assignments(two_convs().SerializeToString(), Settings(), apart=apart)
+def test_each_node_is_assigned_to_a_provider() -> None:
+    found = assignments(two_convs().SerializeToString(), Settings())
     assert found == {"c1": CPU, "relu": CPU, "c2": CPU}
-    assert isinstance(assignments(b"no model", Settings(), apart=apart), RunFailure)
+    assert isinstance(assignments(b"no model", Settings()), RunFailure)
 
 
 def test_cuda_without_its_libraries_is_an_error_that_says_why(
@@ -113,19 +109,19 @@ def test_auto_is_a_device_that_opens() -> None:
 
 
 def test_a_provider_that_silently_stays_away_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    if sessions.cuda_problem() is None:
+    if served.cuda_problem() is None:
         pytest.skip("the CUDA provider loads here")
-    monkeypatch.setattr(sessions, "cuda_problem", lambda: None)
+    monkeypatch.setattr(served, "cuda_problem", lambda: None)
     with pytest.raises(RuntimeUnavailable, match="not for this model"):
-        open_session(two_convs().SerializeToString(), Settings(device="cuda"))
+        served.opened(two_convs().SerializeToString(), Settings(device="cuda"))
 
 
 def test_memory_grows_with_open_models_and_the_most_they_ran_on() -> None:
     model = two_convs().SerializeToString()
     with processes.limited() as work:
-        first, second = (open_apart(model, Settings()) for _ in range(2))
-        assert isinstance(first, SessionApart)
-        assert isinstance(second, SessionApart)
+        first, second = (open_session(model, Settings()) for _ in range(2))
+        assert isinstance(first, Session)
+        assert isinstance(second, Session)
         for _ in range(2):
             assert isinstance(first.run({"x": X}), dict)
         assert sum(work.kept.values()) == 2 * len(model) + X.nbytes
@@ -136,7 +132,6 @@ def test_memory_grows_with_open_models_and_the_most_they_ran_on() -> None:
 
 def test_without_a_driver_nothing_of_cuda_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "_DRIVER", "libnobody.so.1")
-    monkeypatch.setattr(sessions, "library", _built_with_cuda)
     sessions.cuda_problem.cache_clear()
     try:
         assert "no NVIDIA driver here (libnobody.so.1" in str(sessions.cuda_problem())
@@ -150,7 +145,6 @@ def test_libraries_that_crash_do_so_in_a_child(monkeypatch: pytest.MonkeyPatch) 
             raise ChildEnded("native code crashed (SIGBUS)", crashed=True)
 
     monkeypatch.setattr(sessions, "_has_driver", lambda: True)
-    monkeypatch.setattr(sessions, "library", _built_with_cuda)
     monkeypatch.setattr(Work, "child", lambda *_: Crashing())
     sessions.cuda_problem.cache_clear()
     try:
@@ -158,12 +152,6 @@ def test_libraries_that_crash_do_so_in_a_child(monkeypatch: pytest.MonkeyPatch) 
         assert "CUDA libraries of onnxruntime: native code crashed (SIGBUS)" in problem
     finally:
         sessions.cuda_problem.cache_clear()
-
-
-def _built_with_cuda() -> ModuleType:
-    found = ModuleType("onnxruntime")
-    vars(found)["get_available_providers"] = lambda: [CUDA, CPU]
-    return found
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts what is mapped")
@@ -178,7 +166,7 @@ def test_a_tensor_beyond_the_limit_of_memory_meets_it_at_once() -> None:
     )
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
     with processes.limited(memory="64M"):
-        session = open_apart(proto.SerializeToString())
+        session = open_session(proto.SerializeToString())
         assert isinstance(session, Session)
         assert isinstance(session.run({"n": np.array([2**50])}), RunFailure)
         with pytest.raises(LimitMet, match="onnxruntime took more than 64 MiB of memory"):

@@ -15,7 +15,7 @@ SAME = str(MODELS / "k_avgnet_tflite_autopad.onnx")
 @pytest.fixture(autouse=True)
 def _no_onnxruntime(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    sessions.library.cache_clear()
+    sessions._require_library.cache_clear()  # noqa: SLF001 - it remembers that there is one
     sessions.cuda_problem.cache_clear()
 
 

@@ -117,7 +117,7 @@ def test_one_of_both_can_be_asked_for() -> None:
 
 def test_without_onnxruntime_there_is_still_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    sessions.library.cache_clear()
+    sessions._require_library.cache_clear()  # noqa: SLF001 - it remembers that there is one
     sessions.cuda_problem.cache_clear()
     models = conv(SAME), conv("pads = [1, 1]")
     found = onnxpad.validate(*models)

@@ -29,7 +29,7 @@ from onnxpad.model.graph.nodes import bodies
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike, Opened, referring_model, whole_model
 from onnxpad.model.shapes.dimensions import Dimensions
-from onnxpad.model.shapes.inference_bounds import calls_in
+from onnxpad.model.shapes.native_inference import calls_in
 from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 
 Array = NDArray[Any]

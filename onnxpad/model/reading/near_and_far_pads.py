@@ -258,8 +258,10 @@ def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
         if pad is None:
             far, far_names = _far_pad(context, node, whole)
         elif not pad.unclear:
-            far, far_names = _pads_together(context, node, whole)
-        facts["front"] = row_in_front(context, node, node.inputs[0], whole, gone)
+            far, far_names = _pads_together(context, node, whole, far=readers is not None)
+        facts["front"] = row_in_front(
+            context, node, node.inputs[0], whole, gone, far=readers is not None
+        )
         if readers is not None and pad is not None:
             facts["beside"] = siblings(context, node, names, readers, gone)
         if readers is not None and far is not None:
@@ -368,26 +370,32 @@ def _behind_more(context: Context, path: Path, rank: int, last: Node | None) -> 
     return replace(_beyond_reach(step, f"the Pad '{name}' stands {where}"), crossed=(crossed,))
 
 
-def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:
-    """The Pads in front of a node that add up, the nearest first, and what they do together."""
+def pads_in_a_row(
+    context: Context, node: Node, rank: int, *, far: bool = True
+) -> tuple[list[Node], PadStep | None]:
+    """The Pads in front of a node that add up, the nearest first, and what they do together.
+
+    `far`: they are followed to the last where nothing else reads them.
+    """
     maker, _ = _pad_behind(context, node.inputs[0])
     found: list[Node] = []
     whole = None
-    while maker is not None and len(found) < IN_A_ROW:
+    while maker is not None and (far or len(found) < IN_A_ROW):
         step = read_pad(context, maker, rank)
         together = step if whole is None else _sum(step, whole)
         if together is None or step.unclear or step.mode != "constant":
             break
         found.append(maker)
         whole = together
+        far &= context.scope.uses.get(maker.outputs[0], 0) == 1
         maker, _ = _pad_behind(context, maker.inputs[0])
     return found, whole
 
 
 def _pads_together(
-    context: Context, node: Node, rank: int
+    context: Context, node: Node, rank: int, *, far: bool
 ) -> tuple[PadStep | None, tuple[str, ...]]:
-    makers, whole = pads_in_a_row(context, node, rank)
+    makers, whole = pads_in_a_row(context, node, rank, far=far)
     if whole is None or len(makers) < 2:
         return None, ()
     names = tuple(f"Pad '{maker.name or maker.outputs[0]}'" for maker in makers[:-1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import NamedTuple
 
 from onnx import FunctionProto
@@ -55,18 +56,24 @@ def row_in_front(
     name: str,
     rank: int,
     gone: Gone,
+    *,
+    far: bool = False,
 ) -> tuple[InFront, ...]:
     """Pads behind which `node` reads the tensor `name` of `rank` axes, the nearest first.
 
     Only what hands on its data stands between them. `gone` are tensors that have one reader less
-    than the model says.
+    than the model says. `far`: they are followed to the last where nothing else reads them.
     """
     reached: _Reached | None = _Reached(context, name, tuple(range(rank)))
     found: list[InFront] = []
+    pads: list[tuple[Context, Node]] = []
     untold, readers, reading = False, 1, (context, node, name)
     equal = _twins(*reading).results
-    for _ in range(IN_A_ROW):
+    for number in count():
         if reached is None or _ends(reached.context, reached.name):
+            break
+        far &= reached.context.scope.uses.get(reached.name, 0) == 1
+        if number >= IN_A_ROW and not far:
             break
         readers = max(readers, _readers(reached, gone) - _twins(*reading).made_one)
         maker = reached.context.scope.producers.get(reached.name)
@@ -80,12 +87,17 @@ def row_in_front(
         elif is_pad(maker):
             entry = replace(_entry(reached, maker, rank), readers=readers, untold=untold)
             found.append(replace(entry, equal_results=equal))
+            pads.append((reached.context, maker))
             reading = (reached.context, maker, maker.inputs[0])
             reached = reached._replace(name=maker.inputs[0], idle_uses=0)
             readers, untold, equal = 1, False, 0
         else:
             untold |= maker.op_type == "Expand"
             reached = _before(reached, maker)
+    turned: dict[int, bool] = {}
+    for place in range(len(found) - 1, -1, -1):  # each knows of the next one behind it
+        if _follows_transpose(*pads[place], turned):
+            found[place] = replace(found[place], follows_transpose=True)
     return tuple(found)
 
 
@@ -109,7 +121,6 @@ def _entry(reached: _Reached, pad: Node, rank: int) -> InFront:
         step,
         order=() if reached.order == tuple(range(rank)) else reached.order or (-1,),
         at_run_time=_at_run_time(reached.context, pad, step),
-        follows_transpose=_follows_transpose(reached.context, pad),
         copied_out=copied_out(reached.context, pad.inputs[0]),
         key=(reached.context.scope.id, pad.key),
     )
@@ -150,8 +161,8 @@ def _readers(reached: _Reached, gone: Gone) -> int:
     scope = reached.context.scope
     if not scope.defines(reached.name):
         return 0
-    count = scope.uses.get(reached.name, 0) - (reached.key in gone) - reached.idle_uses
-    return count - _unread(reached.context, reached.name) if count > 1 else count
+    uses = scope.uses.get(reached.name, 0) - (reached.key in gone) - reached.idle_uses
+    return uses - _unread(reached.context, reached.name) if uses > 1 else uses
 
 
 def _unread(context: Context, name: str) -> int:
@@ -302,13 +313,19 @@ def _in_order(step: PadStep, order: tuple[int, ...] | None) -> PadStep:
     return replace(step, pads=Pads(begins, ends))
 
 
-def _follows_transpose(context: Context, pad: Node) -> bool:
+def _follows_transpose(context: Context, pad: Node, known: dict[int, bool]) -> bool:
+    """Whether a Transpose stands in front of a Pad; `known` holds what Pads are known to."""
+    found = False
     for maker in context.makers(pad.inputs[0], data_position):
+        if maker.key in known:
+            found = known[maker.key]
+            break
         if not (is_pad(maker) or vanishes(context, maker)):
             break
-        if maker.op_type == "Transpose":
-            return True
-    return False
+        if found := maker.op_type == "Transpose":
+            break
+    known[pad.key] = found
+    return found
 
 
 def _at_run_time(context: Context, pad: Node, step: PadStep) -> bool:

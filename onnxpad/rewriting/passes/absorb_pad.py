@@ -47,24 +47,30 @@ ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
 
 
 def rewrite(chain: Chain) -> Chain | Skip:
-    """Let the operator do the padding of the Pad node in front of it."""
-    steps = [step for step in (chain.pad, chain.far_pad) if step is not None]
-    if not steps or chain.op.kind is Kind.PAD:
+    """Let the operator do the padding of the Pads in front of it, all in a row where it can."""
+    nearest, *further = _steps(chain)
+    if nearest is None:
         return Skip("no Pad node in front", moot=True)
-    found = _without(chain, steps[0])
-    if isinstance(found, Skip) and len(steps) > 1:
-        together = _without(chain, steps[1])
-        return found if isinstance(together, Skip) else together
-    return found
+    for step in further:
+        together = _without(chain, step)
+        if not isinstance(together, Skip):
+            return together
+    return _without(chain, nearest)
 
 
 def otherwise(chain: Chain) -> Iterator[PassResult]:
-    """Pads in a row taken away together, or the one behind operators in between."""
-    if chain.pad is None or chain.far_pad is None or chain.op.kind is Kind.PAD:
-        return
-    together = _without(chain, chain.far_pad)
-    if not isinstance(together, Skip):
-        yield together
+    """The nearest of several Pads alone."""
+    nearest, *further = _steps(chain)
+    if nearest is not None and further:
+        alone = _without(chain, nearest)
+        if not isinstance(alone, Skip):
+            yield alone
+
+
+def _steps(chain: Chain) -> list[PadStep | None]:
+    """The Pad in front, and the same with others in a row; None where there is none."""
+    steps = [step for step in (chain.pad, chain.far_pad) if step is not None]
+    return [None] if chain.op.kind is Kind.PAD or not steps else list(steps)
 
 
 def _without(chain: Chain, step: PadStep) -> Chain | Skip:

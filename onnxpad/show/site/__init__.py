@@ -12,7 +12,7 @@ from onnxpad.explaining import KINDS, Explanation, entries
 from onnxpad.reproducing.reproducer import model_lines
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, ways
-from onnxpad.sessions import library
+from onnxpad.sessions import check_device
 from onnxpad.show.explanations import PLURALS
 from onnxpad.show.pages.templates import text_of
 from onnxpad.show.site.conformance import (
@@ -39,7 +39,7 @@ def site_files(version: str) -> dict[str, bytes]:
     RuntimeUnavailable where jinja2 or matplotlib is not installed, or no onnxruntime: the outputs
     that its models are to have are run.
     """
-    library()
+    check_device("cpu")
     return dict(_files(version))
 
 
