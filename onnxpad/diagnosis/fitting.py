@@ -348,7 +348,8 @@ class Fitting:
         """Whether another way may as well be right.
 
         It leaves about as little, and the bound is so wide that it hides padding, or it changes a
-        node of the plan. What the padded cells of a max pool hold is told, and no doubt.
+        node of the plan. What the padded cells of a max pool hold is told, and no doubt: windows
+        that begin at the same cells and give the same size read the same real ones.
         """
         judgement = fit.judgement
         least = _DOMINATED * (judgement.residual or 0.0)
@@ -365,5 +366,5 @@ class Fitting:
             return False
         options, sizes = self.runner.suspects[number].options, found.reads[number][0]
         pair = [in_numbers(options[one].chain, sizes) for one in (mine, other)]
-        cells = [() if chain is None else padded_cells(chain) for chain in pair]
-        return not options[mine].chain.is_max or cells[0] != cells[1]
+        begins = [() if one is None else padded_cells(one)[: one.rank] for one in pair]
+        return not options[mine].chain.is_max or begins[0] != begins[1]
