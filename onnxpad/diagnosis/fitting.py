@@ -113,6 +113,7 @@ class Fitting:
         self.other_causes_tried = False
         self._search: Search | None = None
         self._cause: Solution | str = ""
+        self._prepared_ways = 0
 
     @property
     def tried(self) -> list[Choice]:
@@ -217,9 +218,8 @@ class Fitting:
         chance = self._chance(judgement)
         if chance > _MOST_CHANCE:
             return (
-                f"cannot tell which padding is right: of {len(self.tried)} tries about "
-                f"{chance:.2g} come as near as '{title}' by chance: what padding changes hardly "
-                "shows in the reference"
+                f"cannot tell which padding is right: about {chance:.2g} tries come as near as "
+                f"'{title}' by chance: what padding changes hardly shows in the reference"
             )
         plain, free = list(chosen), 0
         for number, option in enumerate(chosen):
@@ -245,7 +245,8 @@ class Fitting:
 
     def _chance(self, judgement: Comparison) -> float:
         """How many of the tries come as near by chance, by how far apart they are elsewhere."""
-        chance, tried = float(len(self.tried)), self.tried[:_MOST_SPREAD]
+        chance = float(len(self.tried) + self._prepared_ways)
+        tried = self.tried[:_MOST_SPREAD]
         for row in judgement.rows:
             right = self.expected[row.output][row.sample]
             near = max(row.bound or 0.0, row.max_abs or 0.0)
@@ -303,6 +304,7 @@ class Fitting:
         """What gives the reference with other samples: padding besides, or these alone; else ''."""
         self.samples = samples
         self.runner.feed(samples)
+        self._prepared_ways += _LIKELIEST
         for chosen in self.tried[:_LIKELIEST]:
             if scored(self.runner, search.references, chosen).matches:
                 solution = self._confirmed(chosen, search.titles[chosen])

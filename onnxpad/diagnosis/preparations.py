@@ -14,7 +14,7 @@ from onnxpad.model.comparing.other_attributes import nodes_without, with_attribu
 
 Change: TypeAlias = Callable[[Array], Array]
 _MOST_BYTES = 64 * 2**20
-_COLOURS = 3
+_COLOURS, _SMALLEST = 3, 8
 # Mean and deviation of ImageNet in red, green and blue, as torchvision and timm take them off
 # (https://docs.pytorch.org/vision/stable/models.html), and the mean that Caffe takes off
 # (keras.applications.imagenet_utils.preprocess_input, mode caffe).
@@ -53,7 +53,8 @@ _ATTRIBUTES: tuple[tuple[str, str, tuple[float | str, ...]], ...] = (
 def preparations(feeds: Feeds) -> Iterator[tuple[str, Callable[[Feeds], Feeds]]]:
     """Every input prepared otherwise, in the ways of images, and what is said of each."""
     for name, value in feeds.items():
-        if value.dtype.kind == "f" and value.ndim == _COLOURS + 1:
+        is_image = value.ndim == _COLOURS + 1 and min(value.shape[2:]) >= _SMALLEST
+        if value.dtype.kind == "f" and is_image:
             for said, change in _changes(value):
                 yield f"'{name}' {said}", partial(_prepared, name, change)
 
