@@ -10,6 +10,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError, RequestError, RuntimeUnavailable, headline
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before
@@ -95,6 +97,7 @@ class Live:
         self._uses_cache = uses_cache
         self._seconds = seconds
         self._tell = tell
+        self._starts: dict[str, bool] = {}
         self._outcomes: dict[tuple[str, object], Outcome | str] = {}
         # With what it is about, so that no other object gets its id.
         self._nodes: dict[tuple[object, ...], tuple[object, Outcome | str]] = {}
@@ -145,6 +148,27 @@ class Live:
                 return Judgement(outcome.answer, outcome.message, measured=ran_by(runner).evidence)
         return unknown
 
+    def _runs_at_all(self, runner: Runner) -> bool:
+        """Whether a runtime of the user's own runs a Relu; it may not start as it was named."""
+        if type(runner) is Served:
+            return True
+        if runner.key not in self._starts:
+            from onnxpad.model.assembled import Piece, assembled
+
+            x = np.zeros((1, 2, 4, 4), np.float32)
+            model = assembled(
+                [Piece("Relu", ["x"], ["y"])],
+                {"x": ("float32", x.shape)},
+                {"y": ("float32", x.shape)},
+                {},
+                opset=13,
+            )
+            path = Path(self._folder.name, "relu.onnx")
+            path.write_bytes(model.SerializeToString())
+            reply = runner.run(str(path), {"x": x}, {"y": x.ndim}, self._seconds)
+            self._starts[runner.key] = reply.status in ("ran", "fell back")
+        return self._starts[runner.key]
+
     @property
     def ran(self) -> dict[str, RuntimeRan]:
         """The runtimes by the target that they answer for."""
@@ -192,6 +216,9 @@ class Live:
             stored = kept(key) if keeps else None
             known = _read(stored) if stored else None
             outcome = known or self._run(runner, part, sizes, judged)
+            refuses = isinstance(outcome, Outcome) and outcome.answer is Answer.REFUSES
+            if isinstance(outcome, Outcome) and refuses and not self._runs_at_all(runner):
+                outcome = outcome._replace(message=f"it runs not even a Relu: {outcome.message}")
             self._outcomes[runner.key, question] = outcome
             lasts = isinstance(outcome, Outcome) and outcome.is_lasting
             if isinstance(outcome, Outcome) and lasts and keeps and not known:

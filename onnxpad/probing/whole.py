@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,15 +85,13 @@ class WholeRun:
         """What the run showed, in one sentence for each fact."""
         if self.ok is None:
             return f"not run in {self.runtime}: {self.reason}"
+        sizes = ", ".join(f"{name} {list(shape)}" for name, shape in (self.shapes or {}).items())
+        at = f" at {sizes}" if self.is_open else ""
         if self.ok:
-            sizes = ", ".join(
-                f"{name} {list(shape)}" for name, shape in (self.shapes or {}).items()
-            )
-            at = f" at {sizes}" if self.is_open else ""
             off = f"largest difference {self.largest_difference:.2g}"
             return f"runs right in {self.runtime}{at}, {off}"
         first = self.first_difference
-        said = f"does not run right in {self.runtime}: {self.reason}"
+        said = f"does not run right in {self.runtime}{at}: {self.reason}"
         if first is None:
             return said
         where = f"'{first.tensor}' of {first.op} '{first.node}'"
@@ -249,15 +248,27 @@ def _tells(value: Array) -> bool:
 
 
 def _drawn(judge: _Original, dims: Mapping[str, int | str] | None) -> list[Feeds]:
-    """Random samples at the first sizes at which the original can be computed."""
+    """Random samples at the first sizes at which the original can be computed.
+
+    Sizes come first at which all its numbers are finite: elsewhere it divides by windows without
+    cells, and says nothing of a runtime.
+    """
     sampler = Sampler(judge.network.input_types(dims), 0)
-    for number, draw in enumerate(sampler.draws()):
-        if number == _MOST_DRAWS:
-            break
+    first: list[Feeds] = []
+    for draw in islice(sampler.draws(), _MOST_DRAWS):
         feeds = sampler.sample(SAMPLES[0], draw)
-        if judge.outputs(feeds) is not None:
-            return [feeds, *(sampler.sample(index, draw) for index in SAMPLES[1:])]
-    return []
+        outputs = judge.outputs(feeds)
+        if outputs is None:
+            continue
+        samples = [feeds, *(sampler.sample(index, draw) for index in SAMPLES[1:])]
+        if all(map(_is_finite, outputs.values())):
+            return samples
+        first = first or samples
+    return first
+
+
+def _is_finite(value: Array) -> bool:
+    return value.dtype.kind != "f" or bool(np.isfinite(value).all())
 
 
 def _samples(judge: _Original, inputs: Sequence[Feeds]) -> list[_Sample]:

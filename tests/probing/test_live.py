@@ -267,6 +267,42 @@ def test_onnxruntime_does_not_judge_itself() -> None:
     assert done.run.ok
 
 
+def test_a_form_that_costs_nothing_is_asked_about_first() -> None:
+    averages = network(
+        f"{HEAD} (float[1,2,9,9] x) => (float[1,2,5,5] y) {{"
+        'y = AveragePool <auto_pad = "SAME_UPPER", kernel_shape = [3, 3], strides = [2, 2]> (x)'
+        "}"
+    )
+    done = onnxpad.rewrite(averages, target=refusing(is_same))
+    assert [change.rule for change in done.changes] == ["explicit-pads"]
+
+
+def test_a_runtime_that_runs_nothing_is_told_from_one_that_refuses() -> None:
+    found = onnxpad.inspect(SAME, target=refusing(lambda _: True))
+    ((first, *_),) = found.targets.values()
+    assert first.judgement.reason.startswith("it runs not even a Relu: ")
+    found = onnxpad.inspect(SAME, target=refusing(is_same))
+    ((first, *_),) = found.targets.values()
+    assert "Relu" not in first.judgement.reason
+
+
+def test_sizes_are_run_at_which_the_original_has_numbers() -> None:
+    divided = network(
+        f"{HEAD} (float[1,1,h,w] x) => (float[1,1,h,w] y) {{"
+        "s = Shape <start = 3> (x) f = Cast <to = 1> (s)"
+        "limit = Constant <value = float[1] {40}> () over = Greater (f, limit)"
+        "zero = Cast <to = 1> (over)"
+        "z = Div (x, zero)"
+        '[conv] y = Conv <auto_pad = "SAME_UPPER", kernel_shape = [1, 1]> (z, k)'
+        "}",
+        k=numbers(1, 1, 1, 1),
+    )
+    done = onnxpad.rewrite(divided, target=refusing(lambda _: False))
+    assert done.run is not None
+    assert done.run.shapes is not None
+    assert done.run.shapes["x"][3] > 40
+
+
 def test_what_cannot_be_run_gets_no_way() -> None:
     open_inside = network(
         f"{HEAD} (float[1,2,h,8] x, int64[4] sizes) => (float[1,3,a,b] y) {{"

@@ -324,6 +324,10 @@ class _PassSearch:
                 continue
             for found in self._followers(state, most_trials):
                 doubted = bool(found.remaining) and self._judge.live is not None
+                if (
+                    self._judge.target.is_own
+                ):  # no table knows it: what costs nothing is tried first
+                    doubted = doubted and found.weight > 0
                 heappush(queue, _entry(found, doubted=doubted))
         if self._objection:
             return NoWay((), (self._objection,))
