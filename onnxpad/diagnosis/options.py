@@ -160,8 +160,9 @@ def _suspect(site: Site, index: int, pad: int | None, network: Network) -> Suspe
     options = list(candidates(opened(chain)))
     written = {written_as(one.chain) for one in options}
     zeros = [one for one in candidates(chain) if one.chain.pad] if chain.is_max else []
+    named = len(options)
     options += [one for one in zeros if written_as(one.chain) not in written]
-    named, written = len(options), {written_as(one.chain) for one in options}
+    written = {written_as(one.chain) for one in options}
     for edit in ordinary(opened(chain)):
         if written_as(edit) not in written:
             written.add(written_as(edit))

@@ -174,7 +174,9 @@ def _others(runner: Runner, chosen: Choice) -> Iterator[tuple[Choice, str, int |
         mine = suspect.leading(chosen[number], reads)
         for ways, option in suspect.leaders(reads).items():
             pair = [suspect.output_sizes(one, reads[0]) for one in (chosen[number], option)]
-            if option < suspect.named and ways != mine and pair[0] == pair[1]:
+            is_zeros = suspect.chain.is_max and suspect.options[option].chain.pad is not None
+            is_told = option < suspect.named or is_zeros
+            if is_told and ways != mine and pair[0] == pair[1]:
                 title = f"{suspect.label}: {suspect.options[option].label}"
                 yield (*chosen[:number], option, *chosen[number + 1 :]), title, number
 
