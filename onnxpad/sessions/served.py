@@ -203,8 +203,7 @@ class _Served:
         return Reply({"values": [packed(value, made) for value in values]}, made)
 
     def assignments(self, said: Mapping[str, Any], _: list[Buffer]) -> Reply:
-        session, _ = self._sessions[said["number"]]
-        parts = session.get_provider_graph_assignment_info()
+        parts = self._sessions[said["number"]][0].get_provider_graph_assignment_info()
         found = {node.name: part.ep_name for part in parts for node in part.get_nodes()}
         return Reply({"assignments": found}, [])
 

@@ -190,7 +190,7 @@ def test_one_bad_model_does_not_lose_the_others(tmp_path: Path) -> None:
 
 
 def test_explain_names_everything_and_one_thing() -> None:
-    everything = onnxpad("explain")
+    everything = onnxpad("explain", "--all")
     assert everything.returncode == 0
     assert b"\ntensorflow " in everything.stdout
     one = onnxpad("explain", "absorb-pad", "--json")

@@ -60,7 +60,7 @@ def test_sarif_has_a_result_for_each_finding(
     (found,) = log["runs"]
     assert log["version"] == "2.1.0"
     rules = [rule["id"] for rule in found["tool"]["driver"]["rules"]]
-    assert rules == ["miscomputes", "refuses", "falls back", "unknown"]
+    assert rules == ["miscomputes", "refuses", "falls-back", "unknown"]
     assert [result["ruleId"] for result in found["results"]] == ["miscomputes"] * 5
     first = found["results"][0]
     assert first["level"] == "error"

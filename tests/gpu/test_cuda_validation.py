@@ -87,7 +87,7 @@ def test_asymmetric_transposed_convolutions_and_where_they_run(pads: Sequence[in
     w = RANDOM.standard_normal((3, 4, 3, 3)).astype(np.float32)
     attributes = {"strides": [2, 2], "pads": list(pads)}
     proto = single("ConvTranspose", {"w": w}, **attributes)
-    places = assignments(proto.SerializeToString(), GPU, apart=False)
+    places = assignments(proto.SerializeToString(), GPU)
     assert not isinstance(places, RunFailure)
     assert set(places.values()) <= {CPU, CUDA}
     if pads[0] == pads[2]:

