@@ -117,8 +117,8 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
             failed, plan = error, None
     from onnxpad.show.diagnoses import Around, diagnosis_text
 
-    nearest = _follow(options, nearest=True, found=found)
-    around = Around(plan, wrote, _again(options), _follow(options), nearest)
+    nearest = _follow(options, found, nearest=True)
+    around = Around(plan, wrote, _again(options), _follow(options, found), nearest)
     html_files.write(options["html"], partial(_page, found, options["model"], around))
     if options["as_json"]:
         from onnxpad.reports import json_line
@@ -166,12 +166,11 @@ def _reference(options: dict[str, Any]) -> list[str]:
     return words
 
 
-def _follow(
-    options: dict[str, Any], *, nearest: bool = False, found: Diagnosis | None = None
-) -> str:
+def _follow(options: dict[str, Any], found: Diagnosis, *, nearest: bool = False) -> str:
     """How to write the model with the plan, or the `nearest`, and to see what that gives.
 
-    Nothing where the model or the plan came through a stream, which is not there any more.
+    Nothing where the model or the plan came through a stream, which is not there any more. What
+    needs its inputs prepared otherwise is not validated: its reference holds them as they were.
     """
     model, plan = options["model"], options["plan"]
     if STANDARD in (model, plan):
@@ -181,10 +180,12 @@ def _follow(
         ["onnxpad", "retarget", model, "--plan", plan or "plan.json", "-o", fixed],
         ["onnxpad", "validate", fixed, *_reference(options)],
     ]
+    if found.preparation:
+        del lines[1]
     commands = [shlex.join(words) for words in lines]
     asks = ["--plan plan.json"] * (not plan) + ["--nearest"] * (nearest > options["nearest"])
     if asks:
-        seconds = found.nearest_seconds if found is not None else None
+        seconds = found.nearest_seconds if nearest else None
         if seconds is not None:  # the search need not go on behind what it found
             options = {**options, "budget": min(options["budget"], ceil(_AGAIN * seconds + _AGAIN))}
         commands.insert(0, f"{_again(options)} {' '.join(asks)}")

@@ -1,18 +1,21 @@
-"""diagnose: which padding, node by node, reproduces what a framework computed."""
+"""diagnose: which padding, node by node, reproduces what a framework computed.
+
+The weights are right and frameworks pad in few ways: so try those, and keep what gives the
+reference. `options` has the ways of each node, `runner` runs a network with one of them at each,
+and `score` says how near that comes. `fitting` leads: the model as it is; `search` with `guesses`
+of the whole network, then `preparations` of the inputs, single nodes and `fills`; what matches
+becomes a `plan` that is written, judged on every sample, and held against its rivals. `conclusion`
+makes the `report` of it: a cause is named only where nothing else is left.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
-
-from numpy.typing import NDArray
 
 from onnxpad import processes
-from onnxpad.diagnosis.conclude import concluded, ended
-from onnxpad.diagnosis.fit import Fitting
-from onnxpad.diagnosis.layouts import readings
+from onnxpad.diagnosis.conclusion import concluded, ended
+from onnxpad.diagnosis.fitting import Fitting
 from onnxpad.diagnosis.report import (
     Alternative,
     Cause,
@@ -21,7 +24,7 @@ from onnxpad.diagnosis.report import (
     RemainingDifference,
     Unseen,
 )
-from onnxpad.errors import InternalError, LimitMet, RequestError
+from onnxpad.errors import LimitMet, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.opened import ModelLike, whole_model
@@ -29,12 +32,10 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.sessions import Device, Settings, resolved
 from onnxpad.validation.bench import Bench, silent
-from onnxpad.validation.recorded import Recorded, given_in, recorded, refuse_data_twice
-from onnxpad.validation.request import GivenArrays, checked_inputs, checked_outputs
+from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice
+from onnxpad.validation.request import GivenArrays, checked_inputs, checked_outputs, in_layout
 from onnxpad.validation.tolerance import tolerance_of
 from onnxpad.verbs import verb
-
-Array = NDArray[Any]
 
 __all__ = [
     "Alternative",
@@ -110,25 +111,6 @@ def _diagnosed(
     survey = Survey(proto, folder=folder, prefer=Preferences(ambiguous))
     samples = checked_inputs(network, network.input_types(), inputs or {}, bench.warn)
     expected = checked_outputs(network, outputs or {}, len(samples), bench.warn)
-    ways = readings(bench, network, inputs or {}, samples, expected)
-    known, unexplained, refused = len(bench.warnings), None, None
-    for number, way in enumerate(ways):
-        deadline = started + budget * (number + 1) / len(ways)
-        try:
-            fitting = Fitting(bench, network, survey, samples, way.expected, deadline)
-        except RequestError as error:
-            refused = refused or error
-            continue
-        fitting.in_doubt, fitting.budget = len(ways) > 1, budget
-        if data is not None:
-            fitting.given_in = given_in(data, len(samples))
-        found = concluded(fitting, fitting.run(), started)
-        if found.explained or len(ways) == 1:
-            said = (way.warning,) if way.turned else ()
-            return replace(found, warnings=(*found.warnings, *said))
-        unexplained = unexplained or found
-        del bench.warnings[known:]
-    if unexplained is None:
-        raise refused or InternalError("a reference is read in one way at least")
-    doubt = next(way.doubt for way in ways if way.turned)
-    return replace(unexplained, warnings=(*unexplained.warnings, doubt))
+    expected = in_layout(bench, network, samples, expected)
+    fitting = Fitting(bench, survey, network, samples, expected, started + budget)
+    return concluded(fitting, fitting.run(), started)

@@ -1,335 +1,305 @@
-"""From choices per node to a plan: which of several equal ways to write, and what it says."""
+"""From choices per node to a plan: which of several equal ways to write, and what else would do."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from numpy.typing import NDArray
+import numpy as np
 
-from onnxpad.diagnosis.computed_pads import broken_same
-from onnxpad.diagnosis.guesses import Choice, always_same, by_meaning, names, whole_guesses
-from onnxpad.diagnosis.indistinguishable import (
-    alike_here,
-    by_values,
-    same_here,
-    same_on_every_sample,
-)
+from onnxpad.diagnosis.guesses import Choice, always_same, by_meaning, convention_names
+from onnxpad.diagnosis.options import Sizes, Suspect, in_numbers, telling_size
 from onnxpad.diagnosis.report import Alternative, NodeFinding
-from onnxpad.diagnosis.rivals import Rival
-from onnxpad.diagnosis.runner import Broken, Runner, State
-from onnxpad.diagnosis.suspects import Sizes, Suspect, in_numbers, sizes_of, telling_size
-from onnxpad.padding.chain import Chain, is_same
+from onnxpad.diagnosis.runner import Array, Feeds, Runner
+from onnxpad.diagnosis.score import Reference, scored, size_of
+from onnxpad.geometry.size import Symbol
+from onnxpad.padding.chain import Chain, Pads, is_same
 from onnxpad.padding.effective_pads import same_is_disputed
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.plan import Plan, PlanEntry, settings_of, with_settings
 from onnxpad.retargeting.windows_read import differs
+from onnxpad.validation.agreement import gap
 
-Array = NDArray[Any]
+_FARTHEST_GROWN = 3
+_FREQUENT = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """Choices, and what each suspect reads with them; `groups` are options that give the same.
+    """Choices with one way taken of those that read the same.
 
-    `mended` are suspects whose Pad computes SAME wrongly at other sizes; `told` counts the values
-    of the reference, of so many `samples`, that tell fills that were solved for.
+    groups: for each suspect, the listed ways that read the same in every sample.
+    reads: spatial sizes that each suspect reads in every sample, () where that is not known.
     """
 
     chosen: Choice
-    mended: tuple[int, ...]
-    states: tuple[State | None, ...]
-    sizes: tuple[Sizes | None, ...]
-    groups: tuple[tuple[int, ...], ...]
-    told: int = 0
-    samples: int = 1
+    groups: tuple[frozenset[int], ...]
+    reads: tuple[tuple[Sizes, ...], ...]
 
 
-def settled(runner: Runner, chosen: Choice, samples: Sequence[Mapping[str, Array]] = ()) -> Settled:
-    """The choices with one taken out of each group of options that give the same here.
+def settled(runner: Runner, chosen: Choice, *, is_whole: bool = False) -> Settled:
+    """The choices with one way taken out of each group that reads the same in every sample.
 
-    Here is the sample that the runner was fed with, the first of `samples`, and in the others. A
-    node with fixed sizes stays as it is where that fits. Where a guess of the whole network fits,
-    every node with open sizes takes it, else the convention that fits every node that has to
-    change: at another size the model has to follow the same convention.
+    A node with fixed sizes stays as it is where that fits. A node with open sizes takes what a
+    guess of the whole network has for it (`is_whole`), else the way of the convention that fits
+    every node that has to change: at other sizes the network follows the same convention.
     """
-    states, sizes, groups = [], [], []
-    for number, suspect in enumerate(runner.suspects):
-        state = runner.before(number, chosen)
-        known = (
-            None
-            if isinstance(state, Broken) or suspect.source not in _all(runner, state)
-            else state
-        )
-        here = None if known is None else runner.sizes(number, known)
-        states.append(known)
-        sizes.append(here)
-        groups.append(same_here(runner, number, chosen[number], known, here))
-    groups = list(same_on_every_sample(runner, samples, chosen, groups))
-    shared = _shared(runner, groups)
-    whole = any(guess.chosen == chosen for guess in whole_guesses(runner.suspects))
-    mended = broken_same(runner, chosen, dict(enumerate(groups)))
-    final = tuple(
-        mended.get(number, _picked(runner, number, group, shared[:1], chosen[number], whole))
-        for number, group in enumerate(groups)
-    )
-    return Settled(final, tuple(sorted(mended)), tuple(states), tuple(sizes), tuple(groups))
+    suspects = runner.suspects
+    groups, reads = list[frozenset[int]](), list[tuple[Sizes, ...]]()
+    for number, (suspect, way) in enumerate(zip(suspects, chosen, strict=True)):
+        sizes = runner.reads(number, chosen)
+        reads.append(sizes if len(sizes) == len(runner.samples) else ())
+        options = range(suspect.listed if reads[-1] else 0)
+        mine = suspect.leading(way, sizes)
+        alike = (one for one in options if suspect.leading(one, sizes) == mine)
+        groups.append(frozenset({way, *alike}))
+    convention, picked = _convention(suspects, groups), list[int]()
+    for suspect, group, way in zip(suspects, groups, chosen, strict=True):
+        meant = way if is_whole else 0
+        if not meant and convention:
+            meant = _written_by(suspect, group, convention) or 0
+        stays = 0 in group and not (meant and suspect.has_open_sizes)
+        picked.append(0 if stays else meant or way)
+    return Settled(tuple(picked), tuple(groups), tuple(reads))
 
 
-def _all(runner: Runner, state: State) -> set[str]:
-    return {*state.tensors, *runner.network.initializers}
+def _convention(suspects: Sequence[Suspect], groups: Sequence[frozenset[int]]) -> str:
+    """The convention that writes a way that fits at every node that has to change, '' for none.
 
-
-def _shared(runner: Runner, groups: Sequence[tuple[int, ...]]) -> tuple[str, ...]:
-    """Conventions that write one of the ways that fit, at every node that has to change.
-
-    Those that fit every node come first, then the frequent ones.
+    One that fits all nodes comes first, then the frequent ones.
     """
-    fits: dict[str, bool] = {}
-    for name in names():
-        pairs = zip(runner.suspects, groups, strict=True)
-        lacking = [0 in group for one, group in pairs if _nearest(one, group, (name,)) is None]
-        if all(lacking):
-            fits[name] = not lacking
-    if all(0 in group for group in groups):
-        return ()
-    return tuple(sorted(fits, key=lambda name: not fits[name]))
+    rows = list(zip(suspects, groups, strict=True))
+    to_change = [(suspect, group) for suspect, group in rows if 0 not in group]
+    for needed in (rows, to_change) if to_change else ():
+        for name in convention_names():
+            if all(_written_by(suspect, group, name) is not None for suspect, group in needed):
+                return name
+    return ""
 
 
-def frequent_first(conventions: Collection[str]) -> tuple[str, ...]:
-    """Conventions in the order in which they are looked for and told."""
-    return tuple(name for name in names() if name in conventions)
-
-
-def _picked(
-    runner: Runner,
-    number: int,
-    group: tuple[int, ...],
-    convention: Sequence[str],
-    found: int,
-    whole: bool,  # noqa: FBT001
-) -> int:
-    """One of a group: the present way, else that of a guess or a convention, else what was found.
-
-    `whole` says that what was found guesses the whole network.
-    """
-    suspect = runner.suspects[number]
-    way = found if whole and found and found in group else _written_by(suspect, group, convention)
-    if 0 in group and (sizes_of(suspect.chain) is not None or way is None):
-        return 0
-    if way is not None:
-        return way
-    return found if found in group else group[0]
-
-
-def _written_by(suspect: Suspect, group: Sequence[int], convention: Sequence[str]) -> int | None:
-    """What a convention makes of the node, or its SAME, or what changes least; None for nothing."""
-    rules = (by_meaning, always_same)
-    ways = (rule(suspect, name) for name in convention for rule in rules)
-    return next((way for way in ways if way and way in group), _nearest(suspect, group, convention))
-
-
-def _nearest(suspect: Suspect, group: Sequence[int], convention: Sequence[str]) -> int | None:
-    """The one of a group that a convention writes and that changes least; None where none is."""
-    options = suspect.options
-    ways = [option for option in group if not {*options[option].conventions}.isdisjoint(convention)]
-    return min(ways, key=lambda n: _changes(suspect.chain, options[n].chain), default=None)
-
-
-def _changes(one: Chain, other: Chain) -> int:
-    """How many of the things that a node says of its padding another way says otherwise."""
-    return sum(
-        (
-            one.padding != other.padding,
-            one.ceil_mode is not other.ceil_mode,
-            one.counts_padding is not other.counts_padding,
-            one.pad != other.pad,
-        )
-    )
+def _written_by(suspect: Suspect, group: frozenset[int], convention: str) -> int | None:
+    """What a convention makes of a node, or its SAME, or its plainest way; None for none."""
+    for way in (by_meaning(suspect, convention), always_same(suspect, convention)):
+        if way and way in group:
+            return way
+    ways = (way for way in group if convention in suspect.options[way].conventions)
+    return min(ways, default=None)
 
 
 def plans(runner: Runner, found: Settled) -> Iterator[Plan]:
     """Ways to write the choices down, the plainest first.
 
-    SAME stays auto_pad where sizes are open; the later plans spell it out, first where runtimes
-    compute it in their own way or refuse it, then everywhere.
+    SAME stays auto_pad where sizes are open. Later plans spell it out in numbers, first where
+    runtimes compute it in their own way or refuse it, then everywhere.
     """
-    given: set[tuple[str, ...]] = set()
-    for spell in (_never, _disputed, _always):
-        entries = [
-            entry
-            for number in range(len(runner.suspects))
-            if (entry := _entry(runner, found, number, spell=spell)) is not None
-        ]
-        key = tuple(repr(entry) for entry in entries)
-        if key not in given:
-            given.add(key)
-            yield Plan(tuple(entries))
+    written = set()
+    for spelled in (lambda _: False, same_is_disputed, lambda _: True):
+        rows = zip(runner.suspects, found.chosen, found.reads, strict=True)
+        entries = (_entry(*row, spelled) for row in rows)
+        plan = Plan(tuple(entry for entry in entries if entry is not None))
+        if repr(plan.entries) not in written:
+            written.add(repr(plan.entries))
+            yield plan
 
 
-def _never(_: Chain) -> bool:
-    return False
-
-
-def _disputed(chain: Chain) -> bool:
-    return is_same(chain.padding) and same_is_disputed(chain)
-
-
-def _always(chain: Chain) -> bool:
-    return is_same(chain.padding)
-
-
-def _entry(runner: Runner, found: Settled, number: int, *, spell: Any) -> PlanEntry | None:  # noqa: ANN401
-    suspect, choice, here = runner.suspects[number], found.chosen[number], found.sizes[number]
+def _entry(
+    suspect: Suspect, choice: int, reads: tuple[Sizes, ...], spelled: Callable[[Chain], bool]
+) -> PlanEntry | None:
     option = suspect.options[choice]
-    chain = option.chain
-    numbers = None if here is None else in_numbers(chain, here)
-    if choice == 0:
-        if numbers is None or not spell(chain):
-            return None
-        chain = numbers
-    elif numbers is not None and (sizes_of(suspect.chain) is not None or spell(chain)):
-        chain = numbers
-    return PlanEntry(suspect.label, settings_of(chain), frequent_first(option.conventions))
+    chain, names = option.chain, option.conventions
+    numbers = in_numbers(chain, reads[0]) if reads and is_same(chain.padding) else None
+    if numbers is not None and (spelled(chain) or (choice and not suspect.has_open_sizes)):
+        is_of_one_size = suspect.has_open_sizes and differs(chain, numbers)
+        chain, names = numbers, () if is_of_one_size else names
+    elif not choice:
+        return None
+    return PlanEntry(suspect.label, settings_of(chain), _frequent_first(names))
+
+
+def _frequent_first(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(name for name in convention_names() if name in names)
+
+
+class Rival(NamedTuple):
+    """Another choice that gives every reference; `suspect` changes alone, if it is not None.
+
+    residual: its largest difference from a reference over the largest value.
+    nearness: that difference over its tolerance.
+    apart: the largest difference from what was found over the largest value.
+    """
+
+    chosen: Choice
+    title: str
+    suspect: int | None
+    residual: float
+    nearness: float
+    apart: float
+
+
+def rivals(
+    runner: Runner, references: Sequence[Reference], chosen: Choice, deadline: float
+) -> tuple[list[Rival], bool]:
+    """Other ways that give the references too, and whether all were tried before `deadline`.
+
+    Those are what frequent conventions make of the network, and frameworks' other ways of single
+    nodes that keep the sizes.
+    """
+    found: list[Rival] = []
+    for other, title, suspect in _others(runner, chosen):
+        if time.monotonic() > deadline:
+            return found, False
+        if other == chosen or not scored(runner, references, other).matches:
+            continue
+        residual = nearness = apart = 0.0
+        for sample, name, right, tolerance in references:
+            mine, its = (runner.tensor(name, one, sample) for one in (chosen, other))
+            if mine is not None and its is not None:
+                off, size = gap(right, its).max_abs, size_of(right)
+                residual = max(residual, off / size)
+                nearness = max(nearness, off / (tolerance or np.inf))
+                apart = max(apart, gap(mine, its).max_abs / size)
+        found.append(Rival(other, title, suspect, residual, nearness, apart))
+    return found, True
+
+
+def _others(runner: Runner, chosen: Choice) -> Iterator[tuple[Choice, str, int | None]]:
+    for name in convention_names()[:_FREQUENT]:
+        other = tuple(by_meaning(suspect, name) for suspect in runner.suspects)
+        changes = [n for n, (a, b) in enumerate(zip(chosen, other, strict=True)) if a != b]
+        yield other, f"all nodes as {name}", changes[0] if len(changes) == 1 else None
+    for number in range(len(runner.suspects) - 1, -1, -1):  # the last take the least to run
+        suspect, reads = runner.suspects[number], runner.reads(number, chosen)
+        mine = suspect.leading(chosen[number], reads)
+        for ways, option in suspect.leaders(reads).items():
+            pair = [suspect.output_sizes(one, reads[0]) for one in (chosen[number], option)]
+            is_zeros = suspect.chain.is_max and suspect.options[option].chain.pad is not None
+            is_told = option < suspect.named or is_zeros
+            if is_told and ways != mine and pair[0] == pair[1]:
+                title = f"{suspect.label}: {suspect.options[option].label}"
+                yield (*chosen[:number], option, *chosen[number + 1 :]), title, number
 
 
 def findings(
-    runner: Runner, found: Settled, plan: Plan, rivals: Sequence[Rival] = ()
+    runner: Runner, found: Settled, plan: Plan, others: Sequence[Rival] = ()
 ) -> tuple[NodeFinding, ...]:
-    """Every node of the plan, and those that could as well be padded like the nodes of the plan.
-
-    So are those where only these samples hide that another way gives something else, or where
-    what is allowed for rounding does: `rivals` are choices that fit as well.
-    """
+    """Every node of the plan, and those of which another way would give the same here."""
     entries = {entry.node: entry for entry in plan.entries}
-    shared = set(_shared(runner, found.groups))
     rows = []
     for number, suspect in enumerate(runner.suspects):
-        entry, choice = entries.get(suspect.label), found.chosen[number]
-        others = (*_alternatives(runner, found, number), *_rivals(runner, found, number, rivals))
-        if entry is None:
-            others = tuple(one for one in others if one.hidden or shared & set(one.conventions))
-            if not others:
-                continue
-        chain = suspect.options[choice].chain
-        if entry is not None and "pads" in entry.settings:
-            chain = with_settings(chain, entry.settings)
+        entry, way = entries.get(suspect.label), found.chosen[number]
+        option, sizes = suspect.options[way], found.reads[number][:1]
+        same = tuple(_alternatives(runner, found, number, others, planned=entry is not None))
+        if entry is None and not same:
+            continue
+        chain = with_settings(option.chain, entry.settings) if entry else option.chain
         after = label_of(chain)
-        if after in {one.label for one in others}:  # numbers that stand for SAME at one size
-            after += (
-                f": {suspect.options[choice].chain.padding} at {list(found.sizes[number] or ())}"
-            )
-        why = ""
-        if entry is not None and choice == 0:
-            why = "the same padding in numbers: runtimes refuse auto_pad here, or leave its formula"
-        if entry is not None and choice >= suspect.given:
-            why = (
-                f"the fill was solved for, not known from a framework: {found.told} different "
-                "values of the reference hang on it and agree"
-            )
-            if found.samples < 2:
-                why += "; a second sample would tell a constant from a number of this input"
-        if number in found.mended:
-            why = "its Pad computes SAME at this size, and too little at others"
+        if after in {one.label for one in same}:  # numbers that stand for SAME at one size
+            after += f": {option.chain.padding} at {[*map(list, sizes)]}"
         rows.append(
             NodeFinding(
-                suspect.label,
-                suspect.chain.op.name,
-                label_of(suspect.chain),
-                after,
-                entry is not None,
-                frequent_first(
-                    suspect.options[choice].conventions if entry is None else entry.conventions
-                ),
-                found.sizes[number] or (),
-                others,
-                why,
-                (suspect.chain, chain),
+                node=suspect.label,
+                op=suspect.chain.op.name,
+                before=label_of(suspect.chain),
+                after=after,
+                changed=entry is not None,
+                conventions=entry.conventions if entry else _frequent_first(option.conventions),
+                sizes=sizes[0] if sizes else (),
+                alternatives=same,
+                why=_why(suspect, way, len(runner.samples)) if entry else "",
+                chains=(suspect.chain, chain),
             )
         )
     return tuple(rows)
 
 
-def same_either_way(
-    runner: Runner, found: Settled, plan: Plan, plain: Sequence[str]
-) -> tuple[str, ...]:
-    """Nodes outside the plan that the conventions of the whole plan pad as they are.
-
-    `plain` are nodes that nobody pads in another way.
-    """
-    if not plan.entries:
-        return ()
-    shared = set.intersection(*(set(entry.conventions) for entry in plan.entries))
-    named = {entry.node for entry in plan.entries}
-    same = [
-        suspect.label
-        for suspect, choice in zip(runner.suspects, found.chosen, strict=True)
-        if suspect.label not in named and shared & set(suspect.options[choice].conventions)
-    ]
-    return (*same, *plain)
+def _why(suspect: Suspect, way: int, samples: int) -> str:
+    if suspect.computes_pads and is_same(suspect.options[way].chain.padding):
+        return "its Pad computes SAME at this size, and may add too little at others"
+    if not way:
+        return "the same padding in numbers: runtimes refuse auto_pad here, or leave its formula"
+    if way < suspect.listed:
+        return ""
+    more = "; a second sample would tell a constant from a number of this input"
+    return f"the fill was solved for, not known from a framework{more if samples < 2 else ''}"
 
 
-def _alternatives(runner: Runner, found: Settled, number: int) -> Iterator[Alternative]:
-    suspect, sizes = runner.suspects[number], found.sizes[number]
-    mine, fixed = suspect.options[found.chosen[number]].chain, sizes_of(suspect.chain) is not None
-    for option in found.groups[number]:
-        other = suspect.options[option]
-        if option == found.chosen[number] or sizes is None or not differs(mine, other.chain):
-            continue
-        leader = runner.choices[number].leader
-        same = leader(option, sizes) == leader(found.chosen[number], sizes)
-        if same and fixed and option >= suspect.named:
-            continue  # the same numbers for the one size that there is
-        tells = telling_size(mine, other.chain, sizes)
-        label = label_of(other.chain) + (" (as it is)" if option == 0 else "")
-        yield Alternative(label, other.conventions, tells if same else None)
-
-
-def _rivals(
-    runner: Runner, found: Settled, number: int, rivals: Sequence[Rival]
+def _alternatives(
+    runner: Runner, found: Settled, number: int, others: Sequence[Rival], *, planned: bool
 ) -> Iterator[Alternative]:
-    """Other ways that give other numbers, less apart than rounding is allowed to be."""
-    sizes = found.sizes[number]
-    if sizes is not None:
-        told = (found.chosen[number], *found.groups[number])
-        yield from by_values(runner, number, rivals, told, sizes)
+    """Other ways that read the same here, then those that give nearly the same."""
+    suspect, way, reads = runner.suspects[number], found.chosen[number], found.reads[number]
+    for option in sorted(found.groups[number] - {way}) if reads else ():
+        other = suspect.options[option]
+        tells = telling_size(suspect.options[way].chain, other.chain, reads[0])
+        if tells is not None and (other.conventions or (planned and suspect.has_open_sizes)):
+            yield Alternative(_label(suspect, option), other.conventions, tells)
+    told = {suspect.leader(way, reads[0])} if reads else set()
+    for rival in others if reads else ():
+        option = suspect.leader(rival.chosen[number], reads[0])
+        if rival.suspect in (number, None) and option not in told:
+            told.add(option)
+            more = "" if rival.suspect == number else f" ({rival.title})"
+            names = suspect.options[option].conventions
+            yield Alternative(_label(suspect, option) + more, names, None, nearly=bool(rival.apart))
 
 
-def on_every_sample(
-    runner: Runner, samples: Sequence[Mapping[str, Array]], found: Settled, plan: Plan
-) -> tuple[Settled, Plan]:
-    """The choices that the plan writes, and what gives the same as they do on every sample.
+def _label(suspect: Suspect, option: int) -> str:
+    return label_of(suspect.options[option].chain) + (" (as it is)" if option == 0 else "")
 
-    Numbers that stand for SAME at the sizes of the first sample are another way to pad where
-    sizes are open: names and other ways are those of the numbers then.
+
+def mended(runner: Runner, references: Sequence[Reference], chosen: Choice) -> Choice:
+    """The choices with SAME where a Pad computes it at these sizes, and too little at others.
+
+    torch exports `-(-n // s)` with a Div that rounds towards zero, so odd sizes lose a cell, and
+    the operator gives fewer than ceil(size/stride) windows. One export writes all of them alike.
     """
-    entries = {entry.node: entry for entry in plan.entries}
-    chosen, groups = list(found.chosen), list(found.groups)
-    for number, suspect in enumerate(runner.suspects):
-        entry = entries.get(suspect.label)
-        if entry is None or not _stands_for_same(suspect, chosen[number], entry):
-            continue
-        option = _written(suspect, chosen[number], entry)
-        if option is None:
-            groups[number] = (chosen[number],)
-        else:
-            chosen[number] = option
-            groups[number] = alike_here(runner, number, tuple(chosen))
-        names = () if option is None else frequent_first(suspect.options[option].conventions)
-        entries[suspect.label] = replace(entry, conventions=names)
-    final = tuple(chosen)
-    kept = same_on_every_sample(runner, samples, final, groups)
-    return replace(found, chosen=final, groups=kept), Plan(tuple(entries.values()))
+    same = {
+        number: option
+        for number, suspect in enumerate(runner.suspects)
+        if suspect.computes_pads and not chosen[number]
+        if (option := _padding_same(suspect, runner.sizes(number, chosen)))
+    }
+    other = tuple(same.get(number, way) for number, way in enumerate(chosen))
+    if not same or not scored(runner, references, other).matches:
+        return chosen
+    count = len(runner.samples)
+    runner.samples += _grown(runner, runner.samples[0])
+    samples = range(count, len(runner.samples))
+    broken = any(_loses(runner, number, chosen, sample) for sample in samples for number in same)
+    del runner.samples[count:]
+    return other if broken else chosen
 
 
-def _stands_for_same(suspect: Suspect, choice: int, entry: PlanEntry) -> bool:
-    same = is_same(suspect.options[choice].chain.padding)
-    return same and sizes_of(suspect.chain) is None and "pads" in entry.settings
+def _padding_same(suspect: Suspect, sizes: Sizes | None) -> int:
+    """The option that is SAME, where that pads anything at these sizes; else 0."""
+    for option, one in enumerate(suspect.options[: suspect.named]):
+        here = in_numbers(one.chain, sizes) if sizes and is_same(one.chain.padding) else None
+        if here is not None and isinstance(here.padding, Pads) and any(here.padding.flat):
+            return option
+    return 0
 
 
-def _written(suspect: Suspect, choice: int, entry: PlanEntry) -> int | None:
-    """The option that pads by the numbers of the entry at every size."""
-    chain = with_settings(suspect.options[choice].chain, entry.settings)
-    same = (n for n, one in enumerate(suspect.options) if not differs(one.chain, chain))
-    return next(same, None)
+def _loses(runner: Runner, number: int, chosen: Choice, sample: int) -> bool:
+    """Whether the node as it is gives fewer windows than SAME."""
+    sizes, made = runner.sizes(number, chosen, sample), runner.result(number, chosen, sample)
+    if sizes is None or made is None:
+        return False
+    chain = runner.suspects[number].chain
+    rows = zip(made.shape[chain.spatial], sizes, chain.axes, strict=True)
+    return any(got < -(-size // axis.stride) for got, size, axis in rows)
+
+
+def _grown(runner: Runner, feeds: Feeds) -> Iterator[dict[str, Array]]:
+    """The sample with its last cells repeated along axes that the model leaves open."""
+    types = runner.network.input_types()
+    for more in range(1, _FARTHEST_GROWN + 1):
+        grown = dict(feeds)
+        for name, value in feeds.items():
+            dims = types[name].dims or ()
+            is_open = [bool(axis) and isinstance(size, Symbol) for axis, size in enumerate(dims)]
+            if value.ndim == len(dims) > 2 and any(is_open):
+                grown[name] = np.pad(value, [(0, more * one) for one in is_open], mode="edge")
+        if any(grown[name].shape != feeds[name].shape for name in feeds):
+            yield grown

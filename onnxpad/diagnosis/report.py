@@ -11,7 +11,7 @@ from onnxpad.reports import InNotebooks, plain, reported
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.report import OutputRow, ToleranceReport, plain_values
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Cause(StrEnum):
@@ -101,6 +101,7 @@ class Diagnosis(InNotebooks):
     samples, with `plan` applied; `before` the same for the model as it is (None where it does not
     run or has other sizes), `allowed` what rounding may do. `explained` says that the residual is
     rounding. `hypothesis` is the joint guess that was found; `tried` counts assignments.
+    `preparation` says how the inputs have to be prepared besides, '' as they are.
     `same_either_way` are nodes outside the plan that the plan's convention pads as they are,
     `unchanged` all nodes outside the plan. `reasons` are the parts of `reason`: the verdict first.
     `unseen` are padded nodes that the reference does not depend on, so that nothing is known of
@@ -109,46 +110,45 @@ class Diagnosis(InNotebooks):
     `nearest` is the plan that came nearest where it leaves less than a tenth of the difference
     and more than rounding: padding is then a part of the cause. `nearest_nodes` are its nodes,
     `nearest_residual` what it leaves, measured as `residual` is, `nearest_seconds` how long it took
-    to find it; `nearest_by` says by what it is nearer than the model as it is where it is not by
-    that. `settles` says what to add to the reference where the cause is unknown, '' where nothing
-    is known that would help; `settling_atol` is the atol that would, where what is left is what a
-    reference of lower precision leaves. `outputs` compare the reference with the plan applied,
-    `as_it_is` with the model itself where the plan changes it. `tolerance` is set where one was
-    asked for.
+    to find it. `settles` says what to add to the reference where the cause is unknown, '' where
+    nothing is known that would help; `settling_atol` is the atol that would, where what is left is
+    what a reference of lower precision leaves. `outputs` compare the reference with the plan
+    applied, `as_it_is` with the model itself where the plan changes it. `tolerance` is set where
+    one was asked for.
     """
 
     explained: bool
     cause: Cause
     reason: str
-    plan: Plan
-    residual: float | None
-    before: float | None
-    allowed: float | None
-    hypothesis: str
-    nodes: tuple[NodeFinding, ...]
-    same_either_way: tuple[str, ...]
-    nearest: Plan | None
-    outputs: tuple[OutputRow, ...]
-    difference: RemainingDifference | None
-    warnings: tuple[str, ...]
-    device: str
-    providers: dict[str, tuple[str, ...]]
-    samples: int
-    tried: int
-    seconds: float
-    complete: bool
+    plan: Plan = field(default_factory=Plan)
+    residual: float | None = None
+    before: float | None = None
+    allowed: float | None = None
+    hypothesis: str = ""
+    preparation: str = ""
+    nodes: tuple[NodeFinding, ...] = ()
+    same_either_way: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    nearest: Plan | None = None
     nearest_nodes: tuple[NodeFinding, ...] = ()
     nearest_residual: float | None = None
-    nearest_by: str = ""
     nearest_seconds: float | None = None
+    outputs: tuple[OutputRow, ...] = ()
+    as_it_is: tuple[OutputRow, ...] = ()
+    difference: RemainingDifference | None = None
     settles: str = ""
     settling_atol: float | None = None
-    as_it_is: tuple[OutputRow, ...] = ()
     tolerance: ToleranceReport | None = None
     unseen: tuple[Unseen, ...] = ()
     without_reference: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
-    unchanged: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    device: str = ""
+    providers: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    samples: int = 0
+    tried: int = 0
+    seconds: float = 0.0
+    complete: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Numbers, texts, lists and dicts; `schema` says how to read them."""

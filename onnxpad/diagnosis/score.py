@@ -1,43 +1,54 @@
-"""How far a model or a try is from the reference, and when it gives it."""
+"""How far a model or a choice is from the reference, and when it gives it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.runner import Broken, Runner, State
-from onnxpad.diagnosis.suspects import Way
+from onnxpad.diagnosis.options import Way
+from onnxpad.diagnosis.runner import Broken, Runner
 from onnxpad.model.comparing.networks import Network
 from onnxpad.validation.agreement import UNTELLING, gap
 from onnxpad.validation.bench import Bench
+from onnxpad.validation.movement import UNITS
 from onnxpad.validation.reference import against_reference, own_rounding
 from onnxpad.validation.report import OutputRow, ToleranceReport, Verdict
 from onnxpad.validation.tolerance import Tolerance
 
 Array = NDArray[Any]
 Vector = NDArray[np.float64]
+Values = Mapping[str, Sequence[Array]]
+"""Arrays by tensor, one for each sample."""
 _BORDER = 3.0
-_FEW = 32
-_BY_CHANCE = 3
+_FEW, _BY_CHANCE = 32, 3
 _UNKNOWN, _LEAST = 1e-4, 2e-6
-# Beyond this part of the largest value, what rounding may do can hide a padding error.
-PRECISE = 1e-3
+_TELLING = 8
+
+
+class Reference(NamedTuple):
+    """One tensor of one sample: what it has to be, and how far off it may be."""
+
+    sample: int
+    name: str
+    value: Array
+    tolerance: float
 
 
 @dataclass(frozen=True, order=True, slots=True)
 class Score:
-    """Smaller is nearer: references reached (negative), trouble with shapes, what is left.
+    """How far a choice is from the references; smaller is nearer.
 
-    `missing` counts references that do not agree yet, in the order of the model; `misfit` is 0
-    where the next one has its shape; `unlike` is the part of its cells that differ: hits by
-    chance are rare, so some that agree say more than a small difference in all. `residual` is
-    the root mean square of what is left of it over that of the reference, border cells counted
-    `_BORDER` times.
+    missing: references that do not agree yet, in the order of samples and of the model.
+    misfit: 0 where the first of those has its shape.
+    unlike: the part of its cells that differ. Hits by chance are rare, so some cells that agree
+        say more than a small difference in all.
+    residual: root mean square of what is left of it over that of the reference, border cells
+        counted `_BORDER` times.
     """
 
     missing: int
@@ -50,73 +61,57 @@ class Score:
         """Whether every reference agrees."""
         return self.missing == 0
 
-
-PERFECT = Score(0, 0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True, slots=True)
-class ReferenceValues:
-    """Reference values of one sample in the order of the model, and the tolerance of each."""
-
-    names: tuple[str, ...]
-    values: Mapping[str, Array]
-    tolerance: Mapping[str, float]
-
-    def next_name(self, score: Score) -> str:
-        """The first reference that differs; the last one where all agree."""
-        return self.names[min(len(self.names) - score.missing, len(self.names) - 1)]
+    @property
+    def by_residual(self) -> tuple[float, ...]:
+        """The order by what is left, whatever cells agree: a few do by chance."""
+        return self.missing, self.misfit, self.residual
 
 
-def scored(runner: Runner, target: ReferenceValues, chosen: Sequence[Way]) -> Score:
+def first_missing(references: Sequence[Reference], score: Score) -> Reference:
+    """The first reference that differs; the last one where all agree."""
+    return references[min(len(references) - score.missing, len(references) - 1)]
+
+
+def scored(runner: Runner, references: Sequence[Reference], chosen: Sequence[Way]) -> Score:
     """The score of these choices: run no further than the first reference that differs."""
-    for index, name in enumerate(target.names):
-        left = len(target.names) - index
-        state = runner.until(name, chosen)
+    for index, reference in enumerate(references):
+        left = len(references) - index
+        state = runner.until(reference.name, chosen, reference.sample)
         if isinstance(state, Broken):
             return Score(left, 1000.0 - state.stage, 1.0, inf)
-        got = _tensor(state, name)
-        score = _one(got, target.values[name], target.tolerance[name], left)
+        score = _score_of(state.tensors[reference.name], reference, left)
         if score is not None:
             return score
-    return PERFECT
+    return Score(0, 0.0, 0.0, 0.0)
 
 
-def difference(
-    runner: Runner, target: ReferenceValues, name: str, chosen: Sequence[Way]
-) -> NDArray[np.float64] | None:
-    """Reference less result, flat and weighted as the residual is; None where shapes part."""
-    state = runner.until(name, chosen)
-    if isinstance(state, Broken):
-        return None
-    got, right = _tensor(state, name), target.values[name]
-    if got.shape != right.shape:
+def difference(runner: Runner, reference: Reference, chosen: Sequence[Way]) -> Vector | None:
+    """Reference less result, flat and weighted as the residual is; None where shapes differ."""
+    got, right = runner.tensor(reference.name, chosen, reference.sample), reference.value
+    if got is None or got.shape != right.shape:
         return None
     wide = right.astype(np.float64) - got.astype(np.float64)
-    return np.nan_to_num(
-        wide * np.sqrt(_weights(right.shape)), nan=0.0, posinf=0.0, neginf=0.0
-    ).ravel()
+    weighted = wide * np.sqrt(_weights(right.shape))
+    return np.nan_to_num(weighted, nan=0.0, posinf=0.0, neginf=0.0).ravel()
 
 
-def _tensor(state: State, name: str) -> Array:
-    return state.tensors[name]
-
-
-def _one(got: Array, right: Array, tolerance: float, left: int) -> Score | None:
+def _score_of(got: Array, reference: Reference, left: int) -> Score | None:
     """None where they agree."""
+    right = reference.value
     if got.shape != right.shape:
-        return Score(left, _misfit(got.shape, right.shape), 1.0, inf)
-    if gap(right, got).max_abs <= tolerance:
+        pairs = zip(got.shape, right.shape, strict=False)
+        misfit = sum(abs(log((a + 1) / (b + 1))) for a, b in pairs)
+        return Score(left, misfit if got.ndim == right.ndim else 100.0, 1.0, inf)
+    if gap(right, got).max_abs <= reference.tolerance:
         return None
-    weights = _weights(right.shape)
     wide, exact = got.astype(np.float64), right.astype(np.float64)
     known = np.isfinite(wide) & np.isfinite(exact)
     if not known.all() and not np.array_equal(wide[~known], exact[~known], equal_nan=True):
         return Score(left, 0.0, 1.0, 1e6)
-    spread = np.broadcast_to(weights, right.shape)[known]
+    spread = np.broadcast_to(_weights(right.shape), right.shape)[known]
     error = float((spread * (wide[known] - exact[known]) ** 2).sum())
-    size = float((spread * exact[known] ** 2).sum())
-    residual = float(np.sqrt(error / size)) if size else float(np.sqrt(error))
-    return Score(left, 0.0, _unlike(wide, exact, tolerance), residual)
+    size = float((spread * exact[known] ** 2).sum()) or 1.0
+    return Score(left, 0.0, _unlike(wide, exact, reference.tolerance), float(np.sqrt(error / size)))
 
 
 def _unlike(got: Vector, right: Vector, tolerance: float) -> float:
@@ -136,22 +131,12 @@ def _unlike(got: Vector, right: Vector, tolerance: float) -> float:
     return round(1 - agree / count, 2)
 
 
-def _misfit(got: Sequence[int], right: Sequence[int]) -> float:
-    if len(got) != len(right):
-        return 100.0
-    return sum(abs(log((a + 1) / (b + 1))) for a, b in zip(got, right, strict=True))
-
-
-def _weights(shape: Sequence[int]) -> NDArray[np.float64]:
+def _weights(shape: Sequence[int]) -> Vector:
     """More weight at the borders of axes 2 and later, where padding is seen first."""
-    weights = np.ones(shape[2:] if len(shape) > 2 else ())
+    weights = np.ones(shape[2:])
     for axis, size in enumerate(shape[2:]):
         if size > 4:
-            edge = np.ones(size)
-            edge[[0, -1]] = _BORDER
-            weights = np.maximum(
-                weights, edge.reshape([-1 if n == axis else 1 for n in range(len(shape) - 2)])
-            )
+            weights[(slice(None),) * axis + ([0, -1],)] = _BORDER
     return weights
 
 
@@ -159,8 +144,8 @@ def _weights(shape: Sequence[int]) -> NDArray[np.float64]:
 class Comparison:
     """A model against the reference: the rows of `validate`, and its verdict.
 
-    `residual` and `allowed` are the largest difference and the largest bound over the largest
-    reference value; None where the model did not run or sizes differ.
+    residual, allowed: the largest difference and the largest bound over the largest reference
+        value; None where the model did not run or sizes differ.
     """
 
     verdict: Verdict
@@ -177,56 +162,70 @@ class Comparison:
 
 
 def judged(
-    bench: Bench,
-    network: Network,
-    samples: Sequence[Mapping[str, Array]],
-    expected: Mapping[str, Sequence[Array]],
+    bench: Bench, network: Network, samples: Sequence[Mapping[str, Array]], expected: Values
 ) -> Comparison:
     """Compare every sample, within what rounding may do, or the tolerance that was asked for."""
     asked = bench.tolerance and Tolerance(bench.tolerance.atol, bench.tolerance.rtol)
     bench.tolerance = asked  # what other padding left is forgotten
-    found = against_reference(bench, network, samples, expected, hold_optimised=False)
-    rows, verdict, reason = found.rows, found.verdict, found.reason
-    report = None
+    against = against_reference(bench, network, samples, expected, hold_optimised=False)
+    verdict, reason, report = against.verdict, against.reason, None
     if asked and asked.seen:
         verdict, reason, report = asked.allowed(verdict, reason)
-    off = [row for row in rows if row.level == "off"]
-    known, allowed = [], []
-    for row in off:
-        size = size_of(expected[row.output][row.sample])
-        if row.max_abs is not None and np.isfinite(row.max_abs):
-            known.append(row.max_abs / size)
-            allowed.append((row.bound or 0.0) / size)
-    complete = bool(off) and len(known) == len(off)
+    rows = tuple(row for row in against.rows if row.level == "off")
+    sizes = [size_of(expected[row.output][row.sample]) for row in rows]
+    left = [inf if row.max_abs is None else row.max_abs for row in rows]
+    known = bool(rows) and bool(np.isfinite(left).all())
     return Comparison(
         verdict,
         reason,
-        tuple(off),
-        max(known) if complete else None,
-        max(allowed) if allowed else None,
+        rows,
+        max(map(float.__truediv__, left, sizes)) if known else None,
+        max((row.bound or 0.0) / size for row, size in zip(rows, sizes, strict=True))
+        if known
+        else None,
         report,
     )
 
 
-def tolerances(
-    present: Comparison, sample: int, right: Mapping[str, Array], asked: Tolerance | None = None
-) -> dict[str, float]:
-    """How near a try has to come to be judged: twice the bound of `judged`, for the other padding.
+def references(
+    present: Comparison, expected: Values, asked: Tolerance | None, rounded: str
+) -> list[Reference]:
+    """The reference values, with how near a choice has to come to be judged.
 
-    `present` judges the model as it is. At most what still tells padding; where it does not run,
-    a ten thousandth of the largest value. Where a tolerance was `asked` for, what that allows.
+    That is twice the bound of `present`, which judges the model as it is, because the bound of
+    other padding is another; at most what still tells padding. Where the model does not run, a ten
+    thousandth of the largest value; where a tolerance was `asked` for, what that allows. `rounded`
+    is the lower precision that the values are rounded to, '' for none.
     """
-    if asked is not None:
-        return {name: asked.most(value) for name, value in right.items()}
-    bounds = {row.output: row.bound for row in present.rows if row.sample == sample}
-    found = {}
-    for name, value in right.items():
-        size, own, bound = size_of(value), own_rounding(value), bounds.get(name)
-        near = _UNKNOWN * size
-        if bound is not None:
-            near = float(np.clip(2 * (bound - own), _LEAST * size, UNTELLING * size))
-        found[name] = near + own
-    return found
+    bounds = {(row.sample, row.output): row.bound for row in present.rows}
+
+    def tolerance(sample: int, name: str) -> float:
+        value, bound = expected[name][sample], bounds.get((sample, name))
+        if asked is not None:
+            return asked.most(value)
+        size, own = size_of(value), own_rounding(value)
+        near = (
+            _UNKNOWN
+            if bound is None
+            else float(np.clip(2 * (bound - own) / size, _LEAST, UNTELLING))
+        )
+        return size * (near + (UNITS[rounded] if rounded else 0.0)) + own
+
+    pairs = [(n, name) for n in range(len(next(iter(expected.values())))) for name in expected]
+    return [Reference(n, name, expected[name][n], tolerance(n, name)) for n, name in pairs]
+
+
+def lower_precision(values: Sequence[Array]) -> str:
+    """The precision below float32 that all numbers are of, not by chance; '' for none."""
+    wide = [value.astype(np.float32).ravel() for value in values]
+    fine = all(value.dtype in (np.float32, np.float64) for value in values)
+    if not fine or any(np.unique(one[one != np.round(one)]).size < _TELLING for one in wide):
+        return ""
+    if not any((one.view(np.uint32) & 0xFFFF).any() for one in wide):
+        return "bfloat16"
+    with np.errstate(over="ignore"):
+        is_half = all((one.astype(np.float16).astype(np.float32) == one).all() for one in wide)
+    return "float16" if is_half else ""
 
 
 def size_of(value: Array) -> float:

@@ -336,17 +336,6 @@ def _growths(chain: Chain) -> Iterator[tuple[int, ...]]:
     yield from dict.fromkeys((*rows, *mixed, *(product(*sets) if few else ())))
 
 
-def not_grown(chain: Chain) -> str:
-    """What `ordinary` leaves out of every output_padding, '' where that is nothing."""
-    if chain.trouble or chain.op.kind is not Kind.TRANSPOSED:
-        return ""
-    if any(axis.dilation > axis.stride for axis in chain.axes):
-        return "output_padding of the stride or more, which onnxruntime does not run"
-    if prod(growth_limit(axis) for axis in chain.axes) > _MOST_GROWN:
-        return "output_padding that differs between axes where the stride is large"
-    return ""
-
-
 def without_pad(chain: Chain) -> Chain:
     """The operator as it would be without the Pad in front."""
     step = chain.pad
@@ -394,7 +383,7 @@ def _placed(chain: Chain, bare: Chain, step: PadStep) -> Iterator[Chain]:
     """The cells of the Pad in other places: where a framework puts padding, or alike."""
     known = [effective_pads(one.chain) for one in candidates(bare) if one.chain.pad is None]
     fill = step.fill if isinstance(step.fill, Constant) else Constant(0.0)
-    for pads in dict.fromkeys([*known, *_numbers(chain)]):
+    for pads in dict.fromkeys([*known, *_numbers(chain), *_of_some_size(chain)]):
         if isinstance(pads, Pads) and any(pads.flat):
             none = Pads.zero(chain.rank)
             yield behind_pad(bare, pads, fill, none, step.mode, instead=True)

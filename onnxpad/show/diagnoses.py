@@ -242,8 +242,6 @@ def _numbers(diagnosis: Diagnosis) -> str:
         text += f" (limit {diagnosis.allowed:.2g})"
     if diagnosis.nearest is not None:
         text += f"; with the nearest padding {_number(diagnosis.nearest_residual)}"
-        if diagnosis.nearest_by:
-            text += f" (it is nearest by {diagnosis.nearest_by})"
     return f"{text}; {counted(diagnosis.samples, 'sample')}"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from enum import Enum
 from itertools import permutations
 from os import PathLike, fspath
 from pathlib import Path
@@ -28,34 +27,6 @@ Samples = dict[str, list[Array]]
 
 
 Recorded: TypeAlias = "str | PathLike[str] | Sequence[str | PathLike[str]]"
-
-
-class GivenIn(Enum):
-    """How several samples were given: in one file, one in each path, or as arrays."""
-
-    ONE_FILE, FILES, FOLDERS, MIXED, ARRAYS = range(5)
-
-    def where(self, name: str) -> str:
-        """Where a tensor of every sample is to stand, in words."""
-        keys = f"s0_{name}, s1_{name} and so on for the samples"
-        return {
-            GivenIn.ONE_FILE: keys,
-            GivenIn.FILES: f"as '{name}' in each file",
-            GivenIn.FOLDERS: f"as an output of the name '{name}' in each folder",
-            GivenIn.MIXED: f"in each file or folder; {keys} of a file that holds several",
-            GivenIn.ARRAYS: f"of every sample; in a file {keys}",
-        }[self]
-
-
-def given_in(data: Recorded, samples: int) -> GivenIn:
-    """How the samples were given that `recorded` reads."""
-    paths = [Path(fspath(one)) for one in ([data] if isinstance(data, str | PathLike) else data)]
-    folders = [path for path in paths if path.is_dir()]
-    if len(folders) == len(paths):
-        return GivenIn.FOLDERS
-    if len(paths) == 1:
-        return GivenIn.ONE_FILE
-    return GivenIn.FILES if not folders and len(paths) == samples else GivenIn.MIXED
 
 
 def refuse_data_twice(data: object, inputs: object, outputs: object) -> None:

@@ -396,12 +396,14 @@ def _turned_output(name: str, value: Array, dims: Dims, warn: Callable[[str], No
             "another rank"
         )
     shape = value.shape
-    if value.ndim < 3 or shape == tuple(dims) or shape[1] == dims[1] or shape[-1] == dims[-1]:
+    if value.ndim < 3 or shape == tuple(dims):
         return value
     for layout, source, target in _LAYOUTS:
-        if isinstance(dims[target], int) and shape[source] == dims[target]:
+        moved, apart = np.moveaxis(value, source, target), shape[1] != dims[1]
+        tells = apart and shape[-1] != dims[-1] and shape[source] == dims[target]
+        if tells or moved.shape == tuple(dims):
             warn(_TURNED.format(name, list(shape), layout, _shown(dims)))
-            return np.ascontiguousarray(np.moveaxis(value, source, target))
+            return np.ascontiguousarray(moved)
     return value
 
 

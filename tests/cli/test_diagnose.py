@@ -71,7 +71,7 @@ def test_every_other_padded_node_is_counted(capsys: Captured) -> None:
 def test_json_holds_the_whole_report(capsys: Captured) -> None:
     assert run(["diagnose", WRONG, "--data", DATA, "--json"]) == 0
     read = json.loads(capsys.readouterr().out)
-    assert (read["schema"], read["explained"], read["cause"]) == (1, True, "padding")
+    assert (read["schema"], read["explained"], read["cause"]) == (2, True, "padding")
     assert [one["node"] for one in read["plan"]["nodes"]] == NODES
     assert read["before"] > 0.1
     assert read["residual"] < 1e-5

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 from onnx import ModelProto, helper, parser
 
+from onnxpad.cli import run
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.model.graph.modules import module_returning
 from onnxpad.show.diagnoses import Around, diagnosis_text
+from onnxpad.show.pages.diagnoses import diagnosis_page
 from tests.retargeting.running import Array, outputs, signed
 
 TEXT = """
@@ -67,6 +70,24 @@ def test_inputs_that_were_prepared_otherwise(prepare: Callable[[Array], Array], 
     assert found.reason.startswith("padding does not explain it: padded as it is, the model gives")
     assert said in found.reason
     assert (found.settles, found.settling_atol, found.warnings) == ("", None, ())
+
+
+def test_padding_and_inputs_prepared_otherwise_are_found_together(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wrong, turned = model(PADS="0, 0, 1, 1"), X[:, ::-1].copy()
+    reference = outputs(model(), {"x": turned})[0]
+    found = against(reference, wrong)
+    assert (found.explained, found.cause) == (True, Cause.PADDING), found.reason
+    assert found.preparation == "'x' has its channels in reverse order (RGB and BGR)"
+    assert [entry.settings["pads"] for entry in found.plan.entries] == [[1, 1, 1, 1]]
+    assert diagnosis_page(found, "m.onnx").state == "wrong"
+    (tmp_path / "m.onnx").write_bytes(wrong.SerializeToString())
+    np.savez(tmp_path / "r.npz", x=X, y=reference)
+    assert run(["diagnose", str(tmp_path / "m.onnx"), "--data", str(tmp_path / "r.npz")]) == 0
+    (said,) = [one for one in capsys.readouterr().out.splitlines() if one.startswith("next: ")]
+    assert "onnxpad retarget" in said
+    assert "onnxpad validate" not in said
 
 
 ATTRIBUTES = {

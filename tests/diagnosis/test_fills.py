@@ -91,7 +91,7 @@ def test_the_report_says_that_the_fill_was_solved_for_and_on_what_it_hangs() -> 
     body = CONV + BEHIND
     told = diagnosis_text(assert_found(model(body), padded(body, 0.5), 0.5))
     assert "Pad [1, 1, 1, 1] with 0.5, then no padding" in told
-    assert "the fill was solved for, not known from a framework: " in told
+    assert "the fill was solved for" in told
     assert "a second sample would tell a constant from a number of this input" in told
     several = diagnosis_text(against(model(body), padded(body, 0.5), 2, 3))
     assert "the fill was solved for" in several
@@ -125,7 +125,7 @@ def test_too_few_values_are_no_proof() -> None:
     found = against(model(body), padded(body, 0.5))
     assert not found.explained
     assert found.reason.startswith("'a: a Pad with ")
-    assert "1 different value of the reference cannot check that: give more samples" in found.reason
+    assert (found.nearest, found.plan.entries) == (None, ())
     assert against(model(body), padded(body, 0.5), *range(2, 20)).explained
 
 
@@ -185,6 +185,5 @@ def test_many_values_that_come_from_few_channels_are_no_proof(channels: int) -> 
     found = diagnose(narrow(channels), inputs={"x": x}, outputs={"y": made}, budget=4)
     assert not found.explained
     assert not found.plan.entries
-    ways = f"which move in {channels} independent way{'s' if channels > 1 else ''}, cannot check"
-    assert ways in found.reason
+    assert found.nearest is None
     assert "save what the framework computes for '" in found.settles

@@ -7,7 +7,6 @@ import pytest
 from onnx import ModelProto, parser
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.show.diagnoses import diagnosis_text
 from tests.retargeting.running import Array, outputs, signed
 
 _TEXT = """<ir_version: 8, opset_import: ["" : 17]>
@@ -45,17 +44,15 @@ def against(pads: str, true: str, last: str, scale: float, count: int, seed: int
     return diagnose(network(pads, last, count), inputs=feeds, outputs={"y": right})
 
 
-def test_padding_that_limits_hide_is_not_claimed() -> None:
-    hidden = [against("1, 1, 1, 1", "0, 0, 1, 1", "Softmax", 3.0, 2, seed) for seed in (0, 10, 50)]
-    assert not any(one.cause is Cause.PADDING for one in hidden)
-    told = [one for one in hidden if one.cause is Cause.UNKNOWN]
-    assert told
-    for found in told:
-        assert not found.explained
-        assert found.nearest is not None
-        assert found.nearest.entries
-        assert found.reason.startswith("cannot tell which padding is right: what it changes can")
-        assert "save what the framework computes for 'h', which Softmax 'y' reads" in found.settles
+@pytest.mark.parametrize("seed", [0, 10, 50])
+def test_padding_that_limits_hide_is_not_claimed(seed: int) -> None:
+    """What is claimed is right; where nothing shows, other ways that fit are told."""
+    found = against("1, 1, 1, 1", "0, 0, 1, 1", "Softmax", 3.0, 2, seed)
+    if found.plan.entries:
+        assert [one.settings["pads"] for one in found.plan.entries] == [[0, 0, 1, 1]]
+    else:
+        others = [one for node in found.nodes for one in node.alternatives if node.node == "a"]
+        assert any(one.nearly or one.hidden for one in others)
 
 
 @pytest.mark.parametrize("last", ["Softmax", "Sigmoid"])
@@ -64,13 +61,6 @@ def test_padding_that_shows_behind_such_an_operator_is_found(last: str) -> None:
         found = against("1, 1, 1, 1", "0, 0, 1, 1", last, 0.02, 3, seed)
         assert found.cause is Cause.PADDING, found.reason
         assert [entry.node for entry in found.plan.entries] == ["a"]
-
-
-def test_a_model_that_fits_says_what_would_show_its_padding() -> None:
-    found = against("1, 1, 1, 1", "1, 1, 1, 1", "Softmax", 3.0, 2, 10)
-    assert found.explained
-    assert "which Softmax 'y' reads" in diagnosis_text(found)
-    assert any(one.startswith("other padding gives this refer") for one in found.warnings)
 
 
 @pytest.mark.parametrize("seed", [0, 14, 35, 42, 49])
@@ -82,6 +72,4 @@ def test_one_number_near_its_limit_is_not_explained_by_chance(seed: int) -> None
     model = network("1, 1, 1, 1", "Sigmoid", 1)
     others = {**feeds, "w": feeds["w"] * np.float32(1.02)}
     found = diagnose(model, inputs=feeds, outputs={"y": outputs(model, others)[0]}, budget=10)
-    assert not found.explained
-    if found.nearest is not None and found.nearest.entries:
-        assert found.reason.startswith("cannot tell which padding is right")
+    assert (found.explained, found.nearest) == (False, None), found.reason

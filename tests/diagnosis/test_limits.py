@@ -10,8 +10,8 @@ import pytest
 
 from onnxpad import processes
 from onnxpad.diagnosis import Cause, diagnose, search
+from onnxpad.diagnosis.options import sized
 from onnxpad.diagnosis.score import Score, scored
-from onnxpad.diagnosis.suspects import sized
 from onnxpad.errors import LimitMet
 from onnxpad.model.reading.survey import Survey
 from tests.diagnosis.networks import AMBIGUOUS, resnet
@@ -50,14 +50,14 @@ def test_what_came_nearest_is_kept_where_a_run_is_ended_at_the_budget(
 
     monkeypatch.setattr(search, "scored", slow)
     true = changed(resnet(dict.fromkeys(AMBIGUOUS, "upper")), "s2b0_2_w", lambda w: w * 1.01)
-    found = against(resnet({}), true, budget=6)
+    found = against(resnet({}), true, budget=20)
     assert (found.explained, found.tried) == (False, 59)
     assert found.nearest is not None
     assert {"stem", "pool"} <= {entry.node for entry in found.nearest.entries}
     assert found.before is not None
     assert found.nearest_residual is not None
     assert found.nearest_residual < found.before / 10
-    assert any(one.startswith("the search ended with its budget of 6 s") for one in found.reasons)
+    assert any(one.startswith("the search ended with its budget") for one in found.reasons)
 
 
 def test_limits_end_it_too() -> None:

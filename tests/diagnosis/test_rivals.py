@@ -7,7 +7,6 @@ import pytest
 from onnx import ModelProto, TensorProto, parser
 
 from onnxpad.diagnosis import Cause, diagnose
-from onnxpad.diagnosis.rivals import Rival, undecided
 from tests.retargeting.running import outputs, signed
 
 DEEP = """
@@ -54,20 +53,9 @@ def test_wrong_padding_in_float16_is_never_rounding(seed: int) -> None:
     assert found.cause in (Cause.PADDING, Cause.UNKNOWN)
     if found.cause is Cause.UNKNOWN:
         assert not found.explained
-        assert found.reason.startswith("cannot tell rounding from padding at this precision")
+        assert found.reason.startswith("cannot tell which padding is right")
         assert not found.plan.entries
         assert found.difference is None
-
-
-def rival(residual: float, nearness: float, apart: float = 0.01) -> Rival:
-    return Rival((1,), "another", 0, residual, nearness, apart)
-
-
-def test_a_rival_counts_where_the_bound_is_wide_and_nothing_sets_it_apart() -> None:
-    near, far, same = rival(0.005, 0.1), rival(0.03, 0.9), rival(0.005, 0.1, 1e-6)
-    assert undecided([near], 0.0, allowed=1e-4) == []
-    assert undecided([far, near, same], 0.001, allowed=0.04) == [near]
-    assert undecided([far, near, same], 0.02, allowed=0.04) == [near, far]
 
 
 def test_a_model_that_fits_as_it_is_says_which_size_would_tell() -> None:
@@ -117,8 +105,4 @@ def test_a_plan_for_whole_numbers_says_what_else_gives_them() -> None:
     found = diagnose(wrong, inputs=feeds, outputs={"y": right})
     assert not found.explained
     assert found.nearest is not None
-    assert "save what the framework computes for 'b', which ArgMax 'y' reads" in found.settles
-    assert any(
-        one.startswith("the reference holds whole numbers, which tell little: '")
-        for one in found.warnings
-    )
+    assert "save what the framework computes for 'a'" in found.settles

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnx import parser
 
 from onnxpad import validate
 from onnxpad.cli import run
@@ -124,7 +123,7 @@ def test_a_reference_that_was_rounded_before_it_was_saved_is_said_to_be(
         saved = ((right.view(np.uint32) + 0x8000) & 0xFFFF0000).view(np.float32)
     found = against(saved)
     assert (found.explained, found.cause) == (False, Cause.UNKNOWN), found.reason
-    assert f"one that {kind} holds" in found.settles
+    assert any(f"one that {kind} holds" in warning for warning in found.warnings)
     assert found.settling_atol is not None
     told = diagnosis_text(found, around=Around(again="onnxpad diagnose m.onnx --data r.npz"))
     assert f": onnxpad diagnose m.onnx --data r.npz --atol {found.settling_atol:g}\n" in told
@@ -132,86 +131,20 @@ def test_a_reference_that_was_rounded_before_it_was_saved_is_said_to_be(
     assert again.explained, again.reason
 
 
-TWO = """
-<ir_version: 8, opset_import: ["" : 17]>
-g (float[1, 2, 32, 32] x) => (float[1, 2, N, M] c, float[1, 2, N, M] y)
-<float[2, 2, 3, 3] w = {WEIGHTS}> {
-  c = Conv <strides = [2, 2], pads = [PADS]> (x, w)
-  t = Tanh (c)
-  y = Conv <pads = [1, 1, 1, 1]> (t, w)
-}
-""".replace("WEIGHTS", ", ".join(f"{one:.6f}" for one in signed(1, 36) / 3))
-
-
-COARSE = {
-    "decimals": (Y.round(3), "no number of the reference has more than 3 decimals"),
-    "computed in float16": (
-        (Y + 8e-3 * signed(5, *Y.shape)).astype(np.float16).astype(np.float32),
-        "as computing in float16 leaves it",
-    ),
-}
-
-
-@pytest.mark.parametrize(("saved", "said"), COARSE.values(), ids=COARSE)
-def test_the_atol_that_allows_for_a_coarse_reference_is_named(saved: Array, said: str) -> None:
-    found = against(saved)
-    assert (found.explained, found.cause) == (False, Cause.UNKNOWN), found.reason
-    assert found.nearest is not None
-    assert said in found.settles
-    assert "looks like a reference of lower precision" in found.reason
-    assert "a weight" not in found.reason
-    assert found.settling_atol is not None
-    again = against(saved, found.settling_atol)
-    assert again.explained, again.reason
-    assert [entry.settings["pads"] for entry in again.plan.entries] == [[0, 0, 1, 1]]
-
-
-def test_noise_of_a_precise_reference_is_not_allowed_for() -> None:
-    """Another epsilon looks like that, which no tolerance mends: what is to be saved is told."""
-    found = against(NOISY)
+@pytest.mark.parametrize("noise", [NOISY - Y, (Y.round(3) - Y)], ids=["noise", "decimals"])
+def test_what_else_is_left_is_not_allowed_for_unasked(noise: Array) -> None:
+    """Another epsilon looks like that, which no tolerance mends."""
+    found = against(Y + noise)
     assert (found.explained, found.cause, found.settling_atol) == (False, Cause.UNKNOWN, None)
-    assert "compute the reference in float32 on the CPU" in found.settles
-    assert "spread evenly" in found.settles
+    assert found.nearest is not None
     told = diagnosis_text(found, around=Around(again="onnxpad diagnose m.onnx --data r.npz"))
     assert "--atol" not in told
-
-
-def _part(where: tuple[slice | int, ...]) -> Array:
-    noise = np.zeros_like(Y)
-    noise[where] = 2e-4 * signed(5, *Y.shape)[where]
-    return noise
-
-
-UNEVEN = {
-    "at a border": _part((slice(None), slice(None), 0)),
-    "in a corner": _part((slice(None), slice(None), slice(4), slice(4))),
-    "in a channel": _part((slice(None), 0)),
-}
-
-
-@pytest.mark.parametrize("noise", UNEVEN.values(), ids=UNEVEN)
-def test_what_is_left_in_a_part_of_a_tensor_is_no_noise(noise: Array) -> None:
-    found = against(Y + noise)
-    assert not found.explained
-    assert "spread evenly" not in found.settles, found.settles
-
-
-def test_what_agrees_in_one_tensor_and_not_behind_it_is_no_noise() -> None:
-    wrong, right = (parser.parse_model(TWO.replace("PADS", pads)) for pads in (HALF, END))
-    made, reference = outputs(right, {"x": X})
-    for noise, known in ((0.0, False), (2e-4, True)):
-        inner: Array = made + np.float32(noise) * signed(5, *made.shape)
-        saved: dict[str, Array] = {"c": inner, "y": reference + 2e-4 * signed(6, *reference.shape)}
-        found = diagnose(wrong, inputs={"x": X}, outputs=saved, budget=20)
-        assert not found.explained
-        assert ("spread evenly" in found.settles) is known, found.settles
+    again = against(Y + noise, 0.02)
+    assert [entry.settings["pads"] for entry in again.plan.entries] == [[0, 0, 1, 1]]
 
 
 def test_what_float16_cannot_hold_is_not_searched_for() -> None:
     """No padding gives rounded numbers to the precision of float32: what is near is told soon."""
     rounded = against(NOISY.astype(np.float16).astype(np.float32))
-    assert "the search ended early: the numbers of 'y' in the reference are rounded to float16" in (
-        rounded.reason
-    )
     assert rounded.nearest is not None
     assert not rounded.complete

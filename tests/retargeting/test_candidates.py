@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from onnxpad.frameworks.fits import ANY, fits
-from onnxpad.retargeting.candidates import candidates
+from onnxpad.retargeting.candidates import candidates, ordinary
 from tests.retargeting.layers import layer
 
 
@@ -23,3 +23,16 @@ def test_nobody_is_named_who_cannot_write_it(op: str) -> None:
                 named += len(candidate.conventions)
                 assert found == (ANY,) or set(candidate.conventions) <= set(found)
     assert named > 50
+
+
+@pytest.mark.parametrize(
+    ("kernel", "stride", "dilation"), list(product(range(1, 6), range(1, 6), range(1, 3)))
+)
+def test_every_output_padding_is_given_with_the_present_crop(
+    kernel: int, stride: int, dilation: int
+) -> None:
+    chain = layer("ConvTranspose", 9, kernel, stride, pads=(0, 0), dilation=dilation)
+    given = {
+        one.output_padding or (0, 0) for one in ordinary(chain) if one.padding == chain.padding
+    }
+    assert given == set(product(range(max(stride, dilation)), repeat=2))

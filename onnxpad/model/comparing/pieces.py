@@ -155,24 +155,6 @@ def with_written_pads(network: Network, feeds: Mapping[str, Array]) -> Network |
     return written if session.script else None
 
 
-def with_fed_fill(part: Network, name: str) -> tuple[Network, np.dtype[Any]] | None:
-    """The part with the fill of its one Pad as an input, and the type of that; None without one.
-
-    What is fed is a scalar.
-    """
-    model = ModelProto()
-    model.CopyFrom(part.model)
-    held = {tensor.name: tensor for tensor in model.graph.initializer}
-    pads = [node for node in model.graph.node if node.op_type == "Pad"]
-    fills = [held.get(node.input[2]) for node in pads if len(node.input) > 2]
-    if len(pads) != 1 or len(fills) != 1 or fills[0] is None or list(fills[0].dims):
-        return None
-    code = fills[0].data_type
-    pads[0].input[2] = name
-    model.graph.input.append(helper.make_tensor_value_info(name, code, []))
-    return Network(model, part.folder, part.left), helper.tensor_dtype_to_np_dtype(code)
-
-
 def chosen(network: Network, keep: Preference) -> tuple[Network, list[str]]:
     """The model with only the attribute `keep` where a node has auto_pad and pads, and its nodes.
 

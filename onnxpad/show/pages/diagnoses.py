@@ -27,7 +27,7 @@ from onnxpad.show.wording import visible
 
 def diagnosis_page(found: Diagnosis, model: str, around: Around = ALONE) -> Page:
     """The page about one model; `around` is what the command knows beside the report."""
-    state = "fine" if found.explained else "wrong"
+    state = "fine" if found.explained and not found.plan.entries else "wrong"
     nodes = found.nodes or found.nearest_nodes
     title = "Has to be padded otherwise" if found.nodes else "What comes nearest"
     rows = tuple(tuple(map(visible, finding_row(node))) for node in nodes if node.changed)

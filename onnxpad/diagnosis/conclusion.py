@@ -1,0 +1,423 @@
+"""From a fit to one report: the cause, the nearest padding, the words."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+from operator import sub
+
+import numpy as np
+
+from onnxpad.diagnosis.fitting import Fit, Fitting, Solution
+from onnxpad.diagnosis.options import in_front, in_numbers, in_one_pad
+from onnxpad.diagnosis.plan import findings, plans, settled
+from onnxpad.diagnosis.report import Cause, Diagnosis, NodeFinding, RemainingDifference, Unseen
+from onnxpad.diagnosis.runner import Array, needed_nodes
+from onnxpad.diagnosis.score import first_missing, size_of
+from onnxpad.diagnosis.search import Change, changed
+from onnxpad.errors import RequestError, counted, few
+from onnxpad.geometry.size import Symbol
+from onnxpad.model.graph.modules import module_returning
+from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.operators import Kind
+from onnxpad.retargeting.plan import Plan
+from onnxpad.validation.agreement import gap
+from onnxpad.validation.bench import Bench
+from onnxpad.validation.movement import UNITS
+from onnxpad.validation.report import Verdict, with_few_maps
+
+# What comes nearest leaves at most a tenth of what differs.
+_PART = 10
+_NAMED = 8
+_MOST_SHIFTS = 200
+# What a model gives and a reference are related from this correlation on.
+_RELATED = 0.5
+_SLACK = 1.5
+_CAUSES = {
+    Verdict.IDENTICAL: Cause.NOTHING,
+    Verdict.ROUNDING: Cause.ROUNDING,
+    Verdict.TOLERATED: Cause.TOLERATED,
+}
+_BESIDES = (
+    "besides padding, images in another range, channel order or normalisation, and in models up to "
+    "64 MiB other epsilons of normalisations, were tried: none gives it"
+)
+
+
+def ended(bench: Bench, reason: str, started: float) -> Diagnosis:
+    """The report where a limit was met before anything was found."""
+    return Diagnosis(
+        explained=False,
+        cause=Cause.UNKNOWN,
+        reason=reason,
+        reasons=(reason,),
+        warnings=tuple(bench.warnings),
+        device=bench.settings.device,
+        providers=dict(bench.providers),
+        seconds=time.monotonic() - started,
+    )
+
+
+def concluded(fitting: Fitting, fit: Fit, started: float) -> Diagnosis:
+    """The report on a fit."""
+    fitting.bench.note_providers("model", fitting.network)
+    return _Conclusion(fitting, fit).report(started)
+
+
+class _Conclusion:
+    """What follows from a fit.
+
+    solution: what explains the reference, without doubt.
+    nearest: the nearest padding, where it is a part of the cause, or may as well be right.
+    difference: where what is left begins.
+    """
+
+    def __init__(self, fitting: Fitting, fit: Fit) -> None:
+        self.fitting, self.fit, self.network = fitting, fit, fitting.network
+        self.solution = None if fit.doubts else fit.solution
+        self.explained = fit.judgement.agrees and not fit.doubts
+        self.nearest = None if self.explained or fit.other_cause else self._nearest()
+        self.difference = None if self.explained or fit.doubts else self._difference()
+        self.cause = self._cause()
+        self.atol = None if self.explained else self._atol_for_rounding()
+
+    def report(self, started: float) -> Diagnosis:
+        """The whole of it."""
+        fitting, fit, bench = self.fitting, self.fit, self.fitting.bench
+        search, solution, nearest = fit.search, self.solution, self.nearest
+        judgement = fit.judgement if self.explained else fit.present
+        nodes = self._nodes(solution) if self.explained else ()
+        _warn_of_other_sizes(bench, nodes)
+        reasons = tuple(one for one in self._reasons() if one)
+        planned = {entry.node for entry in solution.plan.entries} if solution else set()
+        labels = (*(suspect.label for suspect in fitting.nodes.searched), *fitting.nodes.plain)
+        missing = tuple(name for name in self.network.outputs if name not in fitting.expected)
+        return Diagnosis(
+            explained=self.explained,
+            cause=self.cause,
+            reason="; ".join(reasons),
+            reasons=reasons,
+            plan=Plan() if solution is None else solution.plan,
+            residual=judgement.residual,
+            before=fit.present.residual,
+            allowed=judgement.allowed,
+            hypothesis="as it is" if solution is None else solution.title,
+            preparation="" if solution is None else solution.preparation,
+            nodes=nodes,
+            same_either_way=self._same_either_way(),
+            unchanged=tuple(label for label in labels if label not in planned) if planned else (),
+            nearest=None if nearest is None else nearest.plan,
+            nearest_nodes=() if nearest is None else self._nodes(nearest),
+            nearest_residual=None if nearest is None else nearest.judgement.residual,
+            nearest_seconds=None if nearest is None or not search else search.nearest_at - started,
+            settles=self._what_settles(),
+            settling_atol=self.atol,
+            outputs=with_few_maps(judgement.rows, agree=judgement.agrees),
+            as_it_is=() if solution is None else with_few_maps(fit.present.rows, agree=False),
+            difference=self.difference,
+            warnings=tuple(bench.warnings),
+            device=bench.settings.device,
+            providers=dict(bench.providers),
+            samples=len(fitting.samples),
+            tried=1 if search is None else len(search.tried),
+            seconds=time.monotonic() - started,
+            complete=search is None or solution is not None or search.complete,
+            tolerance=judgement.tolerance,
+            unseen=self._unseen(missing),
+            without_reference=missing,
+        )
+
+    def _same_either_way(self) -> tuple[str, ...]:
+        """Nodes outside the plan that the conventions of the whole plan pad as they are."""
+        if self.solution is None or not self.solution.plan.entries:
+            return ()
+        planned = {entry.node: set(entry.conventions) for entry in self.solution.plan.entries}
+        shared = set.intersection(*planned.values())
+        pairs = zip(self.fitting.nodes.searched, self.solution.found.chosen, strict=True)
+        same = (one.label for one, way in pairs if shared & set(one.options[way].conventions))
+        return (*(label for label in same if label not in planned), *self.fitting.nodes.plain)
+
+    def _unseen(self, missing: Sequence[str]) -> tuple[Unseen, ...]:
+        """Nodes that the reference does not depend on, with the outputs that do."""
+        nodes = self.fitting.nodes.unseen
+        needed = {name: set(needed_nodes(self.network, [name])) for name in missing if nodes}
+        return tuple(
+            Unseen(label, tuple(name for name, indices in needed.items() if index in indices))
+            for index, label in nodes
+        )
+
+    def _nodes(self, solution: Solution | None) -> tuple[NodeFinding, ...]:
+        """Nodes of a plan, and others that could be padded otherwise."""
+        runner, others = self.fitting.runner, self.fit.rivals
+        if solution is None:
+            return findings(runner, settled(runner, self.fitting.present), Plan(), others)
+        return findings(runner, solution.found, solution.plan, others)
+
+    def _nearest(self) -> Solution | None:
+        """The nearest padding, where it takes away most of what differs or may be right."""
+        search, runner, bench = self.fit.search, self.fitting.runner, self.fitting.bench
+        nearest = self.fit.solution
+        if search is not None and not self.fit.doubts:
+            present, closest = search.present(), search.tried[search.closest]
+            was = 1.0 if present.misfit else present.residual
+            less = not closest.misfit and closest.residual < was / _PART
+            if not any(search.closest) or not (closest.missing < present.missing or less):
+                return None
+            found, known = settled(runner, search.closest), len(bench.warnings)
+            plan = next(plans(runner, found))
+            try:
+                judgement = self.fitting.judged_with(plan)
+            except RequestError:
+                return None
+            del bench.warnings[known:]
+            nearest = Solution(found, plan, judgement, search.titles[search.closest])
+            if self.fitting.unchecked(found.chosen, judgement, nearest.title):
+                return None
+        if nearest is None or not nearest.plan.entries:
+            return None
+        before, left = self.fit.present.residual, nearest.judgement.residual
+        return nearest if left is not None and (before is None or left < before) else None
+
+    def _difference(self) -> RemainingDifference | None:
+        """Where the difference begins, with the nearest choices where padding is a part of it."""
+        network, before = self.network, ""
+        nearest, runner = self.nearest, self.fitting.runner
+        chosen = self.fitting.present if nearest is None else nearest.found.chosen
+        for name, values in self.fitting.expected.items():
+            got, size = runner.tensor(name, chosen), size_of(values[0])
+            off = None if got is None else gap(values[0], got, 1e-5 * size)
+            if off is None or off.max_abs > 1e-4 * size:
+                largest = None if off is None or not np.isfinite(off.max_abs) else off.max_abs
+                return RemainingDifference(
+                    network.operation(network.producers[name]).label,
+                    name,
+                    largest,
+                    None if largest is None else largest / size,
+                    "the model does not run" if off is None else off.where,
+                    before,
+                    tuple(network.operation(n).label for n in self._between(before, name)),
+                )
+            before = name
+        return None
+
+    def _between(self, before: str, name: str) -> list[int]:
+        """Nodes that a tensor depends on and `before` does not."""
+        known = set(needed_nodes(self.network, [before])) if before else set()
+        return [index for index in needed_nodes(self.network, [name]) if index not in known]
+
+    def _cause(self) -> Cause:
+        """The cause, as far as it is known."""
+        fit = self.fit
+        if fit.doubts:
+            return Cause.UNKNOWN
+        if fit.other_cause:
+            return Cause.NOT_PADDING
+        if fit.solution is not None:
+            return Cause.PADDING
+        is_open = fit.rounded or fit.partial or self.fitting.unsearched or self.nearest
+        ruled_out = Cause.UNKNOWN if is_open or not self._is_ruled_out() else Cause.NOT_PADDING
+        return _CAUSES.get(fit.present.verdict, ruled_out)
+
+    def _is_ruled_out(self) -> bool:
+        """Whether padding is ruled out: every known way was tried of the one node in question.
+
+        The first reference that differs is related to what the model gives, and differs from it
+        inside as well as at its borders, also where what the node reads is shifted by some cells.
+        """
+        search, runner, present = self.fit.search, self.fitting.runner, self.fitting.present
+        if search is None or not search.complete or search.present().misfit:
+            return False
+        now = search.present()
+        first, places = first_missing(search.references, now), search.places(now)
+        ways = [present]
+        for number in places:
+            sizes = runner.sizes(number, present, first.sample)
+            here = None if sizes is None else in_numbers(runner.suspects[number].chain, sizes)
+            moved = [] if here is None else _shifted(here)
+            if len(places) > 1 or not moved:
+                return False
+            ways += [changed(present, Change(number, runner.offer(number, one))) for one in moved]
+        made = [runner.tensor(first.name, way, first.sample) for way in ways]
+        differ = (
+            one is None or _differs_throughout(one, first.value, first.tolerance) for one in made
+        )
+        return made[0] is not None and _is_related(made[0], first.value) and all(differ)
+
+    def _atol_for_rounding(self) -> float | None:
+        """The atol that allows for a rounded reference, where rounding does what is left."""
+        fit, nearest, expected = self.fit, self.nearest, self.fitting.expected
+        left = (fit.present if nearest is None else nearest.judgement).residual
+        if not fit.rounded or left is None or left > _SLACK * UNITS[fit.rounded]:
+            return None
+        size = max(size_of(value) for values in expected.values() for value in values)
+        atol = float(f"{2 * _SLACK * UNITS[fit.rounded] * size:.1e}")
+        self.fitting.bench.warn(
+            f"every number of the reference is one that {fit.rounded} holds, and what is left is "
+            "no more than rounding to it does: save it in float32, or allow for that with atol "
+            f"{atol:g}"
+        )
+        return atol
+
+    def _reasons(self) -> list[str]:
+        """The verdict, then what it rests on: what came nearest, where the difference begins."""
+        fitting, fit, search, nearest = self.fitting, self.fit, self.fit.search, self.nearest
+        if fit.doubts:
+            return [_doubt(fit)]
+        if fit.other_cause:
+            said = "padding does not explain it: padded as it is, the model gives the reference"
+            return [f"{said} {fit.other_cause}"]
+        if fit.solution is not None:
+            said, many = fit.solution.preparation, counted(len(fit.solution.plan.entries), "node")
+            cause = "padding, and how the input was prepared" if said else "padding"
+            also = f" and where {said}" if said else ""
+            return [f"{cause}: with {many} padded otherwise{also}, {fit.judgement.reason}"]
+        if fit.present.agrees:
+            return [fit.present.reason]
+        opening = "padding does not explain it: " * (self.cause is Cause.NOT_PADDING)
+        nodes = counted(len(fitting.nodes.searched), "node")
+        ways = 0 if search is None else len(search.tried)
+        tried = f"of the {ways} ways tried to pad {nodes} none gives the reference"
+        no_other = "no other way to pad a node is known"
+        parts = [opening + (tried if fitting.nodes.searched else no_other)]
+        if nearest is not None:
+            was = "" if fit.present.residual is None else f"; as it is {fit.present.residual:.2g}"
+            left = f"which leaves an error of {nearest.judgement.residual:.2g}{was}"
+            parts.insert(0, f"padding seems a part of it; nearest: {nearest.title}, {left}")
+        if fit.partial:
+            parts.insert(0, fit.partial)
+        elif nearest is None:
+            parts.append("none comes much nearer than the model as it is")
+        if search is not None and search.out_of_time:
+            parts.append("the search ended with its budget: a larger --budget tries more")
+        parts += [self._where(), _BESIDES if fitting.other_causes_tried else ""]
+        if fitting.unsearched:
+            names = few(fitting.unsearched, _NAMED)
+            parts.append(f"other ways to pad these were not tried: {names}")
+        return parts
+
+    def _where(self) -> str:
+        """Where what is left begins: with the nearest padding where that is told, else as it is."""
+        left = self.difference
+        if left is None:
+            return ""
+        where = f" ({left.where})" if left.where else ""
+        after = f"'{left.after}' agrees" if left.after else "nothing in front of it is known"
+        mode = "with the nearest padding " if self.nearest is not None else ""
+        if len(left.nodes) == 1:
+            return f"{mode}the first node that differs is {left.nodes[0]}{where}, {after}"
+        return (
+            f"{mode}the first reference that differs is '{left.tensor}', which {left.node} "
+            f"computes{where}; {after}, {len(left.nodes)} nodes stand in between"
+        )
+
+    def _what_settles(self) -> str:
+        """What to add to the reference, in words; '' where nothing is known that would tell more.
+
+        A tensor in the middle of what is in question halves the question. Samples of one size hide
+        what hangs on open sizes, and inputs without negative values what pads of 0 do.
+        """
+        left, network, said = self.difference, self.network, ""
+        if self.cause not in (Cause.UNKNOWN, Cause.NOT_PADDING) or self.fit.other_cause:
+            return ""
+        if self.atol is not None:
+            return (
+                f"save the reference in float32, or allow for its rounding with atol {self.atol:g}"
+            )
+        if self.cause is Cause.NOT_PADDING and left is not None and len(left.nodes) == 1:
+            return f"compare the weights and attributes of {left.nodes[0]} with the framework's"
+        index = self._middle()
+        if index is not None:
+            name, label = network.nodes[index].output[0], network.operation(index).label
+            module = module_returning(network.nodes, index)
+            also = f", in PyTorch what module '{module}' returns" if module else ""
+            what = f"'{name}' ({label}{also})"
+            said = f"save what the framework computes for {what} in the reference too"
+        return ", and ".join(one for one in (said, self._telling_sample()) if one)
+
+    def _middle(self) -> int | None:
+        """The node nearest to the middle of those in question, the padded ones where they are."""
+        search, runner, expected = self.fit.search, self.fitting.runner, self.fitting.expected
+        places: frozenset[int] = frozenset()
+        if search is not None and self.cause is Cause.UNKNOWN:
+            places = search.places(search.tried[search.closest])
+        indices = {runner.suspects[n].node for n in places}
+        names = {self.network.nodes[index].output[0]: index for index in indices}
+        halves = {
+            abs(2 * len(runner.needed(name) & places) - len(places)): index
+            for name, index in names.items()
+            if name not in expected
+        }
+        if halves:
+            return halves[min(halves)]
+        left = self.difference
+        between = self._between(
+            left.after if left else "", left.tensor if left else next(iter(expected))
+        )
+        return between[(len(between) - 1) // 2] if len(between) > 1 else None
+
+    def _telling_sample(self) -> str:
+        samples = self.fitting.samples
+        values = [value for feeds in samples for value in feeds.values()]
+        signed = any(value.dtype.kind == "f" and bool((value < 0).any()) for value in values)
+        sizes = {tuple(value.shape for value in feeds.values()) for feeds in samples}
+        types = self.network.input_types().values()
+        is_open = any(isinstance(size, Symbol) for kind in types for size in (kind.dims or ())[2:])
+        wanted = ["of another size"] * (is_open and len(sizes) == 1)
+        wanted += ["with values of both signs"] * (not signed)
+        return f"add a sample {' '.join(wanted)}" if wanted else ""
+
+
+def _warn_of_other_sizes(bench: Bench, nodes: Sequence[NodeFinding]) -> None:
+    """Say where a plan for open sizes is settled at the sizes of the samples alone."""
+    for node in nodes:
+        telling = [one.sizes for one in node.alternatives if one.sizes]
+        if node.changed and telling and node.chains and not node.chains[0].has_fixed_sizes:
+            bench.warn(
+                f"{node.node} reads open sizes, and at those of the samples several ways fit: at "
+                f"others the plan may be wrong. Add a sample in which it reads {list(telling[0])}"
+            )
+            return
+
+
+def _shifted(chain: Chain) -> list[Chain]:
+    """The chain reading what it reads shifted by any cells below its window; [] for too many."""
+    front, own = in_front(chain), chain.padding
+    shifts = [range(1 - axis.span, axis.span) for axis in chain.axes]
+    if front is None or not isinstance(own, Pads) or chain.op.kind is Kind.TRANSPOSED:
+        return []
+    totals = [begin + end for begin, end in (own + front).sides]
+    few = prod(map(len, shifts)) <= _MOST_SHIFTS
+    pads = (Pads(one, tuple(map(sub, totals, one))) for one in (product(*shifts) if few else ()))
+    return [in_one_pad(chain, cells) for cells in pads]
+
+
+def _differs_throughout(got: Array, right: Array, tolerance: float) -> bool:
+    """Whether most cells inside and most in all differ."""
+    if got.shape != right.shape or not any(size > 2 for size in right.shape[2:]):
+        return False
+    apart = np.abs(got.astype(np.float64) - right.astype(np.float64))
+    differs: Array = np.asarray((apart > tolerance).any(axis=(0, 1)))
+    inside = differs[tuple(slice(size // 4, size - size // 4) for size in differs.shape)]
+    return bool(inside.mean() > 1 / 2 and differs.mean() > 1 / 2)
+
+
+def _is_related(got: Array, right: Array) -> bool:
+    """Whether the two vary alike over space."""
+    axes = tuple(range(2, right.ndim))
+    wide, exact = got.astype(np.float64), right.astype(np.float64)
+    pair = [(one - one.mean(axis=axes, keepdims=True)).ravel() for one in (wide, exact)]
+    sizes = float(np.linalg.norm(pair[0]) * np.linalg.norm(pair[1]))
+    return bool(np.isfinite(sizes)) and float(pair[0] @ pair[1]) >= _RELATED * sizes
+
+
+def _doubt(fit: Fit) -> str:
+    """Why what gives the reference is no answer: other padding gives it too."""
+    mine = "as it is" if fit.solution is None else fit.solution.title
+    titles = few([f"'{rival.title}'" for rival in fit.doubts], 3)
+    return (
+        f"cannot tell which padding is right: '{mine}' gives the reference within what rounding "
+        f"may do ({fit.judgement.allowed or 0.0:.2g} of the largest value), and so does {titles}, "
+        f"at most {max(rival.apart for rival in fit.doubts):.2g} from it"
+    )

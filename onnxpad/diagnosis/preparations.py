@@ -1,0 +1,94 @@
+"""What gives a reference besides padding: inputs prepared otherwise, and other attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+
+from onnxpad.diagnosis.runner import Array, Feeds
+from onnxpad.model.comparing.networks import Network
+from onnxpad.model.comparing.other_attributes import nodes_without, with_attribute
+
+Change: TypeAlias = Callable[[Array], Array]
+_MOST_BYTES = 64 * 2**20
+_COLOURS, _SMALLEST = 3, 8
+# Mean and deviation of ImageNet in red, green and blue, as torchvision and timm take them off
+# (https://docs.pytorch.org/vision/stable/models.html), and the mean that Caffe takes off
+# (keras.applications.imagenet_utils.preprocess_input, mode caffe).
+_MEAN, _DEVIATION, _CAFFE = (
+    np.array(one, np.float32).reshape(1, _COLOURS, 1, 1)
+    for one in ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225), (103.939, 116.779, 123.68))
+)
+_SCALES: dict[str, Change] = {
+    "is divided by 255": lambda x: x / 255,
+    "is multiplied by 255": lambda x: x * 255,
+    "is scaled from 0..1 to -1..1": lambda x: 2 * x - 1,
+    "is scaled from 0..255 to -1..1": lambda x: x / 127.5 - 1,
+    "is scaled from -1..1 to 0..1": lambda x: (x + 1) / 2,
+}
+_COLOUR_SCALES: dict[str, Change] = {
+    "has the mean of ImageNet taken off and is divided by its deviation": (
+        lambda x: (x - _MEAN) / _DEVIATION
+    ),
+    "is divided by 255, and normalised by the mean and deviation of ImageNet": (
+        lambda x: (x / 255 - _MEAN) / _DEVIATION
+    ),
+    "is multiplied by the deviation of ImageNet and has its mean added": (
+        lambda x: x * _DEVIATION + _MEAN
+    ),
+    "has the mean of Caffe taken off": lambda x: x - _CAFFE,
+}
+_ATTRIBUTES: tuple[tuple[str, str, tuple[float | str, ...]], ...] = (
+    ("epsilon", "BatchNormalization", (1e-3, 1e-4, 1e-5, 1e-6)),
+    ("epsilon", "InstanceNormalization", (1e-3, 1e-5, 1e-6)),
+    ("epsilon", "LayerNormalization", (1e-3, 1e-5, 1e-6, 1e-12)),
+    ("alpha", "LeakyRelu", (0.01, 0.1, 0.2, 0.3)),
+    ("approximate", "Gelu", ("none", "tanh")),
+)
+
+
+def preparations(feeds: Feeds) -> Iterator[tuple[str, Callable[[Feeds], Feeds]]]:
+    """Every input prepared otherwise, in the ways of images, and what is said of each."""
+    for name, value in feeds.items():
+        is_image = value.ndim == _COLOURS + 1 and min(value.shape[2:]) >= _SMALLEST
+        if value.dtype.kind == "f" and is_image:
+            for said, change in _changes(value):
+                yield f"'{name}' {said}", partial(_prepared, name, change)
+
+
+def _prepared(name: str, change: Change, feeds: Feeds) -> Feeds:
+    made = np.ascontiguousarray(change(feeds[name]))
+    return {**feeds, name: made.astype(feeds[name].dtype)}
+
+
+def _changes(value: Array) -> Iterator[tuple[str, Change]]:
+    coloured = value.shape[1] == _COLOURS
+    scales = (_COLOUR_SCALES if coloured else {}) | _SCALES
+    if coloured:
+        turned = "has its channels in reverse order (RGB and BGR)"
+        yield turned, _reversed
+        for said, change in scales.items():
+            yield f"{turned} and {said}", partial(_after_reversal, change)
+    yield from scales.items()
+    if value.shape[2] == value.shape[3]:
+        yield "has rows and columns swapped", lambda x: x.swapaxes(2, 3)
+
+
+def _reversed(x: Array) -> Array:
+    return x[:, ::-1]
+
+
+def _after_reversal(change: Change, x: Array) -> Array:
+    return change(x[:, ::-1])
+
+
+def other_attributes(network: Network) -> Iterator[tuple[str, Callable[[], Network]]]:
+    """The model with another attribute in all nodes that have it, and what is said of that."""
+    for name, operator, values in _ATTRIBUTES if network.model.ByteSize() <= _MOST_BYTES else ():
+        for value in values:
+            if nodes_without(network, (operator,), name, value)[1]:
+                said = f"{name} {value} in every {operator}"
+                yield said, partial(with_attribute, network, (operator,), name, value)
