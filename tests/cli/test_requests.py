@@ -125,7 +125,7 @@ def test_ambiguous_reaches_the_validation(tmp_path: Path, monkeypatch: pytest.Mo
 def test_the_hint_about_cuda_is_that_of_the_topic() -> None:
     hint = "pip install '.[cuda]'"
     assert hint in explain("installation")[0].text
-    assert hint in (ROOT / "onnxpad" / "sessions.py").read_text(encoding="utf-8")
+    assert hint in (ROOT / "onnxpad" / "sessions" / "__init__.py").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

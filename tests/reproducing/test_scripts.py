@@ -22,7 +22,6 @@ SHOWN = [
     ("ncnn", "same-averages"),
     ("ncnn", "pad-with-axes"),
     ("opencv", "same-convtranspose-as-many-cells"),
-    ("opencv", "stored-tensors-of-bool"),
     ("opencv", "pad-of-int8"),
 ]
 RUN = (

@@ -24,7 +24,7 @@ POOL: dict[str, Any] = {"input_shape": (1, 3, 8, 8), "kernel_size": 3}
             "tensorflo",
             "conv",
             CONV,
-            "no convention is called 'tensorflo'; did you mean 'tensorflow'",
+            "no convention is called 'tensorflo': did you mean 'tensorflow'",
         ),
         (None, "conv", CONV, "no convention is called 'None'"),
         (
