@@ -138,7 +138,9 @@ def test_a_fill_that_fits_the_first_sample_alone_is_none() -> None:
     assert not found.explained
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "seed", [0, 3, *(pytest.param(seed, marks=pytest.mark.sweep) for seed in (1, 2, 4, 5))]
+)
 def test_what_no_fill_gives_is_not_explained_by_one(seed: int) -> None:
     """Another weight, another bias, noise at the border, each channel its own fill."""
     body, random = CONV + BEHIND, np.random.default_rng(seed)
