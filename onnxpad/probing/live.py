@@ -76,10 +76,11 @@ def ran_by(runner: Runner) -> RuntimeRan:
 class Live:
     """Runtimes that answer for targets, by the target's name, for as long as one call lasts.
 
-    `uses_cache`: answers are read from the disk, and kept there, but for runtimes of the user's
-    own. A probe that takes more than
-    `seconds` is ended, and counts as refused. `tell` is called with what is being run. A runtime
-    that does not start is left out of the `runners` where `skips_missing`, else an error.
+    uses_cache: answers are read from the disk and kept there; never those of a user's own runtime.
+    seconds: a probe that takes longer is ended, and counts as refused.
+    tell: called with a sentence about each probe.
+    skips_missing: a runtime that does not start leaves `runners`; else RuntimeUnavailable is
+        raised.
     """
 
     def __init__(

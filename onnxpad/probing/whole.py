@@ -131,10 +131,10 @@ class _Original:
         second = ONNXRUNTIME if self.reference == EVALUATOR else EVALUATOR
         for reference in (self.reference, second):
             ask = self._evaluated if reference == EVALUATOR else self._in_onnxruntime
-            found = ask(feeds)
-            if found is not None:
+            outputs = ask(feeds)
+            if outputs is not None:
                 self.reference = reference
-                return found
+                return outputs
         return None
 
     def tensor(self, name: str, feeds: Feeds) -> Array:

@@ -313,19 +313,19 @@ def _in_order(step: PadStep, order: tuple[int, ...] | None) -> PadStep:
     return replace(step, pads=Pads(begins, ends))
 
 
-def _follows_transpose(context: Context, pad: Node, known: dict[int, bool]) -> bool:
-    """Whether a Transpose stands in front of a Pad; `known` holds what Pads are known to."""
-    found = False
+def _follows_transpose(context: Context, pad: Node, answers: dict[int, bool]) -> bool:
+    """Whether a Transpose stands in front of a Pad; `answers` are those of Pads, by key."""
+    follows = False
     for maker in context.makers(pad.inputs[0], data_position):
-        if maker.key in known:
-            found = known[maker.key]
+        if maker.key in answers:
+            follows = answers[maker.key]
             break
         if not (is_pad(maker) or vanishes(context, maker)):
             break
-        if found := maker.op_type == "Transpose":
+        if follows := maker.op_type == "Transpose":
             break
-    known[pad.key] = found
-    return found
+    answers[pad.key] = follows
+    return follows
 
 
 def _at_run_time(context: Context, pad: Node, step: PadStep) -> bool:

@@ -40,7 +40,8 @@ class WrittenError(Exception):
 def once(model: Any) -> Any:
     """A converter of the file in float32 alone, which takes less than half as long as all files."""
     converter = from_model(model)
-    convert, files = converter.convert, []
+    convert = converter.convert
+    files: list[Any] = []
 
     def converted() -> Any:
         if files:
