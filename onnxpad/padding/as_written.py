@@ -20,7 +20,6 @@ class AsWritten(NamedTuple):
     output_shape: Shape = None
     declared: Shape = None
     outputs: int = 1
-    weight_of: str = ""
     pad_reads: str = ""
     computed_pads: str = ""
     overridable_pads: str = ""

@@ -151,7 +151,7 @@ class Weight(NamedTuple):
     `whole` is the type in which the numbers of a quantised weight are stored, be it in front of a
     DequantizeLinear, '' for others; `zero_point` is its zero point, None where that is not known
     or not one number. `handed_on` says that an Identity hands on a tensor that has a value, as
-    torch writes weights that several layers share.
+    torch writes weights that several layers share, `is_padded` that it may come from a Pad.
     """
 
     shape: Shape = None
@@ -164,6 +164,7 @@ class Weight(NamedTuple):
     whole: str = ""
     zero_point: int | None = None
     handed_on: bool = False
+    is_padded: bool = False
 
 
 NO_WEIGHT = Weight()
@@ -208,66 +209,54 @@ class Between(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InFront:
-    """A Pad in front of an operator, perhaps behind operators that hand on what they read.
+    """The nearest Pad that onnxruntime's optimiser may see in front of an operator.
 
-    `pad` has its axes in the operator's order; `order` names for each of them the axis of the Pad,
-    where Transposes between the two changed it. `untold` says that what stands between may change
-    more. `readers` counts what reads the Pad or what hands it on, results of the graph included,
-    and of several readers the most; those that are equal count once. `at_run_time` says that its
-    pads hang on sizes that the file leaves open, `follows_transpose` that a Transpose stands in
-    front of it, `copied_out` that its input has one other reader, an Identity that makes a result
-    of the graph, `equal_results` how many readers are equal but make results of the graph, which
-    keeps them apart. `key` names the node.
+    pad: that Pad, its axes in the operator's order; `crossed` are operators between the two. It is
+        unclear where it stands in another graph, and None where there is none.
+    others: whether something else reads it; None for what may become one with the operator, or go.
+    to_pools: whether it, or what stands between, reaches another pool or the weight of a Conv.
+    copied: whether an Identity makes a result of what the Pad reads, or a new one would read.
+    beyond: whether a further Pad may stand in front of it.
+
+    Of a Pad node, `pad` is the Pad itself, and `to_pools` is about all that reads it.
     """
 
-    pad: PadStep
-    readers: int = 1
-    equal_results: int = 0
-    order: tuple[int, ...] = ()
-    untold: bool = False
-    at_run_time: bool = False
-    follows_transpose: bool = False
-    copied_out: bool = False
-    key: tuple[str, int] = field(default=("", 0), compare=False)
+    pad: PadStep | None = None
+    others: bool | None = False
+    to_pools: bool = False
+    copied: bool = False
+    beyond: bool = False
+
+
+NO_PAD = InFront()
+ELSEWHERE = Unclear("a Pad in front stands in another graph or function")
+"""Why nothing is known of a Pad that is there."""
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
     """The surroundings of one operator.
 
-    `front` are the Pads in front, the nearest first, as far as operators between them hand on
-    what they read; `weight_front` the same for the weight. `beside` are the operators that would
-    still be behind the chain's Pad if this one read past it, `far_beside` behind its far Pad,
-    each as it would be then; they may be thousands, so hashes leave them out. `copied_out` says
-    that the operator's input has one other reader, an Identity that makes a result of the graph.
-
-    `at_least` is a bound that no cell of the input of a max pool, or of a Pad that only max pools
-    read, is below. `dequantised` tells of a DequantizeLinear that makes the input;
-    `behind_quantised` that a quantised operator computes it. Of an average, `producer` names the
-    tool that wrote the model; of a convolution, `feeds_alone` says that a QuantizeLinear reads it.
-
-    Of a Pad node, `behind` are the operators that read it, `reads_input` says that it reads an
-    input of the model, `feeds_alone` what reads it, `feeds_channels_last` that one of those has its
-    channels on the last axis, `between` tells of the conversions around it, `follows_window` says
-    of one with axes that a convolution or a pool makes what it reads; `key` names the node.
+    nearest: the Pad in front, as far as operators between hand on what they read.
+    at_least: a bound that no cell of the input of a max pool, or of a Pad that only max pools
+        read, is below.
+    dequantised: the DequantizeLinear that makes the input.
+    feeds_alone: of a Pad node, what reads it; of a convolution, whether a QuantizeLinear does.
+    reads_input: whether a Pad node reads an input of the model.
+    feeds_channels_last: whether one that reads a Pad node has its channels on the last axis.
+    between: the conversions around a Pad node.
     """
 
-    front: tuple[InFront, ...] = ()
-    weight_front: tuple[InFront, ...] = ()
-    beside: tuple[Chain, ...] = field(default=(), hash=False)
-    far_beside: tuple[Chain, ...] = field(default=(), hash=False)
-    copied_out: bool = False
+    nearest: InFront = NO_PAD
     at_least: float | None = None
     dequantised: Dequantised | None = None
     behind_quantised: bool = False
     producer: str = ""
-    behind: tuple[Chain, ...] = ()
     reads_input: bool = False
     feeds_alone: Destination | None = None
     feeds_channels_last: bool = False
     between: Between | None = None
     follows_window: bool = False
-    key: tuple[str, int] = field(default=("", 0), compare=False)
 
 
 NOTHING = Around()

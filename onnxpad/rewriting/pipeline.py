@@ -28,7 +28,7 @@ from onnxpad.padding.operators import Since
 from onnxpad.reports import plain, reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
-from onnxpad.runtimes.onnxruntime.runtime_check import Choice, Neighbours, RuntimeCheck
+from onnxpad.runtimes.onnxruntime.runtime_check import Choice, RuntimeCheck
 
 MAX_ROUNDS = 10_000
 
@@ -113,10 +113,6 @@ class Clones:
     """A function got copies for calls that need different padding; nothing else changed yet."""
 
 
-class Later:
-    """The node waits for the next round: what stands around it changed since it was read."""
-
-
 class Start(NamedTuple):
     """How many changes and refusals there were before a pass."""
 
@@ -181,11 +177,10 @@ def _run_pass(
     for _ in range(MAX_ROUNDS):
         refusals: list[Refusal] = []
         again = expanded = False
-        neighbours = Neighbours()
         for site in session.sites_now():
             if not selected(site):
                 continue
-            verdict = _decide(session, rule, site, check, neighbours)
+            verdict = _decide(session, rule, site, check)
             if isinstance(verdict, Change):
                 log.changes.append(verdict)
                 again |= _uncovers(verdict)
@@ -193,8 +188,6 @@ def _run_pass(
             elif isinstance(verdict, Clones):
                 again = True
                 break
-            elif isinstance(verdict, Later):
-                again = True
             elif verdict is not None:
                 refusals.append(verdict)
         # New nodes may be read where those that they replace could not.
@@ -216,8 +209,8 @@ def _absorbs(before: Chain, after: Chain) -> bool:
 
 
 def _decide(
-    session: EditSession, rule: Pass, site: Site, check: RuntimeCheck, neighbours: Neighbours
-) -> Change | Refusal | Clones | Later | None:
+    session: EditSession, rule: Pass, site: Site, check: RuntimeCheck
+) -> Change | Refusal | Clones | None:
     results = [_rewrite(session, rule, chain, site, check) for chain in site.chains]
     groups = _groups(site.chains, results)
     if max(groups) > 0:
@@ -231,8 +224,6 @@ def _decide(
     first = results[0]
     if isinstance(first, Skip):
         return None if first.moot and not first.noted else _refusal(rule, site, first)
-    if not neighbours.admits(zip(site.chains, results, strict=True)):
-        return Later()
     edits = tuple(session.change(site, first))
     return Change(rule.name, site.address, site.op, site.chain, first, edits)
 

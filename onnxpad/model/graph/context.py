@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -40,11 +39,8 @@ class Context:
     that call the function in this way, the first of them `call` in `caller`. `declared_only`
     names the tensors of which some size is known by the word of the file alone. `hanging` says
     what computed pads hang on, by their name. `bodies` are the graphs inside a node, by its key
-    and the attribute that holds them. `ends` count the readers of a tensor that hand it on to
-    nobody, with those of which that is not known yet; `alike` those that say the same. `zeros`
-    says of Pads by their key whether they write 0, `in_a_row` what such a Pad makes of a tensor
-    that nothing else reads. `defined_around` says of a branch of an If which graph around it
-    defines a tensor, and how often branches that are not taken read it.
+    and the attribute that holds them. `reader_kinds` are the operators that read a tensor, '' for
+    results and graphs inside.
     """
 
     document: Document
@@ -61,13 +57,8 @@ class Context:
     hanging: dict[str, Hanging] = field(default_factory=dict)
     declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
-    ends: dict[str, tuple[int, list[Node]]] = field(default_factory=dict)
-    alike: dict[str, Counter[tuple[bool, tuple[object, ...]]]] = field(default_factory=dict)
-    zeros: dict[int, bool] = field(default_factory=dict)
-    in_a_row: dict[str, str] = field(default_factory=dict)
-    defined_around: dict[str, tuple[Context, int] | None] = field(default_factory=dict)
+    reader_kinds: dict[str, frozenset[str]] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
-    _inner_readers: dict[str, list[tuple[Scope, Node]]] | None = None
     _bound: dict[int, NodeProto | None] = field(default_factory=dict)
 
     def readers(self, name: str) -> list[Node]:
@@ -79,26 +70,13 @@ class Context:
                     self._readers.setdefault(read, []).append(node)
         return self._readers.get(name, [])
 
-    def inner_readers(self, name: str) -> list[tuple[Scope, Node]]:
-        """The same of the graphs inside nodes of the scope, each with its graph."""
-        if self._inner_readers is None:
-            self._inner_readers = {}
-            pending = [self.scope]
-            for scope in pending:
-                for body in (body for bodies in scope.children.values() for _, body in bodies):
-                    pending.append(body)
-                    for node in body.ordered():
-                        for read in dict.fromkeys(node.inputs):
-                            self._inner_readers.setdefault(read, []).append((body, node))
-        return self._inner_readers.get(name, [])
-
     def makers(
         self, name: str, data: Callable[[Context, Node], int] | None = None, most: int = IN_A_ROW
     ) -> Iterator[Node]:
         """What makes a tensor here, what makes the first input of that, and so on.
 
         `data` says which input to follow instead, `most` how many there are at most. Where a walk
-        leaves the scope it is another one: `made_by`, `row_in_front`, `follows_window`.
+        leaves the scope it is another one: `nearest_pad`, `follows_window`.
         """
         for _ in range(most):
             maker = self.scope.producers.get(name)
@@ -183,14 +161,6 @@ class Context:
         """The result of the branch that an If runs, where it is known, that is its `name`."""
         body = self.branch(node) if node.op_type == "If" else None
         return None if body is None else (body, given_by(body, node.outputs.index(name)))
-
-    def around_branch(self, name: str) -> tuple[Context, str] | None:
-        """What an If whose condition is known calls the result of this graph, which it runs."""
-        if not self.is_run or self.outer is None or self.scope.holder is None:
-            return None
-        results = enumerate(self.scope.holder.outputs)
-        found = next((one for at, one in results if one and given_by(self, at) == name), "")
-        return (self.outer, found) if found else None
 
     @property
     def is_run(self) -> bool:

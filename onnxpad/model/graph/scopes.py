@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -149,8 +150,9 @@ class Document:
 
     `folded_cells` counts the cells of values that followed from others, `read_again` the padded
     operators of functions that were read for one call after another. `behind_pads` are the tensors
-    in front of which a Pad may be seen, `quantises` says whether some operator works on quantised
-    tensors, both as of the last reading. `prefer` is how the user wants nodes read.
+    in front of which a Pad may be seen, `before_pools` counts what leads from them to a pool,
+    `quantises` says whether some operator works on quantised tensors, as of the last reading.
+    `prefer` is how the user wants nodes read.
     """
 
     model: ModelProto
@@ -160,6 +162,7 @@ class Document:
     overridable: frozenset[str]
     folded_cells: int = 0
     behind_pads: set[str] = field(default_factory=set)
+    before_pools: Counter[str] = field(default_factory=Counter)
     read_again: int = 0
     quantises: bool = True
     prefer: Preferences = NO_PREFERENCE

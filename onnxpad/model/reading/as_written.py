@@ -9,7 +9,7 @@ from onnx import GraphProto, ValueInfoProto
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.scopes import Scope, address_of
+from onnxpad.model.graph.scopes import Scope
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import Chain, Shape
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, PadInput, pads_are_attributes
@@ -20,7 +20,6 @@ class Observer:
 
     def __init__(self) -> None:
         self._declared: dict[str, dict[str, ValueInfoProto]] = {}
-        self._weights: dict[str, dict[str, str]] = {}
 
     def written(self, context: Context, node: Node, chain: Chain) -> AsWritten:
         """Facts about a node as it is seen from `context`."""
@@ -37,7 +36,6 @@ class Observer:
             output_shape=context.type_of(output).dims,
             declared=self._declared_shape(context.scope, output),
             outputs=sum(1 for name in node.outputs if name),
-            weight_of=self._weight_reader(context.scope, output) if is_pad else "",
             pad_reads="" if is_pad or pad is None else _dequantised_by(context, pad),
             computed_pads=computed,
             overridable_pads=overridable,
@@ -54,15 +52,6 @@ class Observer:
         if value is None or not value.type.tensor_type.HasField("shape"):
             return None
         return tuple(_sizes(value))
-
-    def _weight_reader(self, scope: Scope, name: str) -> str:
-        if scope.id not in self._weights:
-            self._weights[scope.id] = {
-                reader.inputs[1]: f"Conv '{address_of(scope, reader).label}'"
-                for reader in scope.ordered()
-                if reader.op_type == "Conv" and len(reader.inputs) > 1 and _is_plain(reader)
-            }
-        return self._weights[scope.id].get(name, "")
 
 
 def _sizes(value: ValueInfoProto) -> Iterator[Size | None]:

@@ -16,17 +16,15 @@ from onnxpad.model.graph.context import Context, has_value, is_stored
 from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.graph.types import Type
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.near_and_far_pads import follows_quantised, follows_window, front_of
+from onnxpad.model.reading.nearest_pad import of_pad
 from onnxpad.model.reading.pads import read_pad, value_type
 from onnxpad.model.reading.quantised import between
 from onnxpad.model.reading.readers_of_pad import feeds_alone, feeds_channels_last
 from onnxpad.model.reading.refusals import describe
-from onnxpad.model.reading.row_of_pads import NONE_GONE, Gone, Reader, chains_behind, readers_of
-from onnxpad.model.shapes.result_types import padded_type
 from onnxpad.model.shapes.unknown_sizes import why_unknown
 from onnxpad.padding.chain import (
     NO_WEIGHT,
@@ -49,7 +47,6 @@ from onnxpad.padding.operators import (
     Kind,
     Operator,
     PadInput,
-    operator,
 )
 
 _WEIGHT_SCALE = 4
@@ -76,7 +73,10 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     handed = (
         maker is not None and maker.op_type == "Identity" and has_value(context, maker.inputs[0])
     )
-    return Weight(found.dims, found.dtype, stored, has_value=value, handed_on=handed)
+    padded = name in context.document.behind_pads
+    return Weight(
+        found.dims, found.dtype, stored, has_value=value, handed_on=handed, is_padded=padded
+    )
 
 
 def _whole(context: Context, name: str, zero: str) -> tuple[str, int | None]:
@@ -201,14 +201,10 @@ class _Said(NamedTuple):
 class ChainReader:
     """Reads padded nodes; nodes that compute the same share one Chain object."""
 
-    def __init__(self, prefer: Preferences, gone: Gone = NONE_GONE, *, alone: bool = False) -> None:
+    def __init__(self, prefer: Preferences) -> None:
         self._prefer = prefer
-        self._gone = gone
-        self._alone = alone
         self._known: dict[tuple[object, ...], Chain] = {}
         self._written: dict[tuple[object, ...], tuple[Bindings | None, _Said]] = {}
-        self._beside: dict[Gone, ChainReader] = {}
-        self._readers: dict[tuple[object, ...], tuple[Context, list[Reader]]] = {}
 
     def read(self, context: Context, node: Node, op: Operator) -> Chain:
         """The chain of a padded node, seen from `context`.
@@ -220,15 +216,14 @@ class ChainReader:
         if reason := refusals.too_new(context.scope.opset):
             return _unread(context, op, source, Unclear(reason, too_new=True))
         if op.kind is Kind.PAD:
-            return self._pad(context, node, op, source)
+            return _pad_chain(context, node, op, source)
         if op.kind is Kind.FOLD:
             return read_fold(context, node, op, source)
         attributes, written, first = self._said(context, node, op)
         kernel = written or _kernel_of_weight(context, node, op)
         fill = _fill(context, node, op, attributes)
-        readers = None if self._alone else self._readers_of
         rank = len(kernel or ())
-        front = front_of(context, node, op, rank, first, readers, self._gone)
+        front = front_of(context, node, op, rank, first)
         dynamic = pads_input(context, node, op, rank)
         opset = context.scope.opset
         weight, taken = weight_of(context, node, op), taken_by(context, node)
@@ -254,45 +249,6 @@ class ChainReader:
                 )
             self._known[key] = chain
         return chain
-
-    def _pad(self, context: Context, node: Node, op: Operator, source: Type) -> Chain:
-        """A Pad node, with the operators that read it."""
-        step = read_pad(context, node, None if source.dims is None else len(source.dims))
-        if not node.outputs or step.unclear:
-            return _pad_chain(context, node, op, source, step, ())
-        made, types = node.outputs[0], context.types
-        known = made in types
-        if not known:
-            types[made] = padded_type(step, source)
-        behind = chains_behind(context, node, self._sibling)
-        if not known:
-            del types[made]
-        return _pad_chain(context, node, op, source, step, behind)
-
-    def _sibling(self, context: Context, node: Node, gone: Gone) -> Chain | None:
-        """Another operator, which looks at no siblings of its own."""
-        op = operator(node.domain, node.op_type)
-        if op is None or op.kind is Kind.PAD:
-            return None
-        if gone not in self._beside:
-            self._beside[gone] = ChainReader(self._prefer, gone, alone=True)
-        try:
-            return self._beside[gone].read(context, node, op)
-        except ModelError:
-            return None
-
-    def _readers_of(self, context: Context, node: Node, name: str, gone: Gone) -> list[Reader]:
-        """What reads a tensor that `node` reads, found once where it is all known by then.
-
-        A reader of what a later node makes is read again when more of that is known.
-        """
-        key = (id(context), name, gone)
-        if key in self._readers:
-            return self._readers[key][1]
-        found = readers_of(context, name, gone, self._sibling)
-        if not any(_awaits(context.scope, node, one.node) for one in found):
-            self._readers[key] = (context, found)  # which keeps the id of the context its own
-        return found
 
     def _said(self, context: Context, node: Node, op: Operator) -> _Said:
         """What the node's attributes say; nodes that write the same share one answer."""
@@ -353,24 +309,13 @@ class ChainReader:
         return Preferences(settled if says_both and is_clear else None, legacy_split)
 
 
-def _awaits(scope: Scope, node: Node, reader: Node) -> bool:
-    """Whether `reader` reads what the scope makes at `node` or behind it."""
-    makers = filter(None, map(scope.producers.get, reader.inputs))
-    return not all(scope.stands_before(maker, node) for maker in makers)
-
-
 def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
     return 1 if op.channels_last or attributes.get("channels_last") == 1 else 2
 
 
-def _pad_chain(
-    context: Context,
-    node: Node,
-    op: Operator,
-    source: Type,
-    step: PadStep,
-    behind: tuple[Chain, ...],
-) -> Chain:
+def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chain:
+    """A Pad node, with what reads it."""
+    step = read_pad(context, node, None if source.dims is None else len(source.dims))
     inputs, outputs = taken_by(context, node)
     alone = feeds_alone(context, node, step)
     pooled = alone is Destination.MAX_POOLS
@@ -382,15 +327,14 @@ def _pad_chain(
         trouble=step.unclear if step.unclear and step.unclear.illegal else None,
         shape=source.dims,
         around=Around(
+            of_pad(context, node, step),
             reads_input=is_model_input(context, read),
             behind_quantised=quantises and follows_quantised(context, read),
             feeds_alone=alone,
             at_least=lowest_cell(context, read) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),
-            behind=behind,
             between=between(context, node, step) if quantises else None,
             follows_window=PadInput.AXES in step.listed and follows_window(context, read),
-            key=(context.scope.id, node.key),
         ),
         attributes=plain_attributes(context.attributes(node)),
         inputs=inputs,

@@ -14,10 +14,8 @@ from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.model_inputs import behind_window
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.scopes import Document
 from onnxpad.model.reading.crossing import (
     BINARY,
-    CROSSABLE,
     Path,
     data_position,
     facts_of,
@@ -27,7 +25,7 @@ from onnxpad.model.reading.crossing import (
     path_to,
 )
 from onnxpad.model.reading.lowest_cells import lowest_cell
-from onnxpad.model.reading.optimised import MAY_VANISH, made_by
+from onnxpad.model.reading.nearest_pad import follows_pad, nearest_pad, others_reach_pools
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.quantised import (
     dequantised,
@@ -36,13 +34,6 @@ from onnxpad.model.reading.quantised import (
     quantised,
 )
 from onnxpad.model.reading.readers_of_pad import feeds_quantiser
-from onnxpad.model.reading.row_of_pads import (
-    Gone,
-    Readers,
-    copied_out,
-    row_in_front,
-    siblings,
-)
 from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Destination, Kind, Operator
@@ -200,28 +191,6 @@ def _is_even(dims: tuple[object, ...] | None, carried: _Carried) -> bool:
 _FAR = 8
 
 
-_SEEN_THROUGH = CROSSABLE | MAY_VANISH
-
-
-_HOLDS_PADS = frozenset({"If", "Pad"})
-
-
-def behind_pads(document: Document) -> set[str]:
-    """The tensors in front of which a Pad may be seen; names of all scopes together.
-
-    No Pad is seen from any other tensor, through whatever it comes from.
-    """
-    found: set[str] = set()
-    for scope in document.scopes.values():
-        if scope.is_function:
-            found.update(scope.inputs)
-        for node in scope.ordered():
-            hands_on = node.op_type in _SEEN_THROUGH and not found.isdisjoint(node.inputs)
-            if hands_on or node.op_type in _HOLDS_PADS or document.function(node) is not None:
-                found.update(node.outputs)
-    return found - {""}
-
-
 class Front(NamedTuple):
     """See the fields of Chain with these names."""
 
@@ -230,45 +199,33 @@ class Front(NamedTuple):
     around: Around = NOTHING
 
 
-def front_of(  # noqa: PLR0913, PLR0917  what it is to look at, and how
-    context: Context,
-    node: Node,
-    op: Operator,
-    rank: int,
-    first_axis: int,
-    readers: Readers | None,
-    gone: Gone,
-) -> Front:
-    """What stands in front of an operator with `rank` spatial axes from `first_axis` on.
-
-    `readers` finds what else reads a tensor between it and its Pads; `gone` are tensors that have
-    one reader less than the model says.
-    """
+def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: int) -> Front:
+    """What stands in front of an operator with `rank` spatial axes from `first_axis` on."""
     if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
         return Front()
     facts = _of_input(context, node, op, slice(first_axis, first_axis + rank))
-    weight = "" if op.weight is None else node.input(op.weight)
-    behind_pads = context.document.behind_pads
-    if node.inputs[0] not in behind_pads and weight not in behind_pads:
-        return Front(around=_around(**facts))
-    pad, far, whole = None, None, rank + 2
-    if node.inputs[0] in behind_pads:
-        names: tuple[str, ...] = (node.inputs[0],)
-        pad, far_names = pad_in_front(context, node, whole), names
-        if pad is None:
-            far, far_names = _far_pad(context, node, whole)
-        elif not pad.unclear:
-            far, far_names = _pads_together(context, node, whole, far=readers is not None)
-        facts["front"] = row_in_front(
-            context, node, node.inputs[0], whole, gone, far=readers is not None
-        )
-        if readers is not None and pad is not None:
-            facts["beside"] = siblings(context, node, names, readers, gone)
-        if readers is not None and far is not None:
-            facts["far_beside"] = siblings(context, node, far_names, readers, gone)
-    if weight in behind_pads:
-        facts["weight_front"] = row_in_front(context, node, weight, whole, gone)
-    return Front(pad, far, Around(**facts))
+    whole = rank + 2
+    nearest = nearest_pad(context, node, whole)
+    if node.inputs[0] not in context.document.behind_pads:
+        return Front(around=_around(nearest=nearest, **facts))
+    pad, far = pad_in_front(context, node, whole), None
+    makers: list[Node] = []
+    if pad is None:
+        path = path_to(context, node.inputs[0])
+        far, makers = _seen_far(context, path, whole), list(reversed(path.nodes))
+    elif not pad.unclear:
+        makers, far = _pads_together(context, node, whole)
+    readers = [node, *makers]
+    names = [
+        one.inputs[data_position(context, one) if index else 0] for index, one in enumerate(readers)
+    ]
+    if far is not None and pad is not None:
+        nearest = replace(nearest, beyond=follows_pad(context, names[-1]))
+        names, readers = names[:-1], readers[:-1]
+    if pad is not None or far is not None:
+        others = others_reach_pools(context, zip(names, readers, strict=True))
+        nearest = replace(nearest, to_pools=others)
+    return Front(pad, far, Around(nearest, **facts))
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -279,7 +236,7 @@ def _around(**facts: Any) -> Around:  # noqa: ANN401 - as Around takes them
 
 def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dict[str, Any]:
     """What computes the operator's input, as fields of Around."""
-    facts: dict[str, Any] = {"copied_out": copied_out(context, node.inputs[0])}
+    facts: dict[str, Any] = {}
     if op.kind is Kind.AVERAGE:
         facts["producer"] = context.document.model.producer_name
     if op.kind is Kind.MAX:
@@ -329,60 +286,33 @@ def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:
     """The Pad that makes the operator's input, which has `rank` axes in all."""
     maker, reason = _pad_behind(context, node.inputs[0])
     if reason:
-        return _out_of_reach(context, node.inputs[0], reason, rank)
+        return _out_of_reach(reason, rank)
     if maker is None:
         return None
     return read_pad(context, maker, rank)
 
 
-def _far_pad(context: Context, node: Node, rank: int) -> tuple[PadStep | None, tuple[str, ...]]:
-    """The Pad, and the tensors between it and the operator, the last one first."""
-    path = path_to(context, node.inputs[0])
-    names = (*(one.outputs[0] for one in reversed(path.nodes)), path.source)
-    return _seen_far(context, path, rank), names
-
-
 def _seen_far(context: Context, path: Path, rank: int) -> PadStep | None:
-    if context.call is not None and path.source in context.scope.input_places:
-        return _behind_more(context, path, rank, None)
+    """The Pad behind the operators of the path, as the operator sees it."""
     maker, reason = _pad_behind(context, path.source)
     if reason:
-        return _out_of_reach(context, path.source, reason, rank)
+        return _out_of_reach(reason, rank)
     if maker is None:
-        last = context.scope.producers.get(path.source)
-        return _behind_more(context, path, rank, last) if last else None
+        return None
     dims = context.type_of(maker.inputs[0]).dims
     step = read_pad(context, maker, None if dims is None else len(dims))
     seen = seen_behind(context, step, path)
     return None if len(seen.pads.begins) != rank and not seen.unclear else seen
 
 
-def _behind_more(context: Context, path: Path, rank: int, last: Node | None) -> PadStep | None:
-    """A Pad behind what cannot be crossed, but does not keep onnxruntime from fusing it.
-
-    That is the node `last`, or the call of the function.
-    """
-    found = made_by(context, path.source)
-    if found is None or not is_pad(found[1]):
-        return None
-    crossed = f"{last.op_type} '{last.name or path.source}'" if last else "the call"
-    where = f"in front of {crossed}" if last else "outside the function"
-    where = f"inside {crossed}" if last and last.op_type == "If" else where
-    step = read_pad(*found, rank)
-    name = found[1].name or found[1].outputs[0]
-    return replace(_beyond_reach(step, f"the Pad '{name}' stands {where}"), crossed=(crossed,))
-
-
-def pads_in_a_row(
-    context: Context, node: Node, rank: int, *, far: bool = True
-) -> tuple[list[Node], PadStep | None]:
+def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:
     """The Pads in front of a node that add up, the nearest first, and what they do together.
 
-    `far`: they are followed to the last where nothing else reads them.
+    They are followed to the last where nothing else reads them.
     """
     maker, _ = _pad_behind(context, node.inputs[0])
     found: list[Node] = []
-    whole = None
+    whole, far = None, True
     while maker is not None and (far or len(found) < IN_A_ROW):
         step = read_pad(context, maker, rank)
         together = step if whole is None else _sum(step, whole)
@@ -395,14 +325,12 @@ def pads_in_a_row(
     return found, whole
 
 
-def _pads_together(
-    context: Context, node: Node, rank: int, *, far: bool
-) -> tuple[PadStep | None, tuple[str, ...]]:
-    makers, whole = pads_in_a_row(context, node, rank, far=far)
+def _pads_together(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:
+    makers, whole = pads_in_a_row(context, node, rank)
     if whole is None or len(makers) < 2:
-        return None, ()
+        return [], None
     names = tuple(f"Pad '{maker.name or maker.outputs[0]}'" for maker in makers[:-1])
-    return replace(whole, crossed=names), tuple(maker.outputs[0] for maker in makers)
+    return makers, replace(whole, crossed=names)
 
 
 def _sum(first: PadStep, second: PadStep) -> PadStep | None:
@@ -429,15 +357,6 @@ def _pad_behind(context: Context, name: str) -> tuple[Node | None, str]:
     return None, f"the Pad '{maker.name or name}' stands in an enclosing graph"
 
 
-def _out_of_reach(context: Context, name: str, reason: str, rank: int) -> PadStep:
+def _out_of_reach(reason: str, rank: int) -> PadStep:
     """A Pad that cannot be worked on because of `reason`."""
-    found = made_by(context, name)
-    if found is None or not is_pad(found[1]):
-        return PadStep(Pads.zero(rank), Constant(0), unclear=Unclear(reason))
-    return _beyond_reach(read_pad(*found, rank), reason)
-
-
-def _beyond_reach(step: PadStep, reason: str) -> PadStep:
-    """A Pad that cannot be worked on where it stands, whatever it says."""
-    hints = step.unclear.hints if step.unclear else ()
-    return replace(step, unclear=Unclear(reason, hints))
+    return PadStep(Pads.zero(rank), Constant(0), unclear=Unclear(reason))

@@ -23,7 +23,7 @@ from onnxpad.model.graph.nodes import Node, refuse_no_text
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.graph.types import UNKNOWN, Type
 from onnxpad.model.reading.chains import ChainReader
-from onnxpad.model.reading.near_and_far_pads import behind_pads
+from onnxpad.model.reading.nearest_pad import before_pools, behind_pads
 from onnxpad.model.reading.quantised import quantises
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.result_types import (
@@ -107,6 +107,7 @@ class _Reader:
 
     def main(self) -> None:
         self.document.behind_pads = behind_pads(self.document)
+        self.document.before_pools = before_pools(self.document)
         self.document.quantises = quantises(self.document)
         context = Context(self.document, self.document.main, self.folder)
         self._declare(context)

@@ -168,6 +168,7 @@ class Survey:
             open_document(model),
             folded_cells=old.folded_cells,
             behind_pads=old.behind_pads,
+            before_pools=old.before_pools,
             read_again=old.read_again,
             quantises=old.quantises,
             prefer=old.prefer,

@@ -16,8 +16,7 @@ DEQUANTISED = Condition("it reads a DequantizeLinear", lambda c: c.around.dequan
 
 
 def _nearest_pad(chain: Chain) -> PadStep | None:
-    front = chain.around.front
-    return chain.pad or (front[0].pad if front else None)
+    return chain.pad or chain.around.nearest.pad
 
 
 BEHIND_ZEROS = Condition(

@@ -28,7 +28,7 @@ from onnxpad.runtimes.conditions.rows import (
     until,
 )
 from onnxpad.runtimes.onnxruntime import kernels
-from onnxpad.runtimes.onnxruntime.pad_fusion import Way, folded, harms, loses_count
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, fused_pads, harms, loses_count
 from onnxpad.runtimes.releases import numbers
 
 By = Callable[[str], Evidence]
@@ -62,12 +62,7 @@ def _found(text: str, finder: Callable[[Chain], str | None]) -> Condition:
 
 def _fused(text: str, *ways: Way) -> Condition:
     """Whether onnxruntime folds Pads in front into the operator, wrongly in one of these ways."""
-
-    def holds(chain: Chain) -> bool | None:
-        found = [one for one in harms(chain) if one.way in ways]
-        return (any(one.sure for one in found) or None) if found else False
-
-    return Condition(text, holds)
+    return Condition(text, lambda chain: not set(ways).isdisjoint(harms(chain)))
 
 
 _SAME_DILATED = _found(f"{w.SAME.text}, and {w.DILATED.text}", kernels.same_with_dilation)
@@ -136,7 +131,7 @@ def _is_product(chain: Chain) -> bool:
     (core/providers/webgpu/nn/conv.cc, and conv.ts of js/web). A Pad that onnxruntime folds counts;
     sizes that the file leaves open are taken to be no kernel's.
     """
-    own, front = effective_pads(chain), folded(chain) or Pads.zero(chain.rank)
+    own, front = effective_pads(chain), fused_pads(chain) or Pads.zero(chain.rank)
     if isinstance(own, Skip) or chain.rank > _MOST_AXES or chain.attribute("group", 1) != 1:
         return False
     pads, axes = own + front, axes_in_front(chain, front)

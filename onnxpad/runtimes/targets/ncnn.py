@@ -101,13 +101,13 @@ def _paddings(chain: Chain) -> Iterator[_Padding]:
     """
     if isinstance(chain.padding, Pads) and chain.padding.begins != chain.padding.ends:
         yield _Padding(chain.padding, 0.0)
-    for one in chain.around.front:
-        step, value = one.pad, number_of(one.pad.fill)
-        if one.readers > 1 or one.order or one.untold or step.unclear or step.mode != "constant":
-            return
-        if value is None or any(pad < 0 for pad in step.pads.flat) or outer_axes(chain, step.pads):
-            return
-        yield _Padding(Pads(step.pads.begins[2:], step.pads.ends[2:]), value)
+    nearest, step = chain.around.nearest, chain.around.nearest.pad
+    if step is None or nearest.others is not False or step.unclear or step.mode != "constant":
+        return
+    value = number_of(step.fill)
+    if value is None or any(pad < 0 for pad in step.pads.flat) or outer_axes(chain, step.pads):
+        return
+    yield _Padding(Pads(step.pads.begins[2:], step.pads.ends[2:]), value)
 
 
 def _early(chain: Chain) -> list[_Padding]:

@@ -54,13 +54,12 @@ def _is_folded(chain: Chain) -> bool:
     It is fuse_pad_into_conv and fuse_pad_into_pool of onnxoptimizer, which look at neither
     auto_pad, count_include_pad nor the data.
     """
-    front = chain.around.front
-    if not front or front[0].readers > 1 or not f.BEHIND_ZEROS.holds(chain):
+    nearest = chain.around.nearest
+    if nearest.pad is None or nearest.others is not False or not f.BEHIND_ZEROS.holds(chain):
         return False
-    others = len(front[0].pad.pads.begins) - len(chain.axes)
-    return not any(
-        any(side[:others]) for side in (front[0].pad.pads.begins, front[0].pad.pads.ends)
-    )
+    pads = nearest.pad.pads
+    others = len(pads.begins) - len(chain.axes)
+    return not any(any(side[:others]) for side in (pads.begins, pads.ends))
 
 
 def _folded_windows(chain: Chain) -> bool:
@@ -69,11 +68,10 @@ def _folded_windows(chain: Chain) -> bool:
     One of a max pool that holds pads alone is the lowest value, and one that ceil_mode adds is
     left out where it starts in the pads behind the data.
     """
-    own = effective_pads(chain)
-    if not _is_folded(chain) or isinstance(own, Skip):
+    own, step = effective_pads(chain), chain.around.nearest.pad
+    if not _is_folded(chain) or isinstance(own, Skip) or step is None:
         return False
-    front = chain.around.front[0].pad.pads
-    moved = Pads(front.begins[-chain.rank :], front.ends[-chain.rank :])
+    moved = Pads(step.pads.begins[-chain.rank :], step.pads.ends[-chain.rank :])
     before, after = chain.sides(own), chain.sides(own + moved)
     if chain.is_max and any(max(begin, end) >= axis.span for axis, begin, end in after):
         return True

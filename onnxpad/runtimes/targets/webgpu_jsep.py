@@ -24,7 +24,7 @@ from onnxpad.runtimes.conditions.rows import (
     takes,
     until,
 )
-from onnxpad.runtimes.onnxruntime.pad_fusion import folded
+from onnxpad.runtimes.onnxruntime.pad_fusion import fused_pads
 from onnxpad.runtimes.onnxruntime.rows import (
     fusion_rows,
     loader_rows,
@@ -49,7 +49,7 @@ def _differ(chain: Chain) -> bool:
     """Whether pads differ once onnxruntime has fused a Pad in front into them."""
     if not isinstance(chain.padding, Pads):
         return False
-    more = folded(chain) or Pads.zero(chain.rank)
+    more = fused_pads(chain) or Pads.zero(chain.rank)
     return len(set((chain.padding + more).flat)) > 1
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import Chain
-from onnxpad.runtimes.onnxruntime.pad_fusion import Harm, Way, harms
-from onnxpad.runtimes.traps import chain_rule, rule
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harms
+from onnxpad.runtimes.traps import chain_rule
 
 _SOURCE = (
     "onnxruntime core/optimizer/pad_fusion.cc; measured with onnxruntime 1.31.1, optimisations on "
@@ -24,8 +23,7 @@ def pad_fused_into_max_pool(chain: Chain) -> str | None:
     where the data is never negative. auto_pad=VALID on the pool keeps onnxruntime from it, and
     so does disabling the optimiser "Pad_Fusion". Releases up to 1.31 do this, 1.32 does not.
     """
-    found = _found(chain, Way.VALUE)
-    if found is None:
+    if Way.VALUE not in harms(chain):
         return None
     return (
         "up to 1.31 onnxruntime's default optimisations fold the Pad(0) into the MaxPool, whose "
@@ -42,12 +40,11 @@ def pad_fused_beyond_kernel(chain: Chain) -> str | None:
     "Pad_Fusion" disabled, or with auto_pad=VALID on the pool. Releases up to 1.31 do this, 1.32
     does not.
     """
-    found = _found(chain, Way.LOAD)
-    if found is None:
+    if Way.LOAD not in harms(chain):
         return None
     return (
-        "up to 1.31 onnxruntime's default optimisations fold the Pad into "
-        f"pads={list(found.total.flat)}, which reach the kernel, and then refuse to load the model"
+        "up to 1.31 onnxruntime's default optimisations fold the Pad into the pool's pads, which "
+        "then reach the kernel, and refuse to load the model"
     )
 
 
@@ -59,25 +56,24 @@ def pad_fused_with_ceil_mode(chain: Chain) -> str | None:
     in the cells of the Pad counts before that and is dropped afterwards, so the output gets
     smaller. Releases up to 1.31 do this, 1.32 does not.
     """
-    found = _found(chain, Way.WINDOW)
-    if found is None:
+    if Way.WINDOW not in harms(chain):
         return None
-    sure = "drop" if found.sure else "may drop"
+    drop = "drop" if chain.has_fixed_sizes else "may drop"
     return (
-        f"up to 1.31 onnxruntime's default optimisations fold the Pad(0) into the pool and {sure} "
+        f"up to 1.31 onnxruntime's default optimisations fold the Pad(0) into the pool and {drop} "
         "the last window of ceil_mode: the output gets smaller"
     )
 
 
-@rule("pad-fused-beside-identity", _SOURCE, target="onnxruntime")
-def pad_fused_beside_identity(chain: Chain, _: AsWritten) -> str | None:
+@chain_rule("pad-fused-beside-identity", _SOURCE, target="onnxruntime")
+def pad_fused_beside_identity(chain: Chain) -> str | None:
     """A Pad that writes 0 reads a tensor that an Identity beside it hands out as a result.
 
     onnxruntime with default optimisations folds the Pad into the operator behind it, then takes the
     Identity away with the tensor's name, and refuses to load the model. It loads with the
     optimiser "Pad_Fusion" disabled, or with auto_pad=VALID on the operator.
     """
-    if _found(chain, Way.COPY) is None:
+    if Way.COPY not in harms(chain):
         return None
     return (
         "onnxruntime's default optimisations fold the Pad and lose the name of what it reads, "
@@ -85,23 +81,17 @@ def pad_fused_beside_identity(chain: Chain, _: AsWritten) -> str | None:
     )
 
 
-@rule("pad-on-weight", _SOURCE, target="onnxruntime")
-def pad_on_weight(chain: Chain, written: AsWritten) -> str | None:
-    """A Pad that writes 0 feeds the weight of a Conv, and nothing else.
+@chain_rule("pad-on-weight", _SOURCE, target="onnxruntime")
+def pad_on_weight(chain: Chain) -> str | None:
+    """A Pad makes the weight of a Conv.
 
-    onnxruntime with default optimisations takes the weight for the padded data, folds the Pad
-    into the pads of the Conv and then refuses to load the model. It loads with the optimiser
-    "Pad_Fusion" disabled.
+    onnxruntime with default optimisations takes the weight for the padded data where the Pad
+    writes 0 and nothing else reads it, folds it into the pads of the Conv and then refuses to load
+    the model. It loads with the optimiser "Pad_Fusion" disabled.
     """
-    key, readers = chain.around.key, chain.around.behind
-    weights = [one for one in readers if any(w.key == key for w in one.around.weight_front)]
-    if not any(_found(one, Way.WEIGHT) for one in weights):
+    if Way.WEIGHT not in harms(chain):
         return None
     return (
-        f"onnxruntime's default optimisations fold this Pad of a weight into the pads of "
-        f"{written.weight_of or 'a Conv'} and then refuse to load the model"
+        "onnxruntime's default optimisations may fold the Pad of its weight into its own pads "
+        "and then refuse to load the model"
     )
-
-
-def _found(chain: Chain, way: Way) -> Harm | None:
-    return next((one for one in harms(chain) if one.way is way), None)

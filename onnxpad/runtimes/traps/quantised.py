@@ -5,7 +5,7 @@ from __future__ import annotations
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
-from onnxpad.runtimes.onnxruntime.pad_fusion import folded
+from onnxpad.runtimes.onnxruntime.pad_fusion import fused_pads
 from onnxpad.runtimes.traps import rule
 
 _GROUPED = ("Conv", "AveragePool", "MaxPool")
@@ -30,7 +30,7 @@ def pad_in_quantised_group(chain: Chain, written: AsWritten) -> str | None:
     """
     if not written.pad_reads or chain.op.title not in _GROUPED or chain.op.kind is Kind.PAD:
         return None
-    if not chain.is_max and folded(chain) is not None:
+    if not chain.is_max and fused_pads(chain) is not None:
         return None
     return (
         f"the Pad stands between {written.pad_reads} and the {chain.op.name}, which is then "
