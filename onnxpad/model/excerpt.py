@@ -21,16 +21,14 @@ from onnxpad.model.graph.model_inputs import (
     EXCERPT,
     LOOSE,
     OUTER,
-    WINDOW,
     is_model_input,
     may_follow_window,
 )
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.crossing import CROSSABLE
-from onnxpad.model.reading.near_and_far_pads import follows_window
 from onnxpad.padding.chain import Preferences
-from onnxpad.padding.operators import PLAIN_DOMAINS, PadInput
+from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_NODES = 128
 LARGE = 65_536
@@ -150,7 +148,6 @@ class _Cutter:
         self._kept = {node.key: node}
         self._names: dict[str, str] = {"": ""}
         self._types: dict[str, Type] = {}
-        self._lists_axes = node.op_type == "Pad" and any(node.inputs[PadInput.AXES :])
 
     def cut(self) -> Excerpt:
         readers: list[Node] = []
@@ -248,8 +245,6 @@ class _Cutter:
 
     def _mark(self, name: str) -> str:
         """What the whole model tells of a tensor."""
-        if self._lists_axes and follows_window(self._context, name):
-            return WINDOW
         if is_model_input(self._context, name):
             return OUTER
         apart = self._focus.op_type == "Pad" and not may_follow_window(self._context, name)

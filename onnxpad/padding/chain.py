@@ -256,7 +256,6 @@ class Around:
     feeds_alone: Destination | None = None
     feeds_channels_last: bool = False
     between: Between | None = None
-    follows_window: bool = False
 
 
 NOTHING = Around()

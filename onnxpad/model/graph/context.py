@@ -76,7 +76,7 @@ class Context:
         """What makes a tensor here, what makes the first input of that, and so on.
 
         `data` says which input to follow instead, `most` how many there are at most. Where a walk
-        leaves the scope it is another one: `nearest_pad`, `follows_window`.
+        leaves the scope it is another one: `nearest_pad`.
         """
         for _ in range(most):
             maker = self.scope.producers.get(name)
@@ -156,11 +156,6 @@ class Context:
         holds = condition(self, node)
         names = {True: "then_branch", False: "else_branch"}
         return None if holds is None else self.bodies.get((node.key, names[holds]))
-
-    def in_branch(self, node: Node, name: str) -> tuple[Context, str] | None:
-        """The result of the branch that an If runs, where it is known, that is its `name`."""
-        body = self.branch(node) if node.op_type == "If" else None
-        return None if body is None else (body, given_by(body, node.outputs.index(name)))
 
     @property
     def is_run(self) -> bool:

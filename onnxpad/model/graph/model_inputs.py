@@ -7,8 +7,6 @@ from onnxpad.model.graph.context import Context
 EXCERPT = "excerpt of onnxpad"
 OUTER = "i"
 """How tensors of an excerpt are called that are inputs of the whole model."""
-WINDOW = "w"
-"""How those are called that convolutions or pools of the whole model make, where that matters."""
 LOOSE = "l"
 """How those are called that have no convolution or pool anywhere in front, where that matters."""
 _FAR = 64
@@ -25,12 +23,6 @@ def is_model_input(context: Context, name: str) -> bool:
     if scope.parent is not None or scope.is_function or name not in scope.input_places:
         return False
     return scope.proto.name != EXCERPT or name.startswith(OUTER)
-
-
-def behind_window(context: Context, name: str) -> bool:
-    """Whether it is the input of an excerpt that a convolution or a pool of the model makes."""
-    scope = context.scope
-    return scope.proto.name == EXCERPT and name in scope.input_places and name.startswith(WINDOW)
 
 
 def may_follow_window(context: Context, name: str) -> bool:

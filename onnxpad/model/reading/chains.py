@@ -19,7 +19,7 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Type
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.lowest_cells import lowest_cell
-from onnxpad.model.reading.near_and_far_pads import follows_quantised, follows_window, front_of
+from onnxpad.model.reading.near_and_far_pads import follows_quantised, front_of
 from onnxpad.model.reading.nearest_pad import of_pad
 from onnxpad.model.reading.pads import read_pad, value_type
 from onnxpad.model.reading.quantised import between
@@ -46,7 +46,6 @@ from onnxpad.padding.operators import (
     Destination,
     Kind,
     Operator,
-    PadInput,
 )
 
 _WEIGHT_SCALE = 4
@@ -334,7 +333,6 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
             at_least=lowest_cell(context, read) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),
             between=between(context, node, step) if quantises else None,
-            follows_window=PadInput.AXES in step.listed and follows_window(context, read),
         ),
         attributes=plain_attributes(context.attributes(node)),
         inputs=inputs,

@@ -12,7 +12,6 @@ from onnxpad.geometry.budgets import IN_A_ROW
 from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import constant_integers
-from onnxpad.model.graph.model_inputs import behind_window
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import (
     BINARY,
@@ -188,9 +187,6 @@ def _is_even(dims: tuple[object, ...] | None, carried: _Carried) -> bool:
     return all(sizes[axis] == 1 for axis in carried.padded)
 
 
-_FAR = 8
-
-
 class Front(NamedTuple):
     """See the fields of Chain with these names."""
 
@@ -256,30 +252,6 @@ def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dic
 def follows_quantised(context: Context, name: str) -> bool:
     """Whether a tensor comes from QuantizeLinear or QLinear..., maybe through other operators."""
     return any(one.op_type.startswith(("QLinear", "Quantize")) for one in context.makers(name))
-
-
-_WINDOWS = frozenset(["AveragePool", "Conv", "ConvTranspose", "GlobalAveragePool", "MaxPool"])
-"""What onnxruntime's GPU providers compute with the channels on the last axis."""
-
-
-def follows_window(context: Context, name: str) -> bool:
-    """Whether a convolution or a pool makes a tensor, maybe through other operators.
-
-    Of an If whose condition is known, which onnxruntime replaces by a branch, one in that branch.
-    """
-    for _ in range(_FAR):
-        maker = context.scope.producers.get(name)
-        if maker is None and context.outer is not None and context.is_run:
-            context = context.outer
-        elif maker is None:
-            return behind_window(context, name)
-        elif maker.op_type in _WINDOWS:
-            return True
-        elif (inside := context.in_branch(maker, name)) is not None:
-            context, name = inside
-        elif maker.inputs:
-            name = maker.inputs[0]
-    return False
 
 
 def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:

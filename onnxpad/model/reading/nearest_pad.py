@@ -88,7 +88,8 @@ def others_reach_pools(context: Context, path: Iterable[tuple[str, Node]]) -> bo
     counts, uses = context.document.before_pools, context.scope.uses
     return any(
         uses.get(name, 0) > 1
-        and counts[name] > (name in _to_pools(context.document, reader, counts))
+        and counts[name]
+        > (reader.op_type != "Conv" and name in _to_pools(context.document, reader, counts))
         for name, reader in path
     )
 
@@ -123,6 +124,7 @@ def before_pools(document: Document) -> Counter[str]:
     In functions that are called, and graphs in nodes, as well as behind them.
     """
     found: set[str] = set()
+    results: set[str] = set()
     before = -1
     while before < len(found):
         before = len(found)
@@ -134,9 +136,12 @@ def before_pools(document: Document) -> Counter[str]:
                 function = document.function(node)
                 inside = [body for _, body in scope.children.get(node.key, ())]
                 for one in inside if function is None else [function]:
-                    found.update(one.outputs)
+                    results.update(one.outputs)
+                found |= results
     nodes = (node for scope in document.scopes.values() for node in scope.ordered())
-    return Counter(name for node in nodes for name in _to_pools(document, node, found))
+    counts = Counter(name for node in nodes for name in _to_pools(document, node, found))
+    counts.update(results)
+    return counts
 
 
 def _to_pools(document: Document, node: Node, found: Container[str]) -> set[str]:

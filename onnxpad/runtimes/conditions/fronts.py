@@ -30,11 +30,6 @@ BEHIND_ZEROS = Condition(
         and any(s.pads.flat)
     ),
 )
-FOLLOWS_WINDOW = Condition(
-    "a convolution or a pool makes what it reads",
-    lambda c: c.around.follows_window,
-    "no convolution or pool makes what it reads",
-)
 BEHIND_REFLECT = Condition(
     "a Pad node in mode reflect stands in front",
     lambda c: c.pad is not None and c.pad.mode == "reflect",

@@ -34,7 +34,7 @@ from onnxpad.padding.chain import (
 )
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant, Fill, Implicit
-from onnxpad.padding.operators import OPERATORS, Kind, Operator, PadInput
+from onnxpad.padding.operators import OPERATORS, Destination, Kind, Operator, PadInput
 from onnxpad.runtimes.judge import newly_failing
 from onnxpad.runtimes.onnxruntime.pad_fusion import (
     Odds,
@@ -125,7 +125,8 @@ def _loads(before: Chain, after: Chain | Expansion) -> bool:
 def _operators(before: Chain, after: Chain | Expansion) -> Iterator[tuple[Chain, Chain]]:
     """Every operator that a rewrite changes something for: as it was, and as it would be."""
     if isinstance(after, Chain):
-        yield before, replace(after, around=_around(before, after))
+        is_pad = before.op.kind is Kind.PAD
+        yield before, after if is_pad else replace(after, around=_around(before, after))
     elif before.op.kind is not Kind.PAD:
         for index, written in _windows(before, after):
             yield before, _of_any_size(written, _data(after.steps[index]))
@@ -399,8 +400,12 @@ def _new_step(pad: Step) -> PadStep | None:
 
 def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
     """A Pad node itself: a pool that reads it must not suffer from how it is written."""
-    nearest, step = before.around.nearest, before.pad
+    nearest, step, at_least = before.around.nearest, before.pad, before.around.at_least
     if not nearest.to_pools or step is None or is_fusable(step, before, Odds.SURE):
+        return after
+    # Windows of such pools are wider than what the Pad adds.
+    wide = before.around.feeds_alone is Destination.MAX_POOLS
+    if wide and at_least is not None and at_least >= 0 and not nearest.beyond:
         return after
     index = after.itself
     last = after.steps[after.results[0].step if index is None else index]
@@ -416,8 +421,9 @@ def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
     pads = Pads(flat[:half], flat[half:]) if isinstance(flat, tuple) else step.pads
     listed = tuple(position for position in step.listed if position not in inputs)
     computed = () if isinstance(given, Numbers) else step.computed
-    value = inputs.get(PadInput.VALUE)
-    fill = Constant(value.values[0]) if isinstance(value, Numbers) else step.fill
+    value = inputs.get(PadInput.VALUE, Read(PadInput.VALUE))
+    number = value.values[0] if isinstance(value, Numbers) else 0
+    fill = step.fill if isinstance(value, Read) else Constant(number)
     new = replace(step, pads=pads, listed=listed, computed=computed, fill=fill)
     return Skip(_what_keeps(step), _TRY) if is_fusable(new, before, Odds.POSSIBLE) else after
 

@@ -60,7 +60,6 @@ TARGET = Target(
         refuses(
             p.PAD,
             p.LISTS_AXES,
-            f.FOLLOWS_WINDOW,
             by=_seen("Pad with axes behind convolutions and pools"),
         ),
         refuses(w.TRANSPOSED, t.THREE_D, by=_seen("3-D ConvTranspose")),

@@ -115,7 +115,6 @@ TARGET = Target(
         refuses(
             p.PAD,
             p.LISTS_AXES,
-            f.FOLLOWS_WINDOW,
             by=_seen("Pad with axes behind convolutions and pools"),
         ),
         *loader_rows(_seen, checks_pads=False),

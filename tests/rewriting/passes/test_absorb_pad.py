@@ -356,7 +356,7 @@ def test_nothing_is_left_for_onnxruntime_to_fuse_wrongly() -> None:
         assert isinstance(done.model, onnx.ModelProto)
         found = by_onnxruntime(done.model, NEGATIVE, optimised=True)
         assert found == by_onnxruntime(model, NEGATIVE)
-        assert any("MaxPool reads the Pad too" in one.skip.reason for one in done.skips)
+        assert any("a pool reads the Pad too" in one.skip.reason for one in done.skips)
 
 
 @pytest.mark.parametrize("rule", ["explicit-pads", "floor-pool"])

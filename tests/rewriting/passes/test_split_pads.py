@@ -115,7 +115,7 @@ rewrites = [
     row(
         "the lowest unsigned byte is 0",
         "MaxPool <kernel_shape = [3], pads = [1, 0]> (x)",
-        *([1, 0], None, POOL),
+        *([1, 0], None, {"kernel_shape": [3], "auto_pad": "VALID"}),
         dtype="uint8",
     ),
     row(
@@ -138,7 +138,7 @@ rewrites = [
     row(
         "averages that count",
         "AveragePool <kernel_shape = [3], count_include_pad = 1, pads = [1, 1]> (x)",
-        *([1, 1], None, POOL | {"count_include_pad": 1}),
+        *([1, 1], None, {"kernel_shape": [3], "count_include_pad": 1, "auto_pad": "VALID"}),
     ),
     row(
         "auto_pad protects pads as wide as the kernel",
@@ -214,11 +214,7 @@ def test_an_average_that_counts_keeps_its_pads_where_one_window_goes_and_one_han
     assert done(tiny(body, "float[1,2,6,5]"), "counted-padding").changed
     written = "kernel_shape = [3], strides = [2], pads = [1, 1], ceil_mode = 1"
     body = f"a = Pad (x, p) [op] y = AveragePool <{written}, count_include_pad = 1> (a)"
-    assert kinds(agrees(tiny(body, constants=ONE_PAD), RULE, [(1, 1, 5)])) == [
-        "Pad",
-        "Pad",
-        "AveragePool",
-    ]
+    assert "onnxruntime would fuse" in refused(tiny(body, constants=ONE_PAD), RULE).reason
 
 
 leaves_alone = [
