@@ -137,7 +137,7 @@ def before_pools(document: Document) -> Counter[str]:
                 inside = [body for _, body in scope.children.get(node.key, ())]
                 for one in inside if function is None else [function]:
                     results.update(one.outputs)
-                found |= results
+                    found.update(one.outputs)
     nodes = (node for scope in document.scopes.values() for node in scope.ordered())
     counts = Counter(name for node in nodes for name in _to_pools(document, node, found))
     counts.update(results)
