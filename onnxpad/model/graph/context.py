@@ -39,7 +39,7 @@ class Context:
     that call the function in this way, the first of them `call` in `caller`. `declared_only`
     names the tensors of which some size is known by the word of the file alone. `hanging` says
     what computed pads hang on, by their name. `bodies` are the graphs inside a node, by its key
-    and the attribute that holds them. `reader_kinds` are the operators that read a tensor, '' for
+    and the attribute that holds them. `sayings` are what readers of a tensor write, b'' for
     results and graphs inside.
     """
 
@@ -57,7 +57,7 @@ class Context:
     hanging: dict[str, Hanging] = field(default_factory=dict)
     declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
-    reader_kinds: dict[str, frozenset[str]] = field(default_factory=dict)
+    sayings: dict[str, frozenset[bytes]] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
     _bound: dict[int, NodeProto | None] = field(default_factory=dict)
 

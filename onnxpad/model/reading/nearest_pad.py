@@ -171,14 +171,24 @@ def _holds_graph(context: Context, node: Node) -> bool:
 def _others(context: Context, name: str, reader: Node) -> bool | None:
     """Whether more than `reader` reads a tensor; None for what may become one with it, or go."""
     scope = context.scope
-    if scope.defines(name) and scope.uses.get(name, 0) <= 1:
+    if not scope.defines(name):
+        return None
+    if scope.uses.get(name, 0) <= 1:
         return False
-    if name not in context.reader_kinds:
+    if name not in context.sayings:
         readers, uses = context.readers(name), scope.uses
-        kinds = {one.op_type for one in readers if any(map(uses.get, one.outputs))}
-        inside = uses.get(name, 0) - sum(one.inputs.count(name) for one in readers)
-        context.reader_kinds[name] = frozenset(kinds | ({""} if inside else set()))
-    return True if context.reader_kinds[name] - IDLE - {reader.op_type} else None
+        live = (one for one in readers if one.op_type not in IDLE)
+        found = {_saying(one) for one in live if any(map(uses.get, one.outputs))}
+        inside = uses[name] - sum(one.inputs.count(name) for one in readers)
+        context.sayings[name] = frozenset(found | ({b""} if inside else set()))
+    return True if context.sayings[name] - {_saying(reader)} else None
+
+
+def _saying(node: Node) -> bytes:
+    """What a node says: onnxruntime makes one of nodes that say the same."""
+    attributes = sorted(one.SerializeToString() for one in node.proto.attribute)
+    inputs = [] if is_pad(node) else list(node.inputs)
+    return b"\n".join((",".join([node.op_type, *inputs]).encode(), *attributes))
 
 
 def _is_copied_out(context: Context, name: str) -> bool:

@@ -74,17 +74,18 @@ def _of_pool(chain: Chain, own: Pads, pads: Pads, odds: Odds) -> tuple[Way, ...]
     nearest = chain.around.nearest
     unclear = nearest.pad is None or bool(nearest.pad.unclear)
     more = odds is Odds.POSSIBLE and (unclear or nearest.beyond)
-    if more or reaches_kernel(chain, own + pads):
+    least = Pads((1,) * chain.rank, (1,) * chain.rank) if unclear else pads
+    if more or reaches_kernel(chain, own + least):
         return (Way.LOAD,)
     if not unclear and not any(pads.flat):
         return ()
     inner = replace(chain, axes=axes_in_front(chain, pads))
-    drops = chain.ceil_mode and not same_windows_when_padded(inner, pads, own)
+    same = not unclear and same_windows_when_padded(inner, pads, own)
     never_negative = chain.around.at_least is not None and chain.around.at_least >= 0
     harmless = 0 in lowest(chain.dtype) or (
         never_negative and not unclear and windows_hold_data(chain, own + pads)
     )
-    found = ((Way.WINDOW, drops), (Way.VALUE, chain.is_max and not harmless))
+    found = ((Way.WINDOW, chain.ceil_mode and not same), (Way.VALUE, chain.is_max and not harmless))
     return tuple(way for way, holds in found if holds)
 
 
