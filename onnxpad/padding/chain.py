@@ -109,6 +109,19 @@ class PadStep:
     sized: bool = False
 
 
+class RowOfPads(NamedTuple):
+    """Pads one behind the other that add up: what they do together, behind the tensor `source`.
+
+    `names` are those of the nearest, without the last in front; `to_pools` says whether a tensor
+    between them also reaches a pool.
+    """
+
+    whole: PadStep
+    source: str
+    names: tuple[str, ...] = ()
+    to_pools: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class NewPad(PadStep):
     """A Pad that a rewrite asks for, in what it makes of a chain; the model has no such node yet.

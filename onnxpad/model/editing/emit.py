@@ -25,7 +25,7 @@ from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Address, Node
 from onnxpad.model.graph.scopes import Scope, address_of
 from onnxpad.model.reading.crossing import data_position, path_to
-from onnxpad.model.reading.near_and_far_pads import pads_in_a_row
+from onnxpad.model.reading.near_and_far_pads import row_of_pads
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import AutoPad, Chain, Dequantised, NewPad, Pads, PadStep
 from onnxpad.padding.expansion import (
@@ -105,11 +105,17 @@ def _bypass(context: Context, node: Node, chain: Chain, names: Names, *, far: bo
     address = address_of(scope, node)
     if far and chain.pad is None:
         return _through(context, node, names)
-    makers = [scope.producers[node.inputs[0]]]
-    if far:
-        makers, _ = pads_in_a_row(context, node, chain.tensor_rank)
-    gone = [RemoveUnused(address_of(scope, maker)) for maker in makers]
-    return [SetInput(address, 0, makers[-1].inputs[0]), *gone]
+    name = node.inputs[0]
+    row = row_of_pads(context, name, chain.tensor_rank) if far else None
+    source = scope.producers[name].inputs[0] if row is None else row.source
+    gone = []
+    while name != source:
+        maker = scope.producers[name]
+        gone.append(RemoveUnused(address_of(scope, maker)))
+        if scope.uses.get(name, 0) > 1:
+            break
+        name = maker.inputs[0]
+    return [SetInput(address, 0, source), *gone]
 
 
 def _through(context: Context, node: Node, names: Names) -> list[Edit]:

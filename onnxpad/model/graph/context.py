@@ -25,7 +25,7 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import MOST_OPEN, Array, is_open
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.graph.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
-from onnxpad.padding.chain import Chain
+from onnxpad.padding.chain import Chain, RowOfPads
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_CONSTANT = 4096
@@ -40,7 +40,7 @@ class Context:
     names the tensors of which some size is known by the word of the file alone. `hanging` says
     what computed pads hang on, by their name. `bodies` are the graphs inside a node, by its key
     and the attribute that holds them. `sayings` are what readers of a tensor write, b'' for
-    results and graphs inside.
+    results and graphs inside; `rows` are the Pads in front of what a Pad makes.
     """
 
     document: Document
@@ -58,6 +58,7 @@ class Context:
     declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     sayings: dict[str, frozenset[bytes]] = field(default_factory=dict)
+    rows: dict[str, RowOfPads | None] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
     _bound: dict[int, NodeProto | None] = field(default_factory=dict)
 

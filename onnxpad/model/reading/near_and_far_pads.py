@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onnxpad.geometry.budgets import IN_A_ROW
 from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import constant_integers
@@ -33,7 +32,7 @@ from onnxpad.model.reading.quantised import (
     quantised,
 )
 from onnxpad.model.reading.readers_of_pad import feeds_quantiser
-from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, Unclear
+from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, RowOfPads, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Destination, Kind, Operator
 
@@ -187,6 +186,9 @@ def _is_even(dims: tuple[object, ...] | None, carried: _Carried) -> bool:
     return all(sizes[axis] == 1 for axis in carried.padded)
 
 
+_NAMED = 8
+
+
 class Front(NamedTuple):
     """See the fields of Chain with these names."""
 
@@ -205,23 +207,19 @@ def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: 
     if node.inputs[0] not in context.document.behind_pads:
         return Front(around=_around(nearest=nearest, **facts))
     pad, far = pad_in_front(context, node, whole), None
-    makers: list[Node] = []
+    path, to_pools = [(node.inputs[0], node)], False
     if pad is None:
-        path = path_to(context, node.inputs[0])
-        far, makers = _seen_far(context, path, whole), list(reversed(path.nodes))
+        between = path_to(context, node.inputs[0])
+        far = _seen_far(context, between, whole)
+        path += [(one.inputs[data_position(context, one)], one) for one in reversed(between.nodes)]
     elif not pad.unclear:
-        makers, far = _pads_together(context, node, whole)
-    readers = [node, *makers]
-    names = [
-        one.inputs[data_position(context, one) if index else 0] for index, one in enumerate(readers)
-    ]
-    if far is not None and pad is not None:
-        nearest = replace(nearest, beyond=follows_pad(context, names[-1]))
-        names, readers = names[:-1], readers[:-1]
+        row = row_of_pads(context, node.inputs[0], whole)
+        if row is not None and row.names:
+            far, to_pools = replace(row.whole, crossed=row.names), row.to_pools
+            nearest = replace(nearest, beyond=follows_pad(context, row.source))
     if pad is not None or far is not None:
-        others = others_reach_pools(context, zip(names, readers, strict=True))
-        nearest = replace(nearest, to_pools=others)
-    return Front(pad, far, Around(nearest, **facts))
+        to_pools |= others_reach_pools(context, path)
+    return Front(pad, far, Around(replace(nearest, to_pools=to_pools), **facts))
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -277,32 +275,34 @@ def _seen_far(context: Context, path: Path, rank: int) -> PadStep | None:
     return None if len(seen.pads.begins) != rank and not seen.unclear else seen
 
 
-def pads_in_a_row(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:
-    """The Pads in front of a node that add up, the nearest first, and what they do together.
+def row_of_pads(context: Context, name: str, rank: int) -> RowOfPads | None:
+    """The Pads in front of a tensor that add up, and what they do together; None without any.
 
-    They are followed to the last where nothing else reads them.
+    Each row is read once, and told of the Pads behind it.
     """
-    maker, _ = _pad_behind(context, node.inputs[0])
-    found: list[Node] = []
-    whole, far = None, True
-    while maker is not None and (far or len(found) < IN_A_ROW):
-        step = read_pad(context, maker, rank)
-        together = step if whole is None else _sum(step, whole)
-        if together is None or step.unclear or step.mode != "constant":
-            break
-        found.append(maker)
-        whole = together
-        far &= context.scope.uses.get(maker.outputs[0], 0) == 1
+    waiting: list[Node] = []
+    maker, _ = _pad_behind(context, name)
+    while maker is not None and maker.outputs[0] not in context.rows:
+        waiting.append(maker)
         maker, _ = _pad_behind(context, maker.inputs[0])
-    return found, whole
+    for one in reversed(waiting):
+        context.rows[one.outputs[0]] = _row(context, one, rank)
+    return context.rows.get(name)
 
 
-def _pads_together(context: Context, node: Node, rank: int) -> tuple[list[Node], PadStep | None]:
-    makers, whole = pads_in_a_row(context, node, rank)
-    if whole is None or len(makers) < 2:
-        return [], None
-    names = tuple(f"Pad '{maker.name or maker.outputs[0]}'" for maker in makers[:-1])
-    return makers, replace(whole, crossed=names)
+def _row(context: Context, maker: Node, rank: int) -> RowOfPads | None:
+    """The row that ends with a Pad, from that of the Pad in front of it."""
+    step = read_pad(context, maker, rank)
+    if step.unclear or step.mode != "constant":
+        return None
+    source = maker.inputs[0]
+    front = context.rows.get(source)
+    together = None if front is None else _sum(front.whole, step)
+    if front is None or together is None:
+        return RowOfPads(step, source)
+    names = (f"Pad '{maker.name or maker.outputs[0]}'", *front.names)[:_NAMED]
+    reach = front.to_pools or others_reach_pools(context, [(source, maker)])
+    return RowOfPads(together, front.source, names, reach)
 
 
 def _sum(first: PadStep, second: PadStep) -> PadStep | None:
