@@ -91,11 +91,18 @@ def _of_pool(chain: Chain, own: Pads, pads: Pads, odds: Odds) -> tuple[Way, ...]
 
 def fused_pads(chain: Chain, odds: Odds = Odds.LIKELY) -> Pads | None:
     """The spatial pads that onnxruntime folds into the operator, of Pads in a row all."""
-    own, nearest = effective_pads(chain), chain.around.nearest
-    step = nearest.pad
-    if not takes_pads(chain) or isinstance(own, Skip) or step is None:
+    own = effective_pads(chain)
+    if isinstance(own, Skip):
         return None
     if chain.op.kind is Kind.AVERAGE and not chain.counts_padding and any(own.flat):
+        return None
+    return _fusable_pads(chain, odds)
+
+
+def _fusable_pads(chain: Chain, odds: Odds) -> Pads | None:
+    """The same whatever pads an average has of its own."""
+    nearest, step = chain.around.nearest, chain.around.nearest.pad
+    if not takes_pads(chain) or step is None:
         return None
     shared = nearest.others is True or (nearest.others is None and odds is Odds.SURE)
     if (shared and odds is not Odds.POSSIBLE) or not is_fusable(step, chain, odds):
@@ -142,7 +149,7 @@ def worse(before: Chain, after: Chain) -> Way | None:
     return found[0]
 
 
-def loses_count(chain: Chain) -> bool:
+def loses_count(chain: Chain, odds: Odds = Odds.LIKELY) -> bool:
     """Whether onnxruntime up to 1.20 fuses a Pad into an average that then leaves its cells out.
 
     The cells of a Pad are data, which an average divides by; fused into one with
@@ -150,7 +157,7 @@ def loses_count(chain: Chain) -> bool:
     """
     if chain.op.kind is not Kind.AVERAGE or chain.counts_padding:
         return False
-    pads, step = fused_pads(chain, Odds.POSSIBLE), chain.around.nearest.pad
+    pads, step = _fusable_pads(chain, odds), chain.around.nearest.pad
     if chain.opset < Since.COUNT_INCLUDE_PAD or pads is None or step is None:
         return False
     return bool(step.unclear) or any(pads.flat)

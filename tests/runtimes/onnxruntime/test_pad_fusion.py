@@ -1,4 +1,4 @@
-"""What pad_fusion predicts is what onnxruntime does, optimisations on against off, row by row."""
+"""What onnxruntime's Pad fusion harms, optimisations on against off, pad_fusion foresees."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from onnx import ModelProto
 
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
-from onnxpad.runtimes.onnxruntime.pad_fusion import Harm, harm
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, harms
 from tests.runtimes.onnxruntime.installed import HARMS_POOLS
 from tests.runtimes.onnxruntime.matrix import Array, Row, built, drawn, feeds, rows
 
@@ -56,29 +56,26 @@ def measured(row: Row, model: ModelProto) -> str:
     return "fine" if same else "value"
 
 
-def predicted(model: ModelProto) -> str:
-    found = foreseen(model)[1]
-    if found is None or not HARMS_POOLS:
-        return "fine"
-    return "value" if found.loads else "load"
-
-
-def foreseen(model: ModelProto) -> tuple[Chain, Harm | None]:
+def foreseen(model: ModelProto) -> tuple[Chain, tuple[Way, ...]]:
     sites = Survey(model, thorough=True).sites_now()
     chain = next(site.chain for site in sites if site.address.label == "op")
-    return chain, harm(chain)
+    return chain, harms(chain)
 
 
 def assert_foreseen(which: list[Row]) -> Counter[str]:
+    """Every harm is foreseen, and of what is fine at most one row in twenty is feared for."""
     seen = Counter[str]()
-    wrong = []
+    missed, alarms = [], []
     for row in which:
         model = built(row)
-        found = measured(row, model)
+        found, fears = measured(row, model), bool(foreseen(model)[1])
         seen[found] += 1
-        if found != predicted(model):
-            wrong.append((row, found, predicted(model)))
-    assert not wrong, (len(wrong), wrong[:5])
+        if found != "fine" and not fears:
+            missed.append((row, found))
+        if found == "fine" and fears:
+            alarms.append(row)
+    assert not missed, (len(missed), missed[:5])
+    assert not HARMS_POOLS or 20 * len(alarms) <= seen["fine"], (len(alarms), alarms[:5])
     return seen
 
 
