@@ -224,8 +224,9 @@ class Between(NamedTuple):
 class InFront:
     """The nearest Pad that onnxruntime's optimiser may see in front of an operator.
 
-    pad: that Pad, its axes in the operator's order; `crossed` are operators between the two. It is
-        unclear where it stands in another graph, and None where there is none.
+    pad: that Pad, with those in front of it that add up, its axes in the operator's order;
+        `crossed` are operators between the two. It is unclear where it stands in another graph,
+        and None where there is none.
     others: whether something else reads it; None for what may become one with the operator, or go.
     to_pools: whether it, or what stands between, reaches another pool or the weight of a Conv.
     copied: whether an Identity makes a result of what the Pad reads, or a new one would read.

@@ -23,7 +23,7 @@ from onnxpad.model.reading.crossing import (
     path_to,
 )
 from onnxpad.model.reading.lowest_cells import lowest_cell
-from onnxpad.model.reading.nearest_pad import follows_pad, nearest_pad, others_reach_pools
+from onnxpad.model.reading.nearest_pad import nearest_pad, others_reach_pools, row_of_pads
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.quantised import (
     dequantised,
@@ -32,7 +32,7 @@ from onnxpad.model.reading.quantised import (
     quantised,
 )
 from onnxpad.model.reading.readers_of_pad import feeds_quantiser
-from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, RowOfPads, Unclear
+from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import Destination, Kind, Operator
 
@@ -186,9 +186,6 @@ def _is_even(dims: tuple[object, ...] | None, carried: _Carried) -> bool:
     return all(sizes[axis] == 1 for axis in carried.padded)
 
 
-_NAMED = 8
-
-
 class Front(NamedTuple):
     """See the fields of Chain with these names."""
 
@@ -216,7 +213,6 @@ def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: 
         row = row_of_pads(context, node.inputs[0], whole)
         if row is not None and row.names:
             far, to_pools = replace(row.whole, crossed=row.names), row.to_pools
-            nearest = replace(nearest, beyond=follows_pad(context, row.source))
     if pad is not None or far is not None:
         to_pools |= others_reach_pools(context, path)
     return Front(pad, far, Around(replace(nearest, to_pools=to_pools), **facts))
@@ -273,47 +269,6 @@ def _seen_far(context: Context, path: Path, rank: int) -> PadStep | None:
     step = read_pad(context, maker, None if dims is None else len(dims))
     seen = seen_behind(context, step, path)
     return None if len(seen.pads.begins) != rank and not seen.unclear else seen
-
-
-def row_of_pads(context: Context, name: str, rank: int) -> RowOfPads | None:
-    """The Pads in front of a tensor that add up, and what they do together; None without any.
-
-    Each row is read once, and told of the Pads behind it.
-    """
-    waiting: list[Node] = []
-    maker, _ = _pad_behind(context, name)
-    while maker is not None and maker.outputs[0] not in context.rows:
-        waiting.append(maker)
-        maker, _ = _pad_behind(context, maker.inputs[0])
-    for one in reversed(waiting):
-        context.rows[one.outputs[0]] = _row(context, one, rank)
-    return context.rows.get(name)
-
-
-def _row(context: Context, maker: Node, rank: int) -> RowOfPads | None:
-    """The row that ends with a Pad, from that of the Pad in front of it."""
-    step = read_pad(context, maker, rank)
-    if step.unclear or step.mode != "constant":
-        return None
-    source = maker.inputs[0]
-    front = context.rows.get(source)
-    together = None if front is None else _sum(front.whole, step)
-    if front is None or together is None:
-        return RowOfPads(step, source)
-    names = (f"Pad '{maker.name or maker.outputs[0]}'", *front.names)[:_NAMED]
-    reach = front.to_pools or others_reach_pools(context, [(source, maker)])
-    return RowOfPads(together, front.source, names, reach)
-
-
-def _sum(first: PadStep, second: PadStep) -> PadStep | None:
-    """Two Pads as one; None where they differ, or the second adds to what the first cropped."""
-    sides = list(zip(first.pads.flat, second.pads.flat, strict=True))
-    if any(one < 0 < other for one, other in sides):
-        return None
-    adds = [any(pad > 0 for pad in step.pads.flat) for step in (first, second)]
-    if all(adds) and first.fill != second.fill:
-        return None
-    return replace(second if adds[1] else first, pads=first.pads + second.pads)
 
 
 def _pad_behind(context: Context, name: str) -> tuple[Node | None, str]:

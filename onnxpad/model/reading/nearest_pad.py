@@ -18,10 +18,11 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document
 from onnxpad.model.reading.crossing import CROSSABLE, IDLE, data_position, hands_on
 from onnxpad.model.reading.pads import is_pad, read_pad
-from onnxpad.padding.chain import ELSEWHERE, InFront, Pads, PadStep, Unclear
+from onnxpad.padding.chain import ELSEWHERE, InFront, Pads, PadStep, RowOfPads, Unclear
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import PLAIN_DOMAINS, PadInput
 
+_NAMED = 8
 _POOLS = frozenset({"MaxPool", "AveragePool"})
 _MOVES = frozenset({"Cast", "Transpose"})
 _RESIZES = frozenset({"Expand", "Slice"})
@@ -46,12 +47,15 @@ def nearest_pad(context: Context, node: Node, rank: int) -> InFront:
         if maker is None or _holds_graph(context, maker):
             return replace(none, pad=_unknown_pad(rank), others=others)
         if is_pad(maker):
-            step = read_pad(context, maker, rank)
+            row = row_of_pads(context, name, rank)
+            whole = read_pad(context, maker, rank)
+            if row is not None and _pads_windows_alone(row.whole.pads):
+                whole = row.whole
             return InFront(
-                replace(_in_order(step, order), crossed=tuple(crossed)),
+                replace(_in_order(whole, order), crossed=tuple(crossed)),
                 others,
                 copied=none.copied or _is_copied_out(context, maker.inputs[0]),
-                beyond=follows_pad(context, maker.inputs[0]),
+                beyond=follows_pad(context, maker.inputs[0] if row is None else row.source),
             )
         if not _vanishes(context, maker):
             break
@@ -62,6 +66,11 @@ def nearest_pad(context: Context, node: Node, rank: int) -> InFront:
         crossed.append(maker.op_type)
         name, reader = maker.inputs[data_position(context, maker)], maker
     return none
+
+
+def _pads_windows_alone(pads: Pads) -> bool:
+    """Whether it adds cells to spatial axes, and does nothing else."""
+    return min(pads.flat, default=0) >= 0 and not any(pads.begins[:2] + pads.ends[:2])
 
 
 def of_pad(context: Context, pad: Node, step: PadStep) -> InFront:
@@ -81,6 +90,48 @@ def follows_pad(context: Context, name: str) -> bool:
     maker = context.scope.producers.get(name)
     mode = "constant" if maker is None else context.attributes(maker).get("mode", "constant")
     return name in context.document.behind_pads and mode == "constant"
+
+
+def row_of_pads(context: Context, name: str, rank: int) -> RowOfPads | None:
+    """The Pads in front of a tensor that add up, and what they do together; None without any.
+
+    Each row is read once, and told of the Pads behind it.
+    """
+    waiting: list[Node] = []
+    producers = context.scope.producers
+    maker = producers.get(name)
+    while maker is not None and is_pad(maker) and maker.outputs[0] not in context.rows:
+        waiting.append(maker)
+        maker = producers.get(maker.inputs[0])
+    for one in reversed(waiting):
+        context.rows[one.outputs[0]] = _row(context, one, rank)
+    return context.rows.get(name)
+
+
+def _row(context: Context, maker: Node, rank: int) -> RowOfPads | None:
+    """The row that ends with a Pad, from that of the Pad in front of it."""
+    step = read_pad(context, maker, rank)
+    if step.unclear or step.mode != "constant":
+        return None
+    source = maker.inputs[0]
+    front = context.rows.get(source)
+    together = None if front is None else _sum(front.whole, step)
+    if front is None or together is None:
+        return RowOfPads(step, source)
+    names = (f"Pad '{maker.name or maker.outputs[0]}'", *front.names)[:_NAMED]
+    reach = front.to_pools or others_reach_pools(context, [(source, maker)])
+    return RowOfPads(together, front.source, names, reach)
+
+
+def _sum(first: PadStep, second: PadStep) -> PadStep | None:
+    """Two Pads as one; None where they differ, or the second adds to what the first cropped."""
+    sides = list(zip(first.pads.flat, second.pads.flat, strict=True))
+    if any(one < 0 < other for one, other in sides):
+        return None
+    adds = [any(pad > 0 for pad in step.pads.flat) for step in (first, second)]
+    if all(adds) and first.fill != second.fill:
+        return None
+    return replace(second if adds[1] else first, pads=first.pads + second.pads)
 
 
 def others_reach_pools(context: Context, path: Iterable[tuple[str, Node]]) -> bool:

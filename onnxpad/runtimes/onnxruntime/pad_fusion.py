@@ -14,7 +14,7 @@ import math
 from dataclasses import replace
 from enum import IntEnum, StrEnum
 
-from onnxpad.padding.chain import ELSEWHERE, Chain, NewPad, Pads, PadStep, Skip
+from onnxpad.padding.chain import ELSEWHERE, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     effective_pads,
@@ -109,11 +109,7 @@ def _fusable_pads(chain: Chain, odds: Odds) -> Pads | None:
         return None
     if step.unclear:
         return Pads.zero(chain.rank)
-    row, whole = None if chain.pad is None or odds is Odds.SURE else chain.far_pad, step
-    if row is not None and not row.unclear and not isinstance(step, NewPad):
-        whole = row
-    if whole.mode != "constant" or whole.fill != Constant(0) or outer_axes(chain, whole.pads):
-        whole = step
+    whole = step if chain.pad is None or odds is not Odds.SURE else chain.pad
     return Pads(whole.pads.begins[chain.spatial], whole.pads.ends[chain.spatial])
 
 
@@ -134,7 +130,10 @@ def is_fusable(step: PadStep, chain: Chain, odds: Odds) -> bool:
         )
     if odds is Odds.LIKELY and step.sized and not chain.has_fixed_sizes:
         return False
-    return min(step.pads.flat, default=0) >= 0 and not outer_axes(chain, step.pads)
+    outer = bool(outer_axes(chain, step.pads))
+    if chain.op.kind is Kind.PAD and odds is Odds.POSSIBLE:  # any axis may be that of the channels
+        outer = any(step.pads.begins[:1] + step.pads.ends[:1])
+    return min(step.pads.flat, default=0) >= 0 and not outer
 
 
 def worse(before: Chain, after: Chain) -> Way | None:
