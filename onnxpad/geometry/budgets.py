@@ -58,11 +58,6 @@ READ_BACK: Final = 1000
 IN_A_ROW: Final = 64
 """Operators, or Pads, one behind the other, through which a tensor is followed."""
 
-READERS: Final = Budget(
-    2000, " holds what a Pad writes for more than {most} operators: give them Pads of their own"
-)
-"""Padded operators behind one Pad: what may be done with one hangs on all others."""
-
 PLANNED: Final = Budget(
     65_000,
     "the search for ways of writing that the target takes ended after {most} steps, or 15 for "

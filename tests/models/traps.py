@@ -42,7 +42,7 @@ def declared(shape: str, opset: int) -> ModelProto:
 
 
 def weighted(pads: str) -> ModelProto:
-    nodes = "[node] p = Pad (w, pads) [conv] y = Conv (x, p)"
+    nodes = "[pad] p = Pad (w, pads) [node] y = Conv (x, p)"
     inputs, constants = "float[1,1,8] x, float[1,1,3] w", f"int64[6] pads = {{{pads}}}"
     return text_model(nodes, inputs, constants=constants)
 

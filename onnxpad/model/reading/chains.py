@@ -20,7 +20,7 @@ from onnxpad.model.graph.types import Type
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.near_and_far_pads import follows_quantised, front_of
-from onnxpad.model.reading.nearest_pad import of_pad
+from onnxpad.model.reading.nearest_pad import nearest_pad, of_pad
 from onnxpad.model.reading.pads import read_pad, value_type
 from onnxpad.model.reading.quantised import between
 from onnxpad.model.reading.readers_of_pad import feeds_alone, feeds_channels_last
@@ -46,6 +46,7 @@ from onnxpad.padding.operators import (
     Destination,
     Kind,
     Operator,
+    PadInput,
 )
 
 _WEIGHT_SCALE = 4
@@ -72,10 +73,17 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     handed = (
         maker is not None and maker.op_type == "Identity" and has_value(context, maker.inputs[0])
     )
-    padded = name in context.document.behind_pads
+    pad = nearest_pad(context, node, len(found.dims or ()), op.weight)
+    padded = pad.others is not True and pad.pad is not None and _writes_zeros(pad.pad)
     return Weight(
         found.dims, found.dtype, stored, has_value=value, handed_on=handed, is_padded=padded
     )
+
+
+def _writes_zeros(step: PadStep) -> bool:
+    """Whether a Pad adds cells of 0, or may."""
+    adds = step.mode == "constant" and step.fill == _ZERO and PadInput.AXES not in step.listed
+    return adds and min(step.pads.flat, default=0) >= 0
 
 
 def _whole(context: Context, name: str, zero: str) -> tuple[str, int | None]:

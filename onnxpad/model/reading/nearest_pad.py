@@ -32,9 +32,9 @@ _MAY_VANISH = _MOVES | _RESIZES | _NEUTRAL.keys() | IDLE
 _SEEN_THROUGH = CROSSABLE | _MAY_VANISH
 
 
-def nearest_pad(context: Context, node: Node, rank: int) -> InFront:
-    """The Pad that an operator of `rank` tensor axes reads, alone or through others."""
-    name, reader, order = node.inputs[0], node, tuple(range(rank))
+def nearest_pad(context: Context, node: Node, rank: int, position: int = 0) -> InFront:
+    """The Pad in front of an input of `rank` axes, alone or behind others."""
+    name, reader, order = node.inputs[position], node, tuple(range(rank))
     none = InFront(copied=_is_copied_out(context, name))
     others: bool | None = False
     crossed: list[str] = []

