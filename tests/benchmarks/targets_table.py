@@ -18,7 +18,7 @@ from dataclasses import replace
 import onnxpad
 from onnxpad.errors import OnnxpadError
 from onnxpad.model.reading.survey import Survey
-from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.chain import NO_PAD, Chain, Pads
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.for_target.report import NodeVerdict
 from onnxpad.rewriting.rewrite import Rewriting
@@ -66,8 +66,10 @@ def _for_padding(done: Rewriting, target: str) -> Iterator[NodeVerdict]:
 def _unpadded(chain: Chain) -> Chain:
     written = tuple(one for one in chain.attributes if one[0] not in PADS_BY)
     none = (0,) * len(chain.axes)
-    around = replace(chain.around, front=(), weight_front=())
+    around = replace(chain.around, nearest=NO_PAD)
+    weight = chain.weight._replace(is_padded=False)
     bare = replace(chain, padding=Pads(none, none), pad=None, far_pad=None, attributes=written)
+    bare = replace(bare, weight=weight)
     return replace(bare, ceil_mode=False, output_padding=(), output_shape=(), around=around)
 
 
