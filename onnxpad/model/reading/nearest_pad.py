@@ -228,8 +228,7 @@ def _others(context: Context, name: str, reader: Node) -> bool | None:
         return False
     if name not in context.sayings:
         readers, uses = context.readers(name), scope.uses
-        live = (one for one in readers if one.op_type not in IDLE)
-        found = {_saying(one) for one in live if any(map(uses.get, one.outputs))}
+        found = {_saying(one) for one in readers if one.op_type not in IDLE}
         inside = uses[name] - sum(one.inputs.count(name) for one in readers)
         context.sayings[name] = frozenset(found | ({b""} if inside else set()))
     return True if context.sayings[name] - {_saying(reader)} else None

@@ -103,8 +103,8 @@ def test_what_onnxruntime_makes_of_a_model_for_a_target(kind: str) -> None:
         for optimised in (False, True):
             if right(ran(case.model(), case.feed(), optimised=optimised), wanted, case, done):
                 fine = right(ran(done.model, case.feed(), optimised=optimised), wanted, case, done)
-                expected = not (optimised and done.fitting.elsewhere)
-                assert fine == expected, (target, case, done.fitting.elsewhere)
+                told_so = optimised and done.fitting.elsewhere
+                assert fine or told_so, (target, case, done.fitting.elsewhere)
                 told[fine] += 1
     assert told[True] > ENOUGH
     assert bool(told[False]) == (kind == "MaxPool"), told

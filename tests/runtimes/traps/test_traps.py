@@ -79,9 +79,6 @@ NOT_FUSED = {
     ),
     "on the channels as well": padded(MAX, "0, 1, 1, 0, 0, 1"),
     "without cells": padded(MAX, "0, 0, 0, 0, 0, 0"),
-    "of cells that no window reads": padded(
-        "[node] y = MaxPool <kernel_shape=[2], strides=[2]> (p)", "0, 0, 0, 0, 0, 1"
-    ),
 }
 
 
