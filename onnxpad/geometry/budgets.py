@@ -64,6 +64,21 @@ READERS: Final = Budget(
 """Padded operators behind one Pad: what may be done with one hangs on all others."""
 
 PLANNED: Final = Budget(
+    10_000,
+    "the search for ways of writing that the target takes ended after {most} tries; with --node "
+    "it looks at some nodes alone",
+)
+"""Tries of passes at nodes that are no copies of each other. What is in use needs 1,000 at most."""
+
+ROW: Final = 64
+"""Operators, or Pads, one behind the other, through which a tensor is followed."""
+
+READERS: Final = Budget(
+    2000, " holds what a Pad writes for more than {most} operators: give them Pads of their own"
+)
+"""Padded operators behind one Pad: what may be done with one hangs on all others."""
+
+PLANNED: Final = Budget(
     65_000,
     "the search for ways of writing that the target takes ended after {most} steps, or 15 for "
     "each node; with --node it looks at some nodes alone",

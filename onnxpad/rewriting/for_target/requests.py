@@ -43,8 +43,8 @@ def planner(  # noqa: PLR0913 - one wish each
         if named:
             raise RequestError(f"{' and '.join(named)}: only together with --target T")
         return None
+    from onnxpad.rewriting.for_target.judge import Judge
     from onnxpad.rewriting.for_target.names import targets_asked
-    from onnxpad.rewriting.for_target.obstacles import Judge
     from onnxpad.rewriting.for_target.search import Planner, Wishes
 
     wishes = Wishes(names_of(prefer), names_of(exclude))
