@@ -64,19 +64,23 @@ class Owners:
 def obstacles(session: EditSession, unit: Unit, judge: Judge) -> Iterator[Obstacle]:
     """Nodes of the unit that the table of the target does not take, in graph order.
 
-    Plain ones come last, none for a live judge, which runs them together with what is padded.
+    Plain ones come last.
     """
     for site in session.sites_at(unit.members - unit.tolerated):
         if judge.objects(found := judge.table(site)):
             yield Obstacle(site.address.id, site.address.label, site.chain.op.title, found)
-    if judge.live is None:
-        yield from plain_obstacles(session, unit.made, judge)
+    yield from plain_obstacles(session, unit.made, judge)
 
 
 def plain_obstacles(
     session: EditSession, made: Iterable[NodeId], judge: Judge
 ) -> Iterator[Obstacle]:
-    """Those of the nodes that are still there, have no padding and are not taken."""
+    """Those of the nodes that are still there, have no padding and are not taken.
+
+    None for a live judge, which runs them together with what is padded.
+    """
+    if judge.live:
+        return
     for node_id, name, op, found in judged_plain(session, made, judge.target):
         if judge.objects(found):
             yield Obstacle(node_id, name, op, found)
