@@ -16,7 +16,7 @@ from onnxpad.geometry.budgets import PLANNED
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import Excerpt, excerpt
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.nodes import Node, NodeId
+from onnxpad.model.graph.nodes import Node
 from onnxpad.probing.probes import outputs_without, rests, without_front
 from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.for_target.judge import Judge
@@ -58,7 +58,6 @@ class Planner:
         self._wishes = wishes
         self._tries = tries or iter(range(PLANNED.most))
         self._ways: dict[object, PassPlan | NoWay] = {}
-        self._taken: dict[object, bool] = {}
 
     def knowing(self, *, assumes_sizes: bool) -> Planner:
         """The same planner where the user knows sizes that the file leaves open, or none."""
@@ -84,15 +83,6 @@ class Planner:
                 way = replace(alone, alone=True) if isinstance(alone, PassPlan) else way
             self._ways[key] = way
         return self._ways[key]
-
-    def takes_behind(self, context: Context, node: Node, rule: Pass) -> bool:
-        """Whether the target takes all that this pass makes of a node."""
-        part = excerpt(context, node)
-        key = (rule.name, part.fingerprint)
-        if key not in self._taken:
-            search = self._search(part, RuntimeCheck(self.judge.target))
-            self._taken[key] = search.is_taken_behind(rule)
-        return self._taken[key]
 
     def _search(self, part: Excerpt, check: RuntimeCheck) -> _Search:
         return _Search(part, self.judge, self._wishes, check, self._tries)
@@ -135,6 +125,7 @@ class _Search:
     ) -> None:
         self._part, self._judge, self._check = part, judge, check
         self._wishes, self._tries = wishes, tries
+        self._rules = [one for name, one in all_passes().items() if name not in wishes.exclude]
         self._session = part.opened()
         readers, fronts = (
             frozenset(("", key) for key in keys) for keys in (part.readers, part.fronts)
@@ -165,17 +156,11 @@ class _Search:
             return NoWay((), (self._objection,))
         return NoWay(nearest.names, nearest.remaining)
 
-    def is_taken_behind(self, rule: Pass) -> bool:
-        """Whether nothing is left behind this pass alone, where it changes the node."""
-        session, unit = self._behind([rule], {self._unit.focus})
-        candidate = self._candidate(self._start, rule, session, unit)
-        return candidate.looks != self._start.looks and self._takes(candidate)
-
     def _followers(self, level: Sequence[_Candidate], seen: set[bytes]) -> Iterator[_Candidate]:
         """Each candidate with one pass more; none that comes to a model that others came to."""
         for before in level:
-            for rule in all_passes().values():
-                if rule.name in self._wishes.exclude or not self._changes(before, rule):
+            for rule in self._rules:
+                if not self._changes(before, rule):
                     continue
                 if next(self._tries, None) is None:
                     what = f"plans for {self._judge.target.name}"
@@ -192,14 +177,11 @@ class _Search:
         sites = before.session.sites_at(wanted)
         return any(would_change(before.session, rule, site, self._check) for site in sites)
 
-    def _behind(
-        self, passes: Sequence[Pass], ids: set[NodeId] | None = None
-    ) -> tuple[EditSession, Unit]:
-        """The excerpt behind passes, which look at what is to be rewritten, or at these nodes."""
+    def _behind(self, passes: Sequence[Pass]) -> tuple[EditSession, Unit]:
         session, unit = self._session.fork(), replace(self._unit, made=set())
         for rule in passes:
-            at = ids or chosen(session, unit, self._judge, rule)
-            advance(session, rule, at, Owners([unit]), self._check)
+            ids = chosen(session, unit, self._judge, rule)
+            advance(session, rule, ids, Owners([unit]), self._check)
         return session, unit
 
     def _candidate(

@@ -14,7 +14,6 @@ from onnxpad.cli import run
 from onnxpad.inspection import inspect
 from onnxpad.padding.effective_pads import told_in
 from onnxpad.rewriting.rewrite import rewrite
-from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
 from onnxpad.runtimes.targets import all_targets
 from tests.benchmarks.networks import Network
 from tests.cli.processes import DYNAMIC, MODELS
@@ -335,16 +334,6 @@ def test_a_weaker_fact_is_made_stronger(given: dict[str, str], settles: str) -> 
     assert found.opening.dims == {"h": settles}
     assert found.opening.writes
     assert rewrite(computed, target="ncnn", dims={"h": settles}).stuck == ()
-
-
-@pytest.mark.parametrize(
-    ("target", "offers"), [("onnxruntime", True), ("opencv", False), ("ncnn", False)]
-)
-def test_computed_pads_are_offered_where_the_target_takes_them(target: str, offers: bool) -> None:
-    done = rewrite(model_of(STRIDED), passes="explicit-pads", target=target)
-    assert len(done.skips) == 3
-    assert all(("--pass runtime-pads" in one.skip.hints) is offers for one in done.skips)
-    assert not any(RUN_TIME in one.skip.hints for one in done.skips)
 
 
 def test_hints_with_commas_have_a_separator(capsys: Captured, tmp_path: Path) -> None:
