@@ -14,7 +14,7 @@ from onnxpad.model.excerpt import pads_before, readers_of
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.reports import reported
-from onnxpad.rewriting.costs import Cost
+from onnxpad.rewriting.costs import Cost, work_of
 from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.preparing import Preparation
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
@@ -30,7 +30,6 @@ from onnxpad.rewriting.for_target.units import (
 from onnxpad.rewriting.for_target.verdicts import Selected, verdicts
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.pipeline import Change
-from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.installed import OnInstalled
 from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck

@@ -18,13 +18,12 @@ from onnxpad.model.excerpt import Excerpt, excerpt
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.probing.probes import outputs_without, rests, without_front
-from onnxpad.rewriting.costs import Cost
+from onnxpad.rewriting.costs import Cost, work_of
 from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.report import NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.for_target.units import Owners, Unit, advance, chosen, obstacles, unsettled
 from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import would_change
-from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 DEPTH, WIDTH = 3, 8
