@@ -15,7 +15,7 @@ from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.reading import reader, survey
 from onnxpad.model.reading.reader import Reading
 from onnxpad.model.reading.survey import Site, Survey
-from onnxpad.rewriting.for_target import search
+from onnxpad.rewriting.for_target import search, units
 from onnxpad.rewriting.pipeline import Change
 
 
@@ -86,7 +86,7 @@ def test_twice_the_nodes_are_looked_at_twice_as_often(
 def test_a_way_that_is_tried_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind its pass alone, and not at all where others came to the same model."""
     readings = tries = 0
-    read, advance = reader.read, search.advance
+    read, advance = reader.read, units.advance
 
     def read_and_counted(*args: Any, **given: Any) -> Reading:
         nonlocal readings
