@@ -19,7 +19,7 @@ from onnxpad.proof.regions import Cut, Mismatch, Region, Sizes, Workshop, outcom
 Array = NDArray[Any]
 _TOLERANCE = 1e-5
 _SIGNS = ("both", "negative", "positive")
-_MAGNITUDES = (1.0, 8.0, 0.01, 3000.0)
+_MAGNITUDES = (1.0, 8.0, 0.01, 3000.0, 0.0, 1e6)
 _AT_ENDS, _BESIDE = 3000.0, 0.2
 """Whole numbers of this magnitude are the least and the largest, but for a few beside them."""
 _FEW = 16
@@ -29,7 +29,8 @@ _SHAKES, _SAFE = 2, 64.0
 """Evaluations that are put off by the errors of float64, and how many times more counts."""
 _HANDS_ON = ("Identity", "Cast", "Reshape", "Flatten", "Squeeze", "Unsqueeze")
 _GENERIC = (1.0, 0.01, 3000.0)
-"""Of what is drawn; 8 is rounded to whole numbers, which meet each other and constants."""
+"""Of what is drawn; 8 is rounded to halves, which meet each other; 0 stands for constants."""
+_LIMITS, _BESIDE_LIMITS = 64, (0.0, 0.0, 0.0, 1.0, -1.0, 1e-3, -1e-3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,13 @@ def confirm(
         return None
     kinds = list(product(_MAGNITUDES if ties else _GENERIC, _SIGNS))
     kinds *= _ROUNDS if cells < _SMALL else 1
-    rows = _rows(region)
+    rows, limits = _rows(region), _constants(region)
     defaults = {name: one.numbers() for name, one in region.graphs[0].defaults.items()}
     for (magnitude, sign), kept in product(kinds, (defaults, {}) if defaults else ({},)):
         inputs = {
-            cut.key: _value(cut, kept, mismatch.sizes, random, (magnitude, sign), rows.get(cut.key))
+            cut.key: _value(
+                cut, kept, mismatch.sizes, random, (magnitude, sign), (rows.get(cut.key), limits)
+            )
             for cut in region.cuts
         }
         turns = _conditions(region, inputs)
@@ -146,18 +149,37 @@ def _value(
     sizes: Sizes,
     random: np.random.Generator,
     kind: tuple[float, str],
-    rows: Array | None,
+    known: tuple[Array | None, Array],
 ) -> Array:
     """What an input is taken to be: numbers that were chosen for it, its default, or drawn ones."""
     if cut.numbers is not None:
         return cut.numbers
     default = defaults.get(cut.names[0][0])
+    rows, limits = known
     if default is not None:
         return default
     if rows is not None:
         return np.resize(random.permutation(rows), cut.shape(sizes)).astype(cut.dtype)
-    values = drawn(random, kind, cut.shape(sizes), cut.dtype)
-    return values if cut.dtype.kind in "biu" else values.astype(cut.dtype).astype(np.float64)
+    shape, (magnitude, _) = cut.shape(sizes), kind
+    if cut.dtype.kind in "biu":
+        return drawn(random, kind if magnitude else (8.0, kind[1]), shape, cut.dtype)
+    values = drawn(random, kind, shape, cut.dtype)
+    if not magnitude:
+        values = random.choice(limits, shape) + random.choice(_BESIDE_LIMITS, shape)
+    most = 3e4 if cut.dtype.itemsize == 2 else np.inf
+    return np.clip(values, -most, most).astype(cut.dtype).astype(np.float64)
+
+
+def _constants(region: Region) -> Array:
+    """Numbers that nodes compare with, or hold: where a value passes them, results turn over."""
+    found = [np.zeros(1)]
+    for side, graph in enumerate(region.graphs):
+        for node in region.between(side):
+            found += [np.asarray([one]) for one in node.attributes.values() if type(one) is float]
+            held = (graph.constants[name] for name in node.inputs if name in graph.constants)
+            found += [one.numbers().ravel() for one in held if one.size <= _LIMITS]
+    numbers = np.concatenate([one.astype(np.float64) for one in found])
+    return np.unique(numbers[np.isfinite(numbers) & (np.abs(numbers) < 1e6)])[:_LIMITS]
 
 
 def _rows(region: Region) -> dict[Any, Array]:
@@ -222,7 +244,7 @@ def drawn(
         return random.integers(low, high, shape, endpoint=True)
     values = random.standard_normal(shape) * magnitude
     if magnitude == 8:
-        values = np.rint(values)
+        values = np.rint(values) / 2
     if sign == "both":
         return values
     values = np.abs(values) + magnitude / 100

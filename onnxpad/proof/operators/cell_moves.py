@@ -351,10 +351,10 @@ def dropout(call: Call) -> list[Value]:
 
 @rule("Where")
 def where(call: Call) -> list[Value]:
-    """By a condition that is known."""
+    """By a condition, cell by cell."""
     condition = call.need(0)
     if not condition.known:
-        raise Undecided("Where by a condition that is not known")
+        return [_chosen_by(call, condition)]
     (a, b), known = together(call, range(1, 3))
     paces.broadcast(call, [call.need(at) for at in range(3)])
     if condition.sources and not known:
@@ -362,6 +362,22 @@ def where(call: Call) -> list[Value]:
     made = np.where(condition.cells, a, b)
     call.spend(made.size)
     return [Value(made, call.need(1).dtype, known=known)]
+
+
+def _chosen_by(call: Call, condition: Value) -> Value:
+    """By a condition that is data: a function of it and of both cells, where they differ."""
+    paces.broadcast(call, [call.need(at) for at in range(3)])
+    cells = condition.cells, call.cells(1), call.cells(2)
+    try:
+        asked, a, b = np.broadcast_arrays(*cells)
+    except ValueError:
+        raise NoResult(f"Where of shapes {[one.shape for one in cells]}") from None
+    call.spend(3 * asked.size)
+    if isinstance(call.d, Formal):
+        made = np.where(a == b, a, call.d.function("Where", {}, asked, a, b))
+    else:
+        made = np.where(asked != 0, a, b)
+    return call.made(made, call.need(1).dtype)
 
 
 @rule("Col2Im")
