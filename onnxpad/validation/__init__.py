@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from os import PathLike
 from typing import Any
 
@@ -56,10 +57,11 @@ from onnxpad.validation.samples import (
     channel_counts,
     random_samples,
     run_both,
+    samples_at,
     small_samples,
 )
 from onnxpad.validation.tolerance import tolerance_of
-from onnxpad.validation.untried import untried
+from onnxpad.validation.untried import compared_sizes, untried
 from onnxpad.validation.verdicts import Drawn, concluded, joined, qualified
 from onnxpad.verbs import verb
 
@@ -378,8 +380,8 @@ def _of_pair(
     on = optimised(bench, pair, runs)
     for role, network in zip(("before", "after"), pair.both(), strict=True):
         bench.note_providers(role, network)
-    if sampler is not None and proof is not None and proof.is_formal and not random:
-        findings += _of_formulas(bench, pair, sampler, (findings, runs))
+    if sampler is not None and not random and _may_differ(proof, findings):
+        findings += _further(bench, pair, sampler, runs, formal=bool(proof and proof.is_formal))
     open_sizes = () if sampler is None else sampler.open_sizes
     report = concluded(bench, findings, on, Drawn(runs, seed, open_sizes))
     for ran in runs:
@@ -395,17 +397,23 @@ def _differs(findings: Sequence[Finding]) -> bool:
     return any(one.verdict is Verdict.DIFFERENT for one in findings)
 
 
-def _of_formulas(
-    bench: Bench, pair: Pair, sampler: Sampler, known: tuple[Sequence[Finding], list[Ran]]
-) -> list[Finding]:
-    """What differs in many small samples, where two formulas may hide it in a few cells.
+def _may_differ(proof: ProofReport | None, findings: Sequence[Finding]) -> bool:
+    """Whether nothing is proved or refuted, and samples agree."""
+    fine = all(one.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING) for one in findings)
+    return fine and (proof is None or proof.verdict == "undecided")
 
-    Its run is added to those that are known.
+
+def _further(
+    bench: Bench, pair: Pair, sampler: Sampler, runs: list[Ran], *, formal: bool
+) -> list[Finding]:
+    """What differs at sizes that the models compare with, and where two formulas may hide it.
+
+    Those of a `formal` difference hide it in a few cells, for which many small samples are run. The
+    run that shows a difference is added to those that are known.
     """
-    findings, runs = known
-    if any(one.verdict not in (Verdict.IDENTICAL, Verdict.ROUNDING) for one in findings):
-        return []
-    for ran in small_samples(bench, pair, sampler, len(runs)):
+    more = samples_at(bench, pair, sampler, compared_sizes(pair), len(runs))
+    small = small_samples(bench, pair, sampler, len(runs)) if formal else ()
+    for ran in chain(more, small):
         found = judged(bench, pair, ran)
         if found.verdict is Verdict.DIFFERENT:
             runs.append(ran)

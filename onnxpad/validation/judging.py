@@ -15,14 +15,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import LimitMet
+from onnxpad.errors import LimitMet, OnnxpadError
 from onnxpad.model.comparing.networks import Network, free_names
 from onnxpad.model.comparing.regions import regions
+from onnxpad.probing.expected import evaluated
 from onnxpad.sessions import RunFailure
-from onnxpad.validation.agreement import Bound, gap, largest, relative_gap, same, untelling
+from onnxpad.validation.agreement import (
+    Bound,
+    gap,
+    largest,
+    magnitudes,
+    relative_gap,
+    same,
+    untelling,
+)
 from onnxpad.validation.bench import Bench, Results
 from onnxpad.validation.difference_maps import difference_map
-from onnxpad.validation.report import FirstDifference, OutputRow, Verdict
+from onnxpad.validation.report import (
+    EVALUATOR,
+    ONNXRUNTIME,
+    SEVERITY,
+    FirstDifference,
+    OutputRow,
+    Verdict,
+)
 from onnxpad.validation.samples import Pair, Ran
 
 Array = NDArray[Any]
@@ -30,6 +46,10 @@ Bounds = Mapping[str, Bound]
 FUSION = "Pad_Fusion"
 _FEW = 32
 """So many roundings of one number are no damage."""
+_FAR = 1e3
+"""Of what rounding explains, where nothing ran: beyond that it is another number."""
+_MOST_EVALUATED = 1 << 23
+"""Cells of inputs times nodes of a model that is computed by the ONNX text in a moment."""
 _WORSE = 4.0
 """How much more the second model may suffer from the optimiser than the first."""
 _NEITHER = (Verdict.IDENTICAL, "")
@@ -43,34 +63,97 @@ class Finding:
     verdict: Verdict
     reason: str = ""
     first: FirstDifference | None = None
+    judge: str = ONNXRUNTIME
 
 
 def judged(bench: Bench, pair: Pair, ran: Ran) -> Finding:
-    """The verdict on one sample, optimisations off."""
+    """The verdict on one sample, optimisations off.
+
+    What onnxruntime does not run is computed by the ONNX text, as far as that is possible; so is a
+    first model that the second one leaves, where onnxruntime may be what leaves the text.
+    """
     before, after = ran.before, ran.after
     if isinstance(before, RunFailure) or isinstance(after, RunFailure):
-        rows = tuple(_row(ran.index, name, (before, after)) for name in pair.before.outputs)
         for said in ran.failures:
             bench.warn(said)
-        broken = isinstance(after, RunFailure) and not isinstance(before, RunFailure)
-        verdict = Verdict.DIFFERENT if broken else Verdict.UNVERIFIED
-        return Finding(rows, verdict, "; ".join(ran.failures))
+        if isinstance(before, dict):
+            return Finding(_rows(pair, ran), Verdict.DIFFERENT, "; ".join(ran.failures))
+        return _unrun(bench, pair, ran)
     names = pair.before.outputs
     if all(same(before[name], after[name]) for name in names):
-        rows = tuple(_row(ran.index, name, (before, after)) for name in names)
-        return Finding(rows, Verdict.IDENTICAL)
+        return Finding(_rows(pair, ran), Verdict.IDENTICAL)
     bounds = noise(bench, pair, ran.feeds, (before, after))
-    if bounds is None:
-        rows = tuple(_row(ran.index, name, (before, after)) for name in names)
+    if bounds is None and all(before[name].shape == after[name].shape for name in names):
         why = "how far rounding may go in these models could not be measured"
-        return Finding(rows, Verdict.UNVERIFIED, why)
-    rows = tuple(_row(ran.index, name, (before, after), bounds[name]) for name in names)
+        return Finding(_rows(pair, ran), Verdict.UNVERIFIED, why)
+    bounds = bounds or dict.fromkeys(names, 0.0)
+    rows = _rows(pair, ran, bounds)
     if all(_is_rounding(before[name], after[name], bounds[name]) for name in names):
         return Finding(rows, Verdict.ROUNDING)
     verdict, reason, first = locate(bench, pair, ran)
-    if verdict is Verdict.DIFFERENT:
-        rows = tuple(_with_map(row, before[row.output], after[row.output]) for row in rows)
+    if verdict is not Verdict.DIFFERENT:
+        return Finding(rows, verdict, reason)
+    text = _by_text(pair.before, ran.feeds)
+    follows = Verdict.UNVERIFIED
+    if text and all(np.isfinite(value).all() for value in text.values()):
+        follows = _against_text(text, after, bench.noise(pair.after, ran.feeds, after))
+    if follows in (Verdict.IDENTICAL, Verdict.ROUNDING):
+        where = f" at {first.node}" if first else ""
+        bench.warn(
+            f"onnxruntime computes the original differently from the ONNX text{where}; the second "
+            "model follows the text"
+        )
+        return Finding(rows, follows, judge=EVALUATOR)
+    rows = tuple(_with_map(row, before[row.output], after[row.output]) for row in rows)
     return Finding(rows, verdict, reason, first)
+
+
+def _unrun(bench: Bench, pair: Pair, ran: Ran) -> Finding:
+    """The verdict where onnxruntime does not run the first model, by what the ONNX text says."""
+    right, lacking = _by_text(pair.before, ran.feeds), "; ".join(ran.failures)
+    got = ran.after if isinstance(ran.after, dict) else _by_text(pair.after, ran.feeds)
+    if right is None or got is None:
+        return Finding(_rows(pair, ran), Verdict.UNVERIFIED, lacking)
+    runs = isinstance(ran.after, dict)
+    verdict = _against_text(right, got, bench.noise(pair.after, ran.feeds, got) if runs else None)
+    first = None
+    if verdict is Verdict.DIFFERENT:
+        computed = replace(ran, before=dict(right), after=dict(got))
+        lacking, first = _at_output(pair, computed)[1:]
+    return Finding(_rows(pair, ran), verdict, lacking, first, EVALUATOR)
+
+
+def _against_text(
+    text: Mapping[str, Array], got: Mapping[str, Array], bounds: Bounds | None
+) -> Verdict:
+    """The verdict on the second model's outputs against those of the ONNX text.
+
+    Where nothing runs and tells how far rounding may go, only much larger differences count.
+    """
+    found = {Verdict.IDENTICAL}
+    for name, value in got.items():
+        right = text[name]
+        allowed = _FEW * _unit(right) * largest(magnitudes(right))
+        bound = allowed if bounds is None else np.maximum(2 * bounds[name], allowed)
+        apart = gap(right, value, bound)
+        if apart.max_abs and _is_rounding(right, value, bound):
+            found.add(Verdict.ROUNDING)
+        elif apart.max_abs:
+            is_far = bounds is not None or apart.ratio > _FAR
+            found.add(Verdict.DIFFERENT if is_far else Verdict.UNVERIFIED)
+    return max(found, key=SEVERITY.index)
+
+
+def _by_text(network: Network, feeds: Mapping[str, Array]) -> Mapping[str, Array] | None:
+    """The outputs by the ONNX text; None where they cannot be computed, or would take long."""
+    if sum(value.size for value in feeds.values()) * len(network.nodes) > _MOST_EVALUATED:
+        return None
+    try:
+        return evaluated(network, feeds, network.outputs)
+    except LimitMet:
+        raise
+    except OnnxpadError:
+        return None
 
 
 def noise(
@@ -97,6 +180,12 @@ def _is_rounding(before: Array, after: Array, bound: Bound) -> bool:
     return gap(before, after, bound).within and not untelling(before, largest(bound))
 
 
+def _rows(pair: Pair, ran: Ran, bounds: Bounds | None = None) -> tuple[OutputRow, ...]:
+    results = ran.before, ran.after
+    known = bounds or {}
+    return tuple(_row(ran.index, n, results, known.get(n)) for n in pair.before.outputs)
+
+
 def _row(
     sample: int,
     name: str,
@@ -106,13 +195,13 @@ def _row(
 ) -> OutputRow:
     """One line of the report; with a `bound`, only what lies beyond it is said to be somewhere."""
     one, other = (None if isinstance(r, RunFailure) else r[name] for r in results)
-    shapes = [None if value is None else tuple(value.shape) for value in (one, other)]
+    before, after = (None if value is None else tuple(value.shape) for value in (one, other))
     if one is None or other is None:
-        return OutputRow(sample, name, level, *shapes, equal=False, max_abs=None)
+        return OutputRow(sample, name, level, before, after, equal=False, max_abs=None)
     found = gap(one, other, 0.0 if bound is None else bound)
     allowed = None if bound is None else found.bound if found.where else largest(bound)
     equal = same(one, other)
-    return OutputRow(sample, name, level, *shapes, equal, found.max_abs, allowed, found.where)
+    return OutputRow(sample, name, level, before, after, equal, found.max_abs, allowed, found.where)
 
 
 def _with_map(row: OutputRow, before: Array, after: Array) -> OutputRow:
@@ -244,29 +333,48 @@ def optimised(
     for network in pair.both():
         bench.close_large()  # one large model at a time
         ons.append([bench.run(network, ran.feeds, optimise=True) for ran in runs])
-    rows: list[OutputRow] = []
-    worst = _NEITHER
+    rows, worst = list[OutputRow](), _NEITHER
     for ran, first, second in zip(runs, *ons, strict=True):
         bench.look(first, second)
-        names = pair.before.outputs
-        rows += [_row(ran.index, name, (first, second), level="on") for name in names]
-        harms = [
-            _damage(bench, network, ran.feeds, results)
-            for network, results in zip(
-                pair.both(), ((ran.before, first), (ran.after, second)), strict=True
-            )
-        ]
-        alike = isinstance(first, dict) and isinstance(second, dict)
-        alike = alike and all(same(first[n], second[n]) for n in names)
-        worse = harms[1] is not None and not alike
-        worse = worse and (harms[0] is None or harms[1].most > _WORSE * harms[0].most)
-        if worse and isinstance(ran.before, dict):
-            worst = Verdict.DIFFERENT, harms[1].said("the second model")
-            rows[-len(names) :] = [_mapped(one, first, second) for one in rows[-len(names) :]]
-        for title, harm in zip(("first", "second"), harms, strict=True):
-            if harm is not None and not (worse and title == "second"):
-                bench.warn(harm.said(f"the {title} model"))
+        found = [_row(ran.index, n, (first, second), level="on") for n in pair.before.outputs]
+        one = _damage(bench, pair.before, ran.feeds, (ran.before, first))
+        other = _damage(bench, pair.after, ran.feeds, (ran.after, second))
+        if other and _is_worse(pair, ran, (one, other), (first, second)):
+            worst = Verdict.DIFFERENT, other.said("the second model")
+            found = [_mapped(row, first, second) for row in found]
+            other = None
+        for title, harm in _told(one, other):
+            bench.warn(harm.said(title))
+        rows += found
     return rows, worst
+
+
+def _is_worse(
+    pair: Pair, ran: Ran, harms: tuple[Damage | None, Damage], on: tuple[Results, Results]
+) -> bool:
+    """Whether the second model suffers more than the first one does.
+
+    Of a first model that does not run, only what was changed can tell.
+    """
+    (first, second), (one, other) = harms, on
+    if not isinstance(ran.before, dict):
+        changed = {index for region in regions(*pair.both()) for index in region.after}
+        return not changed.isdisjoint(index for two in _fusible(pair.after) for index in two)
+    if (
+        isinstance(one, dict)
+        and isinstance(other, dict)
+        and all(same(one[n], other[n]) for n in one)
+    ):
+        return False
+    return first is None or second.most > _WORSE * first.most
+
+
+def _told(first: Damage | None, second: Damage | None) -> list[tuple[str, Damage]]:
+    """Whose damage is worth a warning, in words, and the damage."""
+    if first is not None and first == second:
+        return [("both models alike", first)]
+    both = ("the first model", first), ("the second model", second)
+    return [(title, harm) for title, harm in both if harm is not None]
 
 
 def _mapped(row: OutputRow, first: Results, second: Results) -> OutputRow:
@@ -318,8 +426,11 @@ def _is_unmoved(off: Array, on: Array) -> bool:
     """Whether a few roundings of the largest number explain what changed."""
     if same(off, on):
         return True
-    unit = float(np.finfo(off.dtype).eps) if off.dtype.kind == "f" else 0.0
-    return relative_gap(off, on) <= _FEW * unit
+    return relative_gap(off, on) <= _FEW * _unit(off)
+
+
+def _unit(value: Array) -> float:
+    return float(np.finfo(value.dtype).eps) if value.dtype.kind == "f" else 0.0
 
 
 def _cure(
@@ -336,7 +447,20 @@ def _cure(
         return ""
     if bounds and not all(gap(off[n], results[n], bounds[n]).within for n in off):
         return ""
-    more = ""
-    if any(node.op_type == "MaxPool" for node in network.nodes):
-        more = "; see onnxpad explain pad-fused-into-max-pool"
-    return f" (its rule {FUSION}); try onnxruntime with the optimiser rule {FUSION} disabled{more}"
+    pools = [network.operation(behind).label for _, behind in _fusible(network)]
+    more = f", at {', '.join(pools)}" if pools else ""
+    seen = "; see onnxpad explain pad-fused-into-max-pool" * ("MaxPool" in more)
+    tried = f"try onnxruntime with the optimiser rule {FUSION} disabled"
+    return f" (its rule {FUSION}){more}; {tried}{seen}"
+
+
+def _fusible(network: Network) -> list[tuple[int, int]]:
+    """Pools that read a Pad, with it."""
+    makers = network.producers
+    return [
+        (makers[node.input[0]], index)
+        for index, node in enumerate(network.nodes)
+        if node.op_type in ("MaxPool", "AveragePool")
+        and node.input[0] in makers
+        and network.nodes[makers[node.input[0]]].op_type == "Pad"
+    ]

@@ -51,6 +51,7 @@ class Verdict(StrEnum):
 
 SEVERITY = (Verdict.IDENTICAL, Verdict.ROUNDING, Verdict.UNVERIFIED, Verdict.DIFFERENT)
 ONNXRUNTIME, KERNEL, NOBODY = "onnxruntime", "onnxpad proof", "nobody"
+EVALUATOR = "onnxpad float64 evaluator"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -22,7 +22,7 @@ HUGE = 1e37
 _MORE_TRIES = 4
 _MOST_TRIED = 1 << 23
 _MOST_SAMPLES, _MOST_WORK = 100, 1 << 23
-_SMALL = 8
+_SMALL, _SMALL_SAMPLE = 8, 1 << 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +103,21 @@ def small_samples(bench: Bench, pair: Pair, sampler: Sampler, first: int) -> Ite
             if isinstance(ran.before, RunFailure):
                 break
             if not degenerate(pair.before, ran.before):
+                yield ran
+
+
+def samples_at(
+    bench: Bench, pair: Pair, sampler: Sampler, sizes: Sequence[int], first: int
+) -> Iterator[Ran]:
+    """A sample with each of the sizes on each open axis, where the first model runs."""
+    settled = sampler.settled
+    draws = (
+        [] if settled is None else [d for size in sizes for d in sampler.at_sizes([size], settled)]
+    )
+    for index, draw in enumerate(draws, first):
+        if sampler.cells(index, draw) <= _SMALL_SAMPLE:
+            ran = run_both(bench, pair, index, sampler.sample(index, draw))
+            if not isinstance(ran.before, RunFailure) and not degenerate(pair.before, ran.before):
                 yield ran
 
 

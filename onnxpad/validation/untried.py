@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import prod
 
 from onnxpad.errors import few
 from onnxpad.model.comparing.networks import Network, Operation, free_names
@@ -11,7 +12,7 @@ from onnxpad.model.graph.types import Type
 from onnxpad.validation.report import ProofReport
 from onnxpad.validation.samples import Pair
 
-_FEW = 4
+_FEW, _LARGEST = 4, 1 << 20
 _COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 
 
@@ -53,3 +54,16 @@ def comparisons(network: Network) -> Iterator[Operation]:
             sized |= set(node.output)
             if node.op_type in _COMPARISONS and not node.domain:
                 yield network.operation(index)
+
+
+def compared_sizes(pair: Pair) -> tuple[int, ...]:
+    """Numbers that sizes are compared with; a size that is one may be a case of its own."""
+    found: list[int] = []
+    for network in pair.both():
+        for operation in comparisons(network):
+            for name in operation.inputs:
+                tensor = network.initializers.get(name)
+                value = network.constant(name) if tensor and prod(tensor.dims) <= _FEW else None
+                if value is not None and value.dtype.kind in "iuf":
+                    found += [int(one) for one in value.ravel() if 0 < one < _LARGEST]
+    return tuple(dict.fromkeys(found))[:_FEW]

@@ -17,6 +17,7 @@ from onnxpad.validation.bench import Bench
 from onnxpad.validation.judging import Finding
 from onnxpad.validation.kernel_verdict import claim
 from onnxpad.validation.report import (
+    EVALUATOR,
     KERNEL,
     NOBODY,
     ONNXRUNTIME,
@@ -75,7 +76,7 @@ def concluded(
     return Validation(
         verdict,
         reason,
-        ONNXRUNTIME,
+        EVALUATOR if any(one.judge == EVALUATOR for one in findings) else ONNXRUNTIME,
         dict(bench.providers),
         bench.settings.device,
         drawn.seed,
