@@ -29,7 +29,7 @@ from onnxpad.validation.interface import broken, joint_types, lost_defaults, mat
 from onnxpad.validation.judging import Finding, judged, optimised
 from onnxpad.validation.kernel_verdict import claim, proved
 from onnxpad.validation.on_runtime import on_runtimes, with_runtimes
-from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice, samples_from_npz
+from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice
 from onnxpad.validation.reference import against_reference
 from onnxpad.validation.report import (
     NOBODY,
@@ -74,7 +74,6 @@ __all__ = [
     "RunReport",
     "Validation",
     "Verdict",
-    "samples_from_npz",
     "validate",
 ]
 

@@ -48,7 +48,7 @@ _FEW = 32
 """So many roundings of one number are no damage."""
 _FAR = 1e3
 """Of what rounding explains, where nothing ran: beyond that it is another number."""
-_MOST_EVALUATED = 1 << 23
+MOST_EVALUATED = 1 << 23
 """Cells of inputs times nodes of a model that is computed by the ONNX text in a moment."""
 _WORSE = 4.0
 """How much more the second model may suffer from the optimiser than the first."""
@@ -116,11 +116,11 @@ def _unrun(bench: Bench, pair: Pair, ran: Ran) -> Finding:
         return Finding(_rows(pair, ran), Verdict.UNVERIFIED, lacking)
     runs = isinstance(ran.after, dict)
     verdict = _against_text(right, got, bench.noise(pair.after, ran.feeds, got) if runs else None)
-    first = None
+    reason, first = "" if verdict else lacking, None
     if verdict is Verdict.DIFFERENT:
         computed = replace(ran, before=dict(right), after=dict(got))
-        lacking, first = _at_output(pair, computed)[1:]
-    return Finding(_rows(pair, ran), verdict, lacking, first, EVALUATOR)
+        reason, first = _at_output(pair, computed)[1:]
+    return Finding(_rows(pair, ran), verdict, reason, first, EVALUATOR)
 
 
 def _against_text(
@@ -146,7 +146,7 @@ def _against_text(
 
 def _by_text(network: Network, feeds: Mapping[str, Array]) -> Mapping[str, Array] | None:
     """The outputs by the ONNX text; None where they cannot be computed, or would take long."""
-    if sum(value.size for value in feeds.values()) * len(network.nodes) > _MOST_EVALUATED:
+    if sum(value.size for value in feeds.values()) * len(network.nodes) > MOST_EVALUATED:
         return None
     try:
         return evaluated(network, feeds, network.outputs)

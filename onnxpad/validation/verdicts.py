@@ -184,6 +184,8 @@ def _says_nothing(runs: Sequence[Ran]) -> bool:
 
 def _sentence(verdict: Verdict, findings: Sequence[Finding], first: FirstDifference | None) -> str:
     many = counted(len(findings), "sample")
+    if any(one.judge == EVALUATOR for one in findings):
+        many += " of what the ONNX text makes of them"
     if verdict is Verdict.IDENTICAL:
         return f"all outputs are bit-equal in {many}"
     if verdict is Verdict.ROUNDING:
