@@ -39,7 +39,7 @@ def test_models_agree_with_their_framework(name: str) -> None:
         device="cpu",
     )
     assert report.ok, report.reason
-    assert report.warnings == ()
+    assert not [one for one in report.warnings if "left out" not in one]
 
 
 @pytest.mark.parametrize(("before", "after"), SAME)
