@@ -26,7 +26,7 @@ from onnxpad.runtimes.own_targets import Asking, TargetName
 from onnxpad.sessions import Device, RunFailure, Settings, check_device, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched
-from onnxpad.validation.judging import Finding, judged, optimised
+from onnxpad.validation.judging import Finding, is_told, judged, optimised
 from onnxpad.validation.kernel_verdict import claim, proved
 from onnxpad.validation.on_runtime import on_runtimes, with_runtimes
 from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice
@@ -412,7 +412,7 @@ def _further(
     """
     more = samples_at(bench, pair, sampler, compared_sizes(pair), len(runs))
     small = small_samples(bench, pair, sampler, len(runs)) if formal else ()
-    for ran in chain(more, small):
+    for ran in (one for one in chain(more, small) if is_told(pair, one)):
         found = judged(bench, pair, ran)
         if found.verdict is Verdict.DIFFERENT:
             runs.append(ran)

@@ -144,6 +144,14 @@ def _against_text(
     return max(found, key=SEVERITY.index)
 
 
+def is_told(pair: Pair, ran: Ran) -> bool:
+    """Whether a few roundings of the largest number do not explain what a sample shows."""
+    before, after = ran.before, ran.after
+    if isinstance(before, RunFailure) or isinstance(after, RunFailure):
+        return True
+    return not all(_is_unmoved(before[name], after[name]) for name in pair.before.outputs)
+
+
 def _by_text(network: Network, feeds: Mapping[str, Array]) -> Mapping[str, Array] | None:
     """The outputs by the ONNX text; None where they cannot be computed, or would take long."""
     if sum(value.size for value in feeds.values()) * len(network.nodes) > MOST_EVALUATED:
