@@ -58,6 +58,7 @@ from onnxpad.validation.samples import (
     random_samples,
     run_both,
     samples_at,
+    scaled_samples,
     small_samples,
 )
 from onnxpad.validation.tolerance import tolerance_of
@@ -405,14 +406,15 @@ def _may_differ(proof: ProofReport | None, findings: Sequence[Finding]) -> bool:
 def _further(
     bench: Bench, pair: Pair, sampler: Sampler, runs: list[Ran], *, formal: bool
 ) -> list[Finding]:
-    """What differs at sizes that the models compare with, and where two formulas may hide it.
+    """What differs at sizes that the models compare with, in other magnitudes, in a few cells.
 
-    Those of a `formal` difference hide it in a few cells, for which many small samples are run. The
-    run that shows a difference is added to those that are known.
+    Two formulas (`formal`) hide it in few cells, for which many small samples are run. The run that
+    shows a difference is added to those that are known.
     """
     more = samples_at(bench, pair, sampler, compared_sizes(pair), len(runs))
     small = small_samples(bench, pair, sampler, len(runs)) if formal else ()
-    for ran in (one for one in chain(more, small) if is_told(pair, one)):
+    scaled = scaled_samples(bench, pair, runs[0], len(runs))
+    for ran in (one for one in chain(more, scaled, small) if is_told(pair, one)):
         found = judged(bench, pair, ran)
         if found.verdict is Verdict.DIFFERENT:
             runs.append(ran)

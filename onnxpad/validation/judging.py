@@ -113,7 +113,10 @@ def _unrun(bench: Bench, pair: Pair, ran: Ran) -> Finding:
     right, lacking = _by_text(pair.before, ran.feeds), "; ".join(ran.failures)
     got = ran.after if isinstance(ran.after, dict) else _by_text(pair.after, ran.feeds)
     if right is None or got is None:
-        return Finding(_rows(pair, ran), Verdict.UNVERIFIED, lacking)
+        same_nodes = not isinstance(ran.after, dict) and not regions(*pair.both())
+        verdict = Verdict.IDENTICAL if same_nodes else Verdict.UNVERIFIED
+        why = f"no node of the two models differs; {lacking}" if same_nodes else lacking
+        return Finding(_rows(pair, ran), verdict, why)
     runs = isinstance(ran.after, dict)
     verdict = _against_text(right, got, bench.noise(pair.after, ran.feeds, got) if runs else None)
     reason, first = "" if verdict else lacking, None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import prod
 from typing import Any
 
@@ -22,7 +23,8 @@ HUGE = 1e37
 _MORE_TRIES = 4
 _MOST_TRIED = 1 << 23
 _MOST_SAMPLES, _MOST_WORK = 24, 1 << 22
-_SMALL, _SMALL_SAMPLE = 8, 1 << 19
+_SCALES = (10.0, -3000.0, 3000.0, 0.01)
+_SMALL, _OTHER, _SMALL_SAMPLE = 8, 32, 1 << 19
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,18 @@ def random_samples(bench: Bench, pair: Pair, sampler: Sampler, count: int) -> It
         yield ran
 
 
+def scaled_samples(bench: Bench, pair: Pair, ran: Ran, first: int) -> Iterator[Ran]:
+    """A sample in other magnitudes, which pass limits and fills that N(0, 1) does not reach."""
+    for index, scale in enumerate(_SCALES, first):
+        feeds = {
+            name: (value * scale).astype(value.dtype) if value.dtype.kind == "f" else value
+            for name, value in ran.feeds.items()
+        }
+        moved = run_both(bench, pair, index, feeds)
+        if not isinstance(moved.before, RunFailure) and not degenerate(pair.before, moved.before):
+            yield moved
+
+
 def small_samples(bench: Bench, pair: Pair, sampler: Sampler, first: int) -> Iterator[Ran]:
     """Many samples of small inputs, from the index `first` on; fewer of larger models."""
     if (settled := sampler.settled) is None:
@@ -109,11 +123,11 @@ def small_samples(bench: Bench, pair: Pair, sampler: Sampler, first: int) -> Ite
 def samples_at(
     bench: Bench, pair: Pair, sampler: Sampler, sizes: Sequence[int], first: int
 ) -> Iterator[Ran]:
-    """A sample with each of the sizes on each open axis, where the first model runs."""
-    settled = sampler.settled
-    draws = (
-        [] if settled is None else [d for size in sizes for d in sampler.at_sizes([size], settled)]
-    )
+    """Samples with each of the sizes on all open axes and on one, where the first model runs."""
+    if (settled := sampler.settled) is None:
+        return
+    columns = [column for size in sizes for column in ([size], [size, _OTHER, _OTHER])]
+    draws = chain.from_iterable(sampler.at_sizes(column, settled) for column in columns)
     for index, draw in enumerate(draws, first):
         if sampler.cells(index, draw) <= _SMALL_SAMPLE:
             ran = run_both(bench, pair, index, sampler.sample(index, draw))

@@ -171,3 +171,15 @@ def test_a_weight_that_reads_nothing_but_padding_may_be_any_weight() -> None:
 
     found = onnxpad.validate(reading(3), reading(5), device="cpu")
     assert found.verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("fill", [-3.0, -300.0])
+def test_runs_alone_try_other_magnitudes(fill: float) -> None:
+    for before, after in (
+        (pooled(None, "Identity"), pooled(fill, "Identity")),
+        (activated(RELU6, **SIX), activated(RELU, **SIX)),
+    ):
+        found = onnxpad.validate(before, after, device="cpu", run_only=True)
+        assert found.verdict is Verdict.DIFFERENT
+    same = activated(RELU, **SIX)
+    assert onnxpad.validate(same, same, device="cpu", run_only=True).verdict is Verdict.IDENTICAL
