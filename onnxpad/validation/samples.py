@@ -25,6 +25,8 @@ _MOST_TRIED = 1 << 23
 _MOST_SAMPLES, _MOST_WORK = 24, 1 << 22
 _SCALES = (10.0, -3000.0, 3000.0, 0.01)
 _SMALL, _OTHER, _SMALL_SAMPLE = 8, 32, 1 << 19
+_USUAL = (64, 33, 47)
+"""Of which strides leave no row, or some, at every stage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +125,11 @@ def small_samples(bench: Bench, pair: Pair, sampler: Sampler, first: int) -> Ite
 def samples_at(
     bench: Bench, pair: Pair, sampler: Sampler, sizes: Sequence[int], first: int
 ) -> Iterator[Ran]:
-    """Samples with each of the sizes on all open axes and on one, where the first model runs."""
+    """Small samples at some sizes, and with each that is given on all open axes and on one."""
     if (settled := sampler.settled) is None:
         return
-    columns = [column for size in sizes for column in ([size], [size, _OTHER, _OTHER])]
+    columns: list[Sequence[int]] = [_USUAL]
+    columns += [column for size in sizes for column in ([size], [size, _OTHER, _OTHER])]
     draws = chain.from_iterable(sampler.at_sizes(column, settled) for column in columns)
     for index, draw in enumerate(draws, first):
         if sampler.cells(index, draw) <= _SMALL_SAMPLE:

@@ -3,7 +3,6 @@
 import numpy as np
 from onnx import ModelProto
 
-import onnxpad
 from onnxpad.model.comparing.networks import Network
 from onnxpad.validation import Verdict
 from onnxpad.validation.samples import Pair, channel_counts
@@ -37,7 +36,7 @@ def padded_by_width(period: int) -> ModelProto:
 
 
 def test_a_padding_that_is_wrong_at_64_only() -> None:
-    report = onnxpad.validate(padded_by_width(10007), padded_by_width(64), device="cpu")
+    report = validate(padded_by_width(10007), padded_by_width(64), device="cpu")
     assert report.verdict is Verdict.DIFFERENT
     assert validate(padded_by_width(64), padded_by_width(64), device="cpu").ok
 
