@@ -95,14 +95,18 @@ def random_samples(bench: Bench, pair: Pair, sampler: Sampler, count: int) -> It
 
 
 def scaled_samples(bench: Bench, pair: Pair, ran: Ran, first: int) -> Iterator[Ran]:
-    """A sample in other magnitudes, which pass limits and fills that N(0, 1) does not reach."""
+    """A sample in other magnitudes, which pass limits and fills that N(0, 1) does not reach.
+
+    Numbers that overflow in either model say nothing about the other one.
+    """
     for index, scale in enumerate(_SCALES, first):
         feeds = {
             name: (value * scale).astype(value.dtype) if value.dtype.kind == "f" else value
             for name, value in ran.feeds.items()
         }
         moved = run_both(bench, pair, index, feeds)
-        if not isinstance(moved.before, RunFailure) and not degenerate(pair.before, moved.before):
+        results = zip(pair.both(), (moved.before, moved.after), strict=True)
+        if not any(isinstance(one, RunFailure) or degenerate(by, one) for by, one in results):
             yield moved
 
 
