@@ -34,7 +34,7 @@ from onnxpad.rewriting.steps.divisors import (
 from onnxpad.rewriting.steps.pads import full_pads
 
 REMOVES = {Form.IGNORES_PADDING}
-MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
+MAY_REMOVE = {Form.CEIL_MODE, Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 ADDS = {Form.PAD_NODE, Form.AUTO_PAD}
 
 _OLD = ("auto_pad", "pads", "ceil_mode")
