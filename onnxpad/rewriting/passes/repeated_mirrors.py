@@ -76,7 +76,7 @@ def _stages(size: int, begin: int, end: int) -> list[tuple[int, int]]:
     turn, stages = length - 1, list[tuple[int, int]]()
     while any(left) or not stages:
         whole = (length - 1) // turn * turn if turn else 0
-        now = [cells if cells < length else whole for cells in left]
+        now = [cells if cells < max(length, 1) else whole for cells in left]
         stages.append((now[0] + crop[0], now[1] + crop[1]))
         left = (left[0] - now[0], left[1] - now[1])
         length, crop = length + sum(now), (0, 0)

@@ -52,6 +52,14 @@ def test_what_is_no_wider_is_left_and_one_cell_refused() -> None:
     assert skip.skip.reason == "axis 1 has no second cell to mirror"
 
 
+def test_an_axis_that_is_cropped_away_ends() -> None:
+    before = mirrored(1, (-1, 0), other=(3, 0))
+    done = rewrite(before, passes="repeated-mirrors")
+    assert isinstance(done.model, onnx.ModelProto)
+    x = np.zeros((1, 1, 3), np.float32)
+    assert run_model(done.model, {"x": x})["y"].shape == (1, 0, 6)
+
+
 def test_a_very_wide_one_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeated_mirrors, "_MOST_PADS", 6)
     (skip,) = rewrite(mirrored(2, (1000, 1000)), passes="repeated-mirrors").skips
