@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from onnxpad.padding.chain import Chain, PadStep
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.operators import Kind, PadInput
+from onnxpad.padding.operators import Destination, Kind, PadInput
 from onnxpad.runtimes.conditions.rows import Condition
 
 NEVER_NEGATIVE = Condition(
@@ -42,4 +42,19 @@ BEHIND_REFLECT = Condition(
 )
 BEHIND_PAD = Condition(
     "a Pad node stands in front", lambda c: c.pad is not None and c.op.kind is not Kind.PAD
+)
+BETWEEN_CONVERSIONS = Condition(
+    "it stands between DequantizeLinear and QuantizeLinear with the same numbers",
+    lambda c: c.around.between is not None,
+    "it does not stand between DequantizeLinear and QuantizeLinear with the same numbers",
+)
+FEEDS_MAX_POOLS = Condition(
+    "only max pools read it, each of whose windows holds a cell of data",
+    lambda c: c.around.feeds_alone is Destination.MAX_POOLS,
+    "something else than a max pool reads it, or a max pool with a window that holds no data",
+)
+FROM_PYTORCH = Condition(
+    "the model names pytorch as its producer",
+    lambda c: c.around.producer == "pytorch",
+    "the model does not name pytorch as its producer",
 )

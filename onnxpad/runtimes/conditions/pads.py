@@ -156,6 +156,13 @@ OUTER_AXES = Condition(
 )
 
 
+BATCH_AXIS = Condition(
+    "it pads the batch",
+    of_step(lambda s: any(any(sides) for sides in s.pads.sides[:1])),
+    "it does not pad the batch",
+)
+
+
 def _beyond_last_two(chain: Chain) -> bool:
     step = chain.pad
     if step is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from math import prod
 from typing import NamedTuple
 
 from onnxpad.geometry.size import residues
@@ -163,6 +164,7 @@ LIKE_SAME_UPPER = Condition(
 FIRST_UNPADDED = Condition(
     "it pads, but not at the begin of its first axis",
     of_pads(lambda _, pads: any(pads.flat) and pads.begins[:1] == (0,)),
+    "it pads nothing, or the begin of its first axis",
 )
 ASYMMETRIC = Condition(
     "begin and end pads differ", of_pads(lambda _, pads: pads.begins != pads.ends)
@@ -223,6 +225,11 @@ KERNEL_OF_ONE = Condition(
     lambda c: all(axis.kernel == 1 for axis in c.axes),
     "the kernel is above 1 on some axis",
 )
+KERNEL_OF_THREE = Condition(
+    "the kernel is 3 on every axis",
+    lambda c: all(axis.kernel == 3 for axis in c.axes),
+    "the kernel is not 3 on every axis",
+)
 KERNEL_BELOW_STRIDE = Condition(
     "a kernel is smaller than the stride",
     of_axes(lambda axis: axis.kernel < axis.stride),
@@ -243,7 +250,12 @@ OUTPUT_SHAPE = Condition(
     "output_shape is set", lambda c: bool(c.output_shape), "output_shape is not set"
 )
 GROUPED = Condition("group is above 1", lambda c: int(c.attribute("group", 1)) > 1)  # type: ignore[arg-type]
-HAS_BIAS = Condition("it has a bias", lambda c: c.op.weight == 1 and c.inputs[2:3] == (True,))
+_BIAS = {1: 2, 3: 8}
+"""Where the bias is, by where the weight is: of Conv, and of QLinearConv."""
+HAS_BIAS = Condition(
+    "it has a bias",
+    lambda c: (at := _BIAS.get(c.op.weight or 0)) is not None and c.inputs[at : at + 1] == (True,),
+)
 WEIGHT_COMPUTED = Condition(
     "its weight is no constant",
     lambda c: c.op.weight is not None and not c.weight.has_value and c.around.dequantised is None,
@@ -376,3 +388,112 @@ ODD_OUTPUT_SHAPE = (OUTPUT_SHAPE & Condition("", _odd_crop)).called(
 def writes(chain: Chain, name: str) -> bool:
     """Whether the node has an attribute of this name."""
     return name in dict(chain.attributes)
+
+
+def _unwritten(name: str) -> Condition:
+    return Condition(
+        f"{name} is not written", lambda c: not writes(c, name), f"{name} is written"
+    )
+
+
+def _says_both(chain: Chain) -> bool:
+    auto_pad = chain.attribute("auto_pad", "NOTSET")
+    return writes(chain, "pads") and auto_pad not in ("", "NOTSET")
+
+
+def _is_as_wide_as_deep(chain: Chain, pads: Pads) -> bool:
+    outputs = (chain.weight.shape or (0,))[0]
+    if not takes_channels_apart(chain) or outputs == 1:
+        return False
+    *_, (axis, begin, end) = chain.sides(pads)
+    return output_size(axis, begin, end) == outputs
+
+
+def _has_nine_taps(chain: Chain) -> bool:
+    kernel = [axis.kernel for axis in chain.axes]
+    plain = all(axis.dilation == 1 for axis in chain.axes)
+    return len(kernel) <= 2 and prod(kernel) == 9 and max(kernel) == 9 and plain
+
+
+def _is_off_middle(chain: Chain) -> bool | None:
+    middle = {"int8": 0, "uint8": 128}.get(chain.weight.whole)
+    if middle is None or chain.weight.zero_point is None:
+        return None
+    return chain.weight.zero_point != middle
+
+
+DILATIONS_UNWRITTEN = _unwritten("dilations")
+COUNTING_UNWRITTEN = _unwritten("count_include_pad")
+AUTO_PAD_AND_PADS = Condition(
+    "auto_pad and pads are both written", _says_both, "auto_pad and pads are not both written"
+)
+UNEQUAL_PADS = Condition(
+    "not all its pads are equal",
+    of_pads(lambda _, pads: len(set(pads.flat)) > 1),
+    "all its pads are equal",
+)
+HALF_KERNEL = Condition(
+    "its pads are half of an odd kernel",
+    of_pads(lambda c, p: all(a.kernel == 2 * b + 1 and b == e for a, b, e in c.sides(p))),
+    "its pads are not half of an odd kernel",
+)
+WIDE_AS_DEEP = Condition(
+    "it is depthwise, and its result has as many columns as channels",
+    of_pads(_is_as_wide_as_deep),
+    "it is not depthwise, or its result has not as many columns as channels",
+)
+NINE_IN_A_ROW = Condition(
+    "its kernel is 9 along one axis and 1 along the other, without dilations",
+    _has_nine_taps,
+    "its kernel is not 9 along one axis alone",
+)
+WEIGHT_INT8 = Condition(
+    "its weight is stored as int8 with the zero point 0",
+    lambda c: c.weight.whole == "int8" and c.weight.zero_point in (0, None),
+    "its weight is not stored as int8 with the zero point 0",
+)
+WEIGHT_OFF_MIDDLE = Condition(
+    "the zero point of its weight is not the middle of the type (0 of int8, 128 of uint8)",
+    _is_off_middle,
+    "the zero point of its weight is the middle of the type",
+)
+SCALES_LISTED = Condition(
+    "a scale or zero point is a list, even if of one element",
+    lambda c: c.weight.listed,
+    "all scales and zero points are scalars",
+)
+SAMPLES_BORDER = Condition(
+    "padding_mode is not zeros",
+    lambda c: c.attribute("padding_mode", "zeros") != "zeros",
+    "padding_mode is zeros",
+)
+END_ABOVE_BEGIN = Condition(
+    "an end pad is above its begin pad",
+    of_sides(lambda _, begin, end: end > begin),
+    "no end pad is above its begin pad",
+)
+PADS_OFF_CENTRE = Condition(
+    "a begin pad is not half of begin and end together, rounded down",
+    of_sides(lambda _, begin, end: begin != (begin + end) // 2),
+    "begin pads are half of begin and end together, rounded down",
+)
+BEGINS_OFF_CENTRE = Condition(
+    "SAME with stride 1 and no dilation would have other begin pads",
+    of_sides(lambda axis, begin, _: begin != (axis.kernel - 1) // 2),
+    "its begin pads are half of the kernel less 1",
+)
+BEGINS_UNLIKE_STRIDE_ONE = Condition(
+    "SAME with stride 1 would have other begin pads",
+    of_pads(
+        lambda c, pads: any(
+            begin != (axis.span - (c.padding is not AutoPad.SAME_LOWER)) // 2
+            for axis, begin, _ in c.sides(pads)
+        )
+    ),
+    "SAME with stride 1 would have the same begin pads",
+)
+KEEPS_SIZES = Condition(
+    "its result has the sizes of its input",
+    of_pads(lambda c, pads: all(output_size(*side) == side[0].size for side in c.sides(pads))),
+    "its result has other sizes than its input",
+)

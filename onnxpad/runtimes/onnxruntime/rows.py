@@ -6,7 +6,7 @@ onnxruntime's loader and kernels; a row about others is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from onnxpad.geometry.windows import output_size
@@ -295,3 +295,33 @@ def _about(rows: Iterable[Row], operators: Iterable[str]) -> tuple[Row, ...]:
     wanted = set(operators)
     kept = ((row, tuple(name for name in row.operators if name in wanted)) for row in rows)
     return tuple(replace(row, operators=names) for row, names in kept if names)
+
+
+def copy_rows(by: By) -> tuple[Row, ...]:
+    """What becomes of a Pad of zeros beside an Identity that makes a result."""
+    kept = refuses(
+        ("Conv", "AveragePool"),
+        BESIDE_IDENTITY,
+        by=by("Pad(0) beside an Identity that makes a result"),
+    )
+    found = by("Pad(0) of MaxPool beside an Identity that makes a result")
+    return (kept, *until("1.31", refuses("MaxPool", BESIDE_IDENTITY, by=found)))
+
+
+def shared_rows(
+    by: By, table: str, operators: Sequence[str], last: str, releases: Sequence[str]
+) -> tuple[Row, ...]:
+    """A table of this file by the name that files of rules have for it; `last` is its release."""
+    product = by("").where
+    made: Mapping[str, Callable[[], tuple[Row, ...]]] = {
+        "loader": lambda: loader_rows(by, operators or _PLAIN),
+        "loader of WebGPU": lambda: loader_rows(by, checks_pads=False),
+        "CPU kernels": lambda: cpu_rows(by),
+        "fusion": lambda: fusion_rows(by, operators or _PLAIN, pools_until=last),
+        "copies": lambda: copy_rows(by),
+        "products": lambda: product_rows(by),
+        "wraps": lambda: until(last, *wrap_rows(by)),
+        "averages of 1.23": lambda: rows_of_1_23(product),
+        "older releases": lambda: older_rows(product, releases),
+    }
+    return made[table]()
