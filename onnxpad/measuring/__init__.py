@@ -27,8 +27,8 @@ from onnxpad.model.files.delivery import check_target, deliver
 from onnxpad.reports import Report, reported
 from onnxpad.reproducing.ways import ways
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.rule_files import ALL, TargetRule, RuleFile, rules_text
 from onnxpad.runtimes.own_targets import is_own_rules, is_own_runtime
+from onnxpad.runtimes.rule_files import ALL, RuleFile, TargetRule, rules_text
 from onnxpad.runtimes.running.runner import Function, Live, Runner, own_runner, runner_for
 from onnxpad.runtimes.targets import find_target
 from onnxpad.verbs import verb

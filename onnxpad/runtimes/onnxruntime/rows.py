@@ -13,8 +13,6 @@ from onnxpad.geometry.windows import output_size
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
 from onnxpad.padding.operators import OPERATORS, Kind
-from onnxpad.runtimes.conditions import pads as p
-from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.plain_facts import EVERYTHING
 from onnxpad.runtimes.conditions.rows import (
@@ -27,6 +25,7 @@ from onnxpad.runtimes.conditions.rows import (
     since,
     until,
 )
+from onnxpad.runtimes.conditions.words import NEGATIVE_PADS, word_called
 from onnxpad.runtimes.onnxruntime import kernels
 from onnxpad.runtimes.onnxruntime.pad_fusion import Way, folded, harms, loses_count
 from onnxpad.runtimes.releases import numbers
@@ -70,12 +69,22 @@ def _fused(text: str, *ways: Way) -> Condition:
     return Condition(text, holds)
 
 
-_SAME_DILATED = _found(f"{w.SAME.text}, and {w.DILATED.text}", kernels.same_with_dilation)
-_SAME_REFUSED = Condition(f"{w.SAME.text}, and {w.SAME_NEGATIVE.text}", kernels.same_is_refused)
-_SAME_SHIFTS = Condition(f"{w.SAME.text}, and {w.SAME_SHIFTS.text}", kernels.same_shifts)
+_SAME = word_called("same").text
+_COUNTS = word_called("counts_padding").condition()
+_DROPPED = word_called("last_window_dropped").condition(settled=False)
+_CUT = word_called("last_window_cut").condition(settled=False)
+_SAME_DILATED = _found(f"{_SAME}, and {word_called('dilated').text}", kernels.same_with_dilation)
+_SAME_REFUSED = Condition(
+    f"{_SAME}, and {word_called('last_cell_unread').text}", kernels.same_is_refused
+)
+_SAME_SHIFTS = Condition(
+    f"{_SAME}, and no window reads the last two cells of an axis, "
+    "which SAME takes for negative padding",
+    kernels.same_shifts,
+)
 _LIKE_KERNEL = _found("a value of `pads` is as large as the kernel", kernels.pads_reach_kernel)
-_NEGATIVE = _found(w.NEGATIVE_PADS.text, kernels.negative_pads)
-_CUT_OFF = replace(_NEGATIVE, cure=w.CUT_OFF.cure)
+_NEGATIVE = _found(NEGATIVE_PADS, kernels.negative_pads)
+_CUT_OFF = replace(_NEGATIVE, cure="a Slice in front of it instead of its negative pads")
 _TWICE = _found("auto_pad and pads are both written", kernels.auto_pad_with_pads)
 _SHORT = _found("the padded input is shorter than one window", kernels.input_shorter_than_window)
 _BEYOND_STRIDE = _found(
@@ -218,8 +227,11 @@ def product_rows(by: By) -> tuple[Row, ...]:
 def wrap_rows(by: By) -> tuple[Row, ...]:
     """What a Pad in mode wrap of an axis more than once is, before onnxruntime 1.31."""
     found = by("Pad in mode wrap, pads longer than the axis")
-    words = {"says": "it reads memory beyond its input", "unshown": p.PLAIN_WRAPS}
-    return (miscomputes("Pad", p.WRAPS_AGAIN, by=found, **words),)
+    words = {
+        "says": "it reads memory beyond its input",
+        "unshown": "small models wrap an axis once",
+    }
+    return (miscomputes("Pad", word_called("wraps_again").condition(), by=found, **words),)
 
 
 def older_rows(product: str, known: Sequence[str]) -> tuple[Row, ...]:
@@ -238,7 +250,11 @@ def _limits(product: str, known: Sequence[str]) -> Iterator[Row]:
         by = measured(f"{product} {max(tried, key=numbers)}")
         yield from until(
             release,
-            refuses((*_EVERYTHING, *EVERYTHING), t.opset_above(opset), by=by("one node per opset")),
+            refuses(
+                (*_EVERYTHING, *EVERYTHING),
+                word_called("opset_above").condition(opset),
+                by=by("one node per opset"),
+            ),
         )
 
 
@@ -252,10 +268,8 @@ def _older_rows(product: str) -> tuple[Row, ...]:
         *until("1.17", *_fused_pools(seen("1.17"), _PADS_WRITTEN, operators=("MaxPool",))),
         *until(
             "1.20",
-            miscomputes(
-                w.POOLS, w.DROPPED_WINDOW, by=seen("1.20")("windows that start in the padding")
-            ),
-            miscomputes("AveragePool", w.COUNTS, w.GAINED_WINDOW, by=seen("1.20")(averages)),
+            miscomputes(w.POOLS, _DROPPED, by=seen("1.20")("windows that start in the padding")),
+            miscomputes("AveragePool", _COUNTS, _CUT, by=seen("1.20")(averages)),
             *since(
                 _FUSED_POOLS_SINCE,
                 miscomputes(
@@ -267,9 +281,9 @@ def _older_rows(product: str) -> tuple[Row, ...]:
             "1.27",
             miscomputes(
                 "AveragePool",
-                w.COUNTS,
-                w.GAINED_WINDOW,
-                t.opset_below(19),
+                _COUNTS,
+                _CUT,
+                word_called("opset_below").condition(19),
                 by=measured("onnxruntime-web 1.27")(averages),
             ),
         ),
@@ -277,7 +291,11 @@ def _older_rows(product: str) -> tuple[Row, ...]:
             "1.23",
             refuses("ConvInteger", _SIGNED_WEIGHT, by=seen("1.23")("ConvInteger, int8")),
             miscomputes(
-                "AveragePool", w.COUNTS, w.CUT_WINDOW, t.opset_below(19), by=seen("1.23")(averages)
+                "AveragePool",
+                _COUNTS,
+                _CUT,
+                word_called("opset_below").condition(19),
+                by=seen("1.23")(averages),
             ),
         ),
     )
@@ -286,7 +304,9 @@ def _older_rows(product: str) -> tuple[Row, ...]:
 def rows_of_1_23(product: str) -> tuple[Row, ...]:
     """What its kernel of averages with dilations does, which has run those of opset 19 since."""
     by = measured(f"{product} 1.23")("averages of opset 19 and newer")
-    row = miscomputes("AveragePool", w.COUNTS, t.opset_above(18), _ENDS_ELSEWHERE, by=by)
+    row = miscomputes(
+        "AveragePool", _COUNTS, word_called("opset_above").condition(18), _ENDS_ELSEWHERE, by=by
+    )
     return since("1.23", *until("1.23", row))
 
 

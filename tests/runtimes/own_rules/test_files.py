@@ -13,8 +13,8 @@ from onnxpad.explaining import explain
 from onnxpad.rewriting.for_target.names import targets_asked
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import WORDS, Term
-from onnxpad.runtimes.rule_files import TargetRule, RuleFile, read_rules, rules_text
 from onnxpad.runtimes.own_targets import asked_as
+from onnxpad.runtimes.rule_files import RuleFile, TargetRule, read_rules, rules_text
 from onnxpad.runtimes.targets import find_target
 from tests.models.text import text_model
 
