@@ -55,7 +55,6 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "joins": plain_facts.JOIN,
     "blocks": plain_facts.BLOCKS,
     "outer blocks": plain_facts.OUTER_BLOCKS,
-    "infinite blocks": plain_facts.INFINITE_BLOCKS,
     "arithmetic": plain_facts.ARITHMETIC,
     "ranks": plain_facts.RANK,
     "everything beside": plain_facts.EVERYTHING,

@@ -41,7 +41,6 @@ CRASHES = (
     Row(("01 01",), "pads=[2, 2, 2, 0]"),
     Row((UNEVEN,), "pads=[2, 2, 2, 0]", group=4),
     Row((UNEVEN,), "pads=[2, 2, 2, 0]", group=2),
-    Row((UNEVEN,), "pads=[2, 2, 2, 0]", between="Identity"),
     Row((EVEN,), 'auto_pad="VALID"'),
     Row(("2 2",), 'auto_pad="VALID"', rank=1),
 )
