@@ -19,7 +19,7 @@ import pytest
 from tests.models.text import text_model
 
 ROOT = Path(__file__).parents[2]
-TARGET = '''text = "The made-up runtime, which pads both sides of a convolution alike."
+TARGET = """text = "The made-up runtime, which pads both sides of a convolution alike."
 version = "made-up 1.0"
 
 [[rule]]
@@ -32,7 +32,7 @@ operators = ["Conv"]
 when = ["asymmetric"]
 answer = "refuses"
 evidence = "uneven pads"
-'''
+"""
 REWRITE = '''"""Write no padding as auto_pad=VALID.
 
 What: pads of 0 become auto_pad=VALID.
@@ -84,14 +84,14 @@ CONVENTION = Convention(
     layers=(Layer("conv", _WINDOW, HowKnown.EXECUTED, "this test"),),
 )
 '''
-QUIRK = '''
+QUIRK = """
 [[rule]]
 operators = ["Conv"]
 when = ["not auto_pad"]
 pad_above = 3
 answer = "refuses"
 evidence = "pads of 4, written as numbers"
-'''
+"""
 """What a runtime does otherwise, in its target's file: a rule in shared words."""
 ADDED = {
     "runtimes/targets/made_up.toml": TARGET,
