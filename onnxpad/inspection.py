@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
-from os import PathLike, fspath
-from shlex import quote
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from onnxpad import processes
@@ -51,7 +50,7 @@ from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, plain, reported
-from onnxpad.runtimes.own_targets import Asking, TargetName, target_names
+from onnxpad.runtimes.own_targets import Asking, TargetName, live_words, target_names
 from onnxpad.runtimes.traps import Trap, of_another, traps_of
 from onnxpad.verbs import verb
 
@@ -457,15 +456,8 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             following,
             ambiguous,
             runtimes.ran if runtimes else {},
-            _live_words(live),
+            live_words(live),
         )
-
-
-def _live_words(live: bool | str | PathLike[str]) -> str:  # noqa: FBT001
-    """How the command line asks runtimes so; '' where it does not."""
-    if isinstance(live, bool):
-        return "--live" if live else ""
-    return f"--live {quote(fspath(live))}"
 
 
 def _runtimes(stack: ExitStack, names: Sequence[str], asking: Asking) -> Live | None:

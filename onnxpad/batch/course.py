@@ -154,8 +154,9 @@ def _against(found: Rewriting, validation: Validation | None, request: Request) 
     if found.unfit and not request.although_unfit:
         return _unfit(found)
     if found.run and found.run.ok is False and not request.although_unfit:
+        others = "; --node leaves other nodes as they are" if request.options.get("nodes") else ""
         more = "; --although-unfit writes it all the same" if found.changed else ""
-        return f"{found.run.sentence}{more}"
+        return f"{found.run.sentence}{others}{more}"
     proof = None if validation is None else validation.proof
     if request.certificate is not None and (proof is None or proof.verdict != "proved"):
         return "the rewritten model is not proved, so there is nothing to certify"

@@ -157,7 +157,8 @@ _live = click.option(
     callback=lambda _context, _option, value: live_option(value),
     help="Ask the runtime itself: cut each distinct padded node out, and run it. In this Python, "
     "or in PYTHON, which has the runtime (for onnxruntime-web a folder with node_modules). "
-    "onnxpad explain TARGET says what it needs. A runtime of your own is always asked.",
+    "onnxpad explain TARGET says what it needs. One PYTHON serves all targets. A runtime of your "
+    "own is always asked.",
 )
 _no_cache = click.option(
     "--no-cache", is_flag=True, help="With --live: read no earlier answers, and keep none."
@@ -212,13 +213,17 @@ def settled_live(words: Sequence[str]) -> list[str]:
     """The words of a command line, where --live takes the next one only if that is a Python."""
     settled: list[str] = []
     waiting = list(words)
+    asked = 0
     while waiting:
         word = waiting.pop(0)
         if word == "--":
             return [*settled, word, *waiting]
+        asked += word.partition("=")[0] == "--live"
         if word == "--live":
             word = f"--live={waiting.pop(0) if waiting and _runs(waiting[0]) else HERE}"
         settled.append(word)
+    if asked > 1:
+        raise click.UsageError("one Python has all the runtimes: give --live once, or run again")
     return settled
 
 

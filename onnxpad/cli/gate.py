@@ -107,8 +107,8 @@ class Gate:
     ) -> Gated:
         """What fails a model; where a baseline is to be written, nothing does.
 
-        `record` gives the report on it, which is asked for where there is a baseline, and beside it
-        the rewrite `following` that was tried and writes the model.
+        `record` gives the report on it, which is asked for where there is a baseline, beside it
+        the rewrite `following` that was tried and writes the model, and the words for `live`.
         """
         named = frozenset(one for one in findings if one.kind in self.kinds)
         if self._baseline is None:
@@ -343,7 +343,8 @@ def repair(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     if stuck:
         no_form = f"no form that onnxpad writes is taken for {len(stuck)}"
         rest = len(fails) - len(stuck)
-        write = f"onnxpad rewrite {shlex.quote(model)} --target {typed} --although-unfit -o OUT"
+        asked = " ".join(filter(None, [f"--target {typed}", record["live"]]))
+        write = f"onnxpad rewrite {shlex.quote(model)} {asked} --although-unfit -o OUT"
         others = f", and for {rest} more: {write}" if any(map(_is_mended, fails)) else ""
         takers = f"onnxpad inspect {shlex.quote(model)} --target all"
         return f"{no_form}; {takers} says which runtimes take it{others}"
@@ -393,7 +394,7 @@ def mending(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
         elif not all(map(_is_mended, fails)):
             facts = record["openings"][target]["dims"]
         words = [f"--target {asked_as(name)}" for name in record["targets"] if name in targets]
-        words += [given_text({**record["assumed"], **facts}), only]
+        words += [record["live"], given_text({**record["assumed"], **facts}), only]
     return " ".join(filter(None, ["onnxpad rewrite", shlex.quote(model), *words, "-o OUT"]))
 
 
@@ -406,8 +407,8 @@ def _for_device(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     if any(one["on_device"] is False for one in record["targets"][target]):
         return ""
     facts = given_text({**record["assumed"], **record["openings"][target]["dims"]})
-    words = ["onnxpad rewrite", shlex.quote(model), f"--target {asked_as(target)}", facts]
-    return " ".join(filter(None, [*words, "--require-device -o OUT"]))
+    words = ["onnxpad rewrite", shlex.quote(model), f"--target {asked_as(target)}"]
+    return " ".join(filter(None, [*words, record["live"], facts, "--require-device -o OUT"]))
 
 
 def _settling(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
@@ -421,7 +422,8 @@ def _settling(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
     if not opening or not opening["dims"] or opening["settled"] < opening["stuck"] or not asked:
         return ""
     facts = given_text({**record["assumed"], **opening["dims"]})
-    return f"onnxpad inspect {shlex.quote(model)} --target {asked_as(target)} {facts}"
+    words = ["onnxpad inspect", shlex.quote(model), f"--target {asked_as(target)}"]
+    return " ".join(filter(None, [*words, record["live"], facts]))
 
 
 def _failing(target: str, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:

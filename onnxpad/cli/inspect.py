@@ -140,7 +140,7 @@ def inspect(models: tuple[str, ...], **given: Any) -> int:  # noqa: ANN401
 
     def record() -> dict[str, Any]:
         following = report.following.to_json() if report.following else {}
-        return report.to_json() | {"following": following}
+        return report.to_json() | {"following": following, "live": report.live}
 
     gated = checks.gated(model, report.findings, record)
     html_files.write(given["html"], partial(_page, report, model))
@@ -195,20 +195,21 @@ def _many(
     from onnxpad.batch.course import Request
     from onnxpad.batch.inputs import Job
     from onnxpad.cli import batches
+    from onnxpad.runtimes.own_targets import live_words
 
     jobs = [(Job(model), None) for model in models]
-    gated = partial(_gated, checks)
+    gated = partial(_gated, checks, live_words(given["live"]))
     return checks.concluded(batches.run(jobs, Request("inspect", asked), given, gated=gated))
 
 
-def _gated(checks: gate.Gate, outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
+def _gated(checks: gate.Gate, live: str, outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
     """An outcome with what fails and what is known, and what says more about it."""
     from onnxpad.inspection import inspected_status
 
     if outcome.error:
         checks.leave_out(outcome.file)
         return outcome, _nothing
-    record = {**outcome.record, "following": outcome.following}
+    record = {**outcome.record, "following": outcome.following, "live": live}
     told = checks.gated(outcome.file, _found(outcome.record), lambda: record)
     status = inspected_status(record, fails=bool(told.failing), knows=bool(told.known))
     outcome = outcome._replace(
@@ -236,13 +237,14 @@ def _sarif(
     from onnxpad.batch.course import Request
     from onnxpad.batch.inputs import Job
     from onnxpad.cli import batches
+    from onnxpad.runtimes.own_targets import live_words
     from onnxpad.show.sarif import sarif_text
 
     records: list[Mapping[str, Any]] = []
     unread: list[tuple[str, str]] = []
 
     def kept(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
-        outcome, say_more = _gated(checks, outcome)
+        outcome, say_more = _gated(checks, live_words(given["live"]), outcome)
         if outcome.error:
             unread.append((outcome.file, outcome.told))
         else:

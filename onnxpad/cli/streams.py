@@ -27,6 +27,8 @@ class Loudness(IntEnum):
 
 _KEY = "onnxpad.loudness"
 WINDOWS = os.name == "nt"
+_SELDOM = 30.0
+"""Seconds between two lines that say in a log what is being done."""
 
 
 def set_loudness(level: Loudness) -> None:
@@ -94,13 +96,16 @@ def report_stream(*, model_on_stdout: bool) -> TextIO:
 def working(text: str) -> Iterator[Callable[[str], None]]:
     """What is being done: on a terminal after a second, with -v line by line wherever it goes.
 
-    Gives the function that says what is being done now.
+    Into a file or a log goes a line every 30 s; with -q nothing. Gives the function that says what
+    is being done now.
     """
     with status_line(text) as line:
-        if loudness() is Loudness.VERBOSE:
-            yield _teller(text)
+        if loudness() is Loudness.QUIET:
+            yield _silent
+        elif line:
+            yield line.say
         else:
-            yield line.say if line else _silent
+            yield _teller(text, every=0 if loudness() is Loudness.VERBOSE else _SELDOM)
 
 
 @contextmanager
@@ -119,16 +124,21 @@ def _silent(_text: str) -> None:
     """Say nothing."""
 
 
-def _teller(text: str) -> Callable[[str], None]:
-    """Each step once, with the seconds since the first; where standard error is gone, nowhere."""
+def _teller(text: str, every: float) -> Callable[[str], None]:
+    """Steps with the seconds since the first, one in `every` seconds; each step once.
+
+    Where standard error is gone, nothing is written.
+    """
     from onnxpad.errors import brief
     from onnxpad.show.wording import visible
 
-    started, last = monotonic(), [""]
+    started = told = monotonic()
+    last = ""
 
     def tell(step: str) -> None:
-        if step != last[0]:
-            last[0] = step
+        nonlocal told, last
+        if step != last and monotonic() - told >= every:
+            told, last = monotonic(), step
             with suppress(OSError, ValueError):
                 sys.stderr.write(f"{monotonic() - started:7.1f} s  {visible(brief(step))}\n")
                 sys.stderr.flush()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from math import prod
 
 import onnx
@@ -24,21 +24,26 @@ Dims = tuple[int | str, ...]
 Sizes = dict[str, dict[str, Dims]]
 
 
-def resizings(document: Document, before: Sizes, changed: Address) -> list[Resize]:
+def resizings(
+    document: Document, before: Sizes, changed: Address, *, are: Callable[[Dims | None], bool]
+) -> list[Resize]:
     """Edits that correct stated sizes of tensors after the output of a node got another size.
 
     `before` is what `inferred_sizes` gave before the change. Sizes that inference does not find
-    are stated no longer where the tensor depends on the node.
+    are stated no longer where the tensor depends on the node; so are all where `are` says that
+    those which it finds for the node itself are not its sizes.
     """
     found = inferred_sizes(document)
-    touched = _downstream(document.main, changed.key) if not changed.scope else None
+    misread = not are(found.get(changed.scope, {}).get(_first_output(document, changed)))
+    touched = _downstream(document.main, {changed.key}) if not changed.scope else None
     edits: list[Resize] = []
     for scope in document.scopes.values():
         for value in _stated(scope):
             own, name = _dims(value), value.name
             if own is None or name in scope.input_places or name in scope.initializers:
                 continue
-            now = found.get(scope.id, {}).get(name)
+            behind = touched is None or name in touched
+            now = None if misread and behind else found.get(scope.id, {}).get(name)
             if now == before.get(scope.id, {}).get(name) and (
                 now is not None or (touched is not None and name not in touched)
             ):
@@ -47,6 +52,38 @@ def resizings(document: Document, before: Sizes, changed: Address) -> list[Resiz
             if wanted != own:
                 edits.append(Resize(Address(scope.id, -1, value.name), value.name, wanted))
     return edits
+
+
+def _first_output(document: Document, address: Address) -> str:
+    nodes = document.scopes[address.scope].ordered()
+    return next(node.outputs[0] for node in nodes if node.key == address.key)
+
+
+def corrections(document: Document, edited: Sequence[Address]) -> list[Resize]:
+    """Edits that correct stated sizes of what edited nodes make, and of what depends on it.
+
+    Inference has the last word, as in the model checker; what it does not find stays as stated.
+    """
+    found = inferred_sizes(document)
+    inside = any(address.scope for address in edited)
+    touched = _downstream(document.main, {one.key for one in edited})
+    edits = []
+    for scope in document.scopes.values():
+        for value in _stated(scope):
+            own, now = _dims(value), found.get(scope.id, {}).get(value.name)
+            if own is None or not now or not (inside or value.name in touched):
+                continue
+            if value.name not in scope.input_places and not _may_be(own, now):
+                edits.append(Resize(Address(scope.id, -1, value.name), value.name, now))
+    return edits
+
+
+def _may_be(own: Dims, now: Dims) -> bool:
+    """Whether stated sizes and those of inference can be those of one tensor."""
+    return len(own) == len(now) and all(
+        one == other or isinstance(one, str) or isinstance(other, str)
+        for one, other in zip(own, now, strict=True)
+    )
 
 
 def breaks(document: Document) -> tuple[str, ...]:
@@ -114,13 +151,13 @@ def _dims(value: ValueInfoProto) -> Dims | None:
     )
 
 
-def _downstream(scope: Scope, key: int) -> set[str]:
-    """Names of tensors that depend on a node, those in the bodies of nodes included."""
+def _downstream(scope: Scope, keys: set[int]) -> set[str]:
+    """Names of tensors that depend on nodes, those in the bodies of nodes included."""
     found: set[str] = set()
     for node in scope.ordered():
         children = [child for _, child in scope.children.get(node.key, ())]
         if (
-            node.key == key
+            node.key in keys
             or not found.isdisjoint(node.inputs)
             or any(not found.isdisjoint(_read_in(child)) for child in children)
         ):

@@ -26,6 +26,8 @@ class Since:
     COUNT_INCLUDE_PAD: Final = 7
     IDLE_DROPOUT: Final = 7
     """Dropout drops nothing unless it is told to train; before, is_test says so."""
+    STORAGE_ORDER: Final = 8
+    """MaxPool says in which order its Indices count."""
     EXPAND: Final = 8
     CONSTANT_INTEGERS: Final = 9
     """Constant holds whole numbers."""

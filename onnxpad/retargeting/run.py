@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
-from onnxpad.geometry.size import show
+from onnxpad.geometry.size import Size, show
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.session import EditSession
@@ -14,6 +15,7 @@ from onnxpad.model.reading.survey import Site
 from onnxpad.model.sizes_downstream import breaks, inferred_sizes, resizings
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import output_sizes
+from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.report import Kept, Move, Refused, SizeTexts
 from onnxpad.retargeting.rules import MoveRule
@@ -142,14 +144,15 @@ class _Run:
         """Change the node; True where sizes behind it have to be read anew."""
         session, before = self._session, site.chain
         resized = any(resizes(one, _like(one, after)) for one in site.chains)
-        known = {}
-        if resized:
-            known = inferred_sizes(session.document)
-            if self._sound is None:
-                self._sound = breaks(session.document)
+        stated = resized or before.ceil_mode or before.op.kind is Kind.TRANSPOSED
+        known = inferred_sizes(session.document) if stated else {}
+        if resized and self._sound is None:
+            self._sound = breaks(session.document)
         edits = session.change(site, after)
-        if resized:
-            session.tidy(resizings(session.document, known, site.address))
+        if stated:
+            sizes = output_sizes(_like(before, after))
+            are = partial(_may_be, sizes, before.spatial)
+            session.tidy(resizings(session.document, known, site.address, are=are))
         self._log.changes.append(
             Move(
                 site.address,
@@ -165,6 +168,14 @@ class _Run:
             )
         )
         return resized
+
+
+def _may_be(
+    sizes: Sequence[Size | None], spatial: slice, dims: tuple[int | str, ...] | None
+) -> bool:
+    """Whether inference reads a node's windows as ONNX has them: not always with ceil_mode."""
+    pairs = zip(sizes, (dims or ())[spatial], strict=False)
+    return all(a == b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
 
 
 def _like(chain: Chain, after: Chain) -> Chain:

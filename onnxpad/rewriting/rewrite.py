@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnxpad import processes
 from onnxpad.errors import ModelError
-from onnxpad.model.editing.script import InsertNode
+from onnxpad.model.editing.script import InsertNode, RemoveAttribute, Resize, SetAttribute
 from onnxpad.model.editing.session import Edited, EditSession, finish
 from onnxpad.model.editing.stated_sizes import stated
 from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
@@ -30,7 +30,9 @@ from onnxpad.model.opened import (
 )
 from onnxpad.model.reading.divisors import Settling, hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import without_collections
+from onnxpad.model.sizes_downstream import corrections
 from onnxpad.padding.chain import Preference, Preferences, Skip
+from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.report import can_pad
 from onnxpad.rewriting.for_target.requests import names_of, planner, runtimes_asked
@@ -257,6 +259,7 @@ def rewrite(  # noqa: PLR0913  one option each
         _take_back_undone(session, log.changes)
         relied = wanted.relied(done, dims)
         session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
+        session.restate(_corrections(session, log.changes))
         result = finish(session, opened) if session.script else untouched(opened)
         report = _report(result, rules, (log, skips), session, dims, opened.source)
         more: dict[str, Any] = {"original": partial(untouched, opened), "carried": opened.carried}
@@ -356,6 +359,21 @@ def _take_back_undone(session: EditSession, changes: Sequence[Change]) -> None:
     edits = sum(len(one.edits) for one in changes)
     if len(session.script) == edits and are_undone(changes):
         session.script.clear()
+
+
+def _corrections(session: EditSession, changes: Sequence[Change]) -> list[Resize]:
+    """Edits of stated sizes that inference found for the original alone, and that are wrong.
+
+    It counts windows of ceil_mode that only read padding, takes output_shape of ConvTranspose for
+    the whole shape of the result, and pads of less than 0 in all for none.
+    """
+    before = [change.before for change in changes]
+    if not any(one.ceil_mode or one.op.kind is Kind.TRANSPOSED for one in before):
+        return []
+    edits = [edit for change in changes for edit in change.edits]
+    edited = [edit.node for edit in edits if isinstance(edit, SetAttribute | RemoveAttribute)]
+    edited += [edit.address for edit in edits if isinstance(edit, InsertNode)]
+    return corrections(session.document, edited)
 
 
 def _report(

@@ -103,6 +103,13 @@ def _is_free(name: str, asked: str | Runs, script: str) -> bool:
     return own is asked or (isinstance(own, str) and own == asked)
 
 
+def live_words(live: bool | str | PathLike[str]) -> str:  # noqa: FBT001
+    """How the command line asks runtimes so; '' where it does not."""
+    if isinstance(live, bool):
+        return "--live" if live else ""
+    return f"--live {quote(fspath(live))}"
+
+
 def asked_as(name: str) -> str:
     """What a command line says for the target called `name`: what is the user's as it was asked."""
     own = RUNTIMES.get(name)

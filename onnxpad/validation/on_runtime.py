@@ -15,7 +15,7 @@ from onnxpad.model.files.saving import save
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.probing.live import open_live
 from onnxpad.probing.whole import Feeds, WholeRun, run_whole
-from onnxpad.runtimes.own_targets import Asking, TargetName
+from onnxpad.runtimes.own_targets import Asking, TargetName, asked_as
 from onnxpad.runtimes.targets import find_targets
 from onnxpad.sessions import Device
 from onnxpad.validation.report import (
@@ -41,11 +41,11 @@ def on_runtimes(
     Raises RequestError and RuntimeUnavailable where a runtime cannot be asked.
     """
     asked = find_targets(target)
-    tables = [one.name for one in asked.parts or (asked,) if one.has_own_rules]
+    tables = [asked_as(one.name) for one in asked.parts or (asked,) if one.has_own_rules]
     if tables:
         raise RequestError(
-            f"{together(tables)}: a file of rules runs no model; name the program that does, such "
-            "as --target ./npu.py"
+            f"{together(tables)}: a file of rules runs no model. inspect --target says what the "
+            "rules are for a model; validate needs the program, such as --target ./npu.py"
         )
     live = open_live(asked, asking)
     with ExitStack() as stack:

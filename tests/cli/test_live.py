@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
+from itertools import count
 from pathlib import Path
 
+import click
 import onnx
 import pytest
 
 import onnxpad
-from onnxpad.cli import run
+from onnxpad.cli import run, streams
 from onnxpad.cli.arguments import settled_live
-from tests.probing.runtimes import SAME, SCALED
+from tests.probing.runtimes import HEAD, SAME, SCALED, network, numbers
 
 Captured = pytest.CaptureFixture[str]
 RUNTIME = """
@@ -100,6 +102,38 @@ def test_many_models(place: Path, capsys: Captured, jobs: str) -> None:
     assert [one.name for one in (place / "written").iterdir()] == ["same.onnx"]
 
 
+def test_what_a_folder_is_told_to_type_asks_the_runtime_again(
+    place: Path, capsys: Captured
+) -> None:
+    live = ["--target", "onnxruntime", "--live", "--fail-on", "fallback"]
+    own = ["--target", "./npu.py", "--fail-on", "refused"]
+    dilated = network(
+        f"{HEAD} (float[1,2,8,8] x) => (float[1,2,8,8] y) {{"
+        '[conv] y = Conv <auto_pad = "SAME_UPPER", dilations = [2, 2]> (x, w)'
+        "}",
+        w=numbers(2, 2, 3, 3),
+    )
+    onnx.save(dilated, place / "models" / "dilated.onnx")
+    assert run(["inspect", "models", *live]) == 1
+    assert "--target onnxruntime --live -o OUT" in capsys.readouterr().err
+    assert run(["inspect", "models", *own]) == 1
+    assert "--target ./npu.py -o OUT" in capsys.readouterr().err
+
+
+def test_long_work_is_told_in_a_log(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
+    moments = count(step=10.0)
+    monkeypatch.setattr(streams, "monotonic", lambda: next(moments))
+
+    @click.command()
+    def command() -> None:
+        with streams.working("opening") as tell:
+            tell("first")
+            tell("second")
+
+    command.main([], standalone_mode=False)
+    assert capsys.readouterr().err.split() == ["50.0", "s", "second"]
+
+
 def test_live_takes_a_python_and_no_model(place: Path) -> None:
     def settled(*words: str) -> list[str]:
         return settled_live(words)
@@ -125,6 +159,8 @@ def test_live_takes_a_python_and_no_model(place: Path) -> None:
         (["inspect", "models/same.onnx", "--live"], "--target"),
         (["rewrite", "models/same.onnx", "--live", "-o", "o.onnx"], "--target"),
         (["validate", "models/same.onnx", "--live"], "--target"),
+        (["inspect", "models", "--target", "opencv", "--live", "--live=here"], "--live once"),
+        (["validate", "models/same.onnx", "--target", "npu.toml"], "npu.toml"),
         (["inspect", "models/same.onnx", "--target", "opencv", "--live=nowhere"], "nowhere"),
         (["inspect", "models/same.onnx", "--target", "candle", "--live"], "candle"),
         (["inspect", "models/same.onnx", "--target", "./none.py"], "none.py"),

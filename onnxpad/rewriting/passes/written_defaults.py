@@ -1,8 +1,8 @@
 """Write out attributes that are left to their defaults.
 
-What: strides, pads and kernel_shape of convolutions and pools, count_include_pad of averages, mode
-of Pad nodes; auto_pad=NOTSET, which says nothing, goes. Some runtimes have other defaults, or none.
-Pads that are an input of the node are written already.
+What: kernel_shape, strides, dilations, group, pads, auto_pad, ceil_mode, count_include_pad and
+storage_order of convolutions and pools, as far as the opset has them, and mode of Pad nodes. Some
+runtimes have other defaults, or none. Pads that are an input of the node are written already.
 
 Exact: always.
 
@@ -10,8 +10,8 @@ Refuses: nothing; padding that cannot be read is left.
 
 Cost: none.
 
-Example: MaxPool kernel_shape=[2, 2] becomes MaxPool kernel_shape=[2, 2] strides=[1, 1] pads=[0, 0,
-0, 0].
+Example: MaxPool kernel_shape=[2, 2] of opset 8 becomes MaxPool kernel_shape=[2, 2] strides=[1, 1]
+pads=[0, 0, 0, 0] auto_pad=NOTSET storage_order=0.
 """
 
 from __future__ import annotations
@@ -41,22 +41,33 @@ def rewrite(chain: Chain) -> PassResult:
     if not isinstance(pads, Skip) and (refusal := short_axis(chain, pads)):
         return refusal
     missing = {name: value for name, value in wanted.items() if name not in written}
-    removes = ["auto_pad"] if written.get("auto_pad") == "NOTSET" else []
-    if not missing and not removes:
+    if not missing:
         return Skip("everything is written", moot=True)
     composer = Composer(chain.opset, chain.dtype)
-    node = composer.itself(sets=missing, removes=removes)
+    node = composer.itself(sets=missing)
     return composer.finish(*(Made(node.step, index) for index in range(len(chain.outputs))))
 
 
 def _of_windows(chain: Chain) -> dict[str, AttributeValue]:
+    op = chain.op
     wanted: dict[str, AttributeValue] = {
         "kernel_shape": tuple(axis.kernel for axis in chain.axes),
         "strides": tuple(axis.stride for axis in chain.axes),
     }
-    has_pads = chain.op.pads_input is None
-    if has_pads and isinstance(chain.padding, Pads) and not chain.output_shape:
+    if op.pads_input is None and isinstance(chain.padding, Pads) and not chain.output_shape:
         wanted["pads"] = chain.padding.flat
-    if chain.op.kind is Kind.AVERAGE and chain.opset >= Since.COUNT_INCLUDE_PAD:
+        if op.auto_pad and not op.domain:
+            wanted["auto_pad"] = "NOTSET"
+    if op.kind is Kind.AVERAGE and chain.opset >= Since.COUNT_INCLUDE_PAD:
         wanted["count_include_pad"] = 0
+    if op.domain:
+        return wanted
+    if op.weight is not None:
+        wanted["group"] = 1
+    if chain.opset >= op.dilations:
+        wanted["dilations"] = tuple(axis.dilation for axis in chain.axes)
+    if op.ceil_mode and chain.opset >= op.ceil_mode:
+        wanted["ceil_mode"] = 0
+    if op.kind is Kind.MAX and chain.opset >= Since.STORAGE_ORDER:
+        wanted["storage_order"] = 0
     return wanted

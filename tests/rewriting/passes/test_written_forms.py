@@ -74,11 +74,20 @@ def test_defaults_of_windows_are_written_out() -> None:
         same_numbers(before, after)
 
 
-def test_auto_pad_that_says_nothing_goes_and_one_that_does_stays() -> None:
-    idle = one_node("Conv", {"w": W}, auto_pad="NOTSET", pads=[1, 0, 1, 0])
-    after = rewritten_model(idle, "written-defaults")
-    assert "auto_pad" not in written(after.graph.node[0])
-    same_numbers(idle, after)
+@pytest.mark.parametrize(
+    ("op", "opset"),
+    [("Conv", 7), ("MaxPool", 7), ("MaxPool", 8), ("AveragePool", 18), ("LpPool", 18)],
+)
+def test_every_default_of_the_opset_is_written(op: str, opset: int) -> None:
+    constants = {"w": W} if op == "Conv" else {}
+    more: dict[str, Any] = {} if constants else {"kernel_shape": [2, 2]}
+    after = rewritten_model(one_node(op, constants, opset=opset, **more), "written-defaults")
+    schema = onnx.defs.get_schema(op, opset)
+    of_numbers = {"p"}  # the exponent of LpPool is no default of padding
+    assert set(written(after.graph.node[0])) == set(schema.attributes) - of_numbers
+
+
+def test_auto_pad_that_pads_stays() -> None:
     same = rewritten_model(one_node("Conv", {"w": W}, auto_pad="SAME_UPPER"), "written-defaults")
     assert written(same.graph.node[0])["auto_pad"] == b"SAME_UPPER"
     assert "pads" not in written(same.graph.node[0])
