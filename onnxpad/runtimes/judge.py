@@ -331,7 +331,7 @@ def _open(rows: tuple[Row, ...], chain: Chain, target: Target) -> Judgement:
 
 def _reasons(rows: tuple[Row, ...], chain: Chain, operator: str = "") -> str:
     name = operator or chain.op.title
-    return "; ".join(dict.fromkeys(row.because(chain) or _blanket(row, name) for row in rows))
+    return "; ".join(dict.fromkeys(row.why or _blanket(row, name) for row in rows))
 
 
 def _blanket(row: Row, operator: str) -> str:

@@ -67,10 +67,11 @@ _OF_OPSET = {"opset_above", "opset_below"}
 _RULE_KEYS = ("operators", "when", "answer", "evidence", "says", "cure", "models", *_THRESHOLDS)
 _FILE_KEYS = ("name", "version", "takes", "rule")
 _BUILT_IN_RULE_KEYS = (*_RULE_KEYS, "does", "source", "since", "until", "gone", "unshown")
+_BUILT_IN_FILE_KEYS = (
+    *("text", "version", "source", "also", "frameworks", "releases", "packages", "before"),
+    *("engine", "rule", "shared"),
+)
 _SHARED_KEYS = ("table", "operators", "source", "until")
-_LISTS = ("also", "frameworks", "releases", "packages")
-_TEXTS = ("version", "source", "before", "engine")
-_BUILT_IN_FILE_KEYS = ("text", *_TEXTS, *_LISTS, "rule", "shared")
 _RULE_TEXTS = ("cure", "does", "source", "since", "until", "gone", "unshown")
 _UNSHOWN = "small models have operators that pad, and what a rewrite writes beside them"
 
@@ -129,26 +130,38 @@ def built_in_target(file: Path) -> Target:
     reader = _Reader(file.read_text(encoding="utf-8"), file.name, lambda _: False, built_in=True)
     rules, table = reader.rules(), reader.table
     source = table.get("source") or f"{Certainty.MEASURED}: {rules.version}"
-    rows = tuple(_built_in_row(rule, source) for rule in rules.rules)
-    lists = {key: tuple(table.get(key, ())) for key in _LISTS}
-    if shared := table.get("shared"):
-        from onnxpad.runtimes.onnxruntime.rows import shared_rows  # few files include some
-
-        for one in shared:
-            by, about = partial(_evidence, one.get("source", source)), one.get("operators", ())
-            until, releases = one.get("until", ""), lists["releases"]
-            rows += shared_rows(by, one["table"], _expanded(about), until, releases)
-    texts = {key: table.get(key, "") for key in ("before", "engine")}
-    newest = rows_in(rows, lists["releases"][-1:]) if lists["releases"] else rows
+    releases = tuple(table.get("releases", ()))
+    rows = (
+        *(_built_in_row(rule, source) for rule in rules.rules),
+        *_shared_rows(table.get("shared", ()), source, releases),
+    )
     return Target(
         rules.version,
-        newest,
+        rows_in(rows, releases[-1:]) if releases else rows,
+        also=tuple(table.get("also", ())),
+        frameworks=tuple(table.get("frameworks", ())),
+        releases=releases,
+        before=table.get("before", ""),
+        engine=table.get("engine", ""),
         name=file.stem.replace("_", "-"),
         text=table["text"].strip(),
         history=rows,
-        **lists,
-        **texts,
+        packages=tuple(table.get("packages", ())),
     )
+
+
+def _shared_rows(
+    tables: Sequence[Mapping[str, Any]], source: str, releases: Sequence[str]
+) -> Iterator[Row]:
+    """Rows of tables that several targets include."""
+    if tables:
+        from onnxpad.runtimes.onnxruntime.rows import shared_rows  # few files include some
+
+        for one in tables:
+            by, about = partial(_evidence, one.get("source", source)), one.get("operators", ())
+            yield from shared_rows(
+                by, one["table"], _expanded(about), one.get("until", ""), releases
+            )
 
 
 def read_rules(
@@ -315,6 +328,8 @@ class _Reader:
         tables = table.get("rule", [])
         if not isinstance(tables, list) or not all(isinstance(one, dict) for one in tables):
             self._refuse(None, "rule", "rules are tables that begin with [[rule]]")
+        for one in table.get("shared", ()):
+            self._refuse_unknown(None, one, _SHARED_KEYS)
         takes = self._operators(None, "takes", table["takes"]) if "takes" in table else ()
         rules = RuleFile(
             takes,

@@ -205,9 +205,14 @@ def _opset(name: str, text: str, other: str, cure: str, holds: Callable[[int, in
     """A threshold of the model's opset; N stands for it in texts."""
 
     def condition(threshold: int) -> Condition:
-        said = [one.replace("N", str(threshold)) for one in (text, other, cure)]
+        said, opposite, advice = (one.replace("N", str(threshold)) for one in (text, other, cure))
         return Condition(
-            said[0], lambda c: holds(c.opset, threshold), *said[1:], lasting=True, of_opset=True
+            said,
+            lambda c: holds(c.opset, threshold),
+            opposite,
+            advice,
+            lasting=True,
+            of_opset=True,
         )
 
     return Word(name, condition, lambda chain: (chain.opset,))

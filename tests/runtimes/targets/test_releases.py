@@ -16,7 +16,6 @@ from onnxpad.runtimes.conditions.rows import (
     Row,
     miscomputes,
     since,
-    takes,
     until,
 )
 from onnxpad.runtimes.releases import changes, held, nearest_known, rows_in
@@ -63,8 +62,8 @@ def test_between_two_releases_what_either_does_wrong_counts_and_what_both_take()
     seen = Evidence(Certainty.MEASURED, "1", "a")
     (old,) = until("1.20", miscomputes("Conv", by=seen))
     (new,) = since("1.23", miscomputes("MaxPool", by=seen))
-    (taken,) = since("1.23", takes("Conv", by=seen))
-    always: Row = takes("Pad", by=seen)
+    (taken,) = since("1.23", Row(("Conv",), Answer.TAKES, (), seen))
+    always: Row = Row(("Pad",), Answer.TAKES, (), seen)
     rows = (old, new, taken, always)
     assert rows_in(rows, ["1.20", "1.23"]) == (old, new, always)
     assert rows_in(rows, ["1.20"]) == (old, always)

@@ -65,15 +65,6 @@ def test_what_is_not_known_begins_with_what_may_happen() -> None:
     assert said.startswith("may compute wrong numbers: batch size is open; ")
 
 
-def test_of_conditions_of_which_one_suffices_those_that_hold_are_told() -> None:
-    same, ceil, strided = (condition_of([word]) for word in ("same", "ceil_mode", "strided"))
-    either = same | ceil | strided
-    model = text_model(POOL, inputs="float[1, 2, 8, 8] x", outputs="float[a, b, c, d] y")
-    (chain,) = inspect(model).chains
-    assert either.of(chain) == "a stride is above 1"
-    assert "auto_pad is" in either.text
-
-
 @pytest.mark.parametrize("name", all_targets())
 def test_what_an_operator_is_beside_is_not_called_missing(name: str) -> None:
     """'it has no Concat' is a sentence about an operator, not about where one stands."""
