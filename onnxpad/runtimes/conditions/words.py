@@ -267,6 +267,15 @@ def _is_computed(step: PadStep) -> bool:
     return bool(step.computed or (step.unclear and not step.unclear.illegal))
 
 
+def _is_unknown(chain: Chain) -> bool:
+    """Whether pads are no numbers, or only by what the user says of sizes left open."""
+    step = chain.pad
+    if step is None or (step.unclear and step.unclear.illegal):
+        return False
+    by_the_user = PadInput.PADS in step.computed and chain.read_as.assumes_sizes and step.sized
+    return bool(step.unclear or by_the_user)
+
+
 def _reads_value(chain: Chain) -> bool:
     given = chain.inputs[PadInput.VALUE :][:1] == (True,)
     return chain.opset >= Since.PAD_INPUTS and given
@@ -766,6 +775,12 @@ _RARE = (
         "constant_value is a list of one number",
         "constant_value is no list",
         of_step(lambda s: PadInput.VALUE in s.listed),
+    ),
+    _word(
+        "pads_unknown",
+        "its pads hang on more than constants and sizes that are known",
+        "its pads hang on constants and sizes that are known",
+        _is_unknown,
     ),
     _word(
         "pads_batch",

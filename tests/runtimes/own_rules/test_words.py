@@ -406,6 +406,10 @@ EXAMPLES |= {
         _pool('auto_pad = "SAME_LOWER", kernel_shape = [3], strides = [4]'),
         _pool('auto_pad = "SAME_LOWER", kernel_shape = [2]'),
     ),
+    "begins_vary": (
+        _pool('auto_pad = "SAME_UPPER", kernel_shape = [3], strides = [2]', shape="1,1,N"),
+        _pool('auto_pad = "SAME_UPPER", kernel_shape = [3], strides = [2]'),
+    ),
     "first_axis_unpadded": (
         _pool("kernel_shape = [3], pads = [0, 1]"),
         _pool("kernel_shape = [3], pads = [1, 0]"),
@@ -461,6 +465,7 @@ EXAMPLES |= {
     ),
     "mode_unwritten": ((_PAD, "", _AT), ('y = Pad <mode = "constant"> (x, at)', "", _AT)),
     "value_listed": (("y = Pad (x, at, v)", "", _LIST), (_PAD, "", _AT)),
+    "pads_unknown": ((_PAD, "float[1,1,8] x, int64[6] at", ""), (_PAD, "", _AT)),
     "pads_batch": (
         (_PAD, "", "int64[6] at = {0, 0, 0, 1, 0, 0}"),
         (_PAD, "", "int64[6] at = {0, 1, 0, 0, 0, 0}"),
