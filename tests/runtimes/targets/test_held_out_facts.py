@@ -145,18 +145,6 @@ def test_opencv_classic_transposes_along_two_axes_and_crops_no_1x1(
     assert ends in rules if ends != "same" else not rules
 
 
-@pytest.mark.parametrize("target", ["mnn", "opencv", "opencv-classic"])
-@pytest.mark.parametrize("auto_pad", ["NOTSET", "SAME_LOWER"])
-def test_dilations_of_a_kernel_of_one_say_nothing(target: str, auto_pad: str) -> None:
-    for rank in (1, 2, 3):
-        given = {"kernel_shape": [1] * rank, "dilations": [2] * rank, "auto_pad": auto_pad}
-        arrays = [weights(4, 4, *[1] * rank)]
-        model = chain(13, [1, 4, *[6] * rank], ("Conv", arrays, given))
-        is_deep = target == "mnn" and rank == 3
-        if not is_deep and (target, auto_pad) != ("opencv-classic", "SAME_LOWER"):
-            assert only(model, target) is Answer.TAKES
-
-
 def with_indices(dims: Sequence[int], **more: int) -> onnx.ModelProto:
     rank = len(dims) - 2
     given = {"kernel_shape": [2] * rank, "strides": [2] * rank, **more}
