@@ -64,12 +64,11 @@ READERS: Final = Budget(
 """Padded operators behind one Pad: what may be done with one hangs on all others."""
 
 PLANNED: Final = Budget(
-    65_000,
-    "the search for ways of writing that the target takes ended after {most} steps, or 15 for "
-    "each node; with --node it looks at some nodes alone",
+    10_000,
+    "the search for ways of writing that the target takes ended after {most} tries; with --node "
+    "it looks at some nodes alone",
 )
-"""Nodes that are read while ways for a target are tried, and 15 more for each try. What is in use
-needs 60,000 at most."""
+"""Tries of passes at nodes that are no copies of each other. What is in use needs 1,000 at most."""
 
 ROW: Final = 8
 """Pads in front of a node with which ways for a target are tried; models in use have up to 3."""

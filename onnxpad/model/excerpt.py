@@ -75,20 +75,12 @@ class Excerpt:
         model.ParseFromString(written)
         return replace(self, model=model, types=types, focus=0, readers=(), fronts=())
 
-    def opened(self, written: bytes = b"", types: Mapping[str, Type] | None = None) -> EditSession:
-        """A copy to work on; or, `written` and with `types`, what was made of one."""
+    def opened(self) -> EditSession:
+        """A copy to work on."""
         model = ModelProto()
-        if written:
-            model.ParseFromString(written)
-        else:
-            model.CopyFrom(self.model)
-        known = self.types if types is None else types
+        model.CopyFrom(self.model)
         return EditSession(
-            model,
-            weightless=True,
-            thorough=True,
-            types=known,
-            prefer=self.prefer,
+            model, weightless=True, thorough=True, types=self.types, prefer=self.prefer
         )
 
 

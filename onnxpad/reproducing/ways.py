@@ -15,7 +15,7 @@ from onnxpad.padding.chain import Chain
 from onnxpad.probing.expected import expected
 from onnxpad.reproducing.search import chains_of
 from onnxpad.reproducing.specimens import Specimen, drafted
-from onnxpad.rewriting.for_target.obstacles import Judge
+from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.verdicts import judged as judged_nodes
 from onnxpad.runtimes.judge import Judgement
 from onnxpad.runtimes.targets import Target

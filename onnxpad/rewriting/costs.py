@@ -1,14 +1,16 @@
-"""What work costs: multiply-adds, bytes moved, operators."""
+"""The work of a model: multiply-adds, bytes moved, operators."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
 from onnxpad.geometry.size import Size
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.types import Type
 from onnxpad.padding.chain import Chain
-from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.operators import Kind
 
 NOMINAL = 64
@@ -17,6 +19,7 @@ MULTIPLY_ADDS_PER_BYTE = 8
 """What moving a byte is worth: the balance of common processors and accelerators, roughly."""
 MULTIPLY_ADDS_PER_OPERATOR = 10_000
 
+_CELL_BY_CELL = frozenset({"Abs", "Add", "Div", "Mod", "Mul", "Neg", "Pow", "Sqrt", "Sub"})
 _WIDTHS = dict.fromkeys(("float64", "int64", "uint64"), 8)
 _WIDTHS |= dict.fromkeys(("float16", "bfloat16", "int16", "uint16"), 2)
 _WIDTHS |= dict.fromkeys(("int8", "uint8", "bool"), 1)
@@ -65,62 +68,57 @@ class Cost:
         )
 
 
-def cells(sizes: Iterable[Size | None]) -> int:
-    """How many cells a tensor of these sizes has."""
-    return prod(_known(size) for size in sizes)
+def work_of(contexts: Sequence[Context]) -> Cost:
+    """The work of all nodes, with 64 for each size that is not known.
+
+    Windows count a multiply-add for each cell of their kernel, whether it is padding or not;
+    arithmetic counts one for each cell of its output; other operators only move bytes: what they
+    read and write, constants included. Constant nodes are no operators. Bodies count once,
+    functions once for each call.
+    """
+    times: dict[int, int] = {}
+    total = Cost()
+    for context in contexts:
+        times[id(context)] = _times(context, times)
+        for node in context.scope.ordered():
+            if node.op_type != "Constant":
+                total += work_of_node(context, node).times(times[id(context)])
+    return total
 
 
-def width(dtype: str) -> int:
-    """Bytes of one cell."""
-    return _WIDTHS.get(dtype, 4)
+def work_of_node(context: Context, node: Node) -> Cost:
+    """The work of one node."""
+    made = [context.type_of(name) for name in node.outputs if name]
+    read = [context.type_of(name) for name in node.inputs if name]
+    chain = context.chains.get(node.key)
+    sums = 0
+    if chain is not None and chain.axes and made:
+        sums = _windows(chain, read[0], made[0])
+    elif node.op_type in _CELL_BY_CELL and made:
+        sums = _cells(made[0])
+    return Cost(sums, sum(_cells(one) * _WIDTHS.get(one.dtype, 4) for one in made + read), 1)
 
 
-def input_cells(chain: Chain) -> tuple[int, ...]:
-    """The spatial sizes of the input."""
-    return tuple(_known(axis.size) for axis in chain.axes)
-
-
-def output_cells(chain: Chain) -> tuple[int, ...]:
-    """The spatial sizes of the output."""
-    return tuple(_known(size) for size in output_sizes(chain))
-
-
-def input_channels(chain: Chain) -> int:
-    """Channels of the input."""
-    if chain.shape is None:
-        return NOMINAL
-    return _known(chain.shape[1 if chain.first_axis == 2 else -1])
-
-
-def output_channels(chain: Chain) -> int:
-    """Channels of the output."""
-    if chain.op.is_pool:
-        return input_channels(chain)
-    sizes = chain.weight.shape or (None, None)
-    if chain.op.kind is Kind.TRANSPOSED:
-        return _known(sizes[1]) * int(chain.attribute("group", 1))  # type: ignore[arg-type]
-    return _known(sizes[0])
-
-
-def multiply_adds(chain: Chain, windows: Sequence[int], kernel: Sequence[int]) -> int:
-    """For so many windows on each axis: of the output, or the input of a transposed convolution."""
-    many = input_channels(chain) if chain.op.kind is Kind.TRANSPOSED else output_channels(chain)
-    return multiply_adds_of_cells(chain, prod(windows) * many, kernel)
-
-
-def multiply_adds_of_cells(chain: Chain, count: int, kernel: Sequence[int]) -> int:
-    """The same for cells that are counted with their channels."""
-    deep = 1
+def _windows(chain: Chain, read: Type, made: Type) -> int:
+    windows = read if chain.op.kind is Kind.TRANSPOSED else made
+    count, deep = _cells(windows) * prod(axis.kernel for axis in chain.axes), 1
     if not chain.op.is_pool:
         sizes = chain.weight.shape or (None, None)
         deep = _known(sizes[-1 if chain.op.channels_last else 1])
-    return count * prod(kernel) * deep
+    return count * deep
 
 
-def moved(chain: Chain, sizes: Sequence[int], channels: int) -> int:
-    """Bytes for reading and writing a tensor of the input's element type once."""
-    return 2 * prod(sizes) * channels * width(chain.dtype)
+def _cells(found: Type) -> int:
+    return NOMINAL if found.dims is None else prod(map(_known, found.dims))
 
 
 def _known(size: Size | None) -> int:
     return size if isinstance(size, int) else NOMINAL
+
+
+def _times(context: Context, known: dict[int, int]) -> int:
+    if context.outer is not None:
+        return known.get(id(context.outer), 1)
+    if context.calls:
+        return sum(known.get(id(caller), 1) for caller, _ in context.calls)
+    return 1

@@ -62,8 +62,8 @@ RECIPES = (
         (Form.REFLECT, Form.EDGE, Form.WRAP, Form.NEGATIVE),
     ),
     Recipe(
-        "auto_pad alone, SAME_UPPER or VALID (NNAPI, TFLite)",
-        ("floor-pool", "auto-pads-upper"),
+        "auto_pad alone, SAME_UPPER or VALID where they pad the same (NNAPI, TFLite)",
+        ("floor-pool", "auto-pads"),
         (Form.PADS,),
     ),
     Recipe("average pools as convolutions", ("average-by-conv",), (Form.AVERAGE,)),

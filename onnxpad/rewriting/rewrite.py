@@ -46,8 +46,7 @@ from onnxpad.rewriting.pipeline import (
     standing,
     undone,
 )
-from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
-from onnxpad.rewriting.wanted import Done, Wanted, unfit_of
+from onnxpad.rewriting.wanted import Wanted, unfit_of
 from onnxpad.runtimes.own_targets import Asking, TargetName
 from onnxpad.verbs import verb
 
@@ -56,7 +55,6 @@ if TYPE_CHECKING:
     from onnxpad.probing.whole import WholeRun
     from onnxpad.rewriting.for_target.fit import Fitted
     from onnxpad.rewriting.for_target.report import NodeVerdict
-    from onnxpad.rewriting.for_target.search import Planner
 
 
 class OperatorCounts(NamedTuple):
@@ -251,7 +249,7 @@ def rewrite(  # noqa: PLR0913  one option each
         wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
         done = wanted.opened_up(wanted.done(dims, progress), dims)
         session, log, fitting = done.session, done.log, done.fitting
-        skips = _with_divisors(_offered(standing(session, rules, log), done), session)
+        skips = _with_divisors(standing(session, rules, log), session)
         log.changes += fitting.changes if fitting else ()
         name = asked.judge.target.name if asked else ""
         if strict:
@@ -310,27 +308,6 @@ def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) 
         raise ModelError(
             f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0].told}"
         )
-
-
-def _offered(skips: Sequence[Refusal], done: Done) -> list[Refusal]:
-    """The same, where the target is known with pads computed at run time where it takes these."""
-    planner = done.planner
-    if planner is None:
-        return list(skips)
-    return [
-        one._replace(skip=_offered_to(planner, one, done.session))
-        if RUN_TIME in one.skip.hints
-        else one
-        for one in skips
-    ]
-
-
-def _offered_to(planner: Planner, one: Refusal, session: EditSession) -> Skip:
-    rule, sites = find_pass("runtime-pads"), session.sites_at({one.node.id})
-    takes = any(planner.takes_behind(site.contexts[0], site.node, rule) for site in sites)
-    said = {RUN_TIME: (f"--pass {rule.name}",) if takes else ()}
-    hints = tuple(hint for old in one.skip.hints for hint in said.get(old, (old,)))
-    return replace(one.skip, hints=hints)
 
 
 def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refusal]:

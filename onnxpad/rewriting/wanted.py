@@ -64,17 +64,10 @@ class Wanted(NamedTuple):
         dims: Dims,
         progress: Progress | None = None,
         planner: Planner | None = None,
-        *,
-        briefly: bool = True,
     ) -> Done:
-        """The passes, and then what the target still needs.
-
-        Of a `planner`, what it has found already is known; `briefly` it does not look for long.
-        """
+        """The passes, and then what the target still needs; a `planner` knows ways already."""
         known = beyond_batch(self.opened.model, dims)
-        asked = planner or self.planning(known)
-        if planner and briefly:
-            asked = planner.for_hints(assumes_sizes=bool(known))
+        asked = planner.knowing(assumes_sizes=bool(known)) if planner else self.planning(known)
         session = session_on(self.opened, dims, self.reading, thorough=bool(asked))
         selected = selection(session, self.nodes)
         given = {site.address.id: site.chains for site in session.sites_now()} if asked else {}
@@ -98,9 +91,7 @@ class Wanted(NamedTuple):
         came_to = done.came_to
 
         def again(fewer: Dims) -> bool:
-            asked = self.planning(beyond_batch(self.opened.model, fewer))
-            following = asked.following(done.planner.ways) if asked and done.planner else None
-            return self.done(fewer, planner=following, briefly=False).came_to == came_to
+            return self.done(fewer, planner=done.planner).came_to == came_to
 
         return relied_on(done.session.script, dims or {}, again)
 
@@ -125,29 +116,19 @@ class Wanted(NamedTuple):
         """Every node with its way, and what a rewrite comes to that does more than their plans.
 
         It is tried on the model: it changes the whole of it, or settles a node that has no way
-        alone with what it does to others; None where it does neither. Where the whole model is
-        changed before any search, no way is searched in the model as it is.
+        alone with what it does to others; None where it does neither.
         """
         from onnxpad.rewriting.for_target.verdicts import verdicts
 
-        preparation = self._preparation(dims)
-        if preparation and preparation.comes_first(survey, planner):
-            whole = self._prepared(planner, dims)
-            if whole:
-                known = {node.id: [way] for node, way in whole.ways.items()}
-                following = planner.following(known, tried=True)
-                found = tuple(verdicts(survey, following, selected))
-                return tuple(whole.ways_of(found)), whole
         found = tuple(verdicts(survey, planner, selected))
         together = {PassPlan, NoWay} <= {type(one.way) for one in found}
+        preparation = self._preparation(dims)
         if not (together or (preparation and preparation.may_help(survey, planner, found))):
             return found, None
-        whole = self._prepared(planner, dims, together=together)
-        return tuple(whole.ways_of(found)) if whole else found, whole
-
-    def _prepared(self, planner: Planner, dims: Dims, *, together: bool = False) -> Fitted | None:
-        fitting = self.done(dims, planner=planner, briefly=False).fitting
-        return fitting if fitting and (together or fitting.whole) else None
+        whole = self.done(dims, planner=planner).fitting
+        if whole is None or not (together or whole.whole):
+            return found, None
+        return tuple(whole.ways_of(found)), whole
 
     def opening(
         self, survey: Survey, found: Sequence[NodeVerdict], planner: Planner, dims: Dims

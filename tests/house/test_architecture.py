@@ -282,7 +282,7 @@ def test_new_padding_forgets_what_the_user_preferred() -> None:
         for line in facts(path).other_padding
     ]
     # What a target is asked about is no rewrite: the sizes that the user knows, and it does not.
-    assert [one.partition(":")[0] for one in found] == ["onnxpad/rewriting/for_target/obstacles.py"]
+    assert [one.partition(":")[0] for one in found] == ["onnxpad/rewriting/for_target/judge.py"]
 
 
 def test_padding_past_its_one_way_is_noticed() -> None:

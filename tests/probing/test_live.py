@@ -119,7 +119,7 @@ def test_what_stands_in_front_does_not_speak_against_a_way() -> None:
         return node.op_type == "Transpose" or is_same(node) or pads[:2] != pads[2:]
 
     done = onnxpad.rewrite(behind, target=refusing(objects))
-    assert [change.rule for change in done.changes] == ["symmetric-pads"]
+    assert [change.rule for change in done.changes] == ["symmetric-pads-by-kernel"]
     assert done.run is not None
     assert done.run.first_difference is not None
     assert done.run.first_difference.op == "Transpose"

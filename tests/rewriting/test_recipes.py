@@ -71,7 +71,7 @@ EXAMPLES: dict[tuple[str, ...], ModelProto] = {
         FIXED,
         constants="int64[6] p = {0, 0, 2, 0, 0, 1}, int64[6] n = {0, 0, -1, 0, 0, 0}",
     ),
-    ("floor-pool", "auto-pads-upper"): tiny(AUTO, FIXED),
+    ("floor-pool", "auto-pads"): tiny(AUTO, FIXED),
     ("average-by-conv",): tiny(PADDED, FIXED),
 }
 

@@ -13,9 +13,7 @@ import pytest
 
 from onnxpad import RequestError, inspect, rewrite, validate
 from onnxpad.cli import run
-from onnxpad.model.excerpt import excerpt
 from onnxpad.model.reading.survey import Survey
-from onnxpad.rewriting.wanted import Wanted
 from onnxpad.show.inspections import inspection_text
 from tests.benchmarks.networks import Network
 from tests.models.text import text_model
@@ -185,18 +183,6 @@ def noted(done: list[str], called: Callable[..., Any]) -> Callable[..., Any]:
         return called(*given)
 
     return noting
-
-
-def test_what_was_relied_on_shows_without_another_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    net = Network()
-    net.shape = ("N", 3, "H", "W")
-    net.same_conv(4, 5, 2)
-    done = list[str]()
-    monkeypatch.setattr("onnxpad.rewriting.for_target.search.excerpt", noted(done, excerpt))
-    monkeypatch.setattr(Wanted, "relied", noted(done, Wanted.relied))
-    rewrite(net.model(), target="ncnn", dims={"N": 1, "H": 64, "W": 64})
-    assert set(done) == {"excerpt", "relied"}
-    assert done[-1] == "relied"
 
 
 def open_batch() -> onnx.ModelProto:

@@ -20,9 +20,6 @@ from onnxpad.padding.operators import Kind
 _IMAGES = 64
 """What images of networks are divided by where their strides do not say it."""
 _MOST_SITES = 2_000
-_READ_AGAIN = 1_500
-_SMALL_PRIMES = (2, 3, 5, 7, 11, 13)
-"""Nodes that are read for smaller divisors than strides say."""
 _ROUNDS = 4
 
 
@@ -53,11 +50,10 @@ class Settling(NamedTuple):
 
 
 def settling_facts(survey: Survey) -> Settling | None:
-    """The smallest divisors of the dimensions that make the computed pads known.
+    """Divisors of the dimensions that make the computed pads known.
 
     The product of the strides up to them, where that settles all, and else what settles more of
-    them; each divisor without those of its factors that are of no use, where the model is small
-    enough to try that. What is known of a dimension holds as well: of one that leaves 2 when it is
+    them. What is known of a dimension holds as well: of one that leaves 2 when it is
     divided by 4, what it leaves when it is divided by 8 is said. Each is tried on the model itself;
     None where none helps, where there is nothing to help, and in models too large to be read again.
     """
@@ -80,7 +76,11 @@ def settling_facts(survey: Survey) -> Settling | None:
             best = _count(known), divisors, known
         if best and not best[0]:
             break
-    return None if best is None else _smallest(survey, *best)
+    if best is None:
+        return None
+    _, divisors, known = best
+    said = strengthened(survey.facts, divisors)
+    return Settling(tuple((root, SizeFact.read(root, told)) for root, told in said.items()), known)
 
 
 def strengthened(facts: Mapping[str, Told], divisors: Mapping[str, int]) -> dict[str, Told]:
@@ -134,27 +134,6 @@ def _open_pads(survey: Survey) -> Iterator[Unclear]:
 
 def _count(survey: Survey) -> int:
     return sum(1 for _ in _open_pads(survey))
-
-
-def _smallest(survey: Survey, left: int, divisors: dict[str, int], known: Survey) -> Settling:
-    """The same with smaller divisors where they leave no more pads open."""
-    most = _READ_AGAIN // max(1, sum(len(one.scope.nodes) for one in survey.contexts))
-    for root, prime in [(one, p) for one, number in divisors.items() for p in _primes(number)]:
-        while divisors[root] % prime == 0 and most > 0:
-            fewer = {**divisors, root: divisors[root] // prime}
-            smaller = with_facts(survey, strengthened(survey.facts, fewer))
-            most -= 1
-            if smaller is None or _count(smaller) > left:
-                break
-            divisors, known = fewer, smaller
-    said = strengthened(survey.facts, divisors)
-    facts = ((root, SizeFact.read(root, told)) for root, told in said.items())
-    return Settling(tuple(facts), known)
-
-
-def _primes(number: int) -> Iterator[int]:
-    """Small ones that divide a number: a stride is what the file says, and may be any number."""
-    return (prime for prime in _SMALL_PRIMES if number % prime == 0)
 
 
 def _strides_to_open_pads(survey: Survey) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import NamedTuple
 
 from onnxpad.geometry.size import show
@@ -13,27 +14,22 @@ from onnxpad.model.excerpt import pads_before, readers_of
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.reports import reported
-from onnxpad.rewriting.costs import Cost
-from onnxpad.rewriting.for_target.obstacles import (
-    Judge,
-    Owners,
-    Unit,
-    plain_obstacles,
-)
+from onnxpad.rewriting.costs import Cost, work_of
+from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.preparing import Preparation
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
-from onnxpad.rewriting.for_target.search import (
-    MAX_STEPS,
-    Planner,
+from onnxpad.rewriting.for_target.search import Planner
+from onnxpad.rewriting.for_target.units import (
+    Owners,
+    Unit,
     advance,
     chosen,
-    title_of,
+    plain_obstacles,
     unsettled,
 )
 from onnxpad.rewriting.for_target.verdicts import Selected, verdicts
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.pipeline import Change
-from onnxpad.rewriting.work import work_of
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.installed import OnInstalled
 from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
@@ -121,7 +117,8 @@ def fit(
     """
     before = work_of(session.typed_contexts())
     whole = preparation or Preparation({})
-    planner = whole.at_once(session, planner) if preparation else planner
+    if preparation:
+        whole.freely(session, planner)
     plans, changes, stuck = _in_rounds(session, planner, selected, progress)
     found = list(verdicts(session, planner, selected))
     left = [verdict for verdict in found if verdict.way]
@@ -209,23 +206,16 @@ def nodes_written(
 
     What they wrote with padding is judged as every padded node is.
     """
-    made: dict[NodeId, str] = {}
-    rules: dict[NodeId, str] = {}
-    for change in changes:
-        for edit in change.edits:
-            if isinstance(edit, InsertNode):
-                node_id = edit.address.id
-                made[node_id], rules[node_id] = title_of(edit), change.rule
-    for found in plain_obstacles(session, made, judge):
+    rules = {
+        edit.address.id: change.rule
+        for change in changes
+        for edit in change.edits
+        if isinstance(edit, InsertNode)
+    }
+    for found in plain_obstacles(session, rules, judge):
         scope = session.document.scopes[found.id[0]]
-        node = scope.node(found.id[1])
-        yield NodeVerdict(
-            address_of(scope, node),
-            found.op,
-            found.judgement,
-            NoWay((), ()),
-            rules[found.id],
-        )
+        address, rule = address_of(scope, scope.node(found.id[1])), rules[found.id]
+        yield NodeVerdict(address, found.op, found.judgement, NoWay((), ()), rule)
 
 
 def _granted(
@@ -233,7 +223,7 @@ def _granted(
 ) -> Iterator[NodeVerdict]:
     """What is not known of nodes, and what `changes` wrote, that is taken for granted."""
     if judge.allows_unknown:
-        written = nodes_written(session, judge.granting_nothing(), changes)
+        written = nodes_written(session, replace(judge, allows_unknown=False), changes)
         everything = (one for one in (*found, *written) if not one.judgement.settled_by)
         yield from (one for one in everything if one.judgement.answer.is_open)
 
@@ -248,17 +238,12 @@ def _carry_out(
     ways = [tuple((name, plan.alone or alone) for name in plan.passes) for plan in plans]
     checks = {False: RuntimeCheck(), True: RuntimeCheck(judge.target)}
     changes: list[Change] = []
-    for depth in range(MAX_STEPS):
-        for name, own in sorted({way[depth] for way in ways if len(way) > depth}):
-            rule, ids = all_passes()[name], set[NodeId]()
-            mine = [
-                unit
-                for unit, way in zip(units, ways, strict=True)
-                if way[depth:][:1] == ((name, own),)
-            ]
-            for unit in mine:
+    for steps in zip_longest(*ways):
+        for step in sorted({one for one in steps if one}):
+            rule, ids = all_passes()[step[0]], set[NodeId]()
+            for unit in (unit for unit, own in zip(units, steps, strict=True) if own == step):
                 ids |= chosen(session, unit, judge, rule)
-            changes += advance(session, rule, ids, owners, checks[own])
+            changes += advance(session, rule, ids, owners, checks[step[1]])
     return changes
 
 

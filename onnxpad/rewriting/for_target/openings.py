@@ -21,12 +21,6 @@ from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening
 
 DimFacts = dict[str, Told]
 _ROUNDS = 4
-_FEWER = 12
-"""How often smaller divisors are tried, at most."""
-_NODES_TRIED, _NODES_TRIED_IN_DOUBT = 3_000, 600
-"""Nodes of all the models together that are rewritten for that, less where most do not help."""
-_SMALL_PRIMES = (2, 3, 5, 7)
-"""What strides are made of."""
 
 
 class Tried(NamedTuple):
@@ -44,81 +38,32 @@ Try = Callable[[DimFacts], Tried | None]
 """A rewrite with these facts as well; None where they contradict the model."""
 
 
-class _Candidate(NamedTuple):
-    """Facts to try; smaller `divisors` are tried behind them, none below those of `least`.
-
-    Without `least` the divisors make pads known, and few targets take nodes whose pads are not.
-    """
-
-    facts: DimFacts
-    divisors: Mapping[str, int] = {}
-    least: Mapping[str, int] | None = None
-
-
 def opening(survey: Survey, found: Sequence[NodeVerdict], trying: Try) -> Opening:
-    """What settles most of the nodes of `found` that have no way: as little as does."""
-    stuck = {one.node for one in found if isinstance(one.way, NoWay)}
-    granted = sum(1 for one in found if isinstance(one.way, NoWay) and one.waits_for_knowledge)
-    best = Opening(len(stuck), granted=granted)
-    hopeful = [one for one in found if isinstance(one.way, NoWay) and _may_hang_on_sizes(one)]
+    """The first facts that settle all nodes of `found` without a way; else those that settle most.
 
-    def attempt(facts: DimFacts) -> Opening | None:
+    Also facts with which a rewrite writes the model, whatever it leaves.
+    """
+    without = [one for one in found if isinstance(one.way, NoWay)]
+    stuck = {one.node for one in without}
+    granted = sum(one.waits_for_knowledge for one in without)
+    hopeful = [one for one in without if _may_hang_on_sizes(one)]
+    best, known = Opening(len(stuck), granted=granted), list[DimFacts]()
+    for facts in _candidates(survey, hopeful) if hopeful else ():
+        if not facts or facts in known:
+            continue
+        known.append(facts)
         tried = trying(facts)
         if tried is None or not tried.left.keys() <= stuck:
-            return None
+            continue
         settled = {one.node for one in hopeful} - tried.left.keys()
-        ways = tuple((one, tried.ways.get(one, ())) for one in settled)
-        told = tuple(facts.items())
-        return Opening(
-            len(stuck), told, len(settled), granted, tried.left, ways, writes=tried.writes
-        )
-
-    known: list[DimFacts] = []
-    for one in _candidates(survey, hopeful) if hopeful else ():
-        if not one.facts or one.facts in known:
-            continue
-        known.append(one.facts)
-        came_to = attempt(one.facts)
-        if came_to is None:
-            continue
-        if came_to.settled > best.settled:
-            best = _lessened(survey, one, came_to, attempt)
-        if came_to.writes or best.settled == len(hopeful):
+        if len(settled) > best.settled:
+            ways = tuple((node, tried.ways.get(node, ())) for node in settled)
+            told = tuple(facts.items())
+            counts = len(stuck), told, len(settled), granted
+            best = Opening(*counts, tried.left, ways, writes=tried.writes)
+        if tried.writes or best.settled == len(hopeful):
             break
     return best
-
-
-def _lessened(
-    survey: Survey,
-    candidate: _Candidate,
-    best: Opening,
-    attempt: Callable[[DimFacts], Opening | None],
-) -> Opening:
-    """The same with smaller divisors that settle as much: of all sizes at once, then of each."""
-    nodes = sum(len(one.scope.nodes) for one in survey.contexts)
-    most = _NODES_TRIED_IN_DOUBT if candidate.least is None else _NODES_TRIED
-    divisors, tries = dict(candidate.divisors), min(_FEWER, most // max(1, nodes))
-    primes = [prime for prime in _SMALL_PRIMES if any(not d % prime for d in divisors.values())]
-    steps = [(prime, names) for prime in primes for names in (divisors, *([o] for o in divisors))]
-    for prime, names in steps:
-        while tries:
-            fewer = divisors | {one: _without(prime, one, divisors, candidate) for one in names}
-            if fewer == divisors:
-                break
-            tries -= 1
-            others = {name: told for name, told in best.facts if name not in divisors}
-            found = attempt(others | strengthened(survey.facts, fewer))
-            if found is None or found.settled < best.settled or found.writes < best.writes:
-                break
-            best, divisors = found, fewer
-    return best
-
-
-def _without(prime: int, name: str, divisors: Mapping[str, int], candidate: _Candidate) -> int:
-    """A divisor without a prime, where it stays one of what is asked for at least."""
-    divisor, least = divisors[name], (candidate.least or {}).get(name, 1)
-    fewer = divisor // prime
-    return fewer if not divisor % prime and not fewer % least else divisor
 
 
 def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:
@@ -128,8 +73,12 @@ def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:
     return not (verdict.brought_by or found.is_blanket or is_untested)
 
 
-def _candidates(survey: Survey, hopeful: Sequence[NodeVerdict]) -> Iterator[_Candidate]:
-    """Facts about dimensions, those that say least first: what the padding hangs on, then more."""
+def _candidates(survey: Survey, hopeful: Sequence[NodeVerdict]) -> Iterator[DimFacts]:
+    """Facts about dimensions, those that say least first.
+
+    Batches that are asked for; what the padding hangs on as well; what strides behind it hang on
+    too, with every batch; numbers.
+    """
     nodes = {one.node for one in hopeful}
     divisors, batches, known = _settled_sizes(survey, nodes)
     rests = batches | strengthened(survey.facts, divisors)
@@ -139,14 +88,12 @@ def _candidates(survey: Survey, hopeful: Sequence[NodeVerdict]) -> Iterator[_Can
         sizes += _first_of_inputs(survey)  # what a Reshape to [-1, ...] makes may be one of them
     items = [size.root for size in _batches(sizes) if size.root and size.root not in rests]
     batch: DimFacts = dict.fromkeys(items, 1)
-    asked = {b.name: 1 for one in hopeful for b in one.open_batches if b.name not in rests}
-    first: DimFacts = {name: 1 for name in asked if name in batch}
-    yield _Candidate(first | rests, divisors)
-    yield _Candidate(batch | rests, divisors)
+    asked = {one.name for verdict in hopeful for one in verdict.open_batches}
+    first: DimFacts = {name: 1 for name in items if name in asked}
+    yield from (first, first | rests)
     moduli = _joined((*divisors.items(), *_moduli(chains)))
-    strong = batches | strengthened(survey.facts, moduli)
-    yield _Candidate(batch | strong, moduli, divisors)
-    yield _Candidate(_numbers(survey, batch, moduli))
+    yield batch | batches | strengthened(survey.facts, moduli)
+    yield _numbers(survey, batch, moduli)
 
 
 def _settled_sizes(

@@ -1,17 +1,21 @@
-"""Nodes at which a target stops for what they are, padded or not: the nine facts of its table."""
+"""Nodes without padding as tables name them: what passes write, and the nine facts of a table."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from onnxpad.geometry.size import Size
+from onnxpad.model.editing.session import EditSession
+from onnxpad.model.graph.broken import title_of
 from onnxpad.model.graph.context import Context, is_stored
-from onnxpad.model.graph.model_inputs import is_model_input
-from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.model_inputs import is_model_input, may_follow_window
+from onnxpad.model.graph.nodes import Node, NodeId
 from onnxpad.model.reading.survey import Survey
-from onnxpad.padding.operators import PLAIN_DOMAINS
+from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
 from onnxpad.runtimes.conditions.plain_facts import (
+    BLOCKS,
     BRANCH,
     BYTES_GIVEN,
     CALLS,
@@ -20,8 +24,16 @@ from onnxpad.runtimes.conditions.plain_facts import (
     DEQUANTISES,
     DISORDER,
     FACTS,
+    INPUT_CROP,
+    LONE_CROP,
+    LOOSE_PIECES,
+    OPEN_BATCH_RANKS,
+    OUTER_BLOCKS,
     OUTSIDE,
+    PIECES,
     QUANTISED_BYTES,
+    QUOTIENT,
+    RANK,
     UNSHAPED,
 )
 from onnxpad.runtimes.judge import Judgement, judge_plain
@@ -30,6 +42,10 @@ from onnxpad.runtimes.targets import Target
 _NO_CELLS = 2
 """Tensors of this rank and less are the numbers of a shape, or what a Flatten makes."""
 _QUANTISED = ("DequantizeLinear", "QLinear", "QuantizeLinear")
+_CELLS = 3
+"""The least rank of a tensor with channels."""
+_JOINING = ("Concat", "Clip", "AveragePool")
+"""What a Slice of passes that write pieces is read by."""
 _TO_SIZES = ("ConstantOfShape", "Expand", "Reshape", "Resize", "Slice", "Upsample")
 
 
@@ -137,3 +153,111 @@ def _is_open(shape: Sequence[Size | None] | None) -> bool:
         and len(shape) > _NO_CELLS
         and any(not isinstance(size, int) for size in shape[1:])
     )
+
+
+def judged_plain(
+    session: EditSession, ids: Iterable[NodeId], target: Target
+) -> Iterator[tuple[NodeId, str, str, Judgement]]:
+    """Of these nodes those that are still there and have no padding, as a target judges them.
+
+    Each with the name under which targets speak of it, and with its operator.
+    """
+    ids = sorted(ids)
+    padded = {site.address.id for site in session.sites_at(ids)}
+    contexts = {context.scope.id: context for context in reversed(session.contexts)}
+    for node_id in ids:
+        scope = session.document.scopes[node_id[0]]
+        if node_id in padded or node_id[1] in scope.removed:
+            continue
+        node, op = scope.node(node_id[1]), title_of(scope.node(node_id[1]))
+        name = name_of(contexts[scope.id], node, op)
+        yield node_id, name, op, judge_plain(target, name, scope.opset)
+
+
+def written_padding(survey: Survey) -> Iterator[tuple[Context, Node, str]]:
+    """Concats that pad what an operator reads with a block of constants, as targets name them.
+
+    So concat-pads writes padding, and so people do by hand.
+    """
+    blocks = (*BLOCKS, *OUTER_BLOCKS)
+    for context in survey.contexts:
+        found: dict[int, tuple[Context, Node, str]] = {}
+        for node in reversed(list(context.scope.ordered())):
+            if node.op_type == "Concat" and node.domain in PLAIN_DOMAINS and any(node.outputs[:1]):
+                readers = context.readers(node.outputs[0])
+                feeds = any(
+                    one.key in found or _reads_cells(context, one, node.outputs[0])
+                    for one in readers
+                )
+                if feeds and (name := name_of(context, node, "Concat")) in blocks:
+                    found[node.key] = (context, node, name)
+        yield from reversed(found.values())
+
+
+def _reads_cells(context: Context, node: Node, name: str) -> bool:
+    """Whether a padded operator reads a tensor as cells, not as the numbers of its padding."""
+    chain = context.chains.get(node.key)
+    if chain is None:
+        return False
+    return chain.op.kind is not Kind.PAD or node.inputs[0] == name
+
+
+def name_of(context: Context, node: Node, op: str) -> str:
+    """The name under which targets speak of a node without padding.
+
+    Of Slice, whether it reads an input of the model, and not for a Concat, and whether there is a
+    convolution or a pool; of Concat, whether it
+    joins a constant or what Expand makes, whether that is infinite, and on which axis; of Squeeze
+    and Unsqueeze, whether the batch is open; of Div, whether one channel divides several.
+    """
+    if op == "Slice" and node.outputs and any(is_model_input(context, x) for x in node.inputs[:1]):
+        joined = any(one.op_type in _JOINING for one in context.readers(node.outputs[0]))
+        among = any(chain.axes for chain in context.chains.values())
+        return op if joined else INPUT_CROP[0] if among else LONE_CROP[0]
+    if op in RANK and _reads_open_batch(context, node):
+        return OPEN_BATCH_RANKS[0]
+    if op == "Div" and _divides_by_one_channel(context, node):
+        return QUOTIENT[0]
+    if op != "Concat":
+        return op
+    makers = map(context.scope.producers.get, node.inputs)
+    expands = [one for one in makers if one is not None and one.op_type == "Expand"]
+    made = [name for one in expands for name in one.inputs[:1]]
+    stored = [name for name in node.inputs if context.constant_tensor(name) is not None]
+    if not made and not stored:
+        follows = any(may_follow_window(context, name) for name in node.inputs)
+        among = follows or _feeds_windows(context, node)
+        return PIECES[0] if among else LOOSE_PIECES[0]
+    kinds = OUTER_BLOCKS if context.attributes(node).get("axis") in (0, 1) else BLOCKS
+    return kinds[any(_is_infinite(context, name) for name in (*made, *stored))]
+
+
+def _reads_open_batch(context: Context, node: Node) -> bool:
+    """Whether the first axis of what a node reads has no number, where the axes are known."""
+    sizes = context.type_of(node.inputs[0]).dims if node.inputs else None
+    return sizes is not None and not isinstance(next(iter(sizes), 0), int)
+
+
+def _divides_by_one_channel(context: Context, node: Node) -> bool:
+    """Whether several channels are divided by one that the model computes."""
+    data, divisor = (context.type_of(name).dims or () for name in node.inputs)
+    if context.constant_tensor(node.inputs[1]) is not None or len(data) < _CELLS:
+        return False
+    return divisor[1:2] == (1,) != data[1:2]
+
+
+def _feeds_windows(context: Context, node: Node, far: int = 8) -> bool:
+    """Whether a convolution or a pool reads what a Concat joins, perhaps behind other pieces."""
+    for one in context.readers(node.outputs[0]) if far and node.outputs else ():
+        chain = context.chains.get(one.key)
+        if chain is not None and chain.axes:
+            return True
+        if one.op_type in ("Concat", "Slice") and _feeds_windows(context, one, far - 1):
+            return True
+    return False
+
+
+def _is_infinite(context: Context, name: str) -> bool:
+    """Whether a cell of a constant is infinite; of large ones, which passes do not write, no."""
+    value = context.constant(name)
+    return value is not None and value.dtype.kind == "f" and bool((abs(value) == inf).any())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from onnxpad.model.editing.opsets import NEWEST, Kept, moved
@@ -14,7 +14,7 @@ from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.sizes_downstream import inferred_sizes
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind, Since
-from onnxpad.rewriting.for_target.obstacles import Judge
+from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.plain_facts import plain_facts, unshaped
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay
 from onnxpad.rewriting.for_target.requests import beyond_batch
@@ -44,41 +44,37 @@ class Preparation:
     told: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     changes: list[Change] = field(default_factory=list)
-    _tried: set[str] = field(default_factory=set)
+    _opset_tried: bool = False
 
-    def at_once(self, session: EditSession, planner: Planner) -> Planner:
-        """Before any search: another opset costs nothing, and where sizes are open no pass helps.
+    def freely(self, session: EditSession, planner: Planner) -> None:
+        """Before any search: what costs nothing, where it is in the way of any node.
 
-        That is so for operators that stay in their place. Known pads are written as numbers where
-        the target stops at what computes them, and results get shapes where it wants some.
+        Another opset, shapes for results, and as numbers known pads that the target wants so.
         """
         self._declare_shapes(session, planner)
         self._write_pads(session, planner)
-        return self._done(session, planner, _lasting(session, planner.judge))
+        judge = planner.judge
+        failing = [site for site in session.sites_now() if judge.objects(judge.site(site))]
+        self._for_opset(session, judge, _asking(failing, judge))
 
     def at_last(
         self, session: EditSession, planner: Planner, left: Sequence[NodeVerdict]
     ) -> Planner:
         """Behind a search: for the nodes that have no way, and what is nearest to one."""
-        return self._done(session, planner, _about(session, planner.judge, left))
-
-    def comes_first(self, survey: Survey, planner: Planner) -> bool:
-        """Whether something may be done `at_once`, with which no way is searched without it."""
-        return any(map(self._is_answered, _lasting(survey, planner.judge)))
+        rows = _in_the_way(session, planner.judge, left)
+        if self._numbers and any(row.asks_for_sizes for row in rows):
+            planner = self._fix_sizes(session, planner)
+        self._for_opset(session, planner.judge, rows)
+        return planner
 
     def may_help(self, survey: Survey, planner: Planner, found: Sequence[NodeVerdict]) -> bool:
-        """Whether there may be anything to do: nothing is done, and no opset is tried."""
+        """Whether there may be anything to do for nodes that the target does not take."""
         left = [one for one in found if isinstance(one.way, NoWay)]
-        judge = planner.judge
-        rows = _about(survey, judge, left)
-        if self.comes_first(survey, planner) or any(map(self._is_answered, rows)):
+        rows = _in_the_way(survey, planner.judge, [one for one in found if one.way])
+        if any(row.asks_for_opset or (left and row.asks_for_sizes and self.dims) for row in rows):
             return True
         met = {one.node.id for one in left if one.op in FACTS}
         return any(one.op in UNSHAPED for one in left) or bool(_computed_by(met, survey))
-
-    def _is_answered(self, row: Row) -> bool:
-        """Whether another opset, or the sizes that the user gave, may take a row out of the way."""
-        return row.asks_for_opset or (row.asks_for_sizes and bool(self._numbers))
 
     @property
     def _numbers(self) -> dict[str, int]:
@@ -111,25 +107,19 @@ class Preparation:
             self.told.append(f"the pads of {nodes} are numbers now: it stops at what computed them")
         self.changes += log.changes
 
-    def _done(self, session: EditSession, planner: Planner, rows: list[Row]) -> Planner:
-        if "sizes" not in self._tried and any(row.asks_for_sizes for row in rows):
-            self._tried.add("sizes")
-            planner = self._fix_sizes(session, planner)
-        if "opset" not in self._tried and any(row.asks_for_opset for row in rows):
-            self._tried.add("opset")
-            self._move_opset(session, planner.judge)
-        return planner
-
     def _fix_sizes(self, session: EditSession, planner: Planner) -> Planner:
         numbers = self._numbers
-        if not numbers:
-            return planner
         session.restate([FixSize(name, size) for name, size in numbers.items()])
         told = ", ".join(f"{name}={size}" for name, size in numbers.items())
         self.done.append(f"inputs of {told}")
         self.told.append(f"the sizes of --dim are written into the model: {told}")
         rest = {name: fact for name, fact in self.dims.items() if name not in numbers}
         return planner.knowing(assumes_sizes=bool(beyond_batch(session.document.model, rest)))
+
+    def _for_opset(self, session: EditSession, judge: Judge, rows: Iterable[Row]) -> None:
+        if not self._opset_tried and any(row.asks_for_opset for row in rows):
+            self._opset_tried = True
+            self._move_opset(session, judge)
 
     def _move_opset(self, session: EditSession, judge: Judge) -> None:
         now = session.document.main.opset
@@ -169,26 +159,17 @@ def _name_all_axes(session: EditSession) -> Sequence[Change]:
     return run(session, [find_pass("all-axes")], pads.__contains__).changes
 
 
-def _lasting(survey: Survey, judge: Judge) -> list[Row]:
-    """Rows in the way of any operator that stays in the way behind every pass."""
-    return [
-        row
-        for chain in dict.fromkeys(
-            c
-            for site in survey.sites_now()
-            if judge.live is None or judge.objects(judge.site(site))
-            for c in site.chains
-        )
-        for row in judge.about_all(chain)
-        if row.lasting and (row.asks_for_opset or judge.stays(chain))
-    ]
+def _asking(sites: Iterable[Site], judge: Judge) -> Iterator[Row]:
+    """Rows against padded nodes for the model's opset, or for sizes that its file leaves open."""
+    for chain in dict.fromkeys(chain for site in sites for chain in site.chains):
+        for row in judge.rows(chain):
+            if (row.asks_for_opset or row.asks_for_sizes) and judge.counts(row.answer):
+                yield row
 
 
-def _about(survey: Survey, judge: Judge, left: Sequence[NodeVerdict]) -> list[Row]:
+def _in_the_way(survey: Survey, judge: Judge, left: Sequence[NodeVerdict]) -> list[Row]:
     """Rows in the way of nodes that have no way, and of what is nearest to one."""
-    ids = {one.node.id for one in left}
-    chains = (c for site in survey.sites_at(ids) for c in site.chains)
-    rows = [row for chain in chains for row in judge.about_all(chain)]
+    rows = list(_asking(survey.sites_at({one.node.id for one in left}), judge))
     for one in left:
         nearest = one.way.remaining if isinstance(one.way, NoWay) else ()
         rows += [row for obstacle in nearest for row in obstacle.judgement.rows]

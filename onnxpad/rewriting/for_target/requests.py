@@ -43,13 +43,14 @@ def planner(  # noqa: PLR0913 - one wish each
         if named:
             raise RequestError(f"{' and '.join(named)}: only together with --target T")
         return None
+    from onnxpad.rewriting.for_target.judge import Judge
     from onnxpad.rewriting.for_target.names import targets_asked
-    from onnxpad.rewriting.for_target.obstacles import Judge
     from onnxpad.rewriting.for_target.search import Planner, Wishes
 
-    wishes = Wishes(names_of(prefer), names_of(exclude))
-    for name in (*wishes.prefer, *wishes.exclude):
-        find_pass(name)
+    preferred, excluded = (
+        tuple(find_pass(name).name for name in names_of(names)) for names in (prefer, exclude)
+    )
+    wishes = Wishes(preferred, excluded)
     both = sorted(set(wishes.prefer) & set(wishes.exclude))
     if both:
         raise RequestError(f"'{both[0]}' is both preferred and excluded: choose one")

@@ -13,8 +13,8 @@ from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.unknown_sizes import lost_at
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS, operator
-from onnxpad.rewriting.for_target.obstacles import Judge, written_padding
-from onnxpad.rewriting.for_target.plain_facts import plain_facts
+from onnxpad.rewriting.for_target.judge import Judge
+from onnxpad.rewriting.for_target.plain_facts import plain_facts, written_padding
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.runtimes.conditions.plain_facts import FACTS
@@ -143,8 +143,7 @@ def _way(planner: Planner, site: Site) -> PassPlan | NoWay:
     """The plan for the reading that is judged worst."""
     pairs = zip(site.contexts, site.chains, strict=True)
     context, chain = max(pairs, key=lambda pair: planner.judge.chain(pair[1]).answer.rank)
-    judgement, floor = planner.judge.chain(chain), planner.judge.floor(chain)
-    if floor is judgement.answer and planner.judge.live is None:
-        node_id = site.address.id
-        return NoWay((), (Obstacle(node_id, site.address.label, chain.op.title, judgement),))
-    return planner.plan(context, site.node, floor)
+    if planner.judge.is_final(chain):
+        label, judgement = site.address.label, planner.judge.chain(chain)
+        return NoWay((), (Obstacle(site.address.id, label, chain.op.title, judgement),))
+    return planner.plan(context, site.node)

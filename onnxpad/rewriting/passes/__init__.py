@@ -16,6 +16,7 @@ A pass for an operator that the laws' small models do not have names the test th
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -53,8 +54,19 @@ def all_passes() -> dict[str, Pass]:
     return _PASSES.all()
 
 
+_FORMER = {"auto-pads-upper": "auto-pads", "zero-pads": "concat-pads"}
+"""Names of passes that are gone, and of those that do the same and more."""
+
+
 def find_pass(name: str) -> Pass:
-    """The pass called `name`; RequestError with the nearest name where there is none."""
+    """The pass called `name`; RequestError with the nearest name where there is none.
+
+    A FutureWarning where the name is a former one.
+    """
+    if name in _FORMER:
+        now = _FORMER[name]
+        warnings.warn(f"the pass '{name}' is called '{now}' now", FutureWarning, stacklevel=2)
+        return _PASSES.find(now)
     return _PASSES.find(name)
 
 

@@ -3,7 +3,8 @@
 What: blocks of the value stand beside the input, axis by axis, and the Pad goes. For runtimes that
 have no Pad, or not this one.
 
-Exact: always; the value may be a tensor, an infinity or NaN. Where sizes are not known, the blocks
+Exact: always; the value may be a tensor, an infinity or NaN. (Pad with 0 between a subtraction and
+an addition of the value would round.) Where sizes are not known, the blocks
 take them from Shape and Expand. onnxruntime fuses no Concat into a pool behind it.
 
 Refuses: negative pads and mirrors (write plain-pad before it), pads that are not known, unknown

@@ -36,4 +36,4 @@ def rewrite(chain: Chain) -> PassResult:
         return Skip("it crops nothing", moot=True)
     none = (0,) * chain.rank
     extra = tuple(map(inner_extra, crop.pads.ends, crop.extra, none))
-    return cropped(chain, Crop(Pads.zero(chain.rank), extra), crop).verdict
+    return cropped(chain, Crop(Pads.zero(chain.rank), extra), crop)

@@ -1,18 +1,17 @@
 """Make asymmetric pads symmetric, in the cheapest exact way.
 
 What: begin and end pads that differ become equal pads. Where that gives other windows, a Slice
-drops them, the kernel gets taps of 0, or a Pad node adds the difference: what costs least in
-multiply-adds and bytes moved. Transposed convolutions also get output_padding. One pass for each
-way does the same without the choice: symmetric-pads-by-slice, symmetric-pads-by-kernel and
-symmetric-pads-by-pad. Many runtimes read one pad for both sides of an axis, cuDNN among them.
+drops them, else the kernel gets taps of 0, else a Pad node adds the difference. Transposed
+convolutions get output_padding first. One pass for each way does the same without the choice:
+symmetric-pads-by-slice, symmetric-pads-by-kernel and symmetric-pads-by-pad. Many runtimes read one
+pad for both sides of an axis, cuDNN among them.
 
 Exact: always, with what the three say about it. auto_pad counts as the pads that it stands for.
 
 Refuses: where none of the ways is exact, with the reason of each. A Pad node in front whose
 begin and end differ is left alone and named: absorb-pad makes it the operator's own padding.
 
-Cost: nothing where equal pads give the same windows, otherwise what the way says. Sizes that
-are not known count as 64 cells; a byte moved counts as 8 multiply-adds.
+Cost: nothing where equal pads give the same windows, otherwise what the way says.
 
 Example: Conv k3 s2 pads=[1, 0] on 6 cells becomes pads=[1, 1], which gives the same windows.
 """
@@ -24,7 +23,7 @@ from collections.abc import Iterator
 from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.steps.symmetric import cheapest, first, others, ways, without
+from onnxpad.rewriting.steps.symmetric import cheapest_first, first, others, ways, without
 
 REMOVES = {Form.ASYMMETRIC}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.OUTPUT_SHAPE}
@@ -41,15 +40,15 @@ ADDS = {
 
 
 def rewrite(chain: Chain) -> PassResult:
-    """Write equal begin and end pads in the way that adds the least work."""
-    found = first(cheapest(chain))
+    """Write equal begin and end pads in the first way there is."""
+    found = first(cheapest_first(chain))
     moot = isinstance(found, Skip) and found.moot
     return _about_pad(chain) if moot and _follows_uneven_pad(chain) else found
 
 
 def otherwise(chain: Chain) -> Iterator[PassResult]:
     """The dearer ways, and why there are no more."""
-    yield from others(cheapest(chain))
+    yield from others(cheapest_first(chain))
     yield without(ways(chain))
 
 

@@ -78,7 +78,7 @@ def test_a_fork_is_read_when_it_has_changed(monkeypatch: pytest.MonkeyPatch) -> 
         return read(*args, **given)  # type: ignore[arg-type]
 
     monkeypatch.setattr(survey, "read", counted)
-    rewritten(session.fork(), "zero-pads")
+    rewritten(session.fork(), "concat-pads")
     assert not readings
     rewritten(session.fork(), "split-pads")
     forked, readings = readings, 0

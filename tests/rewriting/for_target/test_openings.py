@@ -14,7 +14,6 @@ from onnxpad.cli import run
 from onnxpad.inspection import inspect
 from onnxpad.padding.effective_pads import told_in
 from onnxpad.rewriting.rewrite import rewrite
-from onnxpad.rewriting.steps.run_time_pads import RUN_TIME
 from onnxpad.runtimes.targets import all_targets
 from tests.benchmarks.networks import Network
 from tests.cli.processes import DYNAMIC, MODELS
@@ -51,14 +50,6 @@ g (float[n,2,h,w0] x, bool c) => (float[a,b,e,d] y) <float[2,2,3,3] w> {
   [choice] y = If (c) <
     then_branch = t () => (float[a,b,e,d] u) { u = Relu(a0) },
     else_branch = f () => (float[a,b,e,d] v) { v = Neg(a0) }>
-}"""
-AVERAGED = """<ir_version: 8, opset_import: ["" : 17]>
-g (float[n,2,h,w0] x) => (float[a,b,c,d] y) <float[2,2,3,3] w> {
-  [first] a0 = Conv<kernel_shape=[3,3], pads=[1,1,1,1], strides=[STRIDE,STRIDE]>(x, w)
-  [mean] a1 = AveragePool<kernel_shape=[3,3], strides=[2,2], pads=[1,1,1,1], ceil_mode=1,
-    count_include_pad=1>(a0)
-  [third] a2 = Conv<kernel_shape=[3,3], pads=[1,1,1,1], strides=[2,2]>(a1, w)
-  [last] y = Conv<kernel_shape=[3,3], pads=[1,1,1,1], strides=[2,2]>(a2, w)
 }"""
 Captured = pytest.CaptureFixture[str]
 YOLO = MODELS / "k_yolo_tiny_op15.onnx"
@@ -345,16 +336,6 @@ def test_a_weaker_fact_is_made_stronger(given: dict[str, str], settles: str) -> 
     assert rewrite(computed, target="ncnn", dims={"h": settles}).stuck == ()
 
 
-@pytest.mark.parametrize(
-    ("target", "offers"), [("onnxruntime", True), ("opencv", False), ("ncnn", False)]
-)
-def test_computed_pads_are_offered_where_the_target_takes_them(target: str, offers: bool) -> None:
-    done = rewrite(model_of(STRIDED), passes="explicit-pads", target=target)
-    assert len(done.skips) == 3
-    assert all(("--pass runtime-pads" in one.skip.hints) is offers for one in done.skips)
-    assert not any(RUN_TIME in one.skip.hints for one in done.skips)
-
-
 def test_hints_with_commas_have_a_separator(capsys: Captured, tmp_path: Path) -> None:
     onnx.save(TORCH.model(), tmp_path / "m.onnx")
     run(["rewrite", str(tmp_path / "m.onnx"), "--target", "ncnn", "--check"])
@@ -472,17 +453,3 @@ def test_sizes_that_the_target_pads_for_itself_are_not_asked_for(text: str) -> N
     assert asked["ncnn"] == {"n": 1}
     assert set(asked["opencv"].values()) == {"%2=0"}
     assert rewrite(model_of(text), target="ncnn", dims={"n": 1}).unfit == ()
-
-
-@pytest.mark.parametrize(("stride", "asked"), [(1, "%2=0"), (2, "%4=0")])
-def test_strides_behind_what_is_in_the_way_ask_for_no_divisors(stride: int, asked: str) -> None:
-    """The average alone needs an even size; the convolutions behind it take any."""
-    text = AVERAGED.replace("STRIDE", str(stride))
-    done = rewrite(model_of(text), target="ncnn")
-    assert done.fitting is not None
-    opening = done.fitting.opening
-    assert opening.dims == {"n": 1, "h": asked, "w0": asked}
-    assert (opening.settled, opening.writes) == (4, True)
-    after = rewrite(model_of(text), target="ncnn", dims=opening.dims).fitting
-    assert after is not None
-    assert after.no_way == ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -12,7 +11,6 @@ import pytest
 from onnxpad import inspect, rewrite
 from onnxpad.cli import run
 from onnxpad.rewriting.for_target.report import PassPlan
-from onnxpad.rewriting.for_target.search import Planner
 from tests.models.text import text_model
 from tests.oracle.interpreter import run_model
 
@@ -68,7 +66,7 @@ def test_inspect_looks_as_long_as_rewrite_behind_another_opset() -> None:
     assert verdict.way.whole == ("opset 18 instead of 21",)
 
 
-def test_no_way_is_searched_in_the_opset_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inspect_names_the_ways_of_a_rewrite_behind_another_opset() -> None:
     model = text_model(
         "a = MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (x) "
         "y = AveragePool <kernel_shape = [3,3], strides = [2,2], pads = [1,0,1,1], ceil_mode = 1, "
@@ -77,17 +75,8 @@ def test_no_way_is_searched_in_the_opset_that_is_left(monkeypatch: pytest.Monkey
         outputs="float[1,3,a,b] y",
         opset=20,
     )
-    planned, searched = Planner._search, list[str]()  # noqa: SLF001 - what takes the time
-
-    def counted(self: Planner, *given: Any) -> Any:
-        searched.append(self.judge.target.name)
-        return planned(self, *given)
-
-    monkeypatch.setattr(Planner, "_search", counted)
     done = rewrite(model, target="portable")
-    of_rewrite = len(searched)
     found = inspect(model, target="portable").targets["portable"]
-    assert len(searched) - of_rewrite <= of_rewrite
     assert done.fitting is not None
     written = {one.node.label: one.way for one in done.fitting.plans}
     for one in found:

@@ -8,7 +8,7 @@ import pytest
 from onnxpad.rewriting.rewrite import rewrite
 from tests.models.tiny import X5, X6, X8, attributes, left_alone, numbers, refused, rewritten, tiny
 
-AUTO, UPPER = "auto-pads", "auto-pads-upper"
+AUTO = "auto-pads"
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,9 @@ def test_refuses_operators_without_such_padding() -> None:
     "body",
     [
         pytest.param("[op] y = ConvTranspose <pads = [0, 0]> (x, w)", id="nothing cropped"),
-        pytest.param('[op] y = Conv <auto_pad = "SAME_LOWER"> (x, w)', id="SAME already"),
+        pytest.param(
+            '[op] y = Conv <strides = [3], auto_pad = "SAME_LOWER"> (x, w)', id="SAME already"
+        ),
         pytest.param('[op] y = Conv <auto_pad = "VALID"> (x, w)', id="VALID"),
     ],
 )
@@ -99,7 +101,6 @@ def test_ceil_mode_goes_first() -> None:
     assert attributes(rewritten(model, "floor-pool", X5))["pads"] == [1, 1]
 
 
-@pytest.mark.parametrize("rule", [AUTO, UPPER])
 @pytest.mark.parametrize(
     "body",
     [
@@ -112,12 +113,12 @@ def test_ceil_mode_goes_first() -> None:
         pytest.param("[op] y = LpPool <kernel_shape = [2], pads = [0, 0]> (x)", id="LpPool"),
     ],
 )
-def test_without_padding_it_is_valid(rule: str, body: str) -> None:
+def test_without_padding_it_is_valid(body: str) -> None:
     model = tiny(body, "float[1,1,n]")
-    after = rewritten(model, rule, X5, X6, X8)
+    after = rewritten(model, AUTO, X5, X6, X8)
     assert attributes(after)["auto_pad"] == "VALID"
     assert "pads" not in attributes(after)
-    assert left_alone(after, rule)
+    assert left_alone(after, AUTO)
 
 
 def test_what_split_pads_leaves_is_valid() -> None:
@@ -127,10 +128,9 @@ def test_what_split_pads_leaves_is_valid() -> None:
     assert attributes(rewritten(split, AUTO, X5, X6))["auto_pad"] == "VALID"
 
 
-@pytest.mark.parametrize("rule", [AUTO, UPPER])
-def test_a_window_longer_than_the_input_stays(rule: str) -> None:
+def test_a_window_longer_than_the_input_stays() -> None:
     model = tiny("[op] y = Conv (x, w)", "float[1,1,2]")
-    assert "fewer than the window" in refused(model, rule).reason
+    assert "fewer than the window" in refused(model, AUTO).reason
 
 
 def test_ceil_mode_without_padding_goes_first() -> None:
@@ -138,15 +138,14 @@ def test_ceil_mode_without_padding_goes_first() -> None:
     assert refused(model, AUTO).hints == ("--pass floor-pool",)
 
 
-@pytest.mark.parametrize("rule", [AUTO, UPPER])
-def test_operators_without_auto_pad_and_without_padding_are_left_alone(rule: str) -> None:
+def test_operators_without_auto_pad_and_without_padding_are_left_alone() -> None:
     model = tiny(
         "[op] y = DeformConv <pads = [0, 0, 0, 0]> (x, v, o)",
         "float[1,1,4,4]",
         opset=19,
         constants=OFFSETS,
     )
-    assert left_alone(model, rule)
+    assert left_alone(model, AUTO)
 
 
 @pytest.mark.parametrize(
@@ -160,30 +159,14 @@ def test_operators_without_auto_pad_and_without_padding_are_left_alone(rule: str
 def test_upper_takes_what_is_the_same(written: str, size: str) -> None:
     model = tiny(f"[op] y = Conv <{written}> (x, w)", f"float[1,1,{size}]")
     inputs = (X5, X6, X8) if size == "n" else (numbers(*range(int(size))),)
-    after = rewritten(model, UPPER, *inputs)
+    after = rewritten(model, AUTO, *inputs)
     assert attributes(after)["auto_pad"] == "SAME_UPPER"
-    assert left_alone(after, UPPER)
+    assert left_alone(after, AUTO)
 
 
-@pytest.mark.parametrize(
-    ("written", "reason"),
-    [
-        pytest.param("strides = [2], pads = [1, 0]", "those of SAME_LOWER", id="pads"),
-        pytest.param(
-            'strides = [2], auto_pad = "SAME_LOWER"', "those of SAME_LOWER, the odd", id="auto_pad"
-        ),
-        pytest.param("pads = [2, 2]", "are not those of SAME for every size", id="other pads"),
-        pytest.param("dilations = [2], pads = [2, 2]", "disagree about SAME", id="dilation"),
-    ],
-)
-def test_upper_refuses(written: str, reason: str) -> None:
-    model = tiny(f"[op] y = Conv <{written}> (x, w)", "float[1,1,6]")
-    assert reason in refused(model, UPPER).reason
-
-
-def test_upper_needs_the_size_that_decides() -> None:
-    model = tiny(
-        '[op] y = MaxPool <kernel_shape = [4], strides = [2], auto_pad = "SAME_LOWER"> (x)',
-        "float[1,1,n]",
-    )
-    assert refused(model, UPPER).reason.startswith("SAME_LOWER with kernel 4 needs the size")
+def test_former_names() -> None:
+    model = tiny("[op] y = Conv <pads = [1, 1]> (x, w)")
+    with pytest.warns(FutureWarning, match="'auto-pads' now"):
+        assert (
+            attributes(rewrite(model, passes="auto-pads-upper").model)["auto_pad"] == "SAME_UPPER"
+        )

@@ -1,4 +1,4 @@
-"""spatial-pads, zero-pads and all-axes: what is left is a Pad with 0 over spatial axes."""
+"""Pads as Concat, and over all axes."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ from tests.rewriting.passes.pad_models import (
     rewritten,
 )
 
-PASSES = ("spatial-pads", "zero-pads", "all-axes")
+PASSES = ("spatial-pads", "all-axes")
 GONE = {
     "spatial-pads": Form.OUTER_AXES,
-    "zero-pads": Form.PAD_VALUE,
     "all-axes": Form.PAD_AXES,
 }
 
@@ -89,6 +88,21 @@ def test_constant_pads(rule: str) -> None:
     assert rewrites > 24
 
 
+def test_every_constant_pad_is_a_concat() -> None:
+    rng = np.random.default_rng(1)
+    for _ in range(160):
+        case = drawn(rng)
+        if case.opset < 8:
+            continue
+        found, model = rewritten(case, "concat-pads")
+        assert found.changed, case
+        wanted = case.wanted()
+        assert wanted is not None
+        assert_equal(run_model(model, {"x": case.x})["y"], wanted, case)
+        assert_by_onnxruntime(model, case, wanted)
+        assert "Pad" not in operators(model)
+
+
 def test_all_of_them_leave_plain_pads() -> None:
     rng = np.random.default_rng(9)
     for _ in range(150):
@@ -102,7 +116,7 @@ def test_all_of_them_leave_plain_pads() -> None:
         assert not forms(model) & set(GONE.values())
 
 
-@pytest.mark.parametrize("rule", ["spatial-pads", "zero-pads"])
+@pytest.mark.parametrize("rule", ["spatial-pads", "concat-pads"])
 @pytest.mark.parametrize("opset", [8, 11, 18])
 def test_symbolic_sizes(rule: str, opset: int) -> None:
     """One rewritten model fits every size, none among them."""
@@ -129,7 +143,7 @@ def test_large_blocks_are_not_written_into_the_file() -> None:
     assert_by_onnxruntime(model, case, wanted)
 
 
-@pytest.mark.parametrize("rule", ["spatial-pads", "zero-pads"])
+@pytest.mark.parametrize("rule", ["spatial-pads", "concat-pads"])
 def test_a_value_that_is_an_input(rule: str) -> None:
     model = tiny(
         "y = Pad(x, p, c)",
@@ -145,7 +159,7 @@ def test_a_value_that_is_an_input(rule: str) -> None:
     np.testing.assert_array_equal(run_model(after, {"x": x, "c": c})["y"], wanted)
 
 
-@pytest.mark.parametrize("rule", ["spatial-pads", "zero-pads"])
+@pytest.mark.parametrize("rule", ["spatial-pads", "concat-pads"])
 @pytest.mark.parametrize(
     ("case", "reason"),
     [
@@ -171,7 +185,7 @@ def test_refusals_of_one_pass() -> None:
         "q = com.microsoft.Unknown(x) y = Pad(q, p, c)",
         constants="int64[6] p = {0,0,1,0,0,1}, float c = {5}",
     )
-    assert "the number of axes of its input is not known" in refused(unknown, "zero-pads").reason
+    assert "the number of axes of its input is not known" in refused(unknown, "concat-pads").reason
 
 
 def test_row_59_channels_and_axes() -> None:

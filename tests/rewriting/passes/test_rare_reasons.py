@@ -112,7 +112,7 @@ def test_a_computed_value_of_unknown_type() -> None:
             "its mode is edge",
         ),
         (
-            "zero-pads",
+            "concat-pads",
             "[op] y = Pad <pads = [0, 0, 1, 0, 0, 1], value = 2.0> (x)",
             7,
             "its sizes are not all known, and opset 7 has no Expand",
@@ -127,7 +127,7 @@ def test_reasons(rule: str, body: str, opset: int, reason: str) -> None:
         "outer": "int64[6] outer = {0, 1, 0, 0, 0, 0}",
     }
     held = next((text for name, text in constants.items() if name in body), "")
-    size = "n" if rule == "zero-pads" else "5"
+    size = "n" if rule == "concat-pads" else "5"
     model = tiny(body, f"float[1,1,{size}]", opset=opset, constants=held)
     assert isinstance(model, onnx.ModelProto)
     assert refused(model, rule).reason == reason

@@ -9,9 +9,6 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
-from onnxpad.model.editing.session import EditSession
-from onnxpad.padding.chain import Skip
-from onnxpad.rewriting.steps.symmetric import Cost, cheapest, ways
 from tests.models.tiny import (
     NEGATIVE,
     X5,
@@ -295,33 +292,6 @@ def test_no_way_is_exact() -> None:
     )
     reason = refused(model, ANY).reason
     assert reason.startswith("no way is exact: by a Slice: ")
-
-
-def test_costs_are_computed_and_decide() -> None:
-    model = tiny(
-        "[op] y = Conv <pads = [1, 0, 3, 0], strides = [1, 2]> (x, v)",
-        "float[1,3,224,224]",
-        constants=f"float[8,3,3,3] v = {{{', '.join(['1'] * 216)}}}",
-    )
-    (site,) = EditSession(model).sites_now()
-    every = ways(site.chain)
-    found = {name: some[0].cost for name, some in every.items() if not isinstance(some, Skip)}
-    height, width, channels = 226, 111, 8
-    taps = 3 * channels
-    assert found == {
-        # Two windows more on the first axis.
-        "a Slice": Cost(2 * width * 9 * taps, 2 * 4 * channels * height * width, 1),
-        # Two more rows of three taps.
-        "the kernel": Cost(height * width * 6 * taps, 4 * 6 * taps, 0),
-        "a Pad": Cost(0, 2 * 4 * 3 * 226 * 224, 1),
-    }
-    best = cheapest(site.chain)
-    assert not isinstance(best, Skip)
-    assert best[0].cost == min(found.values(), key=lambda cost: cost.weight) == found["the kernel"]
-    assert str(found["a Slice"]) == (
-        "47,952 more multiply-adds, 1,605,504 more bytes moved, 1 more operator"
-    )
-    assert kinds(rewritten_model(model, ANY)) == ["Conv"]
 
 
 BY_SLICE, BY_PAD = "symmetric-pads-by-slice", "symmetric-pads-by-pad"

@@ -12,13 +12,13 @@ from onnx import ModelProto
 from onnxpad.inspection import inspect
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
-from onnxpad.rewriting.for_target.obstacles import Judge
+from onnxpad.rewriting.for_target.judge import stays
 from onnxpad.rewriting.for_target.report import NoWay
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.conditions.rows import Answer, Condition
-from onnxpad.runtimes.targets import all_targets, find_target
+from onnxpad.runtimes.targets import all_targets
 from tests.benchmarks.networks import Network
 from tests.models.text import text_model
 from tests.runtimes.targets import probes
@@ -52,9 +52,8 @@ def small_models() -> Iterator[ModelProto]:
 
 def chains(model: ModelProto) -> dict[str, Chain]:
     """Operators that no pass replaces, by the name of the node."""
-    judge = Judge(find_target("portable"))
     survey = Survey(model, thorough=True)
-    return {site.node.name: site.chain for site in survey.sites_now() if judge.stays(site.chain)}
+    return {site.node.name: site.chain for site in survey.sites_now() if stays(site.chain)}
 
 
 def models() -> Iterator[ModelProto]:

@@ -1,23 +1,21 @@
-"""Equal begin and end pads: three ways, of which each costs something else."""
+"""Equal begin and end pads; a Slice, taps or a Pad where that gives other windows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from onnxpad.padding.chain import Chain, PassResult, Skip
+from onnxpad.padding.chain import Chain, NewPad, PassResult, Skip
 from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.steps.symmetric import transposed, windows
 from onnxpad.rewriting.steps.symmetric.premises import Way
 from onnxpad.rewriting.steps.symmetric.transposed import cropped, grown
 
 __all__ = [
-    "Cost",
     "Way",
     "by_kernel",
     "by_pad",
     "by_slice",
-    "cheapest",
+    "cheapest_first",
     "cropped",
     "first",
     "grown",
@@ -32,13 +30,13 @@ Ways = list[Way] | Skip
 
 def first(found: Ways) -> PassResult:
     """What a pass writes."""
-    return found if isinstance(found, Skip) else found[0].verdict
+    return found if isinstance(found, Skip) else found[0]
 
 
 def others(found: Ways) -> Iterator[PassResult]:
     """What it can write instead."""
     if not isinstance(found, Skip):
-        yield from (way.verdict for way in found[1:])
+        yield from found[1:]
 
 
 def by_slice(chain: Chain) -> Ways:
@@ -71,24 +69,29 @@ def _alone(found: Way | Skip) -> Ways:
 
 
 def ways(chain: Chain) -> dict[str, Ways]:
-    """Every way for this chain with its cost, or why it is none."""
+    """Every way for this chain, or why it is none."""
     found = {"a Slice": by_slice(chain), "the kernel": by_kernel(chain), "a Pad": by_pad(chain)}
     if chain.op.kind is Kind.TRANSPOSED:
         found["output_padding"] = _alone(transposed.by_output_padding(chain))
     return found
 
 
-def cheapest(chain: Chain) -> Ways:
-    """All ways, that which adds the least work first; equal costs in the order of `ways`."""
+def cheapest_first(chain: Chain) -> Ways:
+    """All ways: those without another operator or tap, then in the order of `ways`."""
     found = ways(chain)
     possible = [way for some in found.values() if not isinstance(some, Skip) for way in some]
     if possible:
-        return sorted(possible, key=lambda way: way.cost.weight)
+        return sorted(possible, key=lambda way: not is_free(way))
     skips = [way for way in found.values() if isinstance(way, Skip)]
     if skips[0].moot or len({skip.reason for skip in skips}) == 1:
         return skips[0]
     none = without(found)
     return Skip(f"no way is exact: {none.reason}", none.hints)
+
+
+def is_free(way: Way) -> bool:
+    """Whether it adds no work: other numbers of the operator are all there is to it."""
+    return isinstance(way, Chain) and not isinstance(way.pad, NewPad)
 
 
 def without(found: dict[str, Ways]) -> Skip:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
-from typing import NamedTuple
+from typing import TypeAlias
 
 from onnxpad.geometry.budgets import CONSTANT, WINDOW
 from onnxpad.geometry.windows import SurplusWindows, cut_rounding_up, equal_ends
@@ -13,16 +13,12 @@ from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, floored, rounds_up, short_axis
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.costs import Cost
 
 _MOST_GROWTH = 16
 
 
-class Way(NamedTuple):
-    """What takes the place of a chain, and what that adds to the work of the model."""
-
-    verdict: Chain | Expansion
-    cost: Cost
+Way: TypeAlias = Chain | Expansion
+"""What takes the place of a chain."""
 
 
 def asymmetric(chain: Chain) -> Pads | Skip:
@@ -47,10 +43,10 @@ def free(chain: Chain, pads: Pads) -> list[Way]:
     """Symmetric pads that give the very same windows, where there are some."""
     own = Pads(pads.begins, pads.begins)
     if _ends_may_be_equal(chain, pads):
-        return [Way(replace(chain.with_padding(own), ceil_mode=False), Cost())]
+        return [replace(chain.with_padding(own), ceil_mode=False)]
     cuts = cuts_rounding_up(chain, pads)
     if cuts and not any(one.first or one.beyond for one in cuts):
-        return [Way(chain.with_padding(own), Cost())]
+        return [chain.with_padding(own)]
     return []
 
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from onnxpad.geometry.windows import TapsAround, equal_crop, inner_extra, taps_around
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.expansion import Grown, Read
-from onnxpad.rewriting import costs
-from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.steps.composer import LAST, Composer
 from onnxpad.rewriting.steps.symmetric.premises import Way, kernel_refusal
 from onnxpad.rewriting.steps.transposed import Crop, standard_crop, with_crop, written
@@ -25,7 +21,7 @@ def by_output_padding(chain: Chain) -> Way | Skip:
     if len(extras) < len(found):
         return Skip("no output_padding below the stride makes up for the difference of its pads")
     own = crop.pads.begins
-    return Way(with_crop(chain, Crop(Pads(own, own), extras)), Cost())
+    return with_crop(chain, Crop(Pads(own, own), extras))
 
 
 def by_slice(chain: Chain) -> Way | Skip:
@@ -50,15 +46,14 @@ def cropped(chain: Chain, done: Crop, wanted: Crop) -> Way:
     ]
     short = [index for index in range(chain.rank) if starts[index] or beyond[index]]
     if not short:
-        return Way(with_crop(chain, done), Cost())
+        return with_crop(chain, done)
     composer = Composer(chain.opset, chain.dtype)
     sets, gone = written(chain, done)
     whole = composer.itself(sets=sets, removes=gone)
     axes = [chain.first_axis + index for index in short]
     ends = [-beyond[index] or LAST for index in short]
     result = composer.slice(whole, axes, [starts[index] for index in short], ends)
-    copied = costs.moved(chain, costs.output_cells(chain), costs.output_channels(chain))
-    return Way(composer.finish(result), Cost(bytes_moved=copied, operators=1))
+    return composer.finish(result)
 
 
 def by_kernel(chain: Chain) -> Way | Skip:
@@ -82,7 +77,7 @@ def by_kernel(chain: Chain) -> Way | Skip:
 def grown(chain: Chain, crop: Crop, taps: list[TapsAround]) -> Way | Skip:
     """The operator with more taps, cropping as `crop` says."""
     if not any(one.front or one.back for one in taps):
-        return Way(with_crop(chain, crop), Cost())
+        return with_crop(chain, crop)
     if not chain.weight.is_constant:
         return Skip("its weight is no constant of the model, sparse, or an input can replace it")
     kernel = tuple(a.kernel + one.front + one.back for a, one in zip(chain.axes, taps, strict=True))
@@ -96,13 +91,7 @@ def grown(chain: Chain, crop: Crop, taps: list[TapsAround]) -> Way | Skip:
     composer = Composer(chain.opset, chain.dtype)
     weight = {chain.op.weight or 0: Grown(Read(chain.op.weight or 0), begins, ends)}
     node = composer.itself(weight, sets=sets, removes=gone)
-    return Way(composer.finish(node), _kernel_cost(chain, kernel))
-
-
-def _kernel_cost(chain: Chain, kernel: tuple[int, ...]) -> Cost:
-    old, windows = [axis.kernel for axis in chain.axes], costs.input_cells(chain)
-    more = costs.multiply_adds(chain, windows, kernel) - costs.multiply_adds(chain, windows, old)
-    return Cost(more, costs.moved(chain, [more // max(1, prod(windows))], 1) // 2)
+    return composer.finish(node)
 
 
 def _asymmetric(chain: Chain) -> Crop | Skip:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
 
 from onnxpad.geometry.windows import Growth, SurplusWindows, cut, equal_ends, growth
 from onnxpad.padding.chain import Chain, Pads, Skip
@@ -12,8 +11,6 @@ from onnxpad.padding.effective_pads import axes_behind, floored, missing_sizes, 
 from onnxpad.padding.expansion import Grown, Made, Read
 from onnxpad.padding.fills import Fill
 from onnxpad.padding.operators import AttributeValue
-from onnxpad.rewriting import costs
-from onnxpad.rewriting.costs import Cost
 from onnxpad.rewriting.steps.composer import LAST, Composer
 from onnxpad.rewriting.steps.pads import ceil_refusal, new_pad, pad_refusal, pad_value
 from onnxpad.rewriting.steps.symmetric.premises import (
@@ -97,14 +94,12 @@ def by_pad(chain: Chain) -> list[Way] | Skip:
 
 def _behind(chain: Chain, padding: Pads, moved: Pads, fill: Fill, *, rounds: bool) -> Way:
     """The operator with the pads `padding` behind a new Pad."""
-    behind = replace(
+    return replace(
         chain.with_padding(padding),
         axes=axes_behind(chain, moved),
         ceil_mode=rounds,
         pad=new_pad(chain, moved, fill),
     )
-    copied = costs.moved(chain, costs.input_cells(behind), costs.input_channels(chain))
-    return Way(behind, Cost(bytes_moved=copied, operators=1))
 
 
 def _cuts(chain: Chain, pads: Pads) -> list[SurplusWindows] | Skip:
@@ -133,14 +128,7 @@ def _sliced(chain: Chain, cuts: list[SurplusWindows], removes: Sequence[str]) ->
     if chain.uses_indices:
         indices = Made(whole.step, 1)
         results.append(composer.slice(indices, axes, starts, ends, role="crop_indices"))
-    return Way(composer.finish(*results), _slice_cost(chain, cuts, len(results)))
-
-
-def _slice_cost(chain: Chain, cuts: list[SurplusWindows], slices: int) -> Cost:
-    kernel, kept = [axis.kernel for axis in chain.axes], costs.output_cells(chain)
-    every = [size + one.first + one.beyond for size, one in zip(kept, cuts, strict=True)]
-    more = costs.multiply_adds(chain, every, kernel) - costs.multiply_adds(chain, kept, kernel)
-    return Cost(more, slices * costs.moved(chain, kept, costs.output_channels(chain)), slices)
+    return composer.finish(*results)
 
 
 def _weight_refusal(chain: Chain) -> Skip | None:
@@ -169,11 +157,7 @@ def _grown(chain: Chain, growths: list[Growth], kernel: tuple[int, ...]) -> Way:
     composer = Composer(chain.opset, chain.dtype)
     extended = Grown(Read(weight), begins, ends, Read(zero) if known and zero else None)
     node = composer.itself({weight: extended}, sets=sets, removes=unsaid(chain))
-    old = [axis.kernel for axis in chain.axes]
-    windows = costs.output_cells(chain)
-    more = costs.multiply_adds(chain, windows, kernel) - costs.multiply_adds(chain, windows, old)
-    taps = [prod(kernel) - prod(old), more // max(1, prod(windows) * (prod(kernel) - prod(old)))]
-    return Way(composer.finish(node), Cost(more, costs.moved(chain, taps, 1) // 2))
+    return composer.finish(node)
 
 
 def _difference(chain: Chain, pads: Pads, *, rounds: bool) -> tuple[Pads, Pads]:

@@ -1,0 +1,126 @@
+"""What a target says of a node: its table, which costs microseconds, and then a run of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from onnxpad.model.reading.survey import Site
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.operators import Kind
+from onnxpad.runtimes.conditions.rows import Answer, Row, every
+from onnxpad.runtimes.judge import Judgement, judge, lasting
+from onnxpad.runtimes.targets import Target, find_target
+
+if TYPE_CHECKING:
+    from onnxpad.probing.live import Live
+
+_STAYING = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX)
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """What a target says of nodes.
+
+    allows_unknown: what is not known is taken for granted.
+    assumes_sizes: some sizes are known to the user, and not to the target.
+    requires_device: nodes that the target leaves to the CPU are to be rewritten.
+    live: asks the runtime itself; what the target's table says of a chain then only says where to
+        look first.
+    """
+
+    target: Target
+    allows_unknown: bool = False
+    assumes_sizes: bool = False
+    requires_device: bool = False
+    live: Live | None = None
+    _known: dict[int, tuple[Chain, Judgement]] = field(default_factory=dict, init=False)
+
+    def of(self, target: Target) -> Judge:
+        """The table of another target, with the same wishes."""
+        return replace(self, target=target, live=None)
+
+    @cached_property
+    def tabled(self) -> Judge | None:
+        """The judge of those parts of the target that no runtime answers for; None for none."""
+        parts = self.target.parts or (self.target,)
+        left = [one for one in parts if self.live and not self.live.answers(one)]
+        if not left:
+            return None
+        return self.of(left[0] if len(left) == 1 else replace(self.target, parts=tuple(left)))
+
+    @cached_property
+    def _facts(self) -> Target:
+        return _with_facts(self.target)
+
+    def chain(self, chain: Chain) -> Judgement:
+        """The table's judgement of a padded operator; chains that are one object, once."""
+        if id(chain) not in self._known:
+            self._known[id(chain)] = (chain, judge(self._facts, self._seen(chain)))
+        return self._known[id(chain)][1]
+
+    def _seen(self, chain: Chain) -> Chain:
+        if not self.assumes_sizes:
+            return chain
+        return replace(chain, read_as=chain.read_as._replace(assumes_sizes=True))
+
+    def is_final(self, chain: Chain) -> bool:
+        """Whether no pass can make the table's answer better."""
+        if self.live or not stays(chain):
+            return False
+        return lasting(self.target, self._seen(chain)) is self.chain(chain).answer
+
+    def rows(self, chain: Chain) -> list[Row]:
+        """The rows of the table that hold."""
+        seen = self._seen(chain)
+        return [row for row in self.target.about(chain.op.title) if every(row.when, seen)]
+
+    def knowing(self, *, assumes_sizes: bool) -> Judge:
+        """The same for a model of which the user knows sizes, or of which the file says all."""
+        return (
+            self
+            if self.assumes_sizes == assumes_sizes
+            else replace(self, assumes_sizes=assumes_sizes)
+        )
+
+    def counts(self, answer: Answer) -> bool:
+        """Whether a node with this answer is to be rewritten."""
+        if answer is Answer.FALLS_BACK:
+            return self.requires_device
+        return answer.fails or (answer.is_open and not self.allows_unknown)
+
+    def site(self, site: Site) -> Judgement:
+        """The worst judgement of a node's readings; of a live judge, what a run of it showed."""
+        if self.live is None:
+            return self.table(site)
+        chains = [self._seen(chain) for chain in site.chains]
+        return self.live.site(self.target, site, lambda part: _worst(part, chains))
+
+    def table(self, site: Site) -> Judgement:
+        """The worst judgement of a node's readings by the facts of the target alone."""
+        return max(map(self.chain, site.chains), key=lambda one: one.answer.rank)
+
+    def objects(self, judgement: Judgement) -> bool:
+        """Whether a node with this judgement is to be rewritten."""
+        return self.counts(judgement.answer) or bool(judgement.settled_by)
+
+
+def stays(chain: Chain) -> bool:
+    """Whether every pass leaves the operator in its place.
+
+    Passes replace averages, LpPool, Pads and operators that read their pads from an input.
+    """
+    return chain.op.kind in _STAYING and chain.op.pads_input is None
+
+
+def _with_facts(target: Target) -> Target:
+    """The target with what most runtimes take in the place of those of which nothing is known."""
+    if target.parts:
+        return replace(target, parts=tuple(map(_with_facts, target.parts)))
+    return find_target("portable") if target.is_own else target
+
+
+def _worst(target: Target, chains: Iterable[Chain]) -> Judgement:
+    return max((judge(target, chain) for chain in chains), key=lambda one: one.answer.rank)
