@@ -11,6 +11,10 @@ from onnxpad.proof.functions import FLOATS, Number
 
 Array = NDArray[Any]
 _NEAR = 1e-6
+_UNIT = 2.0**-50
+"""Some roundings of float64: sums are added up in blocks."""
+_WHOLE = 2.0**20
+"""Products of such numbers, and many of them together, are whole in float64."""
 
 COMPARISONS: dict[str, Callable[[Array, Array], Array]] = {
     "Equal": np.equal,
@@ -32,12 +36,31 @@ _PAIRS: dict[str, Callable[[Array, Array], Array]] = {
 
 
 class Numeric:
-    """Arithmetic of float64; whatever is not a number by itself raises Undecided."""
+    """Arithmetic of float64; whatever is not a number by itself raises Undecided.
+
+    With `random`, every result is off by what float64 may be off, or a little more: what moves by
+    that shows no difference.
+    """
 
     computes = True
 
-    def __init__(self, inputs: Mapping[Hashable, Array]) -> None:
+    def __init__(
+        self, inputs: Mapping[Hashable, Array], random: np.random.Generator | None = None
+    ) -> None:
         self._inputs = inputs
+        self._random = random
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether nothing is put off."""
+        return self._random is None
+
+    def off(self, made: Array, size: Array | None = None, unit: float = _UNIT) -> Array:
+        """A result with an error of its `size`; whole numbers that whole ones make have none."""
+        if self._random is None:
+            return made
+        error = unit * self._random.uniform(-1, 1, made.shape) * (made if size is None else size)
+        return np.where(np.isfinite(error), made + error, made)
 
     def embed(self, numbers: Array) -> Array:
         """Numbers as they are."""
@@ -57,11 +80,13 @@ class Numeric:
 
     def add(self, a: Array, b: Array) -> Array:
         """a + b."""
-        return np.asarray(a + b)
+        made = np.asarray(a + b)
+        return made if self.is_exact or _whole(a, b) else self.off(made, np.abs(a) + np.abs(b))
 
     def sub(self, a: Array, b: Array) -> Array:
         """a - b."""
-        return np.asarray(a - b)
+        made = np.asarray(a - b)
+        return made if self.is_exact or _whole(a, b) else self.off(made, np.abs(a) + np.abs(b))
 
     def neg(self, a: Array) -> Array:
         """-a."""
@@ -69,11 +94,12 @@ class Numeric:
 
     def mul(self, a: Array, b: Array) -> Array:
         """a b."""
-        return np.asarray(a * b)
+        made = np.asarray(a * b)
+        return made if self.is_exact or _whole(a, b) else self.off(made)
 
     def div(self, a: Array, b: Array) -> Array:
         """a / b."""
-        return np.asarray(a / b)
+        return self.off(np.asarray(a / b))
 
     def bound(self, a: Array, least: Number) -> None:
         """Nothing: numbers are known."""
@@ -83,11 +109,15 @@ class Numeric:
 
     def total(self, a: Array) -> Array:
         """Sum over the last axis."""
-        return np.asarray(a.sum(axis=-1))
+        made = np.asarray(a.sum(axis=-1))
+        return made if self.is_exact or _whole(a) else self.off(made, np.abs(a).sum(axis=-1))
 
     def contract(self, a: Array, b: Array) -> Array:
         """Sum of a b over the last axis."""
-        return np.asarray((a * b).sum(axis=-1))
+        made = np.asarray((a * b).sum(axis=-1))
+        if self.is_exact or _whole(a, b):
+            return made
+        return self.off(made, (np.abs(a) * np.abs(b)).sum(axis=-1))
 
     def largest(self, a: Array, lowest: Number, floor: Number | None = None) -> Array:
         """Maximum over the last axis; the lowest finite number counts as -inf."""
@@ -97,7 +127,7 @@ class Numeric:
     def function(self, op: str, parameters: Mapping[str, Any], *args: Array) -> Array:
         """A function of one number; raises Undecided for one that has no float version here."""
         if op == "PRelu":
-            return np.where(args[0] < 0, args[0] * args[1], args[0])
+            return np.where(args[0] < 0, self.off(np.asarray(args[0] * args[1])), args[0])
         if op in ("Ceil", "Floor", "Round"):
             return _clear(
                 args[0], 0.5 * (op == "Round"), np.asarray(FLOATS[op](args[0], parameters))
@@ -111,7 +141,8 @@ class Numeric:
                 return np.asarray(_PAIRS[op](*args), np.float64)
         if op not in FLOATS or len(args) != 1:
             raise Undecided(f"{op} has no numbers here")
-        return np.asarray(FLOATS[op](args[0], parameters))
+        made = np.asarray(FLOATS[op](args[0], parameters))
+        return made if op in ("Abs", "Sign") else self.off(made)
 
     def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array:
         """round(a) + zero, saturated."""
@@ -127,6 +158,13 @@ class Numeric:
         first = wins.argmax(axis=-1)[..., None]
         found = np.take_along_axis(places, first, axis=-1)[..., 0]
         return np.where(wins.any(axis=-1), found, -1).astype(np.float64)
+
+
+def _whole(*arrays: Array) -> bool:
+    """Whether all are whole numbers, of which float64 makes sums and products without an error."""
+    return all(
+        bool((np.rint(one) == one).all()) and np.abs(one).max(initial=0) < _WHOLE for one in arrays
+    )
 
 
 def _cast(a: Array, old: "np.dtype[Any]", new: "np.dtype[Any]") -> Array:

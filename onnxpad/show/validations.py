@@ -18,7 +18,7 @@ _REGION = ("changed tensor", "computed from", "sizes tried")
 
 
 def validation_text(validation: Validation, terminal: Terminal | None = None) -> str:
-    """The verdict, outputs and parts that differ, the worst first, and what was proved and run.
+    """The verdict, outputs that differ, the worst first, and what was proved and run.
 
     Of outputs that one model did not give nothing is told where both are proved to be the same.
     """
@@ -35,7 +35,6 @@ def validation_text(validation: Validation, terminal: Terminal | None = None) ->
         table(headers, rows, terminal, names=names)
         + (f"\nand {counted(more, 'more comparison')} with a difference" if more else ""),
         "" if validation.run else _proved_parts(validation.proof, terminal),
-        paragraph(visible(line) for line in _parts(validation)),
         paragraph(visible(f"warning: {warning}") for warning in validation.warnings),
         paragraph(visible(line) for line in rests_on(validation)),
     ]
@@ -130,21 +129,6 @@ def _difference(row: OutputRow) -> str:
     if row.equal:
         return "none"
     return "shape" if row.other_shape else _number(row.max_abs)
-
-
-def _parts(validation: Validation) -> Iterator[str]:
-    """Parts that differ; behind the first of another shape the others say little."""
-    shapes = [index for index, row in enumerate(validation.regions) if _says_shapes(row.where)]
-    shown = min([_ROWS_SHOWN, *(index + 1 for index in shapes)])
-    for row in validation.regions[:shown]:
-        nodes = f"{', '.join(row.before)} against {', '.join(row.after)}"
-        gap = "" if row.max_abs is None else f", difference {_number(row.max_abs)}"
-        gap = f", {row.where}" if _says_shapes(row.where) else gap
-        reason = f" ({row.reason})" if row.reason else ""
-        yield f"sample {row.sample}, {row.verdict}: {nodes}{gap}, judged by {row.judge}{reason}"
-    more = len(validation.regions) - shown
-    if more > 0:
-        yield f"and {counted(more, 'more part')}"
 
 
 def _first_difference(validation: Validation) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from os import PathLike
 from typing import Any
 
@@ -22,14 +23,13 @@ from onnxpad.probing.random_inputs import Sampler, Undrawable
 from onnxpad.probing.whole import WholeRun
 from onnxpad.proof import Limits
 from onnxpad.runtimes.own_targets import Asking, TargetName
-from onnxpad.sessions import Device, Settings, check_device, resolved
+from onnxpad.sessions import Device, RunFailure, Settings, check_device, resolved
 from onnxpad.validation.bench import Bench, silent
-from onnxpad.validation.conclude import concluded, joined, qualified
 from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched
+from onnxpad.validation.judging import Finding, is_told, judged, optimised
 from onnxpad.validation.kernel_verdict import claim, proved
 from onnxpad.validation.on_runtime import on_runtimes, with_runtimes
-from onnxpad.validation.optimised import optimised
-from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice, samples_from_npz
+from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice
 from onnxpad.validation.reference import against_reference
 from onnxpad.validation.report import (
     NOBODY,
@@ -37,7 +37,6 @@ from onnxpad.validation.report import (
     FirstDifference,
     OutputRow,
     ProofReport,
-    RegionRow,
     RunReport,
     Validation,
     Verdict,
@@ -55,17 +54,16 @@ from onnxpad.validation.request import (
 from onnxpad.validation.samples import (
     Pair,
     Ran,
-    more_samples,
-    other_sizes,
+    channel_counts,
     random_samples,
-    refusal,
     run_both,
-    with_maps,
+    samples_at,
+    scaled_samples,
+    small_samples,
 )
-from onnxpad.validation.sizes import channel_counts
 from onnxpad.validation.tolerance import tolerance_of
-from onnxpad.validation.untried import untried
-from onnxpad.validation.verifier import SampleFinding, Verifier
+from onnxpad.validation.untried import compared_sizes, untried
+from onnxpad.validation.verdicts import Drawn, concluded, joined, qualified
 from onnxpad.verbs import verb
 
 Array = NDArray[Any]
@@ -74,15 +72,15 @@ __all__ = [
     "FirstDifference",
     "OutputRow",
     "ProofReport",
-    "RegionRow",
     "RunReport",
     "Validation",
     "Verdict",
-    "samples_from_npz",
     "validate",
 ]
 
 
+SAMPLES = 3
+"""Random samples of two models where nobody says how many; one is enough where they are proved."""
 WAITED = 90.0
 """Seconds by the clock in which a proof ends where nobody says otherwise; of the processor it may
 take as many as runs may."""
@@ -104,7 +102,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     target: TargetName | Sequence[TargetName] | None = None,
     live: bool | str | PathLike[str] = True,
     device: Device = "auto",
-    samples: int = 3,
+    samples: int = SAMPLES,
     seed: int = 0,
     dims: Mapping[str, int | str] | None = None,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
@@ -208,11 +206,11 @@ def _judged(
     is_proved = proof is not None and proof.verdict == "proved"
     try:
         if isinstance(drawn, tuple):
-            counts = channel_counts(pair.both())
-            sampler = Sampler(with_channels(pair.before, types), drawn[1], counts)
-            found = _of_pair(bench, pair, sampler, drawn, proof)
+            sampler = Sampler(with_channels(pair.before, types), drawn[1], channel_counts(pair))
+            many = 1 if is_proved and drawn[0] == SAMPLES else drawn[0]
+            found = _of_pair(bench, pair, (sampler, many, drawn[1]), proof)
         else:
-            found = _of_pair(bench, pair, drawn, (0, 0), proof)
+            found = _of_pair(bench, pair, drawn, proof)
     except LimitMet as limit:
         found = _ended(bench, limit.told, seed)
     except Undrawable as error:
@@ -285,7 +283,11 @@ def _check_unused(
     tolerance: object,
 ) -> None:
     """RequestError for what is said of runs where there are none."""
-    given = {"inputs": inputs is not None, "device": device != "auto", "samples": samples != 3}
+    given = {
+        "inputs": inputs is not None,
+        "device": device != "auto",
+        "samples": samples != SAMPLES,
+    }
     given |= {"seed": seed != 0, "tf32": tf32 is True, "atol or rtol": tolerance is not None}
     if names := [name for name, is_given in given.items() if is_given]:
         raise RequestError(f"proof_only runs no model: leave {' and '.join(names)} out")
@@ -306,17 +308,10 @@ def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
     )
 
 
-def _with_run(
-    report: Validation, shown: SampleFinding | None = None, refused: str = ""
-) -> Validation:
+def _with_run(report: Validation, shown: Finding | None = None, refused: str = "") -> Validation:
     """The report of runs, with what they alone say; `shown` is of the proof's counterexample."""
     seen = shown.verdict if shown else None
-    agree = report.ok
-    outputs, regions = (
-        with_few_maps(report.outputs, agree=agree),
-        with_few_maps(report.regions, agree=agree),
-    )
-    report = replace(report, outputs=outputs, regions=regions)
+    report = replace(report, outputs=with_few_maps(report.outputs, agree=report.ok))
     run = RunReport(report.verdict, report.reason, report.judge, seen, refused)
     return replace(report, run=run)
 
@@ -354,97 +349,76 @@ def _read(bench: Bench, network: Network, ambiguous: Preference) -> Network:
 def _of_pair(
     bench: Bench,
     pair: Pair,
-    drawn: Sequence[Mapping[str, Array]] | Sampler,
-    wanted: tuple[int, int],
+    drawn: Sequence[Mapping[str, Array]] | tuple[Sampler, int, int],
     proof: ProofReport | None,
 ) -> Validation:
-    """The report of runs; `wanted` says how many samples are drawn and from which seed.
+    """The report of runs of inputs, or of so many random samples of a seed.
 
-    Both models run with onnxruntime's optimisations off. Where outputs are not bit-equal, every
-    part that differs is run alone and compared within a bound from its arithmetic or from the
-    measured effect of rounding; where onnxruntime cannot run a part, or leaves the ONNX text, the
-    float64 evaluator judges. Then both run with default optimisations.
+    Both models run without onnxruntime's optimisations on the samples and on the counterexample of
+    the proof, then with them. Where the proof found other formulas and the samples show no
+    difference, many small ones follow.
     """
-    samples, seed = wanted
-    counterexample = proof.counterexample if proof else None
-    verifier = Verifier(bench, pair, proved=proof is not None and proof.verdict == "proved")
-    runs: list[Ran] = []
-    findings = []
-    if isinstance(drawn, Sampler):
-        source = random_samples(bench, pair, drawn, samples, lambda: verifier.probes)
+    random = dict.fromkeys(label for one in pair.both() for label in random_nodes(one))
+    sampler, seed = (drawn[0], drawn[2]) if isinstance(drawn, tuple) else (None, None)
+    if isinstance(drawn, tuple):
+        source = random_samples(bench, pair, drawn[0], drawn[1])
     else:
-        source = (run_both(bench, pair, i, f, verifier.probes) for i, f in enumerate(drawn))
+        source = (run_both(bench, pair, index, feeds) for index, feeds in enumerate(drawn))
+    runs: list[Ran] = []
+    findings: list[Finding] = []
     for ran in source:
         bench.progress(f"sample {ran.index}")
-        findings.append(_located(verifier.judged(ran), ran))
-        runs.append(ran.outputs(pair))
-        del ran  # what was captured inside of the models
+        findings.append(judged(bench, pair, ran))
+        runs.append(ran)
     shown = None
-    if counterexample is not None and not verifier.settled:
+    counterexample = proof.counterexample if proof else None
+    if counterexample is not None and not _differs(findings):
         bench.progress("the proof's counterexample")
-        ran = run_both(bench, pair, len(runs), counterexample.inputs, verifier.probes)
-        shown = _located(verifier.judged(ran), ran)
+        runs.append(run_both(bench, pair, len(runs), counterexample.inputs))
+        shown = judged(bench, pair, runs[-1])
         findings.append(shown)
-        runs.append(ran.outputs(pair))
-    rows, problem = optimised(bench, pair, runs, verifier.found)
-    bench.note_providers("before", pair.before)
-    bench.note_providers("after", pair.after)
-    random = dict.fromkeys(label for one in pair.both() for label in random_nodes(one))
-    more = 0
-    if isinstance(drawn, Sampler) and not random and not problem:
-        more, worse = _at_other_sizes(bench, verifier, drawn, runs)
-        findings += worse or _of_formulas(bench, verifier, proof, drawn, runs)
-    known = (seed, drawn.open_sizes) if isinstance(drawn, Sampler) else (None, ())
-    report = concluded(bench, findings, rows, problem, (runs, more, *known))
+    on = optimised(bench, pair, runs)
+    for role, network in zip(("before", "after"), pair.both(), strict=True):
+        bench.note_providers(role, network)
+    if sampler is not None and not random and _may_differ(proof, findings):
+        findings += _further(bench, pair, sampler, runs, formal=bool(proof and proof.is_formal))
+    open_sizes = () if sampler is None else sampler.open_sizes
+    report = concluded(bench, findings, on, Drawn(runs, seed, open_sizes))
     for ran in runs:
         bench.look(ran.before, ran.after)
     if bench.tolerance:
         report = bench.tolerance.judged(report)
     report = qualified(report, broken(*pair.both()), tuple(random))
-    return _with_run(report, shown, refusal(runs))
+    neither = all(isinstance(one, RunFailure) for ran in runs for one in (ran.before, ran.after))
+    return _with_run(report, shown, "; ".join(runs[0].failures) if runs and neither else "")
 
 
-def _located(found: SampleFinding, ran: Ran) -> SampleFinding:
-    """The finding with where its outputs differ, unless both agree."""
-    return found if found.verdict else replace(found, outputs=with_maps(found.outputs, ran))
+def _differs(findings: Sequence[Finding]) -> bool:
+    return any(one.verdict is Verdict.DIFFERENT for one in findings)
 
 
-def _at_other_sizes(
-    bench: Bench, verifier: Verifier, sampler: Sampler, runs: list[Ran]
-) -> tuple[int, list[SampleFinding]]:
-    """How many further sizes were tried, and what differed there; its run is added to `runs`."""
-    count = 0
-    if sampler.settled is None or verifier.settled:
-        return count, []
-    try:
-        for ran in other_sizes(bench, verifier.pair, sampler, sampler.settled, runs):
-            found = verifier.judged_briefly(ran)
-            count += 1
-            if found is not None:
-                runs.append(ran)
-                return count, [_located(found, ran)]
-    except LimitMet as limit:
-        bench.warn(f"further sizes were not tried: {limit.told}")
-    return count, []
+def _may_differ(proof: ProofReport | None, findings: Sequence[Finding]) -> bool:
+    """Whether nothing is proved or refuted, and samples agree."""
+    fine = all(one.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING) for one in findings)
+    return fine and (proof is None or proof.verdict == "undecided")
 
 
-def _of_formulas(
-    bench: Bench,
-    verifier: Verifier,
-    proof: ProofReport | None,
-    sampler: Sampler,
-    runs: list[Ran],
-) -> list[SampleFinding]:
-    """What differs in many small samples, where two formulas may hide it in a few cells."""
-    if proof is None or not proof.is_formal or sampler.settled is None or verifier.settled:
-        return []
-    try:
-        for ran in more_samples(bench, verifier.pair, sampler, sampler.settled, len(runs)):
-            if found := verifier.judged_briefly(ran):
-                runs.append(ran)
-                return [_located(found, ran)]
-    except LimitMet as limit:
-        bench.warn(f"further samples were not tried: {limit.told}")
+def _further(
+    bench: Bench, pair: Pair, sampler: Sampler, runs: list[Ran], *, formal: bool
+) -> list[Finding]:
+    """What differs at sizes that the models compare with, in other magnitudes, in a few cells.
+
+    Two formulas (`formal`) hide it in few cells, for which many small samples are run. The run that
+    shows a difference is added to those that are known.
+    """
+    more = samples_at(bench, pair, sampler, compared_sizes(pair), len(runs))
+    small = small_samples(bench, pair, sampler, len(runs)) if formal else ()
+    scaled = scaled_samples(bench, pair, runs[0], len(runs))
+    for ran in (one for one in chain(more, scaled, small) if is_told(pair, one)):
+        found = judged(bench, pair, ran)
+        if found.verdict is Verdict.DIFFERENT:
+            runs.append(ran)
+            return [found]
     return []
 
 
@@ -474,7 +448,6 @@ def _with_reference(
         bench.settings.device,
         None,
         tuple(found.rows),
-        (),
         found.first,
         tuple(bench.warnings),
         shapes,

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.perturbed import PHASE, jumps, only_copies, perturbed
-from onnxpad.model.comparing.pieces import cut, exposed
-from onnxpad.probing.evaluator import Arithmetic
+from onnxpad.model.comparing.pieces import exposed
 from onnxpad.sessions import RunFailure, Session, Settings, open_session
-from onnxpad.validation.movement import UNITS, bounds_of, movement, stored
+from onnxpad.validation.movement import bounds_of, movement, stored
 from onnxpad.validation.tolerance import Tolerance
 
 Array = NDArray[Any]
@@ -24,8 +23,6 @@ NOISE_RUNS = 4
 MOST_SESSIONS = 64
 # Beyond so many bytes of models, only the sessions used last stay open.
 MOST_BYTES, LEAST_SESSIONS = 256 * 2**20, 2
-# Parts of models hold copies of weights; the last ones may be in use.
-MOST_OF_PARTS, LEAST_PARTS = 8 * 2**20, 4
 FEW_NODES = 8
 # Where nothing is known of how sums are made: in one row, or of transformed tiles (Winograd).
 _ANY_SUM = 2.0
@@ -49,7 +46,6 @@ class Bench:
     ] = field(default_factory=dict)
     _sizes: dict[Network, int] = field(default_factory=dict)
     _ran_on: dict[Network, tuple[str, ...]] = field(default_factory=dict)
-    _parts: dict[object, Network] = field(default_factory=dict)
     _noisy: dict[tuple[Network, bool], Network | None] = field(default_factory=dict)
 
     @property
@@ -121,14 +117,8 @@ class Bench:
             del self._sessions[next(iter(self._sessions))]
 
     def close_large(self) -> None:
-        """Close the sessions whose models take much of the memory that sessions may take.
-
-        Where there are such, parts of models go too.
-        """
-        large = [key for key in self._sessions if self._sizes[key[0]] > MOST_BYTES // 8]
-        while large and self._parts:
-            self._forget(self._parts.pop(next(iter(self._parts))))
-        for key in large:
+        """Close the sessions whose models take much of the memory that sessions may take."""
+        for key in [key for key in self._sessions if self._sizes[key[0]] > MOST_BYTES // 8]:
             del self._sessions[key]
 
     def run(
@@ -143,43 +133,6 @@ class Bench:
         """Outputs and `names` for these inputs."""
         session = self.session(network, names, optimise=optimise, threads=threads)
         return session if isinstance(session, RunFailure) else session.run(feeds)
-
-    def part(
-        self,
-        network: Network,
-        indices: Sequence[int],
-        feeds: Mapping[str, Array],
-        outputs: Sequence[str],
-    ) -> Network:
-        """The nodes at `indices` as a model of their own, fed as given."""
-        kinds = {name: value.dtype for name, value in feeds.items()}
-        key = (
-            network,
-            tuple(indices),
-            tuple(sorted((n, str(k)) for n, k in kinds.items())),
-            tuple(outputs),
-        )
-        if key not in self._parts:
-            self._parts[key] = cut(network, indices, kinds, outputs)
-            self._sizes[self._parts[key]] = self._parts[key].model.ByteSize()
-        self._parts[key] = self._parts.pop(key)  # as the last one that was used
-        while len(self._parts) > LEAST_PARTS and self._bytes_of_parts() > MOST_OF_PARTS:
-            self._forget(self._parts.pop(next(iter(self._parts))))
-        return self._parts[key]
-
-    def _bytes_of_parts(self) -> int:
-        return sum(self._sizes[one] for one in self._parts.values())
-
-    def _forget(self, network: Network) -> None:
-        """Let go of a model, of what was made of it, and of their sessions."""
-        for key in [key for key in self._noisy if key[0] is network]:
-            noisy = self._noisy.pop(key)
-            if noisy is not None:
-                self._forget(noisy)
-        for one in [one for one in self._sessions if one[0] is network]:
-            del self._sessions[one]
-        for known in (self._sizes, self._ran_on):
-            known.pop(network, None)
 
     def noise(
         self,
@@ -220,26 +173,6 @@ class Bench:
                 found = movement(value, results[name], apart=apart)
                 moved[name] = np.maximum(moved[name], found)
         return {n: bounds_of(moved[n], value, apart=apart) for n, value in clean.items()}
-
-    def arithmetic(self, arrays: Sequence[Array]) -> Arithmetic:
-        """Rounding of this device for the narrowest float among `arrays`.
-
-        onnxruntime's CPU computes float16 convolutions in float32 and rounds once (measured,
-        1.31.1). CUDA may use Winograd or half precision inside, and TF32 where it was asked for.
-        """
-        kinds = {str(array.dtype) for array in arrays}
-        transforms = 32 if self.on_cuda else 0
-        if kinds & {"float16", "bfloat16"}:
-            unit = max(UNITS[kind] for kind in kinds & {"float16", "bfloat16"})
-            operands = unit if self.on_cuda else 0.0
-            return Arithmetic(
-                store=unit, operands=operands, transforms=transforms, smallest=2.0**-25
-            )
-        if "float64" in kinds:
-            unit = UNITS["float64"]
-            return Arithmetic(sums=unit, store=unit, transforms=transforms, smallest=0.0)
-        operands = 2.0**-11 if self.on_cuda and self.settings.tf32 else 0.0
-        return Arithmetic(operands=operands, transforms=transforms)
 
     def note_providers(self, role: str, network: Network) -> None:
         """Remember which providers ran a model; the role stays out where no session opened."""

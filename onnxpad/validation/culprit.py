@@ -9,24 +9,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import LimitMet, OnnxpadError
+from onnxpad.errors import LimitMet
 from onnxpad.model.comparing.networks import Network, Operation, open_lean_network
 from onnxpad.model.comparing.pieces import cut, standalone
-from onnxpad.model.comparing.regions import Region
+from onnxpad.model.comparing.regions import Region, regions
 from onnxpad.model.opened import Model, ModelLike
 from onnxpad.probing.random_inputs import Sampler
 from onnxpad.reports import reported
-from onnxpad.sessions import Settings
+from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.changed_parts import Case
 from onnxpad.validation.interface import matched
+from onnxpad.validation.judging import judged
 from onnxpad.validation.report import Validation, Verdict
 from onnxpad.validation.request import with_channels
-from onnxpad.validation.samples import Pair, Ran, captured, random_samples, run_both
-from onnxpad.validation.sizes import channel_counts
-from onnxpad.validation.verifier import Verifier
+from onnxpad.validation.samples import Pair, Ran, channel_counts, random_samples, run_both
 
 Array = NDArray[Any]
+MOST = 10
+"""Random samples that are run again."""
 
 
 @reported("before", "after", "kind", "tensor")
@@ -61,42 +61,55 @@ def culprit(
     bench = Bench(Settings(device="cuda" if found.device == "cuda" else "cpu"))
     first = open_lean_network(before)
     pair = Pair(first, matched(bench.warn, first, open_lean_network(after, first.folder)))
-    verifier = Verifier(bench, pair)
-    for ran in _runs(bench, pair, verifier, (found, dims)):
-        try:
-            values, _ = captured(bench, pair, ran)
-        except LimitMet:
-            return None
-        except OnnxpadError:
-            continue
-        for region in verifier.found:
-            feeds = {name: values[name] for name in region.inputs if name in values}
-            if len(feeds) < len(region.inputs):
-                continue
-            row = Case(bench, pair.both(), region, feeds).judged(ran.index)
-            if row.verdict is Verdict.DIFFERENT:
-                return _culprit(pair, region, feeds, row.tensor)
+    parts = regions(*pair.both())
+    try:
+        for ran in _runs(bench, pair, (found, dims)):
+            for region in parts:
+                if shown := _apart(bench, pair, region, ran):
+                    return _culprit(pair, region, *shown)
+    except LimitMet:
+        return None
     return None
 
 
+def _apart(
+    bench: Bench, pair: Pair, region: Region, ran: Ran
+) -> tuple[dict[str, Array], str] | None:
+    """What a changed part is fed, and its output that both forms make otherwise; None if none."""
+    inner = [name for name in region.inputs if name not in ran.feeds]
+    given: dict[str, Array] = dict(ran.feeds)
+    for network in pair.both():
+        captured = bench.run(network, ran.feeds, inner)
+        if not isinstance(captured, RunFailure):
+            given |= captured
+            break
+    if not all(name in given for name in region.inputs):
+        return None
+    feeds = {name: given[name] for name in region.inputs}
+    sides = zip(pair.both(), (region.before, region.after), strict=True)
+    forms = Pair(*(_cut(network, indices, region, feeds) for network, indices in sides))
+    alone = run_both(bench, forms, ran.index, feeds)
+    shown = judged(bench, forms, alone)
+    if shown.verdict is not Verdict.DIFFERENT:
+        return None
+    first = shown.first.tensor if shown.first else region.outputs[0]
+    return feeds, first
+
+
 def _runs(
-    bench: Bench,
-    pair: Pair,
-    verifier: Verifier,
-    about: tuple[Validation, Mapping[str, int | str] | None],
+    bench: Bench, pair: Pair, about: tuple[Validation, Mapping[str, int | str] | None]
 ) -> Iterator[Ran]:
     """Both models on the inputs that a proof shows, then on those of the runs."""
     found, dims = about
     shown = found.proof.counterexample if found.proof else None
     if shown is not None and set(shown.inputs) >= set(pair.before.fed):
-        yield run_both(bench, pair, 0, shown.inputs, verifier.probes)
+        yield run_both(bench, pair, 0, shown.inputs)
     if found.seed is None:
         return
     types = with_channels(pair.before, pair.before.input_types(dims))
-    sampler = Sampler(types, found.seed, channel_counts(pair.both()))
-    samples = [row.sample for row in found.outputs] + [row.sample for row in found.regions]
-    count = 1 + max(samples, default=0)
-    yield from random_samples(bench, pair, sampler, count, lambda: verifier.probes)
+    sampler = Sampler(types, found.seed, channel_counts(pair))
+    count = 1 + max((row.sample for row in found.outputs), default=0)
+    yield from random_samples(bench, pair, sampler, min(count, MOST))
 
 
 def _culprit(pair: Pair, region: Region, feeds: Mapping[str, Array], tensor: str) -> Culprit:
@@ -118,9 +131,14 @@ def _culprit(pair: Pair, region: Region, feeds: Mapping[str, Array], tensor: str
 def _form(
     network: Network, indices: tuple[int, ...], region: Region, feeds: Mapping[str, Array]
 ) -> Model:
-    read = network.reads(indices, feeds)
-    kinds = {name: value.dtype for name, value in read.items()}
-    return standalone(cut(network, indices, kinds, region.outputs), read)
+    return standalone(_cut(network, indices, region, feeds), network.reads(indices, feeds))
+
+
+def _cut(
+    network: Network, indices: tuple[int, ...], region: Region, feeds: Mapping[str, Array]
+) -> Network:
+    kinds = {name: value.dtype for name, value in network.reads(indices, feeds).items()}
+    return cut(network, indices, kinds, region.outputs)
 
 
 def kind_of_change(before: list[Operation], after: list[Operation], pair: Pair) -> str:
@@ -137,7 +155,7 @@ def kind_of_change(before: list[Operation], after: list[Operation], pair: Pair) 
     moved = [f"{name} was {a} and is {b}" for name, (a, b) in pairs.items() if a != b]
     for position, (old, new) in enumerate(zip(one.inputs, other.inputs, strict=False)):
         values = pair.before.constant(old), pair.after.constant(new)
-        if None not in (values[0] is None, values[1] is None) and _apart(*values):
+        if None not in (values[0] is None, values[1] is None) and _unequal(*values):
             moved.append(f"the constant that is input {position} has other values")
         elif (values[0] is None) != (values[1] is None) or (values[0] is None and old != new):
             moved.append(f"input {position} was '{old}' and is '{new}'")
@@ -152,5 +170,5 @@ def _said(operation: Operation, name: str) -> str:
     return text if len(text) < 60 else f"{text[:57]}..."
 
 
-def _apart(one: Array | None, other: Array | None) -> bool:
+def _unequal(one: Array | None, other: Array | None) -> bool:
     return one is not None and other is not None and not np.array_equal(one, other)

@@ -87,7 +87,7 @@ def distances(  # noqa: PLR0913 - each option is one word of the command line
         types = with_channels(first, first.input_types(dims))
         pair = Pair(first, matched(bench.warn, first, second))
         sampler = Sampler(joint_types(types, pair.after.input_types()), seed)
-        runs = random_samples(bench, pair, sampler, samples, lambda: ())
+        runs = random_samples(bench, pair, sampler, samples)
         rows = tuple(row for ran in runs for row in _rows(pair, ran))
         bench.note_providers("before", pair.before)
         bench.note_providers("after", pair.after)

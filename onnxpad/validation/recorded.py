@@ -276,29 +276,3 @@ def _by_key(
             rows[int(match[1])] = value
             used.add(key)
     return found
-
-
-def samples_from_npz(
-    path: str | Path, names: Sequence[str], kinds: Sequence[str] = ("in",)
-) -> dict[str, list[Array]]:
-    """Samples in an .npz file: keys are tensor names, or 's0_in1' for sample 0 and place 1.
-
-    `kinds` are the words tried between sample and place, such as 'in', or 'ref' and 'src' for
-    outputs. Raises RequestError where the file is no .npz, cannot be read, holds Python objects, or
-    has no key that fits.
-    """
-    arrays = arrays_in(path, example=next(iter(names), "x"))
-    if any(name in arrays for name in names):
-        return {name: [arrays[name]] for name in names if name in arrays}
-    for kind in kinds:
-        found: dict[str, dict[int, Array]] = {}
-        for key, value in arrays.items():
-            match = re.fullmatch(rf"s(\d{{1,9}})_{kind}(\d{{1,9}})", key)
-            if match and int(match[2]) < len(names):
-                found.setdefault(names[int(match[2])], {})[int(match[1])] = value
-        if found:
-            return {name: [rows[i] for i in sorted(rows)] for name, rows in found.items()}
-    raise RequestError(
-        f"{path}: has {quoted(list(arrays)[:6])}; expected {quoted(names[:6])}, or keys such as "
-        f"'s0_{kinds[0]}0'"
-    )

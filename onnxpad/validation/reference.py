@@ -14,10 +14,9 @@ from onnxpad.model.comparing.pieces import with_written_pads
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import gap, untelling
 from onnxpad.validation.bench import Bench, Results
-from onnxpad.validation.conclude import apart_when_optimised
 from onnxpad.validation.difference_maps import difference_map
-from onnxpad.validation.optimised import advice, damaged_pools
 from onnxpad.validation.report import FirstDifference, OutputRow, Verdict
+from onnxpad.validation.verdicts import apart_when_optimised
 
 Array = NDArray[Any]
 # The reference rounds too, by algorithms that are not known here.
@@ -84,7 +83,7 @@ def against_reference(
         if hold_optimised:
             bench.look(right_ones, on)
         off_rows = {row.output: row for row in rows if row.sample == index}
-        rows += _on_rows(bench, (ran, feeds), off_rows, expected, on)
+        rows += _on_rows(bench, off_rows, expected, on)
     verdict, reason = _concluded(rows, expected, first)
     return Against(rows, verdict, reason + (_AS_PADS if any(written.values()) else ""), first)
 
@@ -167,7 +166,6 @@ def _more_when_optimised(rows: Sequence[OutputRow]) -> str:
 
 def _on_rows(
     bench: Bench,
-    drawn: tuple[Network, Mapping[str, Array]],
     off_rows: Mapping[str, OutputRow],
     expected: Mapping[str, Sequence[Array]],
     on: Results,
@@ -184,11 +182,7 @@ def _on_rows(
         row = _row(off.sample, name, "on", right, on[name], off.bound or 0.0)
         rows.append(row)
         if _fine(off) and not _fine(row):
-            pools = damaged_pools(bench, *drawn)
-            hint = advice(pools) if pools else ""
-            bench.warn(
-                f"onnxruntime's default optimiser moves '{name}' away from the reference{hint}"
-            )
+            bench.warn(f"onnxruntime's default optimiser moves '{name}' away from the reference")
         if _fine(row) and not _fine(off):
             bench.warn(
                 f"'{name}' agrees with the reference only under onnxruntime's default "

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from math import isfinite
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from onnxpad.errors import either, in_python, larger_text
 from onnxpad.padding.effective_pads import facts_text
@@ -16,7 +16,7 @@ from onnxpad.proof import Counterexample, Proved
 from onnxpad.reports import InNotebooks
 from onnxpad.validation.difference_maps import DifferenceMap
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 class Verdict(StrEnum):
@@ -43,19 +43,23 @@ class Verdict(StrEnum):
         """Whether a proof says so, and no run that was made disagrees."""
         return self is Verdict.PROVED
 
+    @property
+    def judged(self) -> bool:
+        """Whether something is known."""
+        return self is not Verdict.UNVERIFIED
+
 
 SEVERITY = (Verdict.IDENTICAL, Verdict.ROUNDING, Verdict.UNVERIFIED, Verdict.DIFFERENT)
-ONNXRUNTIME, EVALUATOR = "onnxruntime", "onnxpad float64 evaluator"
-KERNEL = "onnxpad proof"
-STRUCTURE, NOBODY = "comparison of nodes", "nobody"
+ONNXRUNTIME, KERNEL, NOBODY = "onnxruntime", "onnxpad proof", "nobody"
+EVALUATOR = "onnxpad float64 evaluator"
 
 
 @dataclass(frozen=True, slots=True)
 class OutputRow:
     """One output in one sample at one optimisation level of onnxruntime ('off' or 'on').
 
-    `bound` is the largest difference that rounding may cause, where it was needed. `ratio` is the
-    largest difference divided by the bound of its element. Shapes are None where nothing ran.
+    `bound` is the largest difference that rounding may cause, where it was needed. Shapes are None
+    where nothing ran.
     `difference` says where it lies; only of some of the worst rows, and of those that disagree.
     """
 
@@ -79,35 +83,17 @@ class OutputRow:
 
 
 @dataclass(frozen=True, slots=True)
-class RegionRow:
-    """A part of the models that differs, run on the same inputs in both forms.
-
-    `ratio` is difference/bound at the worst element, `bound` what is allowed there. `difference`
-    says where it lies; only of some of the worst rows.
-    """
-
-    sample: int
-    before: tuple[str, ...]
-    after: tuple[str, ...]
-    tensor: str
-    verdict: Verdict
-    judge: str
-    max_abs: float | None = None
-    ratio: float | None = None
-    where: str = ""
-    reason: str = ""
-    bound: float | None = None
-    difference: DifferenceMap | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class FirstDifference:
-    """The first node, in the order of the model, whose result differs by more than rounding."""
+    """The first tensor, in the model's order, that differs by more than rounding, and its node.
+
+    `difference` says where it lies.
+    """
 
     node: str
     tensor: str
     max_abs: float | None
     where: str
+    difference: DifferenceMap | None = None
 
     def amount(self) -> str:
         """How large the difference is, and where, in words."""
@@ -192,10 +178,10 @@ class RunReport:
     """What runs alone say of two models; the rows of the report say it in numbers.
 
     `counterexample` is what running the proof's counterexample showed, None where that was not run.
-    `refused` is what onnxruntime said where it ran neither model on any sample: changed parts were
-    then judged alone. Of a model in the runtime of a target, `runtime` is what ran,
-    `largest_difference` that of all outputs, and `first_different` the first tensor, in the order
-    of the model, that the runtime computes otherwise.
+    `refused` is what onnxruntime said where it ran neither model on any sample. Of a model in the
+    runtime of a target, `runtime` is what ran, `largest_difference` that of all outputs, and
+    `first_different` the first tensor, in the order of the model, that the runtime computes
+    otherwise.
     """
 
     verdict: Verdict
@@ -231,7 +217,6 @@ class Validation(InNotebooks):
     device: str
     seed: int | None
     outputs: tuple[OutputRow, ...] = ()
-    regions: tuple[RegionRow, ...] = ()
     first_difference: FirstDifference | None = None
     warnings: tuple[str, ...] = ()
     input_shapes: tuple[dict[str, tuple[int, ...]], ...] = field(default=())
@@ -281,10 +266,7 @@ class Validation(InNotebooks):
 _MAPS = 8
 
 
-Row = TypeVar("Row", OutputRow, RegionRow)
-
-
-def with_few_maps(rows: Sequence[Row], *, agree: bool) -> tuple[Row, ...]:
+def with_few_maps(rows: Sequence[OutputRow], *, agree: bool) -> tuple[OutputRow, ...]:
     """The rows with the maps of the worst of them alone, and with none where they agree."""
     told = [row for row in rows if row.difference is not None and not agree]
     kept = sorted(told, key=lambda row: -(row.max_abs or 0.0))[:_MAPS]

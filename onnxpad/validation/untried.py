@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import prod
 
 from onnxpad.errors import few
+from onnxpad.model.comparing.networks import Network, Operation, free_names
 from onnxpad.model.comparing.pieces import ambiguous_nodes
 from onnxpad.model.graph.types import Type
 from onnxpad.validation.report import ProofReport
 from onnxpad.validation.samples import Pair
-from onnxpad.validation.sizes import comparisons
 
-_FEW = 4
+_FEW, _LARGEST = 4, 1 << 20
+_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
 
 
 def untried(pair: Pair, types: Mapping[str, Type], proof: ProofReport | None) -> Iterator[str]:
@@ -41,3 +43,27 @@ def untried(pair: Pair, types: Mapping[str, Type], proof: ProofReport | None) ->
 
 def _is_open(type_: Type) -> bool:
     return any(not isinstance(size, int) for size in type_.dims or ())
+
+
+def comparisons(network: Network) -> Iterator[Operation]:
+    """Nodes that compare a number which only sizes decide."""
+    sized: set[str] = set()
+    for index, node in enumerate(network.nodes):
+        read = free_names(node) - network.initializers.keys()
+        if node.op_type in ("Shape", "Size") or (read and read <= sized):
+            sized |= set(node.output)
+            if node.op_type in _COMPARISONS and not node.domain:
+                yield network.operation(index)
+
+
+def compared_sizes(pair: Pair) -> tuple[int, ...]:
+    """Numbers that sizes are compared with; a size that is one may be a case of its own."""
+    found: list[int] = []
+    for network in pair.both():
+        for operation in comparisons(network):
+            for name in operation.inputs:
+                tensor = network.initializers.get(name)
+                value = network.constant(name) if tensor and prod(tensor.dims) <= _FEW else None
+                if value is not None and value.dtype.kind in "iuf":
+                    found += [int(one) for one in value.ravel() if 0 < one < _LARGEST]
+    return tuple(dict.fromkeys(found))[:_FEW]

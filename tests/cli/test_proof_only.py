@@ -77,7 +77,7 @@ def test_json(after: str, verdict: str, code: int, files: Path, capsys: Captured
     del files
     assert run(["validate", "same.onnx", f"{after}.onnx", "--proof-only", "--json"]) == code
     read = json.loads(capsys.readouterr().out)
-    assert (read["verdict"], read["schema"], read["run"]) == (verdict, 2, None)
+    assert (read["verdict"], read["schema"], read["run"]) == (verdict, 3, None)
     assert read["proof"]["verdict"] == {"different": "refuted"}.get(verdict, verdict)
     assert read["proof"]["open_sizes"] == ["H"]
 
@@ -102,7 +102,7 @@ def test_bad_lines_come_first_and_the_rest_is_one_line(files: Path, capsys: Capt
     assert run(["validate", "same.onnx", "pads.onnx", "--device", "cpu"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(" ")[0] for line in lines] == ["proved:", "", "1", "device"]
-    assert lines[3].endswith("; 6 comparisons without a difference")
+    assert lines[3].endswith("; 2 comparisons without a difference")
     assert run(["validate", "same.onnx", "wrong.onnx", "--device", "cpu"]) == 1
     lines = capsys.readouterr().out.splitlines()
     gaps = [float(line.rpartition("]")[2].split()[0]) for line in lines[3:9]]

@@ -27,7 +27,6 @@ REASONS = {
     "the budget of ": "many open axes of a large window",
     "an infinity meets arithmetic": "a scale that a caller may give instead: its sign is not known",
     "SAME over an axis of 0 cells": "what is in front leaves no cells at a stated size",
-    "Gather by indices that are not known": "indices that a caller may give instead",
     "a polynomial of too high a degree": "quantised twice by a scale that a caller may give",
     "the first model has no result": "there is nothing to prove",
     "neither model has a result: ": "a node contradicts the text of its operator",

@@ -26,7 +26,7 @@ def behind(nodes: str, padding: str, name: str = "t", opset: int = 18) -> onnx.M
         "y = Softmax<axis = 1>(t)",
         'y = Einsum<equation = "nch,ndh->ncd">(t, t)',
         'r = Constant<value_floats = [1.0, 1.0, 2.0]>()\ny = Resize<mode = "linear">(t, , r)',
-        "i = ArgMax(t)\ny = Cast<to = 1>(i)",
+        "i = ArgMax<axis = 1>(t)\ny = Cast<to = 1>(i)",
         "k = Constant<value_ints = [1]>()\ny, i = TopK(t, k)",
         "y = com.example.Unheard<a = 1>(t)",
     ],

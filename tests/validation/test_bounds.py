@@ -1,16 +1,14 @@
 """Bounds must be wide enough for rounding and too narrow for anything else."""
 
 import numpy as np
-import pytest
 from onnx import ModelProto
 
 from onnxpad.model.comparing import pieces
-from onnxpad.model.comparing.networks import Network, Operation
-from onnxpad.probing.evaluator import Arithmetic, NotEvaluable, convolve
+from onnxpad.model.comparing.networks import Network
+from onnxpad.probing.evaluator import convolve
 from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation import Verdict
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.trace import spread_errors
 from tests.validation.builders import RANDOM, Array, model, node, renamed, zero_extended
 from tests.validation.runs import validate
 
@@ -82,34 +80,6 @@ def test_where_rounding_alone_changes_everything_nothing_is_promised() -> None:
     given = validate(before, inputs={"x": X}, outputs={"y": reference}, device="cpu")
     assert given.verdict is Verdict.UNVERIFIED
     assert "too much to see padding" in given.reason
-
-
-def operation(kind: str, inputs: tuple[str, ...], **attributes: object) -> Operation:
-    return Operation(0, kind, "", 17, "n", attributes, inputs, ("y",))
-
-
-def test_quantising_turns_errors_into_whole_steps() -> None:
-    operands = {"x": np.ones(3, np.float32), "s": np.array(0.05, np.float32)}
-    errors = {"x": np.array([0.0, 0.01, 0.06])}
-    result = {"y": np.array([20, 20, 20], np.int8)}
-    found = spread_errors(
-        operation("QuantizeLinear", ("x", "s")), operands, errors, result, dict, Arithmetic()
-    )["y"]
-    assert found is not None
-    assert found.tolist() == [0, 1, 2]
-
-
-def test_an_inexact_index_is_refused() -> None:
-    operands = {"x": np.ones(3, np.float32), "i": np.array([1.0])}
-    with pytest.raises(NotEvaluable, match="where to copy"):
-        spread_errors(
-            operation("Gather", ("x", "i")),
-            operands,
-            {"i": np.array([0.1])},
-            {"y": np.ones(1, np.float32)},
-            dict,
-            Arithmetic(),
-        )
 
 
 def test_new_names_that_are_taken_make_way() -> None:

@@ -7,7 +7,7 @@ import pytest
 from onnx import ModelProto, TensorProto, numpy_helper
 
 from onnxpad.rewriting.rewrite import rewrite
-from onnxpad.validation import Validation, Verdict, changed_parts
+from onnxpad.validation import Validation, Verdict
 from tests.proof.small_models import text
 from tests.validation.builders import B1, W1, model, node, pooled, two_convs
 from tests.validation.runs import validate
@@ -40,7 +40,7 @@ def test_a_scale_behind_a_convolution_passes_its_rounding_on() -> None:
     assert report.verdict is Verdict.ROUNDING
     assert report.judge == "onnxpad float64 evaluator"
     scale = next(one for one in done.graph.initializer if one.name == done.graph.node[1].input[1])
-    wrong = numpy_helper.to_array(scale) * np.float32(1.0001)
+    wrong = numpy_helper.to_array(scale) * np.float32(1.001)
     scale.CopyFrom(numpy_helper.from_array(wrong, scale.name))
     assert cpu(before, done).verdict is Verdict.DIFFERENT
 
@@ -55,29 +55,6 @@ def test_where_onnxruntime_leaves_the_text_the_text_decides() -> None:
     assert report.verdict is Verdict.IDENTICAL
     assert report.judge == "onnxpad float64 evaluator"
     assert any("differently from the ONNX text" in warning for warning in report.warnings)
-
-
-def test_both_models_wrong_in_the_same_way_is_said() -> None:
-    report = cpu(pool(auto_pad="SAME_UPPER"), pool(pads=PADS))
-    assert any("not what the ONNX text says" in warning for warning in report.warnings)
-
-
-def test_the_text_is_looked_up_where_that_says_something(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not where the weight tells that the kernel is no shorter than the stride, nor at length."""
-    looked: list[object] = []
-    genuine = changed_parts.Case._trace  # noqa: SLF001 - what takes long
-
-    def trace(self: changed_parts.Case, *given: Any) -> Any:
-        looked.append(given)
-        return genuine(self, *given)
-
-    monkeypatch.setattr(changed_parts.Case, "_trace", trace)
-    after = two_convs(pads=[0, 0, 1, 1], strides=[2, 2])
-    assert cpu(two_convs(auto_pad="SAME_UPPER", strides=[2, 2]), after, dims={"H": 8, "W": 8}).ok
-    assert not looked
-    monkeypatch.setattr(changed_parts, "_MOST_READ", 10)
-    cpu(pool(auto_pad="SAME_UPPER"), pool(pads=PADS))
-    assert not looked
 
 
 def double(**attributes: Any) -> object:

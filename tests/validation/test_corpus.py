@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.model.comparing.networks import open_network
-from onnxpad.validation import Verdict, samples_from_npz
+from onnxpad.validation import Verdict
 from tests.validation.runs import validate
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
@@ -33,16 +32,14 @@ def path(name: str) -> Path:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_models_agree_with_their_framework(name: str) -> None:
-    network = open_network(path(name))
     values = path(name).with_suffix(".npz")
     report = validate(
         path(name),
-        inputs=samples_from_npz(values, network.fed),
-        outputs=samples_from_npz(values, network.outputs, ("src",)),
+        data=values,
         device="cpu",
     )
     assert report.ok, report.reason
-    assert report.warnings == ()
+    assert not [one for one in report.warnings if "left out" not in one]
 
 
 @pytest.mark.parametrize(("before", "after"), SAME)
@@ -62,11 +59,9 @@ def pairs() -> list[Path]:
 
 @pytest.mark.parametrize("folder", pairs(), ids=lambda folder: folder.name)
 def test_wrong_padding_is_told_from_rounding(folder: Path) -> None:
-    network = open_network(folder / "wrong.onnx")
     report = validate(
         folder / "wrong.onnx",
-        inputs=samples_from_npz(folder / "reference.npz", network.fed),
-        outputs=samples_from_npz(folder / "reference.npz", network.outputs, ("ref",)),
+        data=folder / "reference.npz",
         device="cpu",
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from onnxpad.validation import Validation, Verdict, bench
+from onnxpad.validation import Validation, Verdict
 from onnxpad.validation.bench import Bench
 from tests.validation.builders import B1, W1, W2, model, node, two_convs
 from tests.validation.runs import validate
@@ -78,7 +78,7 @@ def test_what_onnxruntime_says_of_a_model_that_its_optimiser_breaks_comes_last()
         )
         for padding in ({"auto_pad": "SAME_UPPER"}, {"pads": [0, 1, 1, 1]})
     ]
-    report = cpu(*models)
+    report = cpu(*models, dims={"H": 32, "W": 33})
     assert report.verdict is Verdict.DIFFERENT
     said, _, native = report.reason.partition("; onnxruntime says: ")
     assert said.startswith(
@@ -112,24 +112,6 @@ def test_rounding_of_both_alike_is_not_measured(monkeypatch: pytest.MonkeyPatch)
     assert measured
 
 
-def test_large_models_are_closed_when_others_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    opened: list[Bench] = []
-    genuine = Bench.session
-
-    def session(self: Bench, *given: Any, **options: Any) -> Any:
-        found = genuine(self, *given, **options)
-        opened.append(self)
-        assert len(self._sessions) <= bench.LEAST_SESSIONS
-        return found
-
-    monkeypatch.setattr(bench, "MOST_BYTES", 100)
-    monkeypatch.setattr(Bench, "session", session)
-    found = cpu(two_convs(pads=[1, 1, 1, 1]), two_convs(auto_pad="SAME_UPPER"))
-    assert found.ok
-    assert len(opened) > 8
-    assert found.providers == dict.fromkeys(("before", "after"), ("CPUExecutionProvider",))
-
-
 def reference(*, optimise: bool) -> Any:
     import onnxruntime
 
@@ -149,6 +131,6 @@ def test_a_reference_and_the_default_optimiser_do_not_contradict_silently(optimi
     assert report.verdict is (Verdict.DIFFERENT if optimise else Verdict.IDENTICAL)
     levels = {row.level: row.equal for row in report.outputs}
     assert levels == {"off": not optimise, "on": optimise}
-    text = "only under onnxruntime's default" if optimise else "at MaxPool 'pool'; try"
+    text = "only under onnxruntime's default" if optimise else "moves 'y' away"
     assert any(text in warning for warning in report.warnings)
     assert report.compared == ("reference", "model")

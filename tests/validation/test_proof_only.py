@@ -227,7 +227,7 @@ def test_operators_that_runtimes_read_apart_are_not_proved_whichever_holds() -> 
 def test_json_has_the_proof_and_no_arrays() -> None:
     found = proof(conv(SAME), conv("pads = [0, 2]"))
     read = json.loads(json.dumps(found.to_json()))
-    assert (read["schema"], read["ok"], read["verdict"]) == (2, False, "different")
+    assert (read["schema"], read["ok"], read["verdict"]) == (3, False, "different")
     shown = read["proof"]["counterexample"]
     assert shown["inputs"] == {"x": [1, 1, shown["sizes"]["H"]]}
     assert shown["cell"]["before"] != shown["cell"]["after"]

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from onnxpad.cli.validate import validate as command
 from onnxpad.diagnosis import diagnose
 from onnxpad.errors import OnnxpadError, RequestError
-from onnxpad.validation import samples_from_npz
+from onnxpad.model.files.arrays import arrays_in
 from tests.oracle.interpreter import run_model
 from tests.validation.builders import model, node, two_convs
 from tests.validation.runs import validate
@@ -65,7 +65,7 @@ def test_files_that_are_no_npz(tmp_path: Path, write: Any, said: str) -> None:
     path = tmp_path / "x.npz"
     write(path)
     with pytest.raises(RequestError, match=said) as caught:
-        samples_from_npz(path, ["x"])
+        arrays_in(path, example="x")
     assert "np.savez" in str(caught.value)
     assert str(path) in str(caught.value)
 
@@ -74,9 +74,9 @@ def test_the_advice_does_not_write_over_what_is_no_npz(tmp_path: Path) -> None:
     model = tmp_path / "model.onnx"
     model.write_bytes(b"a model")
     with pytest.raises(RequestError, match=r"np\.savez\('data\.npz', x=array\)"):
-        samples_from_npz(model, ["x"])
+        arrays_in(model, example="x")
     with pytest.raises(RequestError, match=r"^/dev/zero: it is a device, [^:]*a pipe$"):
-        samples_from_npz(Path("/dev/zero"), ["x"])
+        arrays_in(Path("/dev/zero"), example="x")
 
 
 def test_the_command_raises_no_other_error(tmp_path: Path) -> None:

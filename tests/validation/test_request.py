@@ -7,7 +7,6 @@ from onnx import TensorProto
 
 import onnxpad
 from onnxpad.errors import ModelError, RequestError
-from onnxpad.validation import samples_from_npz
 from tests.validation.builders import W1, model, node, two_convs
 from tests.validation.runs import validate
 
@@ -69,19 +68,6 @@ def test_given_inputs_are_used_and_samples_may_differ_in_size() -> None:
     report = validate(ONE, ONE, device="cpu", inputs={"x": [X, X[:, :, :7].astype(np.float64)]})
     assert [shapes["x"] for shapes in report.input_shapes] == [(1, 3, 9, 8), (1, 3, 7, 8)]
     assert report.seed is None
-
-
-def test_npz_by_name_and_by_place(tmp_path: Path) -> None:
-    np.savez(tmp_path / "named.npz", x=X)
-    np.savez(tmp_path / "placed.npz", s0_in0=X, s1_in0=X + 1, s0_ref0=X, other=X)
-    assert len(samples_from_npz(tmp_path / "named.npz", ["x"])["x"]) == 1
-    placed = samples_from_npz(tmp_path / "placed.npz", ["x"])["x"]
-    assert np.array_equal(placed[1], X + 1)
-    assert "y" in samples_from_npz(tmp_path / "placed.npz", ["y"], ("src", "ref"))
-    with pytest.raises(RequestError, match="expected 'z'"):
-        samples_from_npz(tmp_path / "named.npz", ["z"])
-    with pytest.raises(RequestError, match="not a readable"):
-        samples_from_npz(tmp_path / "missing.npz", ["z"])
 
 
 def test_files_and_external_data(tmp_path: Path) -> None:

@@ -1,36 +1,15 @@
 """Sizes at which stages of a model have rows left over, or none."""
 
 import numpy as np
-import pytest
 from onnx import ModelProto
 
 from onnxpad.model.comparing.networks import Network
 from onnxpad.validation import Verdict
-from onnxpad.validation.sizes import channel_counts, stage_sizes
+from onnxpad.validation.samples import Pair, channel_counts
 from tests.validation.builders import RANDOM, W1, model, node
 from tests.validation.runs import validate
 
 W = (RANDOM.standard_normal((4, 4, 3, 3)) / 3).astype(np.float32)
-
-
-def staged(strides: list[int]) -> ModelProto:
-    nodes = [
-        node("Conv", [f"c{i}" if i else "x", "W"], [f"c{i + 1}"], strides=[stride] * 2)
-        for i, stride in enumerate(strides)
-    ]
-    return model(nodes, {"W": W}, shape=[1, 4, "H", "W"])
-
-
-@pytest.mark.parametrize("strides", [[2, 2, 2, 2, 2], [3, 2], [2], [1], [5]])
-def test_both_parities_at_every_stage_and_a_multiple(strides: list[int]) -> None:
-    sizes = stage_sizes([Network(staged(strides))])
-    whole = int(np.prod(strides))
-    assert any(size % whole == 0 for size in sizes)
-    for stage in range(len(strides)):
-        before = [-(-size // int(np.prod(strides[:stage]))) for size in sizes]
-        left = {size % strides[stage] for size in before}
-        assert 0 in left
-        assert len(left) > 1 or strides[stage] == 1
 
 
 def padded_by_width(period: int) -> ModelProto:
@@ -84,7 +63,7 @@ def test_channels_that_only_a_constant_tells() -> None:
         {"s": np.ones(24, np.float32)},
         shape=["N", "C", "H", "W"],
     )
-    assert channel_counts([Network(scaled)]) == (24,)
+    assert channel_counts(Pair(Network(scaled), Network(scaled))) == (24,)
     report = validate(scaled, scaled, device="cpu")
     assert report.verdict is Verdict.IDENTICAL
     assert all(shapes["x"][1] == 24 for shapes in report.input_shapes)

@@ -5,9 +5,7 @@ import onnx
 import pytest
 
 import onnxpad
-from onnxpad.model.comparing.networks import Network
 from onnxpad.validation import Verdict
-from onnxpad.validation.sizes import compared_sizes, comparisons
 from tests.proof.small_models import text
 from tests.proof.test_verdicts import GATE
 from tests.validation.runs import validate
@@ -46,14 +44,6 @@ def test_without_a_proof_it_is_said_that_defaults_alone_were_run() -> None:
 
 def gate(size: int, last: str) -> onnx.ModelProto:
     return text(GATE.format(size=size, last=last))
-
-
-def test_runs_at_the_size_that_is_compared_with() -> None:
-    before, after = gate(52, "Identity(t)"), gate(52, "Add(t, o)")
-    assert compared_sizes([Network(after)]) == (52,)
-    assert [one.op_type for one in comparisons(Network(after))] == ["Equal"]
-    report = validate(before, after, device="cpu")
-    assert report.verdict is Verdict.DIFFERENT
 
 
 def test_a_size_that_is_too_large_to_run_is_a_warning() -> None:

@@ -53,10 +53,9 @@ W5 = RANDOM.standard_normal((16, 64, 5, 5)).astype(np.float32)
 def test_zero_extension_is_rounding_well_inside_its_bound() -> None:
     report = cpu(wide(W5, [1, 1, 2, 2]), wide(zero_extended(W5), [2, 2, 2, 2]), samples=2)
     assert report.verdict is Verdict.ROUNDING
-    ratios = [row.ratio for row in report.regions if row.ratio is not None]
-    assert ratios
-    assert max(ratios) < 0.1
-    assert {row.before for row in report.regions} == {("Conv 'c1'",)}
+    rows = [row for row in report.outputs if row.bound]
+    assert rows
+    assert max((row.max_abs or 0) / (row.bound or 1) for row in rows) < 0.3
 
 
 def test_zero_extension_on_the_wrong_side_is_found_at_the_node() -> None:
@@ -149,38 +148,6 @@ def test_a_name_that_changed_its_meaning_is_no_difference() -> None:
     assert cpu(before, model([conv, node("Relu", ["c"], ["r"]), last], fused)).ok is False
 
 
-def test_an_arg_max_does_not_hide_a_difference() -> None:
-    def classes(pads: list[int]) -> object:
-        nodes = [
-            node("Conv", ["x", "W", "B"], ["c"], name="c1", pads=pads),
-            node("GlobalAveragePool", ["c"], ["g"]),
-            node("ArgMax", ["g"], ["y"], axis=1),
-        ]
-        bias = np.array([100, *[0] * 7], np.float32)
-        return model(nodes, {"W": W1, "B": bias}, out=TensorProto.INT64)
-
-    report = cpu(classes(PADS), classes([0, 0, 2, 2]))
-    assert all(row.equal for row in report.outputs)
-    assert report.verdict is Verdict.UNVERIFIED
-    assert "'c'" in report.reason
-
-
-def test_a_difference_that_outputs_do_not_show_is_a_warning() -> None:
-    def cropped(pads: list[int]) -> object:
-        nodes = [
-            node("Conv", ["x", "W"], ["c"], name="c1", pads=pads),
-            node("Slice", ["c", "from", "to", "axes"], ["y"], name="crop"),
-        ]
-        inner = {"from": [4, 4], "to": [9, 9], "axes": [2, 3]}
-        constants = {name: np.array(value) for name, value in inner.items()}
-        return model(nodes, {"W": W1, **constants})
-
-    edge = cropped([1, 1, 0, 0])
-    report = cpu(cropped(PADS), edge)
-    assert report.verdict is Verdict.IDENTICAL
-    assert any("'c' inside is not" in warning for warning in report.warnings)
-
-
 def test_outputs_of_nothing_but_nan_prove_nothing() -> None:
     def lost(pads: list[int]) -> object:
         nodes = [
@@ -238,7 +205,7 @@ def test_a_second_model_that_does_not_run_is_different() -> None:
 
 def test_the_report_is_json() -> None:
     content = json.loads(json.dumps(cpu(two_convs(pads=PADS), two_convs(pads=[0] * 4)).to_json()))
-    assert content["schema"] == 2
+    assert content["schema"] == 3
     assert content["ok"] is False
     assert content["first_difference"]["max_abs"] == "inf"
     assert content["outputs"][0]["shape_before"] != content["outputs"][0]["shape_after"]

@@ -10,7 +10,7 @@ import pytest
 
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.validations import validation_text
-from onnxpad.validation import Validation, Verdict, conclude
+from onnxpad.validation import Validation, Verdict
 from onnxpad.validation.report import OutputRow
 from tests.validation.builders import W1, model, node, two_convs
 from tests.validation.runs import validate
@@ -18,44 +18,6 @@ from tests.validation.runs import validate
 
 def cpu(before: object, after: object, samples: int = 1, **options: Any) -> Validation:
     return validate(before, after, device="cpu", samples=samples, **options)
-
-
-def row(level: str, *, equal: bool, max_abs: float, bound: float | None) -> OutputRow:
-    return OutputRow(0, "y", level, (1,), (1,), equal, max_abs, bound)
-
-
-@pytest.mark.parametrize(
-    ("bound", "more"),
-    [(3e-5, ", which is rounding (allowed 3e-05)"), (1e-6, ""), (None, "")],
-)
-def test_what_optimisations_change_is_said(bound: float | None, more: str) -> None:
-    rows = [
-        row("on", equal=True, max_abs=0.0, bound=None),
-        row("on", equal=False, max_abs=9.5e-6, bound=bound),
-    ]
-    said = " without optimisations; apart by up to 9.5e-06 with them"
-    assert conclude.apart_when_optimised(rows) == said + more
-    assert conclude.apart_when_optimised(rows[:1]) == ""
-
-
-def test_bit_equal_without_optimisations_only() -> None:
-    """A 1-D network lifted to 2-D, which onnxruntime optimises with other kernels."""
-    weights = np.random.default_rng(5).standard_normal((2, 16, 16, 5)).astype(np.float32)
-    nodes = [
-        node("Conv", ["x", "A"], ["a"], name="a", pads=[2, 2]),
-        node("Relu", ["a"], ["r"]),
-        node("Conv", ["r", "B"], ["y"], name="b"),
-    ]
-    before = model(nodes, {"A": weights[0], "B": weights[1]}, shape=(1, 16, 40))
-    report = cpu(before, rewrite(before, passes="lift-rank").model)
-    assert report.ok
-    for found in report.outputs:
-        if found.level == "on" and not found.equal:
-            assert found.bound is not None
-            assert found.max_abs is not None
-            assert found.max_abs <= found.bound
-            assert found.where == ""
-            assert "without optimisations" in report.reason
 
 
 def behind_transpose(size: int, outputs: int = 4) -> Any:
@@ -100,22 +62,6 @@ def test_a_model_written_for_some_sizes_asks_for_the_facts() -> None:
     assert text.splitlines()[1] == f"  try     {report.hints[0]}"
     assert cpu(before, after, dims=facts).hints == ()
     assert cpu(before, after, dims=facts).ok
-
-
-def test_parts_behind_another_shape_are_only_counted() -> None:
-    """Every part is run alone; behind the first shape that differs the others say little."""
-    nodes = [
-        node("Conv", ["x", "W"], ["c"], name="c1", **STRIDED),
-        node("MaxPool", ["c"], ["y"], name="pool", kernel_shape=[3, 3], **STRIDED),
-    ]
-    before = model(nodes, {"W": W1})
-    facts: dict[str, int | str] = {"H": "%4=0", "W": "%4=0"}
-    after = rewrite(before, dims=facts).model
-    del after.metadata_props[:]
-    report = cpu(before, after)
-    assert len(report.regions) == 2
-    lines = [line for line in validation_text(report).splitlines() if "more part" in line]
-    assert lines == ["and 1 more part"]
 
 
 def test_fixed_sizes_have_no_facts_to_give() -> None:

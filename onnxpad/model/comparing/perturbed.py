@@ -237,7 +237,8 @@ def _data(network: Network, types: Mapping[str, int]) -> set[str]:
     for node in network.nodes:
         if node.op_type not in _NOT_DATA and found & set(node.input):
             found |= {name for name in node.output if types.get(name, 0) in _UNIT}
-            found |= {name for name in node.output if node.op_type in ("QuantizeLinear", "Cast")}
+            hands_on = node.op_type in ("QuantizeLinear", "Cast", *_COPIES)
+            found |= {name for name in node.output if name and hands_on}
             found |= {name for name in node.output if node.op_type.startswith("QLinear")}
     return found
 

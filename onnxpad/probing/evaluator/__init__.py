@@ -1,4 +1,4 @@
-"""Float64 evaluation of padded operators by the ONNX text, and the rounding they may show."""
+"""Float64 evaluation of padded operators by the ONNX text."""
 
 from onnxpad.probing.evaluator.kernels import (
     NotEvaluable,
@@ -11,20 +11,15 @@ from onnxpad.probing.evaluator.kernels import (
     same_pads,
     transposed,
 )
-from onnxpad.probing.evaluator.operators import Call, evaluate, supports
-from onnxpad.probing.evaluator.rounding import Arithmetic, bounded, magnitude
+from onnxpad.probing.evaluator.operators import evaluate, supports
 
 __all__ = [
-    "Arithmetic",
-    "Call",
     "NotEvaluable",
     "Pool",
     "average_pool",
-    "bounded",
     "convolve",
     "evaluate",
     "lp_pool",
-    "magnitude",
     "max_pool",
     "pad",
     "same_pads",

@@ -344,13 +344,6 @@ class Requantised:
         whole: Array = np.clip(np.rint(self.real), info.min, info.max).astype(self.dtype)
         return whole
 
-    def tie(self) -> Array:
-        """Distance of every value to the nearest point where rounding jumps."""
-        info = self._ends()
-        inside = np.clip(self.real, info.min, info.max)
-        distance: Array = np.abs(inside - np.floor(inside) - 0.5)
-        return distance
-
 
 def centred(q: Array, zero_point: Array | None, axis: int | None = None) -> Array:
     """`q` minus its zero point in int64; a vector of zero points runs along `axis`."""

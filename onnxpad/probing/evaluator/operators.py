@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -84,11 +84,6 @@ class Call:
                 "readers disagree on which one holds"
             )
         return str(value)
-
-    def absolute(self) -> Call:
-        """The same use on the magnitudes of its inputs."""
-        inputs = [None if x is None else np.abs(widened(x)) for x in self.inputs]
-        return replace(self, inputs=inputs)
 
 
 def widened(value: Array) -> Array:

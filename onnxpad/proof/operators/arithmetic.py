@@ -371,6 +371,24 @@ def reduced(call: Call) -> list[Value]:
     return [call.made(y)]
 
 
+@rule("ArgMax", "ArgMin")
+def place(call: Call) -> list[Value]:
+    """Where an axis has its largest or smallest cell: of equal ones the first, or the last."""
+    value, x = call.need(0), call.cells(0)
+    axis = normal(int(call.get("axis", 0)), x.ndim)
+    call.spend(2 * x.size)
+    call.breaks(f"{call.op} reads an axis as a whole", axis)
+    if x.shape[axis] == 0:
+        raise NoResult(f"{call.op} of no cell")
+    moved, places = np.moveaxis(x, axis, -1), np.arange(x.shape[axis])
+    moved = call.d.neg(moved) if call.op == "ArgMin" else moved
+    if call.get("select_last_index", 0):
+        moved, places = moved[..., ::-1], places[::-1]
+    y = call.d.chosen(moved, places, -float("inf"), floats=value.dtype.kind == "f")
+    y = np.expand_dims(y, axis) if call.get("keepdims", 1) else y
+    return [call.made(y, np.int64)]
+
+
 @rule("QuantizeLinear", "DequantizeLinear")
 def quantisation(call: Call) -> list[Value]:
     """round(x / scale) + zero point, saturated; and (q - zero point) scale."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from onnxpad.proof import paces
 from onnxpad.proof.call import Call, Value, rule
 from onnxpad.proof.endings import NoResult, Undecided
+from onnxpad.proof.formal import Formal
 from onnxpad.proof.windows import gather, pad_table
 
 Array = NDArray[Any]
@@ -296,9 +297,9 @@ def constant_of_shape(call: Call) -> list[Value]:
 def gather_(call: Call) -> list[Value]:
     """Rows of an axis by index."""
     value, index = call.need(0), call.need(1)
-    if not index.known:
-        raise Undecided("Gather by indices that are not known")
     axis = normal(int(call.get("axis", 0)), value.cells.ndim)
+    if not index.known:
+        return [_picked(call, index, axis)]
     size = value.cells.shape[axis]
     if ((index.cells < -size) | (index.cells >= size)).any():
         raise NoResult("Gather beyond the axis")
@@ -307,6 +308,26 @@ def gather_(call: Call) -> list[Value]:
         call.notes.breaks("Gather by a list whose length hangs on sizes")
     call.spend(value.cells.size / max(size, 1) * max(index.cells.size, 1))
     return [call.moved(value.cells.take(index.cells.astype(np.int64), axis))]
+
+
+def _picked(call: Call, index: Value, axis: int) -> Value:
+    """By indices that are data: a function of the index and of all cells that it chooses from."""
+    call.breaks("Gather takes cells of an axis by number", axis)
+    cells = np.moveaxis(call.cells(0), axis, -1)
+    count, size = math.prod(cells.shape[:-1]), max(1, index.cells.size)
+    call.spend(cells.size + count * size)
+    if not isinstance(call.d, Formal):
+        places = index.cells.astype(np.int64)
+        if ((places < -cells.shape[-1]) | (places >= cells.shape[-1])).any():
+            raise NoResult("Gather beyond the axis")
+        return call.made(call.cells(0).take(places, axis))
+    flat = np.ascontiguousarray(cells).reshape(count, -1)
+    names = [call.d.name(("column", row.tobytes())) for row in flat]
+    columns = np.asarray(names, np.int64).reshape(cells.shape[:-1])
+    call.d.asked.update(np.unique(flat).tolist())
+    wide = columns.reshape(*columns.shape[:axis], *[1] * index.cells.ndim, *columns.shape[axis:])
+    chosen = index.cells.reshape(*index.cells.shape, *[1] * (columns.ndim - axis))
+    return call.made(call.d.function("Gather", {}, wide, chosen))
 
 
 @rule("Identity")
@@ -330,10 +351,10 @@ def dropout(call: Call) -> list[Value]:
 
 @rule("Where")
 def where(call: Call) -> list[Value]:
-    """By a condition that is known."""
+    """By a condition, cell by cell."""
     condition = call.need(0)
     if not condition.known:
-        raise Undecided("Where by a condition that is not known")
+        return [_chosen_by(call, condition)]
     (a, b), known = together(call, range(1, 3))
     paces.broadcast(call, [call.need(at) for at in range(3)])
     if condition.sources and not known:
@@ -341,6 +362,22 @@ def where(call: Call) -> list[Value]:
     made = np.where(condition.cells, a, b)
     call.spend(made.size)
     return [Value(made, call.need(1).dtype, known=known)]
+
+
+def _chosen_by(call: Call, condition: Value) -> Value:
+    """By a condition that is data: a function of it and of both cells, where they differ."""
+    paces.broadcast(call, [call.need(at) for at in range(3)])
+    cells = condition.cells, call.cells(1), call.cells(2)
+    try:
+        asked, a, b = np.broadcast_arrays(*cells)
+    except ValueError:
+        raise NoResult(f"Where of shapes {[one.shape for one in cells]}") from None
+    call.spend(3 * asked.size)
+    if isinstance(call.d, Formal):
+        made = np.where(a == b, a, call.d.function("Where", {}, asked, a, b))
+    else:
+        made = np.where(asked != 0, a, b)
+    return call.made(made, call.need(1).dtype)
 
 
 @rule("Col2Im")

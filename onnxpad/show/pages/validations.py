@@ -19,7 +19,6 @@ from onnxpad.show.wording import onnx_pads_text, shape_text, visible
 from onnxpad.validation import OutputRow, Validation, Verdict
 from onnxpad.validation.changed_padding import ChangedPadding
 from onnxpad.validation.difference_maps import DifferenceMap
-from onnxpad.validation.report import EVALUATOR, RegionRow
 
 STATES = {
     Verdict.PROVED: "fine",
@@ -32,11 +31,6 @@ STATES = {
 _ROWS = ("sample", "output", "optimised")
 _MORE = ("difference", "allowed", "where")
 _PARTS = ("changed tensor", "computed from", "sizes tried")
-_ALONE = (
-    *("sample", "before", "after", "verdict", "difference", "allowed", "where"),
-    "computed by",
-)
-_JUDGES = {EVALUATOR: "onnxpad's float64 evaluator"}
 
 
 def validation_page(
@@ -120,10 +114,11 @@ def validation_sections(found: Validation) -> Iterator[Section]:
         cards=tuple(_readings(found)),
         wide=True,
     )
-    yield _parts(found)
+    yield _located(found)
     yield differing(found.outputs, found.compared)
-    yield _alone(found)
-    yield _compared(found)
+    headers = (*_ROWS, *found.compared, *_MORE)
+    rows = tuple(tuple(map(visible, row_cells(row))) for row in found.outputs)
+    yield Section("outputs", "Comparisons", table=Table("outputs by sample", headers, rows))
     if found.proof is not None:
         parts = tuple(
             (visible(", ".join(one.outputs)), visible(", ".join(sorted(one.cuts))), str(one.sizes))
@@ -133,75 +128,15 @@ def validation_sections(found: Validation) -> Iterator[Section]:
         yield Section("proof", "Proof", lines, table=Table("changed parts", _PARTS, parts))
 
 
-def _compared(found: Validation) -> Section:
-    """Outputs by sample, but those that nothing is known of where parts were run instead."""
-    unknown = [row for row in found.outputs if _is_unknown(row)]
-    told = [row for row in found.outputs if not (found.regions and _is_unknown(row))]
-    headers = (*_ROWS, *found.compared, *_MORE)
-    rows = tuple(tuple(map(visible, row_cells(row))) for row in told)
-    lines: tuple[str, ...] = ()
-    if unknown and found.regions:
-        missing = unknown[0].shape_before is None, unknown[0].shape_after is None
-        who = " and ".join(
-            name for name, is_so in zip(found.compared, missing, strict=True) if is_so
-        )
-        said = (
-            f"'{who}' did not run as a whole, so that its outputs cannot be compared; the changed "
-            "parts above were."
-        )
-        lines = (visible(said),)
-    return Section("outputs", "Comparisons", lines, Table("outputs by sample", headers, rows))
-
-
-def _is_unknown(row: OutputRow) -> bool:
-    return not row.equal and row.max_abs is None and not row.other_shape
-
-
-def _alone(found: Validation) -> Section:
-    """What each changed part gave alone, and who computed it."""
-    rows = tuple(
-        (
-            str(row.sample),
-            visible(", ".join(row.before)),
-            visible(", ".join(row.after)),
-            str(row.verdict),
-            *(("shape", "-") if _is_shape(row) else (_number(row.max_abs), _number(row.bound))),
-            visible(row.where or row.reason or "-"),
-            _JUDGES.get(row.judge, row.judge),
-        )
-        for row in found.regions
-    )
-    table = Table("changed parts by sample", _ALONE, rows)
-    return Section("alone", "Changed parts, each computed alone", table=table)
-
-
-def _is_shape(row: RegionRow) -> bool:
-    return row.where.startswith("shape ")
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.3g}"
-
-
-def _parts(found: Validation) -> Section:
-    """Heatmaps of changed parts that were run alone: nothing behind them smears a border."""
-    cards: list[Card] = []
-    for row in found.regions:
-        if row.difference is not None:
-            name = visible(f"{', '.join(row.before)}, sample {row.sample}, tensor {row.tensor}")
-            where = f"{_capital(row.where)}. " if row.where else ""
-            cards.append(map_card(f"part-{len(cards) + 1}", name, where, row.difference))
-    lines = ["Each changed part, run alone on the same inputs in both forms."] * bool(cards)
-    lines += [
-        visible(
-            f"{', '.join(row.before)} makes tensor {row.tensor} of another {row.where}: of other "
-            "shapes there is no heatmap."
-        )
-        for row in found.regions
-        if _is_shape(row)
-    ]
-    told = tuple(dict.fromkeys(lines))
-    return Section("parts", "Changed parts that differ", told, cards=tuple(cards), wide=True)
+def _located(found: Validation) -> Section:
+    """A heatmap of the first tensor that differs: nothing behind it smears a border."""
+    first, cards = found.first_difference, list[Card]()
+    if first is not None and first.difference is not None:
+        name = visible(f"{first.node}, tensor {first.tensor}")
+        text = f"{_capital(first.where)}. " if first.where else ""
+        cards.append(map_card("first", name, text, first.difference))
+    title = "Where the difference begins"
+    return Section("located", title, cards=tuple(cards), wide=True)
 
 
 def _capital(text: str) -> str:

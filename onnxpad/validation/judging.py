@@ -1,0 +1,477 @@
+"""What a sample shows: outputs equal, apart by measured rounding, or different, and where.
+
+How far rounding may go is measured (`Bench.noise`): an output of either model may move by what
+rounding behind every operation moves it. Where that says too little, or an output lies beyond it,
+tensors that both models have are followed back to the nodes that were changed (`locate`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onnxpad.errors import LimitMet, OnnxpadError
+from onnxpad.model.comparing.networks import Network, free_names
+from onnxpad.model.comparing.regions import regions
+from onnxpad.probing.expected import evaluated
+from onnxpad.sessions import RunFailure
+from onnxpad.validation.agreement import (
+    Bound,
+    gap,
+    largest,
+    magnitudes,
+    relative_gap,
+    same,
+    untelling,
+)
+from onnxpad.validation.bench import Bench, Results
+from onnxpad.validation.difference_maps import difference_map
+from onnxpad.validation.report import (
+    EVALUATOR,
+    ONNXRUNTIME,
+    SEVERITY,
+    FirstDifference,
+    OutputRow,
+    Verdict,
+)
+from onnxpad.validation.samples import Pair, Ran
+
+Array = NDArray[Any]
+Bounds = Mapping[str, Bound]
+FUSION = "Pad_Fusion"
+_FEW = 32
+"""So many roundings of one number are no damage."""
+_FAR = 1e3
+"""Of what rounding explains, where nothing ran: beyond that it is another number."""
+MOST_EVALUATED = 1 << 23
+"""Cells of inputs times nodes of a model that is computed by the ONNX text in a moment."""
+_WORSE = 4.0
+"""How much more the second model may suffer from the optimiser than the first."""
+_NEITHER = (Verdict.IDENTICAL, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What one sample showed, with a row for each output."""
+
+    rows: tuple[OutputRow, ...]
+    verdict: Verdict
+    reason: str = ""
+    first: FirstDifference | None = None
+    judge: str = ONNXRUNTIME
+
+
+def judged(bench: Bench, pair: Pair, ran: Ran) -> Finding:
+    """The verdict on one sample, optimisations off.
+
+    What onnxruntime does not run is computed by the ONNX text, as far as that is possible; so is a
+    first model that the second one leaves, where onnxruntime may be what leaves the text.
+    """
+    before, after = ran.before, ran.after
+    if isinstance(before, RunFailure) or isinstance(after, RunFailure):
+        for said in ran.failures:
+            bench.warn(said)
+        if isinstance(before, dict):
+            return Finding(_rows(pair, ran), Verdict.DIFFERENT, "; ".join(ran.failures))
+        return _unrun(bench, pair, ran)
+    names = pair.before.outputs
+    if all(same(before[name], after[name]) for name in names):
+        return Finding(_rows(pair, ran), Verdict.IDENTICAL)
+    bounds = noise(bench, pair, ran.feeds, (before, after))
+    if bounds is None and all(before[name].shape == after[name].shape for name in names):
+        why = "how far rounding may go in these models could not be measured"
+        return Finding(_rows(pair, ran), Verdict.UNVERIFIED, why)
+    bounds = bounds or dict.fromkeys(names, 0.0)
+    rows = _rows(pair, ran, bounds)
+    if all(_is_rounding(before[name], after[name], bounds[name]) for name in names):
+        return Finding(rows, Verdict.ROUNDING)
+    verdict, reason, first = locate(bench, pair, ran)
+    if verdict is not Verdict.DIFFERENT:
+        return Finding(rows, verdict, reason)
+    text = _by_text(pair.before, ran.feeds)
+    follows = Verdict.UNVERIFIED
+    if text and all(np.isfinite(value).all() for value in text.values()):
+        follows = _against_text(text, after, bench.noise(pair.after, ran.feeds, after))
+    if follows in (Verdict.IDENTICAL, Verdict.ROUNDING):
+        where = f" at {first.node}" if first else ""
+        bench.warn(
+            f"onnxruntime computes the original differently from the ONNX text{where}; the second "
+            "model follows the text"
+        )
+        return Finding(rows, follows, judge=EVALUATOR)
+    rows = tuple(_with_map(row, before[row.output], after[row.output]) for row in rows)
+    return Finding(rows, verdict, reason, first)
+
+
+def _unrun(bench: Bench, pair: Pair, ran: Ran) -> Finding:
+    """The verdict where onnxruntime does not run the first model, by what the ONNX text says."""
+    right, lacking = _by_text(pair.before, ran.feeds), "; ".join(ran.failures)
+    got = ran.after if isinstance(ran.after, dict) else _by_text(pair.after, ran.feeds)
+    if right is None or got is None:
+        same_nodes = not isinstance(ran.after, dict) and not regions(*pair.both())
+        verdict = Verdict.IDENTICAL if same_nodes else Verdict.UNVERIFIED
+        why = f"no node of the two models differs; {lacking}" if same_nodes else lacking
+        return Finding(_rows(pair, ran), verdict, why)
+    runs = isinstance(ran.after, dict)
+    verdict = _against_text(right, got, bench.noise(pair.after, ran.feeds, got) if runs else None)
+    reason, first = "" if verdict else lacking, None
+    if verdict is Verdict.DIFFERENT:
+        computed = replace(ran, before=dict(right), after=dict(got))
+        reason, first = _at_output(pair, computed)[1:]
+    return Finding(_rows(pair, ran), verdict, reason, first, EVALUATOR)
+
+
+def _against_text(
+    text: Mapping[str, Array], got: Mapping[str, Array], bounds: Bounds | None
+) -> Verdict:
+    """The verdict on the second model's outputs against those of the ONNX text.
+
+    Where nothing runs and tells how far rounding may go, only much larger differences count.
+    """
+    found = {Verdict.IDENTICAL}
+    for name, value in got.items():
+        right = text[name]
+        allowed = _FEW * _unit(right) * largest(magnitudes(right))
+        bound = allowed if bounds is None else np.maximum(2 * bounds[name], allowed)
+        apart = gap(right, value, bound)
+        if apart.max_abs and _is_rounding(right, value, bound):
+            found.add(Verdict.ROUNDING)
+        elif apart.max_abs:
+            is_far = bounds is not None or apart.ratio > _FAR
+            found.add(Verdict.DIFFERENT if is_far else Verdict.UNVERIFIED)
+    return max(found, key=SEVERITY.index)
+
+
+def is_told(pair: Pair, ran: Ran) -> bool:
+    """Whether a few roundings of the largest number do not explain what a sample shows."""
+    before, after = ran.before, ran.after
+    if isinstance(before, RunFailure) or isinstance(after, RunFailure):
+        return True
+    return not all(_is_unmoved(before[name], after[name]) for name in pair.before.outputs)
+
+
+def _by_text(network: Network, feeds: Mapping[str, Array]) -> Mapping[str, Array] | None:
+    """The outputs by the ONNX text; None where they cannot be computed, or would take long."""
+    if sum(value.size for value in feeds.values()) * len(network.nodes) > MOST_EVALUATED:
+        return None
+    try:
+        return evaluated(network, feeds, network.outputs)
+    except LimitMet:
+        raise
+    except OnnxpadError:
+        return None
+
+
+def noise(
+    bench: Bench,
+    pair: Pair,
+    feeds: Mapping[str, Array],
+    results: tuple[Mapping[str, Array], Mapping[str, Array]],
+) -> dict[str, Bound] | None:
+    """How far rounding in both models may move each tensor; None where that is not known."""
+    found = [
+        bench.noise(network, feeds, values)
+        for network, values in zip(pair.both(), results, strict=True)
+    ]
+    first, second = found
+    if first is None or second is None:
+        return None
+    fits = {name: results[0][name].shape == results[1][name].shape for name in results[0]}
+    return {name: first[name] + second[name] if fits[name] else 0.0 for name in results[0]}
+
+
+def _is_rounding(before: Array, after: Array, bound: Bound) -> bool:
+    if same(before, after):
+        return True
+    return gap(before, after, bound).within and not untelling(before, largest(bound))
+
+
+def _rows(pair: Pair, ran: Ran, bounds: Bounds | None = None) -> tuple[OutputRow, ...]:
+    results = ran.before, ran.after
+    known = bounds or {}
+    return tuple(_row(ran.index, n, results, known.get(n)) for n in pair.before.outputs)
+
+
+def _row(
+    sample: int,
+    name: str,
+    results: tuple[Results, Results],
+    bound: Bound | None = None,
+    level: str = "off",
+) -> OutputRow:
+    """One line of the report; with a `bound`, only what lies beyond it is said to be somewhere."""
+    one, other = (None if isinstance(r, RunFailure) else r[name] for r in results)
+    before, after = (None if value is None else tuple(value.shape) for value in (one, other))
+    if one is None or other is None:
+        return OutputRow(sample, name, level, before, after, equal=False, max_abs=None)
+    found = gap(one, other, 0.0 if bound is None else bound)
+    allowed = None if bound is None else found.bound if found.where else largest(bound)
+    equal = same(one, other)
+    return OutputRow(sample, name, level, before, after, equal, found.max_abs, allowed, found.where)
+
+
+def _with_map(row: OutputRow, before: Array, after: Array) -> OutputRow:
+    return row if row.equal else replace(row, difference=difference_map(before, after))
+
+
+# Where it begins.
+
+
+def locate(bench: Bench, pair: Pair, ran: Ran) -> tuple[Verdict, str, FirstDifference | None]:
+    """Whether changed nodes explain that outputs lie beyond rounding, and the first that does.
+
+    From the outputs back: what lies within rounding is fine; of a node that both models have, its
+    inputs are looked at (an ArgMax makes whole steps of roundings); a changed one is guilty. The
+    first tensor, in the order of the first model, that differs among all that it is made of is
+    what is named.
+    """
+    shared = _shared(pair)
+    inner = [name for name in shared if name not in pair.before.outputs]
+    try:
+        found = [bench.run(network, ran.feeds, inner) for network in pair.both()]
+        before, after = found
+        if isinstance(before, RunFailure) or isinstance(after, RunFailure):
+            return _at_output(pair, ran)
+        values = {name: (before[name], after[name]) for name in shared}
+        bounds = noise(bench, pair, ran.feeds, _sides(values))
+    except LimitMet as limit:
+        bench.warn(f"where the difference begins is not known: {limit.ended}")
+        return _at_output(pair, ran)
+    if bounds is None:
+        return _at_output(pair, ran)
+    beyond = [n for n in shared if not gap(*values[n], bounds[n]).within]
+    vague = [n for n in shared if untelling(values[n][0], largest(bounds[n]))]
+    guilty, unclear = _traced(pair, values, (set(beyond), set(vague)))
+    if not guilty:
+        if not unclear:
+            return Verdict.ROUNDING, "", None
+        name = unclear[0]
+        most = largest(bounds[name])
+        why = f"rounding alone may move '{name}' by {most:.3g}: too much to see a difference"
+        return Verdict.UNVERIFIED, why, None
+    behind = _made_of(pair, guilty)
+    name = next(one for one in beyond if one in behind)
+    return Verdict.DIFFERENT, "", _first(pair, name, values[name], bounds[name])
+
+
+def _sides(values: Mapping[str, tuple[Array, Array]]) -> tuple[dict[str, Array], dict[str, Array]]:
+    return {n: one for n, (one, _) in values.items()}, {n: two for n, (_, two) in values.items()}
+
+
+def _shared(pair: Pair) -> list[str]:
+    """Tensors of both main graphs that nodes compute, in the order of the first model."""
+    fixed = pair.before.initializers.keys() | pair.after.initializers.keys()
+    return [n for n in pair.before.producers if n in pair.after.producers and n not in fixed]
+
+
+def _traced(
+    pair: Pair, values: Mapping[str, tuple[Array, Array]], marks: tuple[set[str], set[str]]
+) -> tuple[list[str], list[str]]:
+    """The tensors that changed nodes make differ, and those whose rounding says too little."""
+    beyond, vague = marks
+    changed = {index for one in regions(*pair.both()) for index in one.before}
+    guilty, unclear = list[str](), list[str]()
+    pending, seen = list(pair.before.outputs), set[str]()
+    while pending:
+        name = pending.pop(0)
+        if name in seen or name not in values:
+            continue
+        seen.add(name)
+        if name not in beyond | vague or same(*values[name]):
+            continue
+        index = pair.before.producers[name]
+        apart = [
+            one
+            for one in sorted(free_names(pair.before.nodes[index]))
+            if one in values and not same(*values[one])
+        ]
+        if index in changed or not apart:
+            (guilty if name in beyond else unclear).append(name)
+        else:
+            pending += apart
+    return guilty, unclear
+
+
+def _made_of(pair: Pair, names: Sequence[str]) -> set[str]:
+    """The tensors of either model that these are made of, with themselves."""
+    found = set(names)
+    for network in pair.both():
+        pending = list(names)
+        while pending:
+            index = network.producers.get(pending.pop())
+            more = set() if index is None else free_names(network.nodes[index]) - found
+            found |= more
+            pending += more
+    return found
+
+
+def _first(
+    pair: Pair, name: str, values: tuple[Array, Array], bound: Bound = 0.0
+) -> FirstDifference:
+    found = gap(*values, bound)
+    label = pair.before.operation(pair.before.producers[name]).label
+    return FirstDifference(label, name, found.max_abs, found.where, difference_map(*values))
+
+
+def _at_output(pair: Pair, ran: Ran) -> tuple[Verdict, str, FirstDifference | None]:
+    """The first output that differs, where nothing is known of what is inside."""
+    before, after = ran.before, ran.after
+    assert isinstance(before, dict)  # noqa: S101 - both ran as they are
+    assert isinstance(after, dict)  # noqa: S101
+    name = next(n for n in pair.before.outputs if not same(before[n], after[n]))
+    if name not in pair.before.producers:
+        return Verdict.DIFFERENT, f"'{name}' differs", None
+    return Verdict.DIFFERENT, "", _first(pair, name, (before[name], after[name]))
+
+
+# Default optimisations.
+
+
+def optimised(
+    bench: Bench, pair: Pair, runs: Sequence[Ran]
+) -> tuple[list[OutputRow], tuple[Verdict, str]]:
+    """Rows for the level 'on', and what speaks against the second model there.
+
+    That is a change of its own outputs by more than rounding, where the first model does not suffer
+    as much. What happens to both, or to the first, is a warning.
+    """
+    ons: list[list[Results]] = []
+    for network in pair.both():
+        bench.close_large()  # one large model at a time
+        ons.append([bench.run(network, ran.feeds, optimise=True) for ran in runs])
+    rows, worst = list[OutputRow](), _NEITHER
+    for ran, first, second in zip(runs, *ons, strict=True):
+        bench.look(first, second)
+        found = [_row(ran.index, n, (first, second), level="on") for n in pair.before.outputs]
+        one = _damage(bench, pair.before, ran.feeds, (ran.before, first))
+        other = _damage(bench, pair.after, ran.feeds, (ran.after, second))
+        if other and _is_worse(pair, ran, (one, other), (first, second)):
+            worst = Verdict.DIFFERENT, other.said("the second model")
+            found = [_mapped(row, first, second) for row in found]
+            other = None
+        for title, harm in _told(one, other):
+            bench.warn(harm.said(title))
+        rows += found
+    return rows, worst
+
+
+def _is_worse(
+    pair: Pair, ran: Ran, harms: tuple[Damage | None, Damage], on: tuple[Results, Results]
+) -> bool:
+    """Whether the second model suffers more than the first one does.
+
+    Of a first model that does not run, only what was changed can tell.
+    """
+    (first, second), (one, other) = harms, on
+    if not isinstance(ran.before, dict):
+        changed = {index for region in regions(*pair.both()) for index in region.after}
+        return not changed.isdisjoint(index for two in _fusible(pair.after) for index in two)
+    if (
+        isinstance(one, dict)
+        and isinstance(other, dict)
+        and all(same(one[n], other[n]) for n in one)
+    ):
+        return False
+    return first is None or second.most > _WORSE * first.most
+
+
+def _told(first: Damage | None, second: Damage | None) -> list[tuple[str, Damage]]:
+    """Whose damage is worth a warning, in words, and the damage."""
+    if first is not None and first == second:
+        return [("both models alike", first)]
+    both = ("the first model", first), ("the second model", second)
+    return [(title, harm) for title, harm in both if harm is not None]
+
+
+def _mapped(row: OutputRow, first: Results, second: Results) -> OutputRow:
+    if isinstance(first, RunFailure) or isinstance(second, RunFailure):
+        return row
+    return _with_map(row, first[row.output], second[row.output])
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """What default optimisations change in a model by more than rounding; `most` is how much."""
+
+    what: str
+    most: float
+    more: str
+
+    def said(self, model: str) -> str:
+        """A sentence without its full stop."""
+        return f"onnxruntime's default optimiser {self.what} {model}{self.more}"
+
+
+def _damage(
+    bench: Bench, network: Network, feeds: Mapping[str, Array], results: tuple[Results, Results]
+) -> Damage | None:
+    """What default optimisations do to a model that runs without them."""
+    off, on = results
+    if isinstance(off, RunFailure):
+        return None
+    if isinstance(on, RunFailure):
+        return Damage(
+            "breaks", np.inf, f"{_cure(bench, network, feeds, off, None)}; onnxruntime says: {on}"
+        )
+    if all(_is_unmoved(value, on[name]) for name, value in off.items()):
+        return None
+    bounds = bench.noise(network, feeds, off)
+    if bounds is None:
+        bench.warn("how far rounding may go at the default level could not be measured")
+        return None
+    for name in network.outputs:
+        found = gap(off[name], on[name], bounds[name])
+        if not found.within:
+            cure = _cure(bench, network, feeds, off, bounds)
+            how = f"by up to {found.max_abs:.3g}" if isfinite(found.max_abs) else found.where
+            return Damage(f"changes output '{name}' ({how}) in", found.max_abs, cure)
+    return None
+
+
+def _is_unmoved(off: Array, on: Array) -> bool:
+    """Whether a few roundings of the largest number explain what changed."""
+    if same(off, on):
+        return True
+    return relative_gap(off, on) <= _FEW * _unit(off)
+
+
+def _unit(value: Array) -> float:
+    return float(np.finfo(value.dtype).eps) if value.dtype.kind == "f" else 0.0
+
+
+def _cure(
+    bench: Bench,
+    network: Network,
+    feeds: Mapping[str, Array],
+    off: Mapping[str, Array],
+    bounds: Bounds | None,
+) -> str:
+    """Names the optimiser's rule without which there is no damage, and what explains it."""
+    session = bench.session(network, optimise=True, disabled=(FUSION,))
+    results = session if isinstance(session, RunFailure) else session.run(feeds)
+    if isinstance(results, RunFailure):
+        return ""
+    if bounds and not all(gap(off[n], results[n], bounds[n]).within for n in off):
+        return ""
+    pools = [network.operation(behind).label for _, behind in _fusible(network)]
+    more = f", at {', '.join(pools)}" if pools else ""
+    seen = "; see onnxpad explain pad-fused-into-max-pool" * ("MaxPool" in more)
+    tried = f"try onnxruntime with the optimiser rule {FUSION} disabled"
+    return f" (its rule {FUSION}){more}; {tried}{seen}"
+
+
+def _fusible(network: Network) -> list[tuple[int, int]]:
+    """Pools that read a Pad, with it."""
+    makers = network.producers
+    return [
+        (makers[node.input[0]], index)
+        for index, node in enumerate(network.nodes)
+        if node.op_type in ("MaxPool", "AveragePool")
+        and node.input[0] in makers
+        and network.nodes[makers[node.input[0]]].op_type == "Pad"
+    ]
