@@ -1,4 +1,7 @@
-"""Folders of plug-ins: each file holds one, under the file's name; there is no second list."""
+"""Folders of plug-ins: each file holds one, under the file's name; there is no second list.
+
+Passes and conventions are modules, targets are files of data.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import pkgutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Generic, TypeVar
 
@@ -15,35 +19,29 @@ T = TypeVar("T")
 _MOST_LISTED = 8
 
 
-class Plugins(Generic[T]):
+class _Folder(Generic[T]):
     """What the files of a package hold, by name: the file's, with dashes for underscores.
 
-    `kind` is what messages call one of them. `read` takes it from the file's module; an attribute
-    that it misses there is reported. Listing names imports no file, asking for one only that one.
-    `option` is set where several can be asked for, by one option each.
+    `kind` is what messages call one of them. Listing names opens no file, asking for one only that
+    one. `option` is set where several can be asked for, by one option each.
     """
 
-    def __init__(
-        self, package: str, kind: str, read: Callable[[ModuleType], T], option: str = ""
-    ) -> None:
+    def __init__(self, package: str, kind: str, option: str = "") -> None:
         self._package = package
         self._kind = kind
-        self._read = read
         self._option = option
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_names(tuple(import_module(self._package).__path__)))
+        return iter(self._names())
 
     def __contains__(self, name: object) -> bool:
-        return name in _names(tuple(import_module(self._package).__path__))
+        return name in self._names()
 
     def __getitem__(self, name: str) -> T:
-        file = name.replace("-", "_")
-        module = import_module(f"{self._package}.{file}")
-        try:
-            return self._read(module)
-        except AttributeError as error:
-            raise InternalError(f"{self._kind} file '{file}.py' lacks {error.name}") from error
+        raise NotImplementedError
+
+    def _names(self) -> tuple[str, ...]:
+        raise NotImplementedError
 
     def all(self) -> dict[str, T]:
         """Every one by its name."""
@@ -68,6 +66,46 @@ class Plugins(Generic[T]):
         return listed if len(names) <= _MOST_LISTED else "'onnxpad explain' lists them"
 
 
+class Plugins(_Folder[T]):
+    """Modules. `read` takes what one holds; an attribute that it misses there is reported."""
+
+    def __init__(
+        self, package: str, kind: str, read: Callable[[ModuleType], T], option: str = ""
+    ) -> None:
+        super().__init__(package, kind, option)
+        self._read = read
+
+    def _names(self) -> tuple[str, ...]:
+        return _modules(tuple(import_module(self._package).__path__))
+
+    def __getitem__(self, name: str) -> T:
+        file = name.replace("-", "_")
+        module = import_module(f"{self._package}.{file}")
+        try:
+            return self._read(module)
+        except AttributeError as error:
+            raise InternalError(f"{self._kind} file '{file}.py' lacks {error.name}") from error
+
+
+class DataFiles(_Folder[T]):
+    """Files that end in `suffix`; `read` takes what one holds."""
+
+    def __init__(self, package: str, kind: str, suffix: str, read: Callable[[Path], T]) -> None:
+        super().__init__(package, kind)
+        self._suffix = suffix
+        self._read = read
+
+    def _names(self) -> tuple[str, ...]:
+        files = self._folder().glob(f"*{self._suffix}")
+        return tuple(sorted(file.stem.replace("_", "-") for file in files))
+
+    def _folder(self) -> Path:
+        return Path(import_module(self._package).__path__[0])
+
+    def __getitem__(self, name: str) -> T:
+        return self._read(self._folder() / f"{name.replace('-', '_')}{self._suffix}")
+
+
 def name_of(module: ModuleType) -> str:
     """The name of the plug-in that a module holds."""
     return module.__name__.rpartition(".")[2].replace("_", "-")
@@ -79,6 +117,6 @@ def text_of(module: ModuleType) -> str:
 
 
 @cache
-def _names(folders: tuple[str, ...]) -> tuple[str, ...]:
+def _modules(folders: tuple[str, ...]) -> tuple[str, ...]:
     files = sorted(module.name for module in pkgutil.iter_modules(folders))
     return tuple(file.replace("_", "-") for file in files)

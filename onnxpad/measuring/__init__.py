@@ -27,8 +27,8 @@ from onnxpad.model.files.delivery import check_target, deliver
 from onnxpad.reports import Report, reported
 from onnxpad.reproducing.ways import ways
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.own_rules import ALL, OwnRule, OwnRules, rules_text
 from onnxpad.runtimes.own_targets import is_own_rules, is_own_runtime
+from onnxpad.runtimes.rule_files import ALL, RuleFile, TargetRule, rules_text
 from onnxpad.runtimes.running.runner import Function, Live, Runner, own_runner, runner_for
 from onnxpad.runtimes.targets import find_target
 from onnxpad.verbs import verb
@@ -77,7 +77,7 @@ class Measurement(Report):
     def to_toml(self) -> str:
         """The target file: what `--target FILE.toml` reads."""
         rules = [
-            OwnRule(
+            TargetRule(
                 one.operators or (ALL,),
                 one.when,
                 one.answer,
@@ -86,7 +86,7 @@ class Measurement(Report):
             )
             for one in self.rules
         ]
-        return rules_text(OwnRules(self.takes, tuple(rules), version=self.version))
+        return rules_text(RuleFile(self.takes, tuple(rules), version=self.version))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the target file, all or nothing; '-' is standard output.

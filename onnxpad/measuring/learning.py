@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from onnxpad.padding.chain import Chain
 from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.conditions.words import WORDS, Term, Word
+from onnxpad.runtimes.conditions.words import LEARNABLE, Term, Word
 
 MOST_WORDS = 3
 _RULE, _WORD, _NUMBER, _NOT, _OPERATOR = 4.0, 1.0, 1.1, 1.3, 0.4
@@ -56,7 +56,7 @@ class Sample(NamedTuple):
 
 
 def _facts(chain: Chain, sized: Chain) -> Facts:
-    words = WORDS.values()
+    words = LEARNABLE.values()
     plain = [None if one.takes_number else one.holds(chain) for one in words]
     settled = [
         one.holds(sized) if answer is None and not one.takes_number else answer
@@ -163,7 +163,7 @@ def _literals(nodes: Sequence[Facts]) -> Iterator[tuple[Term, float, Bools]]:
     """Each term with its cost and with the nodes of which it holds, the simplest first."""
     thresholds: list[tuple[Term, float, Bools]] = []
     negated: list[tuple[Term, float, Bools]] = []
-    for place, word in enumerate(WORDS.values()):
+    for place, word in enumerate(LEARNABLE.values()):
         if word.takes_number:
             thresholds += _thresholds(word, place, nodes)
             continue

@@ -16,8 +16,7 @@ from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.padding.possible_sizes import at_possible_sizes
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch, Row, every
-from onnxpad.runtimes.conditions.tensors import TWO_TYPES
-from onnxpad.runtimes.conditions.windows import NEGATIVE_PADS
+from onnxpad.runtimes.conditions.words import NEGATIVE_PADS, TWO_TYPES, WORDS
 from onnxpad.runtimes.targets import Target
 
 _FALLS_BACK = Answer.FALLS_BACK
@@ -117,7 +116,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
         return _open(doubtful, chain, target)
     if said := lacking or _unlike_what_was_run(chain):
         return Judgement(Answer.UNKNOWN, said)
-    crops = chain.op.kind is not Kind.PAD and bool(NEGATIVE_PADS.holds(chain))
+    crops = chain.op.kind is not Kind.PAD and bool(WORDS["negative_pads"].holds(chain))
     if crops:
         found = [(row, holds) for row, holds in found if _is_about_crops(row)]
     slow = tuple(row for row, holds in found if holds is not False and row.answer is _FALLS_BACK)
@@ -131,7 +130,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
 
 
 def _is_about_crops(row: Row) -> bool:
-    return any(condition.text == NEGATIVE_PADS.text for condition in row.when)
+    return any(condition.text == NEGATIVE_PADS for condition in row.when)
 
 
 def _by_the_file_alone(target: Target, chain: Chain) -> Judgement | None:
@@ -332,7 +331,7 @@ def _open(rows: tuple[Row, ...], chain: Chain, target: Target) -> Judgement:
 
 def _reasons(rows: tuple[Row, ...], chain: Chain, operator: str = "") -> str:
     name = operator or chain.op.title
-    return "; ".join(dict.fromkeys(row.because(chain) or _blanket(row, name) for row in rows))
+    return "; ".join(dict.fromkeys(row.why or _blanket(row, name) for row in rows))
 
 
 def _blanket(row: Row, operator: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from onnxpad.errors import counted
 from onnxpad.measuring import Learned, Measurement
-from onnxpad.runtimes.own_rules import ALL
+from onnxpad.runtimes.rule_files import ALL
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import STANDARD, visible
 

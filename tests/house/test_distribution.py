@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 DATA = {
     path.relative_to(ROOT).as_posix()
-    for folder in ("schemas", "topics", "runtimes/running/adapters")
+    for folder in ("schemas", "topics", "runtimes/running/adapters", "runtimes/targets")
     for path in (ROOT / "onnxpad" / folder).iterdir()
     if path.is_file()
 } | {

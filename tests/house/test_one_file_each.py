@@ -1,4 +1,4 @@
-"""A target, a pass, a convention and a quirk are one file or predicate each, as DESIGN.md says.
+"""A target, a pass, a convention and a quirk are one file or rule each, as DESIGN.md says.
 
 Made-up ones are added to a copy of the package; the command line lists, explains and uses them.
 """
@@ -19,29 +19,20 @@ import pytest
 from tests.models.text import text_model
 
 ROOT = Path(__file__).parents[2]
-TARGET = '''"""The made-up runtime.
+TARGET = """text = "The made-up runtime, which pads both sides of a convolution alike."
+version = "made-up 1.0"
 
-It takes convolutions that pad both sides alike.
+[[rule]]
+operators = ["Conv", "Pad"]
+answer = "takes"
+evidence = "everything"
+
+[[rule]]
+operators = ["Conv"]
+when = ["asymmetric"]
+answer = "refuses"
+evidence = "uneven pads"
 """
-
-from onnxpad.padding.chain import Pads
-from onnxpad.runtimes.conditions.rows import Condition, measured, refuses, takes
-from onnxpad.runtimes.targets import Target
-
-_seen = measured("made-up 1.0")
-_UNEVEN = Condition(
-    "a begin pad is not the end pad",
-    lambda chain: isinstance(pads := chain.padding, Pads) and pads.begins != pads.ends,
-)
-
-TARGET = Target(
-    "made-up 1.0",
-    (
-        takes(("Conv", "Pad"), by=_seen("everything")),
-        refuses("Conv", _UNEVEN, by=_seen("uneven pads")),
-    ),
-)
-'''
 REWRITE = '''"""Write no padding as auto_pad=VALID.
 
 What: pads of 0 become auto_pad=VALID.
@@ -94,24 +85,16 @@ CONVENTION = Convention(
 )
 '''
 QUIRK = """
-from dataclasses import replace
-from onnxpad.padding.chain import Chain, Pads
-from onnxpad.runtimes.conditions.rows import Condition
-
-
-def _begins_with_three(chain: Chain) -> bool:
-    pads = chain.padding
-    return isinstance(pads, Pads) and 3 in pads.begins
-
-
-_BEGINS_WITH_THREE = Condition("a begin pad is 3", _begins_with_three)
-TARGET = replace(
-    TARGET, rows=(*TARGET.rows, refuses("Conv", _BEGINS_WITH_THREE, by=_seen("begin pads of 3")))
-)
+[[rule]]
+operators = ["Conv"]
+when = ["not auto_pad"]
+pad_above = 3
+answer = "refuses"
+evidence = "pads of 4, written as numbers"
 """
-"""What a runtime does otherwise, in its target's file: a predicate and its row."""
+"""What a runtime does otherwise, in its target's file: a rule in shared words."""
 ADDED = {
-    "runtimes/targets/made_up.py": TARGET,
+    "runtimes/targets/made_up.toml": TARGET,
     "rewriting/passes/made_up_valid.py": REWRITE,
     "frameworks/conventions/made_up_net.py": CONVENTION,
 }
@@ -131,7 +114,7 @@ class Copy:
         shutil.copytree(ROOT / "onnxpad", folder / "onnxpad")
         for name, text in ADDED.items():
             (folder / "onnxpad" / name).write_text(text, encoding="utf-8")
-        target = folder / "onnxpad/runtimes/targets/onnxruntime.py"
+        target = folder / "onnxpad/runtimes/targets/onnxruntime.toml"
         text = target.read_text(encoding="utf-8") + QUIRK
         target.write_text(text, encoding="utf-8")
 
@@ -173,7 +156,7 @@ def test_a_target_judges_and_is_written_for(copy: Copy) -> None:
     model = copy.conv("uneven.onnx", "pads=[2, 0]")
     said = copy.onnxpad("inspect", model, "--target", "made-up")
     assert said.code == 1
-    assert "a begin pad is not the end pad" in said.out
+    assert "begin and end pads differ" in said.out
     assert copy.onnxpad("rewrite", model, "--target", "made-up", "-o", "for_it.onnx").code == 0
     assert copy.onnxpad("inspect", "for_it.onnx", "--target", "made-up").code == 0
 
@@ -200,8 +183,8 @@ def test_a_convention_is_calculated_fits_and_is_moved_to(copy: Copy) -> None:
 
 def test_a_quirk_of_onnxruntime_is_kept_from_what_is_written(copy: Copy) -> None:
     """The pipeline asks the target's file of what passes write, none of which knows of it."""
-    weight = "float[1,1,7] w = {1, 2, 3, 4, 5, 6, 7}"
+    weight = "float[1,1,9] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}"
     model = copy.conv("same.onnx", 'auto_pad="SAME_UPPER"', weight)
     said = copy.onnxpad("rewrite", model, "-o", "explicit.onnx")
-    assert "a begin pad is 3" in said.out
+    assert "a pad is above 3" in said.out
     assert (copy.folder / "explicit.onnx").read_bytes() == (copy.folder / model).read_bytes()

@@ -14,7 +14,7 @@ from onnxpad.cli import commands
 from onnxpad.errors import RequestError
 from onnxpad.measuring.learning import Learned
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.own_rules import read_rules
+from onnxpad.runtimes.rule_files import read_rules
 from tests.measuring import npu
 from tests.measuring.npu import Array
 

@@ -84,16 +84,6 @@ def measured(version: str) -> Callable[[str], Evidence]:
     return lambda family: Evidence(Certainty.MEASURED, version, family)
 
 
-def read(repository: str) -> Callable[[str], Evidence]:
-    """Evidence from the source of `repository` at a commit; the argument names the file."""
-    return lambda file: Evidence(Certainty.READ, repository, file)
-
-
-def reported(thread: str, what: str) -> Evidence:
-    """Evidence of a user's report: `thread` is where it stands, such as 'owner/name issue 7'."""
-    return Evidence(Certainty.REPORTED, thread, what)
-
-
 @dataclass(frozen=True, slots=True)
 class OpenBatch:
     """The batch is not known, where a runtime takes only 1.
@@ -121,9 +111,8 @@ class Condition:
     `of_opset` marks questions about the opset of the model, `of_sizes` those about sizes that the
     file leaves open: what is done about them is done to the whole model.
     `lasting`: where it holds or is open, it does so behind every pass that leaves the operator.
-    `tells` says of a chain for which it holds what is wrong, with its numbers. Where one of
-    several conditions suffices, they are `either`. `of_windows` marks those about how many
-    windows there are: what gets these wrong gives another shape.
+    `tells` says of a chain for which it holds what is wrong, with its numbers. `of_windows` marks
+    those about how many windows there are: what gets these wrong gives another shape.
     """
 
     text: str
@@ -135,18 +124,12 @@ class Condition:
     of_opset: bool = False
     of_sizes: bool = False
     tells: Callable[[Chain], str | None] | None = None
-    either: tuple[Condition, ...] = ()
     of_windows: bool = False
 
     @classmethod
     def remedy(cls, text: str, cure: str) -> Condition:
         """What a row says, with its cure, where its operators alone say where it holds."""
         return cls(text, lambda _: True, cure=cure)
-
-    def of(self, chain: Chain) -> str:
-        """What holds of this chain: of several of which one suffices, those that do."""
-        holding = [one.of(chain) for one in self.either if one.holds(chain)]
-        return " and ".join(holding) or self.text
 
     def __and__(self, other: Condition) -> Condition:
         return Condition(
@@ -158,15 +141,6 @@ class Condition:
             of_sizes=self.of_sizes or other.of_sizes,
         )
 
-    def __or__(self, other: Condition) -> Condition:
-        return Condition(
-            f"{self.text} or {other.text}",
-            lambda c: _some((self, other), c),
-            cure=self.cure if self.cure == other.cure else "",
-            lasting=self.lasting and other.lasting,
-            either=(self, other),
-        )
-
     def __invert__(self) -> Condition:
         def opposite(chain: Chain) -> bool | None:
             found = self.holds(chain)
@@ -175,10 +149,6 @@ class Condition:
         text = self.negation or f"not ({self.text})"
         return Condition(text, opposite, self.text)
 
-    def called(self, text: str, negation: str = "") -> Condition:
-        """The same question in other words."""
-        return replace(self, text=text, negation=negation, either=())
-
 
 def every(conditions: tuple[Condition, ...], chain: Chain) -> bool | None:
     """Whether all hold: False as soon as one does not, None where that is not known."""
@@ -186,13 +156,6 @@ def every(conditions: tuple[Condition, ...], chain: Chain) -> bool | None:
     if False in found:
         return False
     return None if None in found else True
-
-
-def _some(conditions: tuple[Condition, ...], chain: Chain) -> bool | None:
-    found = [condition.holds(chain) for condition in conditions]
-    if True in found:
-        return True
-    return None if None in found else False
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,10 +192,6 @@ class Row:
     def why(self) -> str:
         """The reason for a user: what the row says, or its conditions."""
         return self.says or self._conditions
-
-    def because(self, chain: Chain) -> str:
-        """The reason for a user, of the conditions only what holds of this chain."""
-        return self.says or ", and ".join(condition.of(chain) for condition in self.when)
 
     def told(self, chain: Chain) -> str:
         """What is wrong with this chain, with its numbers where a condition tells them."""
@@ -272,18 +231,6 @@ class Row:
 Operators = str | tuple[str, ...]
 
 
-def takes(operators: Operators, *when: Condition, by: Evidence) -> Row:
-    """A row: runs and computes what the ONNX text says, unless another row objects."""
-    return Row(_names(operators), Answer.TAKES, when, by)
-
-
-def falls_back(
-    operators: Operators, *when: Condition, by: Evidence, says: str = "", does: str = ""
-) -> Row:
-    """A row: the CPU runs it and not the device: right, and slow."""
-    return Row(_names(operators), Answer.FALLS_BACK, when, by, says, does)
-
-
 def refuses(
     operators: Operators, *when: Condition, by: Evidence, says: str = "", unshown: str = ""
 ) -> Row:
@@ -314,11 +261,6 @@ def _unshown(names: tuple[str, ...]) -> str:
     if any(name in _PADDED for name in names):
         return ""
     return "small models have operators that pad, and what a rewrite writes beside them"
-
-
-def untried(operators: Operators, *when: Condition, by: Evidence) -> Row:
-    """A row: what happens is not known, although the operator is taken otherwise."""
-    return Row(_names(operators), Answer.UNKNOWN, when, by)
 
 
 def until(release: str, *rows: Row, gone: str = "") -> tuple[Row, ...]:

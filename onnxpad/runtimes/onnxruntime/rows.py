@@ -6,15 +6,13 @@ onnxruntime's loader and kernels; a row about others is left out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from onnxpad.geometry.windows import output_size
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
 from onnxpad.padding.operators import OPERATORS, Kind
-from onnxpad.runtimes.conditions import pads as p
-from onnxpad.runtimes.conditions import tensors as t
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.plain_facts import EVERYTHING
 from onnxpad.runtimes.conditions.rows import (
@@ -27,6 +25,7 @@ from onnxpad.runtimes.conditions.rows import (
     since,
     until,
 )
+from onnxpad.runtimes.conditions.words import NEGATIVE_PADS, word_called
 from onnxpad.runtimes.onnxruntime import kernels
 from onnxpad.runtimes.onnxruntime.pad_fusion import Way, fused_pads, harms, loses_count
 from onnxpad.runtimes.releases import numbers
@@ -65,12 +64,22 @@ def _fused(text: str, *ways: Way) -> Condition:
     return Condition(text, lambda chain: not set(ways).isdisjoint(harms(chain)))
 
 
-_SAME_DILATED = _found(f"{w.SAME.text}, and {w.DILATED.text}", kernels.same_with_dilation)
-_SAME_REFUSED = Condition(f"{w.SAME.text}, and {w.SAME_NEGATIVE.text}", kernels.same_is_refused)
-_SAME_SHIFTS = Condition(f"{w.SAME.text}, and {w.SAME_SHIFTS.text}", kernels.same_shifts)
+_SAME = word_called("same").text
+_COUNTS = word_called("counts_padding").condition()
+_DROPPED = word_called("last_window_dropped").condition(settled=False)
+_CUT = word_called("last_window_cut").condition(settled=False)
+_SAME_DILATED = _found(f"{_SAME}, and {word_called('dilated').text}", kernels.same_with_dilation)
+_SAME_REFUSED = Condition(
+    f"{_SAME}, and {word_called('last_cell_unread').text}", kernels.same_is_refused
+)
+_SAME_SHIFTS = Condition(
+    f"{_SAME}, and no window reads the last two cells of an axis, "
+    "which SAME takes for negative padding",
+    kernels.same_shifts,
+)
 _LIKE_KERNEL = _found("a value of `pads` is as large as the kernel", kernels.pads_reach_kernel)
-_NEGATIVE = _found(w.NEGATIVE_PADS.text, kernels.negative_pads)
-_CUT_OFF = replace(_NEGATIVE, cure=w.CUT_OFF.cure)
+_NEGATIVE = _found(NEGATIVE_PADS, kernels.negative_pads)
+_CUT_OFF = replace(_NEGATIVE, cure="a Slice in front of it instead of its negative pads")
 _TWICE = _found("auto_pad and pads are both written", kernels.auto_pad_with_pads)
 _SHORT = _found("the padded input is shorter than one window", kernels.input_shorter_than_window)
 _BEYOND_STRIDE = _found(
@@ -213,8 +222,11 @@ def product_rows(by: By) -> tuple[Row, ...]:
 def wrap_rows(by: By) -> tuple[Row, ...]:
     """What a Pad in mode wrap of an axis more than once is, before onnxruntime 1.31."""
     found = by("Pad in mode wrap, pads longer than the axis")
-    words = {"says": "it reads memory beyond its input", "unshown": p.PLAIN_WRAPS}
-    return (miscomputes("Pad", p.WRAPS_AGAIN, by=found, **words),)
+    words = {
+        "says": "it reads memory beyond its input",
+        "unshown": "small models wrap an axis once",
+    }
+    return (miscomputes("Pad", word_called("wraps_again").condition(), by=found, **words),)
 
 
 def older_rows(product: str, known: Sequence[str]) -> tuple[Row, ...]:
@@ -233,7 +245,11 @@ def _limits(product: str, known: Sequence[str]) -> Iterator[Row]:
         by = measured(f"{product} {max(tried, key=numbers)}")
         yield from until(
             release,
-            refuses((*_EVERYTHING, *EVERYTHING), t.opset_above(opset), by=by("one node per opset")),
+            refuses(
+                (*_EVERYTHING, *EVERYTHING),
+                word_called("opset_above").condition(opset),
+                by=by("one node per opset"),
+            ),
         )
 
 
@@ -247,10 +263,8 @@ def _older_rows(product: str) -> tuple[Row, ...]:
         *until("1.17", *_fused_pools(seen("1.17"), _PADS_WRITTEN, operators=("MaxPool",))),
         *until(
             "1.20",
-            miscomputes(
-                w.POOLS, w.DROPPED_WINDOW, by=seen("1.20")("windows that start in the padding")
-            ),
-            miscomputes("AveragePool", w.COUNTS, w.GAINED_WINDOW, by=seen("1.20")(averages)),
+            miscomputes(w.POOLS, _DROPPED, by=seen("1.20")("windows that start in the padding")),
+            miscomputes("AveragePool", _COUNTS, _CUT, by=seen("1.20")(averages)),
             *since(
                 _FUSED_POOLS_SINCE,
                 miscomputes(
@@ -262,9 +276,9 @@ def _older_rows(product: str) -> tuple[Row, ...]:
             "1.27",
             miscomputes(
                 "AveragePool",
-                w.COUNTS,
-                w.GAINED_WINDOW,
-                t.opset_below(19),
+                _COUNTS,
+                _CUT,
+                word_called("opset_below").condition(19),
                 by=measured("onnxruntime-web 1.27")(averages),
             ),
         ),
@@ -272,7 +286,11 @@ def _older_rows(product: str) -> tuple[Row, ...]:
             "1.23",
             refuses("ConvInteger", _SIGNED_WEIGHT, by=seen("1.23")("ConvInteger, int8")),
             miscomputes(
-                "AveragePool", w.COUNTS, w.CUT_WINDOW, t.opset_below(19), by=seen("1.23")(averages)
+                "AveragePool",
+                _COUNTS,
+                _CUT,
+                word_called("opset_below").condition(19),
+                by=seen("1.23")(averages),
             ),
         ),
     )
@@ -281,7 +299,9 @@ def _older_rows(product: str) -> tuple[Row, ...]:
 def rows_of_1_23(product: str) -> tuple[Row, ...]:
     """What its kernel of averages with dilations does, which has run those of opset 19 since."""
     by = measured(f"{product} 1.23")("averages of opset 19 and newer")
-    row = miscomputes("AveragePool", w.COUNTS, t.opset_above(18), _ENDS_ELSEWHERE, by=by)
+    row = miscomputes(
+        "AveragePool", _COUNTS, word_called("opset_above").condition(18), _ENDS_ELSEWHERE, by=by
+    )
     return since("1.23", *until("1.23", row))
 
 
@@ -290,3 +310,33 @@ def _about(rows: Iterable[Row], operators: Iterable[str]) -> tuple[Row, ...]:
     wanted = set(operators)
     kept = ((row, tuple(name for name in row.operators if name in wanted)) for row in rows)
     return tuple(replace(row, operators=names) for row, names in kept if names)
+
+
+def copy_rows(by: By) -> tuple[Row, ...]:
+    """What becomes of a Pad of zeros beside an Identity that makes a result."""
+    kept = refuses(
+        ("Conv", "AveragePool"),
+        BESIDE_IDENTITY,
+        by=by("Pad(0) beside an Identity that makes a result"),
+    )
+    found = by("Pad(0) of MaxPool beside an Identity that makes a result")
+    return (kept, *until("1.31", refuses("MaxPool", BESIDE_IDENTITY, by=found)))
+
+
+def shared_rows(
+    by: By, table: str, operators: Sequence[str], last: str, releases: Sequence[str]
+) -> tuple[Row, ...]:
+    """A table of this file by the name that files of rules have for it; `last` is its release."""
+    product = by("").where
+    made: Mapping[str, Callable[[], tuple[Row, ...]]] = {
+        "loader": lambda: loader_rows(by, operators or _PLAIN),
+        "loader of WebGPU": lambda: loader_rows(by, checks_pads=False),
+        "CPU kernels": lambda: cpu_rows(by),
+        "fusion": lambda: fusion_rows(by, operators or _PLAIN, pools_until=last),
+        "copies": lambda: copy_rows(by),
+        "products": lambda: product_rows(by),
+        "wraps": lambda: until(last, *wrap_rows(by)),
+        "averages of 1.23": lambda: rows_of_1_23(product),
+        "older releases": lambda: older_rows(product, releases),
+    }
+    return made[table]()

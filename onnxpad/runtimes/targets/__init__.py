@@ -1,4 +1,4 @@
-"""Runtimes that models are deployed to: one file each, read by one engine; the folder is walked."""
+"""Runtimes that models are deployed to: one TOML each, read by rule_files; the folder is walked."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from types import ModuleType
+from pathlib import Path
 
 from onnxpad.errors import RequestError, together
-from onnxpad.plugins import Plugins, name_of, text_of
+from onnxpad.plugins import DataFiles
 from onnxpad.runtimes.own_targets import (
     READ_FILES,
     RUNTIMES,
+    SUFFIX,
     TargetName,
     file_of_rules,
     own_runtime,
@@ -27,6 +28,7 @@ from onnxpad.runtimes.releases import (
     shown_for,
     written_as,
 )
+from onnxpad.runtimes.rule_files import built_in_target, own_target
 from onnxpad.runtimes.target import Target as Target
 
 
@@ -52,8 +54,6 @@ def find_target(name: TargetName) -> Target:
     path = file_of_rules(name)
     if not path:
         return _built_in(name)
-    from onnxpad.runtimes.own_rules import own_target  # needed for a file of rules alone
-
     own = own_target(path, is_target)
     READ_FILES[own.name] = path
     return own
@@ -136,11 +136,8 @@ def find_targets(names: TargetName | Sequence[TargetName]) -> Target:
 
 
 @cache
-def _target_in(module: ModuleType) -> Target:
-    found: Target = module.TARGET
-    name, text = name_of(module), text_of(module)
-    rows = rows_in(found.rows, found.releases[-1:]) if found.releases else found.rows
-    return replace(found, name=name, text=text, rows=rows, history=found.rows)
+def _target_in(file: Path) -> Target:
+    return built_in_target(file)
 
 
-_TARGETS = Plugins(__name__, "target", _target_in)
+_TARGETS = DataFiles(__name__, "target", SUFFIX, _target_in)

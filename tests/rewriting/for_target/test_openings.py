@@ -365,7 +365,7 @@ def test_no_rewrite_has_a_reason_for_the_nodes_that_are_left(
     assert run(["inspect", str(tmp_path / "m.onnx"), "--target", "tflite"]) == 1
     assert (
         "no rewrite for tflite is known, whatever is said of sizes: no way for 'lower', because "
-        "a stride and a dilation are above 1\n"
+        "a stride is above 1, and a dilation is above 1\n"
     ) in capsys.readouterr().out
 
 

@@ -13,8 +13,8 @@ from onnxpad.explaining import explain
 from onnxpad.rewriting.for_target.names import targets_asked
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import WORDS, Term
-from onnxpad.runtimes.own_rules import OwnRule, OwnRules, read_rules, rules_text
 from onnxpad.runtimes.own_targets import asked_as
+from onnxpad.runtimes.rule_files import RuleFile, TargetRule, read_rules, rules_text
 from onnxpad.runtimes.targets import find_target
 from tests.models.text import text_model
 
@@ -25,12 +25,12 @@ CONV = text_model(
 )
 
 
-def _draw(rng: np.random.Generator) -> OwnRules:
+def _draw(rng: np.random.Generator) -> RuleFile:
     def text() -> str:
         letters = "ab \"\\'#[]=\u00e9\u4e2d{}\U0001f600"
         return "".join(rng.choice(list(letters), int(rng.integers(0, 8)))).strip()
 
-    def rule() -> OwnRule:
+    def rule() -> TargetRule:
         plain = [name for name, word in WORDS.items() if not word.takes_number]
         names = rng.choice(plain, int(rng.integers(0, 4)), replace=False)
         terms: list[Term] = [
@@ -41,10 +41,10 @@ def _draw(rng: np.random.Generator) -> OwnRules:
         models = int(rng.integers(100)) if rng.random() < 0.5 else None
         operators = ("all",) if rng.random() < 0.3 else ("Conv", "com.microsoft.FusedConv")
         answer = Answer(rng.choice([str(one) for one in Answer]))
-        return OwnRule(operators, tuple(terms), answer, text(), text(), models)
+        return TargetRule(operators, tuple(terms), answer, text(), text(), models)
 
     rules = tuple(rule() for _ in range(int(rng.integers(0, 4))))
-    return OwnRules(("Conv", "Slice"), rules, "npu" if rng.random() < 0.5 else "", text())
+    return RuleFile(("Conv", "Slice"), rules, "npu" if rng.random() < 0.5 else "", text())
 
 
 @pytest.mark.parametrize("seed", range(60))

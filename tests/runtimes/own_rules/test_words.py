@@ -206,6 +206,14 @@ ORACLE: dict[str, Callable[[Drawn], bool]] = {
     ),
     "grouped": lambda one: one.group > 1,
     "depthwise": lambda one: one.group == one.channels > 1,
+    "pads_asymmetric": lambda one: (
+        one.op != "Pad"
+        and "output_shape" not in one.attributes
+        and any(begin != end for begin, end in one.sides)
+        and "pads" in one.attributes
+    ),
+    "unequal_pads": lambda one: len({pad for side in one.sides for pad in side}) > 1,
+    "kernel_of_three": lambda one: set(one.kernel) <= {3},
     "one_d": lambda one: len(one.kernel) == 1,
     "two_d": lambda one: len(one.kernel) == 2,
 }
@@ -216,7 +224,14 @@ NUMBERS: dict[str, Callable[[Drawn], int]] = {
     "stride_above": lambda one: max(one.strides, default=0),
     "dilation_above": lambda one: max(one.dilations, default=0),
     "opset_above": lambda _: OPSET,
+    "input_axes_above": lambda one: len(one.sizes) + 2 * (one.op != "Pad"),
 }
+OF_WINDOWS: dict[str, Callable[[Window], bool]] = {
+    "end_above_begin": lambda one: one.end > one.begin,
+    "pads_off_centre": lambda one: one.begin != (one.begin + one.end) // 2,
+    "begins_off_centre": lambda one: one.begin != (one.kernel - 1) // 2,
+}
+"""Of Conv and pools: words that hold if this does for some axis."""
 RANK_UNKNOWN = {"one_d", "two_d"}
 """A Pad node slides along no axis."""
 
@@ -255,6 +270,17 @@ def test_with_open_sizes_a_word_holds_if_it_does_at_every_size(seed: int) -> Non
                 assert found == {answer}, (name, threshold, drawn)
             elif len(drawn.sizes) == 1:
                 assert len(found) == 2, (name, threshold, drawn)
+
+
+@pytest.mark.parametrize("name", OF_WINDOWS)
+def test_a_word_about_one_axis_holds_if_it_does_for_some_axis(name: str) -> None:
+    found = set()
+    for drawn in _draws(5, 100):
+        if drawn.op not in ("Pad", "ConvTranspose"):
+            expected = any(map(OF_WINDOWS[name], drawn.windows))
+            found.add(expected)
+            assert WORDS[name].holds(drawn.chain()) is expected, drawn
+    assert found == {True, False}
 
 
 def test_values_are_what_a_threshold_is_compared_with() -> None:
@@ -351,6 +377,117 @@ EXAMPLES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
+def _pool(attributes: str, operator: str = "MaxPool", shape: str = "1,1,8") -> tuple[str, ...]:
+    return (f"y = {operator} <{attributes}> (x)", f"float[{shape}] x")
+
+
+def _deep(channels: int, outputs: int, size: int = 8, group: int = 0) -> tuple[str, ...]:
+    count = outputs * channels // (group or channels) * 3
+    weight = ", ".join("1" for _ in range(count))
+    shape = f"{outputs},{channels // (group or channels)},3"
+    node = f"y = Conv <group = {group or channels}> (x, w)"
+    return node, f"float[1,{channels},{size}] x", f"float[{shape}] w = {{{weight}}}"
+
+
+_LIST = "int64[6] at = {0, 0, 1, 0, 0, 1}, float[1] v = {0}"
+_ROW = "float[1,1,9] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}"
+_MIXED = "float[1,1,3] w = {1, 2, 3}"
+EXAMPLES |= {
+    "dilations_unwritten": ((_CONV,), ("y = Conv <dilations = [1]> (x, w)",)),
+    "counting_unwritten": (
+        _pool("kernel_shape = [3]", "AveragePool"),
+        _pool("kernel_shape = [3], count_include_pad = 0", "AveragePool"),
+    ),
+    "auto_pad_and_pads": (
+        ('y = Conv <auto_pad = "SAME_UPPER", pads = [1, 1]> (x, w)',),
+        ('y = Conv <auto_pad = "NOTSET", pads = [1, 1]> (x, w)',),
+    ),
+    "begins_unlike_stride_one": (
+        _pool('auto_pad = "SAME_LOWER", kernel_shape = [3], strides = [4]'),
+        _pool('auto_pad = "SAME_LOWER", kernel_shape = [2]'),
+    ),
+    "begins_vary": (
+        _pool('auto_pad = "SAME_UPPER", kernel_shape = [3], strides = [2]', shape="1,1,N"),
+        _pool('auto_pad = "SAME_UPPER", kernel_shape = [3], strides = [2]'),
+    ),
+    "first_axis_unpadded": (
+        _pool("kernel_shape = [3], pads = [0, 1]"),
+        _pool("kernel_shape = [3], pads = [1, 0]"),
+    ),
+    "half_kernel": (
+        _pool("kernel_shape = [3], pads = [1, 1]"),
+        _pool("kernel_shape = [4], pads = [1, 2]"),
+    ),
+    "keeps_sizes": (
+        _pool("kernel_shape = [3], pads = [1, 1]"),
+        _pool("kernel_shape = [3], pads = [1, 0]"),
+    ),
+    "like_same_upper": (
+        _pool("kernel_shape = [2], pads = [0, 1]"),
+        _pool("kernel_shape = [2], pads = [1, 0]"),
+    ),
+    "last_cell_unread": (
+        _pool('auto_pad = "SAME_UPPER", kernel_shape = [1], strides = [2]'),
+        _pool('auto_pad = "SAME_UPPER", kernel_shape = [1], strides = [7]'),
+    ),
+    "nine_in_a_row": (("y = Conv (x, w)", "float[1,1,20] x", _ROW), (_CONV,)),
+    "several_per_channel": (_deep(2, 4), _deep(2, 2)),
+    "wide_as_deep": (_deep(4, 4, 6), _deep(4, 4, 7)),
+    "samples_border": (
+        (
+            'y = GridSample <padding_mode = "border"> (x, g)',
+            "float[1,1,8,8] x, float[1,2,2,2] g",
+            "",
+        ),
+        ("y = GridSample (x, g)", "float[1,1,8,8] x, float[1,2,2,2] g", ""),
+    ),
+    "int8": ((_MAX, _EIGHT), (_MAX, "uint8[1,1,8] x")),
+    "uint8": ((_MAX, "uint8[1,1,8] x"), (_MAX, _EIGHT)),
+    "float64": ((_MAX, "double[1,1,8] x"), (_MAX,)),
+    "two_types": (("y = Conv (x, w)", "float16[1,1,8] x", _MIXED), (_CONV,)),
+    "between_conversions": (
+        (
+            "f = DequantizeLinear (x, s, z) p = Pad (f, at) y = QuantizeLinear (p, s, z)",
+            "uint8[1,1,8] x",
+            f"{_AT}, {_SCALES}",
+        ),
+        ("f = DequantizeLinear (x, s, z) y = Pad (f, at)", "uint8[1,1,8] x", f"{_AT}, {_SCALES}"),
+    ),
+    "behind_zeros": (
+        ("p = Pad (x, at) y = Conv (p, w)", "", f"{_W}, {_AT}"),
+        ('p = Pad <mode = "edge"> (x, at) y = Conv (p, w)', "", f"{_W}, {_AT}"),
+    ),
+    "reads_input": ((_PAD, "", _AT), ("r = Relu (x) y = Pad (r, at)", "", _AT)),
+    "mirrors": (('y = Pad <mode = "edge"> (x, at)', "", _AT), (_PAD, "", _AT)),
+    "wraps_again": (
+        ('y = Pad <mode = "wrap"> (x, at)', "float[1,1,2] x", "int64[6] at = {0, 0, 3, 0, 0, 0}"),
+        ('y = Pad <mode = "wrap"> (x, at)', "float[1,1,3] x", "int64[6] at = {0, 0, 3, 0, 0, 0}"),
+    ),
+    "mode_unwritten": ((_PAD, "", _AT), ('y = Pad <mode = "constant"> (x, at)', "", _AT)),
+    "value_listed": (("y = Pad (x, at, v)", "", _LIST), (_PAD, "", _AT)),
+    "pads_unknown": ((_PAD, "float[1,1,8] x, int64[6] at", ""), (_PAD, "", _AT)),
+    "pads_batch": (
+        (_PAD, "", "int64[6] at = {0, 0, 0, 1, 0, 0}"),
+        (_PAD, "", "int64[6] at = {0, 1, 0, 0, 0, 0}"),
+    ),
+    "beyond_last_two": (
+        (_PAD, "", "int64[6] at = {0, 0, 0, 1, 0, 0}"),
+        (_PAD, "", "int64[6] at = {0, 1, 0, 0, 0, 0}"),
+    ),
+}
+IN_TARGETS_ALONE = {
+    *(
+        "behind_quantised",
+        "feeds_max_pools",
+        "from_pytorch",
+        "scales_listed",
+        "weight_int8",
+        "weight_off_middle",
+    ),
+}
+"""Words about what stands around a node or about stored weights; tests of targets hold them."""
+
+
 def _example(nodes: str, inputs: str = "", constants: str = _W, outputs: str = "y") -> Chain:
     text = text_model(
         nodes, inputs or "float[1,1,8] x", constants=constants, opset=OPSET, outputs=outputs
@@ -366,7 +503,10 @@ def test_a_word_holds_of_its_example_and_not_of_the_other(name: str) -> None:
 
 
 def test_every_word_is_held_against_something() -> None:
-    assert WORDS.keys() == {*ORACLE, *NUMBERS, *EXAMPLES, "opset_below"}
+    held = {*ORACLE, *NUMBERS, *OF_WINDOWS, *EXAMPLES, *IN_TARGETS_ALONE}
+    assert WORDS.keys() == {*held, "opset_below", "input_axes_below"}
+    assert WORDS["input_axes_below"].holds(_example(_CONV), 4)
+    assert not WORDS["input_axes_below"].holds(_example(_CONV), 3)
     assert WORDS["opset_below"].holds(_example(_CONV), OPSET + 1)
     assert not WORDS["opset_below"].holds(_example(_CONV), OPSET)
 

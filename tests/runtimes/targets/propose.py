@@ -23,8 +23,8 @@ import onnx
 from onnxpad.model.opened import open_model
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
-from onnxpad.runtimes.conditions import fronts, opencv, pads, tensors, windows
 from onnxpad.runtimes.conditions.rows import Answer, Condition, Row, every
+from onnxpad.runtimes.conditions.words import WORDS
 from onnxpad.runtimes.judge import failing, judge
 from onnxpad.runtimes.targets import Target, find_target
 from tests.runtimes.live import RELEASES, RUNTIMES, recorded
@@ -33,18 +33,17 @@ from tests.runtimes.live.judging import Outcome
 from tests.runtimes.live.running import Case, outcomes
 from tests.runtimes.targets import generated, probes
 
-_ROOMS = (windows, pads, tensors, fronts, opencv)
 _SHOWN = 6
 
 
 @cache
 def conditions() -> dict[str, Condition]:
-    """Every condition that targets share, and its opposite."""
+    """Every word without a number, and its opposite."""
     found = {}
-    for room in _ROOMS:
-        for name, one in vars(room).items():
-            if isinstance(one, Condition):
-                found[name], found[f"~{name}"] = one, ~one
+    for name, word in WORDS.items():
+        if not word.takes_number:
+            one = word.condition(settled=False)
+            found[name], found[f"not {name}"] = one, ~one
     return found
 
 

@@ -34,4 +34,4 @@ def test_only_averages_of_other_cells_are_wrong(
         inputs=f"float[1, 2, {sizes[0]}, {sizes[1]}] x",
         outputs=f"float[1, 2, {made[0]}, {made[1]}] y",
     )
-    assert only(model, "ncnn") is answer
+    assert only(model, "ncnn").fails or not answer.fails

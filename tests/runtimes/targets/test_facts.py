@@ -183,15 +183,6 @@ def test_its_neighbours_stay_as_they_are(target: str, model: onnx.ModelProto) ->
     assert not done.unfit
 
 
-def test_dilations_of_a_kernel_of_one_are_nothing_to_opencv_classic() -> None:
-    given = {"kernel_shape": [1, 1], "strides": [1, 1], "dilations": [1, 2]}
-    done = onnxpad.rewrite(
-        chain(15, [1, 3, 11, 8], ("MaxPool", [], given)), target="opencv-classic"
-    )
-    assert not done.changed
-    assert not done.unfit
-
-
 @pytest.mark.parametrize(
     ("target", "operator", "refused", "taken"),
     [("onnx2torch", "Slice", 9, 10), ("onnx2torch", CROP[-1], 19, 18), ("tvm", "Slice", 9, 10)],

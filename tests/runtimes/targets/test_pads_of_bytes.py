@@ -47,7 +47,8 @@ def judged(steps: Sequence[Step], target: str) -> Answer:
 def test_openvino_writes_whole_bytes_of_a_pad_along_one_axis(
     dtype: str, zero: int, value: float, target: str, *, wrong: bool
 ) -> None:
-    wanted = Answer.MISCOMPUTES if wrong else Answer.TAKES
+    """Whole bytes above 0 are right, and called wrong all the same: a Concat costs little."""
+    wanted = Answer.MISCOMPUTES if wrong or value else Answer.TAKES
     assert judged([*bytes_of(dtype, zero), pad(value)], target) is wanted
 
 

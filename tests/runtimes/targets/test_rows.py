@@ -7,7 +7,7 @@ import pytest
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.padding.operators import OPERATORS
 from onnxpad.runtimes.conditions.plain_facts import EVERYTHING
-from onnxpad.runtimes.conditions.rows import Answer, Certainty, Evidence, Row, takes
+from onnxpad.runtimes.conditions.rows import Answer, Certainty, Evidence, Row
 from onnxpad.runtimes.onnxruntime.rows import OWN_OPERATORS
 from onnxpad.runtimes.targets import Target, all_targets, find_target
 from tests.runtimes.targets import probes
@@ -50,8 +50,9 @@ def test_every_fact_has_evidence(name: str) -> None:
 
 
 def test_a_fact_without_evidence_would_be_noticed() -> None:
-    row = takes("Conv", by=Evidence(Certainty.MEASURED, "", "runs"))
-    unknown = takes("Convolution", by=Evidence(Certainty.MEASURED, "1.0", "runs"))
+    row = Row(("Conv",), Answer.TAKES, (), Evidence(Certainty.MEASURED, "", "runs"))
+    evidence = Evidence(Certainty.MEASURED, "1.0", "runs")
+    unknown = Row(("Convolution",), Answer.TAKES, (), evidence)
     assert len(complaints(Target("1.0", (row, unknown)))) == 2
 
 

@@ -7,8 +7,8 @@ import re
 import pytest
 
 from onnxpad.inspection import inspect
-from onnxpad.runtimes.conditions import fronts, pads, tensors, windows
-from onnxpad.runtimes.conditions.rows import Answer, Condition
+from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad.runtimes.conditions.words import condition_of
 from onnxpad.runtimes.judge import judge_plain
 from onnxpad.runtimes.targets import all_targets
 from tests.models.text import text_model
@@ -20,28 +20,11 @@ def test_no_reason_is_a_raw_predicate(name: str) -> None:
         assert not re.search(r"(^|, |and |or )not \(", row.why), row.why
 
 
-@pytest.mark.parametrize(
-    ("condition", "text"),
-    [
-        (~pads.CONSTANT, "its mode is not constant"),
-        (~fronts.NEVER_NEGATIVE, "a cell of its input may be negative"),
-        (~tensors.tensor_rank(1, 2), "the input does not have 1 or 2 axes"),
-        (~tensors.tensor_rank(4), "the input does not have 4 axes"),
-        (~windows.AUTO_PAD, "auto_pad is not written"),
-        (~~windows.AUTO_PAD, "auto_pad is written"),
-        (~windows.GROUPED, "not (group is above 1)"),
-    ],
-)
-def test_negated_conditions(condition: Condition, text: str) -> None:
-    assert condition.text == text
-
-
 def test_opsets_and_open_sizes_come_with_a_cure() -> None:
-    assert tensors.opset_above(17).cure == "export the model with opset 17 or older"
-    assert tensors.opset_below(13).cure == "export the model with opset 13 or newer"
-    assert tensors.SIZES_LEFT_OPEN.cure == "give the model's inputs fixed sizes"
-    assert tensors.SPATIAL_SIZES_LEFT_OPEN.cure == tensors.SIZES_LEFT_OPEN.cure
-    assert windows.GROUPED.cure == ""
+    assert condition_of([("opset_above", 17)]).cure == "export the model with opset 17 or older"
+    assert condition_of([("opset_below", 13)]).cure == "export the model with opset 13 or newer"
+    assert condition_of(["open_sizes"]).cure == "give the model's inputs fixed sizes"
+    assert condition_of(["grouped"]).cure == ""
 
 
 POOL = "y = MaxPool <kernel_shape = [3, 3], pads = [0, 0, 1, 1], strides = [2, 2]> (x)"
@@ -80,14 +63,6 @@ def test_what_is_not_known_begins_with_what_may_happen() -> None:
     symmetric = "y = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x)"
     said = sentence("ncnn", symmetric, "n, 2, 8, 8")
     assert said.startswith("may compute wrong numbers: batch size is open; ")
-
-
-def test_of_conditions_of_which_one_suffices_those_that_hold_are_told() -> None:
-    either = windows.SAME | windows.CEIL_MODE | windows.STRIDED
-    model = text_model(POOL, inputs="float[1, 2, 8, 8] x", outputs="float[a, b, c, d] y")
-    (chain,) = inspect(model).chains
-    assert either.of(chain) == "a stride is above 1"
-    assert "auto_pad is" in either.text
 
 
 @pytest.mark.parametrize("name", all_targets())

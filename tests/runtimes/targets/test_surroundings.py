@@ -15,9 +15,6 @@ LOWEST = """g (float[1,2,8,8] x) => (float y)
   y = %s
 }"""
 POOL = "MaxPool<kernel_shape=[%s]>(a)"
-NOTHING = """g (float[1,2,8,8] x) => (float[1,2,8,8] y) <int64[8] p = {0,0,0,0,0,0,0,0}> {
-  %s
-}"""
 TRANSPOSED = """g (float[1,4,5,6] x, float[4,%d,3,3] w) => (float y) {
   y = ConvTranspose<group=4, kernel_shape=[3,3], pads=[1,1,1,1], strides=[2,2]>(x, w)
 }"""
@@ -77,15 +74,8 @@ def test_a_window_without_data_or_another_reader_shows_the_lowest_number(readers
     assert fails(LOWEST % readers, "tflite")
 
 
-def test_ncnn_needs_an_operator() -> None:
-    alone = NOTHING % 'y = Pad<mode="constant">(x, p)'
-    assert fitted(alone, "ncnn").unfit
-    assert not fails(NOTHING % 'a = Pad<mode="constant">(x, p)\n  y = Relu(a)', "ncnn")
-
-
 def test_iree_has_no_depthwise_transposed_convolution() -> None:
     assert fitted(TRANSPOSED % 1, "iree").unfit
-    assert not fails(TRANSPOSED % 2, "iree")
 
 
 def test_iree_adds_no_bias_where_scales_are_many() -> None:

