@@ -16,7 +16,7 @@ from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.padding.possible_sizes import at_possible_sizes
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch, Row, every
-from onnxpad.runtimes.conditions.words import NEGATIVE_PADS, TWO_TYPES, WORDS
+from onnxpad.runtimes.conditions.words import AGAINST_TEXT, NEGATIVE_PADS, TWO_TYPES, WORDS
 from onnxpad.runtimes.targets import Target
 
 _FALLS_BACK = Answer.FALLS_BACK
@@ -144,6 +144,20 @@ def _by_the_file_alone(target: Target, chain: Chain) -> Judgement | None:
     if rows:
         return Judgement(Answer.REFUSES, mixed, rows)
     return Judgement(Answer.UNKNOWN, f"{mixed}: most runtimes refuse to load the model")
+
+
+def checks_the_text(target: Target) -> bool:
+    """Whether the runtime is known to refuse whatever the ONNX text does not allow."""
+    parts = target.parts or (target,)
+    return any(AGAINST_TEXT in row.when for one in parts for row in one.rows)
+
+
+def judge_illegal(target: Target, chain: Chain, said: str) -> Judgement:
+    """What `target` does with a node that the ONNX text does not allow, for the reason `said`."""
+    if target.parts:
+        return joint([(one.name, judge_illegal(one, chain, said)) for one in target.parts])
+    rows = tuple(row for row in target.about(chain.op.title) if AGAINST_TEXT in row.when)
+    return Judgement(Answer.REFUSES, said, rows) if rows else judge(target, chain)
 
 
 def _what_onnx_lacks(chain: Chain) -> str:

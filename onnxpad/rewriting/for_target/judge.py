@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from onnxpad.model.reading.by_the_text import objection
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
 from onnxpad.runtimes.conditions.rows import Answer, Row, every
-from onnxpad.runtimes.judge import Judgement, judge, lasting
+from onnxpad.runtimes.judge import Judgement, checks_the_text, judge, judge_illegal, lasting
 from onnxpad.runtimes.targets import Target, find_target
 
 if TYPE_CHECKING:
@@ -99,8 +100,15 @@ class Judge:
         return self.live.site(self.target, site, lambda part: _worst(part, chains))
 
     def table(self, site: Site) -> Judgement:
-        """The worst judgement of a node's readings by the facts of the target alone."""
-        return max(map(self.chain, site.chains), key=lambda one: one.answer.rank)
+        """The worst judgement of a node's readings by the facts of the target alone.
+
+        A target that checks the ONNX text refuses what that does not allow.
+        """
+        worst = max(map(self.chain, site.chains), key=lambda one: one.answer.rank)
+        if worst.answer.fails or not checks_the_text(self._facts):
+            return worst
+        said = objection(site.contexts[0], site.node)
+        return judge_illegal(self._facts, self._seen(site.chain), said) if said else worst
 
     def objects(self, judgement: Judgement) -> bool:
         """Whether a node with this judgement is to be rewritten."""

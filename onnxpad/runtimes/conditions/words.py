@@ -306,6 +306,13 @@ TWO_TYPES = Condition(
     lasting=True,
     tells=mixed_types,
 )
+AGAINST_TEXT = Condition(
+    "the ONNX text does not allow a type, a rank, a length or a value of it",
+    lambda _: False,
+    "the ONNX text allows it",
+    "mend the model where it was made, or export it again",
+)
+"""Asked about a node as it is written, not about what is read of it (model/reading/by_the_text)."""
 _DROPPED = Condition(
     "the last window of ceil_mode starts in the end padding",
     lambda c: c.ceil_mode and w.of_pads(w.overhangs)(c),

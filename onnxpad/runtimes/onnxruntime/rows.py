@@ -25,7 +25,7 @@ from onnxpad.runtimes.conditions.rows import (
     since,
     until,
 )
-from onnxpad.runtimes.conditions.words import NEGATIVE_PADS, word_called
+from onnxpad.runtimes.conditions.words import AGAINST_TEXT, NEGATIVE_PADS, word_called
 from onnxpad.runtimes.onnxruntime import kernels
 from onnxpad.runtimes.onnxruntime.pad_fusion import Way, fused_pads, harms, loses_count
 from onnxpad.runtimes.releases import numbers
@@ -174,6 +174,12 @@ def loader_rows(
         refuses(_POOLS, _LIKE_KERNEL, by=by("pools with pads up to and beyond the kernel")),
         refuses(_ADDING, _CUT_OFF, by=by("negative pads attributes")),
         refuses(_OTHERS, _NEGATIVE, by=by("negative pads of other operators")),
+        refuses(
+            _EVERYTHING,
+            AGAINST_TEXT,
+            by=by("2,000 models of one operator with a wrong type, rank, length or value"),
+            unshown="no model that ONNX takes for valid shows it",
+        ),
     )
     checked = refuses(_POOLS, _SAME_REFUSED, by=by("SAME pools with kernels below stride"))
     return _about((*rows, *since("1.30", checked)) if checks_pads else rows, operators)
