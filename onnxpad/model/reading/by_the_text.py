@@ -8,7 +8,7 @@ from functools import lru_cache
 import onnx
 from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper
 
-from onnxpad.errors import together
+from onnxpad.errors import either
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import is_named, value_info
@@ -36,7 +36,7 @@ def objection(context: Context, node: Node) -> str:
     for attribute in bound.attribute:
         known = _VALUES.get(attribute.name)
         if known and (said := attribute.s.decode(errors="replace")) not in known:
-            return f"{attribute.name} is '{said}', and {together(known[1:])} belong there"
+            return f"{attribute.name} is '{said}', and not {either([*filter(None, known)])}"
     alone = _alone(context, node, bound, opset)
     return "" if alone is None else _refused(alone.SerializeToString(deterministic=True), opset)
 

@@ -114,8 +114,9 @@ def check_lengths(node: Node, attributes: Mapping[str, Value], kernel: int, sour
         if not isinstance(value, tuple) or len(value) not in allowed:
             found = list(value) if isinstance(value, tuple) else value
             raise ModelError(
-                f"{describe(node)}: {name} is {found}, and {counted(wanted, 'number')} belong "
-                f"there, for {counted(rank, 'spatial axis', 'spatial axes')}"
+                f"{describe(node)}: {name} is {found}, and {counted(wanted, 'number')} "
+                f"{'belongs' if wanted == 1 else 'belong'} there, for "
+                f"{counted(rank, 'spatial axis', 'spatial axes')}"
             )
         if name not in ("pads", "output_padding", "output_shape") and min(value) < 1:
             raise ModelError(f"{describe(node)}: {name} is {list(value)}, all must be at least 1")

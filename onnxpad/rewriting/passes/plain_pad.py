@@ -26,6 +26,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from onnxpad.errors import counted
 from onnxpad.geometry.cuts import WHOLE, Cut, Mode, cells_before, cells_behind
 from onnxpad.geometry.size import Size, Symbol, lower_bound, plus, show
 from onnxpad.padding.chain import Chain, Pads, PadStep, PassResult, Skip
@@ -114,8 +115,8 @@ def _mode_refusal(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> 
             return Skip(f"mode {step.mode} has nothing to repeat: axis {axis} has no cells")
         if step.mode == "reflect" and isinstance(size, int) and widest >= max(size, 1):
             return Skip(
-                f"it reflects {widest} cells on axis {axis}, which has {size}: onnxruntime fails, "
-                f"the widest reflection is {size - 1}",
+                f"it reflects {counted(widest, 'cell')} on axis {axis}, which has {size}: onnxruntime "
+                f"fails, the widest reflection is {size - 1}",
                 ("--pass repeated-mirrors",) if size > 1 else (),
             )
         if (count := _cuts(chain, step, size, widest)) > MOST_CUTS:
@@ -125,7 +126,7 @@ def _mode_refusal(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> 
             what = (
                 "which nothing in the model tells" if size is None else f"which is '{show(size)}'"
             )
-            reason = f"a wrap of {widest} cells needs the size of axis {axis}, {what}"
+            reason = f"a wrap of {counted(widest, 'cell')} needs the size of axis {axis}, {what}"
             return Skip(reason, _hints(size, widest))
     return concat_refusal(chain) if any(added.flat) else None
 

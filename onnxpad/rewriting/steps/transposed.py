@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from onnxpad.errors import counted
 from onnxpad.geometry.windows import transposed_output
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads
@@ -56,8 +57,8 @@ def _too_far(chain: Chain, pads: Pads, extra: int, stride: int) -> Skip:
         wants = f"with its pads {list(pads.flat)} the output ends"
         hints = ("--pass output-padding-by-pad",) if chain.op.pads_input is None else ()
     return Skip(
-        f"{wants} {extra} cells beyond the full output; output_padding must stay below the stride "
-        f"{stride}",
+        f"{wants} {counted(extra, 'cell')} beyond the full output; output_padding must stay below "
+        f"the stride {stride}",
         hints,
     )
 
