@@ -115,8 +115,8 @@ def _mode_refusal(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> 
             return Skip(f"mode {step.mode} has nothing to repeat: axis {axis} has no cells")
         if step.mode == "reflect" and isinstance(size, int) and widest >= max(size, 1):
             return Skip(
-                f"it reflects {counted(widest, 'cell')} on axis {axis}, which has {size}: onnxruntime "
-                f"fails, the widest reflection is {size - 1}",
+                f"it reflects {counted(widest, 'cell')} on axis {axis}, which has {size}: "
+                f"onnxruntime fails, the widest reflection is {size - 1}",
                 ("--pass repeated-mirrors",) if size > 1 else (),
             )
         if (count := _cuts(chain, step, size, widest)) > MOST_CUTS:
