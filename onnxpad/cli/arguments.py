@@ -290,9 +290,7 @@ dask = click.option(
 samples = click.option(
     "--samples",
     type=click.IntRange(min=1),
-    default=3,
-    show_default=True,
-    help="How many random inputs are tried.",
+    help="How many random inputs are tried. [default: 3, or 1 where both models are proved]",
 )
 seed = click.option(
     "--seed",

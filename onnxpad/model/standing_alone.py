@@ -68,7 +68,8 @@ def left_out(part: Excerpt) -> list[str]:
 def _named(found: Type, name: str) -> list[int | str]:
     if not found.dtype or found.dims is None or None in found.dims:
         raise RequestError(
-            f"the sizes of '{name}', which the node reads, are not known: say them with --dim"
+            f"the sizes of '{name}', which the node reads, are not known: give those of the inputs "
+            "of the model with --dim"
         )
     return [size.name if isinstance(size, Symbol) else int(size or 0) for size in found.dims]
 

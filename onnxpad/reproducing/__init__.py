@@ -20,8 +20,8 @@ from onnxpad.reproducing.reproducer import FILES, Reproducer
 from onnxpad.reproducing.search import chains_of, falls_under, smallest
 from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.rewriting.for_target.names import target_asked
-from onnxpad.runtimes.conditions.rows import Row
-from onnxpad.runtimes.judge import failing
+from onnxpad.runtimes.conditions.rows import Answer, Row
+from onnxpad.runtimes.judge import Judgement, failing
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.releases import rows_in
 from onnxpad.runtimes.targets import Target, find_target
@@ -151,14 +151,21 @@ def reproduce_node(
         address = next((name for name, row in found.failures.items() if row in rows), "")
         if not address:
             raise RequestError(
-                f"{part.label}: {found.name} {part.judgement.answer.does}, so there is nothing to "
-                f"show{f': {part.judgement.reason}' if part.judgement.reason else ''}"
+                f"{part.label}: {_nothing_to_show(found.name, part.judgement)}; what only a run of "
+                "the runtime shows is not written"
             )
         command = (
             f"onnxpad inspect MODEL --target {asked_as(found.name)} --reproduce '{node}' -o DIR"
         )
         kept = part.model, part.inputs
         return _reproducer(found, (address, rows[0]), kept, part.about, command)
+
+
+def _nothing_to_show(target: str, judgement: Judgement) -> str:
+    reason = f": {judgement.reason}" if judgement.reason else ""
+    if judgement.answer is Answer.UNKNOWN:
+        return f"the table of {target} knows nothing of it{reason}"
+    return f"by its table {target} {judgement.answer.does}{reason}"
 
 
 def _reproducer(

@@ -29,12 +29,14 @@ from onnxpad.runtimes.conditions.rows import (
     Row,
 )
 from onnxpad.runtimes.conditions.words import WORDS, Term, condition_of, word_called
-from onnxpad.runtimes.own_targets import is_own_rules
+from onnxpad.runtimes.own_targets import is_own_rules, is_own_runtime
 from onnxpad.runtimes.releases import rows_in
 from onnxpad.runtimes.target import Target
 
 ALL = "all"
 LARGEST = 1 << 20
+_MOST_NAMES, _PARSED = 1000, 1 << 13
+"""Names in one list, and bytes of a file up to which the line of a key is found by parsing."""
 _NEGATION = "not "
 _SLIP = 0.87
 _NAME = re.compile(r"\w[\w.+-]*")
@@ -300,6 +302,11 @@ def _name_from(path: str, is_built_in: Callable[[str], bool]) -> str:
     return f"own-{stem}" if stem == ALL or is_built_in(stem) else stem
 
 
+def _is_name(text: str) -> bool:
+    """Whether a target may be called so: nothing that is read or started as a file."""
+    return bool(_NAME.fullmatch(text)) and not is_own_rules(text) and not is_own_runtime(text)
+
+
 class _Reader:
     """One file; every error of it names the line of a key."""
 
@@ -343,13 +350,13 @@ class _Reader:
 
     def _name(self, table: Mapping[str, Any]) -> str:
         name = self._line_of_text(None, "name", table)
-        if "name" in table and (not _NAME.fullmatch(name) or is_own_rules(name)):
+        if "name" in table and not _is_name(name):
             self._refuse(
                 None, "name", "it takes a name of letters, digits and - . + _, such as npu"
             )
         if name and (name == ALL or self._is_built_in(name)):
             self._refuse(None, "name", f"'{name}' is a target of onnxpad: choose another name")
-        if not name and not _NAME.fullmatch(Path(self._path).stem):
+        if not name and not _is_name(Path(self._path).stem):
             wrong = f"'{Path(self._path).stem}' is no name of a target"
             raise RequestError(f'{self._path}: {wrong}: add name = "npu"')
         return name
@@ -430,6 +437,8 @@ class _Reader:
     def _texts(self, number: int | None, key: str, value: object, wanted: str) -> tuple[str, ...]:
         if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
             self._refuse(number, key, f"it takes {wanted}")
+        if len(value) > _MOST_NAMES:
+            self._refuse(number, key, f"it takes at most {_MOST_NAMES:,} of them")
         twice = [name for name, count in Counter(value).items() if count > 1]
         if twice:
             self._refuse(number, key, f"'{twice[0]}' stands there twice")
@@ -475,6 +484,8 @@ def _line_of(text: str, number: int | None, key: str | None) -> int | None:
     """
     lines = text.split("\n")
     first = 0
+    if len(text) > _PARSED:
+        return _line_that_begins(lines, number, key)
     if number is not None:
         header = _header(text, number)
         if header is None or key is None:
@@ -491,6 +502,17 @@ def _line_of(text: str, number: int | None, key: str | None) -> int | None:
             return start
         start = end + 1
     return None
+
+
+def _line_that_begins(lines: Sequence[str], number: int | None, key: str | None) -> int | None:
+    """The same of a long file: the first line there that begins with the key."""
+    headers = [at for at, line in enumerate(lines, 1) if _HEADER.match(line)]
+    if number is not None and number >= len(headers):
+        return None
+    first = 0 if number is None else headers[number]
+    begins = re.compile(rf"\s*[\"']?{re.escape(key or '')}[\"']?\s*=")
+    found = (at for at, line in enumerate(lines[first:], first + 1) if begins.match(line))
+    return next(found, first or None) if key else first or None
 
 
 def _header(text: str, number: int) -> int | None:

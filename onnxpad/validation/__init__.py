@@ -102,7 +102,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     target: TargetName | Sequence[TargetName] | None = None,
     live: bool | str | PathLike[str] = True,
     device: Device = "auto",
-    samples: int = SAMPLES,
+    samples: int | None = None,
     seed: int = 0,
     dims: Mapping[str, int | str] | None = None,
     input_shapes: Mapping[str, Sequence[int]] | None = None,
@@ -127,9 +127,10 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
 
     `inputs` and `outputs` map names to an array, or a list of one per sample, in either layout
     (NHWC, NCHW) where shapes tell; `data` is a file or folder with both, or several. Without them,
-    `samples` random inputs are drawn from `seed`, of several sizes where `dims` or `input_shapes`
-    fix none. `ambiguous`: auto_pad or pads. Beyond `timeout` (60 s; for proofs of CPU)
-    and `memory` (2 GiB) nothing is decided. Raises RequestError, ModelError, RuntimeUnavailable.
+    `samples` random inputs (3, or 1 where both are proved) are drawn from `seed`, of several sizes
+    where `dims` or `input_shapes` fix none. `ambiguous`: auto_pad or pads. Beyond `timeout` (60 s;
+    for proofs of CPU) and `memory` (2 GiB) nothing is decided. Raises RequestError, ModelError,
+    RuntimeUnavailable.
 
     With `target` the whole model (`after`, where there are two) runs in that runtime, in this
     Python or in the one at `live`, and is held against `before`: `.run` says what ran, the largest
@@ -199,7 +200,7 @@ def _judged(
     pair: Pair,
     proof: ProofReport | None,
     types: Mapping[str, Type],
-    drawn: Sequence[Mapping[str, Array]] | tuple[int, int],
+    drawn: Sequence[Mapping[str, Array]] | tuple[int | None, int],
 ) -> Validation:
     """The report of runs, and of a proof; `drawn` are inputs, or how many to draw and the seed."""
     seed = drawn[1] if isinstance(drawn, tuple) else None
@@ -207,7 +208,7 @@ def _judged(
     try:
         if isinstance(drawn, tuple):
             sampler = Sampler(with_channels(pair.before, types), drawn[1], channel_counts(pair))
-            many = 1 if is_proved and drawn[0] == SAMPLES else drawn[0]
+            many = drawn[0] or (1 if is_proved else SAMPLES)
             found = _of_pair(bench, pair, (sampler, many, drawn[1]), proof)
         else:
             found = _of_pair(bench, pair, drawn, proof)
@@ -286,7 +287,7 @@ def _check_unused(
     given = {
         "inputs": inputs is not None,
         "device": device != "auto",
-        "samples": samples != SAMPLES,
+        "samples": samples is not None,
     }
     given |= {"seed": seed != 0, "tf32": tf32 is True, "atol or rtol": tolerance is not None}
     if names := [name for name, is_given in given.items() if is_given]:
@@ -323,14 +324,14 @@ def _paired(bench: Bench, first: Network, after: Network, ambiguous: Preference)
     return Pair(first, second)
 
 
-def _check(after: object, given: tuple[object, ...], samples: int, *, both: bool) -> None:
+def _check(after: object, given: tuple[object, ...], samples: int | None, *, both: bool) -> None:
     data, inputs, outputs = given
     refuse_data_twice(data, inputs, outputs)
     if both:
         raise RequestError("proof_only and run_only contradict each other: leave one out")
     if (after is None) == (data is None and outputs is None):
         raise RequestError("validate needs a second model or reference outputs, and not both")
-    if samples < 1:
+    if samples is not None and samples < 1:
         raise RequestError(f"samples is {samples}: at least one is needed")
 
 

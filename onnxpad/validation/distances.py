@@ -69,13 +69,13 @@ def distances(  # noqa: PLR0913 - each option is one word of the command line
     after: ModelLike,
     *,
     dims: Mapping[str, int | str] | None = None,
-    samples: int = 3,
+    samples: int | None = None,
     seed: int = 0,
     device: Device = "auto",
     timeout: float | None = None,
     memory: int | str | None = None,
 ) -> Distances:
-    """Run two models, optimisations off, on `samples` random inputs drawn from `seed`.
+    """Run two models, optimisations off, on `samples` random inputs (3) drawn from `seed`.
 
     Models are paths, ModelProtos or Graphs; `dims` fixes open sizes. `timeout` and `memory` are
     meant as in `validate`; raises as it does, and LimitMet where a limit was met.
@@ -87,7 +87,7 @@ def distances(  # noqa: PLR0913 - each option is one word of the command line
         types = with_channels(first, first.input_types(dims))
         pair = Pair(first, matched(bench.warn, first, second))
         sampler = Sampler(joint_types(types, pair.after.input_types()), seed)
-        runs = random_samples(bench, pair, sampler, samples)
+        runs = random_samples(bench, pair, sampler, samples or 3)
         rows = tuple(row for ran in runs for row in _rows(pair, ran))
         bench.note_providers("before", pair.before)
         bench.note_providers("after", pair.after)

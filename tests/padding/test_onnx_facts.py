@@ -79,6 +79,7 @@ SHOWN_BY: dict[str, tuple[tuple[str, ...], Shows]] = {
     "BROADCASTING": (("Add", "Mul", "Sub", "Div"), _lacks_attribute("broadcast")),
     "COUNT_INCLUDE_PAD": (("AveragePool",), _has_attribute("count_include_pad")),
     "IDLE_DROPOUT": (("Dropout",), _lacks_attribute("is_test")),
+    "STORAGE_ORDER": (("MaxPool",), _has_attribute("storage_order")),
     "EXPAND": (("Expand",), _reads("input", "shape")),
     "CONSTANT_INTEGERS": (("Constant",), _takes("int64")),
     "SLICE_INPUTS": (("Slice",), _reads("starts", "ends", "axes", "steps")),

@@ -58,7 +58,7 @@ def test_large_weights_are_replaced_and_it_says_so() -> None:
 
 
 def test_a_node_that_is_taken_shows_nothing() -> None:
-    with pytest.raises(RequestError, match="openvino takes it, so there is nothing to show"):
+    with pytest.raises(RequestError, match="by its table openvino takes it"):
         reproduce_node(STRING, target="openvino", node="/f/f.4/Conv")
 
 

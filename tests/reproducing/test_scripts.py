@@ -21,7 +21,7 @@ SHOWN = [
     ("ncnn", "asymmetric-maxpool"),
     ("ncnn", "same-averages"),
     ("ncnn", "pad-with-axes"),
-    ("opencv", "same-convtranspose-as-many-cells"),
+    ("opencv", "same-convtranspose"),
     ("opencv", "pad-of-int8"),
 ]
 RUN = (

@@ -30,6 +30,7 @@ _COARSE = {
     ("tflite", "Pad of int8"),
     ("tflite", "Pad of uint8"),
     *(("tflite", way.title) for way in ways() if way.operator == "ConvInteger"),
+    ("webgpu-jsep", "Pad input axes"),
     *(("webgpu-jsep", way.title) for way in ways() if way.operator == "QLinearConv"),
 }
 """Cells of coarse rules; that of computed pads in onnxruntime-openvino is too good."""

@@ -18,8 +18,8 @@ from onnxpad.padding.operators import PLAIN_DOMAINS
 _MOST_BYTES = 4096
 _IR_VERSION = 10
 _VALUES = {
-    "auto_pad": ("", "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"),
-    "mode": ("constant", "reflect", "edge", "wrap"),
+    ("", "auto_pad"): ("", "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"),
+    ("Pad", "mode"): ("constant", "reflect", "edge", "wrap"),
 }
 """What these attributes may say (Operators.md); the checker does not ask."""
 _WORDS = re.compile(r"\[\w+\]|Inference error\(s\):|\(op_type:[^)]*\):|={2,}>.*", re.DOTALL)
@@ -34,7 +34,7 @@ def objection(context: Context, node: Node) -> str:
     if node.domain not in PLAIN_DOMAINS or bound is None or not 0 < opset <= NEWEST_OPSET:
         return ""
     for attribute in bound.attribute:
-        known = _VALUES.get(attribute.name)
+        known = _VALUES.get((node.op_type if attribute.name == "mode" else "", attribute.name))
         if known and (said := attribute.s.decode(errors="replace")) not in known:
             return f"{attribute.name} is '{said}', and not {either([*filter(None, known)])}"
     alone = _alone(context, node, bound, opset)
@@ -62,7 +62,9 @@ def _alone(context: Context, node: Node, bound: NodeProto, opset: int) -> ModelP
     model.graph.node.append(bound)
     for name in dict.fromkeys(filter(None, node.inputs)):
         tensor, found = context.constant_tensor(name), context.type_of(name)
-        value = tensor.t if isinstance(tensor, AttributeProto) else tensor
+        value = tensor
+        if isinstance(tensor, AttributeProto):
+            value = tensor.t if tensor.type == AttributeProto.TENSOR else None
         if isinstance(value, TensorProto) and value.ByteSize() <= _MOST_BYTES:
             held = model.graph.initializer.add()
             held.CopyFrom(value)

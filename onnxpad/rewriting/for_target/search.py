@@ -26,9 +26,8 @@ from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import would_change
 from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
-DEPTH, OWN_DEPTH, WIDTH = 2, 3, 8
-"""Passes in a row, those for a runtime of the user's own, and how many candidates of a level, the
-nearest to a way, get one more."""
+DEPTH, WIDTH = 3, 8
+"""Passes in a row, and how many candidates of a level, the nearest to a way, get one more."""
 MAX_RUNS, MAX_DOUBTED_RUNS, MAX_HANGS = 60, 12, 2
 """Candidates that a runtime is asked about for one node, those among them that its table has
 something against (false alarms are few), and those that it may not end."""
@@ -145,7 +144,7 @@ class _Search:
         """The first way; else the sequence that comes nearest to one, with what is left of it."""
         nearest = self._start
         level, seen = [nearest], {nearest.looks}
-        for _ in range(OWN_DEPTH if self._judge.target.is_own else DEPTH):
+        for _ in range(DEPTH):
             going_on = sorted(level, key=lambda one: one.distance)[:WIDTH]
             level = sorted(self._followers(going_on, seen), key=self._order)
             for candidate in level:

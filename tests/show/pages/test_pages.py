@@ -609,8 +609,8 @@ def test_the_headline_has_what_happens_and_each_cause_with_its_count() -> None:
     )
     page = inspection_page(inspect(model, target="opencv"), "m.onnx")
     assert page.verdict.startswith(
-        "3 nodes will go wrong: opencv computes wrong numbers: OpenCV pads SAME_* as if stride "
-        "and dilation were 1; opencv gives another shape: auto_pad is"
+        "3 nodes will go wrong: opencv computes wrong numbers (2 nodes: OpenCV pads SAME_* as if "
+        "stride and dilation were 1; 1 node: auto_pad is"
     )
     assert (
         "opencv means release 5.0, the new engine; releases up to 4.14 have the classic engine "
