@@ -28,7 +28,13 @@ def untried(pair: Pair, types: Mapping[str, Type], proof: ProofReport | None) ->
         whose = "its initializer" if len(names) == 1 else "their initializers"
         yield f"callers may give {few(names, _FEW)} in place of {whose}: only those values were run"
     labels = list(dict.fromkeys(n.label for one in pair.both() for n in comparisons(one)))
-    if labels and any(_is_open(type_) for type_ in types.values()):
+    opened = [f"'{name}'" for name, type_ in types.items() if _is_open(type_)]
+    if opened and proof is not None and not labels:
+        yield (
+            f"sizes of {few(opened, _FEW)} are open, and nothing is proved of them: at sizes that "
+            "were not run the models may differ; --dim runs another one"
+        )
+    if opened and labels:
         yield (
             f"sizes of the inputs are compared ({few(labels, _FEW)}): at sizes that were not run "
             "the models may do something else"

@@ -53,6 +53,21 @@ def test_a_size_that_is_too_large_to_run_is_a_warning() -> None:
     assert any("sizes of the inputs are compared (Equal 'e')" in one for one in report.warnings)
 
 
+def test_what_differs_at_large_open_sizes_alone_is_warned_of() -> None:
+    """No proof looks at so many sizes, and no sample is that large."""
+    pytest.importorskip("onnxruntime")
+    one, other = (
+        text(
+            f"g (float[1,1,h] x) => (float[1,1,w] y) {{ "
+            f"y = MaxPool<kernel_shape = [1], strides = [{stride}]>(x) }}"
+        )
+        for stride in (300, 301)
+    )
+    report = onnxpad.validate(one, other, device="cpu")
+    assert report.verdict is Verdict.IDENTICAL
+    assert any("'x'" in warning and "open" in warning for warning in report.warnings)
+
+
 def test_auto_pad_beside_pads_is_said_even_where_they_are_0() -> None:
     plain = "g (float[1,1,8] x) => (float[a,b,c] y) {{ y = MaxPool<kernel_shape = [2]{}>(x) }}"
     before = text(plain.format(""))

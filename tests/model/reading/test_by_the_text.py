@@ -143,7 +143,8 @@ def test_the_reason_names_the_input(pads: Any, value: Any, word: str) -> None:
     [
         "p = Constant <value_ints = [0, 0, 1, 1, 0, 0, 1, 1]> () y = Pad (x, p)",
         (
-            "g = Constant <value_floats = [0.5, 0.5]> () s = Constant <value_ints = [1, 1, 1, 2]> () "
+            "g = Constant <value_floats = [0.5, 0.5]> () "
+            "s = Constant <value_ints = [1, 1, 1, 2]> () "
             'r = Reshape (g, s) y = GridSample <mode = "bilinear"> (x, r)'
         ),
     ],
