@@ -107,8 +107,11 @@ class Judge:
         worst = max(map(self.chain, site.chains), key=lambda one: one.answer.rank)
         if worst.answer.fails or not checks_the_text(self._facts):
             return worst
-        said = objection(site.contexts[0], site.node)
-        return judge_illegal(self._facts, self._seen(site.chain), said) if said else worst
+        said, trouble = objection(site.contexts[0], site.node), site.chain.trouble
+        if not said:
+            return worst
+        reason = trouble.reason if trouble and trouble.illegal else said
+        return judge_illegal(self._facts, self._seen(site.chain), reason)
 
     def objects(self, judgement: Judgement) -> bool:
         """Whether a node with this judgement is to be rewritten."""
