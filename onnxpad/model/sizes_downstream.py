@@ -25,16 +25,17 @@ Sizes = dict[str, dict[str, Dims]]
 
 
 def resizings(
-    document: Document, before: Sizes, changed: Address, *, are: Callable[[Dims | None], bool]
+    document: Document, before: Sizes, changed: Address, *, agrees: Callable[[Dims | None], bool]
 ) -> list[Resize]:
     """Edits that correct stated sizes of tensors after the output of a node got another size.
 
     `before` is what `inferred_sizes` gave before the change. Sizes that inference does not find
-    are stated no longer where the tensor depends on the node; so are all where `are` says that
-    those which it finds for the node itself are not its sizes.
+    are stated no longer where the tensor depends on the node; nor are any sizes there where
+    `agrees` says that inference misreads those of the node itself.
     """
     found = inferred_sizes(document)
-    misread = not are(found.get(changed.scope, {}).get(_first_output(document, changed)))
+    result = document.scopes[changed.scope].node(changed.key).outputs[0]
+    misread = not agrees(found.get(changed.scope, {}).get(result))
     touched = _downstream(document.main, {changed.key}) if not changed.scope else None
     edits: list[Resize] = []
     for scope in document.scopes.values():
@@ -52,11 +53,6 @@ def resizings(
             if wanted != own:
                 edits.append(Resize(Address(scope.id, -1, value.name), value.name, wanted))
     return edits
-
-
-def _first_output(document: Document, address: Address) -> str:
-    nodes = document.scopes[address.scope].ordered()
-    return next(node.outputs[0] for node in nodes if node.key == address.key)
 
 
 def corrections(document: Document, edited: Sequence[Address]) -> list[Resize]:

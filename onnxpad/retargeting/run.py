@@ -151,8 +151,8 @@ class _Run:
         edits = session.change(site, after)
         if stated:
             sizes = output_sizes(_like(before, after))
-            are = partial(_may_be, sizes, before.spatial)
-            session.tidy(resizings(session.document, known, site.address, are=are))
+            agrees = partial(_agrees, sizes, before.spatial)
+            session.tidy(resizings(session.document, known, site.address, agrees=agrees))
         self._log.changes.append(
             Move(
                 site.address,
@@ -170,10 +170,10 @@ class _Run:
         return resized
 
 
-def _may_be(
+def _agrees(
     sizes: Sequence[Size | None], spatial: slice, dims: tuple[int | str, ...] | None
 ) -> bool:
-    """Whether inference reads a node's windows as ONNX has them: not always with ceil_mode."""
+    """Whether inferred sizes of a result are those of its windows; with ceil_mode not always."""
     pairs = zip(sizes, (dims or ())[spatial], strict=False)
     return all(a == b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
 

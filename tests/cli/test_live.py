@@ -102,6 +102,14 @@ def test_many_models(place: Path, capsys: Captured, jobs: str) -> None:
     assert [one.name for one in (place / "written").iterdir()] == ["same.onnx"]
 
 
+def test_chosen_nodes_alone_are_named_as_a_cause(place: Path, capsys: Captured) -> None:
+    line = ["rewrite", "models/same.onnx", "--target", "./npu.py", "-o", "out.onnx"]
+    assert run([*line, "--node", "first"]) == 1
+    assert "--node leaves other nodes as they are" in capsys.readouterr().err
+    assert not (place / "out.onnx").exists()
+    assert run(line) == 0
+
+
 def test_what_a_folder_is_told_to_type_asks_the_runtime_again(
     place: Path, capsys: Captured
 ) -> None:

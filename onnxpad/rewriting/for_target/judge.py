@@ -56,6 +56,10 @@ class Judge:
     def _facts(self) -> Target:
         return _with_facts(self.target)
 
+    @cached_property
+    def _checks_the_text(self) -> bool:
+        return checks_the_text(self._facts)
+
     def chain(self, chain: Chain) -> Judgement:
         """The table's judgement of a padded operator; chains that are one object, once."""
         if id(chain) not in self._known:
@@ -105,7 +109,7 @@ class Judge:
         A target that checks the ONNX text refuses what that does not allow.
         """
         worst = max(map(self.chain, site.chains), key=lambda one: one.answer.rank)
-        if worst.answer.fails or not checks_the_text(self._facts):
+        if worst.answer.fails or not self._checks_the_text:
             return worst
         said, trouble = objection(site.contexts[0], site.node), site.chain.trouble
         if not said:
