@@ -15,17 +15,14 @@ from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import plain_sizes
 from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
 from onnxpad.model.files.external import refuse_lost_data
-from onnxpad.model.graph.attributes import Unbound
 from onnxpad.model.graph.broken import (
     refuse_dangling,
     title_of,
     undefined_operators,
     unknown_operators,
 )
-from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import constant_integers
-from onnxpad.model.graph.nodes import Address, NodeId
-from onnxpad.model.graph.scopes import address_of
+from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.as_written import Observer
 from onnxpad.model.reading.divisors import (
@@ -183,10 +180,11 @@ Sizes: TypeAlias = tuple[int | str | None, ...] | None
 
 @reported("*", "hints as try")
 class PaddedNode(NamedTuple):
-    """A node that pads, or can pad, as it is read from one kind of call.
+    """A node that pads, or can pad.
 
     `node` is its address: scopes and name. `scope` is the id of the graph or function that it
-    lives in ('' for the main graph), `calls` who calls that function in the way read here.
+    lives in ('' for the main graph); a node of a function that is written out is called by its
+    call and its own name.
     Sizes are numbers, names, or None where nothing is known; a shape is None where not even the
     rank is. `pads` are begins, then ends, in cells: over the spatial axes, over all axes for Pad
     nodes; None where `reason` says why they cannot be known and `hints` what to try.
@@ -194,7 +192,6 @@ class PaddedNode(NamedTuple):
 
     node: str
     scope: str
-    calls: tuple[str, ...]
     op: str
     opset: int
     dtype: str
@@ -319,7 +316,7 @@ class Inspection(Report):
     ran: Mapping[str, RuntimeRan] = field(default_factory=dict)
     live: str = ""
 
-    schema = 2
+    schema = 3
 
     @property
     def target_notes(self) -> dict[str, str]:
@@ -429,6 +426,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             folder=folder,
             prefer=Preferences(ambiguous),
             thorough=True,
+            keeps_functions=opened.keeps_functions,
         )
         refuse_dangling(survey.document)
         selected = selection(survey, nodes)
@@ -437,6 +435,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         told, following, others = (
             _told(survey, names, selected, asked, installed) if names else ({}, None, {})
         )
+        numbers = {site.address.id: number for number, (_, _, site) in enumerate(records)}
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
         return Inspection(
             tuple(node for node, _, _ in records),
@@ -450,7 +449,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             _notes(names),
             others,
             tuple(chain for _, chain, _ in records),
-            padded_links([site for _, _, site in records], _numbers(records)),
+            padded_links([site for _, _, site in records], numbers),
             _not_judged(survey, [found for found, _ in told.values()]),
             survey.recorded,
             following,
@@ -532,30 +531,15 @@ def _installed(names: Sequence[str]) -> dict[str, Installed]:
 def _records(
     survey: Survey, selected: Callable[[Address], bool]
 ) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
-    """One for each node, or for each way in which it is called, with what was read of it."""
+    """One for each node, with what was read of it."""
     observer, known = Observer(), FactsByChain()
-    found: dict[object, tuple[PaddedNode, Chain, Site]] = {}
+    found: list[tuple[PaddedNode, Chain, Site]] = []
     for site in survey.sites_now():
         if not selected(site.address):
             continue
-        for context, chain in zip(site.contexts, site.chains, strict=True):
-            written = observer.written(context, site.node, chain)
-            key = (site.address, (chain, written) if len(site.chains) > 1 else None)
-            if key in found:
-                node, read, its_site = found[key]
-                calls = node.calls + _calls(context)
-                found[key] = node._replace(calls=calls), read, its_site
-            else:
-                found[key] = _record(site, context, known.of(chain, written), written), chain, site
-    return tuple(found.values())
-
-
-def _numbers(records: Sequence[tuple[PaddedNode, Chain, Site]]) -> dict[NodeId, int]:
-    """The first record of each node."""
-    numbers: dict[NodeId, int] = {}
-    for number, (_, _, site) in enumerate(records):
-        numbers.setdefault(site.address.id, number)
-    return numbers
+        written = observer.written(site.context, site.node, site.chain)
+        found.append((_record(site, known.of(site.chain, written), written), site.chain, site))
+    return tuple(found)
 
 
 def _with_divisors(
@@ -570,7 +554,7 @@ def _with_divisors(
     if found is None:
         return tuple(records)
     sites = found.survey.sites_at(lacking)
-    settled = {site.address.id for site in sites if not any(map(is_computed, site.chains))}
+    settled = {site.address.id for site in sites if not is_computed(site.chain)}
     return tuple(
         (
             node._replace(hints=found.hints(chain, node.hints))
@@ -704,12 +688,11 @@ def _is_stuck(found: Sequence[NodeVerdict]) -> bool:
     return any(one.judgement.answer.fails and isinstance(one.way, NoWay) for one in found)
 
 
-def _record(site: Site, context: Context, facts: ChainFacts, written: AsWritten) -> PaddedNode:
+def _record(site: Site, facts: ChainFacts, written: AsWritten) -> PaddedNode:
     chain, pads = facts.chain, facts.pads
     return PaddedNode(
         node=site.address.label,
         scope=site.address.scope,
-        calls=_calls(context),
         op=chain.op.title,
         opset=chain.opset,
         dtype=chain.dtype,
@@ -719,7 +702,7 @@ def _record(site: Site, context: Context, facts: ChainFacts, written: AsWritten)
         kernel=tuple(axis.kernel for axis in chain.axes),
         strides=tuple(axis.stride for axis in chain.axes),
         dilations=tuple(axis.dilation for axis in chain.axes),
-        written=_written(context, site, chain),
+        written=_written(site),
         pads=None if isinstance(pads, Skip) else pads.flat,
         reason=pads.reason if isinstance(pads, Skip) else "",
         hints=pads.hints if isinstance(pads, Skip) else (),
@@ -729,22 +712,14 @@ def _record(site: Site, context: Context, facts: ChainFacts, written: AsWritten)
     )
 
 
-def _calls(context: Context) -> tuple[str, ...]:
-    root: Context | None = context
-    while root is not None and root.caller is None:
-        root = root.outer
-    if root is None:
-        return ()
-    return tuple(address_of(caller.scope, call).label for caller, call in root.calls)
-
-
-def _written(context: Context, site: Site, chain: Chain) -> dict[str, Plain]:
+def _written(site: Site) -> dict[str, Plain]:
     """What of the padding stands in the file, in its own words."""
+    context, chain = site.context, site.chain
     attributes = context.attributes(site.node)
     found: dict[str, Plain] = {}
     for name in _WRITTEN:
         if (value := attributes.get(name)) is not None:
-            found[name] = f"@{value.name}" if isinstance(value, Unbound) else value
+            found[name] = value
     if chain.op.kind is Kind.PAD and chain.pad is not None:
         found["mode"] = chain.pad.mode
         if chain.pad.mode == "constant":

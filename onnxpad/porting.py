@@ -109,8 +109,7 @@ def port(  # noqa: PLR0913 - each option is one word of the command line
             one
             for site in survey.sites_now()
             if selected(site.address)
-            for one in _readings(site)
-            if everything or _pads(one)
+            if (one := _ported(site)) is not None and (everything or _pads(one))
         )
         return Porting(tuple(found), dict(dims or {}))
 
@@ -120,27 +119,22 @@ def _pads(node: PortedNode) -> bool:
     return padded or node.step is not None or bool(node.reason)
 
 
-def _readings(site: Site) -> Iterator[PortedNode]:
-    """The node in each way in which it is called that is not like another."""
-    found: list[PortedNode] = []
-    for chain in site.chains:
-        one = PortedNode(site.address.label, chain.op.title)
-        made = _padded(chain) if chain.op.kind is Kind.PAD else _layers(chain)
-        match made:
-            case Skip():
-                one = replace(one, reason=made.reason, hints=made.hints)
-            case Step():
-                one = replace(one, step=made)
-            case None:
-                continue
-            case _:
-                names = (*site.node.inputs, "", "")
-                weight, bias = ("", "") if chain.op.is_pool else names[1:3]
-                one = replace(one, layers=made, weight=weight, bias=bias)
-                one = replace(one, hints=sizes_to_give("", chain.axes).hints)
-        if one not in found:
-            found.append(one)
-            yield one
+def _ported(site: Site) -> PortedNode | None:
+    chain = site.chain
+    one = PortedNode(site.address.label, chain.op.title)
+    made = _padded(chain) if chain.op.kind is Kind.PAD else _layers(chain)
+    match made:
+        case Skip():
+            return replace(one, reason=made.reason, hints=made.hints)
+        case Step():
+            return replace(one, step=made)
+        case None:
+            return None
+        case _:
+            names = (*site.node.inputs, "", "")
+            weight, bias = ("", "") if chain.op.is_pool else names[1:3]
+            one = replace(one, layers=made, weight=weight, bias=bias)
+            return replace(one, hints=sizes_to_give("", chain.axes).hints)
 
 
 def _padded(chain: Chain) -> Step | Skip | None:

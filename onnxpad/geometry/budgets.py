@@ -72,21 +72,8 @@ DEEPEST: Final = Budget(100, "bodies and functions are nested over {most} deep: 
 """Python's own stack ends at 1,000 calls, and reading a body takes up to six. Protocol buffers
 hold 33 graphs in each other, exporters write functions about as deep as a network has modules."""
 
-CALLS: Final = Budget(
-    10_000, "its functions are called in more than {most} different ways: inline them"
+WRITTEN_OUT: Final = Budget(
+    20_000, " nodes stand for what the model calls, more than {most}: inline its functions"
 )
-"""Readings of functions: n functions that each call the next twice have 2**n."""
-
-READ_NODES: Final = Budget(
-    200_000, "its functions stand for more than {most} nodes where they are called: inline them"
-)
-"""Nodes of functions, each time that they are read; ten times those of the file where that is
-more."""
-
-READ_AGAIN: Final = Budget(
-    10_000,
-    "its functions hold operators that are read more than {most} times, for calls that differ: "
-    "inline them",
-)
-"""Padded operators of functions that were read before, in all rounds of a verb together: a round
-for each pass, on 48 layers with three convolutions each, needs less than 3,000."""
+"""Nodes behind all calls of functions: n functions that each call the next twice have 2**n.
+Exported networks that are functions throughout have a few thousand."""

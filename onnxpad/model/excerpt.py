@@ -207,10 +207,9 @@ class _Cutter:
         return self._context.constant_tensor(maker.outputs[0]) is not None
 
     def _written(self, nodes: list[Node]) -> ModelProto:
-        document, proto = self._context.document.model, self._context.scope.proto
+        document = self._context.document.model
         model = ModelProto(ir_version=document.ir_version, producer_name=document.producer_name)
-        scope_imports = proto.opset_import if self._context.scope.is_function else ()
-        model.opset_import.extend(scope_imports or document.opset_import)
+        model.opset_import.extend(document.opset_import)
         model.graph.name = EXCERPT
         made = {name for node in nodes for name in node.outputs if name}
         for index, node in enumerate(nodes):
@@ -247,13 +246,8 @@ class _Cutter:
         copy.input.extend(self._name(name) for name in node.inputs)
         copy.output.extend(self._name(name) for name in node.outputs)
         for attribute in node.proto.attribute:
-            found: AttributeProto | None = attribute
-            if attribute.ref_attr_name:
-                found = (self._context.bindings or {}).get(attribute.ref_attr_name)
-            if found is not None:
-                copy.attribute.add().CopyFrom(found)
-                copy.attribute[-1].name = attribute.name
-                copy.attribute[-1].doc_string = ""
+            copy.attribute.add().CopyFrom(attribute)
+            copy.attribute[-1].doc_string = ""
         for name in node.outputs:
             if name and (known := self._type_of(name)) != Type():
                 self._types[self._name(name)] = known

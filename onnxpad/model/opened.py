@@ -48,6 +48,11 @@ class Opened:
     surgeon: gs.Graph | None = None
     carried: Carried | None = None
 
+    @property
+    def keeps_functions(self) -> str:
+        """Why functions are not written out where they are called; '' where they are."""
+        return "a Graph keeps its functions" if self.surgeon is not None else ""
+
 
 def named_copy(opened: Opened, names: Mapping[int, str]) -> tuple[bytes, Path | None]:
     """The model as bytes, with other names for nodes of the main graph, by their place in it.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from math import prod
 
 import onnx
-from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from onnxpad.model.editing.script import Resize
 from onnxpad.model.graph.nodes import Address, Node, named_bodies
@@ -202,19 +202,10 @@ def _skeleton(document: Document) -> ModelProto:
     bare = ModelProto(ir_version=model.ir_version)
     bare.opset_import.extend(model.opset_import)
     _fill(bare.graph, document.main)
-    for scope in document.functions.values():
-        if isinstance(scope.proto, FunctionProto):
-            bare.functions.append(_function(scope, scope.proto))
+    bare.functions.extend(model.functions)
+    for function in bare.functions:
+        del function.value_info[:]
     return bare
-
-
-def _function(scope: Scope, proto: FunctionProto) -> FunctionProto:
-    copy = FunctionProto()
-    copy.CopyFrom(proto)
-    del copy.value_info[:]
-    del copy.node[:]
-    copy.node.extend(_nodes(scope))
-    return copy
 
 
 def _fill(graph: GraphProto, scope: Scope) -> None:

@@ -120,15 +120,10 @@ class Live:
         runner = self.runners.get(target.name)
         if runner is None or judgement.settled_by:
             return judgement
-        results = [
-            self._of_node(runner, context, site.node, chain)
-            for context, chain in zip(site.contexts, site.chains, strict=True)
-        ]
-        failed = [result for result in results if isinstance(result, str)]
-        if failed:
-            return _not_run(judgement, failed[0])
-        outcomes = (result for result in results if isinstance(result, Outcome))
-        return _judgement(max(outcomes, key=lambda one: one.answer.rank), judgement, runner)
+        outcome = self._of_node(runner, site.context, site.node, site.chain)
+        if isinstance(outcome, str):
+            return _not_run(judgement, outcome)
+        return _judgement(outcome, judgement, runner)
 
     def candidate(
         self, target: Target, part: Excerpt, sizes: int, judged: Sequence[str]

@@ -43,13 +43,10 @@ def cut_out(
             f"{', '.join(site.address.label for site in sites[:3])}"
         )
     (site,) = sites
-    place, found = max(
-        enumerate(judge(target, chain) for chain in site.chains),
-        key=lambda pair: pair[1].answer.rank,
-    )
+    found = judge(target, site.chain)
     if not found.answer.fails:
         return Cut(site.address.label, opened.model, {}, found, ())
-    part = excerpt(site.contexts[place], site.node)
+    part = excerpt(site.context, site.node)
     kind = site.chain.op.kind
     name = site.node.name or site.address.label
     cut, feeds = standing_alone(part, name, partial(values, kind=kind))
@@ -61,10 +58,9 @@ def cut_out(
 def _changed(target: Target, cut: Model, found: Judgement, site: Site) -> list[str]:
     """What is known of the cut model that is not known of the node where it stands."""
     alone = [
-        judge(target, chain)
+        judge(target, one.chain)
         for one in Survey(cut, thorough=True).sites_now()
         if one.op == site.op
-        for chain in one.chains
     ]
     if any(one.rows == found.rows for one in alone):
         return []

@@ -91,7 +91,7 @@ def chains_of(one: Specimen) -> tuple[Chain, ...]:
         survey = Survey(model, thorough=True)
     except (ArithmeticError, ValueError):
         return ()
-    return tuple(chain for site in survey.sites_now() for chain in site.chains)
+    return tuple(site.chain for site in survey.sites_now())
 
 
 def falls_under(target: Target, row: Row, one: Specimen) -> bool:

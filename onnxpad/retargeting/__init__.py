@@ -13,7 +13,7 @@ from onnxpad.errors import RequestError
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.editing.stated_sizes import relied_on, stated
 from onnxpad.model.files.contents import contents
-from onnxpad.model.opened import ModelLike, open_model
+from onnxpad.model.opened import ModelLike, open_model, untouched
 from onnxpad.model.reading.survey import known_names, selection
 from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.reports import Report, reported
@@ -101,7 +101,7 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
         )
         session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
         return Retargeting(
-            edited=finish(session, opened),
+            edited=finish(session, opened) if session.script else untouched(opened),
             to=rule.name,
             changes=tuple(log.changes),
             unchanged=tuple(log.unchanged),

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 from onnxpad.geometry.size import Size, show
-from onnxpad.geometry.windows import Axis
-from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.reading.survey import Site
@@ -88,8 +86,8 @@ class _Run:
         """Nodes up to one that makes another reading necessary; False at the end."""
         sites = self._session.sites_now()
         for site in sites:
-            node_id, given = site.address.id, self._session.as_given(site)
-            wanted = self._selected(given) and self._rule.concerns(given)
+            node_id, address = site.address.id, site.address
+            wanted = self._selected(address) and self._rule.concerns(address)
             if node_id in self._done or not wanted:
                 continue
             self._done.add(node_id)
@@ -100,39 +98,21 @@ class _Run:
         return False
 
     def _handle(self, site: Site) -> bool:
-        given = self._session.as_given(site)
-        results = [self._decide(given, chain) for chain in site.chains]
-        groups = grouped([_wish(*pair) for pair in zip(site.chains, results, strict=True)])
-        if max(groups) > 0:
-            if self._tell_apart(site, groups):
-                return True
-            skip = Skip(
-                "the function is called in ways that need different padding, and its calls "
-                "cannot be told apart"
-            )
-            self._refuse(site, skip)
+        result = self._decide(site.address, site.chain)
+        if isinstance(result, Skip):
+            if not result.moot:
+                self._refuse(site, result)
             return False
-        first = results[0]
-        if isinstance(first, Skip):
-            if not first.moot:
-                self._refuse(site, first)
-            return False
-        if first == site.chain:
+        if result == site.chain:
             shown = label_of(site.chain, None)
             kept = Kept(site.address, site.op, shown, self._rule.why(site.chain))
             self._log.unchanged.append(kept)
             return False
-        return self._move(site, first)
+        return self._move(site, result)
 
-    def _decide(self, given: Address, chain: Chain) -> Chain | Skip:
+    def _decide(self, address: Address, chain: Chain) -> Chain | Skip:
         reason = too_many_cells(chain)
-        return Skip(reason) if reason else self._rule.decide(given, chain)
-
-    def _tell_apart(self, site: Site, groups: list[int]) -> bool:
-        if not self._session.tell_apart(site, groups):
-            return False
-        self._done.discard(site.address.id)
-        return True
+        return Skip(reason) if reason else self._rule.decide(address, chain)
 
     def _refuse(self, site: Site, skip: Skip) -> None:
         tensor = site.node.inputs[0] if site.node.inputs else ""
@@ -143,14 +123,14 @@ class _Run:
     def _move(self, site: Site, after: Chain) -> bool:
         """Change the node; True where sizes behind it have to be read anew."""
         session, before = self._session, site.chain
-        resized = any(resizes(one, _like(one, after)) for one in site.chains)
+        resized = resizes(before, after)
         stated = resized or before.ceil_mode or before.op.kind is Kind.TRANSPOSED
         known = inferred_sizes(session.document) if stated else {}
         if resized and self._sound is None:
             self._sound = breaks(session.document)
         edits = session.change(site, after)
         if stated:
-            sizes = output_sizes(_like(before, after))
+            sizes = output_sizes(after)
             agrees = partial(_agrees, sizes, before.spatial)
             session.tidy(resizings(session.document, known, site.address, agrees=agrees))
         self._log.changes.append(
@@ -162,7 +142,7 @@ class _Run:
                 _shown(before),
                 _shown(after),
                 resized,
-                not any(differs(one, _like(one, after)) for one in site.chains),
+                not differs(before, after),
                 tuple(edits),
                 (before, after),
             )
@@ -178,21 +158,5 @@ def _agrees(
     return all(a == b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
 
 
-def _like(chain: Chain, after: Chain) -> Chain:
-    """What the move makes of another reading of the same node."""
-    return after if len(chain.axes) != len(after.axes) else replace(after, axes=_axes(chain, after))
-
-
-def _axes(chain: Chain, after: Chain) -> tuple[Axis, ...]:
-    return after.axes if chain.pad != after.pad else chain.axes
-
-
 def _shown(chain: Chain) -> SizeTexts:
     return tuple(show(size) for size in output_sizes(chain))
-
-
-def _wish(chain: Chain, result: Chain | Skip) -> object:
-    """What is to be written, which calls of a function have to agree on; None for nothing."""
-    if isinstance(result, Skip) or result == chain:
-        return None
-    return written(chain), chain.conflict_settled, written(result)

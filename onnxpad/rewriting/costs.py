@@ -73,16 +73,13 @@ def work_of(contexts: Sequence[Context]) -> Cost:
 
     Windows count a multiply-add for each cell of their kernel, whether it is padding or not;
     arithmetic counts one for each cell of its output; other operators only move bytes: what they
-    read and write, constants included. Constant nodes are no operators. Bodies count once,
-    functions once for each call.
+    read and write, constants included. Constant nodes are no operators. Bodies count once.
     """
-    times: dict[int, int] = {}
     total = Cost()
     for context in contexts:
-        times[id(context)] = _times(context, times)
         for node in context.scope.ordered():
             if node.op_type != "Constant":
-                total += work_of_node(context, node).times(times[id(context)])
+                total += work_of_node(context, node)
     return total
 
 
@@ -114,11 +111,3 @@ def _cells(found: Type) -> int:
 
 def _known(size: Size | None) -> int:
     return size if isinstance(size, int) else NOMINAL
-
-
-def _times(context: Context, known: dict[int, int]) -> int:
-    if context.outer is not None:
-        return known.get(id(context.outer), 1)
-    if context.calls:
-        return sum(known.get(id(caller), 1) for caller, _ in context.calls)
-    return 1

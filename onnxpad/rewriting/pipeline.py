@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from onnxpad.errors import InternalError, in_python
 from onnxpad.geometry.size import plain_sizes
-from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.names import as_nodes
 from onnxpad.model.editing.script import (
     Edit,
@@ -23,6 +22,7 @@ from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Expansion
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import forms_of
 from onnxpad.padding.operators import Since
 from onnxpad.reports import plain, reported
@@ -109,10 +109,6 @@ class Refusal(NamedTuple):
         return found
 
 
-class Clones:
-    """A function got copies for calls that need different padding; nothing else changed yet."""
-
-
 class Start(NamedTuple):
     """How many changes and refusals there were before a pass."""
 
@@ -149,7 +145,7 @@ def run(
     for number, rule in enumerate(passes):
         if progress:
             progress(rule.name, number, len(passes))
-        reached = _reaching(session, selected, inserted_by(log.changes))
+        reached = _reaching(selected, inserted_by(log.changes))
         _run_pass(session, rule, reached, log, check)
         log.starts.append(Start(len(log.changes), len(log.refusals)))
     return log
@@ -162,9 +158,9 @@ def inserted_by(changes: Sequence[Change]) -> frozenset[NodeId]:
 
 
 def _reaching(
-    session: EditSession, selected: Callable[[Address], bool], inserted: frozenset[NodeId]
+    selected: Callable[[Address], bool], inserted: frozenset[NodeId]
 ) -> Callable[[Site], bool]:
-    return lambda site: selected(session.as_given(site)) or site.address.id in inserted
+    return lambda site: selected(site.address) or site.address.id in inserted
 
 
 def _run_pass(
@@ -185,9 +181,6 @@ def _run_pass(
                 log.changes.append(verdict)
                 again |= _uncovers(verdict)
                 expanded |= isinstance(verdict.after, Expansion)
-            elif isinstance(verdict, Clones):
-                again = True
-                break
             elif verdict is not None:
                 refusals.append(verdict)
         # New nodes may be read where those that they replace could not.
@@ -210,22 +203,12 @@ def _absorbs(before: Chain, after: Chain) -> bool:
 
 def _decide(
     session: EditSession, rule: Pass, site: Site, check: RuntimeCheck
-) -> Change | Refusal | Clones | None:
-    results = [_rewrite(session, rule, chain, site, check) for chain in site.chains]
-    groups = _groups(site.chains, results)
-    if max(groups) > 0:
-        if session.tell_apart(site, groups):
-            return Clones()
-        skip = Skip(
-            "the function is called in ways that need different padding, and its calls cannot "
-            "be told apart"
-        )
-        return _refusal(rule, site, skip)
-    first = results[0]
-    if isinstance(first, Skip):
-        return None if first.moot and not first.noted else _refusal(rule, site, first)
-    edits = tuple(session.change(site, first))
-    return Change(rule.name, site.address, site.op, site.chain, first, edits)
+) -> Change | Refusal | None:
+    result = _rewrite(session, rule, site, check)
+    if isinstance(result, Skip):
+        return None if result.moot and not result.noted else _refusal(rule, site, result)
+    edits = tuple(session.change(site, result))
+    return Change(rule.name, site.address, site.op, site.chain, result, edits)
 
 
 def _refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
@@ -233,42 +216,20 @@ def _refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
     return Refusal(rule.name, site.address, site.op, site.chain, skip, tensor, site.input_type)
 
 
-def _groups(chains: Sequence[Chain], results: Sequence[PassResult]) -> Sequence[int]:
-    """A number for each reading of a node, by which those share one body that want the same."""
-    if len(chains) == 1:
-        return (0,)
-    return grouped([_wish(*pair) for pair in zip(chains, results, strict=True)])
-
-
-def _wish(chain: Chain, result: PassResult) -> object:
-    """What is to be written; readings that are left alone share one wish, whatever the reason.
-
-    Edits are the difference of two chains, so both must be written alike for one set of edits.
-    """
-    if isinstance(result, Skip):
-        return None
-    after = (written(result), _absorbs(chain, result)) if isinstance(result, Chain) else result
-    return written(replace(chain, pad=None)), chain.conflict_settled, after
-
-
 def would_change(session: EditSession, rule: Pass, site: Site, check: RuntimeCheck) -> bool:
-    """Whether the pass has a way to rewrite the node, in at least one of its readings."""
-    return any(
-        not isinstance(_rewrite(session, rule, one, site, check), Skip) for one in site.chains
-    )
+    """Whether the pass has a way to rewrite the node."""
+    return not isinstance(_rewrite(session, rule, site, check), Skip)
 
 
-def _rewrite(
-    session: EditSession, rule: Pass, chain: Chain, site: Site, check: RuntimeCheck
-) -> PassResult:
-    label = site.address.label
+def _rewrite(session: EditSession, rule: Pass, site: Site, check: RuntimeCheck) -> PassResult:
+    chain, label = site.chain, site.address.label
     name = rule.name if check.alone is None else f"{rule.name} for {check.alone.name}"
     choice = session.remembered(name, chain, lambda: _choice(rule, chain, label, check))
     check.held_back |= choice.held_back
     found = choice.result
     if chain.opset >= Since.CONSTANT_INTEGERS or not isinstance(found, Expansion):
         return found
-    if found.writes_integers and as_nodes(site.contexts[0]):
+    if found.writes_integers and as_nodes(site.context):
         return Skip("before opset 9 a Constant node holds no whole numbers, which it would need")
     return found
 
@@ -324,24 +285,24 @@ def standing(session: EditSession, passes: Sequence[Pass], log: PassLog) -> list
     """
     last = {rule.name: number for number, rule in enumerate(passes)}
     kept = []
-    chains: dict[NodeId, tuple[Chain, ...]] | None = None
+    chains: dict[NodeId, Chain] | None = None
     for number, rule in enumerate(passes):
         begins, ends = log.starts[number], log.starts[number + 1]
         again, later = last[rule.name] > number, len(log.changes) > ends.changes
         for refusal in log.refusals[begins.refusals : ends.refusals]:
             if later and chains is None:
-                chains = {site.address.id: site.chains for site in session.sites_now()}
+                chains = {site.address.id: site.chain for site in session.sites_now()}
             now = None if chains is None else chains.get(refusal.node.id)
             if not again and not (later and now and _settled(refusal, rule, now)):
                 kept.append(refusal)
     return kept
 
 
-def _settled(refusal: Refusal, rule: Pass, now: Sequence[Chain]) -> bool:
+def _settled(refusal: Refusal, rule: Pass, now: Chain) -> bool:
     if refusal.skip.noted:
-        return refusal.chain not in now
+        return refusal.chain != now
     wanted = forms_of(refusal.chain) & rule.removes
-    return bool(wanted) and not any(forms_of(chain) & wanted for chain in now)
+    return bool(wanted) and not forms_of(now) & wanted
 
 
 def are_undone(changes: Sequence[Change]) -> bool:
@@ -378,4 +339,12 @@ def _is_undone(steps: Sequence[Change]) -> bool:
         return False
     if first.conflict_settled or first.trouble or not isinstance(last, Chain):
         return False
-    return written(first) == written(last)
+    return _written(first) == _written(last)
+
+
+def _written(chain: Chain) -> tuple[object, ...]:
+    """What of a chain ends up in the file: sizes do not."""
+    fill = None if chain.pad is None else chain.pad.fill
+    dtype = chain.dtype if isinstance(fill, Constant) and fill.value else ""
+    numbers = (chain.padding, chain.ceil_mode, chain.counts_padding)
+    return (*numbers, chain.output_padding, chain.output_shape, chain.pad, dtype)

@@ -70,7 +70,7 @@ class Wanted(NamedTuple):
         asked = planner.knowing(assumes_sizes=bool(known)) if planner else self.planning(known)
         session = session_on(self.opened, dims, self.reading, thorough=bool(asked))
         selected = selection(session, self.nodes)
-        given = {site.address.id: site.chains for site in session.sites_now()} if asked else {}
+        given = {site.address.id: site.chain for site in session.sites_now()} if asked else {}
         log = run(session, self.rules, selected, progress)
         if asked is None:
             return Done(session, log, None)
@@ -180,7 +180,7 @@ def _fitted(
     session: EditSession,
     asked: Planner,
     selected: Selected,
-    earlier: tuple[Sequence[Change], Mapping[NodeId, Sequence[Chain]]],
+    earlier: tuple[Sequence[Change], Mapping[NodeId, Chain]],
     progress: Progress | None,
     preparation: Preparation | None,
 ) -> Fitted:

@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
 _NAMES, _WHOLE = ("node", "input"), ("operator", "pads")
-_CALLS_SHOWN = 2
 _CHOICE = "--ambiguous auto_pad"
 T = TypeVar("T")
 _NAMES_SHOWN = 3
@@ -133,7 +132,7 @@ _ROOM_FOR_FITS = 100
 
 def _rows(nodes: Iterable[PaddedNode], *, each: bool) -> list[tuple[str, ...]]:
     groups = _alike(
-        [(name_text(node), *node_cells(node)) for node in nodes], lambda row: row[1:], each=each
+        [(node.node, *node_cells(node)) for node in nodes], lambda row: row[1:], each=each
     )
     return [(few([row[0] for row in rows], 1), *rows[0][1:]) for rows in groups]
 
@@ -148,13 +147,6 @@ def node_cells(node: PaddedNode) -> tuple[str, ...]:
         _written(node),
         "" if "mode" in node.written else frameworks_text(node.conventions),
     )
-
-
-def name_text(node: PaddedNode) -> str:
-    """Its address, and who calls the function that it stands in."""
-    if not node.calls:
-        return node.node
-    return f"{node.node} (called by {few(node.calls, _CALLS_SHOWN)})"
 
 
 def _written(node: PaddedNode) -> str:

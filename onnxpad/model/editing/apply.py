@@ -30,9 +30,7 @@ from onnxpad.model.editing.constants import (
     derived_header,
     derived_proto,
 )
-from onnxpad.model.editing.function_copies import clone_function
 from onnxpad.model.editing.script import (
-    CloneFunction,
     Edit,
     FixSize,
     ForgetType,
@@ -50,6 +48,7 @@ from onnxpad.model.editing.script import (
     SetInput,
     SetMetadata,
     SetOutput,
+    WriteOut,
 )
 from onnxpad.model.graph.constant_folding import FOLDABLE
 from onnxpad.model.graph.context import MAX_CONSTANT
@@ -221,12 +220,6 @@ def fix_size(graph: GraphProto, edit: FixSize) -> None:
                 dim.dim_value = edit.size
 
 
-def _outermost(scope: Scope) -> Scope:
-    while scope.parent is not None:
-        scope = scope.parent
-    return scope
-
-
 class ProtoApplier:
     """Applies edits one by one; `finish` puts new nodes into the model once for all.
 
@@ -272,8 +265,6 @@ class ProtoApplier:
                 self._new_constant(edit)
             case InsertNode():
                 self._insert(edit)
-            case CloneFunction():
-                self._clone(edit)
             case Resize():
                 resize(self._document.scopes[edit.maker.scope].proto, edit)
             case _:
@@ -288,6 +279,8 @@ class ProtoApplier:
                 set_metadata(self._document.model, edit)
             case MoveOpset():
                 self._move_opset(edit)
+            case WriteOut():
+                pass  # so it was opened
             case _:
                 self._remove(edit)  # type: ignore[arg-type]
 
@@ -304,19 +297,11 @@ class ProtoApplier:
                 self._document.scopes[address.scope].forgotten.add(tensor)
 
     def _move_opset(self, edit: MoveOpset) -> None:
-        moved = self._document.scopes[edit.scope]
-        holder = moved.proto if isinstance(moved.proto, FunctionProto) else self._document.model
-        for entry in holder.opset_import:
+        for entry in self._document.model.opset_import:
             if entry.domain in PLAIN_DOMAINS:
                 entry.version = edit.opset
         for scope in self._document.scopes.values():
-            if _outermost(scope) is moved:
-                scope.opset = edit.opset
-
-    def _clone(self, edit: CloneFunction) -> None:
-        copy = clone_function(self._document, edit)
-        original = self._remover(edit.scope)
-        self._removers[copy.id] = Remover(copy, set(original.dropped))
+            scope.opset = edit.opset
 
     def _remover(self, scope: str) -> Remover:
         if scope not in self._removers:

@@ -46,7 +46,7 @@ from onnxpad.padding.operators import AttributeValue, Since, name_of_pads
 
 def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
     """Edits that make the node of `site` compute `after`."""
-    context, node, address, before = site.contexts[0], site.node, site.address, site.chain
+    context, node, address, before = site.context, site.node, site.address, site.chain
     if isinstance(after, Expansion):
         return _expand(context, node, after, names)
     edits = [*_padding_edits(node, address, before, after), *_number_edits(address, before, after)]

@@ -20,13 +20,11 @@ from onnxpad.model.editing.constants import AnyConstant, Derived, constant_array
 from onnxpad.model.editing.graph_as_model import (
     describe,
     forget_readers,
-    function_id,
     name_of,
     scopes_of,
     structure_of,
 )
 from onnxpad.model.editing.script import (
-    CloneFunction,
     Edit,
     FixSize,
     ForgetType,
@@ -43,46 +41,6 @@ from onnxpad.model.editing.script import (
 from onnxpad.model.graph.document import open_document
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.graph.scopes import Scope
-
-
-class Twins:
-    """Copies of nodes and tensors, one for each."""
-
-    def __init__(self) -> None:
-        self._nodes: dict[int, gs.Node] = {}
-        self._tensors: dict[str, gs.Tensor] = {}
-
-    def node(self, node: gs.Node) -> gs.Node:
-        """The copy of a node."""
-        if id(node) not in self._nodes:
-            self._nodes[id(node)] = node.copy(
-                inputs=[self.tensor(tensor) for tensor in node.inputs],
-                outputs=[self.tensor(tensor) for tensor in node.outputs],
-            )
-        return self._nodes[id(node)]
-
-    def tensor(self, tensor: gs.Tensor) -> gs.Tensor:
-        """The copy of a tensor."""
-        if tensor.is_empty():
-            return gs.Variable.empty()
-        if tensor.name not in self._tensors:
-            self._tensors[tensor.name] = tensor.copy()
-        return self._tensors[tensor.name]
-
-    def function(self, function: gs.Function, name: str) -> gs.Function:
-        """The copy of a function under another name."""
-        return gs.Function(
-            name,
-            function.domain,
-            nodes=[self.node(node) for node in function.nodes],
-            inputs=[self.tensor(tensor) for tensor in function.inputs],
-            outputs=[self.tensor(tensor) for tensor in function.outputs],
-            doc_string=function.doc_string,
-            opset=function.opset,
-            import_domains=function.import_domains,
-            attrs=dict(function.attrs),
-            ir_version=function.ir_version,
-        )
 
 
 def apply_script(graph: gs.Graph, script: Sequence[Edit]) -> None:
@@ -104,7 +62,6 @@ class _GraphApplier:
         self._script = script
         self._document = open_document(structure_of(graph))
         self._graphs = dict(scopes_of(graph))
-        self._count = len(self._graphs)
         self._nodes = {id_: dict(enumerate(one.nodes)) for id_, one in self._graphs.items()}
         self._made: dict[str, dict[int, gs.Node]] = {}
         self._tensors: dict[str, dict[str, gs.Tensor]] = {}
@@ -119,8 +76,6 @@ class _GraphApplier:
         for id_, scope in self._document.scopes.items():
             if scope.rearranged:
                 self._rebuild(scope, self._graphs[id_])
-        if len(self._graphs) > self._count:
-            self._graph._merge_subgraph_functions()  # noqa: SLF001  all share one list of functions
         for tensor, gone in self._gone.values():
             forget_readers(tensor, gone)
 
@@ -138,8 +93,6 @@ class _GraphApplier:
                 self._new_constant(edit)
             case InsertNode():
                 self._insert(edit)
-            case CloneFunction():
-                self._clone(edit)
             case _:
                 self._say_of_sizes(edit)
 
@@ -240,18 +193,6 @@ class _GraphApplier:
         self._made.setdefault(scope, {})[key] = node
         self._known(scope).update((tensor.name, tensor) for tensor in node.outputs)
 
-    def _clone(self, edit: CloneFunction) -> None:
-        twins = Twins()
-        new = twins.function(self._graphs[edit.scope], edit.name)
-        id_ = function_id(new)
-        self._graphs[id_] = new
-        made, nodes = self._made.get(edit.scope, {}), self._nodes[edit.scope]
-        self._made[id_] = {key: twins.node(node) for key, node in made.items()}
-        self._nodes[id_] = {key: twins.node(node) for key, node in nodes.items()}
-        self._graph.functions.append(new)
-        for address in edit.calls:
-            self._find(address).op = edit.name
-
     def _known(self, scope: str) -> dict[str, gs.Tensor]:
         """Tensors of one graph by name; what a node makes beats another of the same name."""
         if scope not in self._tensors:
@@ -304,7 +245,7 @@ def _check(nodes: dict[str, dict[int, gs.Node]], script: Sequence[Edit]) -> None
     """InternalError where an address leads to a node of another name."""
     for edit in script:
         addresses = [getattr(edit, field) for field in ("node", "before") if hasattr(edit, field)]
-        for address in (*addresses, *getattr(edit, "calls", ())):
+        for address in addresses:
             node = nodes.get(address.scope, {}).get(address.key)
             if node is not None and not address.label.endswith(name_of(node)):
                 raise InternalError(f"the script edits {address.label}, but finds {describe(node)}")

@@ -47,9 +47,9 @@ def stem(node: Node) -> str:
 
 
 def as_nodes(context: Context) -> bool:
-    """Whether new constants are Constant nodes: functions and old models have no other."""
+    """Whether new constants are Constant nodes: old models have no other."""
     model = context.document.model
-    return context.scope.is_function or model.ir_version < FREE_INITIALIZERS
+    return model.ir_version < FREE_INITIALIZERS
 
 
 def _all_names(document: Document) -> Iterator[str]:

@@ -70,18 +70,14 @@ class Kept(Exception):
 def moved(contexts: Sequence[Context], names: Names, opset: int) -> list[Edit]:
     """Edits that bring every scope to `opset`; raises Kept with the node that stays."""
     edits: list[Edit] = []
-    done: set[str] = set()
+    if functions := contexts[0].document.functions:
+        raise Kept(f"it has local functions, such as '{next(iter(functions.values())).id}'")
     for context in contexts:
         scope = context.scope
-        again = scope.id in done
-        done.add(scope.id)
         for node in scope.ordered():
             if node.domain in PLAIN_DOMAINS:
-                found = list(_Mover(context, node, names, opset).edits())
-                edits += [] if again else found
-        if not again and scope.parent is None:
-            edits.append(MoveOpset(scope.id, opset))
-    return edits
+                edits += _Mover(context, node, names, opset).edits()
+    return [*edits, MoveOpset(opset)]
 
 
 class _Mover:
@@ -101,8 +97,6 @@ class _Mover:
             return
         if self._node.op_type not in _SAME:
             raise self._kept("was not read in both texts")
-        if any(one.ref_attr_name for one in self._node.proto.attribute):
-            raise self._kept("takes an attribute of a function")
         self._check()
         given = _AS_INPUT.get(self._node.op_type, {})
         for name, position in given.items():

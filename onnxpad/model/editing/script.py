@@ -148,9 +148,8 @@ class SetMetadata(NamedTuple):
 
 
 class MoveOpset(NamedTuple):
-    """Let a graph with its bodies, or a function, be of another opset of ONNX."""
+    """Let the model be of another opset of ONNX."""
 
-    scope: str
     opset: int
 
 
@@ -160,12 +159,10 @@ class RemoveUnused(NamedTuple):
     node: Address
 
 
-class CloneFunction(NamedTuple):
-    """A copy of a local function under another name, called by `calls` from now on."""
+class WriteOut(NamedTuple):
+    """Write out local functions where they are called, for the sake of it."""
 
-    scope: str
-    name: str
-    calls: tuple[Address, ...]
+    functions: tuple[str, ...]
 
 
 Edit: TypeAlias = (
@@ -182,7 +179,7 @@ Edit: TypeAlias = (
     | RemoveConstant
     | ForgetType
     | Resize
-    | CloneFunction
+    | WriteOut
     | FixSize
     | SetMetadata
     | MoveOpset
@@ -201,10 +198,7 @@ def describe_edit(edit: Edit) -> str:
             return f"{edit.before.label}: new constant '{edit.name}' = {_constant(edit)}"
         case InsertNode(before):
             return f"{before.label}: {_insertion(edit)}"
-        case CloneFunction(scope, name, calls):
-            users = ", ".join(call.label for call in calls)
-            return f"function '{scope}': copy as '{name}' for {users}"
-        case FixSize() | SetMetadata() | MoveOpset():
+        case FixSize() | SetMetadata() | MoveOpset() | WriteOut():
             return _statement(edit)
         case RemoveConstant(address) | ForgetType(address) | Resize(address):
             return f"{address.label}: {_tidying(edit)}"
@@ -212,15 +206,17 @@ def describe_edit(edit: Edit) -> str:
             return f"{edit.node.label}: {_change(edit)}"
 
 
-def _statement(edit: FixSize | SetMetadata | MoveOpset) -> str:
+def _statement(edit: FixSize | SetMetadata | MoveOpset | WriteOut) -> str:
     """What the file says of the whole model from now on."""
     match edit:
         case FixSize(dimension, size):
             return f"the size of {dimension} is {size}"
         case SetMetadata(key, value):
             return f"the metadata says {key}: {value}"
-        case MoveOpset(scope, opset):
-            return f"{f'function {scope!r}' if scope else 'the model'} is of opset {opset}"
+        case WriteOut(functions):
+            return f"{', '.join(functions)} are written out where they are called"
+        case MoveOpset(opset):
+            return f"the model is of opset {opset}"
 
 
 EditOfNode: TypeAlias = (

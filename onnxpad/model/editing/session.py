@@ -17,15 +17,12 @@ from onnxpad.errors import RequestError
 from onnxpad.model.editing.apply import ProtoApplier
 from onnxpad.model.editing.constants import Weights
 from onnxpad.model.editing.emit import emit
-from onnxpad.model.editing.function_copies import calls_by_group, can_be_cloned, free_function_name
 from onnxpad.model.editing.names import Names
-from onnxpad.model.editing.script import CloneFunction, Edit, ForgetType
+from onnxpad.model.editing.script import Edit, ForgetType
 from onnxpad.model.files.contents import is_standard
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.files.saving import save, write_unchanged
 from onnxpad.model.graph.broken import refuse_dangling
-from onnxpad.model.graph.nodes import Address
-from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
 from onnxpad.model.reading.survey import Site, Survey
@@ -59,14 +56,15 @@ class EditSession(Survey):
         weightless: bool = False,
         thorough: bool = False,
         types: Mapping[str, Type] | None = None,
+        keeps_functions: str = "",
     ) -> None:
         folder = source.folder if source else None
         known: dict[str, Any] = {"dims": dims, "folder": folder, "types": types}
+        known["keeps_functions"] = keeps_functions
         super().__init__(model, prefer=prefer, thorough=thorough, **known)
         self._owned = owned
         self._weights = None if weightless else Weights(source)
         self._memory: dict[tuple[str, int], tuple[Chain, Any]] = {}
-        self._copied: dict[str, str] = {}
         self.script: list[Edit] = []
         self._start_editing()
 
@@ -81,7 +79,7 @@ class EditSession(Survey):
         if self._inferred is not None:
             other._inferred = {address: dict(found) for address, found in self._inferred.items()}
         other._kept, other._changed = {}, []
-        other._copied, other.script = dict(self._copied), []
+        other.script = []
         return other
 
     def change(self, site: Site, after: Chain | Expansion) -> list[Edit]:
@@ -107,6 +105,11 @@ class EditSession(Survey):
             self.script += edits
 
     @property
+    def is_edited(self) -> bool:
+        """Whether there are edits, so that the model is written as it is read."""
+        return bool(self.script)
+
+    @property
     def names(self) -> Names:
         """What hands out names for new tensors and nodes."""
         return self._names
@@ -116,36 +119,6 @@ class EditSession(Survey):
         if edits:
             self.own()
         self.tidy(edits)
-
-    def tell_apart(self, site: Site, groups: Sequence[int]) -> bool:
-        """Give each group of readings of a function its own copy; False where that fails.
-
-        `groups` has a number for each of the site's chains; group 0 keeps the original.
-        """
-        self.own()
-        site = self._sites.get(site.address.id, site)
-        scope = site.contexts[0].scope
-        calls = calls_by_group(site.contexts, groups)
-        if calls is None or not can_be_cloned(scope):
-            return False
-        self._stale = True
-        for group in sorted(set(groups) - {0}):
-            name = free_function_name(self._document, scope)
-            edit = CloneFunction(scope.id, name, tuple(calls.get(group, ())))
-            known = set(self._document.scopes)
-            self._applier.apply([edit])
-            self._copied |= dict.fromkeys(self._document.scopes.keys() - known, scope.id)
-            self.script.append(edit)
-        return True
-
-    def as_given(self, site: Site) -> Address:
-        """The address that users know: the nodes of a copied function are the original's."""
-        scope = site.address.scope
-        while scope in self._copied:
-            scope = self._copied[scope]
-        if scope == site.address.scope:
-            return site.address
-        return address_of(self._document.scopes[scope], site.node)
 
     def remembered(self, name: str, chain: Chain, compute: Callable[[], Result]) -> Result:
         """The result of a pass on a chain, computed once: equal chains are read as one object."""
@@ -264,6 +237,7 @@ def session_on(
         owned=opened.owned,
         weightless=opened.surgeon is not None,
         thorough=thorough,
+        keeps_functions=opened.keeps_functions,
     )
     refuse_dangling(session.document)
     return session

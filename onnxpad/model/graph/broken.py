@@ -12,7 +12,7 @@ from onnxpad.errors import ModelError
 from onnxpad.model.graph.document import WITH_BODIES
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document, Scope, address_of
-from onnxpad.padding.operators import PLAIN_DOMAINS, operator
+from onnxpad.padding.operators import PLAIN_DOMAINS, operator, plain_domain
 from onnxpad.reports import reported
 
 
@@ -116,11 +116,9 @@ def unknown_operators(document: Document) -> tuple[UnknownOperator, ...]:
 
 
 def _is_local(document: Document, node: Node) -> bool:
-    """Whether a function of the model defines it, under either name of the domain."""
-    return any(
-        name == node.op_type and (domain == node.domain or {domain, node.domain} <= PLAIN_DOMAINS)
-        for domain, name, _ in document.functions
-    )
+    """Whether a function of the model defines it, whatever the overload."""
+    named = plain_domain(node.domain), node.op_type
+    return any(key[:2] == named for key in document.functions)
 
 
 def _since(name: str) -> int:

@@ -1,4 +1,4 @@
-"""A scope as seen from one place: types of its inputs, a call's attributes, what is stored."""
+"""What is known of the tensors of a scope: their types, their values, what is stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from onnx import (
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import FOLDED_CELLS, IN_A_ROW
-from onnxpad.model.graph.attributes import Bindings, Value, read_attributes, resolved
+from onnxpad.model.graph.attributes import Value, read_attributes
 from onnxpad.model.graph.constant_folding import FOLDABLE, fold, shape_of
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import MOST_OPEN, Array, is_open
@@ -29,28 +29,25 @@ from onnxpad.padding.chain import Chain, RowOfPads
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_CONSTANT = 4096
+CALLED = ""
 
 
 @dataclass(eq=False)
 class Context:
-    """One reading of a scope; a function body has one for each kind of call.
+    """The reading of a scope.
 
-    `chains` maps the keys of padded nodes to what they compute here; `calls` are all the nodes
-    that call the function in this way, the first of them `call` in `caller`. `declared_only`
-    names the tensors of which some size is known by the word of the file alone. `hanging` says
-    what computed pads hang on, by their name. `bodies` are the graphs inside a node, by its key
-    and the attribute that holds them. `sayings` are what readers of a tensor write, b'' for
-    results and graphs inside; `rows` are the Pads in front of what a Pad makes.
+    `chains` maps the keys of padded nodes to what they compute. `declared_only` names the tensors
+    of which some size is known by the word of the file alone. `hanging` says what computed pads
+    hang on, by their name. `bodies` are the graphs inside a node, by its key and the attribute
+    that holds them, `CALLED` for what a call of a function stands for. `sayings` are what readers
+    of a tensor write, b'' for results and graphs inside; `rows` are the Pads in front of what a
+    Pad makes.
     """
 
     document: Document
     scope: Scope
     folder: Path | None = None
     outer: Context | None = None
-    caller: Context | None = None
-    call: Node | None = None
-    bindings: Bindings | None = None
-    calls: list[tuple[Context, Node]] = field(default_factory=list)
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
@@ -60,7 +57,6 @@ class Context:
     sayings: dict[str, frozenset[bytes]] = field(default_factory=dict)
     rows: dict[str, RowOfPads | None] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
-    _bound: dict[int, NodeProto | None] = field(default_factory=dict)
 
     def readers(self, name: str) -> list[Node]:
         """Nodes of the scope that read a tensor, as the scope was when this was first asked."""
@@ -109,14 +105,8 @@ class Context:
         return any(map(self.is_declared_only, node.inputs))
 
     def attributes(self, node: Node) -> dict[str, Value]:
-        """Attributes of a node, with the call's values where they are references."""
-        return read_attributes(node.proto, self.bindings)
-
-    def bound(self, node: Node) -> NodeProto | None:
-        """The node with the call's values for references; None where one is not given."""
-        if node.key not in self._bound:
-            self._bound[node.key] = resolved(node.proto, self.bindings)
-        return self._bound[node.key]
+        """Attributes of a node."""
+        return read_attributes(node.proto)
 
     def constant(self, name: str) -> np.ndarray | None:
         """The value of a small tensor that never changes, stored or computed, or None."""
@@ -170,8 +160,7 @@ class Context:
     def constant_tensor(self, name: str) -> TensorProto | AttributeProto | None:
         """Where the value of a constant stands: an initializer or a Constant's attribute.
 
-        An initializer that an input of the model may replace (IR version 4 and newer) is no
-        constant; the input of a function is looked up at its call.
+        An initializer that an input of the model may replace (IR version 4 and newer) is none.
         """
         context: Context | None = self
         while context is not None:
@@ -182,7 +171,7 @@ class Context:
                 overridable = scope.parent is None and name in context.document.overridable
                 return None if overridable else scope.initializers[name]
             if name in scope.input_places:
-                return context.argument(name)
+                return None
             context = context.outer
         return None
 
@@ -196,39 +185,22 @@ class Context:
         found = context.constant_tensor(name)
         return found.t if isinstance(found, AttributeProto) else found
 
-    def argument(self, name: str) -> TensorProto | AttributeProto | None:
-        """The constant that the call gives for an input of the function."""
-        if self.caller is None or self.call is None:
-            return None
-        position = self.scope.input_places[name]
-        if position >= len(self.call.inputs) or not self.call.inputs[position]:
-            return None
-        return self.caller.constant_tensor(self.call.inputs[position])
-
 
 def seen_in(document: Document, contexts: Sequence[Context]) -> list[Context]:
     """The same readings of a model that is equal to theirs, in the same order."""
-    nodes = {id_: {node.key: node for node in s.nodes} for id_, s in document.scopes.items()}
     made: dict[int, Context] = {}
     for one in contexts:
         copy = made[id(one)] = Context(document, document.scopes[one.scope.id], one.folder)
-        copy.bindings, copy.types, copy.chains = one.bindings, dict(one.types), dict(one.chains)
+        copy.types, copy.chains = dict(one.types), dict(one.chains)
         copy.folded, copy.declared_only = dict(one.folded), set(one.declared_only)
         if one.outer is not None:
             copy.outer = made[id(one.outer)]
             copy.outer.bodies |= {k: copy for k, body in one.outer.bodies.items() if body is one}
-    for one in contexts:
-        calls = [(made[id(by)], nodes[by.scope.id][call.key]) for by, call in one.calls]
-        made[id(one)].calls = calls
-        made[id(one)].caller, made[id(one)].call = calls[0] if calls else (None, None)
     return list(made.values())
 
 
 def is_stored(context: Context, name: str) -> bool:
-    """Whether a dense constant stands in the scope of `context` or in a graph around it.
-
-    What a function gets from its call does not: another call may give something else.
-    """
+    """Whether a dense constant stands in the scope of `context` or in a graph around it."""
     inside: Context | None = context
     while inside is not None and name not in inside.scope.input_places:
         scope = inside.scope
@@ -246,7 +218,7 @@ def tensor_type(tensor: TensorProto) -> Type:
 
 
 def _holds_tensor(node: Node) -> bool:
-    """Whether a Constant holds a tensor itself, not one that the call of a function gives."""
+    """Whether a Constant holds a dense tensor."""
     attributes = [(one.name, one.ref_attr_name) for one in node.proto.attribute]
     return _is_constant(node) and attributes == [("value", "")]
 
@@ -256,22 +228,20 @@ def _is_constant(node: Node) -> bool:
 
 
 def held_constant(context: Context, node: Node) -> TensorProto | AttributeProto | None:
-    """Where a Constant holds its value; None for other nodes, and where the call gives none."""
+    """Where a Constant holds its value; None for other nodes, and where a call would give it."""
     if not _is_constant(node):
         return None
-    if context.bindings is not None:
-        return _held(context.bound(node))
     held = context.scope.held
     if node.key not in held:
-        held[node.key] = _held(context.bound(node))
+        held[node.key] = _held(node.proto)
     return held[node.key]
 
 
-def _held(proto: NodeProto | None) -> TensorProto | AttributeProto | None:
-    if proto is None:
-        return None
+def _held(proto: NodeProto) -> TensorProto | AttributeProto | None:
     attribute: AttributeProto
     for attribute in proto.attribute:
+        if attribute.ref_attr_name:
+            continue
         if attribute.name == "value" and attribute.HasField("t"):
             tensor: TensorProto = attribute.t
             return tensor
@@ -304,7 +274,7 @@ def _array(found: TensorProto | AttributeProto, folder: Path | None) -> np.ndarr
 
 
 def has_value(context: Context, name: str) -> bool:
-    """Whether a value is stored for a tensor, though an input or a call may give another."""
+    """Whether a value is stored for a tensor, though an input may give another."""
     if context.constant_tensor(name) is not None:
         return True
     scope = context.scope  # names of a function are its own
@@ -339,31 +309,31 @@ def computed(context: Context, name: str) -> Array | None:
     if inside is None:
         return None
     node = inside.scope.producers[name]
-    if node.domain not in PLAIN_DOMAINS:
-        return None
+    body = inside.bodies.get((node.key, CALLED))
+    if body is not None or node.domain not in PLAIN_DOMAINS:
+        return None if body is None else body.value(name)
     try:
         if node.op_type == "If":
             return _of_branch(inside, node, node.outputs.index(name))
-        proto = inside.bound(node)
-        if node.op_type not in FOLDABLE or not node.inputs or proto is None:
+        if node.op_type not in FOLDABLE or not node.inputs:
             return None
         if node.op_type == "Shape":
-            return _shape(inside, node, proto)
+            return _shape(inside, node)
         inputs = _operands(inside, node)
         if any(name and one is None for name, one in zip(node.inputs, inputs, strict=True)):
             return None
-        return fold(proto, inputs, node.outputs.index(name))
+        return fold(node.proto, inputs, node.outputs.index(name))
     except RecursionError:
         return None
 
 
-def _shape(context: Context, node: Node, proto: NodeProto) -> Array | None:
+def _shape(context: Context, node: Node) -> Array | None:
     """Sizes of the input's type; of an input whose value is known, those of the value."""
     dims = context.type_of(node.inputs[0]).dims
     if dims is None or None in dims:
         value = context.value(node.inputs[0])
         dims = dims if value is None else value.shape
-    return None if dims is None else shape_of(proto, dims)
+    return None if dims is None else shape_of(node.proto, dims)
 
 
 def valued_inputs(node: Node) -> tuple[str, ...]:
@@ -412,13 +382,3 @@ def condition(context: Context, node: Node) -> bool | None:
     if found is None or is_open(found) or found.size != 1:
         return None
     return bool(found.reshape(-1)[0])
-
-
-def context_address(context: Context) -> str:
-    """Names a context the same way in every reading of the same document."""
-    outer: Context | None = context
-    while outer is not None and outer.caller is None:
-        outer = outer.outer
-    if outer is None or outer.caller is None or outer.call is None:
-        return context.scope.id
-    return f"{context.scope.id}@{context_address(outer.caller)}.{outer.call.key}"

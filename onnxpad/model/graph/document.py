@@ -16,26 +16,30 @@ from onnx import (
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import DEEPEST
+from onnxpad.model.graph.inlined import Functions, inlined, key_of, label_of, of_call
 from onnxpad.model.graph.nodes import Node, in_order, named_bodies
 from onnxpad.model.graph.scopes import Document, Scope, quantisation_notes, scope_label
-from onnxpad.padding.operators import FREE_INITIALIZERS, PLAIN_DOMAINS
+from onnxpad.padding.operators import FREE_INITIALIZERS, PLAIN_DOMAINS, plain_domain
 
 _MOST_OPSETS = 2**31 - 1
 """Beyond it no runtime can name one."""
 WITH_BODIES = frozenset({"If", "Loop", "Scan", "SequenceMap"})
 
 
-def open_document(model: ModelProto) -> Document:
+def open_document(model: ModelProto, why_not: str = "") -> Document:
     """Index a model; its nodes are referred to, not copied.
 
+    Where functions are written out, which `why_not` forbids, it is a copy that is indexed.
     Raises ModelError for an opset that no runtime can name and for cycles.
     """
+    found = inlined(model, why_not)
+    model = found.model
     opset = _default_opset(model.opset_import, "the model")
     scopes: dict[str, Scope] = {}
     main = _graph_scope(model.graph, "", "", None, opset, scopes)
     functions = {}
     for proto in model.functions:
-        key = (proto.domain, proto.name, proto.overload)
+        key = (plain_domain(proto.domain), proto.name, proto.overload)
         functions[key] = _function_scope(proto, scopes)
     names = (
         {value.name for value in model.graph.input}
@@ -43,7 +47,23 @@ def open_document(model: ModelProto) -> Document:
         else set()
     )
     overridable = frozenset(names & main.initializers.keys())
-    return Document(model, main, functions, scopes, overridable)
+    local, calls = Functions(model), found.calls
+    return Document(model, main, functions, scopes, overridable, local, found.kept, calls)
+
+
+def open_call(document: Document, node: Node) -> Scope | None:
+    """What a call of a function stands for, as a graph that reads what the call reads.
+
+    None where it pads, or cannot be written out.
+    """
+    key = node.proto.SerializeToString()
+    if key not in document.called:
+        graph = of_call(document.local, node.proto)
+        label = label_of(document.local.of_key[key_of(node.proto)])
+        document.called[key] = graph and _graph_scope(
+            graph, label, label, None, document.main.opset, {}
+        )
+    return document.called[key]
 
 
 def _default_opset(imports: Iterable[OperatorSetIdProto], where: str) -> int:
@@ -81,7 +101,7 @@ def _header(sparse: SparseTensorProto) -> TensorProto:
 
 
 def _function_scope(proto: FunctionProto, scopes: dict[str, Scope]) -> Scope:
-    name = f"{proto.domain}:{proto.name}" + (f":{proto.overload}" if proto.overload else "")
+    name = label_of(proto)
     opset = _default_opset(proto.opset_import, f"function '{name}'")
     scope = Scope(name, name, proto, None, opset)
     scope.inputs = tuple(proto.input)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,10 +13,12 @@ from onnx import (
     FunctionProto,
     GraphProto,
     ModelProto,
+    NodeProto,
     TensorAnnotation,
     TensorProto,
 )
 
+from onnxpad.model.graph.inlined import Functions, Key, key_of
 from onnxpad.model.graph.nodes import Address, Node
 from onnxpad.padding.chain import NO_PREFERENCE, Preferences
 
@@ -66,6 +68,11 @@ class Scope:
     def is_function(self) -> bool:
         """Whether this is the body of a model-local function."""
         return isinstance(self.proto, FunctionProto)
+
+    @property
+    def outermost(self) -> Scope:
+        """The main graph or the function that it stands in."""
+        return self if self.parent is None else self.parent.outermost
 
     @property
     def depth(self) -> int:
@@ -148,22 +155,27 @@ class Scope:
 class Document:
     """A model with its scopes; `overridable` are initializers that an input may replace.
 
-    `folded_cells` counts the cells of values that followed from others, `read_again` the padded
-    operators of functions that were read for one call after another. `behind_pads` are the tensors
-    in front of which a Pad may be seen, `before_pools` counts what leads from them to a pool,
+    `functions` are those that stay, `local` writes out calls of them, which are held in `called`;
+    `kept` are those of them that can pad, by scope, with the reason, `written_out` calls of those
+    that are gone. `folded_cells` counts the cells of values that followed from others.
+    `behind_pads` are the tensors in front of which a Pad may be seen, `before_pools` counts what
+    leads from them to a pool,
     `quantises` says whether some operator works on quantised tensors, as of the last reading.
     `prefer` is how the user wants nodes read.
     """
 
     model: ModelProto
     main: Scope
-    functions: dict[tuple[str, str, str], Scope]
+    functions: dict[Key, Scope]
     scopes: dict[str, Scope]
     overridable: frozenset[str]
+    local: Functions
+    kept: Mapping[str, str]
+    written_out: tuple[NodeProto, ...] = ()
+    called: dict[bytes, Scope | None] = field(default_factory=dict)
     folded_cells: int = 0
     behind_pads: set[str] = field(default_factory=set)
     before_pools: Counter[str] = field(default_factory=Counter)
-    read_again: int = 0
     quantises: bool = True
     prefer: Preferences = NO_PREFERENCE
 
@@ -171,7 +183,7 @@ class Document:
         """The local function that a node calls."""
         if not self.functions:
             return None
-        return self.functions.get((node.domain, node.op_type, node.proto.overload))
+        return self.functions.get(key_of(node.proto))
 
     @property
     def has_data_outside(self) -> bool:

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 import onnx
-from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, helper
+from onnx import AttributeProto, ModelProto, TensorProto, helper
 
 from onnxpad.errors import either
 from onnxpad.model.graph.context import Context
@@ -30,14 +30,15 @@ def objection(context: Context, node: Node) -> str:
 
     Types, ranks and lengths of attributes and inputs are asked about, as far as they are known.
     """
-    bound, opset = context.bound(node), context.scope.opset
-    if node.domain not in PLAIN_DOMAINS or bound is None or not 0 < opset <= NEWEST_OPSET:
+    opset = context.scope.opset
+    in_function = context.scope.outermost.is_function
+    if node.domain not in PLAIN_DOMAINS or in_function or not 0 < opset <= NEWEST_OPSET:
         return ""
-    for attribute in bound.attribute:
+    for attribute in node.proto.attribute:
         known = _VALUES.get((node.op_type if attribute.name == "mode" else "", attribute.name))
         if known and (said := attribute.s.decode(errors="replace")) not in known:
             return f"{attribute.name} is '{said}', and not {either([*filter(None, known)])}"
-    alone = _alone(context, node, bound, opset)
+    alone = _alone(context, node, opset)
     return "" if alone is None else _refused(alone.SerializeToString(deterministic=True), opset)
 
 
@@ -55,11 +56,11 @@ def _refused(data: bytes, opset: int) -> str:
     return ""
 
 
-def _alone(context: Context, node: Node, bound: NodeProto, opset: int) -> ModelProto | None:
+def _alone(context: Context, node: Node, opset: int) -> ModelProto | None:
     """A model of the node; None where the type of an input is not known."""
     model = ModelProto(ir_version=_IR_VERSION, opset_import=[helper.make_opsetid("", opset)])
     model.graph.name = "node"
-    model.graph.node.append(bound)
+    model.graph.node.append(node.proto)
     for name in dict.fromkeys(filter(None, node.inputs)):
         tensor, found = context.constant_tensor(name), context.type_of(name)
         value = tensor

@@ -11,7 +11,7 @@ import numpy as np
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
-from onnxpad.model.graph.attributes import Bindings, Unbound, Value
+from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context, has_value, is_stored
 from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.model_inputs import is_model_input
@@ -164,8 +164,8 @@ def read_fold(context: Context, node: Node, op: Operator, source: Type) -> Chain
     chain = Chain(op, context.scope.opset, (), Pads((), ()), Constant(0), source.dtype)
     chain = replace(chain, shape=source.dims, inputs=inputs, outputs=outputs)
     blocks = _integers(context, node, _BLOCK_SHAPE)
-    if blocks is None or any(isinstance(value, Unbound) for value in attributes.values()):
-        trouble = Unclear("its block_shape or its attributes are not known")
+    if blocks is None:
+        trouble = Unclear("its block_shape is not known")
         return replace(chain, padding=trouble, trouble=trouble)
     rank = len(blocks)
     sizes = _integers(context, node, _IMAGE_SHAPE) or (None,) * rank
@@ -211,7 +211,7 @@ class ChainReader:
     def __init__(self, prefer: Preferences) -> None:
         self._prefer = prefer
         self._known: dict[tuple[object, ...], Chain] = {}
-        self._written: dict[tuple[object, ...], tuple[Bindings | None, _Said]] = {}
+        self._written: dict[tuple[object, ...], _Said] = {}
 
     def read(self, context: Context, node: Node, op: Operator) -> Chain:
         """The chain of a padded node, seen from `context`.
@@ -260,14 +260,14 @@ class ChainReader:
     def _said(self, context: Context, node: Node, op: Operator) -> _Said:
         """What the node's attributes say; nodes that write the same share one answer."""
         written = tuple([attribute.SerializeToString() for attribute in node.proto.attribute])
-        key = (op.channels_last, written, id(context.bindings))
+        key = (op.channels_last, written)
         found = self._written.get(key)
         if found is None:
             refusals.check_types(node)
             values = context.attributes(node)
-            said = _Said(values, _ints(values, "kernel_shape"), _first_axis(op, values))
-            found = self._written[key] = (context.bindings, said)
-        return found[1]
+            found = _Said(values, _ints(values, "kernel_shape"), _first_axis(op, values))
+            self._written[key] = found
+        return found
 
     def _chain(
         self,
@@ -277,13 +277,10 @@ class ChainReader:
         kernel: tuple[int, ...] | None,
         source: Type,
     ) -> Chain:
-        unbound = [value.name for value in attributes.values() if isinstance(value, Unbound)]
         if what := refusals.missing_input(node, chain.op):
             return _troubled(chain, f"it has no {what}")
         if chain.op.why_left_alone:
             return _troubled(chain, chain.op.why_left_alone)
-        if unbound:
-            return _troubled(chain, f"the function's attributes {unbound} are not given by a call")
         if kernel is None:
             return _troubled(chain, refusals.why_no_kernel(chain.op))
         refusals.check_lengths(node, attributes, len(kernel), source)
@@ -353,6 +350,12 @@ def _unread(context: Context, op: Operator, source: Type, why: Unclear) -> Chain
     step = PadStep(Pads((), ()), _ZERO, unclear=why) if op.kind is Kind.PAD else None
     bare = Chain(op, context.scope.opset, (), why, _ZERO, source.dtype)
     return replace(bare, pad=step, trouble=why, shape=source.dims)
+
+
+def out_of_reach(context: Context, op: Operator, reason: str) -> Chain:
+    """An operator in a function that stays as it is, for this reason."""
+    said = f"it stands in a local function that is not written out where it is called: {reason}"
+    return _unread(context, op, Type(), Unclear(said))
 
 
 def _troubled(chain: Chain, reason: str, hints: tuple[str, ...] = ()) -> Chain:

@@ -128,8 +128,7 @@ def _unclear(chain: Chain) -> Iterator[Unclear]:
 
 def _open_pads(survey: Survey) -> Iterator[Unclear]:
     for site in survey.sites_now():
-        for chain in site.chains:
-            yield from _hanging(chain)
+        yield from _hanging(site.chain)
 
 
 def _count(survey: Survey) -> int:

@@ -156,15 +156,12 @@ def behind_pads(document: Document) -> set[str]:
         before = len(found)
         for scope in document.scopes.values():
             for node in scope.ordered():
-                function = document.function(node)
                 inside = [body for _, body in scope.children.get(node.key, ())]
-                if function is not None:
-                    inside = [function]
-                    pairs = zip(function.inputs, node.inputs, strict=False)
-                    found.update(own for own, given in pairs if given in found)
-                hands = node.op_type in _SEEN_THROUGH and not found.isdisjoint(node.inputs)
+                calls = document.function(node) is not None
+                through = calls or node.op_type in _SEEN_THROUGH
+                hands = through and not found.isdisjoint(node.inputs)
                 held = any(not found.isdisjoint(one.outputs) for one in inside)
-                if node.op_type == "Pad" or hands or held:
+                if node.op_type == "Pad" or hands or held or (calls and document.kept):
                     found.update(node.outputs)
     return found - {""}
 
@@ -172,7 +169,7 @@ def behind_pads(document: Document) -> set[str]:
 def before_pools(document: Document) -> Counter[str]:
     """How many nodes hand on each tensor to a pool, or take it for a weight; all scopes together.
 
-    In functions that are called, and graphs in nodes, as well as behind them.
+    In graphs of nodes as well as behind them.
     """
     found: set[str] = set()
     results: set[str] = set()
@@ -184,9 +181,7 @@ def before_pools(document: Document) -> Counter[str]:
                 found.update(_to_pools(document, node, found))
                 if found.isdisjoint(node.outputs):
                     continue
-                function = document.function(node)
-                inside = [body for _, body in scope.children.get(node.key, ())]
-                for one in inside if function is None else [function]:
+                for _, one in scope.children.get(node.key, ()):
                     results.update(one.outputs)
                     found.update(one.outputs)
     nodes = (node for scope in document.scopes.values() for node in scope.ordered())
@@ -197,10 +192,9 @@ def before_pools(document: Document) -> Counter[str]:
 
 def _to_pools(document: Document, node: Node, found: Container[str]) -> set[str]:
     """What a node reads and hands on to a pool; `found` are tensors that lead to one."""
-    function = document.function(node)
-    if function is not None:
-        pairs = zip(function.inputs, node.inputs, strict=False)
-        return {given for own, given in pairs if own in found}
+    if document.function(node) is not None:
+        leads = bool(document.kept) or any(name in found for name in node.outputs)
+        return set(node.inputs) if leads else set()
     if node.domain not in PLAIN_DOMAINS:
         return set()
     if node.op_type == "Conv":

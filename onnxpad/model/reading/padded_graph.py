@@ -19,7 +19,7 @@ def padded_links(
     A tensor that hangs on many padded nodes is traced to some of them alone. Nothing of graphs
     that are larger than what can be drawn.
     """
-    scopes = {site.address.scope: site.contexts[0].scope for site in sites}
+    scopes = {site.address.scope: site.context.scope for site in sites}
     if sum(len(scope.nodes) for scope in scopes.values()) > LARGEST:
         return ()
     links: dict[tuple[int, int], None] = {}

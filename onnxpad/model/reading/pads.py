@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from onnxpad.geometry.budgets import AXES
-from onnxpad.model.graph.attributes import Unbound, Value
+from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context, valued_inputs
 from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
 from onnxpad.model.graph.nodes import Node, bodies
@@ -89,8 +89,8 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
 def hangs_on_sizes(context: Context, names: Sequence[str], *, doubtful: bool) -> bool:
     """Whether the numbers of these tensors come from sizes of what is no constant.
 
-    `doubtful` is the answer where a function is given or gives one that is not stored, or a branch
-    gives it: nothing here tells where that comes from.
+    `doubtful` is the answer where a function or a branch gives it: nothing here tells where that
+    comes from.
     """
     pending, seen = list(names), set[str]()
     while pending:
@@ -101,11 +101,10 @@ def hangs_on_sizes(context: Context, names: Sequence[str], *, doubtful: bool) ->
         seen.add(name)
         maker = scope.producers.get(name)
         if maker is None:
-            if doubtful and scope.is_function:
-                return True
-        elif doubtful and (maker.domain not in PLAIN_DOMAINS or any(bodies(maker.proto))):
+            continue
+        if doubtful and (maker.domain not in PLAIN_DOMAINS or any(bodies(maker.proto))):
             return True
-        elif maker.op_type not in _SIZES:
+        if maker.op_type not in _SIZES:
             pending += valued_inputs(maker)
         elif context.constant_tensor(maker.inputs[0]) is None:
             return True
@@ -113,9 +112,6 @@ def hangs_on_sizes(context: Context, names: Sequence[str], *, doubtful: bool) ->
 
 
 def _unreadable(attributes: Mapping[str, Value]) -> Unclear | None:
-    for what, found in attributes.items():
-        if isinstance(found, Unbound):
-            return Unclear(f"the Pad's {what} is the function's attribute '{found.name}'")
     mode = attributes.get("mode", "constant")
     known = mode in _MODES
     return None if known else Unclear(f"the ONNX text knows no mode '{mode}'", illegal=True)

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import prod
 from pathlib import Path
 
-from onnx import FunctionProto, GraphProto, TensorProto
+from onnx import GraphProto
 
-from onnxpad.errors import ModelError
-from onnxpad.geometry.budgets import CALLS, DEEPEST, READ_AGAIN, READ_NODES
-from onnxpad.model.graph.attributes import bindings_of
-from onnxpad.model.graph.context import (
-    MAX_CONSTANT,
-    Context,
-    context_address,
-    held_constant,
-    tensor_type,
-)
-from onnxpad.model.graph.nodes import Node, refuse_no_text
+from onnxpad.geometry.budgets import WRITTEN_OUT
+from onnxpad.model.graph.context import CALLED, Context, held_constant, tensor_type
+from onnxpad.model.graph.document import open_call
+from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.graph.types import UNKNOWN, Type
-from onnxpad.model.reading.chains import ChainReader
+from onnxpad.model.reading.chains import ChainReader, out_of_reach
 from onnxpad.model.reading.nearest_pad import before_pools, behind_pads
 from onnxpad.model.reading.quantised import quantises
 from onnxpad.model.shapes.dimensions import Dimensions
@@ -61,7 +53,7 @@ class Reading:
         return {id(chain): chain for chain in found}.values()
 
     def padded_nodes(self) -> Iterator[tuple[Context, Node, Chain]]:
-        """Every padded node in graph order, function bodies once for each kind of call."""
+        """Every padded node in graph order."""
         for context in self.contexts:
             for node in context.scope.ordered():
                 if node.key in context.chains:
@@ -99,11 +91,7 @@ class _Reader:
         self.folder = folder
         self.contexts: list[Context] = []
         self.declared_only = False
-        self._calls: dict[tuple[object, ...], Context] = {}
-        self._open: list[Scope] = []
-        self._read: set[str] = set()
-        written = sum(len(scope.nodes) for scope in document.scopes.values())
-        self._left = max(READ_NODES.most, 10 * written)
+        self._left = WRITTEN_OUT.most
 
     def main(self) -> None:
         self.document.behind_pads = behind_pads(self.document)
@@ -112,10 +100,23 @@ class _Reader:
         context = Context(self.document, self.document.main, self.folder)
         self._declare(context)
         self._walk(context)
-        called = {id(context.scope) for context in self.contexts}
-        for scope in self.document.functions.values():
-            if id(scope) not in called:
-                self._walk(Context(self.document, scope, self.folder))
+        self._functions()
+
+    def _functions(self) -> None:
+        """What stays in functions: which of it can pad is told, and nothing of it is known."""
+        made: dict[str, Context] = {}
+        for scope in self.document.scopes.values():
+            outer = made.get(scope.parent.id) if scope.parent else None
+            if scope.is_function or outer is not None:
+                context = made[scope.id] = Context(self.document, scope, self.folder, outer)
+                ops = ((node, operator(node.domain, node.op_type)) for node in scope.nodes)
+                reason = self.document.kept.get(scope.outermost.id, "")
+                context.chains = {
+                    node.key: out_of_reach(context, op, reason)
+                    for node, op in ops
+                    if op is not None and not self.document.function(node)
+                }
+                self.contexts.append(context)
 
     def _declare(self, context: Context) -> None:
         """Types that the file states, then those that inference found, own results later."""
@@ -133,7 +134,7 @@ class _Reader:
                 if value.name not in scope.forgotten:
                     found = self.dimensions.type_of(value.type, value.name, local=local, claim=root)
                     types.setdefault(value.name, found)
-        for name, found in self.inferred.get(context_address(context), {}).items():
+        for name, found in self.inferred.get(context.scope.id, {}).items():
             types[name] = merge(types.get(name, UNKNOWN), found)
         overridable = self.document.overridable if scope.parent is None else frozenset()
         for name, tensor in scope.initializers.items():
@@ -141,13 +142,8 @@ class _Reader:
                 types[name] = tensor_type(tensor)
 
     def _walk(self, context: Context) -> None:
-        if len(self._open) > DEEPEST.most:
-            raise ModelError(DEEPEST.reason())
-        self._left -= len(context.scope.nodes)
-        if self._left < 0:
-            raise ModelError(READ_NODES.reason())
-        self.contexts.append(context)
-        self._open.append(context.scope)
+        if context.scope.outermost is self.document.main:  # and not what a call stands for
+            self.contexts.append(context)
         types = context.types
         for node in context.scope.ordered():
             results = self._results(context, node)
@@ -163,11 +159,10 @@ class _Reader:
                     known = types[name] = found
                 if by_word or (known or UNKNOWN).dims != (found or UNKNOWN).dims:
                     context.declared_only.add(name)
-        self._open.pop()
 
     def _results(self, context: Context, node: Node) -> Sequence[Type]:
-        if (function := self.document.function(node)) is not None:
-            return self._call(context, node, function)
+        if self.document.function(node) is not None:
+            return self._call(context, node)
         if value := held_constant(context, node):
             return (constant_type(value),)
         op = operator(node.domain, node.op_type)
@@ -187,7 +182,7 @@ class _Reader:
         return ()
 
     def _body(self, context: Context, node: Node, attribute: str, scope: Scope) -> Context:
-        body = Context(self.document, scope, self.folder, outer=context, bindings=context.bindings)
+        body = Context(self.document, scope, self.folder, outer=context)
         context.bodies[node.key, attribute] = body
         self._declare(body)
         if node.op_type == "Loop" and isinstance(scope.proto, GraphProto):
@@ -195,50 +190,17 @@ class _Reader:
         self._walk(body)
         return body
 
-    def _call(self, context: Context, node: Node, function: Scope) -> Sequence[Type]:
-        proto = function.proto
-        if not isinstance(proto, FunctionProto):
+    def _call(self, context: Context, node: Node) -> Sequence[Type]:
+        """What a call of a function gives that stays: its nodes are read here, and not listed."""
+        scope = open_call(self.document, node)
+        self._left -= 0 if scope is None else len(scope.nodes)
+        if scope is None or self._left < 0:
             return ()
-        if any(scope is function for scope in self._open):
-            raise ModelError(f"function '{function.label}' calls itself, which ONNX does not allow")
-        bindings = bindings_of(node.proto, context.bindings, proto.attribute_proto)
-        refuse_no_text(bindings, f"node {node.key}: the name of an attribute")
-        inputs = tuple(context.type_of(name) for name in node.inputs)
-        values = tuple(sorted((k, v.SerializeToString()) for k, v in bindings.items()))
-        constants = tuple(_constant_key(context, name) for name in node.inputs)
-        key = (function.id, inputs, values, constants)
-        if key not in self._calls:
-            if len(self._calls) >= CALLS.most:
-                raise ModelError(CALLS.reason())
-            inner = Context(self.document, function, self.folder, None, context, node, bindings)
-            inner.types.update(zip(function.inputs, inputs, strict=False))
-            pairs = zip(function.inputs, node.inputs, strict=False)
-            inner.declared_only.update(
-                inside for inside, name in pairs if context.is_declared_only(name)
-            )
-            self._declare_function(inner, proto)
-            for tensor, found in self.inferred.get(context_address(inner), {}).items():
-                inner.types[tensor] = merge(inner.types.get(tensor, UNKNOWN), found)
-            self._calls[key] = inner
-            self._walk(inner)
-            self._count(inner)
-        inner = self._calls[key]
-        inner.calls.append((context, node))
-        return [inner.types.get(name, UNKNOWN) for name in proto.output]
-
-    def _count(self, context: Context) -> None:
-        """Of each function one reading is free in every round."""
-        if context.scope.id in self._read:
-            self.document.read_again += len(context.chains)
-            if self.document.read_again > READ_AGAIN.most:
-                raise ModelError(READ_AGAIN.reason())
-        self._read.add(context.scope.id)
-
-    def _declare_function(self, context: Context, proto: FunctionProto) -> None:
-        for value in proto.value_info:
-            if value.name not in context.scope.forgotten:
-                found = self.dimensions.type_of(value.type, value.name, local=True)
-                context.types.setdefault(value.name, found)
+        body = Context(self.document, scope, self.folder, outer=context)
+        context.bodies[node.key, CALLED] = body
+        self._declare(body)
+        self._walk(body)
+        return [body.type_of(name) for name in node.outputs]
 
     def _padded(self, context: Context, node: Node, op: Operator) -> Sequence[Type]:
         chain = self.chains.read(context, node, op)
@@ -256,15 +218,3 @@ class _Reader:
             made = self._made[id(chain)] = window_type(chain)
         dtype = quantised_result(context, node, op) if op.quantised else ""
         return (made._replace(dtype=dtype) if dtype else made,)
-
-
-def _constant_key(context: Context, name: str) -> bytes | None:
-    """The value of a small constant argument, because bodies may read pads from it."""
-    found = context.constant_tensor(name) if name else None
-    if found is None:
-        return None
-    if isinstance(found, TensorProto) and prod(found.dims) > MAX_CONSTANT:
-        return None  # too large to be read as a constant anywhere
-    from hashlib import sha256  # only models with functions need it
-
-    return sha256(found.SerializeToString()).digest()

@@ -12,7 +12,7 @@ from pathlib import Path
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError
-from onnxpad.model.graph.context import Context, context_address, seen_in
+from onnxpad.model.graph.context import Context, seen_in
 from onnxpad.model.graph.document import open_document
 from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.graph.scopes import Document, address_of
@@ -41,36 +41,32 @@ def without_collections() -> Iterator[None]:
 
 @dataclass(eq=False, slots=True)
 class Site:
-    """A padded node; `chains` has one reading for each kind of call of its function."""
+    """A padded node, as it was read."""
 
     address: Address
     op: str
     node: Node
-    contexts: tuple[Context, ...]
-    chains: tuple[Chain, ...]
-
-    @property
-    def chain(self) -> Chain:
-        """The first reading, which stands for all where there is only one."""
-        return self.chains[0]
+    context: Context
+    chain: Chain
 
     @property
     def input_type(self) -> Type:
         """Type of the tensor that is padded."""
-        return self.contexts[0].type_of(self.node.inputs[0]) if self.node.inputs else Type()
+        return self.context.type_of(self.node.inputs[0]) if self.node.inputs else Type()
 
 
 class Survey:
     """One model and every padded node in it; shape inference runs only where a size is needed.
 
     That is where pads hang on it; with `thorough`, where any size of a padded input is missing.
+    Functions that can pad are written out in a copy, unless `keeps_functions` says why not.
     `types` are what is known of tensors of the main graph besides what the model says; `recorded`
     is what an edited model says in its metadata of its dimensions, which holds as `dims` do.
     Raises ModelError for models that cannot be meant and RequestError for facts about
     dimensions that the model does not have.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what is known of the model, each by its name
         self,
         model: ModelProto,
         *,
@@ -79,7 +75,9 @@ class Survey:
         prefer: Preferences = NO_PREFERENCE,
         thorough: bool = False,
         types: Mapping[str, Type] | None = None,
+        keeps_functions: str = "",
     ) -> None:
+        self._why_not = keeps_functions
         self._given = {"": dict(types or {})}
         self._folder = folder
         self._thorough = thorough
@@ -104,13 +102,18 @@ class Survey:
         return self._facts
 
     @property
+    def is_edited(self) -> bool:
+        """Whether what is read is to be written, functions that were written out among it."""
+        return False
+
+    @property
     def document(self) -> Document:
         """The model with its scopes."""
         return self._document
 
     @property
     def contexts(self) -> Sequence[Context]:
-        """Every reading of every scope, in graph order."""
+        """The readings of all scopes, in graph order."""
         if self._stale:
             self._read()
         return self._contexts
@@ -156,7 +159,7 @@ class Survey:
 
     @without_collections()
     def _open(self, model: ModelProto) -> None:
-        read = open_document(model)
+        read = open_document(model, self._why_not)
         self._document: Document = replace(read, prefer=self._prefer)
         self._forget_all()
         self._read()
@@ -165,11 +168,12 @@ class Survey:
         """Go on with an equal model: what was read holds for it, whose nodes are others."""
         old = self._document
         self._document = replace(
-            open_document(model),
+            open_document(model, "it was asked about before"),
+            kept=old.kept,
+            written_out=old.written_out,
             folded_cells=old.folded_cells,
             behind_pads=old.behind_pads,
             before_pools=old.before_pools,
-            read_again=old.read_again,
             quantises=old.quantises,
             prefer=old.prefer,
         )
@@ -222,10 +226,8 @@ class Survey:
     def _types_kept(self) -> dict[str, dict[str, Type]]:
         """The types of what changed nodes wrote: what took their place writes the same."""
         for site, outputs in self._changed:
-            for context in site.contexts:
-                kept = self._kept.setdefault(context_address(context), {})
-                for name in filter(None, outputs):
-                    kept[name] = context.type_of(name)
+            kept = self._kept.setdefault(site.address.scope, {})
+            kept |= {name: site.context.type_of(name) for name in outputs if name}
         self._changed = []
         return self._kept
 
@@ -233,9 +235,8 @@ class Survey:
         """Drop what was found about a tensor of the scope with this id."""
         if not scope:
             self._given[""].pop(tensor, None)
-        for address, types in (*(self._inferred or {}).items(), *self._types_kept().items()):
-            if address.partition("@")[0] == scope:
-                types.pop(tensor, None)
+        for known in (self._inferred or {}, self._types_kept()):
+            known.get(scope, {}).pop(tensor, None)
 
     def _once(self, inferred: dict[str, dict[str, Type]] | None = None) -> Reading:
         return read(
@@ -265,7 +266,7 @@ def _declares(reading: Reading) -> bool:
 
 def _tells_more(inferred: Mapping[str, Mapping[str, Type]], contexts: Sequence[Context]) -> bool:
     """Whether inference found what the contexts do not know yet."""
-    read = {context_address(context): context.types for context in contexts}
+    read = {context.scope.id: context.types for context in contexts}
     return any(
         merge(found, read.get(address, {}).get(name, UNKNOWN))
         != read.get(address, {}).get(name, UNKNOWN)
@@ -317,20 +318,15 @@ def _nameless(reading: Reading) -> frozenset[str]:
         for name in filter(None, read):
             dims = context.type_of(name).dims
             if dims is None or None in dims:
-                found.add(f"{context_address(context)}/{name}/{dims}")
+                found.add(f"{context.scope.id}/{name}/{dims}")
     return frozenset(found)
 
 
 def _group(found: Iterable[Context]) -> Iterator[Site]:
-    scopes: dict[str, list[Context]] = {}
     for context in found:
-        scopes.setdefault(context.scope.id, []).append(context)
-    for contexts in map(tuple, scopes.values()):
-        scope, padded = contexts[0].scope, contexts[0].chains
-        for node in scope.ordered():
-            if node.key in padded:
-                chains = tuple([context.chains[node.key] for context in contexts])
-                yield Site(address_of(scope, node), node.op_type, node, contexts, chains)
+        for node in context.scope.ordered():
+            if (chain := context.chains.get(node.key)) is not None:
+                yield Site(address_of(context.scope, node), node.op_type, node, context, chain)
 
 
 _SHOWN = 8

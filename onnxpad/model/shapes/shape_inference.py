@@ -16,7 +16,7 @@ from onnx import (
 )
 
 from onnxpad.geometry.size import Size, Symbol
-from onnxpad.model.graph.context import Context, context_address, tensor_type
+from onnxpad.model.graph.context import Context, tensor_type
 from onnxpad.model.graph.nodes import Node, named_bodies
 from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.graph.types import Type, dtype_name, value_info
@@ -27,7 +27,7 @@ from onnxpad.padding.operators import PLAIN_DOMAINS
 SMALL = 64
 Bodies = Mapping[tuple[int, str], Context]
 Inferred = Mapping[str, Mapping[str, Type]]
-"""Types by the address of a context and the name of a tensor."""
+"""Types by the id of a scope and the name of a tensor."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class Skeleton:
 def reduce_context(
     context: Context, bodies: Bodies, before: Inferred, *, believing: bool
 ) -> Skeleton:
-    """The skeleton of the main graph or of one function body as it is called.
+    """The skeleton of the main graph.
 
     `bodies` finds the context of a body by the identity of the outer context and the scope id.
     Without `believing`, only results are declared that inference has no rule for.
@@ -58,9 +58,8 @@ def reduce_context(
     document = context.document.model
     empty = ModelProto(ir_version=max(document.ir_version, 8))
     skeleton = Skeleton(empty, before, believing)
-    proto = context.scope.proto
-    imports = document.opset_import if isinstance(proto, GraphProto) else proto.opset_import
-    skeleton.model.opset_import.extend(imports)
+    skeleton.model.opset_import.extend(document.opset_import)
+    skeleton.model.functions.extend(document.functions)
     skeleton.model.graph.name = "skeleton"
     for name in context.scope.inputs:
         if name not in context.scope.initializers:
@@ -84,14 +83,14 @@ def _reduce(
             target.initializer.append(tensor)
         else:
             _pin(skeleton, tensor.name, tensor_type(tensor))
-    for node in _leading(context, skeleton.before.get(context_address(context), {})):
+    for node in _leading(context, skeleton.before.get(context.scope.id, {})):
         if _is_cut(context, node):
             for name in node.outputs:
                 if name:
                     _pin(skeleton, name, context.type_of(name))
             continue
         copy = target.node.add()
-        _copy_node(context, node, copy)
+        _copy_node(node, copy)
         inside = dict(named_bodies(copy))
         for attribute, scope in context.scope.children.get(node.key, ()):
             body = bodies.get((id(context), scope.id))
@@ -163,9 +162,7 @@ def _is_open(found: Type) -> bool:
 
 
 def _is_cut(context: Context, node: Node) -> bool:
-    if node.key in context.chains or context.document.function(node) or not context.bound(node):
-        return True
-    if is_settled(context, node):
+    if node.key in context.chains or is_settled(context, node):
         return True
     if node.op_type != "Constant" or not node.outputs:
         return False
@@ -180,12 +177,11 @@ def _is_small(tensor: TensorProto) -> bool:
     return count <= SMALL and tensor.data_location != TensorProto.EXTERNAL
 
 
-def _copy_node(context: Context, node: Node, copy: NodeProto) -> None:
+def _copy_node(node: Node, copy: NodeProto) -> None:
     copy.op_type, copy.domain, copy.name = node.op_type, node.domain, node.name
     copy.input.extend(node.inputs)
     copy.output.extend(node.outputs)
-    proto = context.bound(node)
-    for attribute in proto.attribute if proto else ():
+    for attribute in node.proto.attribute:
         if attribute.type == AttributeProto.GRAPH:
             copy.attribute.add(name=attribute.name, type=AttributeProto.GRAPH, g=GraphProto())
         elif attribute.type == AttributeProto.GRAPHS:
@@ -209,7 +205,7 @@ def _value_info(skeleton: Skeleton, name: str, found: Type) -> ValueInfoProto:
 def infer(
     contexts: Sequence[Context], before: Inferred, *, believing: bool = True
 ) -> dict[str, dict[str, Type]]:
-    """Types that inference finds, by address of the context and tensor.
+    """Types that inference finds, by the id of a scope and tensor; the main context comes first.
 
     They are those of which the contexts do not know all without inference: what leads to no such
     type is left out. `before` is what an inference before this one has found. Without
@@ -222,12 +218,9 @@ def infer(
         if context.outer is not None
     }
     found: dict[str, dict[str, Type]] = {}
-    for context in contexts:
-        if context.outer is None and (context.caller is not None or not context.scope.is_function):
-            for address, name, inferred in _infer_context(
-                reduce_context(context, bodies, before, believing=believing)
-            ):
-                found.setdefault(address, {})[name] = inferred
+    skeleton = reduce_context(contexts[0], bodies, before, believing=believing)
+    for scope, name, inferred in _infer_context(skeleton):
+        found.setdefault(scope, {})[name] = inferred
     return found
 
 
@@ -258,4 +251,4 @@ def _readable(
             else skeleton.symbols.get(dim.dim_param)
             for dim in tensor.shape.dim
         )
-    yield context_address(context), value.name, Type(dtype_name(tensor.elem_type), dims)
+    yield context.scope.id, value.name, Type(dtype_name(tensor.elem_type), dims)

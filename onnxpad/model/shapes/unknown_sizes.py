@@ -129,9 +129,7 @@ def _picked(context: Context, name: str) -> tuple[str, np.ndarray] | None:
         maker = context.scope.producers.get(name)
         if maker is None or maker.domain not in PLAIN_DOMAINS or not maker.inputs:
             return None
-        source, proto = maker.inputs[0], context.bound(maker)
-        if proto is None:
-            return None
+        source, proto = maker.inputs[0], maker.proto
         if maker.op_type == "Shape":
             dims = context.type_of(source).dims
             axes = None if dims is None else shape_of(proto, list(range(len(dims))))

@@ -250,7 +250,7 @@ def _carry_out(
 def _unit(session: EditSession, judge: Judge, verdict: NodeVerdict) -> Unit:
     focus = verdict.node.id
     site = next(session.sites_at({focus}))
-    context = site.contexts[0]
+    context = site.context
     read = readers_of(context, site.node) if site.op == "Pad" else []
     readers = frozenset((focus[0], node.key) for node in read)
     fronts = frozenset((focus[0], node.key) for node in pads_before(context, site.node))

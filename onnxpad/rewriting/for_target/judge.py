@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -100,18 +99,18 @@ class Judge:
         """The worst judgement of a node's readings; of a live judge, what a run of it showed."""
         if self.live is None:
             return self.table(site)
-        chains = [self._seen(chain) for chain in site.chains]
-        return self.live.site(self.target, site, lambda part: _worst(part, chains))
+        chain = self._seen(site.chain)
+        return self.live.site(self.target, site, lambda part: judge(part, chain))
 
     def table(self, site: Site) -> Judgement:
         """The worst judgement of a node's readings by the facts of the target alone.
 
         A target that checks the ONNX text refuses what that does not allow.
         """
-        worst = max(map(self.chain, site.chains), key=lambda one: one.answer.rank)
+        worst = self.chain(site.chain)
         if worst.answer.fails or not self._checks_the_text:
             return worst
-        said, trouble = objection(site.contexts[0], site.node), site.chain.trouble
+        said, trouble = objection(site.context, site.node), site.chain.trouble
         if not said:
             return worst
         reason = trouble.reason if trouble and trouble.illegal else said
@@ -135,7 +134,3 @@ def _with_facts(target: Target) -> Target:
     if target.parts:
         return replace(target, parts=tuple(map(_with_facts, target.parts)))
     return find_target("portable") if target.is_own else target
-
-
-def _worst(target: Target, chains: Iterable[Chain]) -> Judgement:
-    return max((judge(target, chain) for chain in chains), key=lambda one: one.answer.rank)

@@ -121,7 +121,7 @@ def _settled_sizes(
 
 
 def _chains(survey: Survey, nodes: Collection[Address]) -> list[Chain]:
-    return [chain for site in survey.sites_now() if site.address in nodes for chain in site.chains]
+    return [site.chain for site in survey.sites_now() if site.address in nodes]
 
 
 def _first_sizes(

@@ -63,6 +63,10 @@ def plain_facts(
             for name in found:
                 if (name, context.scope.opset) in failing:
                     yield context, node, name, failing[name, context.scope.opset]
+    main = survey.contexts[0]
+    if not survey.is_edited and (judgement := failing.get((CALLS[0], main.scope.opset))):
+        for number, call in enumerate(survey.document.written_out, 1):
+            yield main, Node(-number, call), CALLS[0], judgement
 
 
 def unshaped(context: Context) -> frozenset[str]:

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from onnxpad.model.editing.opsets import NEWEST, Kept, moved
-from onnxpad.model.editing.script import FixSize, Resize
+from onnxpad.model.editing.script import FixSize, Resize, WriteOut
 from onnxpad.model.editing.session import EditSession
+from onnxpad.model.graph.broken import title_of
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.reading.survey import Site, Survey
@@ -21,7 +22,7 @@ from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, run
-from onnxpad.runtimes.conditions.plain_facts import FACTS, UNSHAPED
+from onnxpad.runtimes.conditions.plain_facts import CALLS, FACTS, UNSHAPED
 from onnxpad.runtimes.conditions.rows import Row, every
 from onnxpad.runtimes.judge import judge_plain
 
@@ -51,6 +52,7 @@ class Preparation:
 
         Another opset, shapes for results, and as numbers known pads that the target wants so.
         """
+        self._write_out(session, planner)
         self._declare_shapes(session, planner)
         self._write_pads(session, planner)
         judge = planner.judge
@@ -74,11 +76,22 @@ class Preparation:
         if any(row.asks_for_opset or (left and row.asks_for_sizes and self.dims) for row in rows):
             return True
         met = {one.node.id for one in left if one.op in FACTS}
-        return any(one.op in UNSHAPED for one in left) or bool(_computed_by(met, survey))
+        if any(one.op in UNSHAPED or (one.op in CALLS and one.node.key < 0) for one in left):
+            return True
+        return bool(_computed_by(met, survey))
 
     @property
     def _numbers(self) -> dict[str, int]:
         return {name: size for name, size in self.dims.items() if isinstance(size, int)}
+
+    def _write_out(self, session: EditSession, planner: Planner) -> None:
+        if calls := [node for _, node in _met(session, planner.judge, CALLS) if node.key < 0]:
+            functions = tuple(dict.fromkeys(title_of(node) for node in calls))
+            session.restate([WriteOut(functions)])
+            self.done.append("local functions written out")
+            self.told.append(
+                f"{', '.join(functions)}: local functions, written out where they are called"
+            )
 
     def _declare_shapes(self, session: EditSession, planner: Planner) -> None:
         met = {context.scope.id: context for context, _ in _met(session, planner.judge, UNSHAPED)}
@@ -161,7 +174,7 @@ def _name_all_axes(session: EditSession) -> Sequence[Change]:
 
 def _asking(sites: Iterable[Site], judge: Judge) -> Iterator[Row]:
     """Rows against padded nodes for the model's opset, or for sizes that its file leaves open."""
-    for chain in dict.fromkeys(chain for site in sites for chain in site.chains):
+    for chain in dict.fromkeys(site.chain for site in sites):
         for row in judge.rows(chain):
             if (row.asks_for_opset or row.asks_for_sizes) and judge.counts(row.answer):
                 yield row
@@ -184,7 +197,7 @@ def _computed_by(met: set[NodeId], survey: Survey) -> set[Address]:
 
 def _computing(site: Site) -> set[NodeId]:
     """The nodes of its own graph that compute the pads of a Pad, or its value."""
-    producers, found = site.contexts[0].scope.producers, set[NodeId]()
+    producers, found = site.context.scope.producers, set[NodeId]()
     waiting = list(site.node.inputs[1:])
     while waiting:
         maker = producers.get(waiting.pop())
@@ -196,8 +209,7 @@ def _computing(site: Site) -> set[NodeId]:
 
 def _better(session: EditSession, judge: Judge, now: int) -> Iterator[int]:
     """Opsets in which fewer operators are in the way than now, or of those passes write."""
-    chains = [chain for site in session.sites_now() for chain in site.chains]
-    seen = list(dict.fromkeys(chains))
+    seen = list(dict.fromkeys(site.chain for site in session.sites_now()))
     costs = {one: _objections(judge, seen, one) for one in range(_OLDEST, NEWEST + 1)}
     best = sorted(costs, key=lambda one: (*costs[one], abs(one - now)))
     of_now = _objections(judge, seen, now)

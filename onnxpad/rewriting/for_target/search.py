@@ -220,7 +220,7 @@ class _Search:
         part = without_front(written, self._part)
         judged = outputs_without(part, tolerated)
         sites = self._session.sites_now()
-        sizes = max(rests(chain) for site in sites for chain in site.chains)
+        sizes = max(rests(site.chain) for site in sites)
         objection = live.candidate(self._judge.target, part, sizes, judged) if judged else None
         if objection and not objection.answer.fails:  # the table counts where nothing can be run
             return not candidate.remaining

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from onnxpad.model.editing.session import EditSession
@@ -107,7 +107,7 @@ def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[O
 
 
 def harmed_in_onnxruntime(
-    session: EditSession, given: Mapping[NodeId, Sequence[Chain]], target: Target
+    session: EditSession, given: Mapping[NodeId, Chain], target: Target
 ) -> Iterator[NodeVerdict]:
     """Nodes that onnxruntime does not run as they are now, and ran as they were `given`.
 
@@ -119,8 +119,7 @@ def harmed_in_onnxruntime(
         return
     judge = Judge(onnxruntime)
     for site in session.sites_now():
-        earlier = given.get(session.as_given(site).id, ())
-        if any(_fails_newly(onnxruntime, earlier, chain) for chain in site.chains):
+        if _fails_newly(onnxruntime, given.get(site.address.id), site.chain):
             yield NodeVerdict(site.address, site.chain.op.title, judge.site(site))
 
 
@@ -129,20 +128,19 @@ def _located(site: Site, judgement: Judgement, judge: Judge) -> Judgement:
     batch = judgement.open_batch
     if batch is None or batch.name or not site.node.inputs:
         return judgement
-    batch = replace(batch, lost=lost_at(site.contexts[0], site.node.inputs[0], 0))
+    batch = replace(batch, lost=lost_at(site.context, site.node.inputs[0], 0))
     return replace(judgement, open_batch=batch, reason=batch.told(judge.target.name))
 
 
-def _fails_newly(target: Target, earlier: Sequence[Chain], chain: Chain) -> bool:
-    if chain in earlier or not failing(target, chain):
+def _fails_newly(target: Target, earlier: Chain | None, chain: Chain) -> bool:
+    if chain == earlier or not failing(target, chain):
         return False
-    return all(newly_failing(target, one, chain) for one in earlier)
+    return earlier is None or bool(newly_failing(target, earlier, chain))
 
 
 def _way(planner: Planner, site: Site) -> PassPlan | NoWay:
-    """The plan for the reading that is judged worst."""
-    pairs = zip(site.contexts, site.chains, strict=True)
-    context, chain = max(pairs, key=lambda pair: planner.judge.chain(pair[1]).answer.rank)
+    """The plan for a node."""
+    context, chain = site.context, site.chain
     if planner.judge.is_final(chain):
         label, judgement = site.address.label, planner.judge.chain(chain)
         return NoWay((), (Obstacle(site.address.id, label, chain.op.title, judgement),))

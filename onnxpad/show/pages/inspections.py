@@ -14,7 +14,6 @@ from onnxpad.show.inspections import (
     about_text,
     counts_text,
     is_worth_a_row,
-    name_text,
     next_lines,
     node_cells,
 )
@@ -80,7 +79,7 @@ def inspection_page(found: Inspection, model: str) -> Page:
     state, verdict = _verdict(found)
     drawn = list(_kinds(found))
     anchors = {number: card.anchor for card, numbers in drawn for number in numbers}
-    leads = _Leads({visible(name_text(found.nodes[n])): anchor for n, anchor in anchors.items()})
+    leads = _Leads({visible(found.nodes[n].node): anchor for n, anchor in anchors.items()})
     graph = _graph(found, anchors)
     return Page(
         "Padding of",
@@ -262,14 +261,14 @@ def _traps(found: Inspection, leads: _Leads) -> Iterator[tuple[str | Link, ...]]
     for node in found.nodes:
         for trap in node.traps:
             passes = ", ".join(trap.passes)
-            yield leads.row(name_text(node), node.op, trap.code, trap.sentence, passes)
+            yield leads.row(node.node, node.op, trap.code, trap.sentence, passes)
 
 
 def _unknown(found: Inspection) -> Iterator[str]:
     for node in found.nodes:
         if node.pads is None:
             tried = f"; try {either(node.hints)}" if node.hints else ""
-            yield visible(f"{node.op} '{name_text(node)}': {node.reason}{tried}")
+            yield visible(f"{node.op} '{node.node}': {node.reason}{tried}")
 
 
 def _kinds(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
@@ -285,7 +284,7 @@ def _kinds(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
     kinds = sorted(alike.items(), key=lambda one: one[0][:2])
     for number, ((fine, _, drawing), nodes) in enumerate(kinds[: CARDS + 1], 1):
         if svg := window_figure(drawing, anchor=str(number)):
-            names = tuple(visible(name_text(found.nodes[one])) for one in nodes)
+            names = tuple(visible(found.nodes[one].node) for one in nodes)
             card = card_of(f"drawing-{number}", drawing, svg, names)
             yield card._replace(state="" if fine else "wrong"), set(nodes)
 
@@ -311,7 +310,7 @@ def _graph(found: Inspection, anchors: Mapping[int, str]) -> str:
                 f"pads {onnx_pads_text(node.pads)}" if any(node.pads or (0,)) else _unpadded(node),
             ),
             anchors.get(number, ""),
-            visible(name_text(node)),
+            visible(node.node),
             "wrong" if node.node in wrong else _state(node),
         )
         for number, node in enumerate(found.nodes)
@@ -330,7 +329,7 @@ def _unpadded(node: PaddedNode) -> str:
 def _nodes(found: Inspection, leads: _Leads) -> Table:
     place = HEADERS.index("pads")
     rows = tuple(
-        leads.row(name_text(node), *cells[: place - 1], onnx_pads_text(node.pads), *cells[place:])
+        leads.row(node.node, *cells[: place - 1], onnx_pads_text(node.pads), *cells[place:])
         for node in found.nodes
         for cells in [node_cells(node)]
     )

@@ -1,0 +1,302 @@
+"""Local functions that can pad, written out by onnx.inliner where they are called.
+
+What is read and edited is such a copy; a model that is not changed is written as it came. Measured
+with onnx 1.23.2: the inliner leaves out default values of attributes, loses results that are
+inputs, forgets the opsets of other domains and lets names of sizes escape. All that is settled
+before it begins, and what cannot be is a reason for which a function stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeAlias
+
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    ValueInfoProto,
+    defs,
+    helper,
+    inliner,
+)
+
+from onnxpad.errors import ModelError, headline
+from onnxpad.geometry.budgets import DEEPEST, WRITTEN_OUT
+from onnxpad.model.graph.nodes import every_node
+from onnxpad.padding.operators import PLAIN_DOMAINS, operator, plain_domain
+
+Key: TypeAlias = tuple[str, str, str]
+_OPEN = -1
+_CALL, _NAME = "onnxpad.call", "onnxpad.name"
+"""Attributes that lead a node of a function to the call that it was written out for."""
+
+
+def key_of(node: NodeProto) -> Key:
+    """Domain, name and overload of the function that a node calls, if it calls one."""
+    return plain_domain(node.domain), node.op_type, node.overload
+
+
+def label_of(function: FunctionProto) -> str:
+    """'domain:name', and an overload behind it."""
+    name = f"{function.domain}:{function.name}"
+    return f"{name}:{function.overload}" if function.overload else name
+
+
+@dataclass(eq=False)
+class Functions:
+    """The local functions of a model, by what calls them."""
+
+    model: ModelProto
+    of_key: dict[Key, FunctionProto] = field(init=False)
+    _sizes: dict[Key, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        functions = self.model.functions
+        self.of_key = {(plain_domain(f.domain), f.name, f.overload): f for f in functions}
+
+    def called_by(self, nodes: Iterable[NodeProto]) -> set[Key]:
+        """Functions that nodes call, at once or in other functions."""
+        found: set[Key] = set()
+        waiting = list(nodes)
+        while waiting:
+            fresh = {key_of(node) for node in every_node(waiting)} & self.of_key.keys() - found
+            found |= fresh
+            waiting = [node for key in fresh for node in self.of_key[key].node]
+        return found
+
+    @cached_property
+    def padding(self) -> frozenset[Key]:
+        """Functions that hold an operator that can pad, or call one that does."""
+        found: set[Key] = set()
+        before = -1
+        while before < len(found):
+            before = len(found)
+            found |= {
+                key
+                for key, function in self.of_key.items()
+                if key not in found
+                and any(self._pads(one, found) for one in every_node(function.node))
+            }
+        return frozenset(found)
+
+    def _pads(self, node: NodeProto, found: set[Key]) -> bool:
+        key = key_of(node)
+        return (
+            key in found if key in self.of_key else operator(node.domain, node.op_type) is not None
+        )
+
+    def size(self, nodes: Iterable[NodeProto], depth: int = 0) -> int:
+        """How many nodes come for calls, every call written out.
+
+        Raises ModelError for functions that call each other in a circle, or too deeply.
+        """
+        if depth > DEEPEST.most:
+            raise ModelError(DEEPEST.reason())
+        total = 0
+        for key in filter(self.of_key.__contains__, map(key_of, every_node(nodes))):
+            function = self.of_key[key]
+            if self._sizes.get(key) == _OPEN:
+                raise ModelError(
+                    f"function '{label_of(function)}' calls itself, which ONNX does not allow"
+                )
+            if key not in self._sizes:
+                self._sizes[key] = _OPEN
+                own = sum(1 for _ in every_node(function.node))
+                self._sizes[key] = own + self.size(function.node, depth + 1)
+            total += self._sizes[key]
+        return total
+
+    @cached_property
+    def _given(self) -> dict[Key, list[set[str]]]:
+        """The attributes that each call of a function gives."""
+        found: dict[Key, list[set[str]]] = {key: [] for key in self.of_key}
+        inside = [node for one in self.of_key.values() for node in one.node]
+        for node in every_node([*self.model.graph.node, *inside]):
+            found.get(key_of(node), []).append({one.name for one in node.attribute})
+        return found
+
+    def objection(self, key: Key) -> str:
+        """Why a function cannot be written out where it is called; '' where it can."""
+        function = self.of_key[key]
+        for name in function.attribute:
+            if any(name not in given for given in self._given[key]):
+                return f"a call does not give its attribute '{name}'"
+        imported = {plain_domain(one.domain): one.version for one in self.model.opset_import}
+        for entry in function.opset_import:
+            domain, version = plain_domain(entry.domain), entry.version
+            known = imported.get(domain, version)
+            if known != version and domain:
+                return f"it is written for {domain} {version}, the model for {known}"
+            if known != version and (op := _differs(function, known, version)):
+                return f"it is of opset {version}, the model of {known}, and {op} is not the same"
+        return ""
+
+
+def _differs(function: FunctionProto, opset: int, other: int) -> str:
+    """The first operator that the texts of two opsets define otherwise, or ''."""
+    for node in every_node(function.node):
+        if node.domain in PLAIN_DOMAINS:
+            try:
+                since = {
+                    defs.get_schema(node.op_type, one, "").since_version for one in (opset, other)
+                }
+            except defs.SchemaError:
+                continue
+            if len(since) > 1:
+                return node.op_type
+    return ""
+
+
+@dataclass(frozen=True, eq=False)
+class Inlined:
+    """A model as it is read: `calls` holds one of each function that is written out.
+
+    `kept` are functions that can pad and stay, by their labels, with the reason.
+    """
+
+    model: ModelProto
+    calls: tuple[NodeProto, ...] = ()
+    kept: Mapping[str, str] = field(default_factory=dict)
+
+
+def inlined(model: ModelProto, why_not: str = "", *, everything: bool = False) -> Inlined:
+    """The model without calls of functions that can pad, or of any; itself where it has none.
+
+    With `why_not` they all stay. Raises ModelError for functions that call themselves.
+    """
+    if not model.functions:
+        return Inlined(model)
+    functions = Functions(model)
+    size, called = functions.size(model.graph.node), functions.called_by(model.graph.node)
+    kept = {label_of(functions.of_key[k]): "nothing calls it" for k in functions.padding - called}
+    why_not = why_not or (WRITTEN_OUT.reason(f"{size:,}") if size > WRITTEN_OUT.most else "")
+    wanted: set[Key] = set()
+    for key in called if everything else called & functions.padding:
+        if reason := why_not or functions.objection(key):
+            kept[label_of(functions.of_key[key])] = reason
+        else:
+            wanted.add(key)
+    if not wanted:
+        return Inlined(model, kept=kept)
+    bare = ModelProto(ir_version=model.ir_version, opset_import=model.opset_import)
+    bare.graph.CopyFrom(_named(model.graph))
+    try:
+        done = _written_out(bare, functions, wanted)
+    except Exception as error:  # noqa: BLE001 - the inliner raises many kinds
+        reasons = {label_of(functions.of_key[key]): headline(error) for key in wanted}
+        return Inlined(model, kept=kept | reasons)
+    found = ModelProto()
+    found.CopyFrom(model)
+    for fields, new in (
+        (found.graph.node, done.graph.node),
+        (found.opset_import, done.opset_import),
+        (found.functions, [one for k, one in functions.of_key.items() if k not in wanted]),
+    ):
+        del fields[:]
+        fields.extend(new)
+    found.graph.value_info.extend(done.graph.value_info)
+    first = {key_of(node): node for node in reversed(list(every_node(model.graph.node)))}
+    return Inlined(found, tuple(first[key] for key in sorted(wanted & first.keys())), kept)
+
+
+def of_call(functions: Functions, call: NodeProto) -> GraphProto | None:
+    """What a call stands for; None where it pads, or cannot be written out."""
+    wanted = functions.called_by([call])
+    if wanted & functions.padding or functions.size([call]) > WRITTEN_OUT.most:
+        return None
+    if any(functions.objection(key) for key in wanted):
+        return None
+    bare = ModelProto(ir_version=functions.model.ir_version)
+    bare.opset_import.extend(functions.model.opset_import)
+    bare.graph.node.append(call)
+    for name in call.input:
+        bare.graph.input.add(name=name)
+    try:
+        graph = _written_out(bare, functions, wanted).graph
+    except Exception:  # noqa: BLE001 - the inliner raises many kinds; its types stay unknown
+        return None
+    del graph.input[:]
+    return graph
+
+
+def _named(graph: GraphProto) -> GraphProto:
+    """The nodes of a graph, and the names that it has besides: weights stay where they are."""
+    bare = GraphProto(name=graph.name, node=graph.node)
+    names = [one.name for one in (*graph.input, *graph.initializer, *graph.value_info)]
+    for name in (*names, *(one.values.name for one in graph.sparse_initializer)):
+        bare.input.add(name=name)
+    bare.output.extend(ValueInfoProto(name=one.name) for one in graph.output)
+    return bare
+
+
+def _written_out(bare: ModelProto, functions: Functions, wanted: Collection[Key]) -> ModelProto:
+    """The same with what calls of these functions stand for: nodes are called 'call/node'."""
+    imported = {one.domain for one in bare.opset_import}
+    for key in wanted:
+        function = bare.functions.add()
+        function.CopyFrom(functions.of_key[key])
+        others = [one for one in function.opset_import if one.domain not in imported]
+        bare.opset_import.extend(others)
+        imported |= {one.domain for one in others}
+        _prepare(function)
+    for function in bare.functions:
+        del function.opset_import[:]
+        function.opset_import.extend(bare.opset_import)
+    inside = [node for function in bare.functions for node in function.node]
+    for node in every_node([*bare.graph.node, *inside]):
+        if key_of(node) in wanted:
+            given = {one.name for one in node.attribute}
+            defaults = functions.of_key[key_of(node)].attribute_proto
+            node.attribute.extend(one for one in defaults if one.name not in given)
+            if _CALL not in given:
+                name = node.name or next(filter(None, node.output), node.op_type)
+                node.attribute.append(helper.make_attribute(_CALL, name))
+    done = inliner.inline_local_functions(bare)
+    _name(list(every_node(done.graph.node)))
+    return done
+
+
+def _prepare(function: FunctionProto) -> None:
+    """Tell every node its name and its call, leave sizes nameless, and give inputs a copy."""
+    for value in function.value_info:
+        for dim in value.type.tensor_type.shape.dim:
+            dim.ClearField("dim_param")
+    names = {name for node in every_node(function.node) for name in (*node.input, *node.output)}
+    for node in every_node(function.node):
+        name = node.name or next(filter(None, node.output), node.op_type)
+        node.attribute.append(helper.make_attribute(_NAME, name))
+        node.attribute.add(name=_CALL, ref_attr_name=_CALL, type=AttributeProto.STRING)
+    function.attribute.append(_CALL)
+    for place, name in enumerate(function.output):
+        if name in (*function.input, *function.output[:place]):
+            copy = f"{name}_{place}"
+            while copy in names:
+                copy += "_"
+            names.add(copy)
+            function.node.add(op_type="Identity", input=[name], output=[copy])
+            function.output[place] = copy
+
+
+def _name(nodes: Sequence[NodeProto]) -> None:
+    """Call nodes that were in functions by the call and their own name, each once."""
+    taken = {node.name for node in nodes}
+    numbers: dict[str, int] = {}
+    for node in nodes:
+        told = {one.name: one.s.decode() for one in node.attribute if one.name in (_CALL, _NAME)}
+        if not told:
+            continue
+        for place in reversed(range(len(node.attribute))):
+            if node.attribute[place].name in told:
+                del node.attribute[place]
+        if _NAME in told:
+            name = wanted = f"{told[_CALL]}/{told[_NAME]}"
+            while name in taken:
+                numbers[wanted] = numbers.get(wanted, 1) + 1
+                name = f"{wanted}_{numbers[wanted]}"
+            taken.add(name)
+            node.name = name
