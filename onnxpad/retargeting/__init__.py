@@ -33,7 +33,7 @@ __all__ = ["Kept", "Move", "Refused", "Retargeting", "parse_plan", "read_plan", 
 
 @reported(
     *("to", "changed", "assumed", "relied_on", "changes", "unchanged", "skips", "breaks"),
-    "limits_met",
+    *("limits_met", "inlined"),
 )
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Retargeting(Edited, Report):
@@ -113,6 +113,7 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
             source=opened.source,
             carried=opened.carried,
             limits_met=tuple(work.met.values()),
+            inlined=session.inlined,
         )
 
 

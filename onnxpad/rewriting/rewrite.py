@@ -85,6 +85,7 @@ Progress = Callable[[str, int, int], None]
     "fitted as target",
     "operators",
     "limits_met",
+    "inlined",
     "not_judged",
     "unknown_operators",
     "runs",
@@ -261,7 +262,7 @@ def rewrite(  # noqa: PLR0913  one option each
         result = finish(session, opened) if session.script else untouched(opened)
         report = _report(result, rules, (log, skips), session, dims, opened.source)
         more: dict[str, Any] = {"original": partial(untouched, opened), "carried": opened.carried}
-        more["limits_met"] = tuple(work.met.values())
+        more["limits_met"], more["inlined"] = tuple(work.met.values()), session.inlined
         more["unknown_operators"] = unknown_operators(session.document)
         report = replace(report, target=name, fitting=fitting, relied_on=relied, **more)
         if runtimes is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from onnxpad.errors import counted
+from onnxpad.errors import counted, few
 from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import FixSize, SetMetadata, describe_edit, edit_record
 from onnxpad.model.editing.session import Edited
@@ -53,6 +53,15 @@ def edited_record(  # noqa: PLR0913 - all that one record holds
 def script_text(found: Edited) -> str:
     """The edit script, one line for each edit."""
     return paragraph(visible(describe_edit(edit)) for edit in found.script)
+
+
+def inlined_text(found: Edited) -> str:
+    """Which local functions are written out where they are called."""
+    if not found.inlined:
+        return ""
+    names, one = few(found.inlined, 2), len(found.inlined) == 1
+    what = "local function is" if one else "local functions are"
+    return visible(f"note: the {what} written out at every call: {names}")
 
 
 def skip_text(skip: Refusal | Refused, by: str) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, few
 from onnxpad.retargeting import Kept, Move, Retargeting
-from onnxpad.show.edited import relied_text, script_text, skip_text
+from onnxpad.show.edited import inlined_text, relied_text, script_text, skip_text
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
     idle_text,
@@ -53,6 +53,7 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
         ),
         paragraph(visible(f"breaks: {one}") for one in found.breaks),
         idle_text(in_vain=not found.changed and bool(found.skips), compared=compared),
+        inlined_text(found),
         *limits_text(found.limits_met),
         relied_text(found),
     ]

@@ -16,7 +16,13 @@ from onnxpad.rewriting.pipeline import Undone
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.targets import find_target
-from onnxpad.show.edited import although_unfit_text, relied_text, script_text, skip_text
+from onnxpad.show.edited import (
+    although_unfit_text,
+    inlined_text,
+    relied_text,
+    script_text,
+    skip_text,
+)
 from onnxpad.show.wording import (
     STANDARD,
     bytes_text,
@@ -72,6 +78,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         notes_text(rewriting),
         fitting_text(rewriting, done=written is not None, each=each),
         _rest_text(rewriting) if refused else "",
+        inlined_text(rewriting),
         *limits_text(rewriting.limits_met),
         *(visible(f"warning: {warning}") for warning in warnings),
         *unknown_operators_text(rewriting.unknown_operators),

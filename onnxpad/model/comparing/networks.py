@@ -21,20 +21,18 @@ from onnx import (
     helper,
     numpy_helper,
 )
-from onnx.inliner import inline_local_functions
 
 from onnxpad.errors import ModelError, headline
 from onnxpad.model.files.left_weights import LeftWeights
+from onnxpad.model.graph.inlined import inlined
 from onnxpad.model.graph.nodes import bodies
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike, Opened, referring_model, whole_model
 from onnxpad.model.shapes.dimensions import Dimensions
-from onnxpad.model.shapes.native_inference import calls_in
 from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 
 Array = NDArray[Any]
 _DEFAULTS_SINCE = 4
-_MOST_CALLS = 10_000
 # Of the types that numpy holds in one byte, those that are one in a file.
 _WHOLE_BYTES = {TensorProto.BOOL, TensorProto.INT8, TensorProto.UINT8}
 # What onnx and numpy raise where a tensor or an attribute is damaged.
@@ -70,7 +68,7 @@ class Network:
     def __init__(
         self, model: ModelProto, folder: Path | None = None, left: LeftWeights | None = None
     ) -> None:
-        self.model = _inlined(model) if model.functions else model
+        self.model = inlined(model, everything=True).model
         self.folder = folder
         self.left = left
 
@@ -233,20 +231,6 @@ class Network:
             return self.left.serialised(self.model, more)
         data: bytes = self.model.SerializeToString()
         return data + more if more else data
-
-
-def _inlined(model: ModelProto) -> ModelProto:
-    """The model without local functions; ModelError where they cannot be written out."""
-    if calls_in(model) > _MOST_CALLS:
-        raise ModelError(
-            f"local functions are called more than {_MOST_CALLS} times, calls inside of calls "
-            "counted each time, or in a circle: they are not written out"
-        )
-    try:
-        return inline_local_functions(model)
-    except Exception as error:
-        said = headline(error)
-        raise ModelError(f"its local functions cannot be written out: {said}") from error
 
 
 def open_network(model: ModelLike, folder: Path | None = None) -> Network:

@@ -110,6 +110,12 @@ class EditSession(Survey):
         return bool(self.script)
 
     @property
+    def inlined(self) -> tuple[str, ...]:
+        """Functions that are written out in what is written."""
+        calls = self._document.written_out if self.script else ()
+        return tuple(f"{call.domain}:{call.op_type}" for call in calls)
+
+    @property
     def names(self) -> Names:
         """What hands out names for new tensors and nodes."""
         return self._names
@@ -156,7 +162,8 @@ class Edited:
     a file, or the Graph that was given. `script` are the edits, `assumed` the sizes that the user
     stated, `relied_on` those of them without which it would not come about: sizes of inputs
     are written into the model, other facts into its metadata as `onnxpad.holds_where`.
-    `limits_met` says what of native code was ended at its limit of time or memory.
+    `limits_met` says what of native code was ended at its limit of time or memory. `inlined` are
+    the local functions that are written out where they are called, because something was edited.
     """
 
     edited: ModelOrGraph
@@ -165,6 +172,7 @@ class Edited:
     relied_on: Mapping[str, int | str] = field(default_factory=dict)
     source: Source | None = None
     limits_met: tuple[str, ...] = ()
+    inlined: tuple[str, ...] = ()
     carried: Carried | None = None
 
     @cached_property

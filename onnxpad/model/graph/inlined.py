@@ -126,6 +126,8 @@ class Functions:
         for name in function.attribute:
             if any(name not in given for given in self._given[key]):
                 return f"a call does not give its attribute '{name}'"
+        if not _is_in_order(function):
+            return "its nodes stand in disorder"
         imported = {plain_domain(one.domain): one.version for one in self.model.opset_import}
         for entry in function.opset_import:
             domain, version = plain_domain(entry.domain), entry.version
@@ -135,6 +137,16 @@ class Functions:
             if known != version and (op := _differs(function, known, version)):
                 return f"it is of opset {version}, the model of {known}, and {op} is not the same"
         return ""
+
+
+def _is_in_order(function: FunctionProto) -> bool:
+    """Whether every node stands behind those that it, and what it holds, reads from."""
+    late = {name for node in function.node for name in node.output if name}
+    for node in function.node:
+        if any(not late.isdisjoint(one.input) for one in every_node([node])):
+            return False
+        late.difference_update(node.output)
+    return True
 
 
 def _differs(function: FunctionProto, opset: int, other: int) -> str:
