@@ -227,23 +227,15 @@ def test_a_long_chain_of_arithmetic_is_followed() -> None:
 @pytest.mark.parametrize(
     ("model", "reason"),
     [
-        (unbounded.calls(14, twice=True), "called in more than 10,000 different ways"),
+        (unbounded.calls(16, twice=True), "more than 20,000"),
         (unbounded.calls(2000, twice=False), "nested over 100 deep"),
         (unbounded.nested_ifs(500), "nested over 100 deep"),
     ],
-    ids=["2^14 calls", "functions 2000 deep", "If 500 deep"],
+    ids=["2^16 calls", "functions 2000 deep", "If 500 deep"],
 )
 def test_functions_and_bodies_within_each_other(model: ModelProto, reason: str) -> None:
     assert reason in ask(model, "inspect")
     assert reason in ask(model, "explicit-pads")
-
-
-@pytest.mark.sweep
-def test_readings_of_functions_are_counted_over_all_rounds() -> None:
-    """Each pass reads the model anew, which 1,800 readings of functions made 12 s of three."""
-    model = unbounded.halves(70)
-    with within(), pytest.raises(ModelError, match="read more than 10,000 times, for calls"):
-        onnxpad.rewrite(model, passes=["symmetric-pads", "concat-pads", "runtime-pads"])
 
 
 def long_chain(op: str, **attributes: Any) -> Any:

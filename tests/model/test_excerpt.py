@@ -28,15 +28,15 @@ def rows(count: int) -> list[Site]:
 
 def test_more_pads_in_front_of_a_node_than_an_excerpt_holds() -> None:
     site = rows(MAX_NODES + 9)[-1]
-    found = excerpt(site.contexts[0], site.node)
+    found = excerpt(site.context, site.node)
     assert len(found.model.graph.node) <= MAX_NODES
     assert len(found.fronts) == len(found.model.graph.node) - 1
 
 
 def test_pads_in_front_of_a_pad_count_where_something_else_reads_it() -> None:
     *_, middle, last, _ = rows(20)
-    assert len(excerpt(last.contexts[0], last.node).fronts) == ROW - 1
-    found = excerpt(middle.contexts[0], middle.node)
+    assert len(excerpt(last.context, last.node).fronts) == ROW - 1
+    found = excerpt(middle.context, middle.node)
     assert found.fronts == ()
     assert [node.op_type for node in found.model.graph.node] == ["Pad", "Pad"]
     assert found.readers == (1,)
@@ -58,7 +58,7 @@ def test_a_number_that_a_constant_around_the_graph_holds() -> None:
     }
     """)
     site, _ = Survey(model).sites_now()
-    found = excerpt(site.contexts[0], site.node)
+    found = excerpt(site.context, site.node)
     held = [numpy_helper.to_array(one).tolist() for one in found.model.graph.initializer]
     assert held == [[0, 0, 1, 0, 0, 1], -1.0]
 
@@ -72,5 +72,5 @@ def test_a_function_may_call_something_else_by_the_name_of_an_initializer() -> N
     block (w, k) => (y) { y = Conv <auto_pad = "SAME_UPPER"> (w, k) }
     """)
     (site,) = Survey(model).sites_now()
-    found = excerpt(site.contexts[0], site.node).model.graph
+    found = excerpt(site.context, site.node).model.graph
     assert (len(found.input), len(found.initializer)) == (2, 0)

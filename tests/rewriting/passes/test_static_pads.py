@@ -362,7 +362,7 @@ def test_sizes_behind_the_pad_are_those_that_it_gives(style: str) -> None:
     before.graph.output[0].CopyFrom(ValueInfoProto(name="p"))
     for height in range(3, 12):
         real = ran(before, data(height, height + 3), optimised=False)
-        sizes = pad.contexts[0].type_of(pad.node.outputs[0]).dims
+        sizes = pad.context.type_of(pad.node.outputs[0]).dims
         assert sizes is not None
         assert not isinstance(real, str)
         assert (show(sizes[0]), sizes[1]) == ("N", 2)

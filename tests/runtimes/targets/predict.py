@@ -24,7 +24,7 @@ def chains(probe: str) -> tuple[Chain, ...]:
     opened = open_model(probes.model_path(probe))
     folder = opened.source.folder if opened.source else None
     survey = Survey(opened.model, folder=folder, thorough=True)
-    return tuple(chain for site in survey.sites_now() for chain in site.chains)
+    return tuple(site.chain for site in survey.sites_now())
 
 
 def predicted(target: str, probe: str) -> Answer:

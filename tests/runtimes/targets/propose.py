@@ -51,7 +51,7 @@ def conditions() -> dict[str, Condition]:
 def chains(model: Path) -> tuple[Chain, ...]:
     """The padded nodes of a model."""
     survey = Survey(open_model(model).model, folder=model.parent, thorough=True)
-    return tuple(chain for site in survey.sites_now() for chain in site.chains)
+    return tuple(site.chain for site in survey.sites_now())
 
 
 def proposals(target: Target, cases: Mapping[str, Case], ran: Mapping[str, Outcome]) -> list[str]:
