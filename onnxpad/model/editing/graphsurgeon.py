@@ -19,7 +19,6 @@ from onnxpad.model.editing.apply import ProtoApplier
 from onnxpad.model.editing.constants import AnyConstant, Derived, constant_array, derived_array
 from onnxpad.model.editing.graph_as_model import (
     describe,
-    forget_readers,
     name_of,
     scopes_of,
     structure_of,
@@ -77,7 +76,7 @@ class _GraphApplier:
             if scope.rearranged:
                 self._rebuild(scope, self._graphs[id_])
         for tensor, gone in self._gone.values():
-            forget_readers(tensor, gone)
+            _forget_readers(tensor, gone)
 
     def _apply(self, edit: Edit) -> None:
         match edit:
@@ -239,6 +238,17 @@ class _GraphApplier:
 
     def _forget(self, tensor: gs.Tensor, reader: gs.Node) -> None:
         self._gone.setdefault(id(tensor), (tensor, Counter()))[1][id(reader)] += 1
+
+
+def _forget_readers(tensor: gs.Tensor, gone: Counter[int]) -> None:
+    """Take nodes, as often as `gone` counts them, out of the readers of a tensor."""
+    kept = []
+    for reader in tensor.outputs:
+        if gone[id(reader)] > 0:
+            gone[id(reader)] -= 1
+        else:
+            kept.append(reader)
+    list.__setitem__(tensor.outputs, slice(None), kept)
 
 
 def _check(nodes: dict[str, dict[int, gs.Node]], script: Sequence[Edit]) -> None:

@@ -157,13 +157,13 @@ def test_no_weight_is_loaded(path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_types_and_attributes_are_those_of_the_export() -> None:
     middle = gs.Variable("m", np.float32, ["n", 2, None, 7])
-    attributes = {"to": np.float16, "scale": np.float32(0.5), "axes": np.array([1, -1]), "none": []}
+    attributes = {"to": np.float16, "scale": np.float32(0.5), "axes": np.array([1, -1])}
     first = gs.Node("Cast", "cast", attributes, [gs.Variable("x")], [middle])
     model = structure_of(chain(first, conv(middle, "y", pads=(1, 1, 1, 1)), opset=17))
     assert [(o.domain, o.version) for o in model.opset_import] == [("", 17)]
     assert model.ir_version == onnx.IR_VERSION
     read = {a.name: helper.get_attribute_value(a) for a in model.graph.node[0].attribute}
-    assert read == {"to": TensorProto.FLOAT16, "scale": 0.5, "axes": [1, -1], "none": []}
+    assert read == {"to": TensorProto.FLOAT16, "scale": 0.5, "axes": [1, -1]}
     declared = helper.make_tensor_value_info("m", TensorProto.FLOAT, ["n", 2, None, 7])
     assert list(model.graph.value_info) == [declared]
 
@@ -199,12 +199,12 @@ def test_what_cannot_be_edited_apart_is_refused() -> None:
 
 @pytest.mark.parametrize("value", [None, {1: 2}.keys, [1, "a"], [[1]]])
 def test_what_cannot_be_exported_is_refused(value: object) -> None:
-    with pytest.raises(ModelError, match=r"Conv 'y_conv': .*cannot export this node"):
+    with pytest.raises(ModelError, match=r"Conv 'y_conv': .*cannot export it"):
         rewrite(chain(conv("x", "y", pads=value)))
 
 
 def test_a_constant_without_an_array_is_refused() -> None:
     weight = gs.Constant("w", np.zeros(1))
     weight.values = [1.0]
-    with pytest.raises(ModelError, match="Constant 'w' holds a list"):
+    with pytest.raises(ModelError, match="cannot export it"):
         rewrite(chain(conv("x", "y", weight)))
