@@ -1,28 +1,25 @@
 """Applies edit scripts to a graphsurgeon Graph, in place.
 
-The script is first applied to the Graph's structure, which settles what goes and where new nodes
-stand; the Graph then follows. Lists of nodes and readers are written once, at the end:
-graphsurgeon's own `insert`, `remove` and `inputs[i] =` compare nodes one by one.
+The script is applied to the Graph's structure, which settles which nodes there are, in which order,
+and what they read and write; the lists of the Graph then follow. Each list is written once, at the
+end: graphsurgeon's own `insert`, `remove` and `inputs[i] =` compare nodes one by one.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
+from itertools import zip_longest
+from typing import Any
 
 import numpy as np
 import onnx_graphsurgeon as gs
 
 from onnxpad.errors import InternalError
 from onnxpad.model.editing.apply import ProtoApplier
-from onnxpad.model.editing.constants import AnyConstant, Derived, constant_array, derived_array
-from onnxpad.model.editing.graph_as_model import (
-    describe,
-    name_of,
-    scopes_of,
-    structure_of,
-)
+from onnxpad.model.editing.constants import AnyConstant, constant_array, derived_array
+from onnxpad.model.editing.graph_as_model import describe, name_of, scopes_of, structure_of
 from onnxpad.model.editing.script import (
     Edit,
     FixSize,
@@ -34,12 +31,11 @@ from onnxpad.model.editing.script import (
     ReshapedConstant,
     Resize,
     SetAttribute,
-    SetInput,
-    SetOutput,
 )
 from onnxpad.model.graph.document import open_document
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.graph.scopes import Scope
+from onnxpad.padding.operators import AttributeValue
 
 
 def apply_script(graph: gs.Graph, script: Sequence[Edit]) -> None:
@@ -56,55 +52,49 @@ def apply_script(graph: gs.Graph, script: Sequence[Edit]) -> None:
 
 
 class _GraphApplier:
+    """Holds the nodes of each scope by key, its tensors by name, and who leaves which list."""
+
     def __init__(self, graph: gs.Graph, script: Sequence[Edit]) -> None:
         self._graph = graph
         self._script = script
-        self._document = open_document(structure_of(graph))
+        self._document = open_document(structure_of(graph), "a Graph keeps its functions")
         self._graphs = dict(scopes_of(graph))
         self._nodes = {id_: dict(enumerate(one.nodes)) for id_, one in self._graphs.items()}
-        self._made: dict[str, dict[int, gs.Node]] = {}
         self._tensors: dict[str, dict[str, gs.Tensor]] = {}
         self._own_attributes: set[int] = set()
-        self._gone: dict[int, tuple[gs.Tensor, Counter[int]]] = {}
+        self._left: dict[int, tuple[list[gs.Node], Counter[int]]] = {}
 
     def run(self) -> None:
         _check(self._nodes, self._script)
         ProtoApplier(self._document).apply(self._script)
         for edit in self._script:
             self._apply(edit)
-        for id_, scope in self._document.scopes.items():
-            if scope.rearranged:
-                self._rebuild(scope, self._graphs[id_])
-        for tensor, gone in self._gone.values():
-            _forget_readers(tensor, gone)
+        for scope in self._document.scopes.values():
+            if not scope.outermost.is_function:
+                self._follow(scope, self._graphs[scope.id])
+        for nodes, left in self._left.values():
+            list.__setitem__(nodes, slice(None), list(_without(nodes, left)))
 
     def _apply(self, edit: Edit) -> None:
+        """What of an edit the structure has not: attributes, constants, shapes and new nodes."""
         match edit:
             case SetAttribute(address, name, value):
-                self._attributes(address)[name] = list(value) if isinstance(value, tuple) else value
+                self._attributes(address)[name] = _value(value)
             case RemoveAttribute(address, name):
                 self._attributes(address).pop(name, None)
-            case SetInput(address, position, tensor):
-                self._set_input(address, position, tensor)
-            case SetOutput(address, position, tensor):
-                self._set_output(address, position, tensor)
             case NewConstant() | GrownConstant() | ReshapedConstant():
                 self._new_constant(edit)
-            case InsertNode():
-                self._insert(edit)
-            case _:
-                self._say_of_sizes(edit)
-
-    def _say_of_sizes(self, edit: Edit) -> None:
-        match edit:
+            case InsertNode(before, key, op, name):
+                attributes = {name: _value(value) for name, value in edit.attributes}
+                node = gs.Node(op, name, attributes, domain=edit.domain or None)
+                self._nodes[before.scope][key] = node
+                self._own_attributes.add(id(node))
             case ForgetType(address, tensor):
                 self._tensor(address.scope, tensor).shape = None
             case Resize(address, tensor, dims):
                 self._tensor(address.scope, tensor).shape = [size or None for size in dims]
             case FixSize():
                 self._fix_size(edit)
-            case _:
-                pass  # the structure knows by now what is removed
 
     def _fix_size(self, edit: FixSize) -> None:
         for tensor in (one for one in self._graph.inputs if one.shape is not None):
@@ -115,52 +105,28 @@ class _GraphApplier:
                 for still, names in zip(open_sizes, called, strict=True)
             ]
 
-    def _find(self, address: Address) -> gs.Node:
-        return self._nodes[address.scope][address.key]
-
     def _attributes(self, address: Address) -> dict[str, object]:
         """The node's attributes, in a dict that no other node shares."""
-        node = self._find(address)
+        node = self._nodes[address.scope][address.key]
         if id(node) not in self._own_attributes:
             self._own_attributes.add(id(node))
             node.attrs = copy(node.attrs)
         attributes: dict[str, object] = node.attrs
         return attributes
 
-    def _set_input(self, address: Address, position: int, name: str) -> None:
-        node, tensor = self._find(address), self._tensor(address.scope, name)
-        while len(node.inputs) <= position:
-            list.append(node.inputs, gs.Variable.empty())
-        self._forget(node.inputs[position], node)
-        list.__setitem__(node.inputs, position, tensor)
-        list.append(tensor.outputs, node)
-        while not name and node.inputs and node.inputs[-1].is_empty():
-            list.pop(node.inputs)
-
-    def _set_output(self, address: Address, position: int, name: str) -> None:
-        """Give the node a new tensor; the old one, with its readers, waits for another maker."""
-        node, fresh = self._find(address), gs.Variable(name)
-        old = node.outputs[position]
-        kept = [maker for maker in old.inputs if maker is not node]
-        list.__setitem__(old.inputs, slice(None), kept)
-        list.__setitem__(node.outputs, position, fresh)
-        list.append(fresh.inputs, node)
-        self._known(address.scope)[name] = fresh
-
     def _new_constant(self, edit: AnyConstant) -> None:
         scope = edit.before.scope
-        values = constant_array(edit) if isinstance(edit, NewConstant) else self._derived(edit)
-        if not edit.as_node:
+        if isinstance(edit, NewConstant):
+            values = constant_array(edit)
+        else:
+            zero = edit.zero_point if isinstance(edit, GrownConstant) else ""
+            of_zero = self._values(scope, zero) if zero else None
+            values = derived_array(edit, self._values(scope, edit.source), of_zero)
+        if edit.as_node:
+            held = {"value": gs.Constant("", values)}
+            self._nodes[scope][edit.key] = gs.Node("Constant", attrs=held)
+        else:
             self._known(scope)[edit.name] = gs.Constant(edit.name, values)
-            return
-        held = {"value": gs.Constant("", values)}
-        node = gs.Node("Constant", attrs=held, outputs=[gs.Variable(edit.name)])
-        self._add(scope, edit.key, node)
-
-    def _derived(self, edit: Derived) -> np.ndarray:
-        source = self._values(edit.before.scope, edit.source)
-        zero = edit.zero_point if isinstance(edit, GrownConstant) else ""
-        return derived_array(edit, source, self._values(edit.before.scope, zero) if zero else None)
 
     def _values(self, scope: str, name: str) -> np.ndarray:
         """The values of a constant, loaded for this once: the Graph keeps them as they are."""
@@ -170,85 +136,66 @@ class _GraphApplier:
         held = tensor._values  # noqa: SLF001  the property would load the weights for good
         return held if isinstance(held, np.ndarray) else held.load()
 
-    def _insert(self, edit: InsertNode) -> None:
-        scope = edit.before.scope
-        known = self._known(scope)
-        node = gs.Node(
-            edit.op_type,
-            edit.name,
-            {
-                name: list(value) if isinstance(value, tuple) else value
-                for name, value in edit.attributes
-            },
-            inputs=[self._tensor(scope, name) for name in edit.inputs],
-            outputs=[known[n] if n in known else gs.Variable(n) for n in edit.outputs],
-            domain=edit.domain or None,
-        )
-        self._add(scope, edit.key, node)
-
-    def _add(self, scope: str, key: int, node: gs.Node) -> None:
-        self._own_attributes.add(id(node))
-        self._nodes[scope][key] = node
-        self._made.setdefault(scope, {})[key] = node
-        self._known(scope).update((tensor.name, tensor) for tensor in node.outputs)
-
     def _known(self, scope: str) -> dict[str, gs.Tensor]:
         """Tensors of one graph by name; what a node makes beats another of the same name."""
         if scope not in self._tensors:
             graph = self._graphs[scope]
-            nodes = [*graph.nodes, *self._made.get(scope, {}).values()]
-            found = {t.name: t for node in nodes for t in node.inputs}
+            found = {t.name: t for node in graph.nodes for t in node.inputs}
             found |= {t.name: t for t in (*graph.outputs, *graph.inputs)}
-            found |= {t.name: t for node in nodes for t in node.outputs}
+            found |= {t.name: t for node in graph.nodes for t in node.outputs}
             self._tensors[scope] = found
         return self._tensors[scope]
 
     def _tensor(self, scope: str, name: str) -> gs.Tensor:
-        self._known(scope)  # a constant that loses its last reader can still be read
-        if not name:
-            return gs.Variable.empty()
+        """The tensor that a name means in a scope, a new one where nothing has the name."""
         inside: Scope | None = self._document.scopes[scope]
         while inside is not None:
             if name in (known := self._known(inside.id)):
                 return known[name]
             inside = inside.parent
-        raise InternalError(f"the script reads '{name}', which is not in the Graph")
+        return self._known(scope).setdefault(name, gs.Variable(name))
 
-    def _rebuild(self, scope: Scope, graph: gs.Graph) -> None:
-        ordered: list[gs.Node] = []
-        made = self._made.get(scope.id, {})
-        for key, node in enumerate(graph.nodes):
-            rows = scope.before.get(key, ()), scope.behind.get(key, ())
-            before, behind = ([(new.key, made[new.key]) for new in row] for row in rows)
-            for number, found in (*before, (key, node), *behind):
-                if number in scope.removed:
-                    self._detach(found)
-                else:
-                    ordered.append(found)
-        graph.nodes = ordered
+    def _follow(self, scope: Scope, graph: gs.Graph) -> None:
+        """Let the Graph have the nodes of the structure, with its wires."""
+        nodes, self._known(scope.id)[""] = self._nodes[scope.id], gs.Variable.empty()
+        for key in scope.removed:
+            self._wire(nodes[key], [], [])
+        in_file = sorted(scope.nodes, key=lambda node: node.key)
+        ordered = [one for node in in_file for one in scope.row(node)]
+        for node in ordered:
+            written = [self._tensor(scope.id, name) for name in node.outputs]
+            self._wire(nodes[node.key], [self._tensor(scope.id, n) for n in node.inputs], written)
+        if scope.rearranged:
+            graph.nodes = [nodes[node.key] for node in ordered]
 
-    def _detach(self, node: gs.Node) -> None:
-        for tensor in node.inputs:
-            self._forget(tensor, node)
-        for tensor in node.outputs:
-            kept = [maker for maker in tensor.inputs if maker is not node]
-            list.__setitem__(tensor.inputs, slice(None), kept)
-        list.clear(node.inputs)
-        list.clear(node.outputs)
+    def _wire(self, node: gs.Node, read: list[gs.Tensor], written: list[gs.Tensor]) -> None:
+        wires = (node.inputs, read, "outputs"), (node.outputs, written, "inputs")
+        for own, wanted, back in wires:
+            for position, (old, new) in enumerate(zip_longest(list(own), wanted)):
+                if old is new or (old is not None and new is not None and old.name == new.name):
+                    wanted[position] = old
+                    continue
+                if old is not None and not old.is_empty():
+                    nodes = getattr(old, back)
+                    self._left.setdefault(id(nodes), (nodes, Counter()))[1][id(node)] += 1
+                if new is not None and new.is_empty():
+                    wanted[position] = gs.Variable.empty()
+                elif new is not None:
+                    list.append(getattr(new, back), node)
+            list.__setitem__(own, slice(None), wanted)
 
-    def _forget(self, tensor: gs.Tensor, reader: gs.Node) -> None:
-        self._gone.setdefault(id(tensor), (tensor, Counter()))[1][id(reader)] += 1
+
+def _value(value: AttributeValue) -> Any:  # noqa: ANN401  what graphsurgeon takes
+    return list(value) if isinstance(value, tuple) else value
 
 
-def _forget_readers(tensor: gs.Tensor, gone: Counter[int]) -> None:
-    """Take nodes, as often as `gone` counts them, out of the readers of a tensor."""
-    kept = []
-    for reader in tensor.outputs:
-        if gone[id(reader)] > 0:
-            gone[id(reader)] -= 1
+def _without(nodes: list[gs.Node], left: Counter[int]) -> Iterator[gs.Node]:
+    """The list without those that left it, as often as they did."""
+    for node in nodes:
+        if left[id(node)] > 0:
+            left[id(node)] -= 1
         else:
-            kept.append(reader)
-    list.__setitem__(tensor.outputs, slice(None), kept)
+            yield node
 
 
 def _check(nodes: dict[str, dict[int, gs.Node]], script: Sequence[Edit]) -> None:
