@@ -140,11 +140,7 @@ def test_inputs_of_more_axes_than_numpy_has_are_refused() -> None:
 
 def test_functions_that_grow_without_bound_are_not_written_out() -> None:
     model = runaway.nested_functions(40)
-    with pytest.raises(ModelError, match="called more than 10000 times"):
-        validate(model, model, device="cpu")
-    model = runaway.nested_functions(3)
-    model.functions.append(model.functions[0])
-    with pytest.raises(ModelError, match=r"cannot be written out: .*f0"):
+    with pytest.raises(ModelError, match="more than 20,000"):
         validate(model, model, device="cpu")
 
 

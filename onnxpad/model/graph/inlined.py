@@ -8,6 +8,7 @@ before it begins, and what cannot be is a reason for which a function stays.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -120,8 +121,29 @@ class Functions:
             found.get(key_of(node), []).append({one.name: one.type for one in node.attribute})
         return found
 
+    @cached_property
+    def _names(self) -> Counter[str]:
+        return Counter(map(label_of, self.model.functions))
+
     def objection(self, key: Key) -> str:
         """Why a function cannot be written out where it is called; '' where it can."""
+        function = self.of_key[key]
+        if self._names[label_of(function)] > 1:
+            return "there are two of its name"
+        if not _is_in_order(function):
+            return "its nodes stand in disorder"
+        imported = {plain_domain(one.domain): one.version for one in self.model.opset_import}
+        for entry in function.opset_import:
+            domain, version = plain_domain(entry.domain), entry.version
+            known = imported.get(domain, version)
+            if known != version and domain:
+                return f"it is written for {domain} {version}, the model for {known}"
+            if known != version and (op := _differs(function, known, version)):
+                return f"it is of opset {version}, the model of {known}, and {op} is not the same"
+        return self._misses(key)
+
+    def _misses(self, key: Key) -> str:
+        """Which attribute a call does not give, or not as it is read."""
         function = self.of_key[key]
         defaults = {one.name: one.type for one in function.attribute_proto}
         asked = [one for node in every_node(function.node) for one in node.attribute]
@@ -133,16 +155,6 @@ class Functions:
             for one in asked:
                 if (defaults | given).get(one.ref_attr_name) not in (one.type, None):
                     return f"a call gives its attribute '{one.ref_attr_name}' another type"
-        if not _is_in_order(function):
-            return "its nodes stand in disorder"
-        imported = {plain_domain(one.domain): one.version for one in self.model.opset_import}
-        for entry in function.opset_import:
-            domain, version = plain_domain(entry.domain), entry.version
-            known = imported.get(domain, version)
-            if known != version and domain:
-                return f"it is written for {domain} {version}, the model for {known}"
-            if known != version and (op := _differs(function, known, version)):
-                return f"it is of opset {version}, the model of {known}, and {op} is not the same"
         return ""
 
 
@@ -186,13 +198,16 @@ class Inlined:
 def inlined(model: ModelProto, why_not: str = "", *, everything: bool = False) -> Inlined:
     """The model without calls of functions that can pad, or of any; itself where it has none.
 
-    With `why_not` they all stay. Raises ModelError for functions that call themselves.
+    With `why_not` they all stay. Raises ModelError for functions that call themselves, and where
+    `everything` is too much.
     """
     if not model.functions:
         return Inlined(model)
     functions = Functions(model)
     size, called = functions.size(model.graph.node), functions.called_by(model.graph.node)
     kept = {label_of(functions.of_key[k]): "nothing calls it" for k in functions.padding - called}
+    if everything and size > WRITTEN_OUT.most:
+        raise ModelError(WRITTEN_OUT.reason(f"{size:,}"))
     why_not = why_not or (WRITTEN_OUT.reason(f"{size:,}") if size > WRITTEN_OUT.most else "")
     wanted: set[Key] = set()
     for key in called if everything else called & functions.padding:

@@ -126,7 +126,9 @@ def test_results_that_are_inputs_and_bodies_are_written_out() -> None:
     check_equal(before, done, 4, 5)
 
 
+TWO = "block (x, k) => (y) { y = Conv<pads=[0,1]>(x, k) }"
 KEPT = {
+    "two of its name": (f"{TWO} {FUNCTION} {TWO}", "two of its name"),
     "no attribute": ("block <pads> (x, k) => (y) { y = Conv<pads: ints = @pads>(x, k) }", "pads"),
     "disorder": ("block (x, k) => (y) { y = Conv<pads=[0,1]>(a, k) a = Relu(x) }", "disorder"),
 }

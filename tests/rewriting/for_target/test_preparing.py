@@ -117,7 +117,7 @@ def test_pads_name_all_axes_before_the_opset_goes_below_them() -> None:
     np.testing.assert_array_equal(run_model(done.model, {"x": x})["y"], wanted)
 
 
-def test_functions_move_along() -> None:
+def test_functions_that_are_written_out_move_along() -> None:
     model = onnx.parser.parse_model(
         """<ir_version: 8, opset_import: ["" : 20, "own" : 1]>
         g (float[1,1,4,4] x) => (float[1,1,6,6] y) { y = own.padded (x) }
@@ -127,7 +127,7 @@ def test_functions_move_along() -> None:
     done = rewrite(model, target="onnx2torch")
     assert isinstance(done.model, onnx.ModelProto)
     assert opset_of(done.model) == 17
-    assert done.model.functions[0].opset_import[0].version == 17
+    assert not done.model.functions
 
 
 def test_of_chosen_nodes_alone_the_model_stays_what_it_is() -> None:
