@@ -89,9 +89,6 @@ class Preparation:
             functions = tuple(dict.fromkeys(title_of(node) for node in calls))
             session.restate([WriteOut(functions)])
             self.done.append("local functions written out")
-            self.told.append(
-                f"{', '.join(functions)}: local functions, written out where they are called"
-            )
 
     def _declare_shapes(self, session: EditSession, planner: Planner) -> None:
         met = {context.scope.id: context for context, _ in _met(session, planner.judge, UNSHAPED)}

@@ -130,6 +130,21 @@ def test_functions_that_are_written_out_move_along() -> None:
     assert not done.model.functions
 
 
+def test_calls_of_functions_are_written_out_where_the_target_has_none() -> None:
+    model = onnx.parser.parse_model(
+        """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
+        g (float[1,1,4,4] x) => (float[1,1,4,4] y) { y = own.pool (x) }
+        <domain: "own", opset_import: ["" : 17]>
+        pool (a) => (c) { c = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (a) }"""
+    )
+    done = rewrite(model, target="opencv")
+    assert isinstance(done.model, onnx.ModelProto)
+    assert [node.op_type for node in done.model.graph.node] == ["MaxPool"]
+    assert done.inlined == ("own:pool",)
+    assert not done.unfit
+    assert not rewrite(model).changed
+
+
 def test_of_chosen_nodes_alone_the_model_stays_what_it_is() -> None:
     model = text_model(
         "y = Pad (x, p)", "float[1,1,4,4] x", outputs="float[1,1,6,6] y", constants=PADS, opset=20
