@@ -61,16 +61,3 @@ def test_a_number_that_a_constant_around_the_graph_holds() -> None:
     found = excerpt(site.context, site.node)
     held = [numpy_helper.to_array(one).tolist() for one in found.model.graph.initializer]
     assert held == [[0, 0, 1, 0, 0, 1], -1.0]
-
-
-def test_a_function_may_call_something_else_by_the_name_of_an_initializer() -> None:
-    """One that an input of the model may replace."""
-    model = parser.parse_model("""<ir_version: 9, opset_import: ["": 17, "f": 1]>
-    net (float[1,1,8] x, float[1,1,3] w) => (float[1,1,n] y) <float[1,1,3] w = {1, 2, 3}>
-    { y = f.block (x, w) }
-    <domain: "f", opset_import: ["": 17]>
-    block (w, k) => (y) { y = Conv <auto_pad = "SAME_UPPER"> (w, k) }
-    """)
-    (site,) = Survey(model).sites_now()
-    found = excerpt(site.context, site.node).model.graph
-    assert (len(found.input), len(found.initializer)) == (2, 0)
