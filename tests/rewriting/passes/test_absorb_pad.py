@@ -784,8 +784,9 @@ def test_a_crossed_operator_with_the_attributes_of_a_function() -> None:
         "padded <slope> (x, w) => (y) { p = Constant <value = int64[6] {0, 0, 1, 0, 0, 1}> () "
         "a = Pad (x, p) b = LeakyRelu <alpha: float = @slope> (a) y = Conv (b, w) }"
     )
-    after = rewritten(model, RULE, X5 - 3)
+    after = rewrite(model, passes=[RULE]).model
     assert [node.op_type for node in after.graph.node] == ["LeakyRelu", "Conv"]
+    assert after.graph.node[0].attribute[0].f == 0.5
 
 
 def test_max_pool_of_what_is_lowest_behind_a_function() -> None:
