@@ -77,9 +77,7 @@ class Excerpt:
         """A copy to work on."""
         model = ModelProto()
         model.CopyFrom(self.model)
-        return EditSession(
-            model, weightless=True, thorough=True, types=self.types, prefer=self.prefer
-        )
+        return EditSession(model, weightless=True, types=self.types, prefer=self.prefer)
 
 
 def excerpt(context: Context, node: Node) -> Excerpt:

@@ -88,7 +88,7 @@ def chains_of(one: Specimen) -> tuple[Chain, ...]:
     """The padded nodes of the specimen's model; none where its words contradict each other."""
     try:
         model, _ = drafted(one)
-        survey = Survey(model, thorough=True)
+        survey = Survey(model)
     except (ArithmeticError, ValueError):
         return ()
     return tuple(chain for site in survey.sites_now() for chain in site.chains)

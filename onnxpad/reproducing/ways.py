@@ -77,7 +77,7 @@ def judged(target: Target, way: Way) -> Judgement:
 @cache
 def _survey(way: Way) -> Survey:
     model = open_model(file_of(way).model).model
-    return Survey(model, thorough=True)
+    return Survey(model)
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 from onnx import AttributeProto, GraphProto, TensorProto
 
@@ -43,6 +44,12 @@ def merge(declared: Type, found: Type) -> Type:
     pairs = zip(found.dims, declared.dims, strict=True)
     dims = tuple(said if own is None else own for own, said in pairs)
     return Type(found.dtype or declared.dtype, dims)
+
+
+def completed(own: Sequence[Type], inferred: Sequence[Type]) -> list[Type]:
+    """What rules say of outputs, with what inference says where they say nothing."""
+    pairs = zip_longest(own, inferred, fillvalue=UNKNOWN)
+    return [merge(said, found) for found, said in pairs]
 
 
 def padded_type(step: PadStep | None, source: Type) -> Type:
@@ -123,6 +130,24 @@ def branch_types(bodies: Sequence[Context]) -> list[Type]:
         if isinstance(graph, GraphProto):
             columns.append([body.type_of(value.name) for value in graph.output])
     return [_agreed(pair) for pair in zip(*columns, strict=False)]
+
+
+def loop_types(context: Context, node: Node, body: Context) -> list[Type]:
+    """Outputs of a Loop: what comes in and what a turn leaves agree on; then rows of its results.
+
+    A Loop that takes no turn hands on what came in.
+    """
+    graph = body.scope.proto
+    if not isinstance(graph, GraphProto):
+        return []
+    left = [body.type_of(value.name) for value in graph.output[1:]]
+    states = [context.type_of(name) for name in node.inputs[2:]]
+    carried = [_agreed(pair) for pair in zip(states, left, strict=False)]
+    rows = [
+        Type(one.dtype, None if one.dims is None else (None, *one.dims))
+        for one in left[len(states) :]
+    ]
+    return carried + rows
 
 
 def _agreed(pair: tuple[Type, ...]) -> Type:
