@@ -17,7 +17,6 @@ from onnxpad.model.graph.open_cells import Cell, opened, plus_cells
 from onnxpad.model.graph.types import UNKNOWN, Type
 from onnxpad.model.shapes.shape_rules import (
     NodeFacts,
-    RuleFacts,
     ShapeRule,
     broadcast,
     dequantize,
@@ -176,16 +175,16 @@ def constant_type(value: TensorProto | AttributeProto) -> Type:
             return UNKNOWN
 
 
-def _first_dims(inputs: Sequence[Type], _: RuleFacts) -> Type:
+def _first_dims(inputs: Sequence[Type], _: NodeFacts) -> Type:
     return Type(inputs[0].dtype, inputs[0].dims)
 
 
-def _q_binary(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _q_binary(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     pair = [inputs[0], inputs[3]] if len(inputs) > 3 else [UNKNOWN, UNKNOWN]
     return Type(inputs[0].dtype, broadcast(pair, facts).dims)
 
 
-def _q_global(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _q_global(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     last = facts.attributes().get("channels_last", 0)
     dims = inputs[0].dims
     if dims is None or not isinstance(last, int):
