@@ -171,16 +171,6 @@ class Context:
             context = context.outer
         return None
 
-    def stored_tensor(self, name: str) -> TensorProto | None:
-        """The initializer, or what a Constant holds, whether or not an input may replace it."""
-        context: Context | None = self
-        while context is not None and not context.scope.defines(name):
-            context = context.outer
-        if context is None or name in context.scope.initializers:
-            return None if context is None else context.scope.initializers[name]
-        found = context.constant_tensor(name)
-        return found.t if isinstance(found, AttributeProto) else found
-
     def argument(self, name: str) -> TensorProto | AttributeProto | None:
         """The constant that the call gives for an input of the function."""
         if self.caller is None or self.call is None:

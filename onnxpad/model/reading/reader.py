@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from math import prod
 from pathlib import Path
 
@@ -43,29 +42,10 @@ from onnxpad.model.shapes.result_types import (
     window_type,
 )
 from onnxpad.model.shapes.shape_rules import PLAIN_RULES, NodeFacts, ruled
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
+from onnxpad.padding.chain import NO_PREFERENCE, Preferences
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Kind, Operator, operator
 
 Declared = Mapping[str, Mapping[str, Type]]
-
-
-@dataclass
-class Reading:
-    """What was read: contexts in graph order, each with its chains."""
-
-    contexts: list[Context]
-
-    def chains(self) -> Iterable[Chain]:
-        """Every chain once, however many nodes share it."""
-        found = (chain for context in self.contexts for chain in context.chains.values())
-        return {id(chain): chain for chain in found}.values()
-
-    def padded_nodes(self) -> Iterator[tuple[Context, Node, Chain]]:
-        """Every padded node in graph order, function bodies once for each kind of call."""
-        for context in self.contexts:
-            for node in context.scope.ordered():
-                if node.key in context.chains:
-                    yield context, node, context.chains[node.key]
 
 
 def read(
@@ -75,11 +55,14 @@ def read(
     folder: Path | None = None,
     prefer: Preferences = NO_PREFERENCE,
     given: Declared | None = None,
-) -> Reading:
-    """Read every scope. `given` are types by scope and tensor that hold besides the file's."""
+) -> list[Context]:
+    """Read every scope: contexts in graph order, each with its chains.
+
+    `given` are types by scope and tensor that hold besides those of the file.
+    """
     reader = _Reader(document, dimensions, prefer, given or {}, folder)
     reader.main()
-    return Reading(reader.contexts)
+    return reader.contexts
 
 
 class _Reader:

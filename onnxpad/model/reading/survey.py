@@ -168,7 +168,7 @@ class Survey:
             folder=self._folder,
             prefer=self._prefer,
             given=self._known_types(),
-        ).contexts
+        )
         self._sites = {site.address.id: site for site in _group(self._contexts)}
         self._order = {node_id: number for number, node_id in enumerate(self._sites)}
 
