@@ -425,7 +425,6 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             dims=dims,
             folder=folder,
             prefer=Preferences(ambiguous),
-            thorough=True,
             keeps_functions=opened.keeps_functions,
         )
         refuse_dangling(survey.document)

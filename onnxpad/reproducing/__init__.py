@@ -156,7 +156,7 @@ def reproduce_node(  # noqa: PLR0913 - each option is one word of the command li
 
             judging = replace(judging, live=open_live(asked, Asking(live, cache=False)))
             stack.callback(judging.live.close) if judging.live else None
-        site = _one_site(Survey(opened.model, dims=dims, folder=folder, thorough=True), node)
+        site = _one_site(Survey(opened.model, dims=dims, folder=folder), node)
         judgement = judging.site(site)
         label = site.address.label
         if not judgement.answer.fails:
@@ -202,11 +202,7 @@ def _cut(
     name = site.node.name or site.address.label
     model, feeds = standing_alone(part, name, partial(values, kind=site.chain.op.kind))
     about = _replaced(site)
-    alone = [
-        judge(target, one.chain)
-        for one in Survey(model, thorough=True).sites_now()
-        if one.op == site.op
-    ]
+    alone = [judge(target, one.chain) for one in Survey(model).sites_now() if one.op == site.op]
     if not any(one.rows == judgement.rows for one in alone):
         reason = f"alone, not all holds that holds of it in the model ({judgement.reason})"
         about.append(f"{reason}: it may not show the fault")

@@ -74,7 +74,7 @@ def of_pass(name: str) -> Iterator[Shown]:
 
 def _after(model: Model, way: Way) -> Sequence[Chain]:
     """The padded nodes that are left: those of the operator, or what stands in its place."""
-    chains = [site.chain for site in Survey(model, thorough=True).sites_now()]
+    chains = [site.chain for site in Survey(model).sites_now()]
     same = [chain for chain in chains if chain.op.title == way.operator]
     return same or chains
 
