@@ -56,6 +56,23 @@ def test_a_threshold_is_found() -> None:
     assert rules(runtime) == [((), (("kernel_above", 5),), Answer.REFUSES)]
 
 
+def but(operator: str, *words: str) -> Runtime:
+    """Refuses the operator, but for nodes of which all words hold."""
+
+    def runtime(chain: Chain) -> Answer:
+        fine = all(WORDS[one].holds(chain) for one in words)
+        return Answer.TAKES if fine or chain.op.title != operator else Answer.REFUSES
+
+    return runtime
+
+
+def test_an_operator_that_is_nearly_always_refused_is_one_rule() -> None:
+    assert rules(but("Conv", "dilated", "bias", "grouped", "same")) == [
+        (("Conv",), (), Answer.REFUSES)
+    ]
+    assert len(rules(but("Conv", "dilated", "same"))) == 2
+
+
 def test_a_rule_about_one_operator_names_it() -> None:
     def runtime(chain: Chain) -> Answer:
         return of_word("same")(chain) if chain.op.title == "Conv" else Answer.TAKES
