@@ -271,11 +271,9 @@ def way_text(verdict: NodeVerdict) -> str:
             return f"{_with_sizes(verdict)}{granted if verdict.waits_for_knowledge else ''}"
         case NoWay(passes) if verdict.waits_for_knowledge:
             return f"no way; {', '.join(passes)} with --allow-unknown"
-        case NoWay(passes, remaining) if passes and remaining:
-            left = remaining[0].judgement.reason
-            return f"no way; after {', '.join(passes)}: {left}"
-        case NoWay():
-            return "no way"
+        case NoWay(passes, remaining):
+            stops = f"; after {', '.join(passes)}: " if passes and remaining else ""
+            return f"no way{stops}{remaining[0].judgement.reason if stops else ''}"
         case _:
             return "-"
 
