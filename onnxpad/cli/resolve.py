@@ -15,7 +15,7 @@ from onnxpad.cli.streams import show, terminal
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
-    from onnxpad.frameworks.layer import Role
+    from onnxpad.frameworks.choices import Role
     from onnxpad.resolving import Resolution
 
 _HELP = """Work out one layer of a framework: pads, output size, divisor, and the ONNX nodes.

@@ -9,21 +9,9 @@ from itertools import product
 from typing import NamedTuple, TypeVar
 
 from onnxpad.errors import RequestError
+from onnxpad.frameworks.choices import Divisor, Fill, Layout, Override, Role, Rounding
 from onnxpad.frameworks.conventions import all_conventions, frequent_first
-from onnxpad.frameworks.layer import (
-    Check,
-    Divisor,
-    Fill,
-    Given,
-    Layer,
-    Layout,
-    Mode,
-    Override,
-    Pair,
-    Role,
-    Rounding,
-    Slide,
-)
+from onnxpad.frameworks.layer import Check, Given, Layer, Mode, Pair, Slide
 from onnxpad.frameworks.rules import EXPLICIT, VALID
 from onnxpad.frameworks.worked_out import Wish, slides_of
 from onnxpad.geometry.budgets import WINDOW

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from math import inf, isnan, nan
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.layer import Fill, Outside, Slide
+from onnxpad.frameworks.choices import Fill, Outside
+from onnxpad.frameworks.layer import Slide
 from onnxpad.frameworks.steps import Window, add_bias, cut, in_a_row, multiply, pad
 from onnxpad.frameworks.worked_out import WorkedOut
 from onnxpad.geometry.windows import Axis, cells_within, output_size
@@ -77,11 +78,7 @@ def _crop(slides: tuple[Slide, ...]) -> tuple[list[Step], tuple[Slide, ...]]:
     if any(end <= start for start, end in zip(starts, ends, strict=True)):
         raise RequestError("negative padding leaves nothing of the input")
     kept = tuple(
-        slide._replace(
-            size=end - start,
-            begin=max(0, slide.begin),
-            end=max(0, slide.end),
-        )
+        slide._replace(size=end - start, begin=max(0, slide.begin), end=max(0, slide.end))
         for slide, start, end in zip(slides, starts, ends, strict=True)
     )
     return [cut(starts, ends)], kept

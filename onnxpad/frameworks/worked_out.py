@@ -8,23 +8,17 @@ from typing import NamedTuple, TypeVar
 
 from onnxpad.errors import RequestError, counted
 from onnxpad.frameworks import values
-from onnxpad.frameworks.layer import (
-    Check,
+from onnxpad.frameworks.choices import (
     Divisor,
     Fill,
-    Given,
-    Layer,
     Layout,
-    Mode,
     Outside,
     Override,
-    Pair,
     Role,
     Rounding,
-    Slide,
     Special,
-    Word,
 )
+from onnxpad.frameworks.layer import Check, Given, Layer, Mode, Pair, Slide, Word
 from onnxpad.geometry.windows import Axis
 
 _C = TypeVar("_C")
@@ -74,8 +68,7 @@ def read_wish(
         modes=modes,
         given=tuple(
             pads[axis]._replace(
-                growth=growth[axis] if growth else None,
-                extent=extent[axis] if extent else None,
+                growth=growth[axis] if growth else None, extent=extent[axis] if extent else None
             )
             for axis in range(rank)
         ),
@@ -111,11 +104,7 @@ def _by_word(layer: Layer, attributes: Mapping[str, object]) -> dict[str, object
 
 
 def _numbers(
-    layer: Layer,
-    given: Mapping[str, object],
-    role: Role,
-    rank: int,
-    window: tuple[int, ...] | None,
+    layer: Layer, given: Mapping[str, object], role: Role, rank: int, window: tuple[int, ...] | None
 ) -> tuple[int, ...] | None:
     """The numbers of a role for each axis; words for single axes win over the one for all."""
     words = [word for word in layer.words if word.role is role]

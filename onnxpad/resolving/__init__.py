@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
+from onnxpad.frameworks.choices import HowKnown, Role, Special
 from onnxpad.frameworks.conventions import find_convention, find_layer, find_op
-from onnxpad.frameworks.layer import HowKnown, Layer, Role, Special, Word
+from onnxpad.frameworks.layer import Layer, Word
 from onnxpad.frameworks.steps import spatial_pads, takes_bias, value_of_pad, values_of
 from onnxpad.frameworks.to_onnx import lower
 from onnxpad.frameworks.worked_out import WorkedOut, make_plan

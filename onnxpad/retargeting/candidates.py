@@ -8,9 +8,10 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
+from onnxpad.frameworks.choices import Divisor, Rounding
 from onnxpad.frameworks.conventions import all_conventions
 from onnxpad.frameworks.fits import ANY, fits
-from onnxpad.frameworks.layer import Divisor, Pair, Rounding
+from onnxpad.frameworks.layer import Pair
 from onnxpad.frameworks.rules import split
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads, PadStep, Skip, is_same

@@ -7,19 +7,9 @@ from dataclasses import dataclass
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import rules
+from onnxpad.frameworks.choices import Divisor, Fill, Layout, Role, Rounding
 from onnxpad.frameworks.conventions import Convention, by_name_and_alias, find_named
-from onnxpad.frameworks.layer import (
-    AxisCrop,
-    Divisor,
-    Fill,
-    Given,
-    Layer,
-    Layout,
-    Mode,
-    Pair,
-    Role,
-    Rounding,
-)
+from onnxpad.frameworks.layer import AxisCrop, Given, Layer, Mode, Pair
 from onnxpad.frameworks.rules import full_extent, same_multiple
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import Chain, Skip

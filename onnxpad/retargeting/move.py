@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.layer import Divisor, Given, Pair, Rounding
+from onnxpad.frameworks.choices import Divisor, Rounding
+from onnxpad.frameworks.layer import Given, Pair
 from onnxpad.frameworks.rules import CROP_BOTH, split
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes

@@ -10,7 +10,8 @@ from typing import NamedTuple, TypeVar
 
 from onnxpad.errors import RequestError, nearest
 from onnxpad.frameworks import values
-from onnxpad.frameworks.layer import Fill, Layer
+from onnxpad.frameworks.choices import Fill
+from onnxpad.frameworks.layer import Layer
 from onnxpad.plugins import Plugins, name_of, text_of
 
 T = TypeVar("T")
