@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
 from onnxpad.frameworks.choices import (
     Divisor,
@@ -21,6 +21,7 @@ from onnxpad.geometry.windows import Axis
 from onnxpad.reports import reported
 
 Pair: TypeAlias = tuple[int, int]
+Choice = TypeVar("Choice")
 
 
 class Given(NamedTuple):
@@ -110,6 +111,23 @@ class Slide(NamedTuple):
         return (self.output - 1) * self.stride + self.span - self.size - self.begin
 
 
+class Takes(NamedTuple):
+    """What a layer can be given.
+
+    `alike` says that its numbers are one for both sides, `pairs` that begin and end may be given,
+    `negative` that they may crop; `sized` that a transposed layer takes its output size, `grows`
+    output padding.
+    """
+
+    strides: bool
+    dilates: bool
+    grows: bool
+    sized: bool
+    alike: bool
+    pairs: bool
+    negative: bool
+
+
 Check: TypeAlias = Callable[[tuple[Slide, ...]], str]
 
 
@@ -132,3 +150,26 @@ class Layer(NamedTuple):
     outside: Outside = Outside.UNKNOWN
     checks: tuple[Check, ...] = ()
     ranks: frozenset[int] = frozenset({1, 2, 3})
+
+    def of(self, *roles: Role) -> list[Word]:
+        """Its attributes that mean this."""
+        return [word for word in self.words if word.role in roles]
+
+    def choices(self, role: Role, default: Choice) -> frozenset[Choice]:
+        """What the attribute of a role can choose, without what the framework refuses."""
+        for word in self.of(role):
+            known = word.choices.values()
+            return frozenset(one for one in known if isinstance(one, type(default)))
+        return frozenset({default})
+
+    @property
+    def takes(self) -> Takes:
+        """What it can be given."""
+        words = self.of(Role.PADDING)
+        layouts = {layout for word in words for layout in word.layouts}
+        return Takes(
+            *(bool(self.of(r)) for r in (Role.STRIDE, Role.DILATION, Role.GROWTH, Role.EXTENT)),
+            alike=Layout.EACH in layouts or any(word.axis is not None for word in words),
+            pairs=bool(layouts - {Layout.EACH, Layout.FLAGS}),
+            negative=any(word.negative for word in words),
+        )

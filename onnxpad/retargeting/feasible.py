@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from onnxpad.geometry.size import show
-from onnxpad.padding.chain import NOTHING, Chain, Pads, PadStep, Skip
+from onnxpad.padding.chain import NOTHING, Chain, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes, short_axis
 from onnxpad.padding.fills import Constant, largest
 from onnxpad.padding.operators import Since
@@ -98,7 +98,7 @@ def _mode(chain: Chain, step: PadStep) -> str:
         return f"Pad of opset {chain.opset} has no mode wrap, which came with {Since.PAD_WRAP}"
     if step.mode != "reflect":
         return ""
-    spatial = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
+    spatial = chain.inner(step.pads)
     for index, axis in enumerate(axes_in_front(chain, spatial)):
         sides = spatial.begins[index], spatial.ends[index]
         if not isinstance(axis.size, int):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.choices import Divisor, Rounding
+from onnxpad.frameworks.choices import Rounding
 from onnxpad.frameworks.layer import Given, Pair
 from onnxpad.frameworks.rules import CROP_BOTH, split
 from onnxpad.geometry.size import show
@@ -150,7 +150,7 @@ def cropped(chain: Chain, cuts: list[CropAndAdd]) -> Chain:
     """The chain with (begin, end, output_padding) for each axis."""
     growth = tuple(more for _, _, more in cuts)
     return replace(
-        chain.with_padding(Pads(tuple(b for b, _, _ in cuts), tuple(e for _, e, _ in cuts))),
+        chain.with_padding(Pads.of([cut[:2] for cut in cuts])),
         output_padding=growth if any(growth) else (),
         output_shape=(),
     )
@@ -209,7 +209,7 @@ def same_padding(chain: Chain, habits: Habits, *, rounds_up: bool) -> Pads | Aut
     spots = [_spot(axis, habits, rounds_up=rounds_up) for axis in chain.axes]
     pairs = [spot.pair for spot in spots if spot.pair is not None]
     if len(pairs) == len(spots):
-        return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
+        return Pads.of(pairs)
     reasons = [spot.why for spot in spots if spot.why]
     if reasons:
         return Skip(f"{habits.name} {reasons[0]}")
@@ -305,11 +305,6 @@ def _count(axis: Axis, pair: Pair, *, rounds_up: bool) -> int | None:
     return found if isinstance(found, int) else None
 
 
-def always_up(allowed: frozenset[Rounding]) -> bool:
-    """Whether a convention has no pools that round down."""
-    return not allowed & {Rounding.DOWN, Rounding.EXACT}
-
-
 _BOUND = frozenset({"DeformConv", "MaxpoolWithMask"})
 
 
@@ -386,7 +381,7 @@ def _by_meaning(bare: Chain, habits: Habits, reader: Habits | None) -> Chain | S
     if isinstance(pads, Skip):
         return pads
     if bare.ceil_mode and differs(bare, replace(bare, ceil_mode=False)):
-        up = reader is not None and any(reader.roundings - {Rounding.DOWN, Rounding.EXACT})
+        up = reader is not None and reader.up
         foreign = None if up else _foreign(bare, pads, "rounding up", reader)
         return foreign or _rounded_up(bare, pads, habits)
     meant = meanings(bare, pads, reader)
@@ -435,7 +430,7 @@ def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> 
 
 
 def _written(bare: Chain, meaning: Meaning, pads: Pads, habits: Habits) -> Chain | Skip:
-    up = bare.op.is_pool and always_up(habits.roundings)
+    up = bare.op.is_pool and habits.always_up
     padding: Pads | AutoPad = pads
     alike = habits.numbers and pads.begins == pads.ends and any(pads.flat)
     # Max pools of Caffe's networks leave out pads that frameworks which round down need.
@@ -454,7 +449,7 @@ def _rounded_up(bare: Chain, pads: Pads, habits: Habits) -> Chain | Skip:
     same = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, habits)
     if isinstance(same, Chain) and not differs(bare, same):
         return _finished(bare, _without_rounding(habits))
-    if habits.roundings <= {Rounding.DOWN, Rounding.EXACT}:
+    if not habits.up:
         return Skip(f"it rounds up, which no pool of {habits.name} does")
     if pads.begins != pads.ends and not habits.any_numbers:
         return Skip(f"{habits.name} has no pads like {list(pads.flat)} that round up")
@@ -481,7 +476,7 @@ def _rounding(chain: Chain, habits: Habits) -> Chain | Skip:
     if pads is None:
         return chain
     allowed = habits.roundings
-    if not (always_up(allowed) or chain.ceil_mode):
+    if not (habits.always_up or chain.ceil_mode):
         return chain
     up = replace(chain, ceil_mode=True)
     if not differs(chain, up) and not _outer(up, pads, allowed):
@@ -514,15 +509,9 @@ def _outer(chain: Chain, pads: Pads, allowed: frozenset[Rounding]) -> bool:
 
 
 def _divisor(chain: Chain, habits: Habits) -> Chain | Skip:
-    if chain.op.kind is not Kind.AVERAGE or habits.divisors is None:
+    if chain.op.kind is not Kind.AVERAGE or chain.counts_padding in habits.counting:
         return chain
-    real = Divisor.REAL in habits.divisors
-    counting = bool(habits.divisors - {Divisor.REAL})
-    if real and counting:
-        return chain
-    counts = counting
-    if counts == chain.counts_padding:
-        return chain
+    counts = not chain.counts_padding
     other = replace(chain, fill=Constant(0) if counts else Implicit.NOTHING)
     if not differs(chain, other):
         return chain

@@ -10,7 +10,7 @@ from math import gcd
 
 from onnxpad.geometry.budgets import COMPARED
 from onnxpad.geometry.windows import Axis, output_size, same_output, same_pads, sample_sizes
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, is_same
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes, rounds_up
 from onnxpad.padding.fills import Constant, Implicit, TensorValue, lowest
 from onnxpad.padding.operators import Kind
@@ -213,9 +213,8 @@ def axis_key(chain: Chain, index: int, size: int) -> Key | None:
 
 def _strip(chain: Chain, index: int, size: int) -> Strip | None:
     """One axis where the source has `size` cells; None where no window fits."""
-    axis, step = chain.axes[index], chain.pad
-    position = chain.first_axis + index
-    front = (0, 0) if step is None else (step.pads.begins[position], step.pads.ends[position])
+    axis = chain.axes[index]
+    front = (0, 0) if chain.pad is None else chain.inner(chain.pad.pads).sides[index]
     grown = Axis(size + sum(front), axis.kernel, axis.stride, axis.dilation)
     own = _own_pads(chain, index, grown)
     if own is None or grown.size is None or sum(own) + size + sum(front) < axis.span:
@@ -270,8 +269,7 @@ def _crop(chain: Chain) -> object:
 def _front(chain: Chain) -> Pads:
     if chain.pad is None or _unclear(chain):
         return Pads.zero(chain.rank)
-    pads = chain.pad.pads
-    return Pads(pads.begins[chain.spatial], pads.ends[chain.spatial])
+    return chain.inner(chain.pad.pads)
 
 
 def _unclear(chain: Chain) -> bool:
@@ -280,23 +278,15 @@ def _unclear(chain: Chain) -> bool:
 
 def _outside(chain: Chain) -> object:
     """Padding of batch and channels."""
-    step: PadStep | None = chain.pad
-    if step is None:
-        return None
-    kept = chain.spatial
-    sides = (step.pads.begins, step.pads.ends)
-    rest = tuple(side[: kept.start] + side[kept.stop :] for side in sides)
-    return (rest, step.mode, step.fill) if any(map(any, rest)) else None
+    step = chain.pad
+    rest = () if step is None else tuple(chain.outer(step.pads))
+    return (rest, step.mode, step.fill) if step and any(map(any, rest)) else None
 
 
 def _grown(chain: Chain) -> tuple[int, ...]:
     """By how many cells batch and channels are padded."""
-    if chain.pad is None:
-        return ()
-    kept, pads = chain.spatial, chain.pad.pads
-    grown = [begin + end for begin, end in zip(pads.begins, pads.ends, strict=True)]
-    outside = tuple(grown[: kept.start] + grown[kept.stop :])
-    return outside if any(outside) else ()
+    grown = [] if chain.pad is None else [sum(pair) for pair in chain.outer(chain.pad.pads)]
+    return tuple(grown) if any(grown) else ()
 
 
 def _widest(chain: Chain, index: int) -> int:
