@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -10,6 +11,7 @@ from onnxpad.errors import RequestError
 from onnxpad.frameworks.choices import Rounding
 from onnxpad.frameworks.layer import Given, Pair
 from onnxpad.frameworks.rules import CROP_BOTH, split
+from onnxpad.frameworks.worked_out import windows
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
@@ -85,14 +87,8 @@ def _is_same_at(axis: Axis, pair: Pair, source: Habits | None, size: int) -> boo
         found = [one for one in pairs if one is not None]
     wanted = -(-size // axis.stride)
     return any(
-        one[0] == pair[0] and windows(sized, one) == windows(sized, pair) == wanted for one in found
+        one[0] == pair[0] and {_floor(sized, one), _floor(sized, pair)} == {wanted} for one in found
     )
-
-
-def windows(axis: Axis, pair: Pair) -> int:
-    """Windows over an axis of known size, rounded down."""
-    size = axis.size if isinstance(axis.size, int) else 0
-    return (size + sum(pair) - axis.span) // axis.stride + 1
 
 
 def unchanged_because(chain: Chain, name: str) -> str:
@@ -234,9 +230,11 @@ def _spot(axis: Axis, habits: Habits, *, rounds_up: bool) -> _Spot:
         return _alike(axis, habits, sizes, rounds_up=rounds_up)
     if any(begin < 0 for begin, _ in wanted):
         return _Spot(why=f"begins inside the input here: its padding is {min(wanted)[0]} cells")
+    sized = [axis._replace(size=size) for size in sizes]
     tries = dict.fromkeys([(wanted[-1][0], max(end for _, end in wanted)), *wanted])
-    pair = next((one for one in tries if _serves(axis, one, sizes, wanted)), None)
-    upper, lower = (_is_auto(axis, sizes, wanted, lower=flag) for flag in (False, True))
+    pair = next((one for one in tries if _serve(sized, [one] * len(sized), wanted)), None)
+    autos = ([same_pads(one, lower=lower) for one in sized] for lower in (False, True))
+    upper, lower = (_serve(sized, pads, wanted) for pads in autos)
     return _Spot(pair if pair is None or pair[1] >= 0 else (pair[0], 0), upper, lower)
 
 
@@ -278,26 +276,16 @@ def _centred(axis: Axis, sizes: Sequence[int]) -> int | None:
     return pair[0] if pair is not None and pair[0] == pair[1] else None
 
 
-def _serves(axis: Axis, pair: Pair, sizes: Sequence[int], wanted: Sequence[Pair]) -> bool:
-    """Whether one pair reads what the wanted pair reads, at every size."""
+def _serve(axes: Sequence[Axis], pads: Sequence[Pair | None], wanted: Sequence[Pair]) -> bool:
+    """Whether the pads at each size read what the wanted ones read."""
     return all(
-        pair[0] == one[0] and _number(axis, size, pair) == _number(axis, size, one)
-        for size, one in zip(sizes, wanted, strict=True)
+        pair is not None and pair[0] == one[0] and _floor(axis, pair) == _floor(axis, one)
+        for axis, pair, one in zip(axes, pads, wanted, strict=True)
     )
 
 
-def _is_auto(axis: Axis, sizes: Sequence[int], wanted: Sequence[Pair], *, lower: bool) -> bool:
-    autos = [same_pads(axis._replace(size=size), lower=lower) for size in sizes]
-    return all(
-        auto is not None
-        and auto[0] == one[0]
-        and _number(axis, size, auto) == _number(axis, size, one)
-        for size, auto, one in zip(sizes, autos, wanted, strict=True)
-    )
-
-
-def _number(axis: Axis, size: int, pair: Pair) -> int | None:
-    return _count(axis._replace(size=size), pair, rounds_up=False)
+def _floor(axis: Axis, pair: Pair) -> int | None:
+    return _count(axis, pair, rounds_up=False)
 
 
 def _count(axis: Axis, pair: Pair, *, rounds_up: bool) -> int | None:
@@ -475,35 +463,29 @@ def _rounding(chain: Chain, habits: Habits) -> Chain | Skip:
     pads = chain.padding if isinstance(chain.padding, Pads) else None
     if pads is None:
         return chain
-    allowed = habits.roundings
     if not (habits.always_up or chain.ceil_mode):
         return chain
     up = replace(chain, ceil_mode=True)
-    if not differs(chain, up) and not _outer(up, pads, allowed):
+    if not differs(chain, up) and not _outer(up, pads, habits.up):
         return chain
     if chain.opset < chain.op.ceil_mode and not chain.op.domain:
         return Skip(f"{chain.op.name} of opset {chain.opset} has no ceil_mode")
-    if _outer(up, pads, allowed):
+    if _outer(up, pads, habits.up):
         return Skip(f"{habits.name} has a last window over padding alone here, ONNX has none")
     return up
 
 
-def _outer(chain: Chain, pads: Pads, allowed: frozenset[Rounding]) -> bool:
+def _outer(chain: Chain, pads: Pads, up: frozenset[Rounding]) -> bool:
     """Whether the convention keeps windows that ceil_mode of ONNX drops."""
-    if Rounding.UP in allowed or Rounding.UP_FROM_ONE in allowed:
+    if up & {Rounding.UP, Rounding.UP_FROM_ONE}:
         return False
-    any_padded = any(pads.flat)
     for axis, begin, end in chain.sides(pads):
-        drops = {
-            Rounding.UP_IF_ANY_PADDED: any_padded,
-            Rounding.UP_IF_AXIS_PADDED: bool(begin or end),
-        }
-        if any(drops.get(one, False) for one in allowed):
-            continue
         for size in sample_sizes(axis, begin + end):
-            sized = Axis(size, axis.kernel, axis.stride, axis.dilation)
-            plain = -(-(size + begin + end - axis.span) // axis.stride) + 1
-            if plain > 0 and plain != output_size(sized, begin, end, ceil_mode=True):
+            sized, counts = axis._replace(size=size), set()
+            for one in up:
+                with suppress(RequestError):
+                    counts.add(windows(sized, (begin, end), one, any_padded=any(pads.flat)))
+            if counts and output_size(sized, begin, end, ceil_mode=True) not in counts:
                 return True
     return False
 
