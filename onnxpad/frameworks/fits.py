@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import product
@@ -305,35 +306,24 @@ def _choices(way: _LayerWay, slide: Slide) -> Iterator[_AxisChoice]:
     """What an axis could be given, as far as the first size does not speak against it."""
     axis = Axis(slide.size, slide.kernel, slide.stride, slide.dilation)
     for mode in way.modes:
-        for choice in _all_choices(way, mode, slide):
-            try:
-                if mode.cut is not None:
-                    crop = mode.cut(axis, slide.size, choice.given(slide))
-                    alike = (crop.begin, crop.output) == (slide.begin, slide.output)
-                elif mode.pad_rule is not None:
-                    alike = mode.pad_rule(axis, choice.given(slide))[0] == slide.begin
-                else:
-                    alike = (choice.pads or (0, 0))[0] == slide.begin
-            except RequestError:
-                continue
-            if alike:
-                yield choice
+        numbers: dict[Pair | None, bool] = {None: True}
+        for pair, own in _numbers(way, mode, slide):
+            numbers.setdefault(pair, own)
+        growths = [None, *(_growths(slide) if mode.cut and way.takes.grows else ())]
+        sizes = (False, True) if mode.cut and way.takes.sized else (False,)
+        for (pads, own), growth, sized in product(numbers.items(), growths, sizes):
+            choice = _AxisChoice(mode, pads, growth, sized, own)
+            with suppress(RequestError):
+                if _begins_alike(choice, axis, slide):
+                    yield choice
 
 
-def _all_choices(way: _LayerWay, mode: Mode, slide: Slide) -> Iterator[_AxisChoice]:
-    numbers: dict[Pair | None, bool] = {None: True}
-    for pair, own in _numbers(way, mode, slide):
-        numbers.setdefault(pair, own)
-    if mode.cut is None:
-        yield from (_AxisChoice(mode, pads, is_own=own) for pads, own in numbers.items())
-        return
-    growths: list[int | None] = [None]
-    if way.takes.grows:
-        growths += _growths(slide)
-    for (pads, own), growth in product(numbers.items(), growths):
-        yield _AxisChoice(mode, pads, growth, is_own=own)
-        if way.takes.sized:
-            yield _AxisChoice(mode, pads, growth, sized=True, is_own=own)
+def _begins_alike(choice: _AxisChoice, axis: Axis, slide: Slide) -> bool:
+    mode, given = choice.mode, choice.given(slide)
+    if mode.cut is not None:
+        return mode.cut(axis, slide.size, given) == (slide.begin, slide.output)
+    pads = mode.pad_rule(axis, given) if mode.pad_rule else given.pads or (0, 0)
+    return pads[0] == slide.begin
 
 
 def _growths(slide: Slide) -> list[int]:
@@ -389,17 +379,12 @@ def _windows(op: str, way: _LayerWay, choices: tuple[_AxisChoice, ...], row: _Ro
 
 def _divide_alike(one: Slide, other: Slide) -> bool:
     """Whether averages over the same windows count as many cells in each of them."""
-    if one.counted == other.counted or _counted(one) == _counted(other):
+    if one.counted == other.counted or one.counted_within == other.counted_within:
         return True
     starts = range(-one.begin, one.output * one.stride - one.begin, one.stride)
     if len(starts) > WINDOW.most:
         return False
     return all(_cells(one, start) == _cells(other, start) for start in starts)
-
-
-def _counted(slide: Slide) -> Pair:
-    before, behind = slide.counted
-    return min(before, slide.begin), min(behind, max(slide.reach, 0))
 
 
 def _cells(slide: Slide, start: int) -> int:

@@ -110,6 +110,12 @@ class Slide(NamedTuple):
         """Cells that the last window reads behind the input; below 0: cells that none reads."""
         return (self.output - 1) * self.stride + self.span - self.size - self.begin
 
+    @property
+    def counted_within(self) -> Pair:
+        """Of the cells that averages count at each side those that windows reach."""
+        before, behind = self.counted
+        return min(before, self.begin), min(behind, max(self.reach, 0))
+
 
 class Takes(NamedTuple):
     """What a layer can be given.

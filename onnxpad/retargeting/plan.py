@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from onnxpad.errors import RequestError, counted
 from onnxpad.padding.chain import AutoPad, Chain, NewPad, Padding, Pads, PadStep
 from onnxpad.padding.effective_pads import axes_behind
-from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
+from onnxpad.padding.fills import Constant, Fill, Implicit, number_of
 from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, reported
 from onnxpad.retargeting.hand_written_pads import without_pad
@@ -212,14 +212,9 @@ def _step(chain: Chain, record: object) -> NewPad:
 
 
 def _pad_record(step: PadStep) -> dict[str, Any]:
-    value = _value(step)
+    value = number_of(step.fill)
     shown = "-inf" if value == float("-inf") else value
     return {"pads": list(step.pads.flat), "value": shown, "mode": step.mode}
-
-
-def _value(step: PadStep) -> float | int | None:
-    fill: Fill = step.fill
-    return fill.value if isinstance(fill, Constant | TensorValue) else None
 
 
 def _with_ceil(chain: Chain, flag: bool) -> Chain:  # noqa: FBT001
