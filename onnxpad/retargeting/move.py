@@ -80,14 +80,11 @@ def _is_same(axis: Axis, pair: Pair, source: Habits | None) -> bool:
 
 def _is_same_at(axis: Axis, pair: Pair, source: Habits | None, size: int) -> bool:
     sized = Axis(size, axis.kernel, axis.stride, axis.dilation)
-    if source is not None:
-        found: list[Pair] = list(source.pairs(axis, size))
-    else:
-        pairs = [same_pads(sized, lower=lower) for lower in (False, True)]
-        found = [one for one in pairs if one is not None]
+    autos = (same_pads(sized, lower=lower) for lower in (False, True))
     wanted = -(-size // axis.stride)
     return any(
-        one[0] == pair[0] and {_floor(sized, one), _floor(sized, pair)} == {wanted} for one in found
+        one and one[0] == pair[0] and {_floor(sized, one), _floor(sized, pair)} == {wanted}
+        for one in (source.pairs(axis, size) if source else autos)
     )
 
 
