@@ -174,7 +174,10 @@ class Layer(NamedTuple):
         words = self.of(Role.PADDING)
         layouts = {layout for word in words for layout in word.layouts}
         return Takes(
-            *(bool(self.of(r)) for r in (Role.STRIDE, Role.DILATION, Role.GROWTH, Role.EXTENT)),
+            strides=bool(self.of(Role.STRIDE)),
+            dilates=bool(self.of(Role.DILATION)),
+            grows=bool(self.of(Role.GROWTH)),
+            sized=bool(self.of(Role.EXTENT)),
             alike=Layout.EACH in layouts or any(word.axis is not None for word in words),
             pairs=bool(layouts - {Layout.EACH, Layout.FLAGS}),
             negative=any(word.negative for word in words),

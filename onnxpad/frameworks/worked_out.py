@@ -346,12 +346,11 @@ def _slides(op: str, wish: Wish, sizes: Sequence[int]) -> tuple[Slide, ...]:
     for axis, mode, given in zip(axes, wish.modes, wish.given, strict=True):
         pads.append(mode.pad_rule(axis, given) if mode.pad_rule else given.pads or (0, 0))
     any_padded = any(any(pair) for pair in pads)
-    counts = [
-        windows(axis, pair, wish.rounding, any_padded=any_padded)
-        for axis, pair in zip(axes, pads, strict=True)
-    ]
-    rows = zip(sizes, axes, pads, counts, strict=True)
-    return tuple(Slide(size, *axis[1:], *pair, count) for size, axis, pair, count in rows)
+    found = []
+    for size, axis, pair in zip(sizes, axes, pads, strict=True):
+        count = windows(axis, pair, wish.rounding, any_padded=any_padded)
+        found.append(Slide(size, axis.kernel, axis.stride, axis.dilation, *pair, count))
+    return tuple(found)
 
 
 def _cut(wish: Wish, axis: Axis, index: int) -> Slide:

@@ -28,7 +28,7 @@ def _pairs_cut(axis: Axis, size: int, given: Given) -> AxisCrop:
     return AxisCrop(most - begin, full_extent(axis, size) - 2 * most + begin + end)
 
 
-_STEPS = (*named(stride="window_strides strides stride", dilation="rhs_dilation kernel_dilation"),)
+_STEPS = named(stride="window_strides strides stride", dilation="rhs_dilation kernel_dilation")
 
 _layer = layers(HowKnown.EXECUTED)
 CONVENTION = Convention(
