@@ -19,11 +19,11 @@ from onnxpad.padding.effective_pads import (
     effective_pads,
     same_is_disputed,
 )
-from onnxpad.padding.fills import Constant, Implicit
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import PLACEMENTS, Habits, all_habits
-from onnxpad.retargeting.hand_written_pads import without_hand, without_pad
+from onnxpad.retargeting.hand_written_pads import counting, without_hand, without_pad
 from onnxpad.retargeting.labels import flat_text, label_of
 from onnxpad.retargeting.move import cropped, moved_crop, same_padding
 from onnxpad.retargeting.windows_read import differs, signature
@@ -166,11 +166,7 @@ def variants(chain: Chain, habits: Habits | None) -> Iterator[Chain]:
         return
     for ceil in _ceils(chain, habits):
         for counts in _counts(chain, habits):
-            found = replace(chain, ceil_mode=ceil)
-            if counts is not chain.counts_padding:
-                fill = Constant(0) if counts else Implicit.NOTHING
-                found = replace(found, fill=fill)
-            yield found
+            yield counting(replace(chain, ceil_mode=ceil), counts=counts)
 
 
 def _ceils(chain: Chain, habits: Habits | None) -> tuple[bool, ...]:

@@ -54,6 +54,12 @@ def without_pad(chain: Chain) -> Chain:
     return replace(chain, pad=None, axes=axes_in_front(chain, chain.inner(step.pads)))
 
 
+def counting(chain: Chain, *, counts: bool) -> Chain:
+    """The average with padding that it counts, or does not."""
+    same = counts == chain.counts_padding
+    return chain if same else replace(chain, fill=Constant(0) if counts else Implicit.NOTHING)
+
+
 def is_by_hand(chain: Chain, step: PadStep) -> bool:
     """Whether a Pad is padding of the operator behind it rather than data."""
     if any(map(any, chain.outer(step.pads))) or min(step.pads.flat) < 0:

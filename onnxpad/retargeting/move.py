@@ -16,10 +16,10 @@ from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
-from onnxpad.padding.fills import Constant, Implicit
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import Habits, habits_of, named_convention
-from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
+from onnxpad.retargeting.hand_written_pads import counting, is_by_hand, without_hand
 from onnxpad.retargeting.labels import held
 from onnxpad.retargeting.windows_read import differs
 from onnxpad.runtimes.onnxruntime.runtime_check import spelled
@@ -370,7 +370,9 @@ def _by_meaning(bare: Chain, habits: Habits, reader: Habits | None) -> Chain | S
         foreign = None if up else _foreign(bare, pads, "rounding up", reader)
         return foreign or _rounded_up(bare, pads, habits)
     meant = meanings(bare, pads, reader)
-    if meant == {Meaning.EXPLICIT} and not _explicit(pads, reader):
+    alike = pads.begins == pads.ends
+    plain = reader is not None and (reader.any_numbers or (reader.numbers and alike))
+    if meant == {Meaning.EXPLICIT} and not plain:
         whose = f"{reader.name} does not write" if reader else "fit no convention"
         return Skip(
             f"the pads {list(pads.flat)} {whose}",
@@ -391,13 +393,6 @@ def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip 
         f"{what} is not what {reader.name} would write here, and --source says it wrote this",
         ("--source with the framework that wrote the model", "leaving --source out"),
     )
-
-
-def _explicit(pads: Pads, reader: Habits | None) -> bool:
-    """Whether the source takes these as plain numbers."""
-    if reader is None:
-        return False
-    return reader.any_numbers or (reader.numbers and pads.begins == pads.ends)
 
 
 def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> Chain | Skip:
@@ -433,17 +428,12 @@ def _rounded_up(bare: Chain, pads: Pads, habits: Habits) -> Chain | Skip:
     """A pool whose rounding up adds windows."""
     same = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, habits)
     if isinstance(same, Chain) and not differs(bare, same):
-        return _finished(bare, _without_rounding(habits))
+        return _finished(bare, replace(habits, roundings=frozenset({Rounding.DOWN, Rounding.UP})))
     if not habits.up:
         return Skip(f"it rounds up, which no pool of {habits.name} does")
     if pads.begins != pads.ends and not habits.any_numbers:
         return Skip(f"{habits.name} has no pads like {list(pads.flat)} that round up")
     return _finished(bare, habits)
-
-
-def _without_rounding(habits: Habits) -> Habits:
-    """The habits without a rule of its own for rounding."""
-    return replace(habits, roundings=frozenset({Rounding.DOWN, Rounding.UP}))
 
 
 def _finished(chain: Chain, habits: Habits) -> Chain | Skip:
@@ -457,17 +447,16 @@ def _finished(chain: Chain, habits: Habits) -> Chain | Skip:
 
 
 def _rounding(chain: Chain, habits: Habits) -> Chain | Skip:
-    pads = chain.padding if isinstance(chain.padding, Pads) else None
-    if pads is None:
-        return chain
-    if not (habits.always_up or chain.ceil_mode):
+    pads = chain.padding
+    if not isinstance(pads, Pads) or not (habits.always_up or chain.ceil_mode):
         return chain
     up = replace(chain, ceil_mode=True)
-    if not differs(chain, up) and not _outer(up, pads, habits.up):
+    outer = _outer(up, pads, habits.up)
+    if not outer and not differs(chain, up):
         return chain
     if chain.opset < chain.op.ceil_mode and not chain.op.domain:
         return Skip(f"{chain.op.name} of opset {chain.opset} has no ceil_mode")
-    if _outer(up, pads, habits.up):
+    if outer:
         return Skip(f"{habits.name} has a last window over padding alone here, ONNX has none")
     return up
 
@@ -491,7 +480,7 @@ def _divisor(chain: Chain, habits: Habits) -> Chain | Skip:
     if chain.op.kind is not Kind.AVERAGE or chain.counts_padding in habits.counting:
         return chain
     counts = not chain.counts_padding
-    other = replace(chain, fill=Constant(0) if counts else Implicit.NOTHING)
+    other = counting(chain, counts=counts)
     if not differs(chain, other):
         return chain
     if counts and chain.opset < Since.COUNT_INCLUDE_PAD:

@@ -12,10 +12,10 @@ from typing import Any, TypeAlias
 from onnxpad.errors import RequestError, counted
 from onnxpad.padding.chain import AutoPad, Chain, NewPad, Padding, Pads, PadStep
 from onnxpad.padding.effective_pads import axes_behind
-from onnxpad.padding.fills import Constant, Fill, Implicit, number_of
+from onnxpad.padding.fills import Constant, number_of
 from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, reported
-from onnxpad.retargeting.hand_written_pads import without_pad
+from onnxpad.retargeting.hand_written_pads import counting, without_pad
 
 Settings: TypeAlias = Mapping[str, Any]
 _WIDEST = 2**20
@@ -230,8 +230,7 @@ def _with_counts(chain: Chain, *, counts: bool) -> Chain:
         return chain
     if chain.op.kind is not Kind.AVERAGE:
         raise RequestError(f"{chain.op.name} has no count_include_pad")
-    fill: Fill = Constant(0) if counts else Implicit.NOTHING
-    return replace(chain, fill=fill)
+    return counting(chain, counts=counts)
 
 
 _KEYS = ("schema", "nodes")
