@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from onnxpad.geometry.size import Size, show
-from onnxpad.geometry.windows import Axis
 from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.nodes import Address, NodeId
@@ -179,11 +178,8 @@ def _agrees(
 
 def _like(chain: Chain, after: Chain) -> Chain:
     """What the move makes of another reading of the same node."""
-    return after if len(chain.axes) != len(after.axes) else replace(after, axes=_axes(chain, after))
-
-
-def _axes(chain: Chain, after: Chain) -> tuple[Axis, ...]:
-    return after.axes if chain.pad != after.pad else chain.axes
+    alike = chain.rank == after.rank and chain.pad == after.pad
+    return replace(after, axes=chain.axes) if alike else after
 
 
 def _shown(chain: Chain) -> SizeTexts:
