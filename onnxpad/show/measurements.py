@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from textwrap import shorten
 
 from onnxpad.errors import counted
 from onnxpad.measuring import Learned, Measurement
@@ -11,6 +12,8 @@ from onnxpad.runtimes.rule_files import ALL
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import STANDARD, visible
 
+_LONGEST = 100
+"""Characters of what a runtime said."""
 _VERDICTS = ("right", "fell back", "wrong", "refused", "crash", "timeout")
 
 
@@ -66,14 +69,15 @@ def _rules(found: Measurement, terminal: Terminal | None) -> Iterator[str]:
         yield "No rules: every model came out right."
         return
     rows = [_rule(one) for one in found.rules]
-    headers = ("rule", "operators", "where", "models", "false alarms")
+    headers = ("rule", "operators", "where", "models", "false alarms", "for example")
     yield table(headers, rows, terminal)
 
 
 def _rule(one: Learned) -> list[str]:
     alarms = str(one.false_alarms or "")
     operators = ", ".join(one.operators) or ALL
-    return [str(one.answer), operators, ", ".join(one.words), str(one.models), alarms]
+    said = shorten(one.message, _LONGEST)
+    return [str(one.answer), operators, ", ".join(one.words), str(one.models), alarms, said]
 
 
 def _next(written: str | None) -> Iterator[str]:

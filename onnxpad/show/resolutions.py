@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from onnxpad.errors import RequestError, few
-from onnxpad.frameworks.layer import Fill, HowKnown, Role
+from onnxpad.frameworks.choices import Fill, HowKnown, Role
 from onnxpad.padding.expansion import Step
 from onnxpad.resolving import Resolution, step_record
 from onnxpad.resolving.differences import AxisDifference, Difference

@@ -48,7 +48,7 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
     """
     summary = [
         visible(
-            f"{route_text(model, written)}: {'nothing written; without that, ' if refused else ''}"
+            f"{route_text(model, written)}: {'nothing written; ' if refused else ''}"
             f"{summary_text(found, done=written is not None)}"
         ),
         paragraph(visible(f"breaks: {one}") for one in found.breaks),

@@ -7,7 +7,7 @@ from math import inf, isnan
 
 from onnxpad.errors import counted, either
 from onnxpad.show.tables import Terminal, table
-from onnxpad.show.wording import paragraph, shape_text, visible
+from onnxpad.show.wording import paragraph, runs_text, shape_text, visible
 from onnxpad.validation import OutputRow, ProofReport, Validation, Verdict
 from onnxpad.validation.report import ToleranceReport
 
@@ -63,9 +63,12 @@ def rests_on(validation: Validation) -> Iterator[str]:
         yield from proof_lines(validation)
     if validation.run is not None and (validation.providers or not validation.runtimes):
         yield _run(validation)
-    for ran in validation.runtimes:
-        if ran.sentence != validation.reason:
-            yield f"{ran.target}: {ran.sentence}"
+    runs = validation.runtimes
+    yield from (
+        said
+        for ran, said in zip(runs, runs_text(runs), strict=True)
+        if ran.sentence != validation.reason
+    )
     if (asked := validation.tolerance) is not None:
         yield tolerance_line(asked)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from tests.probing.runtimes import (
     HEAD,
     SAME,
     SCALED,
+    Array,
     attribute,
     changing,
     is_same,
@@ -85,6 +87,47 @@ def test_what_is_not_about_padding_is_named() -> None:
     assert first is not None
     assert (first.tensor, first.node, first.op, first.is_padding) == ("s", "second", "Mul", False)
     assert "not about padding" in done.run.sentence
+
+
+def test_what_the_table_has_against_every_form_leaves_all_to_be_run() -> None:
+    model = network(
+        f"{HEAD.replace('17', '20')} (float[1,2,8,8] x) => (float[1,2,4,4] y) {{"
+        "[conv] y = Conv <kernel_shape = [5, 5], pads = [1, 1, 2, 2], strides = [2, 2]> (x, w)"
+        "}",
+        w=numbers(2, 2, 5, 5),
+    )
+
+    def objects(node: onnx.NodeProto) -> bool:
+        pads = attribute(node, "pads", [0, 0])
+        half = len(pads) // 2
+        kernel = attribute(node, "kernel_shape", [1])
+        wide = max(kernel) > 5 or max(pads) > 2
+        return node.op_type == "Pad" or is_same(node) or pads[:half] != pads[half:] or wide
+
+    done = onnxpad.rewrite(model, target=refusing(objects))
+    assert not done.unfit
+    assert done.run is not None
+    assert done.run.ok
+
+
+def test_open_sizes_are_named_where_they_are_the_cause() -> None:
+    model = network(
+        f"{HEAD} (float[1,2,H,W] x) => (float[1,2,H,W] y) {{"
+        "[first] t = Conv <pads = [1, 1, 1, 1]> (x, w)"
+        "[second] y = Conv <pads = [1, 1, 1, 1]> (t, w)"
+        "}",
+        w=numbers(2, 2, 3, 3),
+    )
+
+    def fixed_alone(path: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        read = onnx.load(path)
+        if any(one.dim_param for one in read.graph.input[0].type.tensor_type.shape.dim):
+            raise ValueError("open sizes")
+        return run_model(read, dict(inputs))
+
+    run = onnxpad.validate(model, target=fixed_alone).runtimes[0]
+    assert (run.ok, run.refuses, run.first_difference) == (False, True, None)
+    assert "--dim" in run.sentence
 
 
 def test_a_pad_that_fails_alone_is_blamed_and_not_what_reads_it() -> None:

@@ -150,10 +150,17 @@ class _Search:
             for candidate in level:
                 if self._takes(candidate):
                     return PassPlan(candidate.names, candidate.cost)
-            nearest = min((nearest, *level), key=lambda one: one.distance)
+            nearest = min((nearest, *level), key=self._distance)
         if self._objection:
             return NoWay((), (self._objection,))
         return NoWay(nearest.names, nearest.remaining)
+
+    def _distance(self, candidate: _Candidate) -> tuple[int, ...]:
+        """How far it is from a form that is taken; of equals, one that another thing stops."""
+        own = {one.judgement.reason for one in self._start.remaining if one.judgement.answer.fails}
+        worst, ranks, *more = candidate.distance
+        stays = any(one.judgement.reason in own for one in candidate.remaining)
+        return worst, ranks, stays, *more
 
     def _followers(self, level: Sequence[_Candidate], seen: set[bytes]) -> Iterator[_Candidate]:
         """Each candidate with one pass more; none that comes to a model that others came to."""
@@ -199,9 +206,17 @@ class _Search:
         return self._is_doubted(candidate), more, new, candidate.weight, candidate.names
 
     def _is_doubted(self, candidate: _Candidate) -> bool:
-        """Whether the table objects; of the user's own runtimes, for which it is a guess, less."""
-        guesses = self._judge.target.is_own and candidate.weight <= 0
-        return bool(candidate.remaining) and not guesses
+        """Whether the table objects; of the user's own runtimes, for which it is a guess, less.
+
+        What it has against the node as it is says nothing of a form then.
+        """
+        if not self._judge.target.is_own:
+            return bool(candidate.remaining)
+        before, rows = (
+            {row for one in each.remaining for row in one.judgement.rows}
+            for each in (self._start, candidate)
+        )
+        return candidate.weight > 0 and not rows <= before
 
     def _takes(self, candidate: _Candidate) -> bool:
         """Whether the target takes what passes came to: by its table, or by a run of it."""
@@ -210,7 +225,7 @@ class _Search:
             return not candidate.remaining
         if tabled and any(obstacles(candidate.session, candidate.unit, tabled)):
             return False
-        is_doubted = bool(candidate.remaining)
+        is_doubted = self._is_doubted(candidate)
         if not self._runs[is_doubted] or live.hangs - self._hangs >= MAX_HANGS:
             return False
         self._runs[is_doubted] -= 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnxpad.frameworks.layer import Fill
+from onnxpad.frameworks.choices import Fill
 from onnxpad.resolving import Resolution
 from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame
 from onnxpad.show.pages.figures import legend, sentence, window_figure

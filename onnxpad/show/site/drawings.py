@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from onnxpad.errors import OnnxpadError, RequestError
+from onnxpad.frameworks.choices import Role
 from onnxpad.frameworks.conventions import all_conventions
-from onnxpad.frameworks.layer import Layer, Role
+from onnxpad.frameworks.layer import Layer
 from onnxpad.model.opened import Model
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
