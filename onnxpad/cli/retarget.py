@@ -14,7 +14,7 @@ from onnxpad.cli.streams import report_stream, terminal
 if TYPE_CHECKING:
     from onnxpad.batch.course import Done, Request
     from onnxpad.batch.inputs import Job
-    from onnxpad.show.pages.page import Page
+    from onnxpad.show.document import Document
 
 _HELP = """Move a model to another framework's padding. The numbers that it computes change.
 
@@ -96,21 +96,23 @@ def _request(given: dict[str, Any]) -> Request:
     return Request("retarget", options, judging, **flags)
 
 
-def _page(job: Job, done: Done) -> Page:
-    from onnxpad.show.pages.retargetings import retargeting_page
+def _page(job: Job, done: Done) -> Document:
+    from onnxpad.show.retargetings import retargeting_document
 
-    return retargeting_page(job.model, done.written, done.found, done.compared, done.objection)
+    parts = (job.model, done.written, done.found, done.compared)
+    return retargeting_document(*parts, objection=done.objection, each=True)
 
 
 def _text(job: Job, request: Request, done: Done, *, each: bool) -> str:
-    parts = (job.model, done.written, done.found, done.compared)
-    from onnxpad.show.retargetings import retargeting_text
+    from onnxpad.show.document import document_text
+    from onnxpad.show.retargetings import retargeting_document
 
-    return retargeting_text(
-        *parts,
+    document = retargeting_document(
+        *(job.model, done.written, done.found, done.compared),
         script=request.dry_run,
         compared=request.judging is None or done.found.changed,
-        refused=bool(done.objection),
+        objection=done.objection,
         each=each,
-        terminal=terminal(report_stream(model_on_stdout=done.written == STANDARD)),
     )
+    stream = report_stream(model_on_stdout=done.written == STANDARD)
+    return document_text(document, terminal(stream))

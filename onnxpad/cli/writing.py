@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from onnxpad.batch.course import Done, Request
     from onnxpad.batch.inputs import Job
     from onnxpad.cli.destinations import Jobs
+    from onnxpad.show.document import Document
     from onnxpad.show.pages.page import Page
 
 
@@ -68,7 +69,7 @@ def run(
     given: Mapping[str, Any],
     edit: Callable[[Job, Request], Done],
     text: Callable[[Job, Request, Done], str],
-    page: Callable[[Job, Done], Page],
+    page: Callable[[Job, Done], Page | Document],
 ) -> int:
     """Edit one model and show the whole report, or many and a line for each; the exit code."""
     read = [name for job in jobs.jobs for name in (job.model, job.target)]

@@ -14,13 +14,14 @@ from onnxpad.resolving import Resolution
 from onnxpad.retargeting import Retargeting
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.show.diagnoses import diagnosis_text
-from onnxpad.show.guardings import guarding_text
+from onnxpad.show.document import document_text
+from onnxpad.show.guardings import guarding_document
 from onnxpad.show.inspections import inspection_text
-from onnxpad.show.measurements import measurement_text
-from onnxpad.show.resolutions import resolution_text
-from onnxpad.show.retargetings import retargeting_text
+from onnxpad.show.measurements import measurement_document
+from onnxpad.show.resolutions import resolution_document
+from onnxpad.show.retargetings import retargeting_document
 from onnxpad.show.rewritings import rewriting_text
-from onnxpad.show.validations import validation_text
+from onnxpad.show.validations import validation_document
 from onnxpad.validation import Validation
 
 _WRITTEN = ".model"
@@ -30,12 +31,12 @@ _WRITTEN = ".model"
 _TEXTS: dict[type, Callable[[Any, str], str]] = {
     Inspection: lambda found, model: inspection_text(found, model=model),
     Rewriting: lambda found, model: rewriting_text(model, _WRITTEN, found),
-    Retargeting: lambda found, model: retargeting_text(model, _WRITTEN, found),
-    Validation: lambda found, _: validation_text(found),
+    Retargeting: lambda found, model: document_text(retargeting_document(model, _WRITTEN, found)),
+    Validation: lambda found, _: document_text(validation_document(found)),
     Diagnosis: lambda found, _: diagnosis_text(found),
-    Guarding: lambda found, _: guarding_text(found, None),
-    Measurement: lambda found, _: measurement_text(found),
-    Resolution: lambda found, _: resolution_text(found),
+    Guarding: lambda found, _: document_text(guarding_document(found)),
+    Measurement: lambda found, _: document_text(measurement_document(found)),
+    Resolution: lambda found, _: document_text(resolution_document(found)),
 }
 
 

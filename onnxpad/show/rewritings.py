@@ -16,11 +16,12 @@ from onnxpad.rewriting.pipeline import Undone
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.targets import find_target
-from onnxpad.show.edited import although_unfit_text, relied_text, script_text, skip_text
+from onnxpad.show.document import lines_text
+from onnxpad.show.edited import although_unfit_text, relied_lines, script_lines, skip_note
 from onnxpad.show.wording import (
     STANDARD,
     bytes_text,
-    idle_text,
+    idle_lines,
     limits_text,
     note,
     paragraph,
@@ -66,8 +67,8 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         visible(verdict),
         *_undecided(validation),
         _nothing_to_do(rewriting, written),
-        idle_text(in_vain=_in_vain(rewriting), compared=compared),
-        script_text(rewriting) if script else "",
+        *idle_lines(in_vain=_in_vain(rewriting), compared=compared),
+        lines_text(script_lines(rewriting)) if script else "",
         skips_text(rewriting),
         notes_text(rewriting),
         fitting_text(rewriting, done=written is not None, each=each),
@@ -75,7 +76,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         *limits_text(rewriting.limits_met),
         *(visible(f"warning: {warning}") for warning in warnings),
         *unknown_operators_text(rewriting.unknown_operators),
-        relied_text(rewriting),
+        lines_text(relied_lines(rewriting)),
         *(visible(f"{run.target}: {run.sentence}") for run in rewriting.runs),
         _own_runtime_text(rewriting, written),
     ]
@@ -163,7 +164,7 @@ def _undecided(validation: Validation | None) -> Iterator[str]:
 
 def skips_text(rewriting: Rewriting) -> str:
     """What every pass left as it was, and facts about sizes that settle several nodes at once."""
-    lines = [skip_text(skip, skip.rule) for skip in rewriting.skips]
+    lines = [lines_text([skip_note(skip, skip.rule)]) for skip in rewriting.skips]
     facts, helped = settling([refusal.skip for refusal in rewriting.skips])
     if helped > 1:
         which = f"all {helped}" if helped == len(lines) else f"{helped} of the {len(lines)} skips"

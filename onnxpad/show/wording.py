@@ -80,12 +80,12 @@ def _as_fact(fact: int | str) -> str:
     return plain if plain.startswith("%") else f"={plain}"
 
 
-def idle_text(*, in_vain: bool, compared: bool) -> str:
+def idle_lines(*, in_vain: bool, compared: bool) -> Iterator[str]:
     """That a model is as it was although something was to be done, and that nothing was run."""
-    lines = ["nothing was changed"] if in_vain else []
+    if in_vain:
+        yield "nothing was changed"
     if not compared:
-        lines.append("nothing to validate: the model did not change")
-    return paragraph(lines)
+        yield "nothing to validate: the model did not change"
 
 
 def shape_text(shape: Sequence[object] | None) -> str:

@@ -14,12 +14,13 @@ from onnxpad.reports import json_line
 from onnxpad.retargeting import retarget
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.batches import refusal_text
+from onnxpad.show.document import document_text
 from onnxpad.show.edited import edited_record
 from onnxpad.show.inspections import inspection_text, next_lines, traps_texts
-from onnxpad.show.retargetings import retargeting_text
+from onnxpad.show.retargetings import retargeting_document
 from onnxpad.show.rewritings import rewriting_text
 from onnxpad.show.tables import Terminal
-from onnxpad.show.validations import validation_text
+from onnxpad.show.validations import validation_document
 from onnxpad.show.wording import (
     bytes_text,
     input_text,
@@ -251,7 +252,7 @@ def test_unknown_pads_are_explained() -> None:
 
 def test_long_sizes_are_named_once_below_the_table() -> None:
     found = retarget(MODELS / "k_unet_dyn_op13.onnx", to="pytorch")
-    text = retargeting_text("m.onnx", None, found, terminal=Terminal(80))
+    text = document_text(retargeting_document("m.onnx", None, found), Terminal(80))
     _, _, behind = text.partition("\n\n")
     table, _, rest = behind.partition("\n\n")
     assert max(map(len, table.splitlines())) <= 80
@@ -354,7 +355,7 @@ def test_the_counts_of_operators_add_up() -> None:
 
 def test_where_nothing_changed_nothing_is_proved() -> None:
     model = text_model("[conv] y = Conv <pads=[1, 1]> (x, w)", constants=WEIGHT)
-    text = validation_text(validate(model, model, proof_only=True))
+    text = document_text(validation_document(validate(model, model, proof_only=True)))
     assert "nothing changed, nothing to prove; nothing was run" in text
     assert "0 changed parts" not in text
 
@@ -437,7 +438,7 @@ def test_a_validation_as_it_is_printed(same: bool, verdict: str) -> None:
     pads = "1, 1" if same else "2, 0"
     after = text_model(f"[pool] y = MaxPool <kernel_shape=[3], pads=[{pads}]> (x)")
     found = validate(before, after, samples=1, device="cpu")
-    text = validation_text(found)
+    text = document_text(validation_document(found))
     assert text.splitlines()[0] == f"{verdict}: {found.reason}"
     assert ("first difference: MaxPool 'pool'" in text) is not same
     assert "device cpu: before on CPUExecutionProvider" in text
@@ -466,7 +467,7 @@ def test_the_verdict_of_a_validation_stands_first() -> None:
     pytest.importorskip("onnxruntime")
     model = MODELS / "t_same_string_ts.onnx"
     found = validate(model, rewrite(model).model, samples=1, device="cpu")
-    lines = validation_text(found).splitlines()
+    lines = document_text(validation_document(found).splitlines())
     assert lines[0] == f"proved: {found.reason}"
     assert "apart by rounding in 1 sample of what the ONNX text makes of them" in found.reason
     assert lines[-1].startswith("device cpu")

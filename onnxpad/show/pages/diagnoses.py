@@ -21,7 +21,7 @@ from onnxpad.show.diagnoses import (
 )
 from onnxpad.show.pages.changes import Changed, changes_section
 from onnxpad.show.pages.page import Page, Section, Table
-from onnxpad.show.pages.validations import differing
+from onnxpad.show.validations import differing
 from onnxpad.show.wording import visible
 
 
@@ -48,7 +48,7 @@ def diagnosis_page(found: Diagnosis, model: str, around: Around = ALONE) -> Page
         (visible(follow),) if found.explained and found.plan.entries else (),
         (
             Section("nodes", title, table=Table("nodes that pad otherwise", headers(found), rows)),
-            changes_section(_changes(nodes)),
+            changes_section(lambda: _changes(nodes)),
             Section("others", "What else would do", tuple(map(visible, other_lines(found)))),
             differing(found.as_it_is or found.outputs, ("the reference", "the model as it is")),
         ),

@@ -10,7 +10,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Literal
 
 from onnxpad.errors import counted
-from onnxpad.show.pages.page import Picture
+from onnxpad.show.document import Card, Picture
 from onnxpad.show.wording import visible
 
 if TYPE_CHECKING:
@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 _INK = "#010203"
 """A colour that nothing else has: in the page it becomes that of the text."""
 _MOST_TICKS = 9
+
+
+def map_card(anchor: str, name: str, text: str, found: DifferenceMap) -> Card:
+    """A heatmap with its words."""
+    words = visible(f"{text}{capital(said(found))}.")
+    return Card(anchor, visible(name), words, heatmap(found, name=visible(name)))
+
+
+def capital(text: str) -> str:
+    """The text with a first letter that is a capital."""
+    return text[:1].upper() + text[1:]
 
 
 def heatmap(found: DifferenceMap, *, name: str) -> tuple[Picture, ...]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, either, few
 from onnxpad.inspection import KINDS, Finding, Inspection, PaddedNode, with_far_pad
 from onnxpad.runtimes.targets import Target, all_targets, find_target
+from onnxpad.show.document import Card, Picture
 from onnxpad.show.inspections import (
     HEADERS,
     about_text,
@@ -22,7 +24,7 @@ from onnxpad.show.pages.changes import ORDER
 from onnxpad.show.pages.drawings import Drawing, drawing_of
 from onnxpad.show.pages.figures import legend, sentence, window_figure
 from onnxpad.show.pages.graphs import Vertex, padded_graph
-from onnxpad.show.pages.page import CARDS, Card, Link, Page, Picture, Section, Table
+from onnxpad.show.pages.page import CARDS, Link, Page, Section, Table
 from onnxpad.show.wording import (
     assumed_text,
     limits_text,
@@ -287,15 +289,13 @@ def _kinds(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
         if svg := window_figure(drawing, anchor=str(number)):
             names = tuple(visible(name_text(found.nodes[one])) for one in nodes)
             card = card_of(f"drawing-{number}", drawing, svg, names)
-            yield card._replace(state="" if fine else "wrong"), set(nodes)
+            yield replace(card, is_wrong=not fine), set(nodes)
 
 
 def card_of(anchor: str, drawing: Drawing, svg: str, names: tuple[str, ...]) -> Card:
     """One figure with its words, and the nodes that look so."""
     title = f"{drawing.op} {few(names, 1)}" if names else drawing.op
-    return Card(
-        anchor, title, visible(sentence(drawing)), (Picture(svg),), legend(drawing), names[1:]
-    )
+    return Card(anchor, title, visible(sentence(drawing)), (Picture(svg),), legend(drawing), names)
 
 
 def _wrong(found: Inspection) -> set[str]:

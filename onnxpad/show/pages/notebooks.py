@@ -9,15 +9,16 @@ from onnxpad.inspection import Inspection
 from onnxpad.resolving import Resolution
 from onnxpad.retargeting import Retargeting
 from onnxpad.rewriting.rewrite import Rewriting
+from onnxpad.show.document import Document
+from onnxpad.show.guardings import guarding_document
 from onnxpad.show.pages.diagnoses import diagnosis_page
-from onnxpad.show.pages.guardings import guarding_page
 from onnxpad.show.pages.inspections import inspection_page
 from onnxpad.show.pages.page import Page, fragment_html, page_html
-from onnxpad.show.pages.resolutions import resolution_page
-from onnxpad.show.pages.retargetings import retargeting_page
 from onnxpad.show.pages.rewritings import rewriting_page
 from onnxpad.show.pages.templates import check_installed
-from onnxpad.show.pages.validations import validation_page
+from onnxpad.show.resolutions import resolution_document
+from onnxpad.show.retargetings import retargeting_document
+from onnxpad.show.validations import validation_document
 from onnxpad.validation import Validation
 
 _MODEL = "MODEL"
@@ -44,21 +45,21 @@ def report_html(report: object, model: str, version: str) -> str | None:
     return None if page is None else page_html(page, version)
 
 
-def _page_of(report: object, model: str) -> Page | None:
+def _page_of(report: object, model: str) -> Page | Document | None:
     match report:
         case Inspection():
             return inspection_page(report, model)
         case Rewriting():
             return rewriting_page(model, None, report, None, "")
         case Retargeting():
-            return retargeting_page(model, None, report, None, "")
+            return retargeting_document(model, None, report, each=True)
         case Validation():
-            return validation_page(report, report.compared)
+            return validation_document(report, report.compared, each=True)
         case Diagnosis():
             return diagnosis_page(report, model)
         case Guarding():
-            return guarding_page(report)
+            return guarding_document(report, draw=True)
         case Resolution():
-            return resolution_page(report)
+            return resolution_document(report)
         case _:
             return None

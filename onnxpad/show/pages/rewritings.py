@@ -17,8 +17,8 @@ from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.show.pages.changes import Changed, changes_section
 from onnxpad.show.pages.page import Page, Section, Table
-from onnxpad.show.pages.validations import STATES, validation_sections
 from onnxpad.show.rewritings import changes_text, rewriting_text, taken_text
+from onnxpad.show.validations import STATES, validation_sections
 from onnxpad.show.verdicts import way_text
 from onnxpad.show.wording import visible
 
@@ -60,7 +60,7 @@ def rewriting_page(
         tuple(_lines(text)),
         tuple(_commands(model, written, compared)),
         (
-            changes_section(_changes(found)),
+            changes_section(lambda: _changes(found)),
             Section(
                 "unfit",
                 "No way",

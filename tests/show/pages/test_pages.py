@@ -23,10 +23,10 @@ from onnxpad.show.pages import page as pages
 from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.inspections import inspection_page
 from onnxpad.show.pages.page import Page, Section, Table, page_html
-from onnxpad.show.pages.resolutions import layer_drawing
-from onnxpad.show.pages.retargetings import retargeting_page
 from onnxpad.show.pages.rewritings import rewriting_page
-from onnxpad.show.pages.validations import validation_page
+from onnxpad.show.resolutions import layer_drawing
+from onnxpad.show.retargetings import retargeting_document
+from onnxpad.show.validations import validation_document
 from onnxpad.validation.changed_padding import changed_padding
 from tests.models.text import text_model
 from tests.runtimes.targets.test_facts import chain, weights
@@ -220,7 +220,7 @@ def test_what_each_model_reads_for_the_counterexample_is_drawn() -> None:
     assert found.proof is not None
     assert found.proof.counterexample is not None
     assert found.proof.counterexample.reads[0].startswith("x[0, 0, 0:3, 0:3]")
-    text = page_html(validation_page(found, ("a", "b")), "1")
+    text = page_html(validation_document(found, ("a", "b")), "1")
     check(text, Document(text))
     boxes = [
         re.findall(rf'class="{kind}" x="(\d+)" y="(\d+)" width="(\d+)"', text)
@@ -239,7 +239,7 @@ def validated(first: str, second: str, **options: Any) -> str:
     """What the page says of two convolutions with these pads."""
     pair = [text_model(CONV.format(pads), CONV_READS) for pads in (first, second)]
     found = onnxpad.validate(*pair, **options)
-    text = page_html(validation_page(found, ("a", "b"), changed_padding(*pair)), "1")
+    text = page_html(validation_document(found, ("a", "b"), changed_padding(*pair)), "1")
     check(text, Document(text))
     return text
 
@@ -289,7 +289,7 @@ def test_a_node_that_has_no_partner_is_drawn_alone() -> None:
         found = changed_padding(*pair)
         assert "Conv" in {one.op for one in found}
         validation = onnxpad.validate(*pair, proof_only=True)
-        text = page_html(validation_page(validation, ("a", "b"), found), "1")
+        text = page_html(validation_document(validation, ("a", "b"), found), "1")
         check(text, Document(text))
         assert "The changed nodes, before and after" in text
 
@@ -304,7 +304,7 @@ def test_where_one_model_does_not_run_the_text_says_what_is_right() -> None:
     assert found.ok
     assert found.run is not None
     assert found.run.judge == "onnxpad float64 evaluator"
-    assert "onnxruntime does not run" in page_html(validation_page(found, ("a", "b")), "1")
+    assert "onnxruntime does not run" in page_html(validation_document(found, ("a", "b")), "1")
 
 
 def test_what_takes_the_place_of_a_node_is_told_with_its_pads() -> None:
@@ -329,7 +329,7 @@ def test_the_last_of_several_nodes_is_drawn_as_well(op: str, rule: str, last: st
     (section,) = (
         one for one in rewriting_page("m", "o", made, None, "").sections if one.anchor == "changes"
     )
-    (card,) = section.cards
+    (card,) = section.cards()
     assert [bool(picture.svg) for picture in card.pictures] == [True, True]
     assert "; drawn is " in card.pictures[1].caption
     assert f"After: {last}" in card.text
@@ -340,7 +340,7 @@ def test_an_expansion_without_a_padded_node_has_no_second_picture() -> None:
     model = chain(13, [1, 2, 6, 6], ("MaxPool", [], {"kernel_shape": [3, 3], "pads": [1] * 4}))
     made = onnxpad.rewrite(model, passes=["split-pads", "concat-pads"])
     told = {one.anchor: one for one in rewriting_page("m", "o", made, None, "").sections}
-    *_, last = told["changes"].cards
+    *_, last = told["changes"].cards()
     assert "Concat" in last.pictures[1].caption
     assert not last.pictures[1].svg
 
@@ -350,11 +350,12 @@ def test_pads_are_written_in_one_way_on_every_page() -> None:
     model = chain(13, [1, 2, 8, 8], ("MaxPool", [], {"kernel_shape": [3, 3], "pads": [0, 0, 1, 1]}))
     moved = onnxpad.retarget(model, to="symmetric")
     made = onnxpad.rewrite(model, passes="split-pads")
+    compared = onnxpad.validate(model, made.model, samples=1, device="cpu")
     told = [
         inspection_page(onnxpad.inspect(model, target="ncnn"), "m"),
         rewriting_page("m", "o", made, None, ""),
-        retargeting_page("m", "o", moved, None, ""),
-        validation_page(onnxpad.validate(model, made.model, samples=1, device="cpu"), ("a", "b")),
+        retargeting_document("m", "o", moved),
+        validation_document(compared, ("a", "b")),
     ]
     for number, one in enumerate(told):
         text = page_html(one, "1")
@@ -366,7 +367,7 @@ def test_counting_and_rounding_are_told_where_pads_are_alike() -> None:
     both = "float[1, 1, 6, 6] x", "float[1, 1, 6, 6] y"
     pair = [text_model(said.format(one), inputs=both[0], outputs=both[1]) for one in (0, 1)]
     found = onnxpad.validate(*pair, samples=1, device="cpu")
-    text = page_html(validation_page(found, ("a", "b"), changed_padding(*pair)), "1")
+    text = page_html(validation_document(found, ("a", "b"), changed_padding(*pair)), "1")
     assert "before: pads [1, 1, 1, 1]<" in text
     assert "after: pads [1, 1, 1, 1], counting padding<" in text
 

@@ -1,0 +1,176 @@
+"""A report as a document: a headline, and sections with lines, notes, a table and pictures.
+
+One function for each verb makes it from the report. Two renderers read it: `document_text` writes
+it for a terminal or a file, `onnxpad.show.pages.page` as HTML. Pictures are drawn for HTML alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+from onnxpad.errors import either
+from onnxpad.show.tables import Terminal, table
+from onnxpad.show.wording import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A finding about nodes.
+
+    head: what was found, and at which nodes.
+    read: the tensor that the node reads, with its window; empty where it does not matter.
+    hints: options, each of which settles it.
+    """
+
+    head: str
+    reason: str
+    read: str = ""
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command to type next; `case` says when, `remark` stands behind it."""
+
+    typed: str
+    case: str = "next"
+    remark: str = ""
+
+
+Line: TypeAlias = str | Note | Command
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows under headers.
+
+    caption: what the rows are, for a page.
+    names: headers of columns that a narrow terminal breaks anywhere.
+    whole: headers of columns that a narrow terminal does not break.
+    """
+
+    headers: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+    names: tuple[str, ...] = ()
+    whole: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A figure as SVG, with the words above it."""
+
+    svg: str
+    caption: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """Figures of nodes that look alike; rows of tables that begin with one of `nodes` lead to it.
+
+    key: HTML that explains the signs in the figures.
+    is_wrong: whether the nodes go wrong.
+    """
+
+    anchor: str
+    title: str
+    text: str
+    pictures: tuple[Picture, ...]
+    key: str = ""
+    nodes: tuple[str, ...] = ()
+    is_wrong: bool = False
+
+
+class Medium(Enum):
+    """Where a section is shown."""
+
+    EVERYWHERE = "everywhere"
+    PAGE = "page"
+    TERMINAL = "terminal"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a document.
+
+    title: the heading on a page; without one, a page shows the lines in its summary.
+    lines: what stands in front of the table; empty ones are left out.
+    notes: what stands behind the table.
+    about: how to read the section, for a page.
+    cards: draws the pictures.
+    graph: draws a picture that may be larger than the page.
+    windows: whether the pictures are of windows, whose signs are then explained.
+    wide: whether pictures stand side by side.
+    """
+
+    anchor: str
+    title: str
+    lines: tuple[Line, ...] = ()
+    table: Table | None = None
+    notes: tuple[Line, ...] = ()
+    about: tuple[str, ...] = ()
+    cards: Callable[[], Iterable[Card]] = tuple
+    graph: Callable[[], str] = str
+    windows: bool = False
+    wide: bool = False
+    medium: Medium = Medium.EVERYWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A report on `subject`.
+
+    headline: the first line of the text.
+    summary: the lines below it.
+    state: 'fine', 'wrong', 'open' or '' for the colour of a page.
+    verdict: what a page says first instead of the headline.
+    hints: options or commands, each of which settles it.
+    """
+
+    title: str
+    subject: str
+    headline: str
+    summary: tuple[Line, ...] = ()
+    sections: tuple[Section, ...] = ()
+    state: str = ""
+    verdict: str = ""
+    hints: tuple[str, ...] = ()
+
+
+def document_text(document: Document, terminal: Terminal | None = None) -> str:
+    """The document for a terminal, or for a file or pipe."""
+    shown = [one for one in document.sections if one.medium is not Medium.PAGE]
+    tried = f"  try     {either(document.hints)}" if document.hints else ""
+    parts = [
+        lines_text((document.headline, tried, *document.summary)),
+        *(part for one in shown for part in _section_texts(one, terminal)),
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _section_texts(section: Section, terminal: Terminal | None) -> Iterable[str]:
+    rows = section.table
+    yield lines_text(section.lines)
+    if rows is not None:
+        yield table(rows.headers, rows.rows, terminal, names=rows.names, whole=rows.whole)
+    yield lines_text(section.notes)
+
+
+def lines_text(lines: Iterable[Line]) -> str:
+    """The lines, without empty ones."""
+    return "\n".join(filter(None, map(_line_text, lines)))
+
+
+def _line_text(line: Line) -> str:
+    if isinstance(line, Command):
+        return visible(f"{line.case}: {line.typed}{line.remark}")
+    if isinstance(line, str):
+        return visible(line)
+    lines = [f"{line.head}: {line.reason}"]
+    if line.hints:
+        lines += [f"  input   {line.read}"] * bool(line.read)
+        lines.append(f"  try     {either(line.hints)}")
+    return "\n".join(map(visible, lines))
