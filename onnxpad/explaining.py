@@ -19,7 +19,7 @@ from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.conditions.words import SECTIONS
+from onnxpad.runtimes.conditions.words import SECTIONS, WORDS
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
 from onnxpad.runtimes.own_targets import EXAMPLE, asked_as, is_own_rules
 from onnxpad.runtimes.releases import held
@@ -84,7 +84,8 @@ def explain(name: str) -> tuple[Explanation, ...]:
     Frameworks and targets answer to their other names too ("tf", "trt"), and a topic to the words
     that it explains ("rounding"), where nothing else has that name; a target with a release
     ("openvino@2024.6") has the facts of that release. The address of a fact
-    ("same-convtranspose") is explained for each target that has it.
+    ("same-convtranspose") is explained for each target that has it, a word of files of rules
+    ("pad_above") and the code of a finding ("npu:refused") as well.
 
     Raises RequestError with the nearest names where there is none.
     """
@@ -96,7 +97,7 @@ def explain(name: str) -> tuple[Explanation, ...]:
     found = found or tuple(e for e in everything if e.name.casefold() == name.casefold())
     if not found:
         found = tuple(e for e in everything if (e.kind, e.name) in _called(name.casefold()))
-    found = found or tuple(_facts_called(name.casefold()))
+    found = found or (*_facts_called(name.casefold()), *_told_besides(name))
     if found:
         return found
     near = nearest(name, (entry.name for entry in everything), 3)
@@ -116,6 +117,31 @@ def _facts_called(address: str) -> Iterator[Explanation]:
                 facts.insert(0, ("releases", told))
             text = f"{target.name} {row.answer} {row.what}."
             yield Explanation("fact", f"{target.name}: {address}", text, tuple(facts))
+
+
+def _told_besides(name: str) -> Iterator[Explanation]:
+    """A word of files of rules, or what `inspect` found a target to do."""
+    if word := WORDS.get(name.casefold().replace("-", "_")):
+        use = f"{word.name} = 3" if word.takes_number else f'when = ["{word.name}"]'
+        facts = (("in a file of rules", use), ("all words", "onnxpad explain conditions"))
+        text = f"It holds if {word.text}. Its opposite: {word.negation}."
+        yield Explanation("condition", word.name, text, facts)
+    target, _, kind = name.rpartition(":")
+    if target and (answer := _FINDINGS.get(kind)):
+        facts = (
+            ("its rules", f"onnxpad explain {target}, or the path of your own .toml"),
+            ("what helps", f"onnxpad rewrite MODEL --target {target}, or your own file"),
+        )
+        text = f"inspect says this of a node for which the answer of {target} is: {answer}."
+        yield Explanation("finding", name, text, facts)
+
+
+_FINDINGS = {
+    "fallback": Answer.FALLS_BACK,
+    "unknown": Answer.UNKNOWN,
+    "refused": Answer.REFUSES,
+    "wrong": Answer.MISCOMPUTES,
+}
 
 
 def _called(name: str) -> set[tuple[str, str]]:
@@ -219,6 +245,7 @@ _WORDS = {
     "exit-codes": ("exit code", "exit codes", "exit"),
     "words": ("pads", "node", "address"),
     "conditions": ("condition", "rules", "toml", "own rules"),
+    "own-runtime": ("live", "own", "runner", "probe", "measured here"),
     "batches": ("each", "jobs"),
     "sizes": ("dim", "dims", "--dim", "dimensions", "open sizes", "shapes", "holds_where"),
 }

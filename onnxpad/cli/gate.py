@@ -185,6 +185,7 @@ class Gate:
         for one in failing:
             reason = one.reason or reasons[one.code].get(one.node, "")
             alike.setdefault((one.code, reason), []).append(one)
+        lines: list[tuple[str, str]] = []
         most = _ALL_NAMED if len(gated.failing) <= _ALL_NAMED else _NAMED
         for number, ((code, reason), found) in enumerate(alike.items()):
             shown = len(found) if self._each else most if number < _ALL_NAMED else 0
@@ -193,7 +194,9 @@ class Gate:
                 continue
             nodes = few(list(dict.fromkeys(f"'{one.node}'" for one in found)), shown)
             said = f"fails: {model}: {code} {nodes}{f': {reason}' if reason else ''}"
-            say_with_try(said, repair(model, found[0], record))
+            lines.append((said, repair(model, found[0], record)))
+        for (said, tried), (_, after) in zip(lines, [*lines[1:], ("", "")], strict=False):
+            say_with_try(said, tried if tried != after else "")
 
     def concluded(self, status: int) -> int:
         """Write the baseline, or say how it compares, and what was left out; the exit code."""
@@ -346,8 +349,7 @@ def repair(model: str, finding: Finding, record: Mapping[str, Any]) -> str:
         asked = " ".join(filter(None, [f"--target {typed}", record["live"]]))
         write = f"onnxpad rewrite {shlex.quote(model)} {asked} --although-unfit -o OUT"
         others = f", and for {rest} more: {write}" if any(map(_is_mended, fails)) else ""
-        takers = f"onnxpad inspect {shlex.quote(model)} --target all"
-        return f"{no_form}; {takers} says which runtimes take it{others}"
+        return f"{no_form}{others}"
     none = f"no rewrite for {target} is known that writes the model: onnxpad explain {typed}"
     return mending(model, finding, record) or none
 

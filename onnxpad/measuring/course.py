@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
+from onnxpad.errors import counted
 from onnxpad.measuring.learning import Sample
 from onnxpad.model.assembled import Array, with_output_shapes
 from onnxpad.model.opened import Model
@@ -86,7 +87,8 @@ class Course:
         for one in specimens:
             self.tried += 1
             if self.tried % _TOLD_EVERY == 1:
-                self.say(f"running drawn models on {self._runner.title}: {self.tried} of {total}")
+                ran, share = counted(len(self.outcomes), "model"), self.tried / total
+                self.say(f"running drawn models on {self._runner.title}: {ran}, {share:.0%}")
             chains = () if one in self.outcomes else chains_of(one)
             if not chains or any(chain.trouble or without_windows(chain) for chain in chains):
                 continue
@@ -94,7 +96,7 @@ class Course:
             if outcome.verdict in _ANSWERS:
                 self.outcomes[one] = outcome
                 sized = chains_of(one.varied(open=""))
-                self.samples[one] = Sample.of(chains, sized, outcome.answer)
+                self.samples[one] = Sample.of(chains, sized, outcome.answer, outcome.message)
 
     def outcome(self, model: Model, feeds: Mapping[str, Array]) -> Outcome:
         """What the runtime does with a model; 'not judged' where its numbers are not known."""

@@ -7,6 +7,8 @@ cover); then words and rules that buy nothing are dropped.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations
@@ -23,8 +25,9 @@ from onnxpad.runtimes.conditions.words import LEARNABLE, Term, Word
 MOST_WORDS = 3
 _RULE, _WORD, _NUMBER, _NOT, _OPERATOR = 4.0, 1.0, 1.1, 1.3, 0.4
 """What a rule costs, each of its words, thresholds and negated words, and of its operators."""
-_FALSE_ALARM, _OTHER_FAILURE = 0.7, 0.05
-"""What a healthy model under a rule costs, and one that fails in another way."""
+_FALSE_ALARM, _OTHER_FAILURE, _DEAD_END = 0.7, 0.05, 3.0
+"""What a healthy model under a rule costs, one that fails in another way, and what a healthy one
+costs besides under a rule without words, which leaves no form to write it in."""
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float32]
 Places = NDArray[np.int32]
@@ -43,16 +46,19 @@ class Facts(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A model that was run: the facts of its padded nodes, and what the runtime did."""
+    """A model that was run: the facts of its padded nodes, what the runtime did, and said."""
 
     nodes: tuple[Facts, ...]
     answer: Answer
+    message: str = ""
 
     @classmethod
-    def of(cls, chains: Sequence[Chain], sized: Sequence[Chain], answer: Answer) -> Sample:
+    def of(
+        cls, chains: Sequence[Chain], sized: Sequence[Chain], answer: Answer, message: str = ""
+    ) -> Sample:
         """The facts of nodes; what hangs on open sizes is read at the sizes that were run."""
         pairs = zip(chains, sized if len(sized) == len(chains) else chains, strict=True)
-        return cls(tuple(_facts(*pair) for pair in pairs), answer)
+        return cls(tuple(_facts(*pair) for pair in pairs), answer, message)
 
 
 def _facts(chain: Chain, sized: Chain) -> Facts:
@@ -65,13 +71,14 @@ def _facts(chain: Chain, sized: Chain) -> Facts:
     return Facts(sized, tuple(settled), tuple(tuple(one.values(sized)) for one in words))
 
 
-@reported("operators", "when", "answer", "models", "false_alarms")
+@reported("operators", "when", "answer", "models", "false_alarms", "message")
 class Learned(NamedTuple):
     """A rule: operators (none for all), terms that must all hold, and what the runtime then does.
 
     models: number of models that fail so under it.
     false_alarms: number of models under it that the runtime computes right.
     samples: places of all models under it among those that it was learned from.
+    message: what the runtime said most often of models that fail under this rule alone.
     """
 
     operators: tuple[str, ...]
@@ -80,6 +87,7 @@ class Learned(NamedTuple):
     models: int
     false_alarms: int
     samples: tuple[int, ...] = ()
+    message: str = ""
 
     @property
     def words(self) -> list[str]:
@@ -103,7 +111,17 @@ def learn(samples: Sequence[Sample]) -> tuple[Learned, ...]:
         rules = _Cover(table, answer, covered).rules()
         learned += [table.learned(rule, answer) for rule in rules]
         covered = table.covered(rules) | covered
-    return tuple(learned)
+    rules_of = Counter(place for one in learned for place in one.samples)
+    return tuple(one._replace(message=_message(one, samples, rules_of)) for one in learned)
+
+
+def _message(rule: Learned, samples: Sequence[Sample], rules_of: Counter[int]) -> str:
+    """The most frequent message; those that differ in numbers alone are one."""
+    said = [place for place in rule.samples if samples[place].answer is rule.answer]
+    alone = [place for place in said if rules_of[place] == 1]
+    texts = [samples[place].message for place in alone or said]
+    alike = Counter(re.sub(r"\d+", "", text) for text in texts)
+    return max(texts, key=lambda text: alike[re.sub(r"\d+", "", text)], default="")
 
 
 class _Table:
@@ -115,6 +133,7 @@ class _Table:
         self.answers = np.array([sample.answer for sample in samples])
         self.names = tuple(dict.fromkeys(node.chain.op.title for node in nodes))
         self.operator = np.array([self.names.index(node.chain.op.title) for node in nodes])
+        self._about = np.arange(len(self.names))[:, None] == self.operator
         self.terms: list[Term] = []
         self.costs: list[float] = []
         rows: dict[bytes, Bools] = {}
@@ -132,7 +151,7 @@ class _Table:
     def held(self, rule: _Rule) -> Bools:
         """The samples of which a rule holds."""
         found = np.zeros(len(self.answers), bool)
-        nodes = self.nodes(rule.literals) & np.isin(self.operator, rule.operators)
+        nodes = self.nodes(rule.literals) & self._about[list(rule.operators)].any(axis=0)
         found[self.owner[nodes]] = True
         return found
 
@@ -143,12 +162,14 @@ class _Table:
 
     def learned(self, rule: _Rule, answer: Answer) -> Learned:
         """The rule in words, with the models behind it."""
-        (places,) = self.held(rule).nonzero()
-        held = self.answers[places]
         nodes = self.nodes(rule.literals)
         alike = self.answers[self.owner] == answer
         matching = set(self.operator[nodes])
         is_all = len(matching) > 1 and not set(self.operator[nodes & ~alike]) - set(rule.operators)
+        if is_all:
+            rule = rule._replace(operators=tuple(range(len(self.names))))
+        (places,) = self.held(rule).nonzero()
+        held = self.answers[places]
         return Learned(
             () if is_all else tuple(self.names[place] for place in sorted(rule.operators)),
             tuple(self.terms[place] for place in rule.literals),
@@ -211,13 +232,15 @@ class _Cover:
         gains = self._sums(left.astype(np.float32))
         prices = self._sums(self._prices)
         while left.any():
-            rule = self._simplest(self._best(gains, prices), found)
+            rule = self._best(gains, prices)
             held = self._table.held(rule)
             gains -= self._sums((held & left).astype(np.float32))
             prices -= self._sums(np.where(held & ~self._table.covered(found), self._prices, 0))
             left &= ~held
             found.append(rule)
-        return [self._widened(rule) for rule in self._needed(found)]
+        rules = self._merged(self._needed(found))
+        blanket = {one for rule in rules if not rule.literals for one in rule.operators}
+        return [self._widened(rule, blanket) for rule in rules]
 
     def _sums(self, weights: Floats) -> Floats:
         """The weight of the samples of which each conjunction holds, by operator."""
@@ -252,22 +275,48 @@ class _Cover:
             tuple(literal for literal in literals if literal >= 0),
         )
 
-    def _simplest(self, rule: _Rule, before: Sequence[_Rule]) -> _Rule:
-        """The rule without the words that keep no healthy sample out."""
-        free = self._failing | self._table.covered(before)
-        for literal in sorted(rule.literals, key=lambda one: -self._table.costs[one]):
-            fewer = rule._replace(literals=tuple(one for one in rule.literals if one != literal))
-            if not (self._table.held(fewer) & ~self._table.held(rule) & ~free).any():
-                rule = fewer
-        return rule
+    def _widened(self, rule: _Rule, blanket: set[int]) -> _Rule:
+        """The rule about each operator too of which all that it holds of fails so.
 
-    def _widened(self, rule: _Rule) -> _Rule:
-        """The rule about each operator too of which all that it holds of fails so."""
+        It leaves out operators that a `blanket` rule is about.
+        """
+        if not rule.literals:
+            return rule
         table = self._table
         nodes = table.nodes(rule.literals)
         alike = self._prices[table.owner] == 0
         failing, other = (set(table.operator[nodes & one].tolist()) for one in (alike, ~alike))
-        return rule._replace(operators=tuple(sorted({*rule.operators, *(failing - other)})))
+        operators = {*rule.operators, *(failing - other)} - blanket
+        return rule._replace(operators=tuple(sorted(operators)))
+
+    def _merged(self, rules: list[_Rule]) -> list[_Rule]:
+        """Fewer or wider rules, as long as these cost less: false alarms are part of the cost."""
+        tried, cost = set[_Rule](), self._cost(rules)
+        while wider := {one for rule in rules for one in self._wider(rule, rules)} - tried:
+            tried |= wider
+            for rule in sorted(wider):
+                fewer = self._needed([*rules, rule])
+                if self._cost(fewer) < cost:
+                    rules, cost = fewer, self._cost(fewer)
+        return rules
+
+    def _wider(self, rule: _Rule, rules: Sequence[_Rule]) -> Iterator[_Rule]:
+        """The rule with one word less, with no words, and about operators of others as well."""
+        for literal in rule.literals:
+            yield rule._replace(literals=tuple(one for one in rule.literals if one != literal))
+        yield rule._replace(literals=())
+        for other in rules:
+            yield rule._replace(operators=tuple(sorted({*rule.operators, *other.operators})))
+
+    def _cost(self, rules: Sequence[_Rule]) -> float:
+        """What rules cost together, with the healthy samples under them."""
+        words = sum(self._table.costs[literal] for rule in rules for literal in rule.literals)
+        operators = sum(len(rule.operators) for rule in rules)
+        prices = float(self._prices[self._table.covered(rules)].sum())
+        blanket = [rule for rule in rules if not rule.literals]
+        dead = self._table.covered(blanket) & (self._table.answers == Answer.TAKES)
+        prices += _DEAD_END * int(dead.sum())
+        return _RULE * len(rules) + words + _OPERATOR * operators + prices
 
     def _needed(self, rules: list[_Rule]) -> list[_Rule]:
         """The rules without those whose samples others cover."""

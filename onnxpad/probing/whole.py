@@ -98,7 +98,7 @@ class WholeRun:
         kind = "" if first.is_padding else "; that is not about padding"
         if self.largest_difference is None and self.refuses:
             return f"{said}. It stops at {where}{kind}"
-        return f"{said}. The first tensor that differs is {where}{kind}"
+        return f"{said}. The first tensor that differs beyond rounding is {where}{kind}"
 
 
 _Asked = Callable[[str, Feeds, Mapping[str, int]], Reply]
@@ -130,7 +130,7 @@ class _Original:
         """The outputs; None where neither can compute them, and then `failure` says why."""
         second = ONNXRUNTIME if self.reference == EVALUATOR else EVALUATOR
         for reference in (self.reference, second):
-            ask = self._evaluated if reference == EVALUATOR else self._in_onnxruntime
+            ask = self.evaluated if reference == EVALUATOR else self.in_onnxruntime
             outputs = ask(feeds)
             if outputs is not None:
                 self.reference = reference
@@ -148,14 +148,16 @@ class _Original:
             raise RequestError(str(found))
         return found[name]
 
-    def _evaluated(self, feeds: Feeds) -> Mapping[str, Array] | None:
+    def evaluated(self, feeds: Feeds) -> Mapping[str, Array] | None:
+        """The outputs in float64; None where they cannot be computed so."""
         try:
             return evaluated(self.network, feeds, self.network.outputs)
         except (OnnxpadError, MemoryError) as error:
             self.failure = self.failure or headline(error)
             return None
 
-    def _in_onnxruntime(self, feeds: Feeds) -> Mapping[str, Array] | None:
+    def in_onnxruntime(self, feeds: Feeds) -> Mapping[str, Array] | None:
+        """The outputs as onnxruntime computes them; None where it does not run the model."""
         if self._session is None:
             settings = Settings(folder=self.network.folder)
             more = self.network.outside_bytes
@@ -210,7 +212,8 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
         reason = f"output '{listed[0]}' is a sequence, which is not compared"
         return result(ok=None, reason=reason)
     dims_of = (one.dims or () for one in network.input_types().values())
-    is_open = not inputs and any(not isinstance(size, int) for sizes in dims_of for size in sizes)
+    has_open = any(not isinstance(size, int) for sizes in dims_of for size in sizes)
+    is_open = has_open and not inputs
     told = partial(result, reference=judge.reference, shapes=shapes, is_open=is_open)
     rewritten = open_network(path)
 
@@ -223,18 +226,38 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
         if tell:
             tell(f"running the whole model in {ran}, sample {number + 1} of {len(samples)}")
         reply = ask(path, sample.feeds, names)
-        output, apart = _apart(reply, sample.right, judge.near)
+        _, apart = _apart(reply, sample.right, judge.near)
         if apart.is_fault:
             if tell:
                 tell(f"looking for the first tensor that differs in {ran}")
-            first = _first_different(judge, rewritten, ask, sample, reply)
-            reason = f"'{output}' is {apart.words}" if output else apart.words
-            amount = apart.amount if np.isfinite(apart.amount) else None
-            refuses = reply.status not in ("ran", "fell back")
-            end = told(ok=False, reason=reason, refuses=refuses)
-            return replace(end, largest_difference=amount, first_difference=first)
+            return _failed(told, judge, rewritten, ask, sample, reply, has_open=has_open)
         largest = max(largest, apart.amount)
     return told(ok=True, largest_difference=largest)
+
+
+def _failed(  # noqa: PLR0913 - all that a run is made of
+    told: Callable[..., WholeRun],
+    judge: _Original,
+    rewritten: Network,
+    ask: _Asked,
+    sample: _Sample,
+    reply: Reply,
+    *,
+    has_open: bool,
+) -> WholeRun:
+    """How a run failed and where, of a model with open sizes also whether these are the cause."""
+    words, apart = _apart(reply, sample.right, judge.near)
+    fixed = _up_to(rewritten, sample.right, ask, sample.feeds) if has_open else reply
+    at_fixed, apart_fixed = _apart(fixed, sample.right, judge.near)
+    first = None
+    if apart_fixed.is_fault:
+        first, apart = _first_different(judge, rewritten, ask, sample, fixed), apart_fixed
+        words += f"; with these sizes in the file {at_fixed}" * (_ran(fixed) != _ran(reply))
+    else:
+        words += "; with these sizes in the file (rewrite --dim) it runs right"
+    amount = apart.amount if np.isfinite(apart.amount) else None
+    end = told(ok=False, reason=words, refuses=not _ran(reply))
+    return replace(end, largest_difference=amount, first_difference=first)
 
 
 def _is_sequence(value: Array) -> bool:
@@ -255,15 +278,16 @@ def _drawn(judge: _Original, dims: Mapping[str, int | str] | None) -> list[Feeds
     """
     sampler = Sampler(judge.network.input_types(dims), 0)
     first: list[Feeds] = []
-    for draw in islice(sampler.draws(), _MOST_DRAWS):
-        feeds = sampler.sample(SAMPLES[0], draw)
-        outputs = judge.outputs(feeds)
-        if outputs is None:
-            continue
-        samples = [feeds, *(sampler.sample(index, draw) for index in SAMPLES[1:])]
-        if all(map(_is_finite, outputs.values())):
-            return samples
-        first = first or samples
+    for compute in (judge.in_onnxruntime, judge.evaluated):  # the faster one finds the sizes
+        for draw in () if first else islice(sampler.draws(), _MOST_DRAWS):
+            feeds = sampler.sample(SAMPLES[0], draw)
+            outputs = compute(feeds)
+            if outputs is None:
+                continue
+            samples = [feeds, *(sampler.sample(index, draw) for index in SAMPLES[1:])]
+            if all(map(_is_finite, outputs.values())):
+                return samples
+            first = first or samples
     return first
 
 
@@ -276,14 +300,18 @@ def _samples(judge: _Original, inputs: Sequence[Feeds]) -> list[_Sample]:
     return [_Sample(feeds, right) for feeds, right in pairs if right is not None]
 
 
+def _ran(reply: Reply) -> bool:
+    return reply.status in ("ran", "fell back")
+
+
 def _apart(reply: Reply, right: Mapping[str, Array], near: float) -> tuple[str, Difference]:
-    """The output that is furthest off; no name, and the message, where nothing was computed."""
-    if reply.status in ("ran", "fell back"):
-        return worst(reply.outputs, right, near)
+    """How the output that is furthest off differs, or why nothing was computed; and how much."""
+    if _ran(reply):
+        output, apart = worst(reply.outputs, right, near)
+        return f"'{output}' is {apart.words}", apart
     ends = {"refused": "it refuses the model", "crash": "its process ends"}
-    return "", Difference(
-        np.inf, 0.0, (), f"{ends.get(reply.status, 'it does not end')}: {reply.message}"
-    )
+    words = f"{ends.get(reply.status, 'it does not end')}: {reply.message}"
+    return words, Difference(np.inf, 0.0, (), words)
 
 
 def _first_different(
@@ -294,16 +322,16 @@ def _first_different(
     Of a model that the runtime refuses as a whole, the first part that it refuses.
     """
     shared = list(_shared(judge.network, rewritten))
-    refuses = whole.status not in ("ran", "fell back")
+    refuses = not _ran(whole)
 
     def words_at(place: int) -> str | None:
         """How the tensor differs; None where it does not."""
         try:
             right = judge.tensor(shared[place], sample.feeds)
-            reply = _up_to(rewritten, shared[place], right, ask, sample.feeds)
+            reply = _up_to(rewritten, {shared[place]: right}, ask, sample.feeds)
         except (OnnxpadError, MemoryError):
             return None
-        if reply.status not in ("ran", "fell back"):
+        if not _ran(reply):
             return reply.message if refuses else None
         if refuses or shared[place] not in reply.outputs:
             return None
@@ -331,9 +359,9 @@ def _shared(original: Network, rewritten: Network) -> Iterator[str]:
     return (name for name in rewritten.producers if name in original.producers)
 
 
-def _up_to(network: Network, name: str, right: Array, ask: _Asked, feeds: Feeds) -> Reply:
-    """What the runtime makes of the model as far as one tensor."""
-    needed, waiting = set[int](), [name]
+def _up_to(network: Network, right: Mapping[str, Array], ask: _Asked, feeds: Feeds) -> Reply:
+    """What the runtime makes of the model, at fixed sizes, as far as the tensors of `right`."""
+    needed, waiting = set[int](), list(right)
     while waiting:
         index = network.producers.get(waiting.pop())
         if index is not None and index not in needed:
@@ -341,8 +369,8 @@ def _up_to(network: Network, name: str, right: Array, ask: _Asked, feeds: Feeds)
             waiting += network.names_read([index])
     used = network.names_read(needed)
     given = {key: value for key, value in feeds.items() if key in used}
-    part = cut(network, sorted(needed), {k: v.dtype for k, v in given.items()}, [name])
-    model = with_output_shapes(standalone(part, given), {name: right})
+    part = cut(network, sorted(needed), {k: v.dtype for k, v in given.items()}, right)
+    model = with_output_shapes(standalone(part, given), right)
     with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder:
         path = Path(folder, "part.onnx")
         path.write_bytes(model.SerializeToString(deterministic=True))

@@ -71,6 +71,11 @@ class Judgement:
         return f"{f'may {may}' if may else 'not known'}: {self.reason}"
 
     @property
+    def why(self) -> str:
+        """The sentence, without what the verdict beside it says."""
+        return self.sentence.removeprefix(f"{self.answer.does}: ").removeprefix("not known: ")
+
+    @property
     def evidence(self) -> tuple[str, ...]:
         """How the facts are known."""
         if self.measured:

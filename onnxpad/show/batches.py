@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from shlex import quote
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from onnxpad.errors import counted, either, few
 from onnxpad.show.edited import although_unfit_text
-from onnxpad.show.wording import route_text, visible
+from onnxpad.show.wording import route_text, runs_text, visible
 
 if TYPE_CHECKING:
     from onnxpad.inspection import Inspection
@@ -64,7 +63,7 @@ def _written_besides(found: Rewriting, *, done: bool) -> Iterator[str]:
 
         nodes = counted(len({one.node for one in left}), "node")
         yield f"{nodes} left as before, unknown for {found.target} {until_text(left)}".rstrip()
-    yield from (f"{run.target}: {run.sentence}" for run in found.runs)
+    yield from runs_text(found.runs)
     if found.fitting and found.fitting.granted:
         yield f"{counted(len(found.fitting.granted), 'node')} taken for granted for {found.target}"
     if found.fitting and found.fitting.whole:
@@ -119,9 +118,8 @@ def _answers(verdicts: Sequence[NodeVerdict]) -> str:
     parts = [f"{answer} {number}" for answer, number in answers.items()]
     if unknown:
         parts.append(f"unknown {unknown} {until_text(verdicts)}".rstrip())
-    others = others_in(verdicts)
-    what = "is another operator" if others == 1 else "are other operators"
-    more = f" ({others} of these {what})" if others and answers.total() + unknown > others else ""
+    others, total = others_in(verdicts), answers.total() + unknown
+    more = f" ({others} of the {total} cannot pad)" if 0 < others < total else ""
     return f"{', '.join(parts)}{more}" if parts else "nothing to judge"
 
 
@@ -138,7 +136,7 @@ def refusal_text(
     if failed is not None:
         reason, tried = failed.reason, [either(failed.hints)]
     elif unfit := getattr(found, "stuck", ()):
-        reason, tried = _why_unfit(model, cast("Rewriting", found), unfit)
+        reason, tried = _why_unfit(cast("Rewriting", found), unfit)
     elif found.skips and objection.startswith("--strict"):
         skip = found.skips[0]
         more = f" and {len(found.skips) - 1} more" if found.skips[1:] else ""
@@ -148,9 +146,7 @@ def refusal_text(
     return visible(said) + "".join(f"{TRY}{visible(one)}" for one in tried if one)
 
 
-def _why_unfit(
-    model: str, found: Rewriting, unfit: Sequence[NodeVerdict]
-) -> tuple[str, Sequence[str]]:
+def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, Sequence[str]]:
     """The reason that most of the nodes have, and what settles most of them."""
     from onnxpad.show.verdicts import named, tries
 
@@ -163,13 +159,13 @@ def _why_unfit(
     more = f"; {counted(others, 'other')} for another reason" if others else ""
     opening = found.fitting.opening if found.fitting else None
     said = tries(found.target, opening, unfit) if opening else ()
-    tried = [*said[:_TRIES_SHOWN]] or [_nearest(model, found, unfit)]
+    tried = [*said[:_TRIES_SHOWN]] or [_nearest(found, unfit)]
     tried += filter(None, [although_unfit_text(found)])
     return f"{ops} {named(nodes, of_many_models=True)}: {reason}{more}", tried
 
 
-def _nearest(model: str, found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:
-    """What to ask about nodes for which nothing is to be done."""
+def _nearest(found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:
+    """That nothing is to be done about nodes, and what says which form is nearest."""
     from onnxpad.rewriting.for_target.report import NoWay
     from onnxpad.runtimes.own_targets import asked_as
 
@@ -178,7 +174,7 @@ def _nearest(model: str, found: Rewriting, unfit: Sequence[NodeVerdict]) -> str:
         return (
             f"{stuck}; --target {asked_as(found.target)} with this model alone says what is nearest"
         )
-    return f"{stuck}; onnxpad inspect {quote(model)} --target all says which runtimes take it"
+    return stuck
 
 
 def validation_line(before: str, after: str | None, found: Validation) -> str:

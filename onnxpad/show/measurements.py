@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from textwrap import shorten
 
 from onnxpad.errors import counted
 from onnxpad.measuring import Learned, Measurement
@@ -11,6 +12,8 @@ from onnxpad.runtimes.rule_files import ALL
 from onnxpad.show.document import Document, Section, Table
 from onnxpad.show.wording import STANDARD
 
+_LONGEST = 100
+"""Characters of what a runtime said."""
 _VERDICTS = ("right", "fell back", "wrong", "refused", "crash", "timeout")
 
 
@@ -54,7 +57,7 @@ def _ways(found: Measurement) -> Table:
 
 def _rules(found: Measurement) -> Section:
     none = () if found.rules else ("No rules: every model came out right.",)
-    headers = ("rule", "operators", "where", "models", "false alarms")
+    headers = ("rule", "operators", "where", "models", "false alarms", "for example")
     rows = Table(headers, tuple(map(_rule, found.rules)))
     return Section("rules", "Rules", none, rows)
 
@@ -62,7 +65,8 @@ def _rules(found: Measurement) -> Section:
 def _rule(one: Learned) -> tuple[str, ...]:
     alarms = str(one.false_alarms or "")
     operators = ", ".join(one.operators) or ALL
-    return str(one.answer), operators, ", ".join(one.words), str(one.models), alarms
+    said = shorten(one.message, _LONGEST)
+    return str(one.answer), operators, ", ".join(one.words), str(one.models), alarms, said
 
 
 def _next(written: str | None) -> Iterator[str]:

@@ -48,7 +48,7 @@ def retargeting_document(  # noqa: PLR0913 - all that one report shows
     `each` is asked for.
     """
     summary = summary_text(found, done=written is not None)
-    refused = "nothing written; without that, " if objection else ""
+    refused = "nothing written; " if objection else ""
     state = "open" if found.skips else "fine"
     skips = tuple(skip_note(skip, found.to) for skip in found.skips)
     names: dict[str, str] = {}

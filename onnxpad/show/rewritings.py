@@ -26,6 +26,7 @@ from onnxpad.show.wording import (
     note,
     paragraph,
     route_text,
+    runs_text,
     unknown_operators_text,
     visible,
 )
@@ -77,7 +78,7 @@ def rewriting_text(  # noqa: PLR0913 - all that one report shows
         *(visible(f"warning: {warning}") for warning in warnings),
         *unknown_operators_text(rewriting.unknown_operators),
         lines_text(relied_lines(rewriting)),
-        *(visible(f"{run.target}: {run.sentence}") for run in rewriting.runs),
+        *map(visible, runs_text(rewriting.runs)),
         _own_runtime_text(rewriting, written),
     ]
     return paragraph(lines) + "\n"
@@ -88,7 +89,7 @@ def _summary(rewriting: Rewriting, written: str | None, *, refused: bool) -> str
     if not refused:
         return changes_text(rewriting, done=written is not None)
     told = changes_text(rewriting, done=False) if rewriting.changes else ""
-    return "nothing written" + (f"; without that, {told}" if told else "")
+    return "nothing written" + (f"; {told}" if told else "")
 
 
 def _own_runtime_text(rewriting: Rewriting, written: str | None) -> str:

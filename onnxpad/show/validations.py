@@ -15,7 +15,7 @@ from onnxpad.retargeting.labels import label_of
 from onnxpad.show.document import Card, Document, Medium, Picture, Section, Table
 from onnxpad.show.pages.changes import Changed, changes_section
 from onnxpad.show.pages.drawings import drawing_of, pads_in_front
-from onnxpad.show.wording import onnx_pads_text, shape_text, visible
+from onnxpad.show.wording import onnx_pads_text, runs_text, shape_text, visible
 from onnxpad.validation import OutputRow, Validation, Verdict
 from onnxpad.validation.changed_padding import ChangedPadding
 from onnxpad.validation.report import ToleranceReport
@@ -126,9 +126,12 @@ def _basis(validation: Validation) -> Iterator[str]:
         yield from _proof_lines(validation)
     if validation.run is not None and (validation.providers or not validation.runtimes):
         yield _run(validation)
-    for ran in validation.runtimes:
-        if ran.sentence != validation.reason:
-            yield f"{ran.target}: {ran.sentence}"
+    runs = validation.runtimes
+    yield from (
+        said
+        for ran, said in zip(runs, runs_text(runs), strict=True)
+        if ran.sentence != validation.reason
+    )
     if (asked := validation.tolerance) is not None:
         yield tolerance_line(asked)
 

@@ -246,7 +246,7 @@ def _row(verdict: NodeVerdict) -> tuple[str, ...]:
         verdict.node.label,
         verdict.op,
         str(found.answer),
-        found.sentence or "-",
+        found.why or "-",
         way_text(verdict),
     )
 
@@ -271,6 +271,9 @@ def way_text(verdict: NodeVerdict) -> str:
             return f"{_with_sizes(verdict)}{granted if verdict.waits_for_knowledge else ''}"
         case NoWay(passes) if verdict.waits_for_knowledge:
             return f"no way; {', '.join(passes)} with --allow-unknown"
+        case NoWay(passes, remaining) if passes and remaining:
+            left = remaining[0].judgement.reason
+            return f"no way; after {', '.join(passes)}: {left}"
         case NoWay():
             return "no way"
         case _:
@@ -373,7 +376,7 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
         head = f"unknown: {target}, {verdict.op} {nodes}"
         options = verdict.judgement.settled_by
         left = "" if options else " (left as it is)"
-        return note(head, f"{verdict.judgement.sentence}{left}", hints=options)
+        return note(head, f"{verdict.judgement.why}{left}", hints=options)
     found = verdict.judgement
     if verdict.facts:
         head = f"not as it is: {target}, {verdict.op} {nodes}"

@@ -11,6 +11,7 @@ from onnxpad.geometry.budgets import PLANNED
 
 if TYPE_CHECKING:
     from onnxpad.model.graph.broken import UnknownOperator
+    from onnxpad.probing.whole import WholeRun
 
 
 def visible(text: str) -> str:
@@ -37,6 +38,11 @@ def route_text(model: str, written: str | None = None) -> str:
     """'a.onnx -> b.onnx': what a model was read from and, where it was, written to."""
     target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
     return f"{'standard input' if model == STANDARD else model}{target}"
+
+
+def runs_text(runs: Sequence[WholeRun]) -> list[str]:
+    """What each run of a whole model showed; the target is named where there are several."""
+    return [f"{one.target}: {one.sentence}" if runs[1:] else one.sentence for one in runs]
 
 
 def quotes_for_windows(text: str) -> str:

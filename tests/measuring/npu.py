@@ -15,7 +15,7 @@ from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
 
 Array = np.ndarray[Any, Any]
-MOST = 3
+MOST, WIDEST = 3, 99
 PADDED = ("Conv", "ConvInteger", "ConvTranspose", "QLinearConv", "Pad")
 POOLS = ("AveragePool", "LpPool", "MaxPool")
 
@@ -89,7 +89,7 @@ class Window:
 
     def __init__(self, shape: Any, kernel: Any, given: dict[str, Any]) -> None:
         rank = len(kernel)
-        self.kernel = list(kernel)
+        self.kernel = narrow(kernel)
         self.strides = list(given.get("strides", [1] * rank))
         self.dilations = list(given.get("dilations", [1] * rank))
         self.spans = [(k - 1) * d + 1 for k, d in zip(self.kernel, self.dilations, strict=True)]
@@ -129,6 +129,12 @@ class Window:
 
     def padded(self, x: Array, value: float) -> Array:
         return np.pad(x, [(0, 0), (0, 0), *self.pads], constant_values=value)
+
+
+def narrow(kernel: Any) -> list[int]:
+    if max(kernel) > WIDEST:
+        raise Unsupported(f"kernels above {WIDEST}")
+    return list(kernel)
 
 
 def refuse(pads: list[int]) -> None:
@@ -176,7 +182,7 @@ def spread(x: Array, weight: Array, given: dict[str, Any]) -> Array:
     refuse(pads)
     n, channels = x.shape[:2]
     x = x.reshape(n, group, channels // group, *x.shape[2:]).astype(np.float64)
-    kernel = weight.shape[2:]
+    kernel = narrow(weight.shape[2:])
     weight = weight.reshape(group, -1, *weight.shape[1:]).astype(np.float64)
     result = np.zeros((n, group, weight.shape[2], *whole))
     for place in product(*map(range, kernel)):

@@ -56,6 +56,26 @@ def test_a_threshold_is_found() -> None:
     assert rules(runtime) == [((), (("kernel_above", 5),), Answer.REFUSES)]
 
 
+def test_rules_of_one_operator_are_merged_at_a_few_false_alarms() -> None:
+    words = ("strided", "dilated", "grouped")
+
+    def runtime(chain: Chain) -> Answer:
+        fails = WORDS["same"].holds(chain) and any(WORDS[one].holds(chain) for one in words)
+        return Answer.REFUSES if fails and chain.op.title == "Conv" else Answer.TAKES
+
+    assert rules(runtime) == [(("Conv",), ("same",), Answer.REFUSES)]
+
+
+def test_a_rule_without_words_is_no_short_cut() -> None:
+    def runtime(chain: Chain) -> Answer:
+        fine = all(WORDS[one].holds(chain) for one in ("same", "strided"))
+        return Answer.TAKES if fine or chain.op.title != "Conv" else Answer.REFUSES
+
+    found = rules(runtime)
+    assert len(found) == 2
+    assert all(when for _, when, _ in found)
+
+
 def test_a_rule_about_one_operator_names_it() -> None:
     def runtime(chain: Chain) -> Answer:
         return of_word("same")(chain) if chain.op.title == "Conv" else Answer.TAKES

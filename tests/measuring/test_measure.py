@@ -40,6 +40,15 @@ def test_the_five_rules_of_an_accelerator_are_found_and_nothing_else(seed: int) 
     assert not any(one.false_alarms for one in found.rules)
 
 
+def test_a_limit_of_kernels_is_one_rule_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(npu, "WIDEST", 5)
+    found = onnxpad.measure(npu.run, count=500)
+    assert learned(found.rules) == {*FIVE, ((), (("kernel_above", 5),), Answer.REFUSES)}
+    said = {one.when: one.message for one in found.rules}
+    assert said["asymmetric",] == "Unsupported: asymmetric pads"
+    assert said[("kernel_above", 5),] == "Unsupported: kernels above 5"
+
+
 def test_wrong_numbers_are_told_from_refusals() -> None:
     def run(model: str, inputs: dict[str, Array]) -> Mapping[str, Array]:
         results = npu.run(model, inputs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from tests.probing.runtimes import (
     HEAD,
     SAME,
     SCALED,
+    Array,
     attribute,
     changing,
     is_same,
@@ -85,6 +87,26 @@ def test_what_is_not_about_padding_is_named() -> None:
     assert first is not None
     assert (first.tensor, first.node, first.op, first.is_padding) == ("s", "second", "Mul", False)
     assert "not about padding" in done.run.sentence
+
+
+def test_open_sizes_are_named_where_they_are_the_cause() -> None:
+    model = network(
+        f"{HEAD} (float[1,2,H,W] x) => (float[1,2,H,W] y) {{"
+        "[first] t = Conv <pads = [1, 1, 1, 1]> (x, w)"
+        "[second] y = Conv <pads = [1, 1, 1, 1]> (t, w)"
+        "}",
+        w=numbers(2, 2, 3, 3),
+    )
+
+    def fixed_alone(path: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        read = onnx.load(path)
+        if any(one.dim_param for one in read.graph.input[0].type.tensor_type.shape.dim):
+            raise ValueError("open sizes")
+        return run_model(read, dict(inputs))
+
+    run = onnxpad.validate(model, target=fixed_alone).runtimes[0]
+    assert (run.ok, run.refuses, run.first_difference) == (False, True, None)
+    assert "--dim" in run.sentence
 
 
 def test_a_pad_that_fails_alone_is_blamed_and_not_what_reads_it() -> None:

@@ -115,8 +115,6 @@ class NodeVerdict(NamedTuple):
         tried = facts_text(self.facts) or either(found.cures)
         if self.on_device:
             tried = "--require-device"
-        if not tried and found.answer.fails and isinstance(self.way, NoWay):
-            tried = "inspect with the target all, which says which runtimes take it"
         tries = f"; try {tried}" if tried else ""
         return f"{found.answer}: {self.op} '{self.node.label}'{reason}{tries}"
 

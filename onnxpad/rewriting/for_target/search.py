@@ -150,10 +150,17 @@ class _Search:
             for candidate in level:
                 if self._takes(candidate):
                     return PassPlan(candidate.names, candidate.cost)
-            nearest = min((nearest, *level), key=lambda one: one.distance)
+            nearest = min((nearest, *level), key=self._distance)
         if self._objection:
             return NoWay((), (self._objection,))
         return NoWay(nearest.names, nearest.remaining)
+
+    def _distance(self, candidate: _Candidate) -> tuple[int, ...]:
+        """How far it is from a form that is taken; of equals, one that another thing stops."""
+        own = {one.judgement.reason for one in self._start.remaining if one.judgement.answer.fails}
+        worst, ranks, *more = candidate.distance
+        stays = any(one.judgement.reason in own for one in candidate.remaining)
+        return worst, ranks, stays, *more
 
     def _followers(self, level: Sequence[_Candidate], seen: set[bytes]) -> Iterator[_Candidate]:
         """Each candidate with one pass more; none that comes to a model that others came to."""

@@ -479,6 +479,12 @@ _WINDOWS = (
         ),
     ),
     _word(
+        "weight_int8",
+        "its weight is stored as int8 with the zero point 0",
+        "its weight is not stored as int8 with the zero point 0",
+        lambda c: c.weight.whole == "int8" and c.weight.zero_point in (0, None),
+    ),
+    _word(
         "indices",
         "its Indices are used",
         "its Indices are not used",
@@ -509,6 +515,7 @@ _TENSORS = (
     Word("open_sizes", lambda _: _OPEN_SIZES),
     _element_type("float16", "float16"),
     _element_type("eight_bit", "int8", "uint8"),
+    _element_type("int8", "int8"),
     _word(
         "quantised",
         "it is a quantised operator",
@@ -694,12 +701,6 @@ _RARE = (
         w.of_pads(w.is_as_wide_as_deep),
     ),
     _word(
-        "weight_int8",
-        "its weight is stored as int8 with the zero point 0",
-        "its weight is not stored as int8 with the zero point 0",
-        lambda c: c.weight.whole == "int8" and c.weight.zero_point in (0, None),
-    ),
-    _word(
         "weight_off_middle",
         "the zero point of its weight is not the middle of the type (0 of int8, 128 of uint8)",
         "the zero point of its weight is the middle of the type",
@@ -724,8 +725,7 @@ _RARE = (
         _input_axes,
     ),
     Word("input_axes_below", _fewer_axes, _input_axes),
-    *(_element_type("int8", "int8"), _element_type("uint8", "uint8")),
-    _element_type("float64", "float64"),
+    *(_element_type("uint8", "uint8"), _element_type("float64", "float64")),
     Word("two_types", lambda _: TWO_TYPES),
     _word(
         "behind_quantised",

@@ -248,7 +248,7 @@ def _verdict_rows(
     for number, one in enumerate(failing):
         judged = one.judgement
         apart = "" if judged.answer.is_open else str(number)
-        key = apart, one.op, str(judged.answer), judged.sentence, way_text(one)
+        key = apart, one.op, str(judged.answer), judged.why, way_text(one)
         alike.setdefault(key, []).append(one.node.label)
     for (_, op, *rest), (first, *others) in alike.items():
         yield leads.row(first, f"{op}, and {len(others)} more" if others else op, *rest)

@@ -48,7 +48,7 @@ def rewriting_page(
         tuple(
             map(
                 visible,
-                (o.node.label, o.op, str(o.judgement.answer), o.judgement.sentence, way_text(o)),
+                (o.node.label, o.op, str(o.judgement.answer), o.judgement.why, way_text(o)),
             )
         )
         for o in unfit
