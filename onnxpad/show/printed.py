@@ -13,7 +13,7 @@ from onnxpad.measuring import Measurement
 from onnxpad.resolving import Resolution
 from onnxpad.retargeting import Retargeting
 from onnxpad.rewriting.rewrite import Rewriting
-from onnxpad.show.diagnoses import diagnosis_text
+from onnxpad.show.diagnoses import diagnosis_document
 from onnxpad.show.document import document_text
 from onnxpad.show.guardings import guarding_document
 from onnxpad.show.inspections import inspection_text
@@ -33,7 +33,7 @@ _TEXTS: dict[type, Callable[[Any, str], str]] = {
     Rewriting: lambda found, model: rewriting_text(model, _WRITTEN, found),
     Retargeting: lambda found, model: document_text(retargeting_document(model, _WRITTEN, found)),
     Validation: lambda found, _: document_text(validation_document(found)),
-    Diagnosis: lambda found, _: diagnosis_text(found),
+    Diagnosis: lambda found, _: document_text(diagnosis_document(found)),
     Guarding: lambda found, _: document_text(guarding_document(found)),
     Measurement: lambda found, _: document_text(measurement_document(found)),
     Resolution: lambda found, _: document_text(resolution_document(found)),

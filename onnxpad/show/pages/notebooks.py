@@ -9,9 +9,9 @@ from onnxpad.inspection import Inspection
 from onnxpad.resolving import Resolution
 from onnxpad.retargeting import Retargeting
 from onnxpad.rewriting.rewrite import Rewriting
+from onnxpad.show.diagnoses import Around, diagnosis_document
 from onnxpad.show.document import Document
 from onnxpad.show.guardings import guarding_document
-from onnxpad.show.pages.diagnoses import diagnosis_page
 from onnxpad.show.pages.inspections import inspection_page
 from onnxpad.show.pages.page import Page, fragment_html, page_html
 from onnxpad.show.pages.rewritings import rewriting_page
@@ -21,6 +21,7 @@ from onnxpad.show.retargetings import retargeting_document
 from onnxpad.show.validations import validation_document
 from onnxpad.validation import Validation
 
+_RETARGET = "onnxpad retarget {} --plan plan.json -o OUT"
 _MODEL = "MODEL"
 """Stands for the name of the file, which a report does not know."""
 
@@ -56,7 +57,7 @@ def _page_of(report: object, model: str) -> Page | Document | None:
         case Validation():
             return validation_document(report, report.compared, each=True)
         case Diagnosis():
-            return diagnosis_page(report, model)
+            return diagnosis_document(report, model, Around(follow=_RETARGET.format(model)))
         case Guarding():
             return guarding_document(report, draw=True)
         case Resolution():
