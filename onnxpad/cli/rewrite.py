@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from onnxpad.batch.course import Done, Request
     from onnxpad.batch.inputs import Job
     from onnxpad.cli.destinations import Jobs
-    from onnxpad.show.pages.page import Page
+    from onnxpad.show.document import Document
 
 _HELP = """Write the padding of a model in another form, without changing what it computes.
 
@@ -160,18 +160,22 @@ def _request(given: dict[str, Any]) -> Request:
     return Request("rewrite", options, judging, **flags, certificate=given["certificate"])
 
 
-def _page(job: Job, done: Done) -> Page:
-    from onnxpad.show.pages.rewritings import rewriting_page
+def _page(job: Job, done: Done) -> Document:
+    from onnxpad.show.rewritings import rewriting_document
 
-    return rewriting_page(job.model, done.written, done.found, done.compared, done.objection)
+    parts = (job.model, done.written, done.found, done.compared)
+    return rewriting_document(*parts, objection=done.objection, each=True)
 
 
 def _text(job: Job, request: Request, done: Done, *, each: bool) -> str:
-    parts = (job.model, done.written, done.found, done.compared)
-    from onnxpad.show.rewritings import rewriting_text
+    from onnxpad.show.document import document_text
+    from onnxpad.show.rewritings import rewriting_document
 
-    compared = request.judging is None or done.found.changed or bool(done.found.unfit)
-    refused = bool(done.objection)
-    return rewriting_text(
-        *parts, script=request.dry_run, compared=compared, refused=refused, each=each
+    document = rewriting_document(
+        *(job.model, done.written, done.found, done.compared),
+        script=request.dry_run,
+        compared=request.judging is None or done.found.changed or bool(done.found.unfit),
+        objection=done.objection,
+        each=each,
     )
+    return document_text(document)

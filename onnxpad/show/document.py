@@ -128,6 +128,7 @@ class Document:
     state: 'fine', 'wrong', 'open' or '' for the colour of a page.
     verdict: what a page says first instead of the headline.
     hints: options or commands, each of which settles it.
+    gap: what stands between sections in the text.
     """
 
     title: str
@@ -138,6 +139,7 @@ class Document:
     state: str = ""
     verdict: str = ""
     hints: tuple[str, ...] = ()
+    gap: str = "\n\n"
 
 
 def document_text(document: Document, terminal: Terminal | None = None) -> str:
@@ -148,7 +150,7 @@ def document_text(document: Document, terminal: Terminal | None = None) -> str:
         lines_text((document.headline, tried, *document.summary)),
         *(part for one in shown for part in _section_texts(one, terminal)),
     ]
-    return "\n\n".join(filter(None, parts)) + "\n"
+    return document.gap.join(filter(None, parts)) + "\n"
 
 
 def _section_texts(section: Section, terminal: Terminal | None) -> Iterable[str]:

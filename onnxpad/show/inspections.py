@@ -14,6 +14,8 @@ from onnxpad.padding.effective_pads import may_be_written, told_in
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.traps import Trap, helping, of_another
+from onnxpad.show.document import lines_text
+from onnxpad.show.edited import unknown_operator_notes
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import (
     assumed_text,
@@ -27,7 +29,6 @@ from onnxpad.show.wording import (
     paragraph,
     recorded_text,
     shape_text,
-    unknown_operators_text,
     visible,
     window_text,
 )
@@ -67,7 +68,7 @@ def inspection_text(
         *told,
         about_text(inspection),
         counts_text(inspection, hidden),
-        *unknown_operators_text(inspection.model.unknown_operators),
+        lines_text(unknown_operator_notes(inspection.model.unknown_operators)),
         *([] if inspection.targets else traps),
     ]
     parts = [

@@ -20,7 +20,7 @@ from onnxpad.show.inspections import inspection_text
 from onnxpad.show.measurements import measurement_document
 from onnxpad.show.resolutions import resolution_document
 from onnxpad.show.retargetings import retargeting_document
-from onnxpad.show.rewritings import rewriting_text
+from onnxpad.show.rewritings import rewriting_document
 from onnxpad.show.validations import validation_document
 from onnxpad.validation import Validation
 
@@ -30,7 +30,7 @@ _WRITTEN = ".model"
 
 _TEXTS: dict[type, Callable[[Any, str], str]] = {
     Inspection: lambda found, model: inspection_text(found, model=model),
-    Rewriting: lambda found, model: rewriting_text(model, _WRITTEN, found),
+    Rewriting: lambda found, model: document_text(rewriting_document(model, _WRITTEN, found)),
     Retargeting: lambda found, model: document_text(retargeting_document(model, _WRITTEN, found)),
     Validation: lambda found, _: document_text(validation_document(found)),
     Diagnosis: lambda found, _: document_text(diagnosis_document(found)),

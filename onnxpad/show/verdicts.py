@@ -16,8 +16,9 @@ from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, Pas
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch
 from onnxpad.runtimes.judge import cures
 from onnxpad.runtimes.targets import find_target
+from onnxpad.show.document import Note, lines_text
 from onnxpad.show.tables import Terminal, table
-from onnxpad.show.wording import note, paragraph, visible
+from onnxpad.show.wording import paragraph, visible
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import RuntimeRan
@@ -151,9 +152,9 @@ def _target_text(
     rows = [_row(one) for one in shown] if everything or each else _rows(shown)
     parts = [
         table(_HEADERS, rows, terminal, names=("node",), whole=("operator", "verdict")),
-        paragraph(_blanket_text(name, op, blanket) for op in dict.fromkeys(b.op for b in blanket)),
+        lines_text(_blanket_note(name, op, blanket) for op in dict.fromkeys(b.op for b in blanket)),
         paragraph(_evidence(found)),
-        opening_text(name, opening, found, of="rewrite "),
+        lines_text(opening_lines(name, opening, found, of="rewrite ")),
     ]
     return "\n\n".join(part for part in parts if part)
 
@@ -271,11 +272,10 @@ def way_text(verdict: NodeVerdict) -> str:
             return f"{_with_sizes(verdict)}{granted if verdict.waits_for_knowledge else ''}"
         case NoWay(passes) if verdict.waits_for_knowledge:
             return f"no way; {', '.join(passes)} with --allow-unknown"
-        case NoWay(passes, remaining) if passes and remaining:
-            left = remaining[0].judgement.reason
-            return f"no way; after {', '.join(passes)}: {left}"
-        case NoWay():
-            return "no way"
+        case NoWay(passes, remaining):
+            tried = passes and remaining
+            left = f"; after {', '.join(passes)}: {remaining[0].judgement.reason}" if tried else ""
+            return f"no way{left}"
         case _:
             return "-"
 
@@ -307,11 +307,11 @@ def until_text(found: Sequence[NodeVerdict]) -> str:
     return f"until the batch is 1: add {_batches_of_one(names)}"
 
 
-def _blanket_text(target: str, op: str, found: Sequence[NodeVerdict]) -> str:
+def _blanket_note(target: str, op: str, found: Sequence[NodeVerdict]) -> Note:
     mine = [one for one in found if one.op == op]
     verb, by = mine[0].judgement.answer, mine[0].judgement.by or (target,)
     said = " and ".join(f"{name} {verb.does}" for name in by)
-    return note(f"no way: {op}", f"{said} in every form; {named(mine)}")
+    return Note(f"no way: {op}", f"{said} in every form; {named(mine)}")
 
 
 def _evidence(found: Iterable[NodeVerdict]) -> Iterable[str]:
@@ -321,41 +321,40 @@ def _evidence(found: Iterable[NodeVerdict]) -> Iterable[str]:
     return (f"evidence: {line}" for line in dict.fromkeys(lines))
 
 
-def no_way_text(target: str, found: Iterable[NodeVerdict], *, each: bool = False) -> str:
+def no_way_notes(
+    target: str, found: Iterable[NodeVerdict], *, each: bool = False
+) -> Iterator[Note]:
     """Why nodes cannot be written for a target, and what comes nearest; operators once.
 
     What is said of many nodes alike is a line, unless `each` is asked for.
-    Those that wait for the size of the batch alone are told by `opening_text`.
+    Those that wait for the size of the batch alone are told by `opening_lines`.
     """
     everything = [one for one in found if not one.open_batches]
     verdicts = [one for one in everything if not one.brought_by]
     blanket = [one for one in verdicts if one.judgement.is_blanket]
-    notes = [_blanket_text(target, op, blanket) for op in dict.fromkeys(b.op for b in blanket)]
-    notes += _no_way_notes(target, [one for one in verdicts if one not in blanket], each=each)
+    yield from (_blanket_note(target, op, blanket) for op in dict.fromkeys(b.op for b in blanket))
+    yield from _no_way_notes(target, [one for one in verdicts if one not in blanket], each=each)
     alike: dict[tuple[str, str, str], list[NodeVerdict]] = {}
     for one in (one for one in everything if one.brought_by):
         alike.setdefault((one.op, one.brought_by, one.judgement.reason), []).append(one)
-    notes += [_brought_note(target, nodes) for nodes in alike.values()]
-    return paragraph(notes)
+    yield from (_brought_note(target, nodes) for nodes in alike.values())
 
 
-def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
+def _brought_note(target: str, found: Sequence[NodeVerdict]) -> Note:
     one = found[0]
     head = f"no way: {target}, {one.op} {named(found)}, which {one.brought_by} writes"
     if one.judgement.answer.is_open or one.judgement.by:
-        return note(head, one.judgement.reason)
-    return note(head, f"{target} {one.judgement.does}: {one.judgement.reason}")
+        return Note(head, one.judgement.reason)
+    return Note(head, f"{target} {one.judgement.does}: {one.judgement.reason}")
 
 
-def granted_text(target: str, found: Sequence[NodeVerdict]) -> str:
+def granted_notes(target: str, found: Sequence[NodeVerdict]) -> Iterator[Note]:
     """What of a rewrite nobody has seen the target run."""
     alike: dict[tuple[str, str], list[NodeVerdict]] = {}
     for one in found:
         alike.setdefault((one.op, one.judgement.reason), []).append(one)
-    return paragraph(
-        note(f"taken for granted: {target}, {op} {named(nodes)}", reason)
-        for (op, reason), nodes in alike.items()
-    )
+    for (op, reason), nodes in alike.items():
+        yield Note(f"taken for granted: {target}, {op} {named(nodes)}", reason)
 
 
 def named(found: Sequence[NodeVerdict], *, of_many_models: bool = False) -> str:
@@ -364,19 +363,19 @@ def named(found: Sequence[NodeVerdict], *, of_many_models: bool = False) -> str:
     return few([f"'{one.node.label}'" for one in found], _SHOWN) + more
 
 
-def _no_way_notes(target: str, found: Sequence[NodeVerdict], *, each: bool) -> list[str]:
+def _no_way_notes(target: str, found: Sequence[NodeVerdict], *, each: bool) -> list[Note]:
     """One for each node, and one for many of an operator of which the same is said."""
     said = partial(_no_way_note, target, nodes="")
     groups = _few_or_all(found, lambda one: id(one) if each else (one.op, said(one)))
     return [_no_way_note(target, nodes[0], named(nodes)) for nodes in groups]
 
 
-def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
+def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> Note:
     if verdict.judgement.answer is Answer.UNKNOWN:
         head = f"unknown: {target}, {verdict.op} {nodes}"
         options = verdict.judgement.settled_by
         left = "" if options else " (left as it is)"
-        return note(head, f"{verdict.judgement.why}{left}", hints=options)
+        return Note(head, f"{verdict.judgement.why}{left}", hints=tuple(options))
     found = verdict.judgement
     if verdict.facts:
         head = f"not as it is: {target}, {verdict.op} {nodes}"
@@ -384,7 +383,7 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
         written = f"{together(verdict.then)} writes it"
         then = written if verdict.then else f"{target} takes it"
         hint = f"{facts_text(verdict.facts)}, with which {then}"
-        return note(head, said, hints=(hint, *cures(found.rows)))
+        return Note(head, said, hints=(hint, *cures(found.rows)))
     head = f"no way: {target}, {verdict.op} {nodes}"
     reason = found.reason if found.by else f"{target} {found.does}: {found.reason}"
     hints = cures(verdict.judgement.rows)
@@ -397,7 +396,7 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
         )
         nearest = f"The nearest form is that of {' and '.join(verdict.way.passes)}"
         reason += f". {nearest}; what still stands in its way: {left}"
-    return note(head, reason, hints=hints)
+    return Note(head, reason, hints=tuple(hints))
 
 
 def _blocked(op: str, reason: str) -> str:
@@ -406,13 +405,15 @@ def _blocked(op: str, reason: str) -> str:
 
 def tries(target: str, found: Opening, verdicts: Sequence[NodeVerdict]) -> tuple[str, ...]:
     """What to do about nodes without a way, what settles most of them first."""
-    lines = opening_text(target, found, verdicts).splitlines()
+    lines = opening_lines(target, found, verdicts)
     settling = [line.removeprefix(_SETTLES) for line in lines if line.startswith(_SETTLES)]
     hints = dict.fromkeys(hint for one in verdicts for hint in one.judgement.cures)
     return tuple(settling or lines or hints)
 
 
-def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict], of: str = "") -> str:
+def opening_lines(
+    target: str, found: Opening, verdicts: Sequence[NodeVerdict], of: str = ""
+) -> list[str]:
     """What to add to the request, and how many of the nodes without a way that settles.
 
     What writes the model comes first. Where taking for granted what is not known leaves nodes
@@ -422,7 +423,7 @@ def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict], o
     waiting = [one for one in verdicts if one.open_batches]
     batch_alone = bool(waiting and found.facts) and all(fact == 1 for _, fact in found.facts)
     if batch_alone and found.settled == found.stuck:
-        return paragraph(map(visible, _batch_lines(target, found, waiting, of)))
+        return _batch_lines(target, found, waiting, of)
     lines = _batch_lines(target, found, waiting, of, () if batch_alone else tuple(found.dims))
     offers = []
     if found.facts:
@@ -433,8 +434,7 @@ def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict], o
             f"{target}, settles {_of(found.granted, found.stuck)}"
         )
         offers.insert(len(offers) if found.writes else 0, granted)
-    lines += offers
-    return paragraph(visible(line) for line in lines)
+    return [*lines, *offers]
 
 
 def _facts_offer(found: Opening, verdicts: Sequence[NodeVerdict]) -> str:

@@ -10,7 +10,6 @@ from onnxpad.errors import either, few
 from onnxpad.geometry.budgets import PLANNED
 
 if TYPE_CHECKING:
-    from onnxpad.model.graph.broken import UnknownOperator
     from onnxpad.probing.whole import WholeRun
 
 
@@ -183,15 +182,3 @@ def limits_text(limits_met: Iterable[str]) -> Iterator[str]:
         native = said != PLANNED.reason()
         more = "; sizes that only it finds are not known" if native else ""
         yield visible(f"warning: {said}{more}")
-
-
-def unknown_operators_text(found: Iterable[UnknownOperator]) -> list[str]:
-    """A line for each operator that ONNX does not have: which node it is, and what follows."""
-    return [
-        note(
-            f"unknown operator: {one.operator} '{one.node}'"
-            + (f" and {one.nodes - 1} more" if one.nodes > 1 else ""),
-            one.sentence,
-        )
-        for one in found
-    ]

@@ -18,7 +18,7 @@ from onnxpad.show.document import document_text
 from onnxpad.show.edited import edited_record
 from onnxpad.show.inspections import inspection_text, next_lines, traps_texts
 from onnxpad.show.retargetings import retargeting_document
-from onnxpad.show.rewritings import rewriting_text
+from onnxpad.show.rewritings import rewriting_document
 from onnxpad.show.tables import Terminal
 from onnxpad.show.validations import validation_document
 from onnxpad.show.wording import (
@@ -81,7 +81,7 @@ def test_a_note_shows_the_input_only_with_something_to_try() -> None:
 
 def test_a_skip_as_it_is_printed() -> None:
     done = rewrite(text_model(SAME, "float[1,1,height] x", constants=WEIGHT))
-    assert rewriting_text("m.onnx", "out.onnx", done) == (
+    assert document_text(rewriting_document("m.onnx", "out.onnx", done)) == (
         "m.onnx -> out.onnx: 0 nodes rewritten, 1 skipped\n"
         "nothing was changed\n"
         "skip: explicit-pads, Conv 'conv': SAME_UPPER with kernel 3 needs the size of axis 2 "
@@ -97,7 +97,7 @@ def test_a_skip_as_it_is_printed() -> None:
 
 def test_a_script_as_it_is_printed() -> None:
     done = rewrite(text_model(SAME, constants=WEIGHT))
-    assert rewriting_text("-", None, done, script=True) == (
+    assert document_text(rewriting_document("-", None, done, script=True)) == (
         "standard input: 1 node would be rewritten (explicit-pads 1), 0 skipped\n"
         "operators: 1 before, 1 after\n"
         "conv: remove auto_pad\nconv: set pads=[0, 1]\n"
@@ -108,7 +108,7 @@ def test_what_a_rewrite_costs_stands_under_it(tmp_path: Path) -> None:
     path = MODELS / "t_same_string_ts.onnx"
     done = rewrite(path, passes=["explicit-pads", "split-pads"])
     done.save(tmp_path / "o.onnx")
-    text = rewriting_text(str(path), str(tmp_path / "o.onnx"), done)
+    text = document_text(rewriting_document(str(path), str(tmp_path / "o.onnx"), done))
     assert "operators: 10 before, 15 after (Pad +5); file: 21.6 kB before, 22.6 kB after" in text
     counts = done.to_json()["operators"]
     assert counts == {"before": 10, "after": 15, "change": {"Pad": 5}}
@@ -118,14 +118,14 @@ def test_nothing_written_stands_above_what_is_proved_of_it() -> None:
     model = MODELS / "k_unet_dyn_op13.onnx"
     done = rewrite(model, target="opencv")
     proved = validate(model, model, proof_only=True)
-    text = rewriting_text("m.onnx", None, done, proved, refused=True)
+    text = document_text(rewriting_document("m.onnx", None, done, proved, objection="no"))
     assert text.startswith("m.onnx: nothing written\n")
     assert text.index("nothing written") < text.index("validation: proved")
 
 
 def test_a_refused_write_says_so() -> None:
     done = rewrite(MODELS / "k_unet_dyn_op13.onnx", target="opencv")
-    text = rewriting_text("m.onnx", None, done, refused=True)
+    text = document_text(rewriting_document("m.onnx", None, done, objection="no"))
     assert text.startswith("m.onnx: nothing written\n")
     assert "would be rewritten" not in text
 
@@ -367,7 +367,7 @@ def test_a_target_is_judged_for_padding_alone_and_the_report_says_so() -> None:
     assert said in inspection_text(inspect(model, target="opencv"))
     assert "only padding" not in inspection_text(inspect(model))
     done = rewrite(model, target="opencv")
-    assert said in rewriting_text("a.onnx", "b.onnx", done)
+    assert said in document_text(rewriting_document("a.onnx", "b.onnx", done))
     assert done.to_json()["not_judged"] == ["Relu", "Softmax"]
 
 
@@ -399,7 +399,10 @@ def test_assumptions_are_named() -> None:
     model = text_model(SAME, "float[1,1,height] x", constants=WEIGHT)
     done = rewrite(model, dims={"height": "% 2 == 0"})
     for script in (False, True):
-        assert "\nholds where height%2=0\n" in f"\n{rewriting_text('m', None, done, script=script)}"
+        assert (
+            "\nholds where height%2=0\n"
+            in f"\n{document_text(rewriting_document('m', None, done, script=script))}"
+        )
     seen = inspection_text(inspect(model, dims={"height": 8}))
     assert "\nholds where height=8\n" in seen
     assert "judged with" not in seen
@@ -407,8 +410,8 @@ def test_assumptions_are_named() -> None:
     assert "\njudged as if the file said height=8: 'rewrite --dim' writes" in seen
     seen = inspection_text(inspect(model, target="ncnn", dims={"height": "%2=0"}))
     assert "judged with" not in seen
-    assert "holds where" not in rewriting_text(
-        "m", None, rewrite(text_model(SAME, constants=WEIGHT))
+    assert "holds where" not in document_text(
+        rewriting_document("m", None, rewrite(text_model(SAME, constants=WEIGHT)))
     )
 
 
@@ -417,8 +420,10 @@ def test_names_cannot_write_to_the_terminal() -> None:
     model.graph.node[0].name = "c\x1b[2J\nerror: forged"
     texts = [
         inspection_text(inspect(model)),
-        rewriting_text("m\x1b]0;t\x07", None, rewrite(model)),
-        rewriting_text("m", None, rewrite(model, dims={"height": 8}), script=True),
+        document_text(rewriting_document("m\x1b]0;t\x07", None, rewrite(model))),
+        document_text(
+            rewriting_document("m", None, rewrite(model, dims={"height": 8}), script=True)
+        ),
     ]
     for text in texts:
         assert r"c\x1b[2J\nerror: forged" in text
@@ -456,7 +461,7 @@ def test_a_rewriting_shows_the_warnings_of_its_validation() -> None:
     model = MODELS / "t_yolotiny_zeropad_maxpool_ts.onnx"
     done = rewrite(model, passes="split-pads")
     found = validate(model, done.model, device="cpu", samples=1)
-    shown = rewriting_text("m.onnx", "out.onnx", done, found).splitlines()
+    shown = document_text(rewriting_document("m.onnx", "out.onnx", done, found)).splitlines()
     warned = [line for line in shown if line.startswith("warning: onnxruntime's default optimiser")]
     assert len(warned) == len(found.warnings) == 1
     assert "both models alike" in warned[0]
@@ -467,7 +472,7 @@ def test_the_verdict_of_a_validation_stands_first() -> None:
     pytest.importorskip("onnxruntime")
     model = MODELS / "t_same_string_ts.onnx"
     found = validate(model, rewrite(model).model, samples=1, device="cpu")
-    lines = document_text(validation_document(found).splitlines())
+    lines = document_text(validation_document(found)).splitlines()
     assert lines[0] == f"proved: {found.reason}"
     assert "apart by rounding in 1 sample of what the ONNX text makes of them" in found.reason
     assert lines[-1].startswith("device cpu")

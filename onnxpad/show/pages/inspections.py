@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from onnxpad.errors import counted, either, few
 from onnxpad.inspection import KINDS, Finding, Inspection, PaddedNode, with_far_pad
 from onnxpad.runtimes.targets import Target, all_targets, find_target
-from onnxpad.show.document import Card, Picture
+from onnxpad.show.document import Card, Picture, lines_text
+from onnxpad.show.edited import unknown_operator_notes
 from onnxpad.show.inspections import (
     HEADERS,
     about_text,
@@ -30,7 +31,6 @@ from onnxpad.show.wording import (
     limits_text,
     onnx_pads_text,
     recorded_text,
-    unknown_operators_text,
     visible,
 )
 
@@ -72,7 +72,7 @@ def inspection_page(found: Inspection, model: str) -> Page:
         *_headlines(found),
         about_text(found),
         counts_text(found, 0),
-        *unknown_operators_text(found.model.unknown_operators),
+        *lines_text(unknown_operator_notes(found.model.unknown_operators)).splitlines(),
         *limits_text(found.limits_met),
         assumed_text(found.assumed),
         recorded_text(found.recorded),
@@ -195,10 +195,10 @@ def _before(target: Target) -> str:
 def _headlines(found: Inspection) -> Sequence[str]:
     if not found.targets:
         return ()
-    from onnxpad.show.verdicts import are_many, headlines, opening_text
+    from onnxpad.show.verdicts import are_many, headlines, opening_lines
 
-    told = [opening_text(t, found.openings[t], v, of="rewrite ") for t, v in found.targets.items()]
-    openings = dict.fromkeys(line for text in told for line in text.splitlines())
+    told = [opening_lines(t, found.openings[t], v, of="rewrite ") for t, v in found.targets.items()]
+    openings = dict.fromkeys(line for lines in told for line in lines)
     releases = () if are_many(found.targets) else _releases(found.targets)
     return [
         *headlines(found.targets, found.ran),

@@ -14,10 +14,10 @@ from onnxpad.show.document import Document
 from onnxpad.show.guardings import guarding_document
 from onnxpad.show.pages.inspections import inspection_page
 from onnxpad.show.pages.page import Page, fragment_html, page_html
-from onnxpad.show.pages.rewritings import rewriting_page
 from onnxpad.show.pages.templates import check_installed
 from onnxpad.show.resolutions import resolution_document
 from onnxpad.show.retargetings import retargeting_document
+from onnxpad.show.rewritings import rewriting_document
 from onnxpad.show.validations import validation_document
 from onnxpad.validation import Validation
 
@@ -51,7 +51,7 @@ def _page_of(report: object, model: str) -> Page | Document | None:
         case Inspection():
             return inspection_page(report, model)
         case Rewriting():
-            return rewriting_page(model, None, report, None, "")
+            return rewriting_document(model, None, report, each=True)
         case Retargeting():
             return retargeting_document(model, None, report, each=True)
         case Validation():

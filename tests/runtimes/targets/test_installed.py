@@ -13,8 +13,9 @@ from onnxpad import inspect, rewrite
 from onnxpad.cli import run
 from onnxpad.runtimes import installed
 from onnxpad.runtimes.targets import all_targets
+from onnxpad.show.document import document_text
 from onnxpad.show.inspections import inspection_text
-from onnxpad.show.rewritings import rewriting_text
+from onnxpad.show.rewritings import rewriting_document
 from tests.models.text import text_model
 
 POOLED = """
@@ -82,7 +83,7 @@ def test_a_rewrite_says_what_the_installed_one_does_with_what_it_wrote(
     assert found.fitting is not None
     assert found.fitting.note == note
     assert found.to_json()["target"]["installed"] == [AS_DATA]
-    assert note in rewriting_text("m.onnx", None, found).splitlines()
+    assert note in document_text(rewriting_document("m.onnx", None, found)).splitlines()
     mended = rewrite(pooled(), target="onnxruntime@1.31").model
     assert rewrite(mended, target=["onnxruntime", "opencv"]).fitting.note == ""  # type: ignore[union-attr]
 
