@@ -17,7 +17,6 @@ from onnxpad.errors import ModelError, RequestError
 
 if TYPE_CHECKING:
     from onnxpad.show.document import Document
-    from onnxpad.show.pages.page import Page
 
 html = click.option(
     "--html",
@@ -61,7 +60,7 @@ def _is_something_else(path: Path) -> bool:
     return begin != b"" and begin.lower() != _BEGIN
 
 
-def write(path: str | None, page: Callable[[], Page | Document]) -> None:
+def write(path: str | None, page: Callable[[], Document]) -> None:
     """Write a page, all or nothing, and say so on standard error; RequestError where it fails."""
     if path is None:
         return

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from onnxpad.batch.inputs import Job
     from onnxpad.cli.destinations import Jobs
     from onnxpad.show.document import Document
-    from onnxpad.show.pages.page import Page
 
 
 def jobs_of(
@@ -69,7 +68,7 @@ def run(
     given: Mapping[str, Any],
     edit: Callable[[Job, Request], Done],
     text: Callable[[Job, Request, Done], str],
-    page: Callable[[Job, Done], Page | Document],
+    page: Callable[[Job, Done], Document],
 ) -> int:
     """Edit one model and show the whole report, or many and a line for each; the exit code."""
     read = [name for job in jobs.jobs for name in (job.model, job.target)]

@@ -15,6 +15,9 @@ from onnxpad.errors import either
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import visible
 
+_NARROW = 100
+"""Columns: a terminal with fewer is narrow."""
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -50,6 +53,7 @@ class Table:
     caption: what the rows are, for a page.
     names: headers of columns that a narrow terminal breaks anywhere.
     whole: headers of columns that a narrow terminal does not break.
+    optional: header of a last column that a narrow terminal leaves out.
     """
 
     headers: tuple[str, ...]
@@ -57,6 +61,7 @@ class Table:
     caption: str = ""
     names: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
+    optional: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +109,7 @@ class Section:
     graph: draws a picture that may be larger than the page.
     windows: whether the pictures are of windows, whose signs are then explained.
     wide: whether pictures stand side by side.
+    label: what the text says above the section, where a page has the title.
     """
 
     anchor: str
@@ -116,6 +122,7 @@ class Section:
     graph: Callable[[], str] = str
     windows: bool = False
     wide: bool = False
+    label: str = ""
     medium: Medium = Medium.EVERYWHERE
 
 
@@ -154,11 +161,22 @@ def document_text(document: Document, terminal: Terminal | None = None) -> str:
 
 
 def _section_texts(section: Section, terminal: Terminal | None) -> Iterable[str]:
-    rows = section.table
-    yield lines_text(section.lines)
-    if rows is not None:
-        yield table(rows.headers, rows.rows, terminal, names=rows.names, whole=rows.whole)
-    yield lines_text(section.notes)
+    parts = [
+        lines_text(section.lines),
+        _table_text(section.table, terminal),
+        lines_text(section.notes),
+    ]
+    shown = [part for part in parts if part]
+    yield from [f"{section.label}\n{shown[0]}", *shown[1:]] if section.label and shown else shown
+
+
+def _table_text(rows: Table | None, terminal: Terminal | None) -> str:
+    if rows is None:
+        return ""
+    headers, cells = rows.headers, rows.rows
+    if headers[-1] == rows.optional and terminal and terminal.width < _NARROW:
+        headers, cells = headers[:-1], tuple(row[:-1] for row in cells)
+    return table(headers, cells, terminal, names=rows.names, whole=rows.whole)
 
 
 def lines_text(lines: Iterable[Line]) -> str:

@@ -109,11 +109,9 @@ def _rows(found: Retargeting, names: dict[str, str], *, each: bool) -> Iterator[
     for one in found.unchanged:
         cells = one.op, one.padding, "unchanged", one.why, one.node.label * each
         alike.setdefault(cells, []).append(one.node.label)
-    for (*cells, _), nodes in alike.items():
-        if len(nodes) > _ALONE:
-            yield f"{few(nodes, 1)} (--each)", *cells
-        else:
-            yield from ((name, *cells) for name in nodes)
+    for (*said, _), nodes in alike.items():
+        names_shown = nodes if len(nodes) <= _ALONE else [f"{few(nodes, 1)} (--each)"]
+        yield from ((name, *said) for name in names_shown)
 
 
 def _move_row(move: Move, names: dict[str, str]) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ def rewriting_document(  # noqa: PLR0913 - all that one report shows
     """
     done = written is not None
     state, verdict = _verdict(rewriting, validation, objection, done=done)
-    tail = (
+    tail: tuple[Line, ...] = (
         _rest_text(rewriting) if objection else "",
         *limits_text(rewriting.limits_met),
         *(f"warning: {warning}" for warning in (validation.warnings if validation else ())),
@@ -262,7 +262,7 @@ def _fitting(rewriting: Rewriting, *, done: bool, each: bool) -> Iterator[Sectio
     target = rewriting.target
     undone = {one.node for one in rewriting.undone}
     plans = [one for one in found.plans if one.node not in undone]
-    mended = (
+    mended: tuple[Line, ...] = (
         *([Note("note", found.unmeasured)] if found.unmeasured else []),
         *(one.note for one in found.installed),
         *(f"{target}: {said}" for said in _prepared(found, done=done)),

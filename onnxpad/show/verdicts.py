@@ -16,9 +16,8 @@ from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, Pas
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch
 from onnxpad.runtimes.judge import cures
 from onnxpad.runtimes.targets import find_target
-from onnxpad.show.document import Note, lines_text
-from onnxpad.show.tables import Terminal, table
-from onnxpad.show.wording import paragraph, visible
+from onnxpad.show.document import Line, Note, Section, Table
+from onnxpad.show.wording import visible
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import RuntimeRan
@@ -31,14 +30,13 @@ _IN_FULL = 3
 """How many targets are told node by node; of more, each is a line."""
 
 
-def verdicts_text(
+def target_sections(
     targets: Mapping[str, Sequence[NodeVerdict]],
     openings: Mapping[str, Opening],
-    terminal: Terminal | None,
     *,
     everything: bool,
     each: bool,
-) -> str:
+) -> Iterator[Section]:
     """For each target the nodes that it does not take, and how that is known.
 
     What a target does with every node of an operator is said once, and what it says of many nodes
@@ -46,17 +44,34 @@ def verdicts_text(
     a line each, unless one of these is asked for.
     """
     if are_many(targets) and not (everything or each):
-        rows = [
+        lines = tuple(
             (name, _answers(found), _mended(found), _known_from(found))
             for name, found in targets.items()
-        ]
-        return table(_OVERVIEW, rows, terminal, whole=_OVERVIEW[:1])
-    parts: list[str] = []
-    for name, found in targets.items():
+        )
+        yield Section("targets", "Targets", table=Table(_OVERVIEW, lines, whole=_OVERVIEW[:1]))
+        return
+    for number, (name, found) in enumerate(targets.items()):
         opening = openings.get(name, Opening())
-        text = _target_text(name, found, opening, terminal, everything=everything, each=each)
-        parts.append(f"{name}:\n{text}" if text and len(targets) > 1 else text)
-    return "\n\n".join(part for part in parts if part)
+        rows, notes = _told(name, found, opening, everything=everything, each=each)
+        does = either(list(dict.fromkeys(_DOES[o.judgement.answer] for o in found if _is_told(o))))
+        caption = f"nodes that {name} {does}"
+        shown = Table(_HEADERS, tuple(rows), caption, ("node",), ("operator", "verdict"))
+        label = f"{name}:" if len(targets) > 1 else ""
+        title = f"What {name} does"
+        yield Section(f"target-{number}", title, table=shown, notes=tuple(notes), label=label)
+
+
+_DOES = {
+    Answer.TAKES: "takes",
+    Answer.REFUSES: "refuses",
+    Answer.MISCOMPUTES: "computes wrongly",
+    Answer.FALLS_BACK: "leaves to the CPU",
+    Answer.UNKNOWN: "may not take",
+}
+
+
+def _is_told(verdict: NodeVerdict) -> bool:
+    return verdict.judgement.answer is not Answer.TAKES
 
 
 def are_many(targets: Collection[str]) -> bool:
@@ -81,7 +96,7 @@ def headlines(
     if not are_many(targets):
         for name, found in targets.items():
             here = f"{name} ({ran[name].evidence})" if name in ran else named_release(name)
-            yield visible(f"target {here}: {_summary(found)}")
+            yield f"target {here}: {_summary(found)}"
         return
     failing = sum(any(map(_fails, found)) for found in targets.values())
     fine = sum(
@@ -132,31 +147,18 @@ def _mended(found: Sequence[NodeVerdict]) -> str:
     return ", ".join(filter(None, parts)) or "nothing to do"
 
 
-def _target_text(
-    name: str,
-    found: Sequence[NodeVerdict],
-    opening: Opening,
-    terminal: Terminal | None,
-    *,
-    everything: bool,
-    each: bool,
-) -> str:
+def _told(
+    name: str, found: Sequence[NodeVerdict], opening: Opening, *, everything: bool, each: bool
+) -> tuple[list[tuple[str, ...]], list[Line]]:
+    """Rows of nodes, and what stands below them."""
     blanket = [one for one in found if one.judgement.is_blanket and isinstance(one.way, NoWay)]
-    told = [one for one in found if one not in blanket]
-    waiting = [one for one in told if one.judgement.open_batch]
-    shown = [
-        one
-        for one in told
-        if everything or (one.judgement.answer is not Answer.TAKES and one not in waiting)
-    ]
+    blanket = [] if each else blanket
+    apart = [one for one in found if one not in blanket]
+    waiting = [] if each else [one for one in apart if one.judgement.open_batch]
+    shown = [one for one in apart if everything or (_is_told(one) and one not in waiting)]
     rows = [_row(one) for one in shown] if everything or each else _rows(shown)
-    parts = [
-        table(_HEADERS, rows, terminal, names=("node",), whole=("operator", "verdict")),
-        lines_text(_blanket_note(name, op, blanket) for op in dict.fromkeys(b.op for b in blanket)),
-        paragraph(_evidence(found)),
-        lines_text(opening_lines(name, opening, found, of="rewrite ")),
-    ]
-    return "\n\n".join(part for part in parts if part)
+    notes = [_blanket_note(name, op, blanket) for op in dict.fromkeys(b.op for b in blanket)]
+    return rows, [*notes, *_evidence(found), *opening_lines(name, opening, found, of="rewrite ")]
 
 
 def _summary(found: Sequence[NodeVerdict]) -> str:

@@ -14,7 +14,7 @@ from onnxpad.cli import run
 from onnxpad.runtimes import installed
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.show.document import document_text
-from onnxpad.show.inspections import inspection_text
+from onnxpad.show.inspections import inspection_document
 from onnxpad.show.rewritings import rewriting_document
 from tests.models.text import text_model
 
@@ -63,7 +63,7 @@ def test_the_header_names_the_release_and_a_note_what_the_installed_one_does(
     )
     assert found.target_notes == {"onnxruntime": note}
     assert found.to_json()["installed"] == {"onnxruntime": AS_DATA}
-    text = inspection_text(found)
+    text = document_text(inspection_document(found))
     assert text.startswith(
         f"target onnxruntime 1.32: takes 2 of 2 operators that can pad\n{note}\n"
     )

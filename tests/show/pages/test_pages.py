@@ -19,10 +19,11 @@ from onnxpad.cli import run
 from onnxpad.errors import LimitMet
 from onnxpad.inspection import inspect
 from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.show import document
+from onnxpad.show.inspections import inspection_document
 from onnxpad.show.pages import page as pages
 from onnxpad.show.pages.drawings import drawing_of
-from onnxpad.show.pages.inspections import inspection_page
-from onnxpad.show.pages.page import Page, Section, Table, page_html
+from onnxpad.show.pages.page import page_html
 from onnxpad.show.resolutions import layer_drawing
 from onnxpad.show.retargetings import retargeting_document
 from onnxpad.show.rewritings import rewriting_document
@@ -99,8 +100,8 @@ def test_inspect_says_what_a_target_does_not_judge() -> None:
         outputs="float[1, 1, 6, 6] y",
         constants="float[1, 1, 3, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}",
     )
-    text = inspection_page(inspect(model, target="onnxruntime"), "m.onnx")
-    assert "only padding and known faults are judged; nothing else is known of Relu" in text.lines
+    text = inspection_document(inspect(model, target="onnxruntime"), "m.onnx", page=True)
+    assert "only padding and known faults are judged; nothing else is known of Relu" in text.summary
     assert text.verdict.endswith("the rest is unjudged")
 
 
@@ -108,19 +109,19 @@ def test_both_pages_name_an_operator_that_the_opset_does_not_have() -> None:
     """As the reports in text do."""
     nodes = "a = Konv (x)\ny = MaxPool <kernel_shape = [2], pads = [1, 0]> (a)"
     model = text_model(nodes, "float[1, 1, 8] x", outputs="float[1, 1, 8] y")
-    inspected = inspection_page(inspect(model), "m.onnx")
+    inspected = inspection_document(inspect(model), "m.onnx", page=True)
     rewritten = rewriting_document("m.onnx", None, rewrite(model, passes="symmetric-pads"))
     for page in (inspected, rewritten):
         assert "unknown operator: Konv &#39;a&#39;" in page_html(page, "1")
 
 
-def test_nodes_of_which_the_same_is_not_known_are_one_row() -> None:
+def test_a_page_names_each_node_of_which_something_is_not_known() -> None:
     model = chain(13, [1, 2, 9, 9], *[("ConvTranspose", [weights(2, 2, 1, 1)], {})] * 3)
-    page = inspection_page(inspect(model, target="tenstorrent"), "m.onnx")
+    page = inspection_document(inspect(model, target="tenstorrent"), "m.onnx", page=True)
     (table,) = [one.table for one in page.sections if one.anchor == "target-0"]
     assert table is not None
-    assert table.name == "nodes that tenstorrent may not take"
-    assert [row[1] for row in table.rows] == ["ConvTranspose, and 2 more"]
+    assert table.caption == "nodes that tenstorrent may not take"
+    assert [row[1] for row in table.rows] == ["ConvTranspose"] * 3
 
 
 def test_drawings_and_boxes_of_nodes_that_go_wrong_are_marked(tmp_path: Path) -> None:
@@ -352,7 +353,7 @@ def test_pads_are_written_in_one_way_on_every_page() -> None:
     made = onnxpad.rewrite(model, passes="split-pads")
     compared = onnxpad.validate(model, made.model, samples=1, device="cpu")
     told = [
-        inspection_page(onnxpad.inspect(model, target="ncnn"), "m"),
+        inspection_document(onnxpad.inspect(model, target="ncnn"), "m", page=True),
         rewriting_document("m", "o", made),
         retargeting_document("m", "o", moved),
         validation_document(compared, ("a", "b")),
@@ -449,18 +450,10 @@ def test_names_of_a_model_are_never_html(tmp_path: Path) -> None:
 
 def test_every_text_of_a_page_is_escaped() -> None:
     bad = '<b onclick=x>&"'
-    made = page_html(
-        Page(
-            bad,
-            bad,
-            "fine",
-            bad,
-            (bad,),
-            (bad,),
-            (Section("s", bad, (bad,), Table(bad, (bad,), ((bad,),))),),
-        ),
-        "1",
-    )
+    table = document.Table((bad,), ((bad,),), bad)
+    section = document.Section("s", bad, (bad, document.Note(bad, bad, bad, (bad,))), table)
+    lines = (bad, document.Command(bad, bad, bad))
+    made = page_html(document.Document(bad, bad, bad, lines, (section,), verdict="v"), "1")
     found = Document(made)
     assert "b" not in found.tags
     assert made.count(escape(bad, quote=False).replace('"', "&#34;")) >= 8
@@ -593,11 +586,17 @@ def test_a_page_is_replaced_by_the_next(tmp_path: Path) -> None:
 def test_what_is_beyond_all_reading_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "ROWS", 3)
     rows = tuple((f"node {number}",) for number in range(5))
-    section = Section("s", "nodes", table=Table("nodes", ("node",), rows))
-    made = page_html(Page("a", "b", "fine", "c", (), (), (section,)), "1")
+    section = document.Section("s", "nodes", table=document.Table(("node",), rows))
+    made = page_html(document.Document("a", "b", "c", sections=(section,)), "1")
     assert "node 2" in made
     assert "node 3" not in made
     assert "and 2 more, not shown here" in made
+
+
+def lines_of(report: document.Document, anchor: str) -> list[str]:
+    """The lines of one section."""
+    (section,) = [one for one in report.sections if one.anchor == anchor]
+    return [line for line in section.lines if isinstance(line, str)]
 
 
 def test_the_headline_has_what_happens_and_each_cause_with_its_count() -> None:
@@ -608,7 +607,7 @@ def test_the_headline_has_what_happens_and_each_cause_with_its_count() -> None:
         ("Conv", [weights(1, 1, 3, 3)], {"auto_pad": "SAME_UPPER", "dilations": [2, 2]}),
         ("ConvTranspose", [weights(1, 1, 3, 3)], {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
     )
-    page = inspection_page(inspect(model, target="opencv"), "m.onnx")
+    page = inspection_document(inspect(model, target="opencv"), "m.onnx", page=True)
     assert page.verdict.startswith(
         "3 nodes will go wrong: opencv computes wrong numbers (2 nodes: OpenCV pads SAME_* as if "
         "stride and dilation were 1; 1 node: auto_pad is"
@@ -616,14 +615,16 @@ def test_the_headline_has_what_happens_and_each_cause_with_its_count() -> None:
     assert (
         "opencv means release 5.0, the new engine; releases up to 4.14 have the classic engine "
         "alone (--target opencv@4.14), which 5.0 has too (--target opencv-classic)"
-    ) in page.lines
-    older = inspection_page(inspect(model, target=["opencv@4.14", "ncnn"]), "m.onnx")
-    assert "opencv-classic@4.14 is release 4.14 of opencv, the classic engine" in older.lines
-    assert any(one.startswith("ncnn means release 20") for one in older.lines)
+    ) in lines_of(page, "releases")
+    older = inspection_document(inspect(model, target=["opencv@4.14", "ncnn"]), "m.onnx", page=True)
+    assert "opencv-classic@4.14 is release 4.14 of opencv, the classic engine" in lines_of(
+        older, "releases"
+    )
+    assert any(line.startswith("ncnn means release 20") for line in lines_of(older, "releases"))
     (traps,) = [one for one in page.sections if one.anchor == "traps"]
     assert traps.table is not None
     assert traps.table.rows
-    assert traps.lines[0].startswith("Whatever the target: what other runtimes")
+    assert traps.about[0].startswith("Whatever the target: what other runtimes")
 
 
 def test_a_rewriting_says_how_many_nodes_the_target_takes() -> None:
@@ -649,7 +650,7 @@ def test_written_pads_in_the_place_of_auto_pad_are_told(tmp_path: Path) -> None:
 
 def test_names_of_nodes_are_broken_between_their_parts() -> None:
     found = inspect(MODELS / "t_same_string_ts.onnx", target="opencv")
-    html = page_html(inspection_page(found, "m.onnx"), "1")
+    html = page_html(inspection_document(found, "m.onnx", page=True), "1")
     assert ">/<wbr>f/<wbr>f.<wbr>4/<wbr>Conv</a>" in html
 
 
@@ -665,5 +666,5 @@ def test_a_report_is_written_from_python(tmp_path: Path) -> None:
 
 def test_the_evidence_stands_behind_what_it_is_for() -> None:
     found = inspect(MODELS / "t_same_string_ts.onnx", target="opencv")
-    text = page_html(inspection_page(found, "m"), "1")
+    text = page_html(inspection_document(found, "m", page=True), "1")
     assert 0 < text.index("<caption>nodes that opencv") < text.index("evidence: ")
