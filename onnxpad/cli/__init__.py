@@ -40,17 +40,18 @@ from onnxpad.errors import OnnxpadError, fault_in, headline, nearest, told
 _HELP = """Inspect, rewrite and validate padding in ONNX models, exactly.
 
 \b
-onnxpad inspect model.onnx
+onnxpad inspect model.onnx --target opencv
 onnxpad rewrite model.onnx -o explicit.onnx
+onnxpad rewrite model.onnx --target ./npu.py -o for_npu.onnx
 onnxpad retarget model.onnx --to tensorflow -o moved.onnx
 onnxpad diagnose model.onnx --data reference.npz --plan plan.json
 onnxpad validate model.onnx explicit.onnx
+onnxpad validate model.onnx --target opencv --live PYTHON
 onnxpad guard -- onnxsim model.onnx simple.onnx
 onnxpad resolve tensorflow conv --input 1,3,224,224 --kernel 7 --stride 2 --padding SAME
 onnxpad port model.onnx --as pytorch
 onnxpad measure ./npu.py -o npu.toml
-onnxpad explain split-pads
-onnxpad explain exit-codes
+onnxpad explain own-runtime
 
 onnxpad explain lists guides to the verbs, and all that a message may name. Every verb takes -v
 (each step, with seconds), -q (only what goes wrong) and --json.

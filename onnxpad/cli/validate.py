@@ -52,7 +52,10 @@ s0_ref0.
 """
 
 
-@click.command(help=_HELP, short_help="Prove and run two models, or run one against a reference.")
+@click.command(
+    help=_HELP,
+    short_help="Prove and run two models, or run one in a runtime or against a reference.",
+)
 @click.argument("before", type=arguments.MODEL)
 @click.argument("after", type=arguments.MODEL, required=False)
 @arguments.runtimes

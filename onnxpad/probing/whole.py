@@ -44,7 +44,8 @@ EVALUATOR, ONNXRUNTIME = "onnxpad float64 evaluator", "onnxruntime without optim
 class FirstDifferent:
     """The first tensor, in the order of the model, that a runtime computes otherwise.
 
-    `words` say how it differs, or what the runtime says of the model up to there.
+    `words` say how it differs, or what the runtime says of the model up to there. `has_grown` says
+    that its node computes it right from right inputs: the cause is in front of it.
     """
 
     tensor: str
@@ -52,6 +53,7 @@ class FirstDifferent:
     op: str
     is_padding: bool
     words: str
+    has_grown: bool = False
 
 
 @reported(
@@ -98,6 +100,8 @@ class WholeRun:
         kind = "" if first.is_padding else "; that is not about padding"
         if self.largest_difference is None and self.refuses:
             return f"{said}. It stops at {where}{kind}"
+        if first.has_grown:
+            kind = ", which is right alone: the cause is in front of it (inspect --live)"
         return f"{said}. The first tensor that differs beyond rounding is {where}{kind}"
 
 
@@ -351,7 +355,24 @@ def _first_different(
     node = rewritten.operation(rewritten.producers[shared[least]])
     is_padding = operator(node.domain, node.op_type) is not None
     name = node.name or shared[least]
-    return FirstDifferent(shared[least], name, node.op_type, is_padding, found)
+    has_grown = not refuses and _is_right_alone(judge, rewritten, ask, sample, shared[least])
+    return FirstDifferent(shared[least], name, node.op_type, is_padding, found, has_grown)
+
+
+def _is_right_alone(
+    judge: _Original, network: Network, ask: _Asked, sample: _Sample, name: str
+) -> bool:
+    """Whether the node that makes a tensor computes it right from what it should be fed."""
+    made = network.names_read([network.producers[name]]) & judge.network.producers.keys()
+    try:
+        fed = {
+            one: judge.tensor(one, sample.feeds) for one in made if network.constant(one) is None
+        }
+        right = judge.tensor(name, sample.feeds)
+        reply = _up_to(network, {name: right}, ask, sample.feeds | fed)
+    except (OnnxpadError, MemoryError):
+        return False
+    return _ran(reply) and not worst(reply.outputs, {name: right}, judge.near)[1].is_fault
 
 
 def _shared(original: Network, rewritten: Network) -> Iterator[str]:
@@ -360,10 +381,11 @@ def _shared(original: Network, rewritten: Network) -> Iterator[str]:
 
 
 def _up_to(network: Network, right: Mapping[str, Array], ask: _Asked, feeds: Feeds) -> Reply:
-    """What the runtime makes of the model, at fixed sizes, as far as the tensors of `right`."""
+    """What the runtime makes of the model, from `feeds` on and at their sizes, up to `right`."""
     needed, waiting = set[int](), list(right)
     while waiting:
-        index = network.producers.get(waiting.pop())
+        name = waiting.pop()
+        index = None if name in feeds else network.producers.get(name)
         if index is not None and index not in needed:
             needed.add(index)
             waiting += network.names_read([index])

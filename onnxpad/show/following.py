@@ -137,7 +137,11 @@ def _no_rewrite(inspection: Inspection, model: str) -> Iterator[Line]:
         left = inspection.openings[name].left
         alike: dict[str, list[NodeVerdict]] = {}
         for one in [one for one in stuck if one.node in left] or stuck:
-            alike.setdefault(left.get(one.node, one.judgement.reason), []).append(one)
+            judged = one.judgement
+            is_number = judged.answer is Answer.MISCOMPUTES and judged.measured and not judged.rows
+            # Each node's numbers are its own.
+            why = f"it {judged.does}" if is_number else judged.reason
+            alike.setdefault(left.get(one.node, why), []).append(one)
         if alike:
             why, nodes = max(alike.items(), key=lambda one: len(one[1]))
             others = sum(map(len, alike.values())) - len(nodes)

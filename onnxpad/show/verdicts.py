@@ -275,9 +275,8 @@ def way_text(verdict: NodeVerdict) -> str:
         case NoWay(passes) if verdict.waits_for_knowledge:
             return f"no way; {', '.join(passes)} with --allow-unknown"
         case NoWay(passes, remaining):
-            tried = passes and remaining
-            left = f"; after {', '.join(passes)}: {remaining[0].judgement.reason}" if tried else ""
-            return f"no way{left}"
+            stops = f"; after {', '.join(passes)}: " if passes and remaining else ""
+            return f"no way{stops}{remaining[0].judgement.reason if stops else ''}"
         case _:
             return "-"
 

@@ -180,6 +180,20 @@ def test_the_address_of_a_fact_leads_to_it_in_each_target() -> None:
     assert facts["to see it"].startswith("onnxpad explain openvino --reproduce same-convtranspose")
 
 
+@pytest.mark.parametrize(
+    ("name", "kind", "told"),
+    [
+        ("live", "topic", "own-runtime"),
+        ("pad_above", "condition", "pad_above"),
+        ("Pad-Above", "condition", "pad_above"),
+        ("npu:refused", "finding", "npu:refused"),
+    ],
+)
+def test_words_of_reports_and_rules_are_explained(name: str, kind: str, told: str) -> None:
+    (entry,) = explain(name)
+    assert (entry.kind, entry.name) == (kind, told)
+
+
 def test_unknown_names_suggest_near_ones() -> None:
     with pytest.raises(RequestError, match="did you mean 'explicit-pads'"):
         explain("explict-pads")

@@ -89,6 +89,27 @@ def test_what_is_not_about_padding_is_named() -> None:
     assert "not about padding" in done.run.sentence
 
 
+def test_what_the_table_has_against_every_form_leaves_all_to_be_run() -> None:
+    model = network(
+        f"{HEAD.replace('17', '20')} (float[1,2,8,8] x) => (float[1,2,4,4] y) {{"
+        "[conv] y = Conv <kernel_shape = [5, 5], pads = [1, 1, 2, 2], strides = [2, 2]> (x, w)"
+        "}",
+        w=numbers(2, 2, 5, 5),
+    )
+
+    def objects(node: onnx.NodeProto) -> bool:
+        pads = attribute(node, "pads", [0, 0])
+        half = len(pads) // 2
+        kernel = attribute(node, "kernel_shape", [1])
+        wide = max(kernel) > 5 or max(pads) > 2
+        return node.op_type == "Pad" or is_same(node) or pads[:half] != pads[half:] or wide
+
+    done = onnxpad.rewrite(model, target=refusing(objects))
+    assert not done.unfit
+    assert done.run is not None
+    assert done.run.ok
+
+
 def test_open_sizes_are_named_where_they_are_the_cause() -> None:
     model = network(
         f"{HEAD} (float[1,2,H,W] x) => (float[1,2,H,W] y) {{"

@@ -178,8 +178,14 @@ def _in_rounds(
         wanted = [verdict for verdict in found if isinstance(verdict.way, PassPlan)]
         stuck += [verdict for verdict in found if verdict not in wanted]
         done = _carry_out(session, planner.judge, wanted)
-        # What else reads a Pad shows in the whole model alone, and is onnxruntime's business.
-        done = done or _carry_out(session, planner.judge, wanted, alone=True)
+        if not done:
+            # What else reads a Pad shows in the whole model alone, and is onnxruntime's business.
+            wanted = [
+                one._replace(way=replace(one.way, alone=True))
+                for one in wanted
+                if isinstance(one.way, PassPlan)
+            ]
+            done = _carry_out(session, planner.judge, wanted)
         if not done:
             break
         plans += [one for one in wanted if one not in plans]
@@ -228,14 +234,12 @@ def _granted(
         yield from (one for one in everything if one.judgement.answer.is_open)
 
 
-def _carry_out(
-    session: EditSession, judge: Judge, wanted: list[NodeVerdict], *, alone: bool = False
-) -> list[Change]:
-    """Run each step of all plans, pass by pass; `alone` writes all of them for the target alone."""
+def _carry_out(session: EditSession, judge: Judge, wanted: list[NodeVerdict]) -> list[Change]:
+    """Run each step of all plans, pass by pass."""
     units = [_unit(session, judge, verdict) for verdict in wanted]
     owners = Owners(units)
     plans = [verdict.way for verdict in wanted if isinstance(verdict.way, PassPlan)]
-    ways = [tuple((name, plan.alone or alone) for name in plan.passes) for plan in plans]
+    ways = [tuple((name, plan.alone) for name in plan.passes) for plan in plans]
     checks = {False: RuntimeCheck(), True: RuntimeCheck(judge.target)}
     changes: list[Change] = []
     for steps in zip_longest(*ways):

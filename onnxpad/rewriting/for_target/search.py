@@ -206,9 +206,17 @@ class _Search:
         return self._is_doubted(candidate), more, new, candidate.weight, candidate.names
 
     def _is_doubted(self, candidate: _Candidate) -> bool:
-        """Whether the table objects; of the user's own runtimes, for which it is a guess, less."""
-        guesses = self._judge.target.is_own and candidate.weight <= 0
-        return bool(candidate.remaining) and not guesses
+        """Whether the table objects; of the user's own runtimes, for which it is a guess, less.
+
+        What it has against the node as it is says nothing of a form then.
+        """
+        if not self._judge.target.is_own:
+            return bool(candidate.remaining)
+        before, rows = (
+            {row for one in each.remaining for row in one.judgement.rows}
+            for each in (self._start, candidate)
+        )
+        return candidate.weight > 0 and not rows <= before
 
     def _takes(self, candidate: _Candidate) -> bool:
         """Whether the target takes what passes came to: by its table, or by a run of it."""
@@ -217,7 +225,7 @@ class _Search:
             return not candidate.remaining
         if tabled and any(obstacles(candidate.session, candidate.unit, tabled)):
             return False
-        is_doubted = bool(candidate.remaining)
+        is_doubted = self._is_doubted(candidate)
         if not self._runs[is_doubted] or live.hangs - self._hangs >= MAX_HANGS:
             return False
         self._runs[is_doubted] -= 1

@@ -117,6 +117,22 @@ def test_pads_name_all_axes_before_the_opset_goes_below_them() -> None:
     np.testing.assert_array_equal(run_model(done.model, {"x": x})["y"], wanted)
 
 
+def test_a_pad_that_onnxruntime_would_fuse_then_is_marked() -> None:
+    model = text_model(
+        "a = Pad (x, q, , s) b = Pad (a, p) "
+        "y = AveragePool <ceil_mode = 1, count_include_pad = 1, kernel_shape = [2,3]> (b)",
+        "float[1,1,6,6] x",
+        outputs="float[1,1,c,d] y",
+        constants="int64[4] q = {2,2,2,1}, int64[2] s = {3,2}, int64[8] p = {0,0,0,2,0,0,0,2}",
+        opset=18,
+    )
+    done = rewrite(model, target="ncnn")
+    assert done.fitting is not None
+    plans = {one.way.passes: one.way.alone for one in done.fitting.plans if one.way}
+    assert plans["all-axes",]
+    assert not plans["written-defaults",]
+
+
 def test_functions_move_along() -> None:
     model = onnx.parser.parse_model(
         """<ir_version: 8, opset_import: ["" : 20, "own" : 1]>
