@@ -23,7 +23,7 @@ html = click.option(
     type=click.Path(allow_dash=True),
     metavar="FILE",
     help="Write the report as a page with pictures as well: one file that loads nothing. Needs "
-    "jinja2 and matplotlib.",
+    "jinja2.",
 )
 _BEGIN = b"<!doctype html>"
 

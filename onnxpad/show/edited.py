@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.errors import counted
@@ -14,7 +14,6 @@ from onnxpad.show.document import Note
 from onnxpad.show.wording import assumed_text, input_text
 
 if TYPE_CHECKING:
-    from onnxpad.model.graph.broken import UnknownOperator
     from onnxpad.retargeting import Refused, Retargeting
     from onnxpad.rewriting.pipeline import Refusal
     from onnxpad.rewriting.rewrite import Rewriting
@@ -67,13 +66,6 @@ def skip_note(skip: Refusal | Refused, by: str) -> Note:
     read = input_text(skip.tensor, shape, kernel, strides)
     head = f"skip: {by}, {skip.op} '{skip.node.label}'"
     return Note(head, skip.skip.reason, read, tuple(skip.skip.hints))
-
-
-def unknown_operator_notes(found: Iterable[UnknownOperator]) -> Iterator[Note]:
-    """A note on each operator that ONNX does not have: which node it is, and what follows."""
-    for one in found:
-        more = f" and {one.nodes - 1} more" if one.nodes > 1 else ""
-        yield Note(f"unknown operator: {one.operator} '{one.node}'{more}", one.sentence)
 
 
 def stated_in(found: Edited) -> tuple[list[str], list[str]]:

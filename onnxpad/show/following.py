@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, either, few
 from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact
 from onnxpad.inspection import FOLLOWED, Inspection
 from onnxpad.padding.effective_pads import may_be_written, told_in
-from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, PassPlan
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.traps import helping
 from onnxpad.show.document import Command, Line
 from onnxpad.show.wording import given_text, open_in_file_text
+
+if TYPE_CHECKING:
+    from onnxpad.rewriting.for_target.report import NodeVerdict
 
 _CHOICE = "--ambiguous auto_pad"
 _NAMES_SHOWN = 3
@@ -128,6 +131,7 @@ def _no_rewrite(inspection: Inspection, model: str) -> Iterator[Line]:
     """
     if inspection.following is not None or not inspection.targets:
         return
+    from onnxpad.rewriting.for_target.report import NoWay, PassPlan
     from onnxpad.show.verdicts import are_many
 
     if are_many(inspection.targets):

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from onnxpad.errors import counted, few
 from onnxpad.inspection import Inspection, PaddedNode
 from onnxpad.runtimes.traps import Trap, of_another
 from onnxpad.show.document import Document, Line, Medium, Note, Section, Table
-from onnxpad.show.edited import unknown_operator_notes
 from onnxpad.show.following import next_lines
-from onnxpad.show.pages import inspections as pages
-from onnxpad.show.pages.changes import ORDER
 from onnxpad.show.wording import (
     assumed_text,
     frameworks_text,
@@ -28,17 +24,12 @@ from onnxpad.show.wording import (
     window_text,
 )
 
+if TYPE_CHECKING:
+    from onnxpad.model.graph.broken import UnknownOperator
+
 _HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
 _PADS_OF_PAGES = "pads (all begins, then all ends)"
 _NAMES, _WHOLE = ("node", "input"), ("operator", "pads")
-_TRAPS = ("node", "operator", "trap", "what happens", "passes that help")
-_WHY_TRAPS = (
-    "Whatever the target: what other runtimes and tools make of a model that is written like this."
-)
-_GRAPH = (
-    "Red: goes wrong; dashed: in a trap, or not known. A row of nodes that look alike is one box.",
-    ORDER,
-)
 _CALLS_SHOWN = 2
 T = TypeVar("T")
 _AUTO_PADS = ("VALID", "SAME_UPPER", "SAME_LOWER")
@@ -62,7 +53,6 @@ def inspection_document(
     """
     each = each or page
     shown = [node for node in inspection.nodes if everything or page or is_worth_a_row(node)]
-    state, verdict = pages.verdict_of(inspection)
     lines = [
         *_headlines(inspection),
         _about_text(inspection),
@@ -72,7 +62,7 @@ def inspection_document(
         "trap-notes", "Traps", tuple(_trap_notes(inspection, each=each)), medium=Medium.TERMINAL
     )
     commands = Section("next", "", tuple(next_lines(inspection, model)))
-    return Document(
+    document = Document(
         "Padding of",
         model,
         lines[0],
@@ -81,18 +71,18 @@ def inspection_document(
             *(() if inspection.targets else (traps,)),
             commands,
             *_target_sections(inspection, everything=everything, each=each),
-            *_pictures(inspection),
             Section("nodes", "Nodes", table=_nodes(shown, each=each, page=page)),
             *((traps,) if inspection.targets else ()),
-            _trap_table(inspection),
             Section("unknown", "Not known", tuple(_unknown(inspection, each=each))),
             Section("leaving", "", tuple(_leaving(inspection))),
-            _placement(inspection),
             Section("facts", "", tuple(_facts(inspection))),
         ),
-        state,
-        verdict,
     )
+    if not page:
+        return document
+    from onnxpad.show.pages.inspections import as_page
+
+    return as_page(document, inspection)
 
 
 def _headlines(inspection: Inspection) -> list[str]:
@@ -114,29 +104,15 @@ def _target_sections(inspection: Inspection, *, everything: bool, each: bool) ->
     if inspection.targets:
         from onnxpad.show.verdicts import target_sections
 
-        notes = (*pages.releases([*inspection.targets]), *inspection.target_notes.values())
-        yield Section("releases", "", notes, medium=Medium.PAGE)
         options = {"everything": everything, "each": each}
         yield from target_sections(inspection.targets, inspection.openings, **options)
 
 
-def _pictures(inspection: Inspection) -> Iterator[Section]:
-    """The padded part of the graph, and the windows of nodes that look alike."""
-    drawn = cache(lambda: tuple(pages.drawn_nodes(inspection)))
-    yield Section(
-        "graph",
-        "The padded part of the graph",
-        about=_GRAPH,
-        graph=lambda: pages.graph_of(inspection, drawn()),
-        medium=Medium.PAGE,
-    )
-    yield Section(
-        "drawings",
-        "What the windows read, and of transposed convolutions write",
-        cards=lambda: (card for card, _ in drawn()),
-        windows=True,
-        medium=Medium.PAGE,
-    )
+def unknown_operator_notes(found: Iterable[UnknownOperator]) -> Iterator[Note]:
+    """A note on each operator that ONNX does not have: which node it is, and what follows."""
+    for one in found:
+        more = f" and {one.nodes - 1} more" if one.nodes > 1 else ""
+        yield Note(f"unknown operator: {one.operator} '{one.node}'{more}", one.sentence)
 
 
 def _facts(inspection: Inspection) -> Iterator[str]:
@@ -248,17 +224,6 @@ def _trap_notes(inspection: Inspection, *, each: bool) -> Iterator[Note]:
         yield Note(f"trap: {trap.code}, {node.op} {where}", trap.sentence)
 
 
-def _trap_table(inspection: Inspection) -> Section:
-    rows = tuple(
-        (name_text(node), node.op, trap.code, trap.sentence, ", ".join(trap.passes))
-        for node in inspection.nodes
-        for trap in node.traps
-    )
-    about = (_WHY_TRAPS,) if inspection.targets else ()
-    table = Table(_TRAPS, rows, "traps")
-    return Section("traps", "Traps", about=about, table=table, medium=Medium.PAGE)
-
-
 def _kind_of_trap(found: tuple[PaddedNode, Trap]) -> object:
     node, trap = found
     return trap.code, node.op, node.pads is None
@@ -273,12 +238,6 @@ def _leaving(inspection: Inspection) -> Iterator[Line]:
         where = _DEVICES[inspection.device]
         nodes = _that_can_pad(len(inspection.placement))
         yield f"{stay} of {nodes} on the {where}"
-
-
-def _placement(inspection: Inspection) -> Section:
-    rows = Table(("node", "provider"), tuple(inspection.placement.items()), "providers of nodes")
-    title = "Where onnxruntime runs them"
-    return Section("placement", title, table=rows, medium=Medium.PAGE)
 
 
 _DEVICES = {"cpu": "CPU", "cuda": "GPU"}

@@ -30,8 +30,8 @@ from onnxpad.show.edited import (
     relied_lines,
     script_lines,
     skip_note,
-    unknown_operator_notes,
 )
+from onnxpad.show.inspections import unknown_operator_notes
 from onnxpad.show.pages.changes import Changed, changes_section
 from onnxpad.show.wording import (
     STANDARD,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from onnxpad.errors import either, few
+from onnxpad.errors import few
 from onnxpad.geometry.budgets import PLANNED
 
 if TYPE_CHECKING:
@@ -152,16 +152,6 @@ def input_text(
     return text
 
 
-def note(head: str, reason: str, *, read: str = "", hints: Sequence[str] = ()) -> str:
-    """A finding about one node: what was found, what it reads, what to try."""
-    lines = [visible(f"{head}: {reason}")]
-    if hints and read:
-        lines.append(visible(f"  input   {read}"))
-    if hints:
-        lines.append(visible(f"  try     {either(hints)}"))
-    return "\n".join(lines)
-
-
 def bytes_text(count: int) -> str:
     """'512 B', '12.3 kB', '4.56 MB': three digits, powers of 1000."""
     size, units = float(count), ["B", "kB", "MB", "GB", "TB"]
@@ -169,11 +159,6 @@ def bytes_text(count: int) -> str:
         size /= 1000
         units.pop(0)
     return f"{size:.3g} {units[0]}"
-
-
-def paragraph(lines: Iterable[str]) -> str:
-    """Lines that say something, joined; '' for none."""
-    return "\n".join(line for line in lines if line)
 
 
 def limits_text(limits_met: Iterable[str]) -> Iterator[str]:

@@ -207,7 +207,7 @@ def test_an_inspection_as_it_is_printed() -> None:
         "next: onnxpad rewrite 'my model.onnx' --target onnxruntime -o OUT",
         "'onnxpad explain NAME' says more about a trap, and which passes help",
     ]
-    assert lines[6].split() == [
+    assert lines[7].split() == [
         *("/f/f.2/Conv", "Conv", "[1,", "12,", "24,", "31]", "k2,5", "d3,1", "1,2", "2,2"),
         *("SAME_UPPER", "tensorflow,", "pytorch,", "keras", "and", "14", "more"),
     ]

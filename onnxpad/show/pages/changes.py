@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeAlias
 from onnxpad.errors import few
 from onnxpad.padding.chain import Chain
 from onnxpad.show.document import Card, Medium, Picture, Section
-from onnxpad.show.pages.drawings import Drawing, drawing_of
-from onnxpad.show.pages.figures import legend, sentence, window_figure
+from onnxpad.show.pages.drawings import Drawing, drawing_of, sentence
+from onnxpad.show.pages.figures import legend, window_figure
 from onnxpad.show.pages.page import CARDS
 from onnxpad.show.wording import visible
 

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
 
 from onnxpad.errors import counted, few
 from onnxpad.inspection import KINDS, Finding, Inspection, PaddedNode, with_far_pad
 from onnxpad.runtimes.targets import Target, all_targets, find_target
-from onnxpad.show.document import Card, Picture
+from onnxpad.show.document import Card, Document, Picture, Section, Table
+from onnxpad.show.inspections import is_worth_a_row, name_text
+from onnxpad.show.pages.changes import ORDER
 from onnxpad.show.pages.drawings import Drawing, drawing_of, sentence
+from onnxpad.show.pages.figures import legend, window_figure
 from onnxpad.show.pages.graphs import Vertex, padded_graph
 from onnxpad.show.pages.page import CARDS
+from onnxpad.show.verdicts import are_many
 from onnxpad.show.wording import onnx_pads_text, visible
 
+_TRAPS = ("node", "operator", "trap", "what happens", "passes that help")
+_WHY_TRAPS = (
+    "Whatever the target: what other runtimes and tools make of a model that is written like this."
+)
+_GRAPH = (
+    "Red: goes wrong; dashed: in a trap, or not known. A row of nodes that look alike is one box.",
+    ORDER,
+)
 _FAILING = ("refused", "wrong", "off-device")
 _CAUSES = 3
 _HAPPENS = {
@@ -23,7 +37,58 @@ _HAPPENS = {
 """What becomes of nodes, by the kind of their findings; the braces hold the target."""
 
 
-def verdict_of(found: Inspection) -> tuple[str, str]:
+def as_page(document: Document, inspection: Inspection) -> Document:
+    """The document with a verdict and pictures."""
+    state, verdict = _verdict_of(inspection)
+    targets = inspection.targets
+    releases = () if are_many(targets) else _releases([*targets])
+    notes = (*releases, *inspection.target_notes.values())
+    sections = (
+        Section("releases", "", notes),
+        *_pictures(inspection),
+        *document.sections,
+        _placement(inspection),
+    )
+    shown = sorted(sections, key=lambda one: not one.anchor.startswith("target"))
+    return replace(document, sections=tuple(shown), state=state, verdict=verdict)
+
+
+def _pictures(inspection: Inspection) -> Iterator[Section]:
+    """The padded part of the graph, and the windows of nodes that look alike."""
+    drawn = cache(lambda: tuple(_drawn_nodes(inspection)))
+    yield Section(
+        "graph",
+        "The padded part of the graph",
+        about=_GRAPH,
+        graph=lambda: _graph_of(inspection, drawn()),
+    )
+    yield _trap_table(inspection)
+    yield Section(
+        "drawings",
+        "What the windows read, and of transposed convolutions write",
+        cards=lambda: (card for card, _ in drawn()),
+        windows=True,
+    )
+
+
+def _trap_table(inspection: Inspection) -> Section:
+    rows = tuple(
+        (name_text(node), node.op, trap.code, trap.sentence, ", ".join(trap.passes))
+        for node in inspection.nodes
+        for trap in node.traps
+    )
+    about = (_WHY_TRAPS,) if inspection.targets else ()
+    table = Table(_TRAPS, rows, "traps")
+    return Section("traps", "Traps", about=about, table=table)
+
+
+def _placement(inspection: Inspection) -> Section:
+    rows = Table(("node", "provider"), tuple(inspection.placement.items()), "providers of nodes")
+    title = "Where onnxruntime runs them"
+    return Section("placement", title, table=rows)
+
+
+def _verdict_of(found: Inspection) -> tuple[str, str]:
     """The colour of the page, and what is wrong, in one sentence."""
     failing = [one for one in found.findings if one.kind in _FAILING]
     if failing:
@@ -74,11 +139,8 @@ def _failures(found: Inspection, failing: Sequence[Finding]) -> Iterator[str]:
         yield f"{happens}{why}"
 
 
-def releases(targets: Sequence[str]) -> Iterator[str]:
-    """Which release is meant where none was named, and which engine where a runtime has two.
-
-    Nothing is said of many targets.
-    """
+def _releases(targets: Sequence[str]) -> Iterator[str]:
+    """Which release is meant where none was named, and which engine where a runtime has two."""
     for name in dict.fromkeys(one for target in targets for one in target.split(" + ")):
         target = find_target(name)
         engine = f", {target.engine}" if target.engine else ""
@@ -110,11 +172,8 @@ def _before(target: Target) -> str:
     return f"{told}, which {newest} has too (--target {target.before})"
 
 
-def drawn_nodes(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
+def _drawn_nodes(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
     """A card for all nodes that look alike, with their numbers; those that go wrong first."""
-    from onnxpad.show.inspections import is_worth_a_row, name_text
-    from onnxpad.show.pages.figures import legend, window_figure
-
     worth = {one.node for one in found.findings}
     wrong = _wrong(found)
     alike: dict[tuple[bool, bool, Drawing], list[int]] = {}
@@ -137,10 +196,8 @@ def _wrong(found: Inspection) -> set[str]:
     return {one.node for one in found.findings if one.kind in _FAILING}
 
 
-def graph_of(found: Inspection, drawn: Iterable[tuple[Card, set[int]]]) -> str:
+def _graph_of(found: Inspection, drawn: Iterable[tuple[Card, set[int]]]) -> str:
     """The padded nodes, each of which leads to its picture."""
-    from onnxpad.show.inspections import name_text
-
     anchors = {number: card.anchor for card, numbers in drawn for number in numbers}
     wrong = _wrong(found)
     vertices = [
