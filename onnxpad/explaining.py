@@ -127,21 +127,16 @@ def _told_besides(name: str) -> Iterator[Explanation]:
         text = f"It holds if {word.text}. Its opposite: {word.negation}."
         yield Explanation("condition", word.name, text, facts)
     target, _, kind = name.rpartition(":")
-    if target and (answer := _FINDINGS.get(kind)):
+    if target and kind in _FINDINGS:
         facts = (
             ("its rules", f"onnxpad explain {target}, or the path of your own .toml"),
             ("what helps", f"onnxpad rewrite MODEL --target {target}, or your own file"),
         )
-        text = f"inspect says this of a node for which the answer of {target} is: {answer}."
+        text = f"What inspect calls a node that is {kind} for {target}: its line says why."
         yield Explanation("finding", name, text, facts)
 
 
-_FINDINGS = {
-    "fallback": Answer.FALLS_BACK,
-    "unknown": Answer.UNKNOWN,
-    "refused": Answer.REFUSES,
-    "wrong": Answer.MISCOMPUTES,
-}
+_FINDINGS = ("fallback", "unknown", "refused", "wrong")
 
 
 def _called(name: str) -> set[tuple[str, str]]:

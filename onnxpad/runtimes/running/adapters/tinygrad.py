@@ -39,10 +39,11 @@ CPUAllocator.alloc = _allocate_filled
 
 
 @lru_cache(maxsize=1)
-def _runner(model: str) -> Any:
-    return OnnxRunner(model)
+def _runner(model: str, _shapes: tuple[tuple[int, ...], ...]) -> Any:
+    return OnnxRunner(model)  # whose open sizes are those of its first run
 
 
 def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
-    results = _runner(model)({name: Tensor(array) for name, array in inputs.items()})
+    runner = _runner(model, tuple(array.shape for array in inputs.values()))
+    results = runner({name: Tensor(array) for name, array in inputs.items()})
     return {name: results[name].numpy() for name in outputs}
