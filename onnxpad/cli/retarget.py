@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from onnxpad.cli import arguments, html_files, plan_files, writing
 from onnxpad.cli.exits import STANDARD
-from onnxpad.cli.streams import report_stream, terminal
 
 if TYPE_CHECKING:
     from onnxpad.batch.course import Done, Request
@@ -76,8 +74,7 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
     request = _request(given)
     from onnxpad.batch.course import retargeted
 
-    text = partial(_text, each=given["each"])
-    return writing.run(jobs, request, given, retargeted, text, _page)
+    return writing.run(jobs, request, given, retargeted, _document)
 
 
 def _request(given: dict[str, Any]) -> Request:
@@ -96,23 +93,13 @@ def _request(given: dict[str, Any]) -> Request:
     return Request("retarget", options, judging, **flags)
 
 
-def _page(job: Job, done: Done) -> Document:
+def _document(job: Job, request: Request, done: Done, *, each: bool) -> Document:
     from onnxpad.show.retargetings import retargeting_document
 
-    parts = (job.model, done.written, done.found, done.compared)
-    return retargeting_document(*parts, objection=done.objection, each=True)
-
-
-def _text(job: Job, request: Request, done: Done, *, each: bool) -> str:
-    from onnxpad.show.document import document_text
-    from onnxpad.show.retargetings import retargeting_document
-
-    document = retargeting_document(
+    return retargeting_document(
         *(job.model, done.written, done.found, done.compared),
         script=request.dry_run,
         compared=request.judging is None or done.found.changed,
         objection=done.objection,
         each=each,
     )
-    stream = report_stream(model_on_stdout=done.written == STANDARD)
-    return document_text(document, terminal(stream))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -110,8 +109,7 @@ def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  
     request = _request(given)
     from onnxpad.batch.course import rewritten
 
-    text = partial(_text, each=given["each"])
-    return writing.run(jobs, request, given, rewritten, text, _page)
+    return writing.run(jobs, request, given, rewritten, _document)
 
 
 def _check_certificate(path: str | None, jobs: Jobs) -> None:
@@ -160,22 +158,13 @@ def _request(given: dict[str, Any]) -> Request:
     return Request("rewrite", options, judging, **flags, certificate=given["certificate"])
 
 
-def _page(job: Job, done: Done) -> Document:
+def _document(job: Job, request: Request, done: Done, *, each: bool) -> Document:
     from onnxpad.show.rewritings import rewriting_document
 
-    parts = (job.model, done.written, done.found, done.compared)
-    return rewriting_document(*parts, objection=done.objection, each=True)
-
-
-def _text(job: Job, request: Request, done: Done, *, each: bool) -> str:
-    from onnxpad.show.document import document_text
-    from onnxpad.show.rewritings import rewriting_document
-
-    document = rewriting_document(
+    return rewriting_document(
         *(job.model, done.written, done.found, done.compared),
         script=request.dry_run,
         compared=request.judging is None or done.found.changed or bool(done.found.unfit),
         objection=done.objection,
         each=each,
     )
-    return document_text(document)

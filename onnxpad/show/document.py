@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import Enum
+from itertools import takewhile
 from typing import TypeAlias
 
 from onnxpad.errors import either
@@ -101,7 +102,8 @@ class Medium(Enum):
 class Section:
     """A part of a document.
 
-    title: the heading on a page; without one, a page shows the lines in its summary.
+    title: the heading on a page; without one, a page shows the lines in its summary, and the text
+        too where no section with a title stands in front.
     lines: what stands in front of the table; empty ones are left out.
     notes: what stands behind the table.
     about: how to read the section, for a page.
@@ -153,9 +155,16 @@ def document_text(document: Document, terminal: Terminal | None = None) -> str:
     """The document for a terminal, or for a file or pipe."""
     shown = [one for one in document.sections if one.medium is not Medium.PAGE]
     tried = f"  try     {either(document.hints)}" if document.hints else ""
+    joined = list(takewhile(lambda one: not one.title, shown))
+    head = [
+        document.headline,
+        tried,
+        *document.summary,
+        *(line for one in joined for line in one.lines),
+    ]
     parts = [
-        lines_text((document.headline, tried, *document.summary)),
-        *(part for one in shown for part in _section_texts(one, terminal)),
+        lines_text(head),
+        *(part for one in shown[len(joined) :] for part in _section_texts(one, terminal)),
     ]
     return document.gap.join(filter(None, parts)) + "\n"
 

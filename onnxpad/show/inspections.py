@@ -59,7 +59,7 @@ def inspection_document(
         _counts_text(inspection, len(inspection.nodes) - len(shown)),
     ]
     traps = Section(
-        "trap-notes", "Traps", tuple(_trap_notes(inspection, each=each)), medium=Medium.TERMINAL
+        "trap-notes", "", tuple(_trap_notes(inspection, each=each)), medium=Medium.TERMINAL
     )
     commands = Section("next", "", tuple(next_lines(inspection, model)))
     document = Document(

@@ -14,7 +14,7 @@ from onnxpad.reports import json_line
 from onnxpad.retargeting import retarget
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.batches import refusal_text
-from onnxpad.show.document import Command, document_text
+from onnxpad.show.document import Command, Note, document_text, lines_text
 from onnxpad.show.edited import edited_record
 from onnxpad.show.following import next_lines
 from onnxpad.show.inspections import inspection_document, traps_texts
@@ -25,7 +25,6 @@ from onnxpad.show.validations import validation_document
 from onnxpad.show.wording import (
     bytes_text,
     input_text,
-    note,
     pads_text,
     quotes_for_windows,
     shape_text,
@@ -74,8 +73,8 @@ def test_small_words() -> None:
 
 
 def test_a_note_shows_the_input_only_with_something_to_try() -> None:
-    assert note("skip: p, Conv 'c'", "why", read="x [1]") == "skip: p, Conv 'c': why"
-    assert note("skip: p, Conv 'c'", "why", read="x [1]", hints=("--a", "--b")) == (
+    assert lines_text([Note("skip: p, Conv 'c'", "why", "x [1]")]) == "skip: p, Conv 'c': why"
+    assert lines_text([Note("skip: p, Conv 'c'", "why", "x [1]", ("--a", "--b"))]) == (
         "skip: p, Conv 'c': why\n  input   x [1]\n  try     --a or --b"
     )
 
