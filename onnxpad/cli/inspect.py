@@ -170,7 +170,7 @@ def _reproduced(models: Sequence[str], given: dict[str, Any]) -> int:
     from onnxpad.cli.reproducers import written
     from onnxpad.reproducing import reproduce_node
 
-    options = {name: given[name] for name in ("timeout", "memory")}
+    options = {name: given[name] for name in ("live", "timeout", "memory")}
 
     def made() -> Reproducer:
         dims = facts_about(models[0], given["dims"], given["input_shapes"])

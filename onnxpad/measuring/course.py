@@ -17,8 +17,8 @@ from onnxpad.padding.effective_pads import without_windows
 from onnxpad.probing.agreement import BYTES, NEAR, STEPS, worst
 from onnxpad.probing.expected import expected, onnxruntime_agrees
 from onnxpad.probing.probes import quantises, ranks
-from onnxpad.reproducing.search import chains_of
 from onnxpad.reproducing.specimens import Specimen, drafted
+from onnxpad.reproducing.ways import chains_of
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.running.cache import keep, kept
 from onnxpad.runtimes.running.runner import Runner, Served

@@ -39,13 +39,14 @@ class Grown(NamedTuple):
     """A constant tensor of the model with more cells before and after each of its axes.
 
     The new cells hold 0, or `zero_point`: a constant of one element, or of one for each index of
-    axis 0.
+    axis 0. Along each axis the old cells lie `steps` apart; () stands for 1.
     """
 
     source: Read | Named
     begins: tuple[int, ...]
     ends: tuple[int, ...]
     zero_point: Read | Named | None = None
+    steps: tuple[int, ...] = ()
 
 
 class Reshaped(NamedTuple):

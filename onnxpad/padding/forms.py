@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from onnxpad.geometry.windows import holds_padding_alone
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Unclear
+from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import Kind, PadInput
 
@@ -153,6 +155,24 @@ def mirrors_beyond(chain: Chain) -> bool:
     return any(
         isinstance(size, int) and max(begin, end) >= size + min(begin, end, 0)
         for size, begin, end in sides
+    )
+
+
+def pools_padding_alone(chain: Chain) -> tuple[int, ...]:
+    """The axes along which a pool is known to have a window that holds nothing but its own padding.
+
+    None of an average that counts padding.
+    """
+    if chain.op.kind not in (Kind.MAX, Kind.AVERAGE):
+        return ()
+    pads, windows = effective_pads(chain), output_sizes(chain)
+    if not isinstance(pads, Pads) or (chain.op.kind is Kind.AVERAGE and chain.counts_padding):
+        return ()
+    sides = zip(chain.axes, pads.begins, windows, strict=True)
+    return tuple(
+        chain.first_axis + place
+        for place, (axis, begin, count) in enumerate(sides)
+        if isinstance(count, int) and holds_padding_alone(axis, begin, count)
     )
 
 

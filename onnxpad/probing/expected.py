@@ -14,11 +14,20 @@ from onnxpad.errors import LimitMet, OnnxpadError, RuntimeUnavailable, headline
 from onnxpad.model.comparing.networks import Network, Operation, open_network
 from onnxpad.model.comparing.pieces import cut
 from onnxpad.model.opened import Model
+from onnxpad.padding.operators import OPERATORS, Kind, plain_domain
 from onnxpad.probing.agreement import is_near
-from onnxpad.probing.evaluator import NotEvaluable, evaluate, supports
+from onnxpad.proof.alone import computed, has_rule
+from onnxpad.proof.endings import Undecided
 from onnxpad.sessions import RunFailure, Settings, open_session
 
 Array = NDArray[Any]
+_PADDED = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX, Kind.AVERAGE, Kind.LP, Kind.PAD)
+_EVALUATED = {key for key, one in OPERATORS.items() if one.kind in _PADDED and has_rule(*key)}
+"""Domains and names of the operators that are computed in float64."""
+
+
+class NotEvaluable(OnnxpadError):
+    """A node that can neither be evaluated by the ONNX text nor run alone."""
 
 
 class Expected(NamedTuple):
@@ -92,20 +101,17 @@ def _computed(
     network: Network, operation: Operation, values: Mapping[str, Array]
 ) -> dict[str, Array]:
     """The outputs of one node."""
-    if not supports(operation.op_type, operation.domain):
+    domain = plain_domain(operation.domain)
+    if (domain, operation.op_type) not in _EVALUATED:
         return _run_alone(network, operation, values)
     inputs = [_value(network, values, name) if name else None for name in operation.inputs]
-    facts = (operation.op_type, operation.domain, operation.opset, operation.attributes)
+    facts = (operation.op_type, domain, operation.opset, operation.attributes)
     try:
-        results = evaluate(*facts, inputs)
-    except NotEvaluable as reason:
+        results = computed(*facts, inputs, len(operation.outputs))
+    except Undecided as reason:
         raise NotEvaluable(f"{operation.label}: {reason}") from reason
-    stored = next(value.dtype for value in inputs if value is not None)
-    return {
-        name: result.astype(stored) if result.dtype.kind == "f" else result
-        for name, result in zip(operation.outputs, results, strict=False)
-        if name
-    }
+    named = zip(operation.outputs, results, strict=False)
+    return {name: result for name, result in named if name}
 
 
 def _run_alone(

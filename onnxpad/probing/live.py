@@ -17,6 +17,7 @@ from onnxpad.errors import OnnxpadError, RequestError, RuntimeUnavailable, headl
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
+from onnxpad.model.opened import Model
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain
 from onnxpad.probing.agreement import BYTES, NEAR, STEPS, Array, worst
@@ -41,12 +42,23 @@ _ENDS = {
 Tell = Callable[[str], None]
 
 
+class Failure(NamedTuple):
+    """A probe that a runtime did not compute right, with the inputs of that run."""
+
+    model: Model
+    feeds: Mapping[str, Array]
+
+
 class Outcome(NamedTuple):
-    """What a runtime did with a probe; `message` says why it is no right answer."""
+    """What a runtime did with a probe; `message` says why it is no right answer.
+
+    `failure` is the probe itself where it was run now and not read from the disk.
+    """
 
     answer: Answer
     message: str = ""
     is_lasting: bool = True
+    failure: Failure | None = None
 
 
 @reported("name", "release", "processor", "precision")
@@ -120,15 +132,29 @@ class Live:
         runner = self.runners.get(target.name)
         if runner is None or judgement.settled_by:
             return judgement
+        outcome = self._worst(runner, site)
+        if isinstance(outcome, str):
+            return _not_run(judgement, outcome)
+        return _judgement(outcome, judgement, runner)
+
+    def failure(self, target: Target, site: Site) -> Failure | None:
+        """The probe of a padded node that a runtime of the target failed in a run of this call."""
+        for part in target.parts or (target,):
+            runner = self.runners.get(part.name)
+            outcome = self._worst(runner, site) if runner else ""
+            if isinstance(outcome, Outcome) and outcome.answer.fails:
+                return outcome.failure
+        return None
+
+    def _worst(self, runner: Runner, site: Site) -> Outcome | str:
+        """The worst outcome of a node's readings; why not, where one of them cannot be run."""
         results = [
             self._of_node(runner, context, site.node, chain)
             for context, chain in zip(site.contexts, site.chains, strict=True)
         ]
-        failed = [result for result in results if isinstance(result, str)]
-        if failed:
-            return _not_run(judgement, failed[0])
+        reason = next((result for result in results if isinstance(result, str)), None)
         outcomes = (result for result in results if isinstance(result, Outcome))
-        return _judgement(max(outcomes, key=lambda one: one.answer.rank), judgement, runner)
+        return reason or max(outcomes, key=lambda one: one.answer.rank)
 
     def candidate(
         self, target: Target, part: Excerpt, sizes: int, judged: Sequence[str]
@@ -266,7 +292,7 @@ class Live:
             self.hangs += reply.status == "timeout"
             outcome = max(outcome, _outcome(reply, wanted, near), key=lambda one: one.answer.rank)
             if outcome.answer.fails:
-                break
+                return outcome._replace(failure=Failure(model, feeds))
         return outcome
 
 

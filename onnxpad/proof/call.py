@@ -23,10 +23,12 @@ FREE_BITS = 64
 class Domain(Protocol):
     """What cells are; `Formal`, `Numeric` and `Hollow` are three of them.
 
-    `computes` is false where only shapes are kept.
+    `computes` is false where only shapes are kept, `holds_products` where sums need no room for
+    their products.
     """
 
     computes: bool
+    holds_products: bool
 
     def embed(self, numbers: Array) -> Array:
         """Numbers as cells."""
@@ -261,10 +263,10 @@ class Budget:
     at_once: int = 1 << 24
     clock: Clock = field(default_factory=Clock)
 
-    def spend(self, count: int) -> None:
+    def spend(self, count: int, *, at_once: bool = True) -> None:
         """Raise Undecided where the budget does not reach."""
         self.cells -= int(count)
-        if self.cells < 0 or count > self.at_once:
+        if self.cells < 0 or (at_once and count > self.at_once):
             raise Undecided("the budget of cells is spent")
         self.clock.in_time()
 
@@ -359,7 +361,8 @@ class Call:
     def multiply(self, a: Array, b: Array) -> Array:
         """Sum of a b over the last axis, which the budget pays where cells are computed."""
         if self.d.computes:
-            self.spend(math.prod(np.broadcast_shapes(a.shape, b.shape)))
+            products = math.prod(np.broadcast_shapes(a.shape, b.shape))
+            self.budget.spend(products, at_once=self.d.holds_products)
         return self.d.contract(a, b)
 
     def reads(self, reading: str) -> None:

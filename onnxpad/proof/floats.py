@@ -43,6 +43,7 @@ class Numeric:
     """
 
     computes = True
+    holds_products = True
 
     def __init__(
         self, inputs: Mapping[Hashable, Array], random: np.random.Generator | None = None

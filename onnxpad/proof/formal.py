@@ -59,6 +59,7 @@ class Formal:
     """
 
     computes = True
+    holds_products = True
 
     def __init__(self, field: Field, *, fractions: bool = False) -> None:
         self.field = field

@@ -37,6 +37,7 @@ class Hollow:
     """The domain of one cell: whatever is computed, only its shape is kept."""
 
     computes = False
+    holds_products = True
 
     def embed(self, numbers: Array) -> Array:
         """Numbers without their values."""

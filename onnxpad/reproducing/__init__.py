@@ -1,28 +1,40 @@
-"""Reproducers: the smallest model, input and script that show what a runtime gets wrong."""
+"""Reproducers: the smallest model, input and script that show what a runtime gets wrong.
+
+`reproduce` is asked for a row of a target: the first of the stored models (`specimens.toml`) that
+falls under it is written out. `reproduce_node` is asked for a node of a user's model: the judge
+says what the target does with it, by its table or by a run, and the node is cut out, with the
+inputs with which it failed where it was run. `specimens` makes models of words, `ways` are those
+of them that have a name, and `reproducer` holds the files and the script.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from onnxpad import processes
 from onnxpad.errors import RequestError, nearest
 from onnxpad.model.assembled import Array, with_output_shapes
+from onnxpad.model.excerpt import excerpt
 from onnxpad.model.files.folders import refuse_folder
-from onnxpad.model.opened import Model, ModelLike
+from onnxpad.model.opened import Model, ModelLike, open_model
+from onnxpad.model.reading.survey import Site, Survey, selection
+from onnxpad.model.standing_alone import left_out, standing_alone
 from onnxpad.probing.expected import Expected, expected, onnxruntime_agrees
-from onnxpad.reproducing.cutting import Cut, cut_out
 from onnxpad.reproducing.reproducer import FILES, Reproducer
-from onnxpad.reproducing.search import chains_of, falls_under, smallest
-from onnxpad.reproducing.specimens import Specimen, drafted
+from onnxpad.reproducing.specimens import Specimen, drafted, values
+from onnxpad.reproducing.ways import chains_of, falls_under, smallest
+from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.names import target_asked
 from onnxpad.runtimes.conditions.rows import Answer, Row
-from onnxpad.runtimes.judge import Judgement, failing
-from onnxpad.runtimes.own_targets import asked_as
+from onnxpad.runtimes.judge import Judgement, failing, judge
+from onnxpad.runtimes.own_targets import Asking, TargetName, asked_as
 from onnxpad.runtimes.releases import rows_in
 from onnxpad.runtimes.targets import Target, find_target
 from onnxpad.verbs import is_text, refuse_unless, verb
@@ -32,53 +44,43 @@ SEEN = Path(__file__).parent / "seen.json"
 
 
 def reproduce(target: str, row: str) -> Reproducer:
-    """The smallest model that falls under one row of a target.
+    """The smallest stored model that falls under one row of a target.
 
-    `row` is an address as `explain TARGET` prints it. Of a row of older releases the newest one
-    in which it holds is meant. Raises RequestError with the nearest addresses where there is none
-    of this name, and where no small model falls under it.
+    `row` is an address as `explain TARGET` prints it. A row of older releases is judged in the
+    newest one in which it holds. Raises RequestError with the nearest addresses where there is none
+    of this name, and where no stored model falls under it.
     """
     refuse_unless(is_text, "a name", "target", target)
     refuse_unless(is_text, "a name", "row", row)
-    found = target_asked(target)
-    rows = found.failures
+    asked = target_asked(target)
+    rows = asked.failures
     if row not in rows:
-        raise _no_row(found, row)
-    made = specimen(found, row)
+        raise _no_row(asked, row)
+    made = specimen(asked, row)
     if made is None:
-        said = f"no small model of one operator falls under '{row}' of {found.name}"
-        raise RequestError(f"{said}: {rows[row].unshown or rows[row].what}")
+        reason = f"no small model of one operator falls under '{row}' of {asked.name}"
+        raise RequestError(f"{reason}: {rows[row].unshown or rows[row].what}")
     return made
 
 
 def specimen(target: Target, address: str) -> Reproducer | None:
-    """The same for a row that is there; None where no small model falls under it."""
+    """The same for a row that is there; None where no stored model falls under it."""
     row = target.failures[address]
     meant = in_its_release(target, row)
-    one = seen_words(meant, address, row) or smallest(meant, row)
-    return None if one is None else showing(target, address, one)
+    words = seen_words(meant, address, row) or smallest(meant, row)
+    return None if words is None else showing(target, address, words)
 
 
-def showing(target: Target, address: str, one: Specimen) -> Reproducer:
+def showing(target: Target, address: str, words: Specimen) -> Reproducer:
     """The reproducer of a row with this model."""
     row = target.failures[address]
     meant = in_its_release(target, row)
-    others = {other for chain in chains_of(one) for other in failing(meant, chain)} - {row}
-    about = tuple(f"it {other.answer.does} as well: {other.what}" for other in others)
-    return _of_row(meant, address, row, drafted(one), about)
-
-
-def _of_row(
-    meant: Target,
-    address: str,
-    row: Row,
-    kept: tuple[Model, Mapping[str, Array]],
-    about: tuple[str, ...],
-) -> Reproducer:
+    others = {other for chain in chains_of(words) for other in failing(meant, chain)} - {row}
+    about = [f"it {other.answer.does} as well: {other.what}" for other in others]
     ran = last_run(meant.name, address)
-    about += (f"its script was run, and {ran}",) if ran else ()
+    about += [f"its script was run, and {ran}"] if ran else []
     command = f"onnxpad explain {meant.name} --reproduce {address} -o DIR"
-    made = _reproducer(meant, (address, row), kept, about, command)
+    made = _reproducer(meant, _Fact.of_row(address, row), drafted(words), about, command)
     return replace(made, shown=_verdict(meant.name, address) != _NOT_SHOWN)
 
 
@@ -109,10 +111,8 @@ def seen_words(target: Target, address: str, row: Row) -> Specimen | None:
     words = all_seen(target.runtime).get(address, {}).get("words")
     if words is None:
         return None
-    lists = {name: tuple(value) for name, value in words.items() if isinstance(value, list)}
-    value = {"value": float(words["value"])} if "value" in words else {}
-    one = Specimen(**(words | lists | value))
-    return one if falls_under(target, row, one) else None
+    made = Specimen.of(words)
+    return made if falls_under(target, row, made) else None
 
 
 def all_seen(target: str) -> Mapping[str, Mapping[str, Any]]:
@@ -123,75 +123,150 @@ def all_seen(target: str) -> Mapping[str, Mapping[str, Any]]:
 
 @cache
 def _seen() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = json.loads(SEEN.read_text("utf-8"))
-    return found
+    seen: dict[str, dict[str, Any]] = json.loads(SEEN.read_text("utf-8"))
+    return seen
 
 
 @verb()
-def reproduce_node(
+def reproduce_node(  # noqa: PLR0913 - each option is one word of the command line
     model: ModelLike,
     *,
-    target: str,
+    target: TargetName,
     node: str,
+    live: bool | str | PathLike[str] = False,
     dims: Mapping[str, int | str] | None = None,
     timeout: float | None = None,
     memory: int | str | None = None,
 ) -> Reproducer:
     """A node of a model that a target refuses or computes wrongly, cut out with its padding.
 
-    `node` is its address, or a glob that matches one alone. Weights of more than 64 kB are replaced
-    by small whole numbers. Raises RequestError where the target takes the node or nothing is known
-    of it, and where several nodes match.
+    `node` is its address, or a glob that matches one alone. With `live`, or an own runtime, the
+    model and the inputs are those of the run that failed. Weights of more than 64 kB are replaced
+    by small numbers. Raises RequestError where the target takes the node or nothing is known of it,
+    and where several nodes match; RuntimeUnavailable where the runtime is not installed.
     """
     refuse_unless(is_text, "an address", "node", node)
-    found = target_asked(target)
-    with processes.limited(timeout, memory):
-        part: Cut = cut_out(model, found, node, dims)
-        rows = part.judgement.rows
-        address = next((name for name, row in found.failures.items() if row in rows), "")
-        if not address:
-            raise RequestError(
-                f"{part.label}: {_nothing_to_show(found.name, part.judgement)}; what only a run of "
-                "the runtime shows is not written"
-            )
-        command = (
-            f"onnxpad inspect MODEL --target {asked_as(found.name)} --reproduce '{node}' -o DIR"
+    asked = target_asked(target)
+    opened = open_model(model)
+    folder = opened.source.folder if opened.source else None
+    with processes.limited(timeout, memory), ExitStack() as stack:
+        judging = Judge(asked)
+        if live or any(part.is_own for part in asked.parts or (asked,)):
+            from onnxpad.probing.live import open_live
+
+            judging = replace(judging, live=open_live(asked, Asking(live, cache=False)))
+            stack.callback(judging.live.close) if judging.live else None
+        site = _one_site(Survey(opened.model, dims=dims, folder=folder, thorough=True), node)
+        judgement = judging.site(site)
+        label = site.address.label
+        if not judgement.answer.fails:
+            raise RequestError(f"{label}: {_nothing_to_show(judging, judgement)}")
+        asking = " --live" if live is True else " --live PYTHON" if live else ""
+        words = f"--target {asked_as(asked.name)}{asking}"
+        command = f"onnxpad inspect MODEL {words} --reproduce '{node}' -o DIR"
+        shown = judging.live.failure(asked, site) if judging.live else None
+        if shown is None:
+            kept, about = _cut(asked, site, judgement)
+        else:
+            kept, about = shown, [f"it is '{label}', cut out", *_replaced(site)]
+        made = _reproducer(asked, _fact(asked, site, judgement), kept, about, command)
+        ran = judging.live.ran.get(asked.name) if judging.live and judgement.measured else None
+        return replace(made, version=str(ran)) if ran else made
+
+
+def _one_site(survey: Survey, node: str) -> Site:
+    selected = selection(survey, node)
+    sites = [site for site in survey.sites_now() if selected(site.address)]
+    if len(sites) > 1:
+        raise RequestError(
+            f"--reproduce is about one node, and '{node}' names {len(sites)}: "
+            f"{', '.join(site.address.label for site in sites[:3])}"
         )
-        kept = part.model, part.inputs
-        return _reproducer(found, (address, rows[0]), kept, part.about, command)
+    return sites[0]
 
 
-def _nothing_to_show(target: str, judgement: Judgement) -> str:
-    reason = f": {judgement.reason}" if judgement.reason else ""
+def _nothing_to_show(judging: Judge, judgement: Judgement) -> str:
+    target, reason = judging.target.name, f": {judgement.reason}" if judgement.reason else ""
+    by = f"in a run {target}" if judgement.measured else f"by its table {target}"
     if judgement.answer is Answer.UNKNOWN:
-        return f"the table of {target} knows nothing of it{reason}"
-    return f"by its table {target} {judgement.answer.does}{reason}"
+        return f"{by} is unknown for it{reason}"
+    other = "" if judgement.measured else "; --live asks the runtime itself"
+    return f"{by} {judgement.answer.does}{reason}{other}"
+
+
+def _cut(
+    target: Target, site: Site, judgement: Judgement
+) -> tuple[tuple[Model, Mapping[str, Array]], list[str]]:
+    """The node with the Pads in front of it and what computes their pads, and notes about it."""
+    worst = max(
+        range(len(site.chains)), key=lambda place: judge(target, site.chains[place]).answer.rank
+    )
+    part = excerpt(site.contexts[worst], site.node)
+    name = site.node.name or site.address.label
+    model, feeds = standing_alone(part, name, partial(values, kind=site.chain.op.kind))
+    about = _replaced(site)
+    alone = [
+        judge(target, chain)
+        for one in Survey(model, thorough=True).sites_now()
+        if one.op == site.op
+        for chain in one.chains
+    ]
+    if not any(one.rows == judgement.rows for one in alone):
+        reason = f"alone, not all holds that holds of it in the model ({judgement.reason})"
+        about.append(f"{reason}: it may not show the fault")
+    return (model, feeds), about
+
+
+def _replaced(site: Site) -> list[str]:
+    part = excerpt(site.contexts[0], site.node)
+    return [f"{one} was replaced by small numbers" for one in left_out(part)]
+
+
+class _Fact(NamedTuple):
+    """What a target does: the address of the row, the answer, its words and how it is known."""
+
+    address: str
+    answer: Answer
+    what: str
+    evidence: str
+
+    @classmethod
+    def of_row(cls, address: str, row: Row) -> _Fact:
+        return cls(address, row.answer, row.what, str(row.evidence))
+
+
+def _fact(target: Target, site: Site, judgement: Judgement) -> _Fact:
+    """The row behind a judgement; for what only a run shows, the node and what it did."""
+    rows = (item for item in target.failures.items() if item[1] in judgement.rows)
+    if row := next(rows, None):
+        return _Fact.of_row(*row)._replace(evidence="; ".join(judgement.evidence))
+    what = f"{site.chain.op.title} '{site.address.label}' ({judgement.reason})"
+    return _Fact("", judgement.answer, what, judgement.measured)
 
 
 def _reproducer(
     target: Target,
-    fact: tuple[str, Row],
+    fact: _Fact,
     kept: tuple[Model, Mapping[str, Array]],
-    about: tuple[str, ...],
+    about: list[str],
     command: str,
 ) -> Reproducer:
-    address, row = fact
     model, feeds = kept
     right: Expected = expected(model, feeds)
     if right.reason:
-        about = (*about, f"the ONNX text gives it no meaning: {right.reason}")
+        about = [*about, f"the ONNX text gives it no meaning: {right.reason}"]
     return Reproducer(
         target.name,
         target.version,
-        address,
-        str(row.answer),
-        row.what,
-        str(row.evidence),
+        fact.address,
+        str(fact.answer),
+        fact.what,
+        fact.evidence,
         with_output_shapes(model, right.outputs),
         feeds,
         right.outputs,
         onnxruntime_agrees(model, feeds, right.outputs),
-        about,
+        tuple(about),
         command=command,
     )
 
@@ -201,8 +276,8 @@ def in_its_release(target: Target, row: Row) -> Target:
     holders = [part for part in target.parts or (target,) if row in part.rows]
     if holders or not row.until:
         return holders[0] if holders else target
-    found = find_target(f"{target.runtime}@{row.until}")  # perhaps older than all that are known
-    return found if row in found.rows else replace(found, rows=rows_in(found.history, (row.until,)))
+    older = find_target(f"{target.runtime}@{row.until}")  # perhaps older than all that are known
+    return older if row in older.rows else replace(older, rows=rows_in(older.history, (row.until,)))
 
 
 def _no_row(target: Target, row: str) -> RequestError:
@@ -217,14 +292,4 @@ def _no_row(target: Target, row: str) -> RequestError:
     )
 
 
-__all__ = [
-    "FILES",
-    "SEEN",
-    "Reproducer",
-    "all_seen",
-    "last_run",
-    "refuse_folder",
-    "reproduce",
-    "reproduce_node",
-    "showing",
-]
+__all__ = ["FILES", "SEEN", "Reproducer", "refuse_folder", "reproduce", "reproduce_node"]

@@ -17,8 +17,16 @@ from onnxpad.reports import Report, reported
 from onnxpad.runtimes.running.headers import Header, headers_of
 from onnxpad.validation.kernel_verdict import arrays_file
 
+_HERE = """import os
+
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
+"""
 _OTHER = """# Run model.onnx on inputs.npz in {target}, and save results.npz; then run this.
+import os
+
 import numpy as np
+
+os.chdir(os.path.dirname(os.path.abspath(__file__)))
 
 results = dict(np.load("results.npz"))
 """
@@ -41,6 +49,7 @@ print("as it should be")
 _RUN_AND_COMPARE = """
 import * as fs from "node:fs";
 {
+  process.chdir(new URL(".", import.meta.url).pathname);
   const VIEWS = {
     ...{ float32: Float32Array, float64: Float64Array, int32: Int32Array, int64: BigInt64Array },
     ...{ int8: Int8Array, uint8: Uint8Array, bool: Uint8Array },
@@ -187,8 +196,9 @@ def _python_head(header: Header) -> str:
     """What installs the runtime, for people and by PEP 723, and its variables."""
     listed = json.dumps(header.dependencies)
     lines = ["# /// script", f"# dependencies = {listed}", "# ///", f"# {header.install}"]
+    lines += [_HERE]
     if header.variables:
-        lines += ["import os", "", f"os.environ |= {dict(header.variables)}"]
+        lines += [f"os.environ |= {dict(header.variables)}"]
     return "\n".join([*lines, ""])
 
 
@@ -213,10 +223,10 @@ def _text(found: Reproducer, version: str, names: list[str]) -> str:
         runs.format(program=found.program),
         "",
         _HOW_EXPECTED,
-        f"onnxruntime on the CPU without optimisations {found.agrees}.",
+        f"onnxruntime on the CPU without optimisations {found.agrees.rstrip('.')}.",
         *(f"Note: {line}." for line in found.about),
         "",
-        f"Known from {found.evidence}.",
+        f"Evidence: {found.evidence}.",
         f"Made by {' '.join(filter(None, ('onnxpad', version)))}: `{found.command}`",
         f"Files: {', '.join(names)}",
     ]

@@ -93,6 +93,21 @@ class Specimen:
         domain, _, name = self.operator.rpartition(".")
         return OPERATORS.get((domain, name))
 
+    @classmethod
+    def of(cls, words: Words) -> Specimen:
+        """The specimen of these words, as a file of data holds them."""
+        lists = {name: tuple(value) for name, value in words.items() if isinstance(value, list)}
+        value = {"value": float(words["value"])} if "value" in words else {}
+        return cls(**(words | lists | value))
+
+    @property
+    def complexity(self) -> float:
+        """How large its model is, to sort by: the fewer words and cells, the smaller."""
+        plain = Specimen(self.operator)
+        fields = Specimen.__dataclass_fields__
+        changed = sum(getattr(self, name) != getattr(plain, name) for name in fields)
+        return float(changed) + self.size / 1_000
+
     def varied(self, **words: Any) -> Specimen:  # noqa: ANN401 - the fields
         """The same with other words."""
         return replace(self, **words)
@@ -164,22 +179,14 @@ def values(shape: tuple[int, ...], dtype: str, kind: Kind | None) -> Array:
         drawn = drawn + 1
     else:
         drawn = drawn % 19 - 9
-    return drawn.astype(_stored(dtype))
-
-
-def _stored(dtype: str) -> Any:  # noqa: ANN401 - a dtype
-    if dtype == "bfloat16":
-        import ml_dtypes
-
-        return ml_dtypes.bfloat16
-    return np.dtype(dtype)
+    return drawn.astype(np.dtype(dtype))
 
 
 def weights(shape: tuple[int, ...], dtype: str, zero: int = 0) -> Array:
     """Small whole numbers around `zero`, none of them the same as its neighbour."""
     count = int(np.prod(shape))
     drawn = np.random.default_rng(_SEED + 1).permutation(count).reshape(shape) % 7 - 2
-    made: Array = (drawn + zero).astype(_stored(dtype))
+    made: Array = (drawn + zero).astype(np.dtype(dtype))
     return made
 
 
@@ -210,8 +217,6 @@ def _fronted(draft: Draft, shape: tuple[int, ...]) -> str:
         case ["relu-pad", value]:
             draft.add("Relu", ["x"], "above_zero")
             return _padded_front(draft, value, "above_zero")
-        case ["window"]:
-            return draft.add("MaxPool", ["x"], "highest", kernel_shape=[2] * one.rank)
         case ["quantised" | "dequantised" as how, *more]:
             made = _quantised_front(draft, shape, how, zero=3 if "off-zero" in more else 0)
             return _padded_front(draft, "0", made) if "pad" in more else made
@@ -355,7 +360,7 @@ def _operands(draft: Draft, group: int, cin: int, cout: int) -> list[str]:
         return _whole_operands(draft, shape, cout)
     found = [_weight(draft, shape)]
     if one.bias:
-        bias = np.arange(1, cout + 1).astype(_stored(one.dtype or "float32"))
+        bias = np.arange(1, cout + 1).astype(np.dtype(one.dtype or "float32"))
         found.append(draft.constant("bias", bias))
     return found
 
@@ -441,7 +446,7 @@ def _pad_inputs(draft: Draft, sides: list[list[int]]) -> Iterator[str]:
     else:
         yield draft.constant("pads", flat)
     if one.value is not None:
-        dtype = np.dtype(_stored(one.dtype or "float32"))
+        dtype = np.dtype(one.dtype or "float32")
         lowest = np.iinfo(dtype).min if dtype.kind in "iu" else one.value
         value = lowest if one.value == float("-inf") else one.value
         yield draft.constant(
@@ -451,12 +456,3 @@ def _pad_inputs(draft: Draft, sides: list[list[int]]) -> Iterator[str]:
         yield ""
     if one.axes:
         yield draft.constant("axes", np.array(listed, np.int64))
-
-
-def weight_of(specimen: Specimen) -> float:
-    """How large its model is, to sort by: the fewer words and cells, the smaller."""
-    plain = Specimen(specimen.operator)
-    told = sum(
-        getattr(specimen, name) != getattr(plain, name) for name in Specimen.__dataclass_fields__
-    )
-    return float(told + specimen.size / 1_000)

@@ -16,14 +16,15 @@ from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.padding.possible_sizes import at_possible_sizes
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch, Row, every
-from onnxpad.runtimes.conditions.words import AGAINST_TEXT, NEGATIVE_PADS, TWO_TYPES, WORDS
+from onnxpad.runtimes.conditions.words import AGAINST_TEXT, TWO_TYPES, WORDS
 from onnxpad.runtimes.targets import Target
 
 _FALLS_BACK = Answer.FALLS_BACK
 _MAY = {Answer.REFUSES: "refuse it", Answer.MISCOMPUTES: "compute wrong numbers"}
 # Measured in eleven runtimes with the models of test_windows_that_do_not_fit.py.
 _WITHOUT_CELLS = "most runtimes stop there or make cells up; is the model made for larger inputs?"
-_UNTESTED = "{} is untested on {}"
+_RARE = ("mirrors_beyond", "padding_alone")
+"""Words about nodes of which others tell nothing; negative pads of operators are another."""
 _MOST_SIZES = 64
 
 
@@ -97,7 +98,8 @@ def judge(target: Target, chain: Chain) -> Judgement:
     decides; without that, nothing is known. Nothing is known either of an opset that is too new.
     Where a row that leaves it to the CPU may hold, it counts as if it did: that costs time alone.
     What was seen of other pads says nothing of negative ones, which the ONNX text does not have,
-    and what was seen of windows that fit nothing of those that do not. Of two element types, where
+    of mirrors longer than the axis and of windows of padding alone, and what was seen of windows
+    that fit nothing of those that do not. Of two element types, where
     ONNX has one, only a row about them says anything: such a model is not valid. Of a value that
     ONNX does not have, only what a target refuses whatever it says is known. Which of auto_pad and
     pads the user follows says nothing of the target, where a node has both.
@@ -121,21 +123,28 @@ def judge(target: Target, chain: Chain) -> Judgement:
         return _open(doubtful, chain, target)
     if said := lacking or _unlike_what_was_run(chain):
         return Judgement(Answer.UNKNOWN, said)
-    crops = chain.op.kind is not Kind.PAD and bool(WORDS["negative_pads"].holds(chain))
-    if crops:
-        found = [(row, holds) for row, holds in found if _is_about_crops(row)]
+    rare = _unlike_others(chain)
+    if rare:
+        asked = [(row, holds, {one.text for one in row.when}) for row, holds in found]
+        found = [(row, holds) for row, holds, texts in asked if texts.intersection(rare)]
     slow = tuple(row for row, holds in found if holds is not False and row.answer is _FALLS_BACK)
     if slow:
         return Judgement(_FALLS_BACK, _reasons(slow, chain), slow)
     taking = tuple(row for row, holds in found if holds and row.answer is Answer.TAKES)
     if taking:
         return Judgement(Answer.TAKES, "", taking)
-    what = f"{chain.op.title} with negative pads" if crops else chain.op.title
-    return Judgement(Answer.UNKNOWN, _UNTESTED.format(what, target.name))
+    return _untested(target, chain.op.title, *rare)
 
 
-def _is_about_crops(row: Row) -> bool:
-    return any(condition.text == NEGATIVE_PADS for condition in row.when)
+def _untested(target: Target, operator: str, *where: str) -> Judgement:
+    text = f" where {where[0]}" if where else ""
+    return Judgement(Answer.UNKNOWN, f"{operator} is untested on {target.name}{text}")
+
+
+def _unlike_others(chain: Chain) -> list[str]:
+    """Conditions for which only a row that asks for one says that a target takes the node."""
+    names = _RARE if chain.op.kind is Kind.PAD else (*_RARE, "negative_pads")
+    return [WORDS[name].text for name in names if WORDS[name].holds(chain)]
 
 
 def _by_the_file_alone(target: Target, chain: Chain) -> Judgement | None:
@@ -273,7 +282,7 @@ def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
         holding = tuple(row for row in held if row.answer is answer)
         reasons = "" if answer is Answer.TAKES else _reasons(holding, around, operator)
         return Judgement(answer, reasons, holding)
-    return Judgement(Answer.UNKNOWN, _UNTESTED.format(operator, target.name))
+    return _untested(target, operator)
 
 
 def judge_undefined(target: Target, operator: str, opset: int) -> Judgement | None:

@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from onnxpad import sessions
-from onnxpad.probing.evaluator import evaluate
+from onnxpad.proof.alone import computed
 from onnxpad.sessions import CPU, CUDA, RunFailure, Session, Settings, assignments, open_session
 from onnxpad.validation import Verdict
 from tests.validation.builders import RANDOM, W1, model, node, two_convs, zero_extended
@@ -54,7 +54,7 @@ def test_pools_on_cuda_follow_the_text_or_validation_says_so(
     """Older CUDA providers read begin pads only; the evaluator must notice whatever they do."""
     attributes = {"kernel_shape": [3, 3], **attributes}
     proto = single(op, {}, **attributes)
-    right = evaluate(op, "", 19, attributes, [X])[0]
+    right = computed(op, "", 19, attributes, [X])[0]
     got = on_cuda(proto)
     agrees = got.shape == right.shape and np.abs(got - right).max() < 1e-4
     padded = padded_form(op, attributes)
@@ -92,7 +92,7 @@ def test_asymmetric_transposed_convolutions_and_where_they_run(pads: Sequence[in
     assert set(places.values()) <= {CPU, CUDA}
     if pads[0] == pads[2]:
         assert places["n"] == CUDA
-    (right, *_) = evaluate("ConvTranspose", "", 19, attributes, [X, w])
+    (right, *_) = computed("ConvTranspose", "", 19, attributes, [X, w])
     assert np.abs(on_cuda(proto) - right).max() <= 1e-5 * np.abs(right).max()
 
 
@@ -100,7 +100,7 @@ def test_tf32_is_off_unless_asked_for() -> None:
     w = RANDOM.standard_normal((32, 3, 3, 3)).astype(np.float32)
     attributes = {"pads": [1, 1, 1, 1]}
     proto = single("Conv", {"w": w}, **attributes)
-    (right,) = evaluate("Conv", "", 19, attributes, [X, w])
+    (right,) = computed("Conv", "", 19, attributes, [X, w])
     most = float(np.abs(right).max())
     assert np.abs(on_cuda(proto) - right).max() <= 1e-5 * most
     coarse = on_cuda(proto, Settings(device="cuda", tf32=True))

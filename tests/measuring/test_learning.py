@@ -10,7 +10,7 @@ import pytest
 from onnxpad.measuring.drawing import drawn
 from onnxpad.measuring.learning import Learned, Sample, learn
 from onnxpad.padding.chain import Chain
-from onnxpad.reproducing.search import chains_of
+from onnxpad.reproducing.ways import chains_of
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import WORDS
 

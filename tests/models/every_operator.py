@@ -19,6 +19,7 @@ _HALVES = ",".join(["0.5"] * 18 * 6 * 6)
 _CONSTANTS = f"""
  float[1,1,3,3] w1 = {_W}, float[1,1,3,3] w2 = {_W}, float[1,1,3,3] w3 = {_W},
  float[1,1,3,3] w4 = {_W}, float[1,3,3,1] wn = {_W}, float[1,1,3] w5 = {{1,-2,3}},
+ float[1,1,3,3] w6 = {_W}, float[1,1,2,2] w7 = {{1,-2,3,4}},
  uint8[1,1,3,3] wq1 = {_BYTES}, uint8[1,1,3,3] wq2 = {_BYTES}, uint8 zx = {{7}}, uint8 zw = {{3}},
  float sx = {{0.5}}, int64[4] dynamic = {{0, 1, 1, 0}}, int64[2] image = {{4, 5}},
  int64[2] block = {{2, 3}}, int64[8] p1 = {{0,0,1,0,0,0,0,1}}, int64[8] p2 = {{0,0,0,1,0,0,1,0}},
@@ -79,13 +80,15 @@ _NODES = """
  [positive] r = Relu (x)
  [below] b2 = Pad (r, p1, deep)
  [held] a36 = MaxPool <kernel_shape = [3, 3]> (b2)
+ [spread] a41 = Conv <dilations = [2, 1]> (x, w6)
+ [even] a42 = Conv <pads = [1, 0, 0, 0]> (x, w7)
  [uneven] a40 = MaxPool <kernel_shape = [1, 2], dilations = [1, 3]> (x)
 """
 
 
 def every_operator() -> onnx.ModelProto:
     """A valid model at opset 18 whose nodes, tensors and lists all carry notes of their own."""
-    outputs = ", ".join(f"float[] a{number}" for number in range(1, 41))
+    outputs = ", ".join(f"float[] a{number}" for number in range(1, 43))
     model: onnx.ModelProto = onnx.parser.parse_model(
         '<ir_version: 10, opset_import: ["": 19, "com.microsoft": 1], producer_name: "a tool">\n'
         "every (float[1,1,6,6] x, uint8[1,1,6,6] u, float[1,1,9] l, float[1,6,6,1] t, "

@@ -63,6 +63,13 @@ def dequantised(front: str) -> ModelProto:
     return text_model(f"{body} {out}", constants=held)
 
 
+def padded_bytes(behind: str) -> ModelProto:
+    nodes = f"""q = QuantizeLinear (x, s, z) d = DequantizeLinear (q, s, z) [node] p = Pad (d, pads)
+        k = QuantizeLinear (p, {behind}) y = DequantizeLinear (k, s, z)"""
+    held = f"float s = {{0.5}}, uint8 z = {{7}}, uint8 other = {{9}}, int64[6] pads = {{{AROUND}}}"
+    return text_model(nodes, constants=held)
+
+
 MAX, AVERAGE = "[node] y = MaxPool <kernel_shape=[3]> (p)", "[node] y = AveragePool"
 SAME = 'auto_pad="SAME_UPPER"'
 CEIL_PAIR = "kernel_shape=[2], strides=[3], ceil_mode=1"
@@ -103,6 +110,7 @@ TRAPS: dict[str, tuple[ModelProto, ModelProto]] = {
         dequantised("b = DequantizeLinear (q, s, z) d = Pad (b, p, s)"),
         dequantised("b = Pad (q, p, z) d = DequantizeLinear (b, s, z)"),
     ),
+    "pad-of-floats-between-bytes": (padded_bytes("s, z"), padded_bytes("s, other")),
     "pad-fused-beside-identity": (beside("s = Identity (r)"), beside("s = Neg (r)")),
     "pad-on-weight": (weighted("0, 0, 1, 0, 0, 0"), weighted("0, 0, -1, 0, 0, 0")),
     "pads-reach-kernel": (

@@ -1,13 +1,12 @@
 """Runs the reproducer of every row in the runtime itself, and every way of the site's table.
 
 python -m tests.reproducing --scripts opencv,ncnn    each row: what its written script shows
-python -m tests.reproducing --search opencv,ncnn     looks for a model for each row that is not
-                                                     shown; writes onnxpad/reproducing/seen.json
+python -m tests.reproducing --record opencv,ncnn     the same; writes onnxpad/reproducing/seen.json
 python -m tests.reproducing --table opencv,ncnn      cells of the site's table that are not so
 
 What counts is the script as it is written for users, in the newest release. Where the smallest
-model does not show it, those that differ in one word are tried. A row that none shows is recorded
-as such, and printed: it may be wrong. `--scripts` and `--table` end with 1 where something is not
+stored model does not show it, the others are tried. A row that none shows is recorded as such, and
+printed: it may be wrong. `--scripts` and `--table` end with 1 where something is not
 as it is written; without names they run what has been run before.
 """
 
@@ -22,38 +21,16 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import onnx
-
-from onnxpad.model.assembled import with_output_shapes
-from onnxpad.probing.expected import expected
 from onnxpad.reproducing import SEEN, Reproducer, all_seen, showing, specimen
-from onnxpad.reproducing.search import chains_of, falls_under, smallest, varied
-from onnxpad.reproducing.specimens import Specimen, drafted
+from onnxpad.reproducing.specimens import Specimen
+from onnxpad.reproducing.ways import falls_under, smallest, specimens
 from onnxpad.runtimes.conditions.rows import Row
-from onnxpad.runtimes.judge import failing
 from onnxpad.runtimes.targets import Target, find_target
 from tests.reproducing.scripts import Ran, controls, ran
 from tests.reproducing.table import differing
 from tests.runtimes.live import RUNTIMES
-from tests.runtimes.live.judging import Outcome
-from tests.runtimes.live.running import Case, run
 
-MOST = 80
-_ENDS = {"refused", "crash", "timeout"}
-_RAN = {one: one for one in _ENDS} | {"ok": "not shown"}
-SHOWS = {"miscomputes": {"wrong"}, "refuses": {*_ENDS, "wrong"}}
-_OF_THE_ADAPTER = ("has no placeholder", "not understood", "check_model")
-"""What an adapter says by itself, or of a model that is none."""
-
-
-def shows(row: Row, outcome: Outcome) -> bool:
-    """Whether a runtime did what the row says, or worse."""
-    return outcome.verdict in SHOWS[str(row.answer)] and not _stopped_early(outcome)
-
-
-def _stopped_early(outcome: Outcome) -> bool:
-    """Whether the adapter did not give the model to the runtime."""
-    return any(words in outcome.message for words in _OF_THE_ADAPTER)
+SHOWS = {"miscomputes": {"wrong"}, "refuses": {"refused", "crash", "timeout", "wrong"}}
 
 
 def words_of(one: Specimen) -> dict[str, Any]:
@@ -63,44 +40,6 @@ def words_of(one: Specimen) -> dict[str, Any]:
     changed = (name for name in names if getattr(one, name) != getattr(plain, name))
     found = {"operator": one.operator} | {name: getattr(one, name) for name in changed}
     return found | ({"value": str(one.value)} if "value" in found else {})  # JSON has no infinity
-
-
-def candidates(target: Target, row: Row) -> list[Specimen]:
-    """Valid models under the row, the smallest first: those under no other one, if there are any.
-
-    What fails by another row as well does not show this one. Models to which the ONNX text gives
-    no meaning are looked at where the row has no others.
-    """
-    found: dict[Specimen, tuple[bool, int, int]] = {}
-    for operator in row.operators:
-        first = smallest(target, row, operator)
-        for one in dict.fromkeys((first, *varied(first))) if first else ():
-            if falls_under(target, row, one) and _is_valid(one):
-                rows = {other for chain in chains_of(one) for other in failing(target, chain)}
-                means_nothing = not expected(*drafted(one)).outputs
-                found[one] = (means_nothing, len(rows), len(words_of(one)))
-    for wanted in ((False, 1), (False,), (True, 1)):
-        kept = [one for one, score in found.items() if score[: len(wanted)] == wanted]
-        if kept:
-            return sorted(kept, key=lambda one: found[one])[:MOST]
-    return sorted(found, key=lambda one: found[one])[:MOST]
-
-
-def _is_valid(one: Specimen) -> bool:
-    model, feeds = drafted(one)
-    right = expected(model, feeds).outputs
-    try:
-        onnx.checker.check_model(with_output_shapes(model, right), full_check=True)
-    except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError):
-        return False
-    return True
-
-
-def _case(one: Specimen, path: Path) -> Case:
-    model, feeds = drafted(one)
-    right = expected(model, feeds).outputs
-    onnx.save(with_output_shapes(model, right), path)
-    return Case(path, feeds, right)
 
 
 def rows_of(target: Target) -> dict[str, Row]:
@@ -117,33 +56,26 @@ def shown(name: str, address: str, made: Reproducer | None, folder: Path) -> tup
     return found.verdict in SHOWS[str(answer)], found
 
 
-def looked_for(name: str, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Each row of the newest release with what shows it, and what its written script shows."""
+def recorded(name: str, folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each row of the newest release with what its written script did.
+
+    Where the smallest stored model does not show the row, the others under it are tried.
+    """
     target = find_target(name)
     for address, row in rows_of(target).items():
-        one = smallest(target, row)
-        made = showing(target, address, one) if one else specimen(target, address)
-        is_shown, first = shown(name, address, made, folder)
-        if is_shown:
-            yield address, {"verdict": first.verdict}
-            continue
-        hit = _hit(target, address, folder)
-        if hit or first.verdict in _RAN:
-            yield address, hit or {"verdict": _RAN[first.verdict]}
-
-
-def _hit(target: Target, address: str, folder: Path) -> dict[str, Any] | None:
-    """The first model that shows a row, in the runtime itself and by its own script."""
-    row, runtime = target.failures[address], RUNTIMES[target.name]
-    others = candidates(target, row)
-    files = [_case(one, folder / f"{address}-{n}.onnx") for n, one in enumerate(others)]
-    for number, (one, outcome) in enumerate(zip(others, run(runtime, files), strict=True)):
-        if shows(row, outcome) or _stopped_early(outcome) or outcome.verdict == "unjudged":
+        under = [one for one in specimens() if falls_under(target, row, one)]
+        first = smallest(target, row)
+        verdicts: dict[Specimen, str] = {}
+        for one in dict.fromkeys([first, *under]) if first else ():
             made = showing(target, address, one)
-            verdict = ran(made, runtime, folder / f"{address}-{number}").verdict
-            if verdict in SHOWS[str(row.answer)]:
-                return {"verdict": verdict, "words": words_of(one)}
-    return None
+            verdicts[one] = ran(made, RUNTIMES[name], folder / f"{address}-{len(verdicts)}").verdict
+            if verdicts[one] in SHOWS[str(row.answer)]:
+                words = {} if one == first else {"words": words_of(one)}
+                yield address, {"verdict": verdicts[one], **words}
+                break
+        else:
+            if first and verdicts[first] == "ok":
+                yield address, {"verdict": "not shown"}
 
 
 def scripts(name: str) -> bool:
@@ -171,11 +103,11 @@ def _print(name: str, address: str, did: Ran, state: str) -> None:
     print(f"{name:16} {address:60} {did.verdict:9} {state:10} {did.said[-160:]}", flush=True)
 
 
-def search(name: str) -> bool:
-    """Look for what shows each row, and write it."""
+def record(name: str) -> bool:
+    """Write what the script of each row did."""
     seen = json.loads(SEEN.read_text("utf-8"))
     with tempfile.TemporaryDirectory() as folder:
-        found = dict(looked_for(name, Path(folder)))
+        found = dict(recorded(name, Path(folder)))
     for address, record in found.items():
         print(f"{name:16} {address:60} {record}", flush=True)
     seen[name] = {"version": find_target(name).version, "rows": found}
@@ -192,7 +124,7 @@ def table(name: str) -> bool:
     return not found
 
 
-_DOES: Mapping[str, Callable[[str], bool]] = {"scripts": scripts, "search": search, "table": table}
+_DOES: Mapping[str, Callable[[str], bool]] = {"scripts": scripts, "record": record, "table": table}
 
 
 def main() -> None:

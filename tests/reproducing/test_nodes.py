@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ def test_large_weights_are_replaced_and_it_says_so() -> None:
     (weight,) = (one for one in found.model.graph.initializer if list(one.dims)[:1] == [64])
     values = numpy_helper.to_array(weight)
     assert np.array_equal(values, values.round())
-    assert "float32 [64, 64, 3, 3] was replaced by small whole numbers" in found.about
+    assert "float32 [64, 64, 3, 3] was replaced by small numbers" in found.about
     small = reproduce_node(_large(2), target="qnn", node="op")
     assert small.about == ()
 
@@ -78,3 +79,30 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     line[5] = "nothing"
     assert run([*line, "-o", str(tmp_path / "other")]) == 2
     assert not (tmp_path / "other").exists()
+
+
+def test_a_node_that_only_a_run_condemns(tmp_path: Path) -> None:
+    """The model and the inputs are those of the probe that failed."""
+
+    found = reproduce_node(STRING, target=_one_more, node="/f/f.0/Conv")
+    assert (found.row, found.answer) == ("", "miscomputes")
+    assert found.evidence.startswith("measured here: _one_more")
+    assert "/f/f.0/Conv" in found.what
+    model = found.save(tmp_path / "made").model
+    made = _one_more(str(tmp_path / "made" / "model.onnx"), dict(found.inputs))
+    for name, right in found.expected.items():
+        np.testing.assert_allclose(made[name] - 1, right, atol=1e-3)
+    assert [node.op_type for node in model.graph.node][-1] == "Conv"
+    with pytest.raises(RequestError, match=r"in a run _as_it_is\(\) takes it"):
+        reproduce_node(STRING, target=_as_it_is, node="/f/f.0/Conv")
+
+
+def _as_it_is(path: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    names = [one.name for one in session.get_outputs()]
+    return dict(zip(names, session.run(names, inputs), strict=True))
+
+
+def _one_more(path: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: value + 1 for name, value in _as_it_is(path, inputs).items()}

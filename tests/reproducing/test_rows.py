@@ -26,9 +26,8 @@ from onnxpad.reproducing import (
     reproduce,
     seen_words,
 )
-from onnxpad.reproducing.search import chains_of, smallest
 from onnxpad.reproducing.specimens import drafted
-from onnxpad.reproducing.ways import judged, ways
+from onnxpad.reproducing.ways import chains_of, judged, smallest, ways
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import failing
 from onnxpad.runtimes.targets import all_targets, find_target

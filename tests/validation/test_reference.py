@@ -6,7 +6,7 @@ import pytest
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
-from onnxpad.probing.evaluator import Pool, convolve, max_pool
+from onnxpad.proof.alone import computed
 from onnxpad.validation import OutputRow, Verdict
 from onnxpad.validation.reference import _more_when_optimised
 from tests.retargeting.running import outputs
@@ -18,9 +18,8 @@ X = np.random.default_rng(3).standard_normal((1, 3, 12, 11)).astype(np.float32)
 
 def exact(begin: int, end: int) -> dict[str, NDArray[np.float64]]:
     def conv(x: NDArray[np.float64], w: NDArray[np.float32], near: int, far: int) -> Any:
-        ones = (1, 1)
-        wide = w.astype(np.float64)
-        return convolve(x, wide, strides=ones, dilations=ones, begins=(near, near), ends=(far, far))
+        pads = {"pads": [near, near, far, far]}
+        return computed("Conv", "", 22, pads, [x, w.astype(np.float64)])[0]
 
     first = conv(X.astype(np.float64), W1, begin, end) + B1.reshape(-1, 1, 1)
     return {"c": first, "y": conv(np.maximum(first, 0), W2, 1, 1)}
@@ -44,12 +43,10 @@ def test_wrong_padding_is_found_at_the_first_given_tensor() -> None:
 
 def test_a_model_is_judged_without_the_default_optimiser_which_is_named() -> None:
     model = pooled(0.0)
-    steps = {"strides": (1, 1), "dilations": (1, 1), "begins": (0, 0), "ends": (0, 0)}
     wide = [value.astype(np.float64) for value in (X, W1, B1 - 20)]
-    inner = convolve(wide[0], wide[1], wide[2], **steps)  # type: ignore[arg-type]
+    (inner,) = computed("Conv", "", 22, {}, wide)
     padded = np.pad(inner, [(0, 0), (0, 0), (1, 1), (1, 1)])
-    pool = Pool([3, 3], [2, 2], [1, 1], [0, 0], [0, 0])
-    expected = max_pool(padded, pool)[0]
+    (expected,) = computed("MaxPool", "", 22, {"kernel_shape": [3, 3], "strides": [2, 2]}, [padded])
     report = validate(model, inputs={"x": X}, outputs={"y": expected}, device="cpu")
     assert report.verdict is Verdict.ROUNDING
     assert any("default optimiser moves 'y'" in warning for warning in report.warnings)

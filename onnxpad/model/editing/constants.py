@@ -52,7 +52,10 @@ def derived_array(edit: Derived, source: np.ndarray, zero_point: np.ndarray | No
         along_first = (-1,) + (1,) * (source.ndim - 1)
         grown[:] = zero_point.astype(source.dtype).reshape(along_first)
     inside = tuple(
-        slice(begin, begin + size) for begin, size in zip(edit.begins, source.shape, strict=True)
+        slice(begin, size - end, step)
+        for begin, end, size, step in zip(
+            edit.begins, edit.ends, grown.shape, edit.steps or (1,) * source.ndim, strict=True
+        )
     )
     grown[inside] = source
     return grown
@@ -62,8 +65,9 @@ def derived_dims(edit: Derived, source: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of a constant that is made of one of shape `source`."""
     if isinstance(edit, ReshapedConstant):
         return edit.dims
-    sides = zip(edit.begins, source, edit.ends, strict=True)
-    return tuple(begin + size + end for begin, size, end in sides)
+    steps = edit.steps or (1,) * len(source)
+    sides = zip(edit.begins, source, edit.ends, steps, strict=True)
+    return tuple(begin + (size - 1) * step + 1 + end for begin, size, end, step in sides)
 
 
 def derived_header(edit: Derived, source: TensorProto) -> TensorProto:

@@ -383,11 +383,12 @@ class _Expander:
             case Numbers(role, dtype, dims, values):
                 name = self._names.new(self._stem(role))
                 return NewConstant(self._address, name, dtype, dims, values, as_node, key)
-            case Grown(source, begins, ends, zero_point):
+            case Grown(source, begins, ends, zero_point, steps):
                 origin = self._tensor(source)[0]
                 zero = self._tensor(zero_point)[0] if zero_point else ""
                 name = self._names.new(f"{origin}/grown")
-                return GrownConstant(self._address, name, origin, begins, ends, zero, as_node, key)
+                sides = begins, ends
+                return GrownConstant(self._address, name, origin, *sides, zero, as_node, key, steps)
             case Reshaped(source, dims):
                 origin = self._tensor(source)[0]
                 name = self._names.new(f"{origin}/reshaped")

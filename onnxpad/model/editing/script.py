@@ -59,7 +59,8 @@ class NewConstant(NamedTuple):
 class GrownConstant(NamedTuple):
     """A constant made of another: new cells hold 0 or `zero_point`, one value or one a channel.
 
-    `begins` and `ends` count the new cells of each axis. `as_node` and `key` as in NewConstant.
+    `begins` and `ends` count the new cells of each axis, along which the old ones lie `steps`
+    apart; () stands for 1. `as_node` and `key` as in NewConstant.
     """
 
     before: Address
@@ -70,6 +71,7 @@ class GrownConstant(NamedTuple):
     zero_point: str
     as_node: bool
     key: int
+    steps: tuple[int, ...] = ()
 
 
 class ReshapedConstant(NamedTuple):
@@ -262,7 +264,8 @@ def _constant(edit: NewConstant | GrownConstant | ReshapedConstant) -> str:
         case GrownConstant():
             by = f" holding '{edit.zero_point}'" if edit.zero_point else ""
             cells = f"{list(edit.begins)} cells before, {list(edit.ends)} behind"
-            return f"'{edit.source}' with {cells}{by}"
+            apart = f", its own {list(edit.steps)} apart" if edit.steps else ""
+            return f"'{edit.source}' with {cells}{apart}{by}"
         case ReshapedConstant():
             return f"'{edit.source}' as {list(edit.dims)}"
 

@@ -19,6 +19,7 @@ from onnxpad.padding.operators import Kind
 
 _IMAGES = 64
 """What images of networks are divided by where their strides do not say it."""
+_LARGEST = 1 << 12
 _MOST_SITES = 2_000
 _ROUNDS = 4
 
@@ -52,9 +53,10 @@ class Settling(NamedTuple):
 def settling_facts(survey: Survey) -> Settling | None:
     """Divisors of the dimensions that make the computed pads known.
 
-    The product of the strides up to them, where that settles all, and else what settles more of
-    them. What is known of a dimension holds as well: of one that leaves 2 when it is
-    divided by 4, what it leaves when it is divided by 8 is said. Each is tried on the model itself;
+    The product of the strides up to them, where that settles all, then what the model's own
+    arithmetic divides by, and else what settles more of them. What is known of a dimension holds as
+    well: of one that leaves 2 when it is divided by 4, what it leaves when it is divided by 8 is
+    said. Each is tried on the model itself;
     None where none helps, where there is nothing to help, and in models too large to be read again.
     """
     before = _count(survey)
@@ -62,7 +64,7 @@ def settling_facts(survey: Survey) -> Settling | None:
         return None
     best: tuple[int, dict[str, int], Survey] | None = None
     strides = _strides_to_open_pads(survey)
-    for factor in (1, _IMAGES):
+    for factor in dict.fromkeys((1, _own_divisor(survey), _IMAGES)):
         divisors: dict[str, int] = {}
         known: Survey | None = survey
         for _ in range(_ROUNDS):  # behind pads that are known then, other dimensions may be read
@@ -144,6 +146,19 @@ def _strides_to_open_pads(survey: Survey) -> dict[str, int]:
         for root, axis in _dimensions(context):
             stride = largest[axis] if 0 <= axis < len(largest) else max(largest, default=1)
             found[root] = lcm(found.get(root, 1), stride)
+    return found
+
+
+def _own_divisor(survey: Survey) -> int:
+    """What the model itself divides whole numbers by, as a window's size, in one number."""
+    found = 1
+    for context in survey.contexts:
+        for node in context.scope.nodes:
+            if node.op_type in ("Div", "Mod") and len(node.inputs) > 1:
+                value = context.constant(node.inputs[1])
+                if value is not None and value.dtype.kind == "i" and value.size == 1:
+                    both = lcm(found, abs(int(value.reshape(()))) or 1)
+                    found = both if both <= _LARGEST else found
     return found
 
 

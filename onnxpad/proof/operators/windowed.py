@@ -164,6 +164,9 @@ def fused_conv(call: Call) -> list[Value]:
         case "Relu":
             zero = np.zeros_like(y)
             y = call.d.largest(np.stack([y, zero], axis=-1), *lowest(call.need(0).dtype))
+        case "Tanh" | "Sigmoid" | "LeakyRelu" | "HardSigmoid" as name:
+            given = zip(("alpha", "beta"), call.get("activation_params", ()), strict=False)
+            y = call.d.function(name, dict(given), y)
         case other:
             raise Undecided(f"FusedConv with {other}")
     return [call.made(y)]

@@ -21,7 +21,13 @@ from onnxpad.geometry.size import Symbol
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, is_same
 from onnxpad.padding.element_types import mixed_types
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.forms import outer_axes, reaches_kernel, writes_value
+from onnxpad.padding.forms import (
+    mirrors_beyond,
+    outer_axes,
+    pools_padding_alone,
+    reaches_kernel,
+    writes_value,
+)
 from onnxpad.padding.operators import Destination, Kind, PadInput, Since
 from onnxpad.padding.possible_sizes import at_possible_sizes
 from onnxpad.runtimes.conditions import windows as w
@@ -769,6 +775,18 @@ _RARE = (
         "its mode is wrap, and a pad is longer than the axis",
         "its mode is not wrap, or its pads are within the axis",
         w.wraps_again,
+    ),
+    _word(
+        "mirrors_beyond",
+        "it mirrors more cells than the axis has beside its border",
+        "it mirrors no more cells than the axis has beside its border",
+        mirrors_beyond,
+    ),
+    _word(
+        "padding_alone",
+        "a window holds nothing but padding",
+        "no window holds nothing but padding",
+        lambda c: bool(pools_padding_alone(c)),
     ),
     _word(
         "mode_unwritten",

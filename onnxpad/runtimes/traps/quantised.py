@@ -6,7 +6,7 @@ from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
 from onnxpad.runtimes.onnxruntime.pad_fusion import fused_pads
-from onnxpad.runtimes.traps import rule
+from onnxpad.runtimes.traps import chain_rule, rule
 
 _GROUPED = ("Conv", "AveragePool", "MaxPool")
 
@@ -36,3 +36,21 @@ def pad_in_quantised_group(chain: Chain, written: AsWritten) -> str | None:
         f"the Pad stands between {written.pad_reads} and the {chain.op.name}, which is then "
         "computed in floating point"
     )
+
+
+@chain_rule(
+    "pad-of-floats-between-bytes",
+    "measured with onnxruntime 1.31.1 on the CPU: the Pad runs in float32, between two conversions",
+    passes=["quantised-pad"],
+    helped=Kind.PAD,
+)
+def pad_of_floats_between_bytes(chain: Chain) -> str | None:
+    """A Pad of floats stands between a DequantizeLinear and a QuantizeLinear with its numbers.
+
+    Quantisers write it so. Runtimes convert to floating point and back for the Pad alone, and
+    devices of int8 leave it to the CPU or refuse the model. quantised-pad pads the bytes; where the
+    operator behind can pad itself, absorb-pad takes the Pad away.
+    """
+    if chain.op.kind is not Kind.PAD or chain.around.between is None:
+        return None
+    return "it pads floats between two conversions that take each other back"

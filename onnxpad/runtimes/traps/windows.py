@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from onnxpad.geometry.windows import holds_padding_alone
 from onnxpad.padding.chain import Chain, Pads, is_same
-from onnxpad.padding.effective_pads import effective_pads, output_sizes
+from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.padding.forms import pools_padding_alone
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.runtimes.onnxruntime import kernels
 from onnxpad.runtimes.traps import chain_rule
@@ -36,20 +36,11 @@ def window_of_padding(chain: Chain) -> str | None:
     Nothing is there to pool: onnxruntime's MaxPool gives the lowest finite float instead of -inf,
     an AveragePool that does not count padding divides 0 by 0 and gives 0 there, others NaN.
     """
-    if chain.op.kind not in (Kind.MAX, Kind.AVERAGE):
+    axes = pools_padding_alone(chain)
+    if not axes:
         return None
-    pads, windows = effective_pads(chain), output_sizes(chain)
-    if not isinstance(pads, Pads) or (chain.op.kind is Kind.AVERAGE and chain.counts_padding):
-        return None
-    for index, axis in enumerate(chain.axes):
-        count = windows[index]
-        if isinstance(count, int) and holds_padding_alone(axis, pads.begins[index], count):
-            gives = "the lowest finite float or -inf" if chain.is_max else "0 or NaN"
-            return (
-                f"a window along axis {chain.first_axis + index} holds padding alone, and "
-                f"runtimes differ there ({gives})"
-            )
-    return None
+    gives = "the lowest finite float or -inf" if chain.is_max else "0 or NaN"
+    return f"a window along axis {axes[0]} holds padding alone, and runtimes differ there ({gives})"
 
 
 input_shorter_than_window = chain_rule(

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from onnxpad.explaining import Explanation, entries
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.reproducing import last_run, seen_words
-from onnxpad.reproducing.search import chains_of, smallest
-from onnxpad.reproducing.ways import Way, ways
+from onnxpad.reproducing.ways import Way, chains_of, smallest, ways
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import judge
 from onnxpad.runtimes.releases import changes, held

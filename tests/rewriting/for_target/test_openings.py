@@ -354,18 +354,22 @@ def test_no_rewrite_has_a_reason_for_the_nodes_that_are_left(
     capsys: Captured, tmp_path: Path
 ) -> None:
     """Not those that a size settles: the first Conv is written with explicit pads then."""
-    dilated = SIZES.replace(
-        "kernel_shape=[3,3], strides=[1,1]>(a1",
-        "kernel_shape=[3,3], strides=[2,2], dilations=[2,2]>(a1",
-    ).replace(
-        'auto_pad="SAME_LOWER", kernel_shape=[3,3], strides=[2,2]',
-        "kernel_shape=[3,3], strides=[2,2]",
+    dilated = (
+        SIZES.replace(
+            "kernel_shape=[3,3], strides=[1,1]>(a1, w)",
+            "kernel_shape=[3,3], strides=[2,2], dilations=[2,2]>(a1, given)",
+        )
+        .replace("w0] x)", "w0] x, float[2,2,3,3] given)")
+        .replace(
+            'auto_pad="SAME_LOWER", kernel_shape=[3,3], strides=[2,2]',
+            "kernel_shape=[3,3], strides=[2,2]",
+        )
     )
     onnx.save(model_of(dilated), tmp_path / "m.onnx")
     assert run(["inspect", str(tmp_path / "m.onnx"), "--target", "tflite"]) == 1
     assert (
         "no rewrite for tflite is known, whatever is said of sizes: no way for 'lower', because "
-        "a stride is above 1, and a dilation is above 1\n"
+        "a stride is above 1, and a dilation is above 1; its weight is no constant\n"
     ) in capsys.readouterr().out
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxpad.probing.evaluator.kernels import Pool, average_pool
+from onnxpad.proof.alone import computed
 from tests.models.tiny import refused, tiny
 from tests.oracle.windows import pool_average, pool_lp, pool_max
 from tests.rewriting.passes.expanded import drawn, levels, rewritten_model
@@ -57,9 +57,10 @@ def test_passes_keep_the_window_of_ceil_mode(op: str) -> None:
     assert min(changed.values()) > 5, changed
 
 
-def test_the_evaluator_knows_the_window_too() -> None:
+def test_the_kernel_knows_the_window_too() -> None:
     x = np.asarray([[[-1.0, -2, -3, -4, -5, -6]]])
-    assert average_pool(x, Pool([7], [2], [1], [0], [0], ceil_mode=True)).tolist() == [[[-3.5]]]
+    attributes = {"kernel_shape": [7], "strides": [2], "ceil_mode": 1}
+    assert computed("AveragePool", "", 22, attributes, [x])[0].tolist() == [[[-3.5]]]
 
 
 def test_a_whole_stride_too_few_is_no_window() -> None:

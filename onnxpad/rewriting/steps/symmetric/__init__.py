@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from onnxpad.padding.chain import Chain, NewPad, PassResult, Skip
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.symmetric import transposed, windows
-from onnxpad.rewriting.steps.symmetric.premises import Way
+from onnxpad.rewriting.steps.symmetric.premises import (
+    Way,
+    kernel_refusal,
+    unsaid,
+    weight_refusal,
+    with_taps,
+)
 from onnxpad.rewriting.steps.symmetric.transposed import cropped, grown
 
 __all__ = [
@@ -19,8 +25,12 @@ __all__ = [
     "cropped",
     "first",
     "grown",
+    "kernel_refusal",
     "others",
+    "unsaid",
     "ways",
+    "weight_refusal",
+    "with_taps",
     "without",
 ]
 

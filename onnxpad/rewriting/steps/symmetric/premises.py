@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
 from typing import TypeAlias
@@ -11,8 +11,9 @@ from onnxpad.geometry.budgets import CONSTANT, WINDOW
 from onnxpad.geometry.windows import SurplusWindows, cut_rounding_up, equal_ends
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, floored, rounds_up, short_axis
-from onnxpad.padding.expansion import Expansion
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.expansion import Expansion, Grown, Read
+from onnxpad.padding.operators import AttributeValue, Kind
+from onnxpad.rewriting.steps.composer import Composer
 
 _MOST_GROWTH = 16
 
@@ -83,6 +84,47 @@ def kernel_refusal(chain: Chain, kernel: Sequence[int]) -> Skip | None:
     if new > max(CONSTANT.most, _MOST_GROWTH * old):
         return Skip(CONSTANT.reason(f"its weight would grow to {new:,}"))
     return None
+
+
+def weight_refusal(chain: Chain) -> Skip | None:
+    """Why taps cannot be added to the kernel."""
+    if chain.op.weight is None:
+        return Skip("a pool has no weights to extend")
+    if chain.op.name == "DeformConv":
+        return Skip("DeformConv has an offset for each tap of its kernel")
+    if chain.op.channels_last:
+        return Skip(f"the layout of the weight of {chain.op.name} is not documented")
+    if not chain.weight.is_constant:
+        return Skip("its weight is no constant of the model, sparse, or an input can replace it")
+    if chain.op.quantised and not chain.weight.zero_point_is_constant:
+        return Skip("the zero point of its weight is no constant of the model")
+    return None
+
+
+def with_taps(
+    chain: Chain,
+    fronts: Sequence[int],
+    backs: Sequence[int],
+    sets: Mapping[str, AttributeValue],
+    *,
+    removes: Sequence[str] = (),
+    steps: Sequence[int] = (),
+) -> Expansion:
+    """The operator with more taps of 0, or of the zero point, around its own.
+
+    Along each spatial axis `fronts` and `backs` taps, and the own ones `steps` apart.
+    """
+    weight, zero = chain.op.weight or 0, chain.op.weight_zero_point
+    known = zero is not None and chain.inputs[zero : zero + 1] == (True,)
+    apart = (1, 1, *steps) if steps else ()
+    point = Read(zero) if known and zero else None
+    taps = Grown(Read(weight), (0, 0, *fronts), (0, 0, *backs), point, apart)
+    if chain.attribute("kernel_shape", ()):
+        rows = zip(fronts, chain.axes, backs, steps or (1,) * chain.rank, strict=True)
+        kernel = tuple(a + (axis.kernel - 1) * step + 1 + b for a, axis, b, step in rows)
+        sets = {**sets, "kernel_shape": kernel}
+    composer = Composer(chain.opset, chain.dtype)
+    return composer.finish(composer.itself({weight: taps}, sets=sets, removes=removes))
 
 
 def unsaid(chain: Chain) -> tuple[str, ...]:

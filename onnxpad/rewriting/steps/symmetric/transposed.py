@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from onnxpad.geometry.windows import TapsAround, equal_crop, inner_extra, taps_around
 from onnxpad.padding.chain import Chain, Pads, Skip
-from onnxpad.padding.expansion import Grown, Read
 from onnxpad.rewriting.steps.composer import LAST, Composer
-from onnxpad.rewriting.steps.symmetric.premises import Way, kernel_refusal
+from onnxpad.rewriting.steps.symmetric.premises import (
+    Way,
+    kernel_refusal,
+    weight_refusal,
+    with_taps,
+)
 from onnxpad.rewriting.steps.transposed import Crop, standard_crop, with_crop, written
 
 
@@ -78,20 +82,14 @@ def grown(chain: Chain, crop: Crop, taps: list[TapsAround]) -> Way | Skip:
     """The operator with more taps, cropping as `crop` says."""
     if not any(one.front or one.back for one in taps):
         return with_crop(chain, crop)
-    if not chain.weight.is_constant:
-        return Skip("its weight is no constant of the model, sparse, or an input can replace it")
+    if refusal := weight_refusal(chain):
+        return refusal
     kernel = tuple(a.kernel + one.front + one.back for a, one in zip(chain.axes, taps, strict=True))
     if refusal := kernel_refusal(chain, kernel):
         return refusal
     sets, gone = written(chain, crop)
-    if chain.attribute("kernel_shape", ()):
-        sets["kernel_shape"] = kernel
-    begins = (0, 0, *(one.front for one in taps))
-    ends = (0, 0, *(one.back for one in taps))
-    composer = Composer(chain.opset, chain.dtype)
-    weight = {chain.op.weight or 0: Grown(Read(chain.op.weight or 0), begins, ends)}
-    node = composer.itself(weight, sets=sets, removes=gone)
-    return composer.finish(node)
+    fronts, backs = [one.front for one in taps], [one.back for one in taps]
+    return with_taps(chain, fronts, backs, sets, removes=gone)
 
 
 def _asymmetric(chain: Chain) -> Crop | Skip:

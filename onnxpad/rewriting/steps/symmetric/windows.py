@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from onnxpad.geometry.windows import Growth, SurplusWindows, cut, equal_ends, growth
+from onnxpad.geometry.windows import SurplusWindows, cut, equal_ends, growth
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import axes_behind, floored, missing_sizes, rounds_up
-from onnxpad.padding.expansion import Grown, Made, Read
+from onnxpad.padding.expansion import Made
 from onnxpad.padding.fills import Fill
-from onnxpad.padding.operators import AttributeValue
 from onnxpad.rewriting.steps.composer import LAST, Composer
 from onnxpad.rewriting.steps.pads import ceil_refusal, new_pad, pad_refusal, pad_value
 from onnxpad.rewriting.steps.symmetric.premises import (
@@ -20,6 +19,8 @@ from onnxpad.rewriting.steps.symmetric.premises import (
     free,
     kernel_refusal,
     unsaid,
+    weight_refusal,
+    with_taps,
 )
 
 
@@ -51,7 +52,7 @@ def by_kernel(chain: Chain) -> list[Way] | Skip:
         return pads
     if found := free(chain, pads):
         return found
-    if refusal := _weight_refusal(chain):
+    if refusal := weight_refusal(chain):
         return refusal
     sides = chain.sides(pads)
     taps = [growth(axis, begin, end) for axis, begin, end in sides]
@@ -63,7 +64,11 @@ def by_kernel(chain: Chain) -> list[Way] | Skip:
             f"{axis.dilation}"
         )
     kernel = tuple(a.kernel + g.front + g.back for a, g in zip(chain.axes, growths, strict=True))
-    return kernel_refusal(chain, kernel) or [_grown(chain, growths, kernel)]
+    own = tuple(one.pad for one in growths)
+    fronts, backs = [one.front for one in growths], [one.back for one in growths]
+    if refusal := kernel_refusal(chain, kernel):
+        return refusal
+    return [with_taps(chain, fronts, backs, {"pads": own + own}, removes=unsaid(chain))]
 
 
 def by_pad(chain: Chain) -> list[Way] | Skip:
@@ -129,35 +134,6 @@ def _sliced(chain: Chain, cuts: list[SurplusWindows], removes: Sequence[str]) ->
         indices = Made(whole.step, 1)
         results.append(composer.slice(indices, axes, starts, ends, role="crop_indices"))
     return composer.finish(*results)
-
-
-def _weight_refusal(chain: Chain) -> Skip | None:
-    if chain.op.weight is None:
-        return Skip("a pool has no weights to extend")
-    if chain.op.name == "DeformConv":
-        return Skip("DeformConv has an offset for each tap of its kernel")
-    if chain.op.channels_last:
-        return Skip(f"the layout of the weight of {chain.op.name} is not documented")
-    if not chain.weight.is_constant:
-        return Skip("its weight is no constant of the model, sparse, or an input can replace it")
-    if chain.op.quantised and not chain.weight.zero_point_is_constant:
-        return Skip("the zero point of its weight is no constant of the model")
-    return None
-
-
-def _grown(chain: Chain, growths: list[Growth], kernel: tuple[int, ...]) -> Way:
-    weight, own = chain.op.weight or 0, tuple(one.pad for one in growths)
-    begins = (0, 0, *(one.front for one in growths))
-    ends = (0, 0, *(one.back for one in growths))
-    zero = chain.op.weight_zero_point
-    known = zero is not None and chain.inputs[zero : zero + 1] == (True,)
-    sets: dict[str, AttributeValue] = {"pads": own + own}
-    if chain.attribute("kernel_shape", ()):
-        sets["kernel_shape"] = kernel
-    composer = Composer(chain.opset, chain.dtype)
-    extended = Grown(Read(weight), begins, ends, Read(zero) if known and zero else None)
-    node = composer.itself({weight: extended}, sets=sets, removes=unsaid(chain))
-    return composer.finish(node)
 
 
 def _difference(chain: Chain, pads: Pads, *, rounds: bool) -> tuple[Pads, Pads]:

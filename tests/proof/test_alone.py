@@ -1,25 +1,17 @@
-"""The evaluator against loops over cells, and against onnxruntime where that is right."""
+"""One operator in float64: by hand, against loops over cells, and for what files may ask for."""
 
 import itertools
 import random
+import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onnxpad.probing.evaluator import (
-    NotEvaluable,
-    Pool,
-    convolve,
-    evaluate,
-    max_pool,
-    pad,
-    same_pads,
-)
-from onnxpad.probing.evaluator.kernels import Requantised
+from onnxpad.proof.alone import computed
+from onnxpad.proof.endings import Undecided
 
 Array = NDArray[Any]
 X5 = np.arange(1.0, 6).reshape(1, 1, 5)
@@ -28,7 +20,7 @@ N4 = np.array([-7.0, -1, -2, -2]).reshape(1, 1, 4)
 
 
 def run(op: str, attributes: Mapping[str, Any], *inputs: Array, opset: int = 22) -> list[float]:
-    result: list[float] = evaluate(op, "", opset, attributes, inputs)[0].ravel().tolist()
+    result: list[float] = computed(op, "", opset, attributes, inputs)[0].ravel().tolist()
     return result
 
 
@@ -110,9 +102,11 @@ def test_pools(op: str, x: Array, attributes: dict[str, Any], expected: list[flo
 
 def test_indices_in_both_storage_orders() -> None:
     x = np.array([[1.0, 5, 3], [4, 2, 6]]).reshape(1, 1, 2, 3)
-    pool = Pool([2, 2], [1, 1], [1, 1], [1, 0], [0, 1])
-    assert max_pool(x, pool)[1].ravel().tolist() == [1, 1, 2, 1, 5, 5]
-    assert max_pool(x, pool, storage_order=1)[1].ravel().tolist() == [2, 2, 4, 2, 5, 5]
+    attributes = {"kernel_shape": [2, 2], "pads": [1, 0, 0, 1]}
+    by_rows = computed("MaxPool", "", 22, attributes, [x], 2)[1]
+    assert by_rows.ravel().tolist() == [1, 1, 2, 1, 5, 5]
+    by_columns = computed("MaxPool", "", 22, {**attributes, "storage_order": 1}, [x], 2)[1]
+    assert by_columns.ravel().tolist() == [2, 2, 4, 2, 5, 5]
 
 
 def test_conv_integer_pads_with_the_zero_point() -> None:
@@ -123,11 +117,12 @@ def test_conv_integer_pads_with_the_zero_point() -> None:
 
 
 def test_pad_crops_first_and_then_fills() -> None:
-    assert pad(X5[0, 0], [-1], [2], "reflect").tolist() == [2, 3, 4, 5, 4, 3]
+    pads = np.array([-1, 2])
+    assert run("Pad", {"mode": "reflect"}, X5[0, 0], pads) == [2, 3, 4, 5, 4, 3]
     attributes = {"pads": [1, 0], "value": 5.0}
     assert run("Pad", attributes, X5[0, 0], opset=10) == [5, 1, 2, 3, 4, 5]
-    with pytest.raises(NotEvaluable, match="reflect"):
-        pad(X5[0, 0], [5], [0], "reflect")
+    with pytest.raises(Undecided, match="reflect"):
+        run("Pad", {"mode": "reflect"}, X5[0, 0], np.array([5, 0]))
 
 
 @pytest.mark.parametrize(
@@ -144,8 +139,8 @@ def test_pad_crops_first_and_then_fills() -> None:
     ],
 )
 def test_uses_without_one_meaning(op: str, attributes: dict[str, Any], inputs: Any) -> None:
-    with pytest.raises(NotEvaluable):
-        evaluate(op, "", 22, attributes, inputs)
+    with pytest.raises(Undecided):
+        computed(op, "", 22, attributes, inputs)
 
 
 def cells(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
@@ -160,9 +155,8 @@ def test_convolve_is_the_sum_over_cells(seed: int) -> None:
     begins, ends = ([dice.randint(0, 3) for _ in range(2)] for _ in range(2))
     x = values.standard_normal((2, 4, 7, 8))
     w = values.standard_normal((6, 4 // group, *kernel))
-    got = convolve(
-        x, w, strides=strides, dilations=dilations, begins=begins, ends=ends, group=group
-    )
+    steps = {"strides": strides, "dilations": dilations, "pads": begins + ends, "group": group}
+    (got,) = computed("Conv", "", 22, steps, [x, w])
     for n, m, *place in cells(got.shape):
         total = 0.0
         for c, *offset in cells(w.shape[1:]):
@@ -176,26 +170,60 @@ def test_convolve_is_the_sum_over_cells(seed: int) -> None:
         assert got[(n, m, *place)] == pytest.approx(total, abs=1e-12)
 
 
-@pytest.mark.parametrize("lower", [False, True])
-def test_same_gives_one_window_per_stride(lower: bool) -> None:
-    for size, extent, stride in itertools.product(range(1, 12), range(1, 7), range(1, 6)):
-        begin, end = same_pads(size, extent, stride, lower=lower)
-        assert begin - end in ((0, 1) if lower else (0, -1))
-        assert begin >= 0
-        assert end >= 0
-        windows = -(-size // stride)
-        assert (windows - 1) * stride + extent <= size + begin + end
-
-
-def test_rounding_to_types_that_numpy_does_not_count() -> None:
-    """int4 of a zero point is a type of ml_dtypes."""
-    found = Requantised(np.zeros(3), np.dtype(ml_dtypes.int4))
-    with pytest.raises(NotEvaluable, match="rounding to int4 is not computed here"):
-        found.rounded()
-
-
 @pytest.mark.parametrize("op", ["Conv", "ConvTranspose"])
 def test_a_kernel_shape_that_the_weight_does_not_have(op: str) -> None:
-    with pytest.raises(NotEvaluable, match=r"kernel_shape \[2\] beside a weight of \[3\]"):
+    with pytest.raises(Undecided, match=r"weight \(1, 1, 3\), kernel_shape \[2\]"):
         run(op, {"kernel_shape": [2]}, X5, W)
     assert run(op, {"kernel_shape": [3]}, X5, W) == run(op, {}, X5, W)
+
+
+X = np.ones((1, 1, 9))
+ONES = np.ones((1, 1, 3))
+
+NONSENSE: list[tuple[str, dict[str, Any], list[Any]]] = [
+    ("Conv", {"pads": 3}, [X, ONES]),
+    ("Conv", {"pads": ["a", "b"]}, [X, ONES]),
+    ("Conv", {"strides": [0]}, [X, ONES]),
+    ("Conv", {"strides": [-1]}, [X, ONES]),
+    ("Conv", {"group": [1, 2]}, [X, ONES]),
+    ("Conv", {"group": 0}, [X, ONES]),
+    ("Conv", {"group": np.ones(2)}, [X, ONES]),
+    ("Conv", {}, [X, np.ones(3)]),
+    ("Conv", {}, [X.astype(np.int64), ONES]),
+    ("Conv", {"auto_pad": 7}, [X, ONES]),
+    ("ConvTranspose", {"output_shape": ["x"]}, [X, ONES]),
+    ("MaxPool", {"kernel_shape": 3}, [X]),
+    ("LpPool", {"kernel_shape": [3], "p": "two"}, [X]),
+    ("Pad", {}, [X, np.array([0, 0, 1, 0, 0, 1]), np.zeros(0)]),
+    ("Pad", {"mode": "odd"}, [X, np.array([0, 0, 1, 0, 0, 1])]),
+]
+ENDLESS: list[tuple[str, dict[str, Any], list[Any]]] = [
+    ("Conv", {"pads": [2**40, 0]}, [X, ONES]),
+    ("Conv", {"pads": [2**62, 2**62], "dilations": [2**60]}, [X, ONES]),
+    ("ConvTranspose", {"strides": [2**40]}, [X, ONES]),
+    ("MaxPool", {"kernel_shape": [2**62], "pads": [2**62, 0]}, [X]),
+    ("MaxPool", {"kernel_shape": [2**24], "pads": [2**23, 2**23]}, [X]),
+    ("AveragePool", {"kernel_shape": [3], "pads": [0, 2**40], "strides": [2**10]}, [X]),
+    ("LpPool", {"kernel_shape": [3], "pads": [2**31, 0]}, [X]),
+    ("Pad", {"mode": "wrap"}, [X, np.array([0, 0, 2**33, 0, 0, 0])]),
+    ("Pad", {}, [X, np.array([2**62, 0, 0, 0, 0, 0])]),
+]
+
+
+@pytest.mark.parametrize(("op", "attributes", "inputs"), NONSENSE)
+def test_a_call_that_means_nothing_is_not_evaluable(
+    op: str, attributes: dict[str, Any], inputs: list[Any]
+) -> None:
+    with pytest.raises(Undecided):
+        computed(op, "", 21, attributes, inputs)
+
+
+@pytest.mark.parametrize(("op", "attributes", "inputs"), ENDLESS)
+def test_a_call_without_end_is_refused_before_memory_is_taken(
+    op: str, attributes: dict[str, Any], inputs: list[Any]
+) -> None:
+    tracemalloc.start()
+    with pytest.raises(Undecided, match="budget of cells"):
+        computed(op, "", 21, attributes, inputs)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
