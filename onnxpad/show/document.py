@@ -150,6 +150,9 @@ class Document:
     hints: tuple[str, ...] = ()
     gap: str = "\n\n"
 
+    def __str__(self) -> str:
+        return document_text(self)
+
 
 def document_text(document: Document, terminal: Terminal | None = None) -> str:
     """The document for a terminal, or for a file or pipe."""

@@ -7,7 +7,6 @@ import pytest
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.retargeting import retarget
 from onnxpad.show.diagnoses import Around, diagnosis_document
-from onnxpad.show.document import document_text
 from tests.diagnosis.damaged_networks import Case, case
 from tests.retargeting.running import outputs, relative
 
@@ -44,5 +43,5 @@ def test_what_is_not_found_says_what_would_settle_it() -> None:
         f"next, with the framework at hand: {found.settles}, then type: {command}",
         Around(again=command),
     )
-    assert f"\n{line}\n" in document_text(diagnosis_document(found, around=around))
+    assert f"\n{line}\n" in str(diagnosis_document(found, around=around))
     assert line in diagnosis_document(found, "m.onnx", around).summary

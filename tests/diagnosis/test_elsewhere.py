@@ -13,7 +13,6 @@ from onnxpad.cli import run
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.model.graph.modules import module_returning
 from onnxpad.show.diagnoses import Around, diagnosis_document
-from onnxpad.show.document import document_text
 from tests.retargeting.running import Array, outputs, signed
 
 TEXT = """
@@ -122,7 +121,7 @@ def test_nothing_is_allowed_for_that_an_epsilon_explains() -> None:
     reference = outputs(model(EPSILON="0.00101"), {"x": X})[0]
     found = against(reference, budget=5)
     assert (found.explained, found.settling_atol) == (False, None)
-    assert "--atol" not in document_text(
+    assert "--atol" not in str(
         diagnosis_document(found, around=Around(again="onnxpad diagnose m.onnx"))
     )
     assert "save what the framework computes for 'a'" in found.settles
@@ -163,6 +162,6 @@ def test_one_node_that_is_left_is_named_with_nothing_more_to_save() -> None:
     assert "compare the weights and attributes of LeakyRelu 'r' with the framework's" in (
         found.settles
     )
-    assert "then type" not in document_text(
+    assert "then type" not in str(
         diagnosis_document(found, around=Around(again="onnxpad diagnose m.onnx"))
     )

@@ -11,7 +11,6 @@ import pytest
 from onnx import ModelProto
 
 from onnxpad.rewriting.rewrite import Rewriting, rewrite
-from onnxpad.show.document import document_text
 from onnxpad.show.rewritings import rewriting_document
 from tests.models.text import padded, text_model
 from tests.models.tiny import tiny
@@ -76,11 +75,7 @@ def test_changes_that_take_each_other_back_are_none() -> None:
         "each other; onnxpad explain output_padding says what goes together"
     )
     counts = "m.onnx: 0 nodes would be rewritten, 0 skipped"
-    assert document_text(rewriting_document("m.onnx", None, found)).splitlines() == [
-        counts,
-        MOOT,
-        said,
-    ]
+    assert str(rewriting_document("m.onnx", None, found)).splitlines() == [counts, MOOT, said]
     record = found.to_json()
     assert record["undone"] == [{"node": "op", "scope": "", "passes": list(UNDOING)}]
     assert record["changed"] is False
@@ -140,9 +135,7 @@ def test_a_pad_that_comes_anew_is_a_change() -> None:
 def notes(found: Rewriting) -> list[str]:
     assert not found.skips
     return [
-        line
-        for line in document_text(rewriting_document("m", None, found)).splitlines()
-        if "note:" in line
+        line for line in str(rewriting_document("m", None, found)).splitlines() if "note:" in line
     ]
 
 
@@ -201,7 +194,7 @@ NET = (
 
 
 def last_line_of_skips(body: str) -> str:
-    lines = document_text(
+    lines = str(
         rewriting_document("m", None, rewrite(tiny(NET + body, "float[1,1,n]")))
     ).splitlines()
     return next(line for line in reversed(lines) if not line.startswith(("m:", "nothing")))
@@ -219,6 +212,6 @@ def test_skips_of_another_kind_are_not_settled() -> None:
 
 
 def test_one_skip_needs_no_summary() -> None:
-    text = document_text(rewriting_document("m", None, rewrite(tiny(SAME, "float[1,1,n]"))))
+    text = str(rewriting_document("m", None, rewrite(tiny(SAME, "float[1,1,n]"))))
     assert "settles" not in text
     assert text.splitlines()[1] == "nothing was changed"
