@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from onnxpad.errors import RequestError, few, nearest
+from onnxpad.frameworks.choices import Fill, Role
 from onnxpad.frameworks.conventions import Convention, all_conventions, by_name_and_alias
-from onnxpad.frameworks.layer import Fill, Role
 from onnxpad.padding.forms import MEANING, Form
 from onnxpad.padding.operators import OPERATORS, Kind, Operator, Since
 from onnxpad.reports import Report, reported

@@ -428,7 +428,6 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             dims=dims,
             folder=folder,
             prefer=Preferences(ambiguous),
-            thorough=True,
         )
         refuse_dangling(survey.document)
         selected = selection(survey, nodes)

@@ -13,7 +13,7 @@ from onnxpad.model.reading.survey import Site, Survey, selection
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Preference, Preferences, Skip
 from onnxpad.padding.effective_pads import effective_pads, sizes_to_give
 from onnxpad.padding.expansion import Step
-from onnxpad.padding.fills import Constant, TensorValue
+from onnxpad.padding.fills import number_of
 from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, reported
 from onnxpad.resolving import Resolution, resolve, step_record
@@ -101,9 +101,7 @@ def port(  # noqa: PLR0913 - each option is one word of the command line
     with processes.limited(timeout, memory):
         opened = open_model(model)
         folder = opened.source.folder if opened.source else None
-        survey = Survey(
-            opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous), thorough=True
-        )
+        survey = Survey(opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous))
         selected = selection(survey, nodes)
         found = (
             one
@@ -153,7 +151,7 @@ def _padded(chain: Chain) -> Step | Skip | None:
         return None
     if len(pads.begins) < 3 or {*pads.begins[:2], *pads.ends[:2]} != {0}:
         return Skip("it pads other axes than those behind batch and channels: port it by hand")
-    value = step.fill.value if isinstance(step.fill, Constant | TensorValue) else None
+    value = number_of(step.fill)
     if value is None and step.mode == "constant":
         return Skip(f"its padding holds {step.fill}, which is not known before a run")
     return pad(Pads(pads.begins[2:], pads.ends[2:]), step.mode, float(value or 0.0))

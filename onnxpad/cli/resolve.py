@@ -15,7 +15,7 @@ from onnxpad.cli.streams import show, terminal
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
-    from onnxpad.frameworks.layer import Role
+    from onnxpad.frameworks.choices import Role
     from onnxpad.resolving import Resolution
 
 _HELP = """Work out one layer of a framework: pads, output size, divisor, and the ONNX nodes.
@@ -150,7 +150,7 @@ def resolve(  # noqa: PLR0913 - each option is one word of the command line
     """Resolve one layer, or two, and print what was found."""
     if compare is not None and language is not None:
         raise click.UsageError("--as writes one layer: leave --compare out")
-    from onnxpad.frameworks.layer import Role
+    from onnxpad.frameworks.choices import Role
 
     general: dict[Role, object] = {
         Role(name): value for name, value in window.items() if value is not None

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import product
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from onnxpad.errors import RequestError
+from onnxpad.frameworks.choices import Divisor, Fill, Layout, Override, Role, Rounding
 from onnxpad.frameworks.conventions import all_conventions, frequent_first
-from onnxpad.frameworks.layer import (
-    Check,
-    Divisor,
-    Fill,
-    Given,
-    Layer,
-    Layout,
-    Mode,
-    Override,
-    Pair,
-    Role,
-    Rounding,
-    Slide,
-)
+from onnxpad.frameworks.layer import Check, Given, Layer, Mode, Pair, Slide, Takes
 from onnxpad.frameworks.rules import EXPLICIT, VALID
 from onnxpad.frameworks.worked_out import Wish, slides_of
 from onnxpad.geometry.budgets import WINDOW
@@ -35,7 +24,7 @@ from onnxpad.padding.fills import Constant, TensorValue, lowest, number_of
 from onnxpad.padding.operators import Kind
 
 ANY = "any"
-_LAYERS = {
+LAYERS = {
     Kind.CONVOLUTION: "conv",
     Kind.MAX: "max_pool",
     Kind.AVERAGE: "avg_pool",
@@ -47,7 +36,6 @@ _OWN, _GIVEN, _OVERHANGING, _APART = range(4)
 _FEW_GROWTHS = 64
 _MIRRORS = frozenset({Fill.REFLECT, Fill.WRAP})
 _Row = tuple[Slide, ...]
-_C = TypeVar("_C")
 
 
 def fits(chain: Chain) -> tuple[str, ...]:
@@ -59,7 +47,7 @@ def fits(chain: Chain) -> tuple[str, ...]:
     every size that the model allows; cells that no window reads do not matter. ('any',) where
     everybody who has such a layer can write it, as a convolution without padding.
     """
-    op, step = _LAYERS.get(chain.op.kind), chain.pad
+    op, step = LAYERS.get(chain.op.kind), chain.pad
     if op is None or chain.trouble or (step is not None and step.unclear):
         return ()
     none = Pads.zero(chain.rank)
@@ -98,12 +86,8 @@ def _able(op: str, rank: int, *, strides: bool, dilates: bool) -> frozenset[str]
 
 def _front(chain: Chain, step: PadStep) -> Pads | None:
     """Spatial pads of a Pad node; None where it crops, or pads batch or channels."""
-    kept = chain.spatial
-    sides = (step.pads.begins, step.pads.ends)
-    if any(pad for side in sides for pad in side[: kept.start] + side[kept.stop :]):
-        return None
-    begins, ends = (side[kept] for side in sides)
-    return None if min(begins + ends) < 0 else Pads(begins, ends)
+    front = chain.inner(step.pads)
+    return None if any(map(any, chain.outer(step.pads))) or min(front.flat) < 0 else front
 
 
 def _held(chain: Chain, step: PadStep) -> Fill | None:
@@ -200,23 +184,6 @@ def _mirrors(slide: Slide) -> bool:
 # What frameworks can write
 
 
-class _Takes(NamedTuple):
-    """What a layer can be given.
-
-    `alike` says that its numbers are one for both sides, `pairs` that begin and end may be given,
-    `negative` that they may crop; `sized` that a transposed layer takes its output size, `grows`
-    output padding.
-    """
-
-    strides: bool
-    dilates: bool
-    grows: bool
-    sized: bool
-    alike: bool
-    pairs: bool
-    negative: bool
-
-
 class _LayerWay(NamedTuple):
     """One way in which a layer of some framework can pad; `modes` are several for axes apart."""
 
@@ -225,7 +192,7 @@ class _LayerWay(NamedTuple):
     rounding: Rounding
     divisor: Divisor
     checks: tuple[Check, ...]
-    takes: _Takes
+    takes: Takes
 
 
 @cache
@@ -242,40 +209,27 @@ def _ways(op: str, rank: int) -> tuple[tuple[_LayerWay, tuple[str, ...]], ...]:
 
 def _ways_of(layer: Layer) -> Iterator[_LayerWay]:
     """Each way without the names of things, so that frameworks share it."""
-    takes = _takes(layer)
+    takes = layer.takes
     bare = takes._replace(alike=False, pairs=False, negative=False)
+    sums = bool(layer.of(Role.OVERRIDE)) and layer.override is Override.SUM
+    given = {Divisor.WHOLE} if sums else set()  # a divisor can be the size of the window
     for modes in _modes(layer):
         numbers = any(mode in {layer.number, EXPLICIT} or mode.takes_numbers for mode in modes)
         plain = tuple(Mode(one.pad_rule, one.cut, undilated=one.undilated) for one in modes)
         for fill, rounding, divisor in product(
-            {mode.fill for mode in modes if mode.fill} or _chosen(layer, Role.FILL, Fill.ZEROS),
+            {mode.fill for mode in modes if mode.fill} or layer.choices(Role.FILL, Fill.ZEROS),
             {mode.rounding for mode in modes if mode.rounding}
-            or _chosen(layer, Role.ROUNDING, layer.rounding),
-            _divisors(layer),
+            or layer.choices(Role.ROUNDING, layer.rounding),
+            layer.choices(Role.DIVISOR, layer.divisor) | given,
         ):
             yield _LayerWay(
                 plain, fill, rounding, divisor, layer.checks, takes if numbers else bare
             )
 
 
-def _takes(layer: Layer) -> _Takes:
-    words = [word for word in layer.words if word.role is Role.PADDING]
-    layouts = {layout for word in words for layout in word.layouts}
-    roles = {word.role for word in layer.words}
-    return _Takes(
-        strides=Role.STRIDE in roles,
-        dilates=Role.DILATION in roles,
-        grows=Role.GROWTH in roles,
-        sized=Role.EXTENT in roles,
-        alike=Layout.EACH in layouts or any(word.axis is not None for word in words),
-        pairs=bool(layouts - {Layout.EACH, Layout.FLAGS}),
-        negative=any(word.negative for word in words),
-    )
-
-
 def _modes(layer: Layer) -> Iterator[tuple[Mode, ...]]:
     """What the layer's padding can be set to; every framework can leave padding out."""
-    words = [word for word in layer.words if word.role is Role.PADDING]
+    words = layer.of(Role.PADDING)
     if not any(word.default in word.modes for word in words) or any(w.layouts for w in words):
         yield (layer.number if layer.number != Mode() else EXPLICIT,)
     elif layer.op != "conv_transpose":
@@ -285,21 +239,6 @@ def _modes(layer: Layer) -> Iterator[tuple[Mode, ...]]:
             yield tuple(word.modes.values())
         else:
             yield from ((mode,) for mode in word.modes.values())
-
-
-def _chosen(layer: Layer, role: Role, default: _C) -> set[_C]:
-    """What the layer's word of a role can choose, without what the framework refuses."""
-    for word in layer.words:
-        if word.role is role:
-            return {choice for choice in word.choices.values() if isinstance(choice, type(default))}
-    return {default}
-
-
-def _divisors(layer: Layer) -> set[Divisor]:
-    """A divisor that is given can be the size of the window."""
-    found = _chosen(layer, Role.DIVISOR, layer.divisor)
-    given = any(word.role is Role.OVERRIDE for word in layer.words)
-    return found | {Divisor.WHOLE} if given and layer.override is Override.SUM else found
 
 
 class _AxisChoice(NamedTuple):
@@ -367,35 +306,24 @@ def _choices(way: _LayerWay, slide: Slide) -> Iterator[_AxisChoice]:
     """What an axis could be given, as far as the first size does not speak against it."""
     axis = Axis(slide.size, slide.kernel, slide.stride, slide.dilation)
     for mode in way.modes:
-        for choice in _all_choices(way, mode, slide):
-            try:
-                if mode.cut is not None:
-                    crop = mode.cut(axis, slide.size, choice.given(slide))
-                    alike = (crop.begin, crop.output) == (slide.begin, slide.output)
-                elif mode.pad_rule is not None:
-                    alike = mode.pad_rule(axis, choice.given(slide))[0] == slide.begin
-                else:
-                    alike = (choice.pads or (0, 0))[0] == slide.begin
-            except RequestError:
-                continue
-            if alike:
-                yield choice
+        numbers: dict[Pair | None, bool] = {None: True}
+        for pair, own in _numbers(way, mode, slide):
+            numbers.setdefault(pair, own)
+        growths = [None, *(_growths(slide) if mode.cut and way.takes.grows else ())]
+        sizes = (False, True) if mode.cut and way.takes.sized else (False,)
+        for (pads, own), growth, sized in product(numbers.items(), growths, sizes):
+            choice = _AxisChoice(mode, pads, growth, sized, own)
+            with suppress(RequestError):
+                if _begins_alike(choice, axis, slide):
+                    yield choice
 
 
-def _all_choices(way: _LayerWay, mode: Mode, slide: Slide) -> Iterator[_AxisChoice]:
-    numbers: dict[Pair | None, bool] = {None: True}
-    for pair, own in _numbers(way, mode, slide):
-        numbers.setdefault(pair, own)
-    if mode.cut is None:
-        yield from (_AxisChoice(mode, pads, is_own=own) for pads, own in numbers.items())
-        return
-    growths: list[int | None] = [None]
-    if way.takes.grows:
-        growths += _growths(slide)
-    for (pads, own), growth in product(numbers.items(), growths):
-        yield _AxisChoice(mode, pads, growth, is_own=own)
-        if way.takes.sized:
-            yield _AxisChoice(mode, pads, growth, sized=True, is_own=own)
+def _begins_alike(choice: _AxisChoice, axis: Axis, slide: Slide) -> bool:
+    mode, given = choice.mode, choice.given(slide)
+    if mode.cut is not None:
+        return mode.cut(axis, slide.size, given) == (slide.begin, slide.output)
+    pads = mode.pad_rule(axis, given) if mode.pad_rule else given.pads or (0, 0)
+    return pads[0] == slide.begin
 
 
 def _growths(slide: Slide) -> list[int]:
@@ -451,17 +379,12 @@ def _windows(op: str, way: _LayerWay, choices: tuple[_AxisChoice, ...], row: _Ro
 
 def _divide_alike(one: Slide, other: Slide) -> bool:
     """Whether averages over the same windows count as many cells in each of them."""
-    if one.counted == other.counted or _counted(one) == _counted(other):
+    if one.counted == other.counted or one.counted_within == other.counted_within:
         return True
     starts = range(-one.begin, one.output * one.stride - one.begin, one.stride)
     if len(starts) > WINDOW.most:
         return False
     return all(_cells(one, start) == _cells(other, start) for start in starts)
-
-
-def _counted(slide: Slide) -> Pair:
-    before, behind = slide.counted
-    return min(before, slide.begin), min(behind, max(slide.reach, 0))
 
 
 def _cells(slide: Slide, start: int) -> int:

@@ -3,105 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
+from onnxpad.frameworks.choices import (
+    Divisor,
+    Fill,
+    HowKnown,
+    Layout,
+    Outside,
+    Override,
+    Role,
+    Rounding,
+    Special,
+)
 from onnxpad.geometry.windows import Axis
 from onnxpad.reports import reported
 
 Pair: TypeAlias = tuple[int, int]
-
-
-class HowKnown(StrEnum):
-    """How a rule is known."""
-
-    EXECUTED = "executed"
-    READ = "read"
-    REMEMBERED = "remembered"
-
-
-class Rounding(StrEnum):
-    """How many windows a layer has where they do not end at the border."""
-
-    DOWN = "down"
-    UP = "up, but no window starts in the end padding"
-    UP_ALL = "up"
-    UP_FROM_ONE = "up, at least one, and no window starts in the end padding"
-    UP_IF_ANY_PADDED = "up, and once any axis is padded no window starts in the end padding"
-    UP_IF_AXIS_PADDED = "up, and on padded axes no window starts in the end padding"
-    EXACT = "windows must end at the border"
-
-
-class Divisor(StrEnum):
-    """What an average divides by."""
-
-    REAL = "cells of the input"
-    PADDED = "cells of the input and of the padding"
-    WHOLE = "the whole window"
-    BEGIN_PADDED = "cells of the input and of the padding, at the end as many as at the begin"
-
-
-class Override(StrEnum):
-    """What a given divisor does."""
-
-    SUM = "divides the sum"
-    RESCALE = "rescales the average by window/divisor"
-
-
-class Outside(StrEnum):
-    """What a window without any cell of the input gives."""
-
-    LOWEST = "the lowest finite float32"
-    MINUS_INFINITY = "-inf"
-    ZERO = "0"
-    QUOTIENT = "NaN where the window ends at the border, else 0"
-    UNKNOWN = "unknown"
-
-
-class Fill(StrEnum):
-    """What padded cells of a convolution hold, by ONNX's Pad modes."""
-
-    ZEROS = "constant"
-    REFLECT = "reflect"
-    EDGE = "edge"
-    WRAP = "wrap"
-
-
-class Role(StrEnum):
-    """What an attribute means."""
-
-    KERNEL = "kernel"
-    STRIDE = "stride"
-    DILATION = "dilation"
-    PADDING = "padding"
-    FILL = "fill"
-    GROUPS = "groups"
-    ROUNDING = "rounding"
-    DIVISOR = "divisor"
-    OVERRIDE = "override"
-    GROWTH = "output padding"
-    EXTENT = "output size"
-    LABEL = "label"
-
-
-class Layout(StrEnum):
-    """How numbers of a padding attribute are laid out."""
-
-    EACH = "one number, or one for each axis, for both sides"
-    BEGINS_ENDS = "all begins, then all ends"
-    INTERLEAVED = "begin and end of each axis in turn"
-    PAIRS = "a (begin, end) pair for each axis"
-    PAIRS_CHANNELS_LAST = "(begin, end) pairs of batch, axes, channels"
-    PAIRS_CHANNELS_FIRST = "(begin, end) pairs of batch, channels, axes"
-    FLAGS = "true or false for each axis, channels in front of them or left out"
-
-
-class Special(StrEnum):
-    """Defaults that are not plain values."""
-
-    REQUIRED = "required"
-    KERNEL = "the kernel"
+Choice = TypeVar("Choice")
 
 
 class Given(NamedTuple):
@@ -190,6 +110,29 @@ class Slide(NamedTuple):
         """Cells that the last window reads behind the input; below 0: cells that none reads."""
         return (self.output - 1) * self.stride + self.span - self.size - self.begin
 
+    @property
+    def counted_within(self) -> Pair:
+        """Of the cells that averages count at each side those that windows reach."""
+        before, behind = self.counted
+        return min(before, self.begin), min(behind, max(self.reach, 0))
+
+
+class Takes(NamedTuple):
+    """What a layer can be given.
+
+    `alike` says that its numbers are one for both sides, `pairs` that begin and end may be given,
+    `negative` that they may crop; `sized` that a transposed layer takes its output size, `grows`
+    output padding.
+    """
+
+    strides: bool
+    dilates: bool
+    grows: bool
+    sized: bool
+    alike: bool
+    pairs: bool
+    negative: bool
+
 
 Check: TypeAlias = Callable[[tuple[Slide, ...]], str]
 
@@ -199,7 +142,7 @@ class Layer(NamedTuple):
 
     `number` is how explicit numbers (or none at all) pad, where no mode says otherwise.
     `rounding` and `divisor` hold where no word chooses another. `checks` give the framework's own
-    reason to refuse a layer, or ''. `grouped` covers depthwise and grouped convolutions too.
+    reason to refuse a layer, or ''.
     """
 
     op: str
@@ -213,4 +156,29 @@ class Layer(NamedTuple):
     outside: Outside = Outside.UNKNOWN
     checks: tuple[Check, ...] = ()
     ranks: frozenset[int] = frozenset({1, 2, 3})
-    grouped: bool = True
+
+    def of(self, *roles: Role) -> list[Word]:
+        """Its attributes that mean this."""
+        return [word for word in self.words if word.role in roles]
+
+    def choices(self, role: Role, default: Choice) -> frozenset[Choice]:
+        """What the attribute of a role can choose, without what the framework refuses."""
+        for word in self.of(role):
+            known = word.choices.values()
+            return frozenset(one for one in known if isinstance(one, type(default)))
+        return frozenset({default})
+
+    @property
+    def takes(self) -> Takes:
+        """What it can be given."""
+        words = self.of(Role.PADDING)
+        layouts = {layout for word in words for layout in word.layouts}
+        return Takes(
+            strides=bool(self.of(Role.STRIDE)),
+            dilates=bool(self.of(Role.DILATION)),
+            grows=bool(self.of(Role.GROWTH)),
+            sized=bool(self.of(Role.EXTENT)),
+            alike=Layout.EACH in layouts or any(word.axis is not None for word in words),
+            pairs=bool(layouts - {Layout.EACH, Layout.FLAGS}),
+            negative=any(word.negative for word in words),
+        )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from onnxpad.frameworks.layer import Slide
+from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import Pads
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read, Reshaped, Step
 from onnxpad.padding.operators import AttributeValue
@@ -97,6 +98,11 @@ class Window:
             count_include_pad=found.get("count_include_pad") == 1,
             takes_bias=takes_bias(step),
         )
+
+    def axes(self, sizes: Sequence[int]) -> list[Axis]:
+        """What the windows slide over, where the input has these sizes."""
+        rows = zip(sizes, self.kernel, self.strides, self.dilations, strict=True)
+        return [Axis(*row) for row in rows]
 
     @property
     def step(self) -> Step:

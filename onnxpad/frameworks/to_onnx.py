@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf, isnan, nan
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.layer import Fill, Outside, Slide
+from onnxpad.frameworks.choices import Fill, Outside
+from onnxpad.frameworks.layer import Slide
 from onnxpad.frameworks.steps import Window, add_bias, cut, in_a_row, multiply, pad
 from onnxpad.frameworks.worked_out import WorkedOut
 from onnxpad.geometry.windows import Axis, cells_within, output_size
@@ -22,9 +23,7 @@ def transposed_steps(slides: tuple[Slide, ...], group: int) -> list[Step]:
     get the whole output, cut and padded with zeros, and the bias after that.
     """
     grow = tuple(max(0, -slide.end) for slide in slides)
-    pads = Pads(
-        tuple(max(0, slide.begin) for slide in slides), tuple(max(0, slide.end) for slide in slides)
-    )
+    pads = Pads.of([(max(0, slide.begin), max(0, slide.end)) for slide in slides])
     node = replace(Window.over("ConvTranspose", slides, pads), group=group, output_padding=grow)
     if all(_is_attribute(slide) for slide in slides):
         return [node.step]
@@ -77,11 +76,7 @@ def _crop(slides: tuple[Slide, ...]) -> tuple[list[Step], tuple[Slide, ...]]:
     if any(end <= start for start, end in zip(starts, ends, strict=True)):
         raise RequestError("negative padding leaves nothing of the input")
     kept = tuple(
-        slide._replace(
-            size=end - start,
-            begin=max(0, slide.begin),
-            end=max(0, slide.end),
-        )
+        slide._replace(size=end - start, begin=max(0, slide.begin), end=max(0, slide.end))
         for slide, start, end in zip(slides, starts, ends, strict=True)
     )
     return [cut(starts, ends)], kept
@@ -101,13 +96,12 @@ def _end(slide: Slide) -> int:
 
 
 def _pads(slides: tuple[Slide, ...]) -> Pads:
-    return Pads(tuple(slide.begin for slide in slides), tuple(map(_end, slides)))
+    return Pads.of([(slide.begin, _end(slide)) for slide in slides])
 
 
 def _read(slides: tuple[Slide, ...]) -> Pads:
     """What windows really read."""
-    ends = tuple(max(slide.reach, 0) for slide in slides)
-    return Pads(tuple(slide.begin for slide in slides), ends)
+    return Pads.of([(slide.begin, max(slide.reach, 0)) for slide in slides])
 
 
 def _pool_pads(slides: tuple[Slide, ...]) -> Pads:
@@ -138,10 +132,7 @@ def _average_pool(slides: tuple[Slide, ...], *, bare: bool) -> list[Step]:
     Padded cells that count become real zeros where one node cannot say which count.
     """
     pads = _pool_pads(slides)
-    counted = Pads(
-        tuple(min(slide.counted[0], slide.begin) for slide in slides),
-        tuple(min(slide.counted[1], max(slide.reach, 0)) for slide in slides),
-    )
+    counted = Pads.of([slide.counted_within for slide in slides])
     pool = Window.over("AveragePool", slides, pads)
     read = _read(slides)
     if _narrow(slides, pads):
@@ -153,10 +144,7 @@ def _average_pool(slides: tuple[Slide, ...], *, bare: bool) -> list[Step]:
         if bare and _narrow(slides, own) and all(map(_is_ceil_mode, slides)):
             up = replace(pool, pads=own, ceil_mode=True, count_include_pad=True)
             return [up.step]
-    rest = Pads(
-        tuple(a - b for a, b in zip(read.begins, counted.begins, strict=True)),
-        tuple(a - b for a, b in zip(read.ends, counted.ends, strict=True)),
-    )
+    rest = read + Pads(tuple(-n for n in counted.begins), tuple(-n for n in counted.ends))
     if not _narrow(slides, rest):
         raise RequestError(
             "onnxruntime takes no pads as wide as the kernel, and only pads stay out of a divisor"
@@ -173,18 +161,11 @@ def _is_ceil_mode(slide: Slide) -> bool:
 
 def _narrow(slides: tuple[Slide, ...], pads: Pads) -> bool:
     """onnxruntime takes no pool whose pads reach its kernel_shape."""
-    return all(
-        max(begin, end) < slide.kernel
-        for slide, begin, end in zip(slides, pads.begins, pads.ends, strict=True)
-    )
+    return all(max(pair) < one.kernel for one, pair in zip(slides, pads.sides, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class _Outer:
-    """Windows of one axis that hold no cell: how many on each side."""
-
-    before: int
-    after: int
+_Outer = tuple[int, int]
+"""Windows of one axis that hold no cell: how many before and after the others."""
 
 
 def _without_outer(
@@ -195,14 +176,15 @@ def _without_outer(
     inner: list[Slide] = []
     strips: list[tuple[float, Pads]] = []
     for index, (slide, outer) in enumerate(zip(slides, outers, strict=True)):
-        count = slide.output - outer.before - outer.after
+        before, after = outer
+        count = slide.output - before - after
         if count < 1:
             raise RequestError("all windows lie outside the input: no ONNX node gives that")
-        begin = slide.begin - outer.before * slide.stride
+        begin = slide.begin - before * slide.stride
         inner.append(slide._replace(begin=begin, output=count))
-        if outer.before or outer.after:
-            value = _outside_value(plan.outside, slide, outer)
-            strips.append((value, _strip(len(slides), index, outer)))
+        if any(outer):
+            pairs = [outer if axis == index else (0, 0) for axis in range(len(slides))]
+            strips.append((_outside_value(plan.outside, slide, outer), Pads.of(pairs)))
     # Where strips of two axes cross, NaN wins: it is written last.
     strips.sort(key=lambda strip: isnan(strip[0]))
     return tuple(inner), [pad(pads, value=value) for value, pads in strips]
@@ -214,7 +196,7 @@ def _outer(slide: Slide) -> _Outer:
         return _dilated_outer(slide, low, high)
     before = max(0, (slide.begin - slide.span + low) // slide.stride + 1)
     inside = -(-(high + slide.begin) // slide.stride)
-    return _Outer(before, max(0, slide.output - inside))
+    return before, max(0, slide.output - inside)
 
 
 def _dilated_outer(slide: Slide, low: int, high: int) -> _Outer:
@@ -230,7 +212,7 @@ def _dilated_outer(slide: Slide, low: int, high: int) -> _Outer:
     after = empty[::-1].index(False) if False in empty else 0
     if any(empty[before : len(empty) - after]):
         raise RequestError("a dilated window in the middle holds no cell: ONNX cannot say that")
-    return _Outer(before, after)
+    return before, after
 
 
 def _outside_value(outside: Outside, slide: Slide, outer: _Outer) -> float:
@@ -241,7 +223,7 @@ def _outside_value(outside: Outside, slide: Slide, outer: _Outer) -> float:
             return -inf
         case Outside.ZERO:
             return 0.0
-        case Outside.QUOTIENT if outer.before == 0 and outer.after == 1:
+        case Outside.QUOTIENT if outer == (0, 1):
             start = (slide.output - 1) * slide.stride - slide.begin
             return nan if start == slide.size + slide.counted[1] else 0.0
         case _:
@@ -249,9 +231,3 @@ def _outside_value(outside: Outside, slide: Slide, outer: _Outer) -> float:
                 "a window holds no cell of the input, and what the framework gives then is not "
                 "known"
             )
-
-
-def _strip(rank: int, index: int, outer: _Outer) -> Pads:
-    begins = tuple(outer.before if axis == index else 0 for axis in range(rank))
-    ends = tuple(outer.after if axis == index else 0 for axis in range(rank))
-    return Pads(begins, ends)

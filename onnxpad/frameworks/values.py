@@ -7,7 +7,8 @@ from operator import index
 from typing import TypeVar
 
 from onnxpad.errors import RequestError, counted, nearest
-from onnxpad.frameworks.layer import Layout, Pair, Word
+from onnxpad.frameworks.choices import Layout
+from onnxpad.frameworks.layer import Pair, Word
 
 LARGEST = 2**31 - 1
 _T = TypeVar("_T")

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from onnxpad.errors import RequestError, counted
 from onnxpad.frameworks import values
-from onnxpad.frameworks.layer import (
-    Check,
+from onnxpad.frameworks.choices import (
     Divisor,
     Fill,
-    Given,
-    Layer,
     Layout,
-    Mode,
     Outside,
     Override,
-    Pair,
     Role,
     Rounding,
-    Slide,
     Special,
-    Word,
 )
-from onnxpad.geometry.windows import Axis
+from onnxpad.frameworks.layer import Check, Choice, Given, Layer, Mode, Pair, Slide, Word
+from onnxpad.geometry.windows import Axis, output_size
 
-_C = TypeVar("_C")
 _LEAST = {Role.KERNEL: 1, Role.STRIDE: 1, Role.DILATION: 1, Role.GROWTH: 0, Role.EXTENT: 1}
 
 
@@ -74,13 +67,14 @@ def read_wish(
         modes=modes,
         given=tuple(
             pads[axis]._replace(
-                growth=growth[axis] if growth else None,
-                extent=extent[axis] if extent else None,
+                growth=growth[axis] if growth else None, extent=extent[axis] if extent else None
             )
             for axis in range(rank)
         ),
-        fill=_fill(layer, given, modes),
-        rounding=_rounding(layer, given, modes),
+        fill=next((mode.fill for mode in modes if mode.fill), None)
+        or _choice(layer, given, Role.FILL, Fill.ZEROS),
+        rounding=next((mode.rounding for mode in modes if mode.rounding), None)
+        or _choice(layer, given, Role.ROUNDING, layer.rounding),
         divisor=_choice(layer, given, Role.DIVISOR, layer.divisor),
         override=_one(layer, given, Role.OVERRIDE),
         groups=_one(layer, given, Role.GROUPS),
@@ -111,38 +105,25 @@ def _by_word(layer: Layer, attributes: Mapping[str, object]) -> dict[str, object
 
 
 def _numbers(
-    layer: Layer,
-    given: Mapping[str, object],
-    role: Role,
-    rank: int,
-    window: tuple[int, ...] | None,
+    layer: Layer, given: Mapping[str, object], role: Role, rank: int, window: tuple[int, ...] | None
 ) -> tuple[int, ...] | None:
     """The numbers of a role for each axis; words for single axes win over the one for all."""
-    words = [word for word in layer.words if word.role is role]
     found: tuple[int, ...] | None = None
-    for word in sorted(words, key=lambda word: word.axis is not None):
+    plain, missing = False, []
+    for word in sorted(layer.of(role), key=lambda word: word.axis is not None):
         value = given[word.name]
-        if value is None:
-            continue
-        if word.axis is None:
-            special = value is Special.KERNEL
+        if word.axis is None and value is not None:
+            plain, special = True, value is Special.KERNEL
             found = window if special else values.per_axis(value, word, rank, _LEAST[role])
-        elif word.axis < rank:
-            single = values.whole(value, word.name, _LEAST[role])
+        elif word.axis is not None and word.axis < rank and value is not None:
             held = list(found or (1,) * rank)
-            held[word.axis] = single
+            held[word.axis] = values.whole(value, word.name, _LEAST[role])
             found = tuple(held)
-    _whole_set(words, given, rank, role)
+        elif word.axis is not None and word.axis < rank:
+            missing.append(word.name)
+    if role is Role.KERNEL and found and missing and not plain:
+        raise RequestError(f"'{missing[0]}' is missing")
     return found
-
-
-def _whole_set(words: list[Word], given: Mapping[str, object], rank: int, role: Role) -> None:
-    """kernel_h without kernel_w and without kernel_size leaves an axis open."""
-    plain = any(word.axis is None and given[word.name] is not None for word in words)
-    single = [word for word in words if word.axis is not None and word.axis < rank]
-    open_axes = [word.name for word in single if given[word.name] is None]
-    if role is Role.KERNEL and single and not plain and 0 < len(open_axes) < len(single):
-        raise RequestError(f"'{open_axes[0]}' is missing")
 
 
 def _padding(
@@ -151,9 +132,9 @@ def _padding(
     """The mode of each axis, and the numbers that it is given."""
     modes = (layer.number,) * rank
     pads: tuple[Given, ...] = (Given(),) * rank
-    for word in layer.words:
+    for word in layer.of(Role.PADDING):
         value = given[word.name]
-        if word.role is not Role.PADDING or value is None:
+        if value is None:
             continue
         if word.axis is not None:
             if word.axis < rank:
@@ -184,20 +165,10 @@ def _only_one(layer: Layer, modes: tuple[Mode, ...], pads: tuple[Given, ...]) ->
             )
 
 
-def _fill(layer: Layer, given: Mapping[str, object], modes: tuple[Mode, ...]) -> Fill:
-    own = next((mode.fill for mode in modes if mode.fill is not None), None)
-    return own or _choice(layer, given, Role.FILL, Fill.ZEROS)
-
-
-def _rounding(layer: Layer, given: Mapping[str, object], modes: tuple[Mode, ...]) -> Rounding:
-    own = next((mode.rounding for mode in modes if mode.rounding is not None), None)
-    return own or _choice(layer, given, Role.ROUNDING, layer.rounding)
-
-
-def _choice(layer: Layer, given: Mapping[str, object], role: Role, default: _C) -> _C:
+def _choice(layer: Layer, given: Mapping[str, object], role: Role, default: Choice) -> Choice:
     """What the word of a role chooses."""
-    for word in layer.words:
-        if word.role is role and (given[word.name] is not None or None in word.choices):
+    for word in layer.of(role):
+        if given[word.name] is not None or None in word.choices:
             found = values.chosen(given[word.name], word.name, word.choices)
             if not isinstance(found, type(default)):
                 raise RequestError(f"{word.name}={given[word.name]!r}: {found}")
@@ -206,10 +177,8 @@ def _choice(layer: Layer, given: Mapping[str, object], role: Role, default: _C) 
 
 
 def _one(layer: Layer, given: Mapping[str, object], role: Role) -> int | None:
-    for word in layer.words:
-        if word.role is role and given[word.name] is not None:
-            return values.whole(given[word.name], word.name, 1)
-    return None
+    told = ((given[word.name], word.name) for word in layer.of(role))
+    return next((values.whole(one, name, 1) for one, name in told if one is not None), None)
 
 
 def _takes(word: Word) -> str:
@@ -218,7 +187,7 @@ def _takes(word: Word) -> str:
 
 
 def _where_kernel(layer: Layer) -> str:
-    own = [word.name for word in layer.words if word.role is Role.KERNEL]
+    own = [word.name for word in layer.of(Role.KERNEL)]
     return " and ".join(own) if own else "weight_shape, its kernel last"
 
 
@@ -373,23 +342,15 @@ def _slides(op: str, wish: Wish, sizes: Sequence[int]) -> tuple[Slide, ...]:
     axes = [Axis(*row) for row in rows]
     if op == "conv_transpose":
         return tuple(_cut(wish, axis, index) for index, axis in enumerate(axes))
-    pads = [_pair(wish, axis, index) for index, axis in enumerate(axes)]
+    pads = []
+    for axis, mode, given in zip(axes, wish.modes, wish.given, strict=True):
+        pads.append(mode.pad_rule(axis, given) if mode.pad_rule else given.pads or (0, 0))
     any_padded = any(any(pair) for pair in pads)
     found = []
-    for index, axis in enumerate(axes):
-        count = _windows(axis, sizes[index], pads[index], wish.rounding, any_padded=any_padded)
-        begin, end = pads[index]
-        found.append(
-            Slide(sizes[index], axis.kernel, axis.stride, axis.dilation, begin, end, count)
-        )
+    for size, axis, pair in zip(sizes, axes, pads, strict=True):
+        count = windows(axis, pair, wish.rounding, any_padded=any_padded)
+        found.append(Slide(size, axis.kernel, axis.stride, axis.dilation, *pair, count))
     return tuple(found)
-
-
-def _pair(wish: Wish, axis: Axis, index: int) -> Pair:
-    rule = wish.modes[index].pad_rule
-    if rule is None:
-        return wish.given[index].pads or (0, 0)
-    return rule(axis, wish.given[index])
 
 
 def _cut(wish: Wish, axis: Axis, index: int) -> Slide:
@@ -408,28 +369,27 @@ def _cut(wish: Wish, axis: Axis, index: int) -> Slide:
     return Slide(size, axis.kernel, axis.stride, axis.dilation, crop.begin, end, crop.output)
 
 
-def _windows(axis: Axis, size: int, pads: Pair, rounding: Rounding, *, any_padded: bool) -> int:
-    begin, end = pads
+def windows(axis: Axis, pads: Pair, rounding: Rounding, *, any_padded: bool) -> int:
+    """How many windows a layer has; `any_padded` tells of all its axes. RequestError for none."""
+    (begin, end), size = pads, axis.size if isinstance(axis.size, int) else 0
     room = size + begin + end - axis.span
     if rounding is Rounding.EXACT and room >= 0 and room % axis.stride:
         raise RequestError(
             f"windows of stride {axis.stride} do not end at the border: {room % axis.stride} of "
             f"{counted(size, 'cell')} with padding {begin} and {end} would be left over"
         )
-    count = room // axis.stride + 1
-    if rounding not in {Rounding.DOWN, Rounding.EXACT}:
+    keeps = {
+        Rounding.UP_ALL: True,
+        Rounding.UP_IF_ANY_PADDED: not any_padded,
+        Rounding.UP_IF_AXIS_PADDED: not any(pads),
+    }
+    up = rounding not in {Rounding.DOWN, Rounding.EXACT}
+    count = output_size(axis, begin, end, ceil_mode=up)
+    if keeps.get(rounding):
         count = -(-room // axis.stride) + 1
-        clips = {
-            Rounding.UP: True,
-            Rounding.UP_FROM_ONE: True,
-            Rounding.UP_ALL: False,
-            Rounding.UP_IF_ANY_PADDED: any_padded,
-            Rounding.UP_IF_AXIS_PADDED: any(pads),
-        }[rounding]
-        count -= clips and (count - 1) * axis.stride >= size + begin
-    if rounding is Rounding.UP_FROM_ONE:
+    if rounding is Rounding.UP_FROM_ONE and isinstance(count, int):
         count = max(count, 1)
-    if count < 1:
+    if not isinstance(count, int) or count < 1:
         raise RequestError(
             f"a window of {counted(axis.span, 'cell')} does not fit: the input has {size} on "
             f"that axis, padding {begin} and {end}"

@@ -22,13 +22,14 @@ class Piece:
     """A node: its operator, what it reads and makes, and its attributes as plain values.
 
     An attribute that holds a list of Piece is a body without inputs; its last piece makes its
-    result.
+    result. Without a `name` the node is called after its operator and its place.
     """
 
     operator: str
     inputs: Sequence[str]
     outputs: Sequence[str]
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
 
 
 def assembled(
@@ -96,7 +97,7 @@ def _node(piece: Piece, number: int) -> Any:  # noqa: ANN401 - a NodeProto
         operator,
         list(piece.inputs),
         list(piece.outputs),
-        name=operator.lower() if number == 0 else f"{operator.lower()}_{number}",
+        name=piece.name or (operator.lower() if number == 0 else f"{operator.lower()}_{number}"),
         domain="" if domain == _PLAIN else domain,
         **written,
     )

@@ -2,75 +2,58 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from math import prod
 
-import onnx
 from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
 
 from onnxpad.model.editing.script import Resize
-from onnxpad.model.graph.nodes import Address, Node, named_bodies
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.flat_numbers import any_integers
+from onnxpad.model.graph.nodes import Address, Node, NodeId, named_bodies
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.graph.types import open_negative_sizes
+from onnxpad.model.reading.by_the_text import objection
 from onnxpad.model.shapes.native_inference import infer_shapes
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _MOST_BYTES = 4096
-_FINDING = re.compile(
-    r"\(op_type:(?P<op>[^,)]*)(?:, node name: (?P<name>[^)]*))?\): (?P<why>[^(]*)"
-)
 Dims = tuple[int | str, ...]
 Sizes = dict[str, dict[str, Dims]]
 
 
-def resizings(
-    document: Document, before: Sizes, changed: Address, *, agrees: Callable[[Dims | None], bool]
+def stale_sizes(
+    document: Document,
+    edited: Sequence[Address],
+    agrees: Callable[[Dims | None], bool] | None = None,
 ) -> list[Resize]:
-    """Edits that correct stated sizes of tensors after the output of a node got another size.
+    """Edits of stated sizes of what edited nodes make, and of what depends on it.
 
-    `before` is what `inferred_sizes` gave before the change. Sizes that inference does not find
-    are stated no longer where the tensor depends on the node; nor are any sizes there where
-    `agrees` says that inference misreads those of the node itself.
+    Inference has the last word, as in the model checker; what it does not find stays as stated. But
+    where `agrees` is given, results may have other sizes than before: what inference does not find
+    is stated no longer, and nothing is where `agrees` says that it misreads the first edited node.
     """
     found = inferred_sizes(document)
-    result = document.scopes[changed.scope].node(changed.key).outputs[0]
-    misread = not agrees(found.get(changed.scope, {}).get(result))
-    touched = _downstream(document.main, {changed.key}) if not changed.scope else None
-    edits: list[Resize] = []
-    for scope in document.scopes.values():
-        for value in _stated(scope):
-            own, name = _dims(value), value.name
-            if own is None or name in scope.input_places or name in scope.initializers:
-                continue
-            behind = touched is None or name in touched
-            now = None if misread and behind else found.get(scope.id, {}).get(name)
-            if now == before.get(scope.id, {}).get(name) and (
-                now is not None or (touched is not None and name not in touched)
-            ):
-                continue
-            wanted = own if _fits(own, now) else now or ("",) * len(own)
-            if wanted != own:
-                edits.append(Resize(Address(scope.id, -1, value.name), value.name, wanted))
-    return edits
-
-
-def corrections(document: Document, edited: Sequence[Address]) -> list[Resize]:
-    """Edits that correct stated sizes of what edited nodes make, and of what depends on it.
-
-    Inference has the last word, as in the model checker; what it does not find stays as stated.
-    """
-    found = inferred_sizes(document)
-    inside = any(address.scope for address in edited)
-    touched = _downstream(document.main, {one.key for one in edited})
+    misread = False
+    if agrees is not None:
+        first = edited[0]
+        result = document.scopes[first.scope].node(first.key).outputs[0]
+        misread = not agrees(found.get(first.scope, {}).get(result))
+    touched = _downstream(document, {one.id for one in edited})
     edits = []
     for scope in document.scopes.values():
         for value in _stated(scope):
-            own, now = _dims(value), found.get(scope.id, {}).get(value.name)
-            if own is None or not now or not (inside or value.name in touched):
+            own, name = _dims(value), value.name
+            given = name in scope.input_places or name in scope.initializers
+            if own is None or given or name not in touched:
                 continue
-            if value.name not in scope.input_places and not _may_be(own, now):
-                edits.append(Resize(Address(scope.id, -1, value.name), value.name, now))
+            now = None if misread else found.get(scope.id, {}).get(name)
+            if agrees is None:
+                wanted = own if now is None or _may_be(own, now) else now
+            else:
+                wanted = own if _fits(own, now) else now or ("",) * len(own)
+            if wanted != own:
+                edits.append(Resize(Address(scope.id, -1, name), name, wanted))
     return edits
 
 
@@ -82,44 +65,29 @@ def _may_be(own: Dims, now: Dims) -> bool:
     )
 
 
-def breaks(document: Document) -> tuple[str, ...]:
-    """Nodes whose inputs do not fit together, as strict shape inference finds them."""
-    model = _skeleton(document)
-    try:
-        result = infer_shapes(model, strict_mode=True, data_prop=True)
-    except onnx.shape_inference.InferenceError as error:
-        return _findings(str(error))
-    except Exception:  # noqa: BLE001  inference raises many kinds; then nothing is known
-        return ()
-    return tuple(_reshapes(result.graph))
+def breaks(contexts: Sequence[Context]) -> tuple[str, ...]:
+    """Nodes whose inputs do not fit together, as onnx says of each alone."""
+    found = (
+        f"{node.op_type} '{node.name}': {why}"
+        for context in contexts
+        for node in context.scope.ordered()
+        if (why := objection(context, node) or _lost_cells(context, node))
+    )
+    return tuple(dict.fromkeys(found))
 
 
-def _findings(message: str) -> tuple[str, ...]:
-    found = [
-        f"{one['op']} '{one['name'] or ''}': {_plain(one['why'])}"
-        for one in _FINDING.finditer(message)
-    ]
-    return tuple(dict.fromkeys(found)) or (_plain(message),)
-
-
-def _plain(text: str) -> str:
-    return re.sub(r"\[\w+\]\s*", "", text).strip().rstrip(",").strip()
-
-
-def _reshapes(graph: GraphProto) -> Iterator[str]:
-    """Reshapes to a fixed number of cells that their input does not have."""
-    shapes = {v.name: _dims(v) for v in (*graph.input, *graph.value_info, *graph.output)}
-    constants = {t.name: t for t in graph.initializer}
-    for node in graph.node:
-        if node.op_type != "Reshape" or node.domain not in PLAIN_DOMAINS or len(node.input) < 2:
-            continue
-        source, target = shapes.get(node.input[0]), constants.get(node.input[1])
-        if target is None or source is None or not all(isinstance(n, int) for n in source):
-            continue
-        wanted = [int(n) for n in onnx.numpy_helper.to_array(target).reshape(-1)]
-        cells = prod(n for n in source if isinstance(n, int))
-        if all(n > 0 for n in wanted) and prod(wanted) != cells:
-            yield f"Reshape '{node.name}': {cells} cells do not fit into {wanted}"
+def _lost_cells(context: Context, node: Node) -> str:
+    """What is wrong with a Reshape to a fixed number of cells that its input does not have."""
+    if node.op_type != "Reshape" or node.domain not in PLAIN_DOMAINS or len(node.inputs) < 2:
+        return ""
+    wanted = any_integers(context, node.inputs[1]) or ()
+    sizes = context.type_of(node.inputs[0]).dims or ()
+    cells = [size for size in sizes if isinstance(size, int)]
+    if len(cells) < len(sizes) or not sizes or min(wanted, default=0) <= 0:
+        return ""
+    if prod(cells) == prod(wanted):
+        return ""
+    return f"{prod(cells)} cells do not fit into {list(wanted)}"
 
 
 def _stated(scope: Scope) -> Iterator[ValueInfoProto]:
@@ -147,26 +115,40 @@ def _dims(value: ValueInfoProto) -> Dims | None:
     )
 
 
-def _downstream(scope: Scope, keys: set[int]) -> set[str]:
-    """Names of tensors that depend on nodes, those in the bodies of nodes included."""
+def _downstream(document: Document, edited: Collection[NodeId]) -> set[str]:
+    """Names of tensors that depend on edited nodes, those in bodies and functions included."""
     found: set[str] = set()
-    for node in scope.ordered():
-        children = [child for _, child in scope.children.get(node.key, ())]
-        if (
-            node.key in keys
-            or not found.isdisjoint(node.inputs)
-            or any(not found.isdisjoint(_read_in(child)) for child in children)
-        ):
-            found.update(node.outputs)
-        else:
-            continue
-        for child in children:
-            found.update(name for one in _all_nodes(child) for name in one.outputs)
+    changed: set[str] = set()
+    known = -1
+    while known < len(found):
+        known = len(found)
+        for scope in (*document.functions.values(), document.main):
+            _follow(document, scope, edited, found, changed)
     return found
 
 
-def _read_in(scope: Scope) -> set[str]:
-    return {name for node in _all_nodes(scope) for name in node.inputs}
+def _follow(
+    document: Document,
+    scope: Scope,
+    edited: Collection[NodeId],
+    found: set[str],
+    changed: set[str],
+) -> bool:
+    """Add to `found` what is touched in a graph, and to `changed` the graph where anything is."""
+    for node in scope.ordered():
+        inner = [child for _, child in scope.children.get(node.key, ())]
+        inside = [_follow(document, child, edited, found, changed) for child in inner]
+        called = document.function(node)
+        if (scope.id, node.key) in edited or not found.isdisjoint(node.inputs):
+            touched = [node, *(one for child in inner for one in _all_nodes(child))]
+            touched += _all_nodes(called) if called else ()
+        elif any(inside) or (called is not None and called.id in changed):
+            touched = [node]
+        else:
+            continue
+        changed.add(scope.id)
+        found.update(name for one in touched for name in one.outputs if name)
+    return scope.id in changed
 
 
 def _all_nodes(scope: Scope) -> Iterator[Node]:
@@ -179,7 +161,7 @@ def _all_nodes(scope: Scope) -> Iterator[Node]:
 def inferred_sizes(document: Document) -> Sizes:
     """Sizes by scope and tensor, of the main graph and the bodies in it."""
     try:
-        result = infer_shapes(_skeleton(document), data_prop=True)
+        result = infer_shapes(_skeleton(document))
     except Exception:  # noqa: BLE001  inference raises many kinds; unknown sizes are an answer
         return {}
     found: Sizes = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
@@ -37,6 +38,11 @@ class Pads:
         """No padding on `rank` axes."""
         return cls((0,) * rank, (0,) * rank)
 
+    @classmethod
+    def of(cls, pairs: Sequence[tuple[int, int]]) -> Pads:
+        """The pads of each axis, from its begin and its end."""
+        return cls(tuple(begin for begin, _ in pairs), tuple(end for _, end in pairs))
+
     @property
     def flat(self) -> tuple[int, ...]:
         """ONNX order: every begin, then every end."""
@@ -48,10 +54,8 @@ class Pads:
         return tuple(zip(self.begins, self.ends, strict=True))
 
     def __add__(self, other: Pads) -> Pads:
-        return Pads(
-            tuple(a + b for a, b in zip(self.begins, other.begins, strict=True)),
-            tuple(a + b for a, b in zip(self.ends, other.ends, strict=True)),
-        )
+        pairs = zip(self.sides, other.sides, strict=True)
+        return Pads.of([(one[0] + more[0], one[1] + more[1]) for one, more in pairs])
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +362,15 @@ class Chain:
     def spatial(self) -> slice:
         """The spatial axes within a tuple over all axes of the input."""
         return slice(self.first_axis, self.first_axis + len(self.axes))
+
+    def inner(self, pads: Pads) -> Pads:
+        """Of pads over all axes of the input those over the spatial axes."""
+        return Pads(pads.begins[self.spatial], pads.ends[self.spatial])
+
+    def outer(self, pads: Pads) -> list[tuple[int, int]]:
+        """Of pads over all axes of the input those of batch and channels."""
+        sides, kept = list(pads.sides), self.spatial
+        return sides[: kept.start] + sides[kept.stop :]
 
     def attribute(self, name: str, default: AttributeValue) -> AttributeValue:
         """An attribute as the node writes it, else `default`."""

@@ -220,7 +220,7 @@ def _same(chain: Chain, mode: AutoPad) -> Pads | Skip:
     found = [same_pads(axis, lower=lower) for axis in chain.axes]
     known = [pair for pair in found if pair is not None]
     if len(known) == len(found):
-        return Pads(tuple(b for b, _ in known), tuple(e for _, e in known))
+        return Pads.of(known)
     missing = [index for index, pair in enumerate(found) if pair is None]
     return missing_sizes(chain, mode, missing)
 
@@ -249,7 +249,7 @@ def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
         pairs = [
             same_crop(axis, more, upper=upper) for axis, more in zip(chain.axes, extra, strict=True)
         ]
-    return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
+    return Pads.of(pairs)
 
 
 def axes_behind(chain: Chain, pads: Pads) -> tuple[Axis, ...]:

@@ -273,7 +273,7 @@ def _schema(
     """
     try:
         schema = onnx.defs.get_schema(op, opset, "")
-    except onnx.defs.SchemaError:
+    except (onnx.defs.SchemaError, TypeError):  # an opset that is no int32
         raise Undecided(f"{op} is no operator of opset {opset}") from None
     types = tuple(
         (

@@ -156,7 +156,7 @@ def reproduce_node(  # noqa: PLR0913 - each option is one word of the command li
 
             judging = replace(judging, live=open_live(asked, Asking(live, cache=False)))
             stack.callback(judging.live.close) if judging.live else None
-        site = _one_site(Survey(opened.model, dims=dims, folder=folder, thorough=True), node)
+        site = _one_site(Survey(opened.model, dims=dims, folder=folder), node)
         judgement = judging.site(site)
         label = site.address.label
         if not judgement.answer.fails:
@@ -207,7 +207,7 @@ def _cut(
     about = _replaced(site)
     alone = [
         judge(target, chain)
-        for one in Survey(model, thorough=True).sites_now()
+        for one in Survey(model).sites_now()
         if one.op == site.op
         for chain in one.chains
     ]

@@ -82,7 +82,7 @@ def chains_of(specimen: Specimen) -> tuple[Chain, ...]:
     """The padded nodes of the specimen's model; none where its words contradict each other."""
     try:
         model, _ = drafted(specimen)
-        survey = Survey(model, thorough=True)
+        survey = Survey(model)
     except (ArithmeticError, ValueError):
         return ()
     return tuple(chain for site in survey.sites_now() for chain in site.chains)
@@ -133,4 +133,4 @@ def judged(target: Target, way: Way) -> Judgement:
 @cache
 def _survey(way: Way) -> Survey:
     model = open_model(file_of(way).model).model
-    return Survey(model, thorough=True)
+    return Survey(model)

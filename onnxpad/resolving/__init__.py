@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
+from onnxpad.frameworks.choices import HowKnown, Role, Special
 from onnxpad.frameworks.conventions import find_convention, find_layer, find_op
-from onnxpad.frameworks.layer import HowKnown, Layer, Role, Special, Word
+from onnxpad.frameworks.layer import Layer, Word
 from onnxpad.frameworks.steps import spatial_pads, takes_bias, value_of_pad, values_of
 from onnxpad.frameworks.to_onnx import lower
 from onnxpad.frameworks.worked_out import WorkedOut, make_plan
@@ -92,24 +93,30 @@ class Resolution(Report):
         for transposed ones; without `bias` none is added. RequestError for a convolution without
         a weight, for shapes that do not fit, and where ONNX cannot say the layer.
         """
-        name = f"{self.framework} {self.op}"
-        kernel = tuple(slide.kernel for slide in self.plan.slides)
-        array = _checked_weight(name, self.weight_shape, kernel, weight, is_pool=self.plan.is_pool)
-        whole = self if array is None else self._with_weight(array.shape)
+        name, is_pool = f"{self.framework} {self.op}", self.plan.is_pool
+        for what, given in (("weight", weight), ("bias", bias)):
+            if is_pool and given is not None:
+                raise RequestError(f"{name}: a pool has no {what}")
+        expected = self.weight_shape or (None, None, *(one.kernel for one in self.plan.slides))
+        if weight is None and not is_pool:
+            raise RequestError(
+                f"{name}: a convolution needs its weight: to_model(weight=...), of shape "
+                f"{_shape_text(expected)}"
+            )
+        array = _array(f"{name}: the weight", weight, expected)
+        whole = self
+        if array is not None:  # its channels say the groups
+            whole = resolve(
+                self.framework,
+                self.op,
+                input_shape=self.input_shape,
+                weight_shape=array.shape,
+                **self.attributes,
+            )
+        vector = _array(f"{name}: the bias", bias, (whole.plan.channels,))
         from onnxpad.model.layer_model import build_model
 
-        vector = _checked_bias(name, whole.plan.channels, bias, is_pool=self.plan.is_pool)
         return build_model(whole.steps, self.input_shape, weight=array, bias=vector)
-
-    def _with_weight(self, shape: tuple[int, ...]) -> Resolution:
-        """The same layer once the weight's channels are known; they say the groups."""
-        return resolve(
-            self.framework,
-            self.op,
-            input_shape=self.input_shape,
-            weight_shape=shape,
-            **self.attributes,
-        )
 
     @property
     def given(self) -> dict[str, object]:
@@ -175,50 +182,22 @@ def _plain(value: object) -> object:
         return str(value)
 
 
-def _checked_weight(
-    name: str,
-    shape: Sequence[int | None] | None,
-    kernel: Sequence[int],
-    weight: ArrayLike | None,
-    *,
-    is_pool: bool,
-) -> NDArray[Any] | None:
-    """The weight as an array; RequestError where it is missing, not wanted or of another shape."""
-    if is_pool:
-        if weight is not None:
-            raise RequestError(f"{name}: a pool has no weight")
+def _array(name: str, given: ArrayLike | None, shape: Sequence[int | None]) -> NDArray[Any] | None:
+    """The array that is given; RequestError where it is of another shape."""
+    if given is None:
         return None
-    expected = tuple(shape) if shape is not None else (None, None, *kernel)
-    shown = ", ".join("?" if size is None else str(size) for size in expected)
-    if weight is None:
-        raise RequestError(
-            f"{name}: a convolution needs its weight: to_model(weight=...), of shape [{shown}]"
-        )
     import numpy as np  # asked for when a model is made, and slow to load
 
-    array = np.asarray(weight)
-    fits = len(array.shape) == len(expected) and all(
-        want in {None, size} for want, size in zip(expected, array.shape, strict=True)
-    )
-    if not fits:
-        raise RequestError(f"{name}: the weight is {list(array.shape)}, but must be [{shown}]")
+    array = np.asarray(given)
+    if len(array.shape) != len(shape) or any(
+        want not in {None, size} for want, size in zip(shape, array.shape, strict=True)
+    ):
+        raise RequestError(f"{name} is {list(array.shape)}, but must be {_shape_text(shape)}")
     return array
 
 
-def _checked_bias(
-    name: str, channels: int | None, bias: ArrayLike | None, *, is_pool: bool
-) -> NDArray[Any] | None:
-    """The bias as a vector, one number for each output channel."""
-    if bias is None:
-        return None
-    if is_pool:
-        raise RequestError(f"{name}: a pool has no bias")
-    import numpy as np
-
-    array = np.asarray(bias)
-    if array.shape != (channels,):
-        raise RequestError(f"{name}: the bias is {list(array.shape)}, but must be [{channels}]")
-    return array
+def _shape_text(shape: Sequence[int | None]) -> str:
+    return f"[{', '.join('?' if size is None else str(size) for size in shape)}]"
 
 
 @verb()
@@ -293,7 +272,7 @@ def _refuse_other_words(name: str, layer: Layer, attributes: Mapping[str, object
         role = next((role for role, words in _WORDS.items() if given in words), None)
         if role is None:
             continue
-        own = [word.name for word in layer.words if word.role is role and word.axis is None]
+        own = [word.name for word in layer.of(role) if word.axis is None]
         if own:
             either = " or ".join(f"'{one}'" for one in own)
             raise RequestError(f"{name}: no attribute is called '{given}'; here it is {either}")
@@ -325,13 +304,19 @@ def resolve_general(
     own: dict[str, object] = {}
     for role, value in general.items():
         words = words_for(layer, role, value)
+        parts = values.items(value) if values.is_list(value) else [value] * rank
         if role is Role.KERNEL and not words:
-            weight_shape = weight_shape or (None, None, *_kernel(value, rank))
-            continue
-        if not words:
-            raise RequestError(f"{convention.name} {layer.op} has no {role}{_there(layer)}")
-        if not given_as(layer, words, attributes):
-            own |= _split(words, value, rank)
+            kernel = [values.whole(part, "the kernel", 1) for part in parts]
+            weight_shape = weight_shape or (None, None, *kernel)
+        elif not words:
+            named = [word.name for word in layer.words if word.default is not Special.REQUIRED]
+            raise RequestError(
+                f"{convention.name} {layer.op} has no {role}; it has {', '.join(named)}"
+            )
+        elif not given_as(layer, words, attributes):
+            by_axis = zip(words, parts, strict=False)
+            one = words[0].axis is None
+            own |= {words[0].name: value} if one else {word.name: n for word, n in by_axis}
     return resolve(
         framework,
         op,
@@ -341,15 +326,10 @@ def resolve_general(
     )
 
 
-def _kernel(value: object, rank: int) -> tuple[int, ...]:
-    parts = values.items(value) if values.is_list(value) else [value] * rank
-    return tuple(values.whole(part, "the kernel", 1) for part in parts)
-
-
 def words_for(layer: Layer, role: Role, value: object) -> list[Word]:
     """The words that take such a value: one for all axes, else those for single axes."""
     named = isinstance(value, str)
-    found = [word for word in layer.words if word.role is role]
+    found = layer.of(role)
     if role is Role.PADDING:
         fitting = [word for word in found if bool(word.modes if named else word.layouts)]
         found = fitting or found
@@ -359,18 +339,5 @@ def words_for(layer: Layer, role: Role, value: object) -> list[Word]:
 
 def given_as(layer: Layer, words: Sequence[Word], attributes: Mapping[str, object]) -> str:
     """An attribute that says what `words` say, or one axis of it; '' for none."""
-    role = words[0].role
-    same = [*words, *(word for word in layer.words if word.role is role and word.axis is not None)]
+    same = [*words, *(word for word in layer.of(words[0].role) if word.axis is not None)]
     return next((name for word in same for name in word.names if name in attributes), "")
-
-
-def _split(words: Sequence[Word], value: object, rank: int) -> dict[str, object]:
-    if words[0].axis is None:
-        return {words[0].name: value}
-    parts = values.items(value) if values.is_list(value) else [value] * rank
-    return {word.name: part for word, part in zip(words, parts, strict=False)}
-
-
-def _there(layer: Layer) -> str:
-    named = [word.name for word in layer.words if word.default is not Special.REQUIRED]
-    return f"; it has {', '.join(named)}"

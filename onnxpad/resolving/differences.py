@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -14,6 +14,7 @@ from onnxpad.reports import Report, reported
 from onnxpad.resolving import Resolution
 
 _MOST = 1_000_000
+_Key = tuple[bool, tuple[int, int]]
 
 
 @reported("starts as first_windows_start", "outputs", "ranges as differing")
@@ -64,82 +65,63 @@ def compare(first: Resolution, second: Resolution) -> Difference:
             f"{second.op} over {list(second.input_shape)} are different layers: compare the same "
             "operator over the same input"
         )
-    tables = [
-        _AxisDifferences(first, second, *pair)
-        for pair in zip(one.slides, other.slides, strict=True)
-    ]
+    pairs = zip(one.slides, other.slides, strict=True)
+    axes, counts = zip(*(_axis(first, second, *pair) for pair in pairs), strict=True)
     cells = 0
-    for keys in product(*(table.counts.items() for table in tables)):
+    for keys in product(*(count.items() for count in counts)):
         number = prod(times for _, times in keys)
         divides = [prod(key[1][side] for key, _ in keys) for side in (0, 1)]
         scaled = one.scale * divides[1] != other.scale * divides[0]
         cells += number if scaled or any(key[0] for key, _ in keys) else 0
-    return Difference(
-        first,
-        second,
-        tuple(table.difference for table in tables),
-        cells,
-        prod(sum(table.counts.values()) for table in tables),
-    )
+    return Difference(first, second, axes, cells, prod(count.total() for count in counts))
 
 
-class _AxisDifferences:
+def _axis(
+    first: Resolution, second: Resolution, one: Slide, other: Slide
+) -> tuple[AxisDifference, Counter[_Key]]:
     """Windows of one axis that both layers have, sorted by whether and how they differ."""
-
-    def __init__(self, first: Resolution, second: Resolution, one: Slide, other: Slide) -> None:
-        self._plans = (first.plan, second.plan)
-        self._slides = (one, other)
-        self._shared = min(one.output, other.output)
-        window = (one.begin, one.kernel, one.dilation)
-        moved = one.stride != other.stride
-        transposed = first.plan.is_transposed
-        self._all = window != (other.begin, other.kernel, other.dilation) or (moved and transposed)
-        self._moved = moved and not self._all
-        self.counts: Counter[tuple[bool, tuple[int, int]]] = Counter()
-        indices = []
-        for index, key in () if self._all or transposed else self._odd():
-            self.counts[key] += 1
-            if key[0] or key[1][0] != key[1][1]:
-                indices.append(index)
-        rest = self._shared - self.counts.total()
+    shared = min(one.output, other.output)
+    moved, transposed = one.stride != other.stride, first.plan.is_transposed
+    window = (one.begin, one.kernel, one.dilation)
+    all_differ = window != (other.begin, other.kernel, other.dilation) or (moved and transposed)
+    # With different strides both share the first window alone.
+    odd = () if all_differ or transposed else (0,) if moved else _over_borders(one, shared)
+    keys = {index: _key(first, second, one, other, index) for index in odd}
+    ranges = _joined([(n, n) for n, key in keys.items() if key[0] or key[1][0] != key[1][1]])
+    counts = Counter(keys.values())
+    if rest := shared - len(keys):
         cells = (one.kernel, other.kernel) if first.op == "avg_pool" else (1, 1)
-        if rest:
-            self.counts[moved or self._all, cells] += rest
-        plain = [(int(self._moved), self._shared - 1)] if rest and (moved or self._all) else []
-        ranges = [*_ranges(indices), *plain]
-        most = max(one.output, other.output)
-        if most > self._shared:
-            ranges = list(_joined(ranges, (self._shared, most - 1)))
-        sign = 1 if transposed else -1
-        self.difference = AxisDifference(
-            (sign * one.begin, sign * other.begin), (one.output, other.output), tuple(ranges)
-        )
+        counts[moved or all_differ, cells] += rest
+        ranges += [(len(keys), shared - 1)] if moved or all_differ else []
+    most = max(one.output, other.output)
+    if most > shared:
+        ranges = ranges[:-1] + _joined([*ranges[-1:], (shared, most - 1)])
+    sign = 1 if transposed else -1
+    starts = (sign * one.begin, sign * other.begin)
+    return AxisDifference(starts, (one.output, other.output), tuple(ranges)), counts
 
-    def _odd(self) -> Iterator[tuple[int, tuple[bool, tuple[int, int]]]]:
-        """Windows that reach over a border; with different strides the first, which both share."""
-        one = self._slides[0]
-        if self._moved:
-            yield 0, self._key(0)
-            return
-        before = min(self._shared, max(0, -(-one.begin // one.stride)))
-        inside = one.size - one.span + one.begin
-        after = max(before, min(self._shared, inside // one.stride + 1))
-        if before + self._shared - after > _MOST:
-            raise RequestError("more windows reach over the border than can be compared")
-        for index in (*range(before), *range(after, self._shared)):
-            yield index, self._key(index)
 
-    def _key(self, index: int) -> tuple[bool, tuple[int, int]]:
-        one, other = self._plans
-        start = index * self._slides[0].stride - self._slides[0].begin
-        if one.op == "conv":
-            return one.fill is not other.fill, (1, 1)
-        empty = _cells(self._slides[0], start, 0, 0) == 0
-        odd = empty and one.outside is not other.outside
-        if one.op == "max_pool":
-            return odd, (1, 1)
-        mine, theirs = (_cells(slide, start, *slide.counted) for slide in self._slides)
-        return odd and 0 in {mine, theirs}, (max(mine, 1), max(theirs, 1))
+def _over_borders(slide: Slide, shared: int) -> tuple[int, ...]:
+    """Windows that reach over a border."""
+    before = min(shared, max(0, -(-slide.begin // slide.stride)))
+    inside = slide.size - slide.span + slide.begin
+    after = max(before, min(shared, inside // slide.stride + 1))
+    if before + shared - after > _MOST:
+        raise RequestError("more windows reach over the border than can be compared")
+    return (*range(before), *range(after, shared))
+
+
+def _key(first: Resolution, second: Resolution, one: Slide, other: Slide, index: int) -> _Key:
+    """Whether a window differs in what it reads, and the cells that each of both divides by."""
+    start = index * one.stride - one.begin
+    if first.plan.op == "conv":
+        return first.plan.fill is not second.plan.fill, (1, 1)
+    empty = _cells(one, start, 0, 0) == 0
+    odd = empty and first.plan.outside is not second.plan.outside
+    if first.plan.op == "max_pool":
+        return odd, (1, 1)
+    mine, theirs = (_cells(slide, start, *slide.counted) for slide in (one, other))
+    return odd and 0 in {mine, theirs}, (max(mine, 1), max(theirs, 1))
 
 
 def _cells(slide: Slide, start: int, before: int, after: int) -> int:
@@ -150,22 +132,10 @@ def _cells(slide: Slide, start: int, before: int, after: int) -> int:
     return max(0, last - first)
 
 
-def _ranges(indices: list[int]) -> Iterator[tuple[int, int]]:
-    begin = last = None
-    for index in indices:
-        if begin is None or last is None or index != last + 1:
-            if begin is not None and last is not None:
-                yield begin, last
-            begin = index
-        last = index
-    if begin is not None and last is not None:
-        yield begin, last
-
-
-def _joined(ranges: list[tuple[int, int]], more: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    if ranges and ranges[-1][1] + 1 == more[0]:
-        yield from ranges[:-1]
-        yield ranges[-1][0], more[1]
-    else:
-        yield from ranges
-        yield more
+def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The ranges, those that follow each other as one."""
+    found: list[tuple[int, int]] = []
+    for low, high in ranges:
+        follows = found and found[-1][1] + 1 == low
+        found.append((found.pop()[0] if follows else low, high))
+    return found

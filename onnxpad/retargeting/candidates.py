@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from math import prod
 
-from onnxpad.frameworks.conventions import all_conventions
+from onnxpad.frameworks.choices import Rounding
 from onnxpad.frameworks.fits import ANY, fits
-from onnxpad.frameworks.layer import Divisor, Pair, Rounding
+from onnxpad.frameworks.layer import Pair
 from onnxpad.frameworks.rules import split
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads, PadStep, Skip, is_same
 from onnxpad.padding.effective_pads import (
     axes_behind,
-    axes_in_front,
     effective_pads,
     same_is_disputed,
 )
-from onnxpad.padding.fills import Constant, Implicit
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
-from onnxpad.retargeting.habits import PLACEMENTS, Habits, habits_of
-from onnxpad.retargeting.hand_written_pads import without_hand
+from onnxpad.retargeting.habits import PLACEMENTS, Habits, all_habits
+from onnxpad.retargeting.hand_written_pads import counting, without_hand, without_pad
 from onnxpad.retargeting.labels import flat_text, label_of
-from onnxpad.retargeting.move import always_up, cropped, moved_crop, same_padding
+from onnxpad.retargeting.move import cropped, moved_crop, same_padding
 from onnxpad.retargeting.windows_read import differs, signature
 
 
@@ -98,12 +97,10 @@ def _undisputed(chain: Chain) -> Candidate | None:
 
 def _ways(chain: Chain) -> Iterator[_Row]:
     for bare in _bare(chain):
-        for name in (*PLACEMENTS, *all_conventions()):
-            habits = habits_of(all_conventions().get(name, name), bare)
-            if isinstance(habits, Habits):
-                for way, is_own in _of_manner(bare, habits):
-                    yield way, name if is_own else ""
-                    yield from ((zeros, "") for zeros in _zeros(way))
+        for habits in all_habits(bare):
+            for way, is_own in _of_manner(bare, habits):
+                yield way, habits.name if is_own else ""
+                yield from ((zeros, "") for zeros in _zeros(way))
         for padding in _others(bare):
             for way in variants(bare.with_padding(padding), None):
                 yield way, ""
@@ -126,7 +123,7 @@ def _of_manner(bare: Chain, habits: Habits) -> Iterator[tuple[Chain, bool]]:
     That is SAME, no padding, and numbers: half a window, and those that stand there already.
     """
     options: list[tuple[Pads | AutoPad, bool]] = [(Pads.zero(bare.rank), True)]
-    rounds_up = bare.op.is_pool and always_up(habits.roundings)
+    rounds_up = bare.op.is_pool and habits.always_up
     for numbers in dict.fromkeys((habits.alike, habits.numbers)):
         found = same_padding(bare, replace(habits, numbers=numbers), rounds_up=rounds_up)
         if not isinstance(found, Skip):
@@ -159,8 +156,7 @@ def _half(bare: Chain) -> Pads:
 
 
 def _each(bare: Chain, rule: Callable[[Axis], Pair]) -> Pads:
-    pairs = [rule(axis) for axis in bare.axes]
-    return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
+    return Pads.of([rule(axis) for axis in bare.axes])
 
 
 def variants(chain: Chain, habits: Habits | None) -> Iterator[Chain]:
@@ -170,11 +166,7 @@ def variants(chain: Chain, habits: Habits | None) -> Iterator[Chain]:
         return
     for ceil in _ceils(chain, habits):
         for counts in _counts(chain, habits):
-            found = replace(chain, ceil_mode=ceil)
-            if counts is not chain.counts_padding:
-                fill = Constant(0) if counts else Implicit.NOTHING
-                found = replace(found, fill=fill)
-            yield found
+            yield counting(replace(chain, ceil_mode=ceil), counts=counts)
 
 
 def _ceils(chain: Chain, habits: Habits | None) -> tuple[bool, ...]:
@@ -182,19 +174,15 @@ def _ceils(chain: Chain, habits: Habits | None) -> tuple[bool, ...]:
         return (False,)
     if habits is None:
         return (False, True)
-    down = Rounding.DOWN in habits.roundings
-    up = bool(habits.roundings - {Rounding.DOWN, Rounding.EXACT})
-    return tuple(flag for flag, there in ((False, down), (True, up)) if there)
+    rows = (False, Rounding.DOWN in habits.roundings), (True, bool(habits.up))
+    return tuple(flag for flag, there in rows if there)
 
 
 def _counts(chain: Chain, habits: Habits | None) -> tuple[bool, ...]:
     fixed = chain.op.quantised or chain.opset < Since.COUNT_INCLUDE_PAD
     if chain.op.kind is not Kind.AVERAGE or fixed:
         return (chain.counts_padding,)
-    if habits is None or habits.divisors is None:
-        return (False, True)
-    real, more = Divisor.REAL in habits.divisors, bool(habits.divisors - {Divisor.REAL})
-    return tuple(flag for flag, there in ((False, real), (True, more)) if there)
+    return (False, True) if habits is None else habits.counting
 
 
 def _zeros(chain: Chain) -> Iterator[Chain]:
@@ -224,11 +212,10 @@ def behind_pad(
 def _crops(chain: Chain) -> Iterator[_Row]:
     none = cropped(chain, [(0, 0, 0)] * chain.rank)
     yield none, ""
-    for name in (*PLACEMENTS, *all_conventions()):
-        habits = habits_of(all_conventions().get(name, name), chain)
-        found = moved_crop(_same_crop(chain), habits) if isinstance(habits, Habits) else None
+    for habits in all_habits(chain):
+        found = moved_crop(_same_crop(chain), habits)
         if isinstance(found, Chain):
-            yield found, name
+            yield found, habits.name
     half = [(axis.span // 2, axis.span // 2) for axis in chain.axes]
     steps = [axis.stride for axis in chain.axes]
     for extra in (0, 1):
@@ -239,8 +226,7 @@ def _crops(chain: Chain) -> Iterator[_Row]:
 def _same_crop(chain: Chain) -> Chain:
     """A crop that leaves size*stride cells, the smaller half of it in front."""
     totals = [axis.span - axis.stride for axis in chain.axes]
-    cuts = [(max(t, 0) // 2, max(t, 0) - max(t, 0) // 2, max(-t, 0)) for t in totals]
-    return cropped(chain, cuts)
+    return cropped(chain, [(*split(max(t, 0)), max(-t, 0)) for t in totals])
 
 
 _MIRRORS = ("reflect", "edge", "wrap")
@@ -282,18 +268,18 @@ def _of_some_size(chain: Chain) -> Iterator[Pads]:
     """Numbers that SAME comes to where sizes leave one remainder or another."""
     for rest in range(min(_RESTS, max(axis.stride for axis in chain.axes))):
         totals = [max(axis.span - (rest % axis.stride or axis.stride), 0) for axis in chain.axes]
-        less, more = [total // 2 for total in totals], [-(-total // 2) for total in totals]
-        yield Pads(tuple(less), tuple(more))
-        yield Pads(tuple(more), tuple(less))
+        yield from _halved(totals)
 
 
 def _odd(chain: Chain) -> Iterator[Pads]:
     """Odd numbers of cells in all, which no number for both sides gives, nearly halved."""
     for total in range(1, min(max(axis.span for axis in chain.axes), _ODD), 2):
-        totals = [min(total, axis.span - 1) for axis in chain.axes]
-        less, more = [count // 2 for count in totals], [-(-count // 2) for count in totals]
-        yield Pads(tuple(less), tuple(more))
-        yield Pads(tuple(more), tuple(less))
+        yield from _halved([min(total, axis.span - 1) for axis in chain.axes])
+
+
+def _halved(totals: Sequence[int]) -> tuple[Pads, Pads]:
+    pads = Pads.of([split(total) for total in totals])
+    return pads, Pads(pads.ends, pads.begins)
 
 
 def _mirrored(bare: Chain) -> Iterator[Pads]:
@@ -336,20 +322,6 @@ def _growths(chain: Chain) -> Iterator[tuple[int, ...]]:
     yield from dict.fromkeys((*rows, *mixed, *(product(*sets) if few else ())))
 
 
-def without_pad(chain: Chain) -> Chain:
-    """The operator as it would be without the Pad in front."""
-    step = chain.pad
-    if step is None:
-        return chain
-    if step.unclear:
-        return replace(chain, pad=None, axes=tuple(a._replace(size=None) for a in chain.axes))
-    return replace(chain, pad=None, axes=axes_in_front(chain, _spatial(chain, step)))
-
-
-def _spatial(chain: Chain, step: PadStep) -> Pads:
-    return Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
-
-
 def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
     step, own = chain.pad, effective_pads(chain)
     if step is None:
@@ -360,11 +332,11 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
         return
     if step.unclear or step.crossed or any(pad < 0 for pad in step.pads.flat):
         return
-    if sum(step.pads.flat) != sum(_spatial(chain, step).flat):
+    if any(map(any, chain.outer(step.pads))):
         return  # batch or channels: data
     yield bare
     if not isinstance(own, Skip):
-        yield bare.with_padding(own + _spatial(chain, step))
+        yield bare.with_padding(own + chain.inner(step.pads))
     for mode in _mirrors(chain):
         if mode != step.mode:
             new = NewPad(step.pads, Constant(0.0), mode, instead=True)

@@ -65,32 +65,17 @@ def _size(chain: Chain) -> str:
 
 
 def _pad_node(before: Chain, after: Chain) -> str:
-    step = after.pad
-    known = before.pad
-    if known is not None and known.unclear:
-        known = None
-    elif (axis := _outer_axis(before, known, step)) is not None:
-        (begin, end), (had, has) = _sides(step, axis), _sides(known, axis)
-        return (
-            f"pad_node has pads {begin},{end} at axis {axis}, which is no spatial axis: keep the "
-            f"model's {had},{has} there"
-        )
-    if step is None:
-        return ""
-    return _mode(after, step) or _value(after, step)
-
-
-def _outer_axis(chain: Chain, known: PadStep | None, step: PadStep | None) -> int | None:
-    """A batch or channel axis that the Pad node changes otherwise than the one that is there."""
-    outer = set(range(chain.tensor_rank)) - set(range(chain.tensor_rank)[chain.spatial])
-    for axis in sorted(outer):
-        if _sides(known, axis) != _sides(step, axis):
-            return axis
-    return None
-
-
-def _sides(step: PadStep | None, axis: int) -> tuple[int, int]:
-    return (0, 0) if step is None else (step.pads.begins[axis], step.pads.ends[axis])
+    step, known, none = after.pad, before.pad, Pads.zero(before.tensor_rank)
+    if known is None or not known.unclear:
+        spatial = range(before.tensor_rank)[before.spatial]
+        sides = ((one.pads if one else none).sides for one in (step, known))
+        for axis, (new, old) in enumerate(zip(*sides, strict=True)):
+            if axis not in spatial and new != old:
+                return (
+                    f"pad_node has pads {new[0]},{new[1]} at axis {axis}, which is no spatial "
+                    f"axis: keep the model's {old[0]},{old[1]} there"
+                )
+    return "" if step is None else _mode(after, step) or _value(after, step)
 
 
 def _mode(chain: Chain, step: PadStep) -> str:
@@ -98,7 +83,7 @@ def _mode(chain: Chain, step: PadStep) -> str:
         return f"Pad of opset {chain.opset} has no mode wrap, which came with {Since.PAD_WRAP}"
     if step.mode != "reflect":
         return ""
-    spatial = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
+    spatial = chain.inner(step.pads)
     for index, axis in enumerate(axes_in_front(chain, spatial)):
         sides = spatial.begins[index], spatial.ends[index]
         if not isinstance(axis.size, int):

@@ -7,35 +7,15 @@ from dataclasses import dataclass
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import rules
-from onnxpad.frameworks.conventions import Convention, by_name_and_alias, find_named
-from onnxpad.frameworks.layer import (
-    AxisCrop,
-    Divisor,
-    Fill,
-    Given,
-    Layer,
-    Layout,
-    Mode,
-    Pair,
-    Role,
-    Rounding,
-)
-from onnxpad.frameworks.rules import full_extent, same_multiple
+from onnxpad.frameworks.choices import Divisor, Fill, Role, Rounding
+from onnxpad.frameworks.conventions import all_conventions, by_name_and_alias, find_named
+from onnxpad.frameworks.fits import LAYERS
+from onnxpad.frameworks.layer import AxisCrop, Given, Layer, Mode, Pair
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import Chain, Skip
-from onnxpad.padding.operators import Kind
 from onnxpad.runtimes.targets import is_target
 
-PLACEMENTS = ("SAME_UPPER", "SAME_LOWER", "symmetric")
-SYNONYMS = {"onnx-same-lower": "SAME_LOWER"}
-_LAYERS = {
-    Kind.CONVOLUTION: "conv",
-    Kind.MAX: "max_pool",
-    Kind.AVERAGE: "avg_pool",
-    Kind.TRANSPOSED: "conv_transpose",
-}
-_TAKEN_NUMBERS = frozenset(Layout) - {Layout.FLAGS}
-_KEEPS = frozenset({Rounding.DOWN, Rounding.UP})
+_NEVER_UP = frozenset({Rounding.DOWN, Rounding.EXACT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +24,8 @@ class Habits:
 
     `modes` pad by a name, the default first; `numbers` says that it takes as many cells at both
     sides, `any_numbers` any begin and end, `alike` that one number stands for both sides, which is
-    a rule of its own where begin and end merely can be given. `roundings` are its ways to round
-    pools, `divisors` None where they stay as they are.
+    a rule of its own where begin and end merely can be given. `roundings` and `divisors` are those
+    of its pools.
     """
 
     name: str
@@ -53,9 +33,25 @@ class Habits:
     numbers: bool = False
     any_numbers: bool = False
     alike: bool = False
-    roundings: frozenset[Rounding] = _KEEPS
-    divisors: frozenset[Divisor] | None = None
+    roundings: frozenset[Rounding] = frozenset({Rounding.DOWN, Rounding.UP})
+    divisors: frozenset[Divisor] = frozenset({Divisor.REAL, Divisor.PADDED})
     grows: bool = True
+
+    @property
+    def always_up(self) -> bool:
+        """Whether no pool of it rounds down."""
+        return not self.roundings & _NEVER_UP
+
+    @property
+    def up(self) -> frozenset[Rounding]:
+        """Its ways to round up."""
+        return self.roundings - _NEVER_UP
+
+    @property
+    def counting(self) -> tuple[bool, ...]:
+        """Whether its averages leave padding out, count it, or both."""
+        rows = (False, Divisor.REAL in self.divisors), (True, bool(self.divisors - {Divisor.REAL}))
+        return tuple(counts for counts, there in rows if there)
 
     def pads_three(self, begin: int, end: int) -> bool:
         """Whether one of its modes pads a window of three cells like this."""
@@ -64,29 +60,44 @@ class Habits:
     @property
     def has_strided_same(self) -> bool:
         """Whether a mode of its own gives ceil(size/stride) windows, whatever the stride."""
-        axis, size = Axis(16, 3, 2), 16
-        return any((size + sum(pair) - 3) // 2 + 1 == 8 for pair in self.pairs(axis, size))
+        return any((16 + sum(pair) - 3) // 2 + 1 == 8 for pair in self.pairs(Axis(16, 3, 2), 16))
 
     def pairs(self, axis: Axis, size: int) -> Iterator[Pair]:
         """What its modes pad on an axis of `size` cells, the default mode first."""
-        sized = axis._replace(size=size)
         for mode in self.modes:
             if mode.pad_rule is None or (mode.undilated and axis.dilation > 1):
                 continue
             try:
-                yield mode.pad_rule(sized, Given())
+                yield mode.pad_rule(axis._replace(size=size), Given())
             except RequestError:
                 continue
 
 
-def named_convention(name: str) -> Convention | str:
-    """A convention by its name or alias, or one of SAME_UPPER, SAME_LOWER and symmetric.
+def _larger_half_first(axis: Axis, size: int, _given: Given) -> AxisCrop:
+    """size*stride cells; of what is too much, the larger half goes in front."""
+    output = size * axis.stride
+    return AxisCrop((max(0, rules.full_extent(axis, size) - output) + 1) // 2, output)
+
+
+_UPPER = Mode(rules.same_upper, rules.same_multiple)
+_LOWER = Mode(rules.same_lower, _larger_half_first)
+PLACEMENTS = {
+    "SAME_UPPER": Habits("SAME_UPPER", (_UPPER,), any_numbers=True),
+    "SAME_LOWER": Habits("SAME_LOWER", (_LOWER,), any_numbers=True),
+    "symmetric": Habits("symmetric", (), numbers=True),
+}
+"""Placements that are nobody's in particular; how pools round and what they divide by stays."""
+SYNONYMS = {"onnx-same-lower": "SAME_LOWER"}
+
+
+def named_convention(name: str) -> str:
+    """The name of a convention or placement that is called so, by its name or alias.
 
     Raises RequestError for anything else, with the nearest, or with what writes for a runtime.
     """
-    known: dict[str, Convention | str] = {**{one: one for one in PLACEMENTS}, **SYNONYMS}
+    known = {alias: one.name for alias, one in by_name_and_alias().items()}
     try:
-        return find_named(name, known | by_name_and_alias())
+        return find_named(name, {**{one: one for one in PLACEMENTS}, **SYNONYMS, **known})
     except RequestError:
         if not is_target(name):
             raise
@@ -96,78 +107,46 @@ def named_convention(name: str) -> Convention | str:
     )
 
 
-def habits_of(target: Convention | str, chain: Chain) -> Habits | Skip:
-    """What a convention does with operators of the chain's kind."""
-    if isinstance(target, str):
-        return _placement(target)
-    wanted = _LAYERS.get(chain.op.kind)
-    layer = next((one for one in target.layers if one.op == wanted), None)
+def habits_of(name: str, chain: Chain) -> Habits | Skip:
+    """What a convention or placement does with operators of the chain's kind."""
+    if name in PLACEMENTS:
+        return PLACEMENTS[name]
+    kind = chain.op.kind
+    layers = (one for one in all_conventions()[name].layers if one.op == LAYERS.get(kind))
+    layer = next(layers, None)
     if layer is None:
-        return Skip(f"nothing is known of how {target.name} pads a {chain.op.kind}")
+        return Skip(f"nothing is known of how {name} pads a {kind}")
     if chain.rank not in layer.ranks:
-        return Skip(f"{target.name} has no {chain.rank}-D {chain.op.kind}")
+        return Skip(f"{name} has no {chain.rank}-D {kind}")
+    takes, own = layer.takes, layer.rounding
     return Habits(
-        target.name,
+        name,
         _modes(layer),
-        numbers=_takes(layer, _TAKEN_NUMBERS),
-        any_numbers=_takes(layer, _TAKEN_NUMBERS - {Layout.EACH}),
-        alike=_takes(layer, frozenset({Layout.EACH})),
-        roundings=_roundings(layer),
-        divisors=_divisors(layer),
-        grows=any(word.role in {Role.GROWTH, Role.EXTENT} for word in layer.words),
+        numbers=takes.alike or takes.pairs,
+        any_numbers=takes.pairs,
+        alike=takes.alike,
+        # A layer that rounds up by itself keeps to that.
+        roundings=layer.choices(Role.ROUNDING, own) if own is Rounding.DOWN else frozenset({own}),
+        divisors=layer.choices(Role.DIVISOR, layer.divisor),
+        grows=takes.grows or takes.sized,
     )
 
 
-def _placement(name: str) -> Habits:
-    if name == "symmetric":
-        return Habits(name, (), numbers=True)
-    lower = name == "SAME_LOWER"
-    rule = rules.same_lower if lower else rules.same_upper
-    cut = _larger_half_first if lower else same_multiple
-    return Habits(name, (Mode(rule, cut),), any_numbers=True)
-
-
-def _larger_half_first(axis: Axis, size: int, _given: Given) -> AxisCrop:
-    """size*stride cells; of what is too much, the larger half goes in front."""
-    output = size * axis.stride
-    return AxisCrop((max(0, full_extent(axis, size) - output) + 1) // 2, output)
+def all_habits(chain: Chain) -> Iterator[Habits]:
+    """What each placement and convention does with it that knows such operators."""
+    found = (habits_of(name, chain) for name in (*PLACEMENTS, *all_conventions()))
+    return (one for one in found if isinstance(one, Habits))
 
 
 def _modes(layer: Layer) -> tuple[Mode, ...]:
     """Modes that pad with zeros by themselves; what stands for no attribute at all comes last."""
     found: list[Mode] = []
-    for word in layer.words:
-        if word.role is Role.PADDING:
-            named = [mode for mode in word.modes.values() if not mode.takes_numbers]
-            first = next((m for key, m in word.modes.items() if key == word.default), None)
-            found += sorted(named, key=lambda mode, first=first: mode is not first)  # type: ignore[misc]
-    found.append(layer.number)
+    for word in layer.of(Role.PADDING):
+        rows = sorted(word.modes.items(), key=lambda row, word=word: row[0] != word.default)  # type: ignore[misc]
+        found += [mode for _, mode in rows if not mode.takes_numbers]
     plain = (rules.valid, rules.explicit)
     return tuple(
-        mode for mode in found if mode.fill in (None, Fill.ZEROS) and mode.pad_rule not in plain
+        mode
+        for mode in (*found, layer.number)
+        if mode.fill in (None, Fill.ZEROS) and mode.pad_rule not in plain
     )
-
-
-def _takes(layer: Layer, layouts: frozenset[Layout]) -> bool:
-    return any(
-        word.role is Role.PADDING
-        and (
-            bool(layouts & set(word.layouts)) or (word.axis is not None and Layout.EACH in layouts)
-        )
-        for word in layer.words
-    )
-
-
-def _roundings(layer: Layer) -> frozenset[Rounding]:
-    """Its word's choices; a layer that rounds up by itself keeps to that."""
-    for word in layer.words:
-        if word.role is Role.ROUNDING and layer.rounding is Rounding.DOWN:
-            return frozenset(item for item in word.choices.values() if isinstance(item, Rounding))
-    return frozenset({layer.rounding})
-
-
-def _divisors(layer: Layer) -> frozenset[Divisor]:
-    for word in layer.words:
-        if word.role is Role.DIVISOR:
-            return frozenset(item for item in word.choices.values() if isinstance(item, Divisor))
-    return frozenset({layer.divisor})

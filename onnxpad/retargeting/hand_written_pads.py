@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
+from onnxpad.padding.chain import Chain, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, rounds_up
 from onnxpad.padding.fills import Constant, Implicit, TensorValue, number_of
 from onnxpad.padding.operators import Kind
@@ -30,7 +30,7 @@ def without_hand(chain: Chain) -> Chain | Skip:
     own = effective_pads(chain)
     if isinstance(own, Skip):
         return own
-    front = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
+    front = chain.inner(step.pads)
     average = chain.op.kind is Kind.AVERAGE
     if average and any(own.flat) and not chain.counts_padding and any(front.flat):
         return Skip("its average counts the cells of the Pad in front, but not its own padding")
@@ -44,13 +44,25 @@ def without_hand(chain: Chain) -> Chain | Skip:
     )
 
 
+def without_pad(chain: Chain) -> Chain:
+    """The operator as it would be without the Pad in front."""
+    step = chain.pad
+    if step is None:
+        return chain
+    if step.unclear:
+        return replace(chain, pad=None, axes=tuple(a._replace(size=None) for a in chain.axes))
+    return replace(chain, pad=None, axes=axes_in_front(chain, chain.inner(step.pads)))
+
+
+def counting(chain: Chain, *, counts: bool) -> Chain:
+    """The average with padding that it counts, or does not."""
+    same = counts == chain.counts_padding
+    return chain if same else replace(chain, fill=Constant(0) if counts else Implicit.NOTHING)
+
+
 def is_by_hand(chain: Chain, step: PadStep) -> bool:
     """Whether a Pad is padding of the operator behind it rather than data."""
-    kept = chain.spatial
-    sides = (step.pads.begins, step.pads.ends)
-    if any(pad for side in sides for pad in side[: kept.start] + side[kept.stop :]):
-        return False
-    if any(pad < 0 for pad in step.pads.flat):
+    if any(map(any, chain.outer(step.pads))) or min(step.pads.flat) < 0:
         return False
     if chain.is_max and step.mode in _MIRRORS:
         return True

@@ -14,10 +14,7 @@ def label_of(chain: Chain, present: Chain | None = None) -> str:
     if chain.pad is not None and chain.pad.unclear:
         parts.append("computed Pad")
     elif chain.pad is not None:
-        begins, ends = (
-            side[chain.spatial] for side in (chain.pad.pads.begins, chain.pad.pads.ends)
-        )
-        parts.append(f"Pad {flat_text(Pads(begins, ends))} {_filled(chain.pad)}")
+        parts.append(f"Pad {flat_text(chain.inner(chain.pad.pads))} {_filled(chain.pad)}")
     match chain.padding:
         case AutoPad() as mode:
             parts.append("valid" if mode is AutoPad.VALID else str(mode))

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.layer import Divisor, Given, Pair, Rounding
+from onnxpad.frameworks.choices import Rounding
+from onnxpad.frameworks.layer import Given, Pair
 from onnxpad.frameworks.rules import CROP_BOTH, split
+from onnxpad.frameworks.worked_out import windows
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
-from onnxpad.padding.fills import Constant, Implicit
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import Habits, habits_of, named_convention
-from onnxpad.retargeting.hand_written_pads import is_by_hand, without_hand
+from onnxpad.retargeting.hand_written_pads import counting, is_by_hand, without_hand
 from onnxpad.retargeting.labels import held
 from onnxpad.retargeting.windows_read import differs
 from onnxpad.runtimes.onnxruntime.runtime_check import spelled
@@ -77,21 +80,12 @@ def _is_same(axis: Axis, pair: Pair, source: Habits | None) -> bool:
 
 def _is_same_at(axis: Axis, pair: Pair, source: Habits | None, size: int) -> bool:
     sized = Axis(size, axis.kernel, axis.stride, axis.dilation)
-    if source is not None:
-        found: list[Pair] = list(source.pairs(axis, size))
-    else:
-        pairs = [same_pads(sized, lower=lower) for lower in (False, True)]
-        found = [one for one in pairs if one is not None]
+    autos = (same_pads(sized, lower=lower) for lower in (False, True))
     wanted = -(-size // axis.stride)
     return any(
-        one[0] == pair[0] and windows(sized, one) == windows(sized, pair) == wanted for one in found
+        one and one[0] == pair[0] and {_floor(sized, one), _floor(sized, pair)} == {wanted}
+        for one in (source.pairs(axis, size) if source else autos)
     )
-
-
-def windows(axis: Axis, pair: Pair) -> int:
-    """Windows over an axis of known size, rounded down."""
-    size = axis.size if isinstance(axis.size, int) else 0
-    return (size + sum(pair) - axis.span) // axis.stride + 1
 
 
 def unchanged_because(chain: Chain, name: str) -> str:
@@ -149,7 +143,7 @@ def cropped(chain: Chain, cuts: list[CropAndAdd]) -> Chain:
     """The chain with (begin, end, output_padding) for each axis."""
     growth = tuple(more for _, _, more in cuts)
     return replace(
-        chain.with_padding(Pads(tuple(b for b, _, _ in cuts), tuple(e for _, e, _ in cuts))),
+        chain.with_padding(Pads.of([cut[:2] for cut in cuts])),
         output_padding=growth if any(growth) else (),
         output_shape=(),
     )
@@ -208,7 +202,7 @@ def same_padding(chain: Chain, habits: Habits, *, rounds_up: bool) -> Pads | Aut
     spots = [_spot(axis, habits, rounds_up=rounds_up) for axis in chain.axes]
     pairs = [spot.pair for spot in spots if spot.pair is not None]
     if len(pairs) == len(spots):
-        return Pads(tuple(b for b, _ in pairs), tuple(e for _, e in pairs))
+        return Pads.of(pairs)
     reasons = [spot.why for spot in spots if spot.why]
     if reasons:
         return Skip(f"{habits.name} {reasons[0]}")
@@ -233,9 +227,11 @@ def _spot(axis: Axis, habits: Habits, *, rounds_up: bool) -> _Spot:
         return _alike(axis, habits, sizes, rounds_up=rounds_up)
     if any(begin < 0 for begin, _ in wanted):
         return _Spot(why=f"begins inside the input here: its padding is {min(wanted)[0]} cells")
+    sized = [axis._replace(size=size) for size in sizes]
     tries = dict.fromkeys([(wanted[-1][0], max(end for _, end in wanted)), *wanted])
-    pair = next((one for one in tries if _serves(axis, one, sizes, wanted)), None)
-    upper, lower = (_is_auto(axis, sizes, wanted, lower=flag) for flag in (False, True))
+    pair = next((one for one in tries if _serve(sized, [one] * len(sized), wanted)), None)
+    autos = ([same_pads(one, lower=lower) for one in sized] for lower in (False, True))
+    upper, lower = (_serve(sized, pads, wanted) for pads in autos)
     return _Spot(pair if pair is None or pair[1] >= 0 else (pair[0], 0), upper, lower)
 
 
@@ -277,36 +273,21 @@ def _centred(axis: Axis, sizes: Sequence[int]) -> int | None:
     return pair[0] if pair is not None and pair[0] == pair[1] else None
 
 
-def _serves(axis: Axis, pair: Pair, sizes: Sequence[int], wanted: Sequence[Pair]) -> bool:
-    """Whether one pair reads what the wanted pair reads, at every size."""
+def _serve(axes: Sequence[Axis], pads: Sequence[Pair | None], wanted: Sequence[Pair]) -> bool:
+    """Whether the pads at each size read what the wanted ones read."""
     return all(
-        pair[0] == one[0] and _number(axis, size, pair) == _number(axis, size, one)
-        for size, one in zip(sizes, wanted, strict=True)
+        pair is not None and pair[0] == one[0] and _floor(axis, pair) == _floor(axis, one)
+        for axis, pair, one in zip(axes, pads, wanted, strict=True)
     )
 
 
-def _is_auto(axis: Axis, sizes: Sequence[int], wanted: Sequence[Pair], *, lower: bool) -> bool:
-    autos = [same_pads(axis._replace(size=size), lower=lower) for size in sizes]
-    return all(
-        auto is not None
-        and auto[0] == one[0]
-        and _number(axis, size, auto) == _number(axis, size, one)
-        for size, auto, one in zip(sizes, autos, wanted, strict=True)
-    )
-
-
-def _number(axis: Axis, size: int, pair: Pair) -> int | None:
-    return _count(axis._replace(size=size), pair, rounds_up=False)
+def _floor(axis: Axis, pair: Pair) -> int | None:
+    return _count(axis, pair, rounds_up=False)
 
 
 def _count(axis: Axis, pair: Pair, *, rounds_up: bool) -> int | None:
     found = output_size(axis, *pair, ceil_mode=rounds_up)
     return found if isinstance(found, int) else None
-
-
-def always_up(allowed: frozenset[Rounding]) -> bool:
-    """Whether a convention has no pools that round down."""
-    return not allowed & {Rounding.DOWN, Rounding.EXACT}
 
 
 _BOUND = frozenset({"DeformConv", "MaxpoolWithMask"})
@@ -385,11 +366,13 @@ def _by_meaning(bare: Chain, habits: Habits, reader: Habits | None) -> Chain | S
     if isinstance(pads, Skip):
         return pads
     if bare.ceil_mode and differs(bare, replace(bare, ceil_mode=False)):
-        up = reader is not None and any(reader.roundings - {Rounding.DOWN, Rounding.EXACT})
+        up = reader is not None and reader.up
         foreign = None if up else _foreign(bare, pads, "rounding up", reader)
         return foreign or _rounded_up(bare, pads, habits)
     meant = meanings(bare, pads, reader)
-    if meant == {Meaning.EXPLICIT} and not _explicit(pads, reader):
+    alike = pads.begins == pads.ends
+    plain = reader is not None and (reader.any_numbers or (reader.numbers and alike))
+    if meant == {Meaning.EXPLICIT} and not plain:
         whose = f"{reader.name} does not write" if reader else "fit no convention"
         return Skip(
             f"the pads {list(pads.flat)} {whose}",
@@ -412,13 +395,6 @@ def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip 
     )
 
 
-def _explicit(pads: Pads, reader: Habits | None) -> bool:
-    """Whether the source takes these as plain numbers."""
-    if reader is None:
-        return False
-    return reader.any_numbers or (reader.numbers and pads.begins == pads.ends)
-
-
 def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> Chain | Skip:
     """What all meanings come to, or a Skip that names them."""
     chains = [one for one in found if isinstance(one, Chain)]
@@ -434,7 +410,7 @@ def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> 
 
 
 def _written(bare: Chain, meaning: Meaning, pads: Pads, habits: Habits) -> Chain | Skip:
-    up = bare.op.is_pool and always_up(habits.roundings)
+    up = bare.op.is_pool and habits.always_up
     padding: Pads | AutoPad = pads
     alike = habits.numbers and pads.begins == pads.ends and any(pads.flat)
     # Max pools of Caffe's networks leave out pads that frameworks which round down need.
@@ -452,17 +428,12 @@ def _rounded_up(bare: Chain, pads: Pads, habits: Habits) -> Chain | Skip:
     """A pool whose rounding up adds windows."""
     same = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, habits)
     if isinstance(same, Chain) and not differs(bare, same):
-        return _finished(bare, _without_rounding(habits))
-    if habits.roundings <= {Rounding.DOWN, Rounding.EXACT}:
+        return _finished(bare, replace(habits, roundings=frozenset({Rounding.DOWN, Rounding.UP})))
+    if not habits.up:
         return Skip(f"it rounds up, which no pool of {habits.name} does")
     if pads.begins != pads.ends and not habits.any_numbers:
         return Skip(f"{habits.name} has no pads like {list(pads.flat)} that round up")
     return _finished(bare, habits)
-
-
-def _without_rounding(habits: Habits) -> Habits:
-    """The habits without a rule of its own for rounding."""
-    return replace(habits, roundings=frozenset({Rounding.DOWN, Rounding.UP}))
 
 
 def _finished(chain: Chain, habits: Habits) -> Chain | Skip:
@@ -476,53 +447,40 @@ def _finished(chain: Chain, habits: Habits) -> Chain | Skip:
 
 
 def _rounding(chain: Chain, habits: Habits) -> Chain | Skip:
-    pads = chain.padding if isinstance(chain.padding, Pads) else None
-    if pads is None:
-        return chain
-    allowed = habits.roundings
-    if not (always_up(allowed) or chain.ceil_mode):
+    pads = chain.padding
+    if not isinstance(pads, Pads) or not (habits.always_up or chain.ceil_mode):
         return chain
     up = replace(chain, ceil_mode=True)
-    if not differs(chain, up) and not _outer(up, pads, allowed):
+    outer = _outer(up, pads, habits.up)
+    if not outer and not differs(chain, up):
         return chain
     if chain.opset < chain.op.ceil_mode and not chain.op.domain:
         return Skip(f"{chain.op.name} of opset {chain.opset} has no ceil_mode")
-    if _outer(up, pads, allowed):
+    if outer:
         return Skip(f"{habits.name} has a last window over padding alone here, ONNX has none")
     return up
 
 
-def _outer(chain: Chain, pads: Pads, allowed: frozenset[Rounding]) -> bool:
+def _outer(chain: Chain, pads: Pads, up: frozenset[Rounding]) -> bool:
     """Whether the convention keeps windows that ceil_mode of ONNX drops."""
-    if Rounding.UP in allowed or Rounding.UP_FROM_ONE in allowed:
+    if up & {Rounding.UP, Rounding.UP_FROM_ONE}:
         return False
-    any_padded = any(pads.flat)
     for axis, begin, end in chain.sides(pads):
-        drops = {
-            Rounding.UP_IF_ANY_PADDED: any_padded,
-            Rounding.UP_IF_AXIS_PADDED: bool(begin or end),
-        }
-        if any(drops.get(one, False) for one in allowed):
-            continue
         for size in sample_sizes(axis, begin + end):
-            sized = Axis(size, axis.kernel, axis.stride, axis.dilation)
-            plain = -(-(size + begin + end - axis.span) // axis.stride) + 1
-            if plain > 0 and plain != output_size(sized, begin, end, ceil_mode=True):
+            sized, counts = axis._replace(size=size), set()
+            for one in up:
+                with suppress(RequestError):
+                    counts.add(windows(sized, (begin, end), one, any_padded=any(pads.flat)))
+            if counts and output_size(sized, begin, end, ceil_mode=True) not in counts:
                 return True
     return False
 
 
 def _divisor(chain: Chain, habits: Habits) -> Chain | Skip:
-    if chain.op.kind is not Kind.AVERAGE or habits.divisors is None:
+    if chain.op.kind is not Kind.AVERAGE or chain.counts_padding in habits.counting:
         return chain
-    real = Divisor.REAL in habits.divisors
-    counting = bool(habits.divisors - {Divisor.REAL})
-    if real and counting:
-        return chain
-    counts = counting
-    if counts == chain.counts_padding:
-        return chain
-    other = replace(chain, fill=Constant(0) if counts else Implicit.NOTHING)
+    counts = not chain.counts_padding
+    other = counting(chain, counts=counts)
     if not differs(chain, other):
         return chain
     if counts and chain.opset < Since.COUNT_INCLUDE_PAD:

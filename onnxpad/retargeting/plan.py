@@ -11,10 +11,11 @@ from typing import Any, TypeAlias
 
 from onnxpad.errors import RequestError, counted
 from onnxpad.padding.chain import AutoPad, Chain, NewPad, Padding, Pads, PadStep
-from onnxpad.padding.effective_pads import axes_behind, axes_in_front
-from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
+from onnxpad.padding.effective_pads import axes_behind
+from onnxpad.padding.fills import Constant, number_of
 from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, reported
+from onnxpad.retargeting.hand_written_pads import counting, without_pad
 
 Settings: TypeAlias = Mapping[str, Any]
 _WIDEST = 2**20
@@ -182,28 +183,15 @@ def _with_pad(chain: Chain, settings: Settings) -> Chain:
         return chain
     record = settings["pad_node"]
     if record is None:
-        return _without_pad(chain)
+        return without_pad(chain)
     present = None if chain.pad is None or chain.pad.unclear else _pad_record(chain.pad)
     if present is not None and present == record:
         return chain  # its value may be one that no plan could bring: computed, or infinite
     step = _step(chain, record)
     if present == _pad_record(step):
         return chain
-    bare = _without_pad(chain)
-    spatial = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
-    return replace(bare, axes=axes_behind(bare, spatial), pad=step)
-
-
-def _without_pad(chain: Chain) -> Chain:
-    step = chain.pad
-    if step is None:
-        return chain
-    if step.unclear:
-        axes = tuple(axis._replace(size=None) for axis in chain.axes)
-    else:
-        front = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
-        axes = axes_in_front(chain, front)
-    return replace(chain, axes=axes, pad=None)
+    bare = without_pad(chain)
+    return replace(bare, axes=axes_behind(bare, chain.inner(step.pads)), pad=step)
 
 
 def _step(chain: Chain, record: object) -> NewPad:
@@ -224,14 +212,9 @@ def _step(chain: Chain, record: object) -> NewPad:
 
 
 def _pad_record(step: PadStep) -> dict[str, Any]:
-    value = _value(step)
+    value = number_of(step.fill)
     shown = "-inf" if value == float("-inf") else value
     return {"pads": list(step.pads.flat), "value": shown, "mode": step.mode}
-
-
-def _value(step: PadStep) -> float | int | None:
-    fill: Fill = step.fill
-    return fill.value if isinstance(fill, Constant | TensorValue) else None
 
 
 def _with_ceil(chain: Chain, flag: bool) -> Chain:  # noqa: FBT001
@@ -247,8 +230,7 @@ def _with_counts(chain: Chain, *, counts: bool) -> Chain:
         return chain
     if chain.op.kind is not Kind.AVERAGE:
         raise RequestError(f"{chain.op.name} has no count_include_pad")
-    fill: Fill = Constant(0) if counts else Implicit.NOTHING
-    return replace(chain, fill=fill)
+    return counting(chain, counts=counts)
 
 
 _KEYS = ("schema", "nodes")

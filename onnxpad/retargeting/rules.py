@@ -40,10 +40,9 @@ class MoveRule:
 
 def by_convention(to: str, source: str | None) -> MoveRule:
     """Every node as the convention `to` would write it; RequestError for unknown names."""
-    target = named_convention(to)
+    name = named_convention(to)
     if source is not None:
         named_convention(source)
-    name = target if isinstance(target, str) else target.name
     return MoveRule(
         name,
         lambda _, chain: moved(chain, to, source=source),

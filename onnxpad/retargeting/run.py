@@ -7,12 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from onnxpad.geometry.size import Size, show
-from onnxpad.geometry.windows import Axis
 from onnxpad.model.editing.function_copies import grouped, written
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.reading.survey import Site
-from onnxpad.model.sizes_downstream import breaks, inferred_sizes, resizings
+from onnxpad.model.sizes_downstream import breaks, stale_sizes
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.operators import Kind
@@ -69,7 +68,7 @@ class _Run:
                 pass
         self._in_order()
         if self._sound is not None:
-            now = breaks(self._session.document)
+            now = breaks(self._session.contexts)
             self._log.breaks = tuple(one for one in now if one not in self._sound)
         return self._log
 
@@ -145,14 +144,13 @@ class _Run:
         session, before = self._session, site.chain
         resized = any(resizes(one, _like(one, after)) for one in site.chains)
         stated = resized or before.ceil_mode or before.op.kind is Kind.TRANSPOSED
-        known = inferred_sizes(session.document) if stated else {}
         if resized and self._sound is None:
-            self._sound = breaks(session.document)
+            self._sound = breaks(session.contexts)
         edits = session.change(site, after)
         if stated:
             sizes = output_sizes(_like(before, after))
             agrees = partial(_agrees, sizes, before.spatial)
-            session.tidy(resizings(session.document, known, site.address, agrees=agrees))
+            session.tidy(stale_sizes(session.document, [site.address], agrees))
         self._log.changes.append(
             Move(
                 site.address,
@@ -180,11 +178,8 @@ def _agrees(
 
 def _like(chain: Chain, after: Chain) -> Chain:
     """What the move makes of another reading of the same node."""
-    return after if len(chain.axes) != len(after.axes) else replace(after, axes=_axes(chain, after))
-
-
-def _axes(chain: Chain, after: Chain) -> tuple[Axis, ...]:
-    return after.axes if chain.pad != after.pad else chain.axes
+    alike = chain.rank == after.rank and chain.pad == after.pad
+    return replace(after, axes=chain.axes) if alike else after
 
 
 def _shown(chain: Chain) -> SizeTexts:

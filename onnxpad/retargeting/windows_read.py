@@ -10,9 +10,9 @@ from math import gcd
 
 from onnxpad.geometry.budgets import COMPARED
 from onnxpad.geometry.windows import Axis, output_size, same_output, same_pads, sample_sizes
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip, is_same
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes, rounds_up
-from onnxpad.padding.fills import Constant, Implicit, TensorValue, lowest
+from onnxpad.padding.fills import Implicit, lowest, number_of
 from onnxpad.padding.operators import Kind
 
 OWN = "own padding"
@@ -165,15 +165,9 @@ def resizes(one: Chain, other: Chain) -> bool:
     if _unclear(one) or _unclear(other):
         return True
     if one.op.kind is Kind.TRANSPOSED:
-        totals = []
-        for chain in (one, other):
-            pads = effective_pads(chain)
-            if isinstance(pads, Skip):
-                return True
-            extra = chain.output_padding or (0,) * chain.rank
-            sides = zip(pads.begins, pads.ends, extra, strict=True)
-            totals.append([begin + end - more for begin, end, more in sides])
-        return totals[0] != totals[1]
+        crops = _crop(one), _crop(other)
+        totals = [isinstance(crop, Pads) and [*map(sum, crop.sides)] for crop in crops]
+        return False in totals or totals[0] != totals[1]
     if _grown(one) != _grown(other):
         return True
     for index, axis in enumerate(source_axes(one)):
@@ -213,9 +207,8 @@ def axis_key(chain: Chain, index: int, size: int) -> Key | None:
 
 def _strip(chain: Chain, index: int, size: int) -> Strip | None:
     """One axis where the source has `size` cells; None where no window fits."""
-    axis, step = chain.axes[index], chain.pad
-    position = chain.first_axis + index
-    front = (0, 0) if step is None else (step.pads.begins[position], step.pads.ends[position])
+    axis = chain.axes[index]
+    front = (0, 0) if chain.pad is None else chain.inner(chain.pad.pads).sides[index]
     grown = Axis(size + sum(front), axis.kernel, axis.stride, axis.dilation)
     own = _own_pads(chain, index, grown)
     if own is None or grown.size is None or sum(own) + size + sum(front) < axis.span:
@@ -234,16 +227,14 @@ def _value(chain: Chain) -> object:
     """What a Pad's cell holds, as the operator sees it: its own padding where both are alike."""
     if chain.pad is None:
         return OWN
-    fill = chain.pad.fill
-    value = fill.value if isinstance(fill, Constant | TensorValue) else None
+    value = number_of(chain.pad.fill)
     if value is None:
-        return ("tensor", str(fill))
+        return ("tensor", str(chain.pad.fill))
     if chain.fill is Implicit.LOWEST:
         return OWN if value in lowest(chain.dtype) else ("is", value)
     if chain.op.kind is Kind.AVERAGE:
         return ("is", value)
-    own = chain.fill.value if isinstance(chain.fill, Constant | TensorValue) else None
-    return OWN if value == own else ("is", value)
+    return OWN if value == number_of(chain.fill) else ("is", value)
 
 
 def _own_pads(chain: Chain, index: int, grown: Axis) -> tuple[int, int] | None:
@@ -264,14 +255,13 @@ def _crop(chain: Chain) -> object:
     extra = chain.output_padding or (0,) * chain.rank
     if isinstance(pads, Skip):
         return chain.padding, extra, chain.output_shape
-    return pads.begins, tuple(end - more for end, more in zip(pads.ends, extra, strict=True))
+    return pads + Pads((0,) * chain.rank, tuple(-more for more in extra))
 
 
 def _front(chain: Chain) -> Pads:
     if chain.pad is None or _unclear(chain):
         return Pads.zero(chain.rank)
-    pads = chain.pad.pads
-    return Pads(pads.begins[chain.spatial], pads.ends[chain.spatial])
+    return chain.inner(chain.pad.pads)
 
 
 def _unclear(chain: Chain) -> bool:
@@ -280,23 +270,15 @@ def _unclear(chain: Chain) -> bool:
 
 def _outside(chain: Chain) -> object:
     """Padding of batch and channels."""
-    step: PadStep | None = chain.pad
-    if step is None:
-        return None
-    kept = chain.spatial
-    sides = (step.pads.begins, step.pads.ends)
-    rest = tuple(side[: kept.start] + side[kept.stop :] for side in sides)
-    return (rest, step.mode, step.fill) if any(map(any, rest)) else None
+    step = chain.pad
+    rest = () if step is None else tuple(chain.outer(step.pads))
+    return (rest, step.mode, step.fill) if step and any(map(any, rest)) else None
 
 
 def _grown(chain: Chain) -> tuple[int, ...]:
     """By how many cells batch and channels are padded."""
-    if chain.pad is None:
-        return ()
-    kept, pads = chain.spatial, chain.pad.pads
-    grown = [begin + end for begin, end in zip(pads.begins, pads.ends, strict=True)]
-    outside = tuple(grown[: kept.start] + grown[kept.stop :])
-    return outside if any(outside) else ()
+    grown = [] if chain.pad is None else [sum(pair) for pair in chain.outer(chain.pad.pads)]
+    return tuple(grown) if any(grown) else ()
 
 
 def _widest(chain: Chain, index: int) -> int:

@@ -30,7 +30,7 @@ from onnxpad.model.opened import (
 )
 from onnxpad.model.reading.divisors import Settling, hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import without_collections
-from onnxpad.model.sizes_downstream import corrections
+from onnxpad.model.sizes_downstream import stale_sizes
 from onnxpad.padding.chain import Preference, Preferences, Skip
 from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, plain, reported
@@ -350,7 +350,7 @@ def _corrections(session: EditSession, changes: Sequence[Change]) -> list[Resize
     edits = [edit for change in changes for edit in change.edits]
     edited = [edit.node for edit in edits if isinstance(edit, SetAttribute | RemoveAttribute)]
     edited += [edit.address for edit in edits if isinstance(edit, InsertNode)]
-    return corrections(session.document, edited)
+    return stale_sizes(session.document, edited)
 
 
 def _report(

@@ -68,7 +68,7 @@ class Wanted(NamedTuple):
         """The passes, and then what the target still needs; a `planner` knows ways already."""
         known = beyond_batch(self.opened.model, dims)
         asked = planner.knowing(assumes_sizes=bool(known)) if planner else self.planning(known)
-        session = session_on(self.opened, dims, self.reading, thorough=bool(asked))
+        session = session_on(self.opened, dims, self.reading)
         selected = selection(session, self.nodes)
         given = {site.address.id: site.chains for site in session.sites_now()} if asked else {}
         log = run(session, self.rules, selected, progress)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from onnxpad.errors import RequestError, few
-from onnxpad.frameworks.layer import Fill, HowKnown, Role
+from onnxpad.frameworks.choices import Fill, HowKnown, Role
 from onnxpad.padding.expansion import Step
 from onnxpad.resolving import Resolution, step_record
 from onnxpad.resolving.differences import AxisDifference, Difference

@@ -371,7 +371,7 @@ def _sites(found: Rewriting) -> Sequence[Site]:
     dims = {name: fact for name, fact in found.assumed.items() if name not in fixed}
     folder = found.source.folder if found.source else None
     try:
-        return Survey(found.edited, dims=dims, folder=folder, thorough=True).sites_now()
+        return Survey(found.edited, dims=dims, folder=folder).sites_now()
     except OnnxpadError:  # then no picture shows it
         return ()
 

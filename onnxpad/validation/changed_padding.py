@@ -56,7 +56,7 @@ def _sites(
     network: Network, dims: Mapping[str, int | str] | None, ambiguous: Preference
 ) -> dict[int, Site]:
     prefer = Preferences(ambiguous)
-    survey = Survey(network.model, dims=dims, folder=network.folder, prefer=prefer, thorough=True)
+    survey = Survey(network.model, dims=dims, folder=network.folder, prefer=prefer)
     return {site.address.key: site for site in survey.sites_now() if site.address.scope == ""}
 
 

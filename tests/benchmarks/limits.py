@@ -26,7 +26,7 @@ from onnxpad.model.shapes import native_inference
 from tests.benchmarks.loaded import inspect, rewrite
 """
 UNBOUNDED = """
-native_inference.is_bounded = native_inference.follows_few = lambda *_: True
+native_inference.is_bounded = lambda *_: True
 """
 EACH = """
 for path in {paths!r}:

@@ -53,7 +53,7 @@ def outcome(case: Case, target: str) -> str:
 
 def _for_padding(done: Rewriting, target: str) -> Iterator[NodeVerdict]:
     """Those of the nodes in the way that the target would take if they padded nothing."""
-    survey = Survey(done.edited, thorough=True)
+    survey = Survey(done.edited)
     chains = {site.address.label: site.chain for site in survey.sites_now()}
     for one in done.unfit:
         chain = chains.get(one.node.label)

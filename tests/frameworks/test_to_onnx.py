@@ -11,22 +11,11 @@ import numpy as np
 import pytest
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks import attributes
-from onnxpad.frameworks.layer import (
-    AxisCrop,
-    Divisor,
-    Given,
-    HowKnown,
-    Layer,
-    Layout,
-    Mode,
-    Outside,
-    Override,
-    Rounding,
-    Slide,
-)
+from onnxpad.frameworks.choices import Divisor, HowKnown, Layout, Outside, Override, Rounding
+from onnxpad.frameworks.layer import AxisCrop, Given, Layer, Mode, Slide
 from onnxpad.frameworks.rules import EXPLICIT, full_extent
 from onnxpad.frameworks.to_onnx import LOWEST, lower
+from onnxpad.frameworks.words import named, padding
 from onnxpad.frameworks.worked_out import WorkedOut, make_plan
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.layer_model import build_model
@@ -46,12 +35,9 @@ def any_cut(axis: Axis, size: int, given: Given) -> AxisCrop:
 
 def layer(op: str, **more: Any) -> Layer:
     words = (
-        attributes.kernel("kernel", default=None),
-        attributes.stride("stride"),
-        attributes.dilation("dilation"),
-        attributes.padding("pads", Layout.PAIRS, negative=True),
-        attributes.extent("extent"),
-        attributes.override("divisor"),
+        *named(weight="kernel", stride="stride", dilation="dilation"),
+        padding("pads", Layout.PAIRS, negative=True),
+        *named(extent="extent", override="divisor"),
     )
     number = Mode(cut=any_cut) if op == "conv_transpose" else EXPLICIT
     return Layer(op, words, HowKnown.READ, "made up for this test", number=number, **more)

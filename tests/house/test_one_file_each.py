@@ -64,9 +64,10 @@ def rewrite(chain: Chain) -> Chain | Skip:
 '''
 CONVENTION = '''"""The made-up framework, which pads in front alone."""
 
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import HowKnown
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Given, HowKnown, Layer, Mode, Pair
+from onnxpad.frameworks.layer import Given, Layer, Mode, Pair
+from onnxpad.frameworks.words import named, padding
 from onnxpad.geometry.windows import Axis
 
 
@@ -75,8 +76,8 @@ def _in_front(axis: Axis, _given: Given) -> Pair:
 
 
 _WINDOW = (
-    attributes.kernel("window"),
-    attributes.padding("pad", modes={"front": Mode(_in_front)}, default="front"),
+    *named(kernel="window"),
+    padding("pad", modes={"front": Mode(_in_front)}, default="front"),
 )
 
 CONVENTION = Convention(

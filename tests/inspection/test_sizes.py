@@ -6,7 +6,6 @@ import pytest
 from onnx import ModelProto
 
 from onnxpad.inspection import inspect
-from onnxpad.model.shapes import shape_inference
 from onnxpad.padding.effective_pads import told_in
 from onnxpad.rewriting.rewrite import rewrite
 from tests.models.text import text_model
@@ -32,23 +31,6 @@ def test_a_kernel_is_found_behind_shape_inference() -> None:
     nodes = f'{HIDDEN} y = Conv <auto_pad="SAME_UPPER"> (i, h)'
     model = text_model(nodes, "float[1,3,1] x, float[1,1,8] i")
     assert inspect(model).nodes[0].pads == (1, 1)
-
-
-def test_sizes_that_are_declared_need_no_inference(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
-
-    def infer(contexts: object, *_: object, **_more: bool) -> dict[str, object]:
-        asked.append(contexts)
-        return {}
-
-    monkeypatch.setattr(shape_inference, "infer", infer)
-    inspect(text_model("y = MaxPool <kernel_shape=[2]> (x)", "float[1,1,height] x"))
-    assert not asked
-    model = text_model(f"{HIDDEN} y = AveragePool <kernel_shape=[2]> (h)")
-    rewrite(model)
-    assert not asked
-    inspect(model)
-    assert asked
 
 
 @pytest.mark.parametrize(

@@ -66,28 +66,6 @@ def sliced_shape(start: int, end: int, step: int) -> ModelProto:
     return made_of(nodes, [value("x", [2, 3])], {"a": [start], "b": [end], "z": [0], "st": [step]})
 
 
-def endless_slice_before_a_conv() -> ModelProto:
-    """A Conv whose sizes hang, for all that the text of the graph says, on an endless Slice."""
-    nodes = [
-        node("Slice", ["s", "a", "a", "z", "a"], ["t"]),
-        node("Concat", ["t", "u"], ["c"], axis=0),
-        node("Reshape", ["x", "c"], ["v"]),
-        node("Conv", ["v", "w"], ["y"], auto_pad="SAME_UPPER"),
-    ]
-    inputs = [value("x", [1, 2, 8, 8]), value("u", [3], TensorProto.INT64)]
-    weights = np.ones((2, 2, 3, 3), np.float32)
-    constants = {"s": [1, 2], "a": [LEAST], "z": [0], "w": weights}
-    return made_of(nodes, inputs, constants, ("y", "t"))
-
-
-def doubled_values(rounds: int) -> ModelProto:
-    """A Concat of a shape with itself, again and again."""
-    nodes = [node("Shape", ["x"], ["s0"])]
-    nodes += [node("Concat", [f"s{n}", f"s{n}"], [f"s{n + 1}"], axis=0) for n in range(rounds)]
-    nodes.append(node("Reshape", ["x", f"s{rounds}"], ["y"]))
-    return made_of(nodes, [value("x", [2, 3])])
-
-
 def nested_functions(depth: int) -> ModelProto:
     """Functions of which each calls the next one twice."""
     model = made_of([node("f0", ["x"], ["y"], domain="d")], [value("x", [2, 3])])
@@ -108,24 +86,18 @@ def negative_size() -> ModelProto:
     return made_of(nodes, inputs, {"a": [0], "b": [100], "ax": [2]})
 
 
-def long_axis(operator: str) -> ModelProto:
-    """An operator that follows values, of an axis of 2^30 cells."""
-    inputs = {"Add": ["b", "x"], "Concat": ["b", "b"], "Gather": ["x", "b"]}.get(operator, ["b"])
-    attributes: dict[str, Any] = {"Cast": {"to": 7}, "Concat": {"axis": 0}}.get(operator, {})
-    nodes = [
-        node("ConstantOfShape", ["s"], ["b"]),
-        node(operator, inputs, ["y"], **attributes),
-    ]
-    return made_of(nodes, [value("x", [1])], {"s": [2**30]})
-
-
-def long_by_reshape(sizes: Sequence[int], target: Sequence[int]) -> ModelProto:
-    """A Cast of one long axis that a Reshape makes of an input."""
-    nodes = [node("Reshape", ["x", "t"], ["b"]), node("Cast", ["b"], ["y"], to=7)]
-    return made_of(nodes, [value("x", sizes)], {"t": target})
-
-
 def cut_of(sizes: Sequence[int]) -> ModelProto:
     """A Slice of an input whose stated sizes are below 0."""
     nodes = [node("Slice", ["x", "a", "b", "ax"], ["y"])]
     return made_of(nodes, [value("x", sizes)], {"a": [0], "b": [100], "ax": [0]})
+
+
+def rewritten_beside_a_crash() -> ModelProto:
+    """A pool whose sizes are corrected behind a rewrite, in a model that crashes inference."""
+    model = negative_size()
+    pool = node(
+        "MaxPool", ["x"], ["z"], kernel_shape=[2], strides=[3], ceil_mode=1, auto_pad="SAME_UPPER"
+    )
+    model.graph.node.append(pool)
+    model.graph.output.append(value("z", [1, 1, "n"]))
+    return model

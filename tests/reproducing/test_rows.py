@@ -206,7 +206,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
 
 def test_a_model_of_a_row_is_read_as_the_row_says() -> None:
     found = reproduce("ncnn", "pad-without-mode")
-    (site,) = Survey(found.model, thorough=True).sites_now()
+    (site,) = Survey(found.model).sites_now()
     assert "mode" not in dict(site.chain.attributes)
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from onnxpad import OnnxpadError, RequestError, Resolution, resolve
+from onnxpad.frameworks.choices import Role, Special
 from onnxpad.frameworks.conventions import all_conventions
-from onnxpad.frameworks.layer import Role, Special
 
 CONV: dict[str, Any] = {"input_shape": (1, 3, 8, 8), "weight_shape": (4, 3, 3, 3)}
 POOL: dict[str, Any] = {"input_shape": (1, 3, 8, 8), "kernel_size": 3}

@@ -88,6 +88,12 @@ def test_pools_round_as_the_framework_does() -> None:
     assert refused.reason == "it rounds up, which no pool of tensorflow does"
 
 
+@pytest.mark.parametrize("to", ["tensorflow", "keras", "pytorch"])
+def test_rounding_up_that_adds_no_window_is_no_reason_to_refuse(to: str) -> None:
+    pool = layer("MaxPool", 4, 5, 3, (4, 4), ceil_mode=True)
+    assert moved(pool, to) == pool
+
+
 def test_windows_over_padding_alone_are_refused() -> None:
     found = moved(layer("MaxPool", 8, 1, 2), "caffe")
     assert isinstance(found, Skip)

@@ -40,5 +40,5 @@ def test_multiply_adds_of_a_node(name: str) -> None:
         open_model(parser.parse_model(HEAD + NODES[name])), None, Preferences(None)
     )
     site = session.sites_now()[0]
-    (context,) = session.typed_contexts()
+    (context,) = session.contexts
     assert work_of_node(context, site.node).multiply_adds == WORK[name]

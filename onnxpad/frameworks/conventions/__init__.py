@@ -10,33 +10,22 @@ from typing import NamedTuple, TypeVar
 
 from onnxpad.errors import RequestError, nearest
 from onnxpad.frameworks import values
-from onnxpad.frameworks.layer import Fill, Layer
+from onnxpad.frameworks.choices import Fill
+from onnxpad.frameworks.layer import Layer
 from onnxpad.plugins import Plugins, name_of, text_of
 
 T = TypeVar("T")
 
 OPS = ("conv", "depthwise_conv", "grouped_conv", "max_pool", "avg_pool", "conv_transpose")
-_OP_ALIASES = {
-    "convolution": "conv",
+_SHORT = {op.replace("_", ""): op for op in OPS} | {
     "depthwise": "depthwise_conv",
-    "depthwise_convolution": "depthwise_conv",
     "grouped": "grouped_conv",
-    "group_conv": "grouped_conv",
-    "maxpool": "max_pool",
-    "max_pooling": "max_pool",
-    "maxpooling": "max_pool",
-    "avgpool": "avg_pool",
-    "average_pool": "avg_pool",
-    "averagepool": "avg_pool",
-    "average_pooling": "avg_pool",
-    "averagepooling": "avg_pool",
-    "avg_pooling": "avg_pool",
-    "convtranspose": "conv_transpose",
-    "transposed_conv": "conv_transpose",
-    "transpose_conv": "conv_transpose",
+    "groupconv": "grouped_conv",
     "deconv": "conv_transpose",
-    "deconvolution": "conv_transpose",
+    "transposeconv": "conv_transpose",
+    "transposedconv": "conv_transpose",
 }
+_LONG = {"_": "", "convolution": "conv", "pooling": "pool", "average": "avg"}
 
 
 class Convention(NamedTuple):
@@ -96,10 +85,12 @@ def find_op(op: str) -> tuple[str, int | None]:
     key = re.sub(r"[\s_-]+", "_", word)
     digit = re.search(r"([123])_?d", key)
     key = re.sub(r"_?[123]_?d", "", key)
-    found = _OP_ALIASES.get(key, key)
-    if found not in OPS:
+    short = key
+    for long, part in _LONG.items():
+        short = short.replace(long, part)
+    if short not in _SHORT:
         raise RequestError(f"no operator is called {op!r}{values.hint(key, dict.fromkeys(OPS))}")
-    return found, int(digit[1]) if digit else None
+    return _SHORT[short], int(digit[1]) if digit else None
 
 
 def find_layer(convention: Convention, op: str) -> Layer:

@@ -6,23 +6,11 @@ Averages never count padded cells, whatever count_include_pad says. Transposed l
 nothing with VALID and SAME.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import Divisor, Fill, HowKnown, Layout, Outside, Rounding
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import (
-    Divisor,
-    Fill,
-    Given,
-    HowKnown,
-    Layer,
-    Layout,
-    Mode,
-    Outside,
-    Pair,
-    Rounding,
-)
+from onnxpad.frameworks.layer import Given, Mode, Pair
 from onnxpad.frameworks.rules import crop_both, explicit, valid
+from onnxpad.frameworks.words import divisor, layers, named, padding
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "caffe2 in torch 1.0.1 measured; caffe2/operators/conv_pool_op_base.h read"
@@ -37,11 +25,7 @@ def _same(axis: Axis, _given: Given) -> Pair:
     return (head, needed - head)
 
 
-_MODES = {
-    "NOTSET": Mode(explicit, takes_numbers=True),
-    "VALID": Mode(valid),
-    "SAME": Mode(_same),
-}
+_MODES = {"NOTSET": Mode(explicit, takes_numbers=True), "VALID": Mode(valid), "SAME": Mode(_same)}
 _CUTS = {
     "NOTSET": Mode(cut=crop_both, takes_numbers=True),
     "VALID": Mode(cut=crop_both),
@@ -49,54 +33,36 @@ _CUTS = {
 }
 _LEGACY = Mode(explicit, rounding=Rounding.UP_IF_AXIS_PADDED, takes_numbers=True)
 _WINDOW = (
-    attributes.kernel("kernels", "kernel", default=None),
-    attributes.stride("strides", "stride"),
-    attributes.padding("pads", Layout.BEGINS_ENDS, Layout.EACH, aliases=("pad",)),
+    *named(weight="kernels kernel", stride="strides stride"),
+    padding("pads", Layout.BEGINS_ENDS, Layout.EACH, aliases=("pad",)),
 )
 _POOL = (
     *_WINDOW,
-    attributes.padding(
-        "legacy_pad", modes=_MODES | {"CAFFE_LEGACY_POOLING": _LEGACY}, default="NOTSET"
-    ),
+    padding("legacy_pad", modes=_MODES | {"CAFFE_LEGACY_POOLING": _LEGACY}, default="NOTSET"),
 )
 
+_layer = layers(HowKnown.EXECUTED, _SOURCE)
 CONVENTION = Convention(
     source=_SOURCE,
     pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),  # PadImage
     layers=(
-        Layer(
+        _layer(
             "conv",
-            (
-                *_WINDOW,
-                attributes.padding("legacy_pad", modes=_MODES, default="NOTSET"),
-                attributes.dilation("dilations", "dilation"),
-                attributes.groups("group"),
-            ),
-            HowKnown.EXECUTED,
-            _SOURCE,
+            *_WINDOW,
+            padding("legacy_pad", modes=_MODES, default="NOTSET"),
+            *named(dilation="dilations dilation", groups="group"),
         ),
-        Layer("max_pool", _POOL, HowKnown.EXECUTED, _SOURCE, outside=Outside.LOWEST),
-        Layer(
+        _layer("max_pool", *_POOL, outside=Outside.LOWEST),
+        _layer(
             "avg_pool",
-            (
-                *_POOL,
-                attributes.divisor(
-                    "count_include_pad", {True: Divisor.REAL, False: Divisor.REAL}, default=False
-                ),
-            ),
-            HowKnown.EXECUTED,
-            _SOURCE,
+            *_POOL,
+            divisor("count_include_pad", {True: Divisor.REAL, False: Divisor.REAL}, default=False),
         ),
-        Layer(
+        _layer(
             "conv_transpose",
-            (
-                *_WINDOW,
-                attributes.padding("legacy_pad", modes=_CUTS, default="NOTSET"),
-                attributes.growth("adjs", "adj"),
-                attributes.groups("group"),
-            ),
-            HowKnown.EXECUTED,
-            _SOURCE,
+            *_WINDOW,
+            padding("legacy_pad", modes=_CUTS, default="NOTSET"),
+            *named(growth="adjs adj", groups="group"),
         ),
     ),
 )

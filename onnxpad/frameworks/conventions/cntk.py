@@ -4,25 +4,12 @@ Pads are not limited below: a 1-wide kernel with stride 3 starts inside the inpu
 layers with autoPad give (size-1)*stride+1 cells, or what output_shape asks.
 """
 
-from __future__ import annotations
-
 from onnxpad.errors import RequestError
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import Divisor, Fill, HowKnown, Layout, Outside, Rounding
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import (
-    AxisCrop,
-    Divisor,
-    Fill,
-    Given,
-    HowKnown,
-    Layer,
-    Layout,
-    Mode,
-    Outside,
-    Pair,
-    Rounding,
-)
+from onnxpad.frameworks.layer import AxisCrop, Given, Mode, Pair
 from onnxpad.frameworks.rules import explicit, full_extent
+from onnxpad.frameworks.words import divisor, layers, named, padding, rounding
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "CNTK 2.7 measured; microsoft/CNTK 00230f8, Source/Math/ConvolveGeometry.h"
@@ -50,61 +37,46 @@ def _plain_cut(axis: Axis, size: int, _given: Given) -> AxisCrop:
     return AxisCrop(0, full_extent(axis, size))
 
 
-_AUTO = attributes.padding(
+_AUTO = padding(
     "auto_padding",
     Layout.FLAGS,
     modes={True: Mode(_auto), False: Mode(explicit, takes_numbers=True)},
     default=False,
 )
 _POOL = (
-    attributes.kernel("pooling_window_shape"),
-    attributes.stride("strides", "stride"),
+    *named(kernel="pooling_window_shape", stride="strides stride"),
     _AUTO,
-    attributes.rounding("ceil_out_dim", {False: Rounding.DOWN, True: Rounding.UP_ALL}),
+    rounding("ceil_out_dim", {False: Rounding.DOWN, True: Rounding.UP_ALL}),
 )
 
+_layer = layers(HowKnown.EXECUTED, _SOURCE)
 CONVENTION = Convention(
     source=_SOURCE,
     pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT}),  # cntk.ops.pad
     listed=8,
     layers=(
-        Layer(
+        _layer(
             "conv",
-            (
-                attributes.stride("strides", "stride"),
-                _AUTO,
-                attributes.dilation("dilation"),
-                attributes.groups("groups"),
-            ),
-            HowKnown.EXECUTED,
-            _SOURCE,
+            *named(stride="strides stride"),
+            _AUTO,
+            *named(dilation="dilation", groups="groups"),
         ),
-        Layer("max_pool", _POOL, HowKnown.EXECUTED, _SOURCE, outside=Outside.UNKNOWN),
-        Layer(
+        _layer("max_pool", *_POOL, outside=Outside.UNKNOWN),
+        _layer(
             "avg_pool",
-            (
-                *_POOL,
-                attributes.divisor(
-                    "include_pad", {True: Divisor.WHOLE, False: Divisor.REAL}, default=False
-                ),
-            ),
-            HowKnown.EXECUTED,
-            _SOURCE,
+            *_POOL,
+            divisor("include_pad", {True: Divisor.WHOLE, False: Divisor.REAL}, default=False),
         ),
-        Layer(
+        _layer(
             "conv_transpose",
-            (
-                attributes.stride("strides", "stride"),
-                attributes.padding(
-                    "auto_padding",
-                    Layout.FLAGS,
-                    modes={True: Mode(cut=_auto_cut), False: Mode(cut=_plain_cut)},
-                    default=False,
-                ),
-                attributes.extent("output_shape"),
+            *named(stride="strides stride"),
+            padding(
+                "auto_padding",
+                Layout.FLAGS,
+                modes={True: Mode(cut=_auto_cut), False: Mode(cut=_plain_cut)},
+                default=False,
             ),
-            HowKnown.EXECUTED,
-            _SOURCE,
+            *named(extent="output_shape"),
         ),
     ),
 )

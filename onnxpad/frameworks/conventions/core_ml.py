@@ -3,21 +3,9 @@
 With ceil_mode, a window that starts in the end padding is dropped on padded axes only.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import Divisor, Fill, HowKnown, Layout, Rounding
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import (
-    AxisCrop,
-    Divisor,
-    Fill,
-    Given,
-    HowKnown,
-    Layer,
-    Layout,
-    Mode,
-    Rounding,
-)
+from onnxpad.frameworks.layer import AxisCrop, Given, Mode
 from onnxpad.frameworks.rules import (
     CROP_BOTH,
     SAME_LOWER,
@@ -26,6 +14,7 @@ from onnxpad.frameworks.rules import (
     explicit,
     same_multiple,
 )
+from onnxpad.frameworks.words import divisor, layers, named, padding, rounding
 from onnxpad.geometry.windows import Axis
 
 _CONV = (
@@ -44,67 +33,54 @@ _MODES = {
     "same": SAME_UPPER,
     "same_lower": SAME_LOWER,
 }
-_NUMBERS = attributes.padding("pad", Layout.INTERLEAVED)
-_TYPE = attributes.padding("pad_type", modes=_MODES, default="valid")
+_NUMBERS = padding("pad", Layout.INTERLEAVED)
+_TYPE = padding("pad_type", modes=_MODES, default="valid")
 _POOL = (
-    attributes.kernel("kernel_sizes"),
-    attributes.stride("strides", "stride"),
+    *named(kernel="kernel_sizes", stride="strides stride"),
     _TYPE,
     _NUMBERS,
-    attributes.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_AXIS_PADDED}),
+    rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_AXIS_PADDED}),
 )
 
+_layer = layers(HowKnown.READ, _POOLS)
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOLS}",
     aliases=("coreml",),
     pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),  # the MIL operator pad
     layers=(
-        Layer(
+        _layer(
             "conv",
-            (
-                attributes.stride("strides", "stride"),
-                _TYPE,
-                _NUMBERS,
-                attributes.dilation("dilations", "dilation"),
-                attributes.groups("groups"),
-            ),
-            HowKnown.READ,
-            _CONV,
+            *named(stride="strides stride"),
+            _TYPE,
+            _NUMBERS,
+            *named(dilation="dilations dilation", groups="groups"),
+            source=_CONV,
         ),
-        Layer("max_pool", _POOL, HowKnown.READ, _POOLS),
-        Layer(
+        _layer("max_pool", *_POOL),
+        _layer(
             "avg_pool",
-            (
-                *_POOL,
-                attributes.divisor(
-                    "exclude_padding_from_average",
-                    {True: Divisor.REAL, False: Divisor.WHOLE},
-                    default=False,
-                ),
+            *_POOL,
+            divisor(
+                "exclude_padding_from_average",
+                {True: Divisor.REAL, False: Divisor.WHOLE},
+                default=False,
             ),
-            HowKnown.READ,
-            _POOLS,
         ),
-        Layer(
+        _layer(
             "conv_transpose",
-            (
-                attributes.stride("strides", "stride"),
-                attributes.padding(
-                    "pad_type",
-                    modes={
-                        "valid": Mode(cut=_uncropped),
-                        "custom": Mode(cut=CROP_BOTH.cut, takes_numbers=True),
-                        "same": Mode(cut=same_multiple),
-                    },
-                    default="valid",
-                ),
-                _NUMBERS,
-                attributes.extent("output_shape"),
-                attributes.dilation("dilations", "dilation"),
-                attributes.groups("groups"),
+            *named(stride="strides stride"),
+            padding(
+                "pad_type",
+                modes={
+                    "valid": Mode(cut=_uncropped),
+                    "custom": Mode(cut=CROP_BOTH.cut, takes_numbers=True),
+                    "same": Mode(cut=same_multiple),
+                },
+                default="valid",
             ),
-            HowKnown.READ,
-            f"{_CONV}; same gives size*stride, its split is taken to be that of TensorFlow",
+            _NUMBERS,
+            *named(extent="output_shape", dilation="dilations dilation", groups="groups"),
+            source=f"{_CONV}; same gives size*stride, its split is taken to be that of TensorFlow",
         ),
     ),
 )

@@ -3,12 +3,10 @@
 Frameworks with asymmetric padding pad the tensor first. Pools round down.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import Divisor, HowKnown, Layout
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, HowKnown, Layer, Layout
-from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT
+from onnxpad.frameworks.rules import CROP_BOTH
+from onnxpad.frameworks.words import divisor, label, layers, named, padding
 
 _READ = "cudnnSetPoolingNdDescriptor, cudnnSetConvolutionNdDescriptor: one pad for each axis"
 _SIZE = f"{_READ}; the output size is from memory of the cuDNN manual"
@@ -17,50 +15,33 @@ _MODES = {
     "CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING": Divisor.REAL,
 }
 _CONV = (
-    attributes.kernel("window", "kernel", default=None),
-    attributes.stride("stride", "filterStride"),
-    attributes.padding("pad", Layout.EACH, default=0),
-    attributes.dilation("dilation"),
-    attributes.groups("groupCount"),
+    *named(weight="window kernel", stride="stride filterStride"),
+    padding("pad", Layout.EACH, default=0),
+    *named(dilation="dilation", groups="groupCount"),
 )
-_POOL = (
-    attributes.kernel("window", "kernel"),
-    attributes.stride("stride"),
-    attributes.padding("pad", Layout.EACH, default=0),
-)
+_POOL = (*named(kernel="window kernel", stride="stride"), padding("pad", Layout.EACH, default=0))
 
+_layer = layers(HowKnown.REMEMBERED, _SIZE)
 CONVENTION = Convention(
     source=_SIZE,
     layers=(
-        Layer("conv", _CONV, HowKnown.REMEMBERED, _SIZE, number=EXPLICIT),
-        Layer(
+        _layer("conv", *_CONV),
+        _layer(
             "max_pool",
-            (
-                *_POOL,
-                attributes.label("mode", "CUDNN_POOLING_MAX", "CUDNN_POOLING_MAX_DETERMINISTIC"),
-            ),
-            HowKnown.REMEMBERED,
-            _SIZE,
-            number=EXPLICIT,
+            *_POOL,
+            label("mode", "CUDNN_POOLING_MAX", "CUDNN_POOLING_MAX_DETERMINISTIC"),
         ),
-        Layer(
+        _layer(
             "avg_pool",
-            (
-                *_POOL,
-                attributes.divisor(
-                    "mode", _MODES, default="CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING"
-                ),
-            ),
-            HowKnown.REMEMBERED,
-            f"{_SIZE}; the modes: Theano 7505f23 tensor/signal/pool.py:266-268",
-            number=EXPLICIT,
+            *_POOL,
+            divisor("mode", _MODES, default="CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING"),
+            source=f"{_SIZE}; the modes: Theano 7505f23 tensor/signal/pool.py:266-268",
         ),
-        Layer(
+        _layer(
             "conv_transpose",
-            _CONV,
-            HowKnown.REMEMBERED,
-            f"{_SIZE}; it is the gradient of conv",
+            *_CONV,
             number=CROP_BOTH,
+            source=f"{_SIZE}; it is the gradient of conv",
         ),
     ),
 )

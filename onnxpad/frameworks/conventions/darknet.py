@@ -5,12 +5,11 @@ A convolution takes padding=N as N cells at both sides, or pad=1 instead. A max 
 where it is left out. Average pools are global.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import HowKnown, Layout, Outside
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Given, HowKnown, Layer, Layout, Mode, Outside, Pair
+from onnxpad.frameworks.layer import Given, Mode, Pair
 from onnxpad.frameworks.rules import CROP_BOTH, explicit, total_or_kernel_less_one
+from onnxpad.frameworks.words import layers, named, padding
 from onnxpad.geometry.windows import Axis
 
 _CONV = "pjreddie/darknet f6afaab, src/convolutional_layer.c:66-74, parser.c:187"
@@ -23,46 +22,32 @@ def _half_kernel(axis: Axis, _given: Given) -> Pair:
     return (axis.kernel // 2, axis.kernel // 2)
 
 
-_WINDOW = (
-    attributes.kernel("size", default=None),
-    attributes.stride("stride"),
-    attributes.padding("padding", Layout.EACH),
-)
+_WINDOW = (*named(weight="size", stride="stride"), padding("padding", Layout.EACH))
 
+_layer = layers(HowKnown.READ, ranks=_PLANE)
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOL}; {_TRANSPOSED}",
     listed=6,
     layers=(
-        Layer(
+        _layer(
             "conv",
-            (
-                *_WINDOW,
-                attributes.padding(
-                    "pad",
-                    modes={0: Mode(explicit, takes_numbers=True), 1: Mode(_half_kernel)},
-                    default=0,
-                ),
-                attributes.groups("groups"),
+            *_WINDOW,
+            padding(
+                "pad",
+                modes={0: Mode(explicit, takes_numbers=True), 1: Mode(_half_kernel)},
+                default=0,
             ),
-            HowKnown.READ,
-            _CONV,
-            ranks=_PLANE,
+            *named(groups="groups"),
+            source=_CONV,
         ),
-        Layer(
+        _layer(
             "max_pool",
-            (
-                attributes.kernel("size"),
-                attributes.stride("stride"),
-                attributes.padding("padding", Layout.EACH),
-            ),
-            HowKnown.READ,
-            _POOL,
+            *named(kernel="size", stride="stride"),
+            padding("padding", Layout.EACH),
             number=Mode(total_or_kernel_less_one),
             outside=Outside.LOWEST,
-            ranks=_PLANE,
+            source=_POOL,
         ),
-        Layer(
-            "conv_transpose", _WINDOW, HowKnown.READ, _TRANSPOSED, number=CROP_BOTH, ranks=_PLANE
-        ),
+        _layer("conv_transpose", *_WINDOW, number=CROP_BOTH, source=_TRANSPOSED),
     ),
 )

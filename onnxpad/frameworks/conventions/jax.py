@@ -3,19 +3,11 @@
 conv_transpose with SAME gives size*stride cells, cut as TensorFlow cuts them.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import Fill, HowKnown, Layout
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import AxisCrop, Fill, Given, HowKnown, Layer, Layout, Mode
-from onnxpad.frameworks.rules import (
-    EXPLICIT,
-    SAME_LOWER,
-    SAME_UPPER,
-    VALID,
-    full_extent,
-    valid_gradient,
-)
+from onnxpad.frameworks.layer import AxisCrop, Given, Mode
+from onnxpad.frameworks.rules import SAME_LOWER, SAME_UPPER, VALID, full_extent, valid_gradient
+from onnxpad.frameworks.words import flag, layers, named, padding
 from onnxpad.geometry.windows import Axis
 
 _CONV = "JAX 0.10.2 measured; jax/_src/lax/lax.py:9332-9385"
@@ -36,51 +28,40 @@ def _pairs_cut(axis: Axis, size: int, given: Given) -> AxisCrop:
     return AxisCrop(most - begin, full_extent(axis, size) - 2 * most + begin + end)
 
 
-_STEPS = (
-    attributes.stride("window_strides", "strides", "stride"),
-    attributes.dilation("rhs_dilation", "kernel_dilation"),
-)
+_STEPS = named(stride="window_strides strides stride", dilation="rhs_dilation kernel_dilation")
 
+_layer = layers(HowKnown.EXECUTED)
 CONVENTION = Convention(
     source=f"{_CONV}; {_TRANSPOSED}",
     pads_apart=frozenset(Fill),  # jax.numpy.pad
     layers=(
-        Layer(
+        _layer(
             "conv",
-            (
-                attributes.label("api"),
-                *_STEPS,
-                attributes.padding(
-                    "padding",
-                    Layout.PAIRS,
-                    modes={"SAME": SAME_UPPER, "SAME_LOWER": SAME_LOWER, "VALID": VALID},
-                    default="VALID",
-                    negative=True,
-                ),
-                attributes.groups("feature_group_count"),
+            *named(label="api"),
+            *_STEPS,
+            padding(
+                "padding",
+                Layout.PAIRS,
+                modes={"SAME": SAME_UPPER, "SAME_LOWER": SAME_LOWER, "VALID": VALID},
+                default="VALID",
+                negative=True,
             ),
-            HowKnown.EXECUTED,
-            _CONV,
-            number=EXPLICIT,
+            *named(groups="feature_group_count"),
+            source=_CONV,
         ),
-        Layer(
+        _layer(
             "conv_transpose",
-            (
-                attributes.label("api"),
-                attributes.stride("strides", "stride"),
-                attributes.dilation("rhs_dilation"),
-                attributes.padding(
-                    "padding",
-                    Layout.PAIRS,
-                    modes={"SAME": Mode(cut=_same_cut), "VALID": Mode(cut=valid_gradient)},
-                    default="SAME",
-                    negative=True,
-                ),
-                attributes.flag("transpose_kernel"),
+            *named(label="api", stride="strides stride", dilation="rhs_dilation"),
+            padding(
+                "padding",
+                Layout.PAIRS,
+                modes={"SAME": Mode(cut=_same_cut), "VALID": Mode(cut=valid_gradient)},
+                default="SAME",
+                negative=True,
             ),
-            HowKnown.EXECUTED,
-            _TRANSPOSED,
+            flag("transpose_kernel"),
             number=Mode(cut=_pairs_cut),
+            source=_TRANSPOSED,
         ),
     ),
 )

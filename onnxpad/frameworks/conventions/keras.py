@@ -4,12 +4,11 @@ Causal convolutions pad span-1 cells in front. Transposed ones without output_pa
 size*stride cells (same) or size*stride+max(span-stride, 0) (valid).
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import Fill, HowKnown, Role
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import AxisCrop, Fill, Given, HowKnown, Layer, Mode, Special
+from onnxpad.frameworks.layer import AxisCrop, Given, Mode, Word
 from onnxpad.frameworks.rules import SAME_UPPER, VALID, causal, full_extent, same_multiple
+from onnxpad.frameworks.words import label, layers, named, padding
 from onnxpad.geometry.windows import Axis
 
 _CONV = "Keras 3.15.1 on TensorFlow 2.21 measured (causal); same and valid are TensorFlow's"
@@ -29,58 +28,43 @@ def _valid(axis: Axis, size: int, given: Given) -> AxisCrop:
     return AxisCrop(0, full_extent(axis, size) + extra)
 
 
-_STRIDES = attributes.stride("strides", "stride")
-_DILATION = attributes.dilation("dilation_rate", "dilation")
-_LAYOUT = attributes.label("data_format", "channels_last")
+_LAYOUT = label("data_format", "channels_last")
 _SAME_VALID = {"same": SAME_UPPER, "valid": VALID}
 _POOL = (
-    attributes.label("api"),
-    attributes.kernel("pool_size", default=2),
-    attributes.stride("strides", "stride", default=Special.KERNEL),
-    attributes.padding("padding", modes=_SAME_VALID, default="valid"),
+    *named(label="api"),
+    Word("pool_size", Role.KERNEL, 2),
+    *named(pool_stride="strides stride"),
+    padding("padding", modes=_SAME_VALID, default="valid"),
     _LAYOUT,
 )
 
+_layer = layers(HowKnown.EXECUTED, "Keras 3.15.1 calls TensorFlow's pools")
 CONVENTION = Convention(
     source=f"{_CONV}; {_TRANSPOSED}",
     pads_apart=frozenset({Fill.ZEROS}),  # ZeroPadding1D, 2D and 3D
     listed=4,
     layers=(
-        Layer(
+        _layer(
             "conv",
-            (
-                attributes.label("api"),
-                attributes.kernel("kernel_size", default=None),
-                _STRIDES,
-                attributes.padding(
-                    "padding", modes=_SAME_VALID | {"causal": Mode(causal)}, default="valid"
-                ),
-                _DILATION,
-                attributes.groups("groups"),
-                _LAYOUT,
-            ),
-            HowKnown.EXECUTED,
-            _CONV,
+            *named(label="api", weight="kernel_size", stride="strides stride"),
+            padding("padding", modes=_SAME_VALID | {"causal": Mode(causal)}, default="valid"),
+            *named(dilation="dilation_rate dilation", groups="groups"),
+            _LAYOUT,
+            source=_CONV,
         ),
-        Layer("max_pool", _POOL, HowKnown.READ, "Keras 3.15.1 calls TensorFlow's pools"),
-        Layer("avg_pool", _POOL, HowKnown.READ, "Keras 3.15.1 calls TensorFlow's pools"),
-        Layer(
+        _layer("max_pool", *_POOL, evidence=HowKnown.READ),
+        _layer("avg_pool", *_POOL, evidence=HowKnown.READ),
+        _layer(
             "conv_transpose",
-            (
-                attributes.label("api"),
-                attributes.kernel("kernel_size", default=None),
-                _STRIDES,
-                attributes.padding(
-                    "padding",
-                    modes={"same": Mode(cut=_same), "valid": Mode(cut=_valid)},
-                    default="valid",
-                ),
-                attributes.growth("output_padding"),
-                _DILATION,
-                _LAYOUT,
+            *named(label="api", weight="kernel_size", stride="strides stride"),
+            padding(
+                "padding",
+                modes={"same": Mode(cut=_same), "valid": Mode(cut=_valid)},
+                default="valid",
             ),
-            HowKnown.EXECUTED,
-            _TRANSPOSED,
+            *named(growth="output_padding", dilation="dilation_rate dilation"),
+            _LAYOUT,
+            source=_TRANSPOSED,
         ),
     ),
 )

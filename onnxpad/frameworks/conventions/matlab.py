@@ -4,61 +4,41 @@ Numbers are one for all sides, one for each axis, or [top bottom left right]. Av
 the whole window. Cropping 'same' of transposed layers gives size*stride cells.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import Divisor, HowKnown, Layout
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, HowKnown, Layer, Layout, Mode
-from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT, SAME_UPPER, same_multiple
+from onnxpad.frameworks.layer import Mode
+from onnxpad.frameworks.rules import CROP_BOTH, SAME_UPPER, same_multiple
+from onnxpad.frameworks.words import layers, named, padding
 
 _SOURCE = "Deep Learning Toolbox documentation, averagePooling2dLayer and its siblings"
 _SAME_SOURCE = f"{_SOURCE}; that the odd cell goes last is from memory"
-_PADDING = attributes.padding(
+_PADDING = padding(
     "Padding", Layout.EACH, Layout.INTERLEAVED, modes={"same": SAME_UPPER}, default=0
 )
-_STRIDE = attributes.stride("Stride")
-_POOL = (attributes.kernel("PoolSize"), _STRIDE, _PADDING)
+_POOL = (*named(kernel="PoolSize", stride="Stride"), _PADDING)
 
+_layer = layers(HowKnown.REMEMBERED, _SAME_SOURCE)
 CONVENTION = Convention(
     source=_SAME_SOURCE,
     layers=(
-        Layer(
+        _layer(
             "conv",
-            (
-                attributes.kernel("FilterSize", default=None),
-                _STRIDE,
-                attributes.dilation("DilationFactor"),
-                _PADDING,
-                attributes.groups("NumGroups"),
-            ),
-            HowKnown.REMEMBERED,
-            _SAME_SOURCE,
-            number=EXPLICIT,
+            *named(weight="FilterSize", stride="Stride", dilation="DilationFactor"),
+            _PADDING,
+            *named(groups="NumGroups"),
         ),
-        Layer("max_pool", _POOL, HowKnown.REMEMBERED, _SAME_SOURCE, number=EXPLICIT),
-        Layer(
-            "avg_pool",
-            _POOL,
-            HowKnown.REMEMBERED,
-            _SAME_SOURCE,
-            number=EXPLICIT,
-            divisor=Divisor.WHOLE,
-        ),
-        Layer(
+        _layer("max_pool", *_POOL),
+        _layer("avg_pool", *_POOL, divisor=Divisor.WHOLE),
+        _layer(
             "conv_transpose",
-            (
-                attributes.kernel("FilterSize", default=None),
-                _STRIDE,
-                attributes.padding(
-                    "Cropping",
-                    Layout.EACH,
-                    Layout.INTERLEAVED,
-                    modes={"same": Mode(cut=same_multiple)},
-                    default=0,
-                ),
+            *named(weight="FilterSize", stride="Stride"),
+            padding(
+                "Cropping",
+                Layout.EACH,
+                Layout.INTERLEAVED,
+                modes={"same": Mode(cut=same_multiple)},
+                default=0,
             ),
-            HowKnown.REMEMBERED,
-            _SAME_SOURCE,
             number=CROP_BOTH,
         ),
     ),

@@ -4,13 +4,12 @@ The default is AlignCentered, AddRemainderToTopLeft, SizeSame. ValidOnly never r
 AlignCentered moves its first window where two cells or more are left over.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import Divisor, Fill, HowKnown
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Fill, Given, HowKnown, Layer, Mode, Pair
+from onnxpad.frameworks.layer import Given, Mode, Pair
+from onnxpad.frameworks.words import divisor, layers, named, padding
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "MPSNeuralNetworkTypes.h, sample code of MPSNNPadding; MPSCNNKernel.h, padding"
@@ -37,35 +36,33 @@ _MODES = {
     for size, style in _SIZES.items()
     for remainder, policy in _REMAINDERS.items()
 }
-_PADDING = attributes.padding("padding", modes=_MODES, default="SizeSame|AddRemainderToTopLeft")
+_PADDING = padding("padding", modes=_MODES, default="SizeSame|AddRemainderToTopLeft")
 _CONV = (
-    attributes.kernel("kernelSize", default=None),
-    attributes.stride("strideInPixels", "stride"),
-    attributes.dilation("dilationRate", "dilation"),
-    attributes.groups("groups"),
+    *named(
+        weight="kernelSize",
+        stride="strideInPixels stride",
+        dilation="dilationRate dilation",
+        groups="groups",
+    ),
     _PADDING,
 )
-_POOL = (attributes.kernel("kernelSize"), attributes.stride("strideInPixels", "stride"), _PADDING)
+_POOL = (*named(kernel="kernelSize", stride="strideInPixels stride"), _PADDING)
 _PLANE = frozenset({2})
 
+_layer = layers(HowKnown.READ, _SOURCE, ranks=_PLANE)
 CONVENTION = Convention(
     source=_SOURCE,
     aliases=("apple-mps", "metal-performance-shaders"),
     pads_apart=frozenset({Fill.ZEROS}),  # MPSNNPad
     layers=(
-        Layer("conv", _CONV, HowKnown.READ, _SOURCE, ranks=_PLANE),
-        Layer("max_pool", _POOL, HowKnown.READ, _SOURCE, ranks=_PLANE),
-        Layer(
+        _layer("conv", *_CONV),
+        _layer("max_pool", *_POOL),
+        _layer(
             "avg_pool",
-            (
-                *_POOL,
-                attributes.divisor(
-                    "edgeMode", {"Zero": Divisor.WHOLE, "Clamp": Divisor.REAL}, default="Zero"
-                ),
-            ),
-            HowKnown.READ,
-            f"{_SOURCE}; Clamp divides by valid pixels 'as a special case for average pooling'",
-            ranks=_PLANE,
+            *_POOL,
+            divisor("edgeMode", {"Zero": Divisor.WHOLE, "Clamp": Divisor.REAL}, default="Zero"),
+            source=f"{_SOURCE}; Clamp divides by valid pixels "
+            "'as a special case for average pooling'",
         ),
     ),
 )

@@ -1,10 +1,8 @@
 """Apple's MPSGraph: explicit pads, TF_SAME, TF_VALID, ONNX_SAME_LOWER."""
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import Divisor, Fill, HowKnown, Layout, Rounding
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Fill, HowKnown, Layer, Layout, Mode, Rounding
+from onnxpad.frameworks.layer import Mode
 from onnxpad.frameworks.rules import (
     CROP_BOTH,
     SAME_LOWER,
@@ -14,6 +12,7 @@ from onnxpad.frameworks.rules import (
     same_multiple,
     valid_gradient,
 )
+from onnxpad.frameworks.words import divisor, layers, named, padding, rounding
 
 _SOURCE = "MPSGraphPaddingStyle (MPSGraph headers): Explicit, TF_VALID, TF_SAME, ONNX_SAME_LOWER"
 _STYLES = {
@@ -22,65 +21,57 @@ _STYLES = {
     "TF_SAME": SAME_UPPER,
     "ONNX_SAME_LOWER": SAME_LOWER,
 }
-_NUMBERS = attributes.padding("padding", Layout.INTERLEAVED, Layout.PAIRS)
-_STYLE = attributes.padding("paddingStyle", modes=_STYLES, default="Explicit")
-_STEPS = (attributes.stride("strides", "stride"), attributes.dilation("dilationRates", "dilation"))
+_NUMBERS = padding("padding", Layout.INTERLEAVED, Layout.PAIRS)
+_STYLE = padding("paddingStyle", modes=_STYLES, default="Explicit")
+_STEPS = named(stride="strides stride", dilation="dilationRates dilation")
 _POOL = (
-    attributes.kernel("kernelSizes"),
+    *named(kernel="kernelSizes"),
     *_STEPS,
     _NUMBERS,
     _STYLE,
-    attributes.rounding("ceilMode", {False: Rounding.DOWN, True: Rounding.UP}),
+    rounding("ceilMode", {False: Rounding.DOWN, True: Rounding.UP}),
 )
 
+_layer = layers(HowKnown.REMEMBERED)
 CONVENTION = Convention(
     source=_SOURCE,
     pads_apart=frozenset(Fill),  # padTensor
     layers=(
-        Layer(
+        _layer(
             "conv",
-            (*_STEPS, _NUMBERS, _STYLE, attributes.groups("groups")),
-            HowKnown.READ,
-            _SOURCE,
+            *_STEPS,
+            _NUMBERS,
+            _STYLE,
+            *named(groups="groups"),
+            evidence=HowKnown.READ,
+            source=_SOURCE,
         ),
-        Layer(
-            "max_pool",
-            _POOL,
-            HowKnown.REMEMBERED,
-            f"{_SOURCE}; what ceilMode drops is from memory",
-        ),
-        Layer(
+        _layer("max_pool", *_POOL, source=f"{_SOURCE}; what ceilMode drops is from memory"),
+        _layer(
             "avg_pool",
-            (
-                *_POOL,
-                attributes.divisor(
-                    "includeZeroPadToAverage",
-                    {True: Divisor.PADDED, False: Divisor.REAL},
-                    default=False,
-                ),
+            *_POOL,
+            divisor(
+                "includeZeroPadToAverage",
+                {True: Divisor.PADDED, False: Divisor.REAL},
+                default=False,
             ),
-            HowKnown.REMEMBERED,
-            f"{_SOURCE}; includeZeroPadToAverage is from memory",
+            source=f"{_SOURCE}; includeZeroPadToAverage is from memory",
         ),
-        Layer(
+        _layer(
             "conv_transpose",
-            (
-                *_STEPS,
-                attributes.extent("outputShape"),
-                attributes.groups("groups"),
-                _NUMBERS,
-                attributes.padding(
-                    "paddingStyle",
-                    modes={
-                        "Explicit": Mode(cut=CROP_BOTH.cut, takes_numbers=True),
-                        "TF_SAME": Mode(cut=same_multiple),
-                        "TF_VALID": Mode(cut=valid_gradient),
-                    },
-                    default="Explicit",
-                ),
+            *_STEPS,
+            *named(extent="outputShape", groups="groups"),
+            _NUMBERS,
+            padding(
+                "paddingStyle",
+                modes={
+                    "Explicit": Mode(cut=CROP_BOTH.cut, takes_numbers=True),
+                    "TF_SAME": Mode(cut=same_multiple),
+                    "TF_VALID": Mode(cut=valid_gradient),
+                },
+                default="Explicit",
             ),
-            HowKnown.REMEMBERED,
-            f"{_SOURCE}; the crop is taken to be that of TensorFlow",
+            source=f"{_SOURCE}; the crop is taken to be that of TensorFlow",
         ),
     ),
 )

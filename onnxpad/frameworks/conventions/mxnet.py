@@ -4,23 +4,12 @@ full keeps every window, also one that starts outside: it is not Caffe's rule. D
 with target_shape cuts the larger half in front, the other way round than TensorFlow.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes, limits
+from onnxpad.frameworks import limits
+from onnxpad.frameworks.choices import Divisor, Fill, HowKnown, Layout, Outside, Rounding
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import (
-    AxisCrop,
-    Divisor,
-    Fill,
-    Given,
-    HowKnown,
-    Layer,
-    Layout,
-    Mode,
-    Outside,
-    Rounding,
-)
-from onnxpad.frameworks.rules import EXPLICIT, crop_both, full_extent
+from onnxpad.frameworks.layer import AxisCrop, Given, Mode
+from onnxpad.frameworks.rules import crop_both, full_extent
+from onnxpad.frameworks.words import divisor, label, layers, named, padding, rounding
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "MXNet 1.9.1 native kernels measured; apache/mxnet 04a89ca, src/operator/nn/pooling.cc"
@@ -33,7 +22,7 @@ def _target(axis: Axis, size: int, given: Given) -> AxisCrop:
     return AxisCrop((full_extent(axis, size) - given.extent + 1) // 2, given.extent)
 
 
-_ROUNDING = attributes.rounding(
+_ROUNDING = rounding(
     "pooling_convention",
     {
         "valid": Rounding.DOWN,
@@ -42,52 +31,35 @@ _ROUNDING = attributes.rounding(
     },
     default="valid",
 )
-_WINDOW = (
-    attributes.stride("stride"),
-    attributes.padding("pad", Layout.EACH, default=0),
-)
-_CONV = (
-    attributes.kernel("kernel", default=None),
-    *_WINDOW,
-    attributes.dilation("dilate"),
-    attributes.groups("num_group"),
-)
-_POOL = (attributes.kernel("kernel"), *_WINDOW, _ROUNDING)
+_WINDOW = (*named(stride="stride"), padding("pad", Layout.EACH, default=0))
+_CONV = (*named(weight="kernel"), *_WINDOW, *named(dilation="dilate", groups="num_group"))
+_POOL = (*named(kernel="kernel"), *_WINDOW, _ROUNDING)
 
+_layer = layers(HowKnown.EXECUTED, _SOURCE)
 CONVENTION = Convention(
     source=_SOURCE,
     pads_apart=frozenset({Fill.ZEROS, Fill.REFLECT, Fill.EDGE}),  # Pad
     layers=(
-        Layer("conv", _CONV, HowKnown.EXECUTED, _SOURCE, number=EXPLICIT),
-        Layer(
+        _layer("conv", *_CONV),
+        _layer(
             "max_pool",
-            (*_POOL, attributes.label("pool_type", "max")),
-            HowKnown.EXECUTED,
-            _SOURCE,
-            number=EXPLICIT,
+            *_POOL,
+            label("pool_type", "max"),
             outside=Outside.LOWEST,
             checks=(limits.fits_the_padded_input,),
         ),
-        Layer(
+        _layer(
             "avg_pool",
-            (
-                *_POOL,
-                attributes.label("pool_type", "avg"),
-                attributes.divisor(
-                    "count_include_pad", {True: Divisor.PADDED, False: Divisor.REAL}, default=True
-                ),
-            ),
-            HowKnown.EXECUTED,
-            _SOURCE,
-            number=EXPLICIT,
+            *_POOL,
+            label("pool_type", "avg"),
+            divisor("count_include_pad", {True: Divisor.PADDED, False: Divisor.REAL}, default=True),
             outside=Outside.ZERO,
             checks=(limits.fits_the_padded_input,),
         ),
-        Layer(
+        _layer(
             "conv_transpose",
-            (*_CONV, attributes.growth("adj"), attributes.extent("target_shape")),
-            HowKnown.EXECUTED,
-            _SOURCE,
+            *_CONV,
+            *named(growth="adj", extent="target_shape"),
             number=Mode(cut=_target),
         ),
     ),

@@ -4,24 +4,13 @@ ceil_mode rounds up, and no window starts in the end padding. output_shape of a 
 takes the place of pads: SAME_UPPER cuts the smaller half in front, everything else the larger.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import Divisor, Fill, HowKnown, Layout, Rounding
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import (
-    AxisCrop,
-    Divisor,
-    Fill,
-    Given,
-    HowKnown,
-    Layer,
-    Layout,
-    Mode,
-    Rounding,
-)
-from onnxpad.frameworks.rules import EXPLICIT, SAME_LOWER, SAME_UPPER, VALID, explicit, full_extent
+from onnxpad.frameworks.layer import AxisCrop, Given, Mode
+from onnxpad.frameworks.rules import SAME_LOWER, SAME_UPPER, VALID, explicit, full_extent
+from onnxpad.frameworks.words import divisor, layers, named, padding, rounding
 from onnxpad.geometry.windows import Axis, same_crop, shape_crop
 
 _SOURCE = "onnx/onnx f754691, onnx/defs/nn/defs.cc:26-40, 191-206, 249-261 and 1319-1321"
@@ -44,8 +33,8 @@ def _cut(mode: str) -> Callable[[Axis, int, Given], AxisCrop]:
     return cut
 
 
-_PADS = attributes.padding("pads", Layout.BEGINS_ENDS)
-_AUTO = attributes.padding(
+_PADS = padding("pads", Layout.BEGINS_ENDS)
+_AUTO = padding(
     "auto_pad",
     modes={
         "NOTSET": Mode(explicit, takes_numbers=True),
@@ -59,57 +48,36 @@ _CUTS = {
     mode: Mode(cut=_cut(mode), takes_numbers=mode == "NOTSET")
     for mode in ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 }
-_STEPS = (attributes.stride("strides"), attributes.dilation("dilations"))
+_STEPS = named(stride="strides", dilation="dilations")
 _POOL = (
-    attributes.kernel("kernel_shape"),
+    *named(kernel="kernel_shape"),
     *_STEPS,
     _PADS,
     _AUTO,
-    attributes.rounding("ceil_mode", {0: Rounding.DOWN, 1: Rounding.UP}, default=0),
+    rounding("ceil_mode", {0: Rounding.DOWN, 1: Rounding.UP}, default=0),
 )
 
+_layer = layers(HowKnown.READ, _SOURCE)
 CONVENTION = Convention(
     source=_SOURCE,
     pads_apart=frozenset(Fill),  # Pad
     layers=(
-        Layer(
-            "conv",
-            (
-                attributes.kernel("kernel_shape", default=None),
-                *_STEPS,
-                _PADS,
-                _AUTO,
-                attributes.groups("group"),
-            ),
-            HowKnown.READ,
-            _SOURCE,
-            number=EXPLICIT,
+        _layer(
+            "conv", *named(weight="kernel_shape"), *_STEPS, _PADS, _AUTO, *named(groups="group")
         ),
-        Layer("max_pool", (*_POOL, attributes.label("storage_order")), HowKnown.READ, _SOURCE),
-        Layer(
+        _layer("max_pool", *_POOL, *named(label="storage_order")),
+        _layer(
             "avg_pool",
-            (
-                *_POOL,
-                attributes.divisor(
-                    "count_include_pad", {0: Divisor.REAL, 1: Divisor.PADDED}, default=0
-                ),
-            ),
-            HowKnown.READ,
-            _SOURCE,
+            *_POOL,
+            divisor("count_include_pad", {0: Divisor.REAL, 1: Divisor.PADDED}, default=0),
         ),
-        Layer(
+        _layer(
             "conv_transpose",
-            (
-                attributes.kernel("kernel_shape", default=None),
-                *_STEPS,
-                _PADS,
-                attributes.padding("auto_pad", modes=_CUTS, default="NOTSET"),
-                attributes.growth("output_padding"),
-                attributes.extent("output_shape"),
-                attributes.groups("group"),
-            ),
-            HowKnown.READ,
-            _SOURCE,
+            *named(weight="kernel_shape"),
+            *_STEPS,
+            _PADS,
+            padding("auto_pad", modes=_CUTS, default="NOTSET"),
+            *named(growth="output_padding", extent="output_shape", groups="group"),
         ),
     ),
 )

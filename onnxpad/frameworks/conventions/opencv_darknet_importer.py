@@ -3,12 +3,11 @@
 Where it is left out, it is the attribute `size` less one.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import HowKnown, Layout, Outside
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import HowKnown, Layer, Layout, Mode, Outside
+from onnxpad.frameworks.layer import Mode
 from onnxpad.frameworks.rules import total_or_kernel_less_one
+from onnxpad.frameworks.words import layers, named, padding
 
 _SOURCE = "OpenCV 4.10.0 dnn measured"
 
@@ -16,15 +15,10 @@ _SOURCE = "OpenCV 4.10.0 dnn measured"
 CONVENTION = Convention(
     source=_SOURCE,
     layers=(
-        Layer(
+        layers(HowKnown.EXECUTED, _SOURCE)(
             "max_pool",
-            (
-                attributes.kernel("size"),
-                attributes.stride("stride"),
-                attributes.padding("padding", Layout.EACH),
-            ),
-            HowKnown.EXECUTED,
-            _SOURCE,
+            *named(kernel="size", stride="stride"),
+            padding("padding", Layout.EACH),
             number=Mode(total_or_kernel_less_one),
             outside=Outside.ZERO,
             ranks=frozenset({2}),

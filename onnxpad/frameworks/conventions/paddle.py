@@ -5,25 +5,11 @@ begin; divisor_override rescales the average that exclusive gave. Transposed SAM
 convolution over the input would pad.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import Divisor, Fill, HowKnown, Layout, Outside, Override, Rounding
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import (
-    AxisCrop,
-    Divisor,
-    Fill,
-    Given,
-    HowKnown,
-    Layer,
-    Layout,
-    Mode,
-    Outside,
-    Override,
-    Rounding,
-    Special,
-)
-from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT, VALID, full_extent, same_upper
+from onnxpad.frameworks.layer import AxisCrop, Given, Mode
+from onnxpad.frameworks.rules import CROP_BOTH, VALID, full_extent, same_upper
+from onnxpad.frameworks.words import divisor, layers, named, padding, rounding
 from onnxpad.geometry.windows import Axis
 
 _CONV = "PaddlePaddle 3.3.1 on the CPU measured; phi/kernels/cpu/conv_util.h:51-66"
@@ -40,81 +26,50 @@ def _valid_cut(axis: Axis, size: int, given: Given) -> AxisCrop:
 
 
 _LAYOUTS = (Layout.EACH, Layout.INTERLEAVED, Layout.PAIRS_CHANNELS_FIRST)
-_PADDING = attributes.padding(
+_PADDING = padding(
     "padding",
     *_LAYOUTS,
     modes={"SAME": Mode(same_upper, undilated=True), "VALID": VALID},
     default=0,
 )
-_KERNEL = attributes.kernel("kernel_size", default=None)
 _POOL = (
-    attributes.kernel("kernel_size"),
-    attributes.stride("stride", default=Special.KERNEL),
+    *named(kernel="kernel_size", pool_stride="stride"),
     _PADDING,
-    attributes.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_ALL}),
+    rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_ALL}),
 )
 
+_layer = layers(HowKnown.EXECUTED, _CONV)
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOLS}",
     aliases=("paddlepaddle",),
     pads_apart=frozenset(Fill),  # paddle.nn.functional.pad
     layers=(
-        Layer(
+        _layer(
             "conv",
-            (
-                _KERNEL,
-                attributes.stride("stride"),
-                _PADDING,
-                attributes.dilation("dilation"),
-                attributes.groups("groups"),
-            ),
-            HowKnown.EXECUTED,
-            _CONV,
-            number=EXPLICIT,
+            *named(weight="kernel_size", stride="stride"),
+            _PADDING,
+            *named(dilation="dilation", groups="groups"),
         ),
-        Layer(
-            "max_pool",
-            _POOL,
-            HowKnown.EXECUTED,
-            _POOLS,
-            number=EXPLICIT,
-            outside=Outside.LOWEST,
-        ),
-        Layer(
+        _layer("max_pool", *_POOL, outside=Outside.LOWEST, source=_POOLS),
+        _layer(
             "avg_pool",
-            (
-                *_POOL,
-                attributes.divisor(
-                    "exclusive", {True: Divisor.REAL, False: Divisor.BEGIN_PADDED}, default=True
-                ),
-                attributes.override("divisor_override"),
-            ),
-            HowKnown.EXECUTED,
-            f"{_POOLS}; nn/functional/pooling.py:410-414",
-            number=EXPLICIT,
+            *_POOL,
+            divisor("exclusive", {True: Divisor.REAL, False: Divisor.BEGIN_PADDED}, default=True),
+            *named(override="divisor_override"),
             override=Override.RESCALE,
             outside=Outside.QUOTIENT,
+            source=f"{_POOLS}; nn/functional/pooling.py:410-414",
         ),
-        Layer(
+        _layer(
             "conv_transpose",
-            (
-                _KERNEL,
-                attributes.stride("stride"),
-                attributes.padding(
-                    "padding",
-                    *_LAYOUTS,
-                    modes={
-                        "SAME": Mode(cut=_same_cut, undilated=True),
-                        "VALID": Mode(cut=_valid_cut),
-                    },
-                    default=0,
-                ),
-                attributes.growth("output_padding"),
-                attributes.dilation("dilation"),
-                attributes.groups("groups"),
+            *named(weight="kernel_size", stride="stride"),
+            padding(
+                "padding",
+                *_LAYOUTS,
+                modes={"SAME": Mode(cut=_same_cut, undilated=True), "VALID": Mode(cut=_valid_cut)},
+                default=0,
             ),
-            HowKnown.EXECUTED,
-            _CONV,
+            *named(growth="output_padding", dilation="dilation", groups="groups"),
             number=CROP_BOTH,
         ),
     ),

@@ -4,12 +4,12 @@ Pools round down, or up with ceil_mode, where no window may start in the end pad
 pads of at most half a window. Averages count padded cells unless count_include_pad=False.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes, limits
+from onnxpad.frameworks import limits
+from onnxpad.frameworks.choices import Divisor, Fill, HowKnown, Layout, Rounding
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Fill, HowKnown, Layer, Layout, Mode, Rounding, Special
-from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT, VALID, unstrided_same
+from onnxpad.frameworks.layer import Mode
+from onnxpad.frameworks.rules import CROP_BOTH, VALID, unstrided_same
+from onnxpad.frameworks.words import divisor, fill, label, layers, named, padding, rounding
 
 _CONV = "PyTorch 2.13 measured; torch/nn/modules/conv.py:145-157"
 _POOLS = "PyTorch 2.13 measured; aten/src/ATen/native/Pool.h"
@@ -19,76 +19,55 @@ _FILLS = {
     "replicate": Fill.EDGE,
     "circular": Fill.WRAP,
 }
-_CEIL = attributes.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP})
+_CEIL = rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP})
 _POOL = (
-    attributes.kernel("kernel_size"),
-    attributes.stride("stride", default=Special.KERNEL),
-    attributes.padding("padding", Layout.EACH, default=0),
+    *named(kernel="kernel_size", pool_stride="stride"),
+    padding("padding", Layout.EACH, default=0),
 )
 
+_layer = layers(HowKnown.EXECUTED, _CONV)
 CONVENTION = Convention(
     source="measured with PyTorch 2.13; aten/src/ATen/native/Pool.h, torch/nn/modules/conv.py",
     aliases=("torch",),
     pads_apart=frozenset(Fill),  # torch.nn.functional.pad
     listed=2,
     layers=(
-        Layer(
+        _layer(
             "conv",
-            (
-                attributes.kernel("kernel_size", default=None),
-                attributes.stride("stride"),
-                attributes.padding(
-                    "padding",
-                    Layout.EACH,
-                    modes={"same": Mode(unstrided_same), "valid": VALID},
-                    default=0,
-                ),
-                attributes.dilation("dilation"),
-                attributes.groups("groups"),
-                attributes.fill("padding_mode", _FILLS, default="zeros"),
+            *named(weight="kernel_size", stride="stride"),
+            padding(
+                "padding",
+                Layout.EACH,
+                modes={"same": Mode(unstrided_same), "valid": VALID},
+                default=0,
             ),
-            HowKnown.EXECUTED,
-            _CONV,
-            number=EXPLICIT,
+            *named(dilation="dilation", groups="groups"),
+            fill("padding_mode", _FILLS, default="zeros"),
         ),
-        Layer(
+        _layer(
             "max_pool",
-            (*_POOL, attributes.dilation("dilation"), _CEIL, attributes.label("return_indices")),
-            HowKnown.EXECUTED,
-            _POOLS,
-            number=EXPLICIT,
+            *_POOL,
+            *named(dilation="dilation"),
+            _CEIL,
+            *named(label="return_indices"),
             checks=(limits.at_most_half_a_window,),
+            source=_POOLS,
         ),
-        Layer(
+        _layer(
             "avg_pool",
-            (
-                *_POOL,
-                _CEIL,
-                attributes.divisor(
-                    "count_include_pad",
-                    {True: Divisor.PADDED, False: Divisor.REAL},
-                    default=True,
-                ),
-                attributes.override("divisor_override"),
-            ),
-            HowKnown.EXECUTED,
-            _POOLS,
-            number=EXPLICIT,
+            *_POOL,
+            _CEIL,
+            divisor("count_include_pad", {True: Divisor.PADDED, False: Divisor.REAL}, default=True),
+            *named(override="divisor_override"),
             checks=(limits.at_most_half_a_window,),
+            source=_POOLS,
         ),
-        Layer(
+        _layer(
             "conv_transpose",
-            (
-                attributes.kernel("kernel_size", default=None),
-                attributes.stride("stride"),
-                attributes.padding("padding", Layout.EACH, default=0),
-                attributes.growth("output_padding"),
-                attributes.groups("groups"),
-                attributes.dilation("dilation"),
-                attributes.label("padding_mode", "zeros"),
-            ),
-            HowKnown.EXECUTED,
-            _CONV,
+            *named(weight="kernel_size", stride="stride"),
+            padding("padding", Layout.EACH, default=0),
+            *named(growth="output_padding", groups="groups", dilation="dilation"),
+            label("padding_mode", "zeros"),
             number=CROP_BOTH,
             checks=(limits.growth_below_stride,),
         ),

@@ -4,12 +4,11 @@ symmetry=True pads window//2 at both sides, False one less in front; without it 
 Its first pool writes a mirrored edge instead of padding, which gives the same maximum.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import HowKnown
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Given, HowKnown, Layer, Mode, Pair
+from onnxpad.frameworks.layer import Given, Mode, Pair
 from onnxpad.frameworks.rules import SAME_UPPER
+from onnxpad.frameworks.words import layers, named, padding
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "taehoonlee/tensornets c9b1d78, utils.py:167-172, resnets.py:66-79"
@@ -24,9 +23,8 @@ def _less_in_front(axis: Axis, _given: Given) -> Pair:
 
 
 _WINDOW = (
-    attributes.kernel("kernel_size", default=None),
-    attributes.stride("stride"),
-    attributes.padding(
+    *named(weight="kernel_size", stride="stride"),
+    padding(
         "symmetry",
         modes={"same": SAME_UPPER, True: Mode(_both), False: Mode(_less_in_front)},
         default="same",
@@ -34,10 +32,7 @@ _WINDOW = (
 )
 _PLANE = frozenset({2})
 
+_layer = layers(HowKnown.READ, _SOURCE, ranks=_PLANE)
 CONVENTION = Convention(
-    source=_SOURCE,
-    layers=(
-        Layer("conv", _WINDOW, HowKnown.READ, _SOURCE, ranks=_PLANE),
-        Layer("max_pool", _WINDOW, HowKnown.READ, _SOURCE, ranks=_PLANE),
-    ),
+    source=_SOURCE, layers=(_layer("conv", *_WINDOW), _layer("max_pool", *_WINDOW))
 )

@@ -4,66 +4,47 @@ Pools round down with ignore_border, else up without windows that start outside.
 flip their kernels unless filter_flip=False; a weight in ONNX layout has that behind it.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import Divisor, HowKnown, Layout, Rounding, Special
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, HowKnown, Layer, Layout, Mode, Rounding, Special
-from onnxpad.frameworks.rules import EXPLICIT, VALID, full, half_span
+from onnxpad.frameworks.layer import Mode
+from onnxpad.frameworks.rules import VALID, full, half_span
+from onnxpad.frameworks.words import divisor, flag, label, layers, named, padding, rounding
 
 _CONV = "Theano 1.0.5 measured; Theano/Theano 7505f23, tensor/nnet/abstract_conv.py:100-155"
 _POOLS = "Theano 1.0.5 measured; Theano/Theano 7505f23, tensor/signal/pool.py:419-440 and 556-574"
 _WINDOW = (
-    attributes.kernel("ws", "ds"),
-    attributes.stride("stride", "st", default=Special.KERNEL),
-    attributes.padding("pad", Layout.EACH, default=0, aliases=("padding",)),
-    attributes.rounding(
-        "ignore_border", {True: Rounding.DOWN, False: Rounding.UP_FROM_ONE}, default=True
-    ),
+    *named(kernel="ws ds", pool_stride="stride st"),
+    padding("pad", Layout.EACH, default=0, aliases=("padding",)),
+    rounding("ignore_border", {True: Rounding.DOWN, False: Rounding.UP_FROM_ONE}, default=True),
 )
 
+_layer = layers(HowKnown.EXECUTED, _POOLS)
 CONVENTION = Convention(
     source=f"{_CONV}; {_POOLS}",
     layers=(
-        Layer(
+        _layer(
             "conv",
-            (
-                attributes.padding(
-                    "border_mode",
-                    Layout.EACH,
-                    Layout.PAIRS,
-                    modes={"valid": VALID, "half": Mode(half_span), "full": Mode(full)},
-                    default="valid",
-                ),
-                attributes.stride("subsample", "stride"),
-                attributes.dilation("filter_dilation"),
-                attributes.flag("filter_flip"),
-                attributes.groups("num_groups"),
+            padding(
+                "border_mode",
+                Layout.EACH,
+                Layout.PAIRS,
+                modes={"valid": VALID, "half": Mode(half_span), "full": Mode(full)},
+                default="valid",
             ),
-            HowKnown.EXECUTED,
-            _CONV,
-            number=EXPLICIT,
+            *named(stride="subsample stride", dilation="filter_dilation"),
+            flag("filter_flip"),
+            *named(groups="num_groups"),
+            source=_CONV,
         ),
-        Layer(
-            "max_pool",
-            (*_WINDOW, attributes.label("mode", "max")),
-            HowKnown.EXECUTED,
-            _POOLS,
-            number=EXPLICIT,
-        ),
-        Layer(
+        _layer("max_pool", *_WINDOW, label("mode", "max")),
+        _layer(
             "avg_pool",
-            (
-                *_WINDOW,
-                attributes.divisor(
-                    "mode",
-                    {"average_inc_pad": Divisor.PADDED, "average_exc_pad": Divisor.REAL},
-                    default=Special.REQUIRED,
-                ),
+            *_WINDOW,
+            divisor(
+                "mode",
+                {"average_inc_pad": Divisor.PADDED, "average_exc_pad": Divisor.REAL},
+                default=Special.REQUIRED,
             ),
-            HowKnown.EXECUTED,
-            _POOLS,
-            number=EXPLICIT,
         ),
     ),
 )

@@ -5,12 +5,11 @@ AvgPool2dSame pads zeros first, so its divisor is the whole window, whatever cou
 says. padding='' pads ((stride-1)+span-1)//2.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes
+from onnxpad.frameworks.choices import Divisor, HowKnown
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, Given, HowKnown, Layer, Mode, Pair, Special
+from onnxpad.frameworks.layer import Given, Mode, Pair
 from onnxpad.frameworks.rules import SAME_UPPER, same_upper
+from onnxpad.frameworks.words import divisor, layers, named, padding
 from onnxpad.geometry.windows import Axis
 
 _SOURCE = "timm 1.0.20 measured; rwightman/pytorch-image-models 899aa94, timm/layers/padding.py"
@@ -26,64 +25,39 @@ def _undilated_same(axis: Axis, given: Given) -> Pair:
     return same_upper(axis._replace(dilation=1), given)
 
 
-_POOL = (
-    attributes.kernel("kernel_size"),
-    attributes.stride("stride", default=Special.KERNEL),
-)
+_POOL = named(kernel="kernel_size", pool_stride="stride")
 
+_layer = layers(HowKnown.EXECUTED, _SOURCE, ranks=frozenset({2}))
 CONVENTION = Convention(
     source=_SOURCE,
     layers=(
-        Layer(
+        _layer(
             "conv",
-            (
-                attributes.padding(
-                    "layer",
-                    modes={
-                        "Conv2dSame": SAME_UPPER,
-                        "create_conv2d_pad(padding='same')": SAME_UPPER,
-                        "create_conv2d_pad(padding='')": Mode(_symmetric),
-                    },
-                    default="Conv2dSame",
-                ),
-                attributes.kernel("kernel_size", default=None),
-                attributes.stride("stride"),
-                attributes.dilation("dilation"),
-                attributes.groups("groups"),
+            padding(
+                "layer",
+                modes={
+                    "Conv2dSame": SAME_UPPER,
+                    "create_conv2d_pad(padding='same')": SAME_UPPER,
+                    "create_conv2d_pad(padding='')": Mode(_symmetric),
+                },
+                default="Conv2dSame",
             ),
-            HowKnown.EXECUTED,
-            _SOURCE,
-            ranks=frozenset({2}),
+            *named(weight="kernel_size", stride="stride", dilation="dilation", groups="groups"),
         ),
-        Layer(
+        _layer(
             "max_pool",
-            (
-                attributes.padding(
-                    "layer", modes={"MaxPool2dSame": Mode(_undilated_same)}, default="MaxPool2dSame"
-                ),
-                *_POOL,
-                attributes.dilation("dilation"),
+            padding(
+                "layer", modes={"MaxPool2dSame": Mode(_undilated_same)}, default="MaxPool2dSame"
             ),
-            HowKnown.EXECUTED,
-            _SOURCE,
-            ranks=frozenset({2}),
+            *_POOL,
+            *named(dilation="dilation"),
         ),
-        Layer(
+        _layer(
             "avg_pool",
-            (
-                attributes.padding(
-                    "layer", modes={"AvgPool2dSame": SAME_UPPER}, default="AvgPool2dSame"
-                ),
-                *_POOL,
-                attributes.divisor(
-                    "count_include_pad",
-                    {True: Divisor.WHOLE, False: Divisor.WHOLE},
-                    default=True,
-                ),
-            ),
-            HowKnown.EXECUTED,
-            f"{_SOURCE}, timm/layers/pool2d_same.py",
-            ranks=frozenset({2}),
+            padding("layer", modes={"AvgPool2dSame": SAME_UPPER}, default="AvgPool2dSame"),
+            *_POOL,
+            divisor("count_include_pad", {True: Divisor.WHOLE, False: Divisor.WHOLE}, default=True),
+            source=f"{_SOURCE}, timm/layers/pool2d_same.py",
         ),
     ),
 )

@@ -4,66 +4,44 @@ A window that starts in the end padding is dropped on padded axes and kept on ot
 Torch7's rule nor today's PyTorch.
 """
 
-from __future__ import annotations
-
-from onnxpad.frameworks import attributes, limits
+from onnxpad.frameworks import limits
+from onnxpad.frameworks.choices import Divisor, HowKnown, Layout, Outside, Rounding
 from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Divisor, HowKnown, Layer, Layout, Outside, Rounding, Special
-from onnxpad.frameworks.rules import CROP_BOTH, EXPLICIT
+from onnxpad.frameworks.rules import CROP_BOTH
+from onnxpad.frameworks.words import divisor, label, layers, named, padding, rounding
 
 _SOURCE = "THNN kernels in torch 1.0.1 measured"
-_CEIL = attributes.rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_AXIS_PADDED})
-_NUMBERS = attributes.padding("padding", Layout.EACH, default=0)
+_CEIL = rounding("ceil_mode", {False: Rounding.DOWN, True: Rounding.UP_IF_AXIS_PADDED})
+_NUMBERS = padding("padding", Layout.EACH, default=0)
 _CONV = (
-    attributes.kernel("kernel_size", default=None),
-    attributes.stride("stride"),
+    *named(weight="kernel_size", stride="stride"),
     _NUMBERS,
-    attributes.dilation("dilation"),
-    attributes.groups("groups"),
-    attributes.label("padding_mode", "zeros"),
+    *named(dilation="dilation", groups="groups"),
+    label("padding_mode", "zeros"),
 )
-_POOL = (
-    attributes.kernel("kernel_size"),
-    attributes.stride("stride", default=Special.KERNEL),
-    _NUMBERS,
-    _CEIL,
-)
+_POOL = (*named(kernel="kernel_size", pool_stride="stride"), _NUMBERS, _CEIL)
 
+_layer = layers(HowKnown.EXECUTED, _SOURCE)
 CONVENTION = Convention(
     source=_SOURCE,
     aliases=("thnn",),
     layers=(
-        Layer("conv", _CONV, HowKnown.EXECUTED, _SOURCE, number=EXPLICIT),
-        Layer(
+        _layer("conv", *_CONV),
+        _layer(
             "max_pool",
-            (*_POOL, attributes.dilation("dilation")),
-            HowKnown.EXECUTED,
-            _SOURCE,
-            number=EXPLICIT,
+            *_POOL,
+            *named(dilation="dilation"),
             outside=Outside.LOWEST,
             checks=(limits.at_most_half_a_window,),
         ),
-        Layer(
+        _layer(
             "avg_pool",
-            (
-                *_POOL,
-                attributes.divisor(
-                    "count_include_pad", {True: Divisor.PADDED, False: Divisor.REAL}, default=True
-                ),
-                attributes.override("divisor_override"),
-            ),
-            HowKnown.EXECUTED,
-            _SOURCE,
-            number=EXPLICIT,
+            *_POOL,
+            divisor("count_include_pad", {True: Divisor.PADDED, False: Divisor.REAL}, default=True),
+            *named(override="divisor_override"),
             outside=Outside.ZERO,
             checks=(limits.at_most_half_a_window,),
         ),
-        Layer(
-            "conv_transpose",
-            (*_CONV, attributes.growth("output_padding")),
-            HowKnown.EXECUTED,
-            _SOURCE,
-            number=CROP_BOTH,
-        ),
+        _layer("conv_transpose", *_CONV, *named(growth="output_padding"), number=CROP_BOTH),
     ),
 )

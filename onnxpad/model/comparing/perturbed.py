@@ -7,10 +7,11 @@ from math import prod, sqrt
 
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
+from onnxpad.errors import OnnxpadError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.graph.nodes import bodies
-from onnxpad.model.graph.types import open_negative_sizes
-from onnxpad.model.shapes.native_inference import infer_shapes
+from onnxpad.model.graph.types import dtype_code, is_named
+from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.plain_operators import MOVES
 
 _UNIT: dict[int, float] = {
@@ -20,13 +21,7 @@ _UNIT: dict[int, float] = {
 }
 _FILTERS = {"Conv": 0, "FusedConv": 0, "ConvTranspose": 1}  # axis of w that is not summed over
 _UNKNOWN_TERMS = 1024
-# Partial sums against the sum of the magnitudes.
-_SHARE = 0.25
-_USUAL_TAPS = 9
 _ROUNDED_ONCE = ("Add", "Sub", "Mul", "Div", "Sqrt", "Cast", "DequantizeLinear", "PRelu")
-_SUMS_OF_ONE = ("AveragePool", "GlobalAveragePool", "ReduceMean", "ReduceSum")
-_SUMS = ("MatMul", "Gemm", "BatchNormalization", *_SUMS_OF_ONE)
-_MEAN, _VARIANCE = 3, 4
 PHASE = "onnxpad/noise_phase"
 _LONG = ("Reduce", "LayerNormalization", "InstanceNormalization", "GlobalAveragePool", "Softmax")
 _COPIES = MOVES | {
@@ -83,7 +78,7 @@ def perturbed(
                 clean = copy.output[position] = f"{name}/without_noise"
                 sums = 3 + roundings * sqrt(_terms(network, node))
                 level = unit + sums * min(unit, 2.0**-24)
-                nodes.extend(_noise(network, node, clean, name, level, types[name]))
+                nodes.extend(_noise(node, clean, name, level, types[name]))
     if not kinds:
         return None
     phases = [helper.make_node("Cast", [PHASE], [_phase(kind)], to=kind) for kind in sorted(kinds)]
@@ -102,16 +97,14 @@ def only_copies(network: Network) -> bool:
     return all(node.op_type in _COPIES for node in network.nodes)
 
 
-def _noise(
-    network: Network, node: NodeProto, clean: str, name: str, level: float, kind: int
-) -> list[NodeProto]:
+def _noise(node: NodeProto, clean: str, name: str, level: float, kind: int) -> list[NodeProto]:
     """name = clean + level * size(clean) * sin(1000 clean + phase).
 
     The sine spreads like random numbers; onnxruntime has RandomUniformLike for few opsets only.
     """
     part = {key: f"{name}/noise_{key}" for key in ("angle", "wave", "unit")}
     factor = 1.0 if kind == TensorProto.FLOAT16 else 1000.0
-    sizes, size = _size(network, node, clean, name, kind)
+    sizes, size = _size(node, clean, name)
     return [
         _scalar(f"{name}/noise_factor", factor, kind),
         _scalar(f"{name}/noise_level", level, kind),
@@ -139,75 +132,17 @@ def _other_scale(node: NodeProto, at: int, kind: int, roundings: float) -> list[
     ]
 
 
-def _size(
-    network: Network, node: NodeProto, clean: str, name: str, kind: int
-) -> tuple[list[NodeProto], str]:
+def _size(node: NodeProto, clean: str, name: str) -> tuple[list[NodeProto], str]:
     """Nodes that compute what the rounding of `clean` goes with, and the name of the result.
 
-    A single operation rounds by its result. A sum rounds by its partial sums: a share of the sum of
-    the magnitudes, which the operator gives of magnitudes, or, for a convolution, whose taps all
-    read one kind of data, what it gives of their means. Of others the largest value.
+    A single operation rounds by its result, anything else by the largest of its results.
     """
-    result, twin, share = f"{name}/noise_abs", f"{name}/noise_sum", _SHARE
+    result = f"{name}/noise_abs"
     nodes = [helper.make_node("Abs", [clean], [result])]
     if node.op_type in _ROUNDED_ONCE:
         return nodes, result
-    if node.op_type in _FILTERS:
-        nodes += [helper.make_node("GlobalMaxPool", [result], [f"{result}/largest"])]
-        nodes += _means_through(node, name, twin)
-        result = f"{result}/largest"
-        share *= _taps(network, node)
-    elif node.op_type in _SUMS:
-        nodes += _of_magnitudes(node, name, twin)
-    else:
-        nodes += [helper.make_node("ReduceMax", [result], [f"{result}/largest"], keepdims=1)]
-        return nodes, f"{result}/largest"
-    nodes += [
-        _scalar(f"{name}/noise_share", share, kind),
-        helper.make_node("Mul", [twin, f"{name}/noise_share"], [f"{twin}/shared"]),
-        helper.make_node("Max", [result, f"{twin}/shared"], [f"{name}/noise_size"]),
-    ]
-    return nodes, f"{name}/noise_size"
-
-
-def _means_through(node: NodeProto, name: str, result: str) -> list[NodeProto]:
-    """The convolution of mean magnitudes, one for each channel, with the means of its taps."""
-    part = f"{name}/noise_mean"
-    names = [f"{part}_{key}" for key in ("abs", "of_x", "w", "taps")]
-    facts = {one.name: one.i for one in node.attribute if one.name == "group"}
-    kind = "ConvTranspose" if node.op_type == "ConvTranspose" else "Conv"
-    return [
-        helper.make_node("Abs", [node.input[0]], [names[0]]),
-        helper.make_node("GlobalAveragePool", [names[0]], [names[1]]),
-        helper.make_node("Abs", [node.input[1]], [names[2]]),
-        helper.make_node("GlobalAveragePool", [names[2]], [names[3]]),
-        helper.make_node(kind, [names[1], names[3]], [result], **facts),
-    ]
-
-
-def _taps(network: Network, node: NodeProto) -> int:
-    """How many cells of one channel a convolution adds up."""
-    weight = network.initializers.get(node.input[1])
-    return _USUAL_TAPS if weight is None else max(1, prod(weight.dims[2:]))
-
-
-def _of_magnitudes(node: NodeProto, name: str, result: str) -> list[NodeProto]:
-    """The same operator of the magnitudes of what it adds up."""
-    added = 1 if node.op_type in _SUMS_OF_ONE else len(node.input)
-    nodes, inputs = [], list(node.input)
-    for position, given in enumerate(node.input[:added]):
-        if not given or (node.op_type == "BatchNormalization" and position == _VARIANCE):
-            continue
-        inputs[position] = f"{name}/noise_of_{position}"
-        nodes.append(helper.make_node("Abs", [given], [inputs[position]]))
-        if node.op_type == "BatchNormalization" and position == _MEAN:  # which is taken off
-            nodes.append(helper.make_node("Neg", [inputs[position]], [f"{inputs[position]}/off"]))
-            inputs[position] = f"{inputs[position]}/off"
-    copy = NodeProto()
-    copy.CopyFrom(node)
-    copy.name = ""
-    copy.input[:], copy.output[:] = inputs, [result]
-    return [*nodes, copy]
+    nodes += [helper.make_node("ReduceMax", [result], [f"{result}/largest"], keepdims=1)]
+    return nodes, f"{result}/largest"
 
 
 def _scalar(name: str, value: float, kind: int) -> NodeProto:
@@ -244,26 +179,12 @@ def _data(network: Network, types: Mapping[str, int]) -> set[str]:
 
 
 def _element_types(network: Network) -> dict[str, int]:
-    """Element types as onnx infers them, from a copy without the values of large tensors."""
-    skeleton = ModelProto(ir_version=network.model.ir_version)
-    skeleton.opset_import.extend(network.model.opset_import)
-    skeleton.functions.extend(network.model.functions)
-    graph = skeleton.graph
-    graph.name = network.model.graph.name
-    graph.node.extend(network.nodes)
-    graph.input.extend(network.model.graph.input)
-    graph.output.extend(network.model.graph.output)
-    open_negative_sizes([*graph.input, *graph.output])
-    for tensor in network.model.graph.initializer:
-        if len(tensor.dims) < 2 and tensor.ByteSize() < 1024:
-            graph.initializer.add().CopyFrom(tensor)
-        else:
-            graph.input.append(
-                helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
-            )
-    inferred = infer_shapes(skeleton).graph
-    values = [*inferred.value_info, *inferred.output, *inferred.input]
-    return {value.name: value.type.tensor_type.elem_type for value in values}
+    """Element types as far as they are known; none of a model that cannot be read."""
+    try:
+        main = Survey(network.model, folder=network.folder).contexts[0]
+    except OnnxpadError:
+        return {}
+    return {name: dtype_code(found.dtype) for name, found in main.types.items() if is_named(found)}
 
 
 def _with_nodes(network: Network, nodes: list[NodeProto]) -> ModelProto:

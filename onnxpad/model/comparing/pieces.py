@@ -145,7 +145,7 @@ def with_written_pads(network: Network, feeds: Mapping[str, Array]) -> Network |
     for value in model.graph.input:
         if value.name in feeds:
             write_sizes(value, feeds[value.name].shape)
-    session = EditSession(model, thorough=True, weightless=True)
+    session = EditSession(model, weightless=True)
     for site in session.sites_now():
         chain = site.chain
         pads = effective_pads(chain) if is_same(chain.padding) and not chain.trouble else None

@@ -57,12 +57,11 @@ class EditSession(Survey):
         prefer: Preferences = NO_PREFERENCE,
         owned: bool = True,
         weightless: bool = False,
-        thorough: bool = False,
         types: Mapping[str, Type] | None = None,
     ) -> None:
         folder = source.folder if source else None
         known: dict[str, Any] = {"dims": dims, "folder": folder, "types": types}
-        super().__init__(model, prefer=prefer, thorough=thorough, **known)
+        super().__init__(model, prefer=prefer, **known)
         self._owned = owned
         self._weights = None if weightless else Weights(source)
         self._memory: dict[tuple[str, int], tuple[Chain, Any]] = {}
@@ -78,8 +77,6 @@ class EditSession(Survey):
         other: EditSession = copy(self)
         other._owned = False
         other._given = {"": dict(self._given[""])}
-        if self._inferred is not None:
-            other._inferred = {address: dict(found) for address, found in self._inferred.items()}
         other._kept, other._changed = {}, []
         other._copied, other.script = dict(self._copied), []
         return other
@@ -102,7 +99,6 @@ class EditSession(Survey):
         """Edits that bring what the file says of sizes in line with what was changed."""
         if edits:
             self._stale = True
-            self._inferred = None
             self._applier.apply(edits)
             self.script += edits
 
@@ -249,8 +245,6 @@ def session_on(
     opened: Opened,
     dims: Mapping[str, int | str] | None,
     preferences: Preferences,
-    *,
-    thorough: bool = False,
 ) -> EditSession:
     """A session on what was opened; a Graph lends it its structure without weights.
 
@@ -263,7 +257,6 @@ def session_on(
         prefer=preferences,
         owned=opened.owned,
         weightless=opened.surgeon is not None,
-        thorough=thorough,
     )
     refuse_dangling(session.document)
     return session

@@ -88,7 +88,7 @@ def _refuse_zero(divisor: Array) -> None:
 
 
 _Table: TypeAlias = dict[str, Elementwise]
-C_MODULO = Elementwise(_c_modulo, open_cells.c_modulo_cells)
+C_MODULO = Elementwise(_c_modulo)
 ELEMENTARY: _Table = {
     "Add": Elementwise(np.add, open_cells.plus_cells),
     "Sub": Elementwise(np.subtract, open_cells.minus_cells),
@@ -99,25 +99,21 @@ ELEMENTARY: _Table = {
     "Max": Elementwise(np.maximum, open_cells.larger, variadic=True),
     "Min": Elementwise(np.minimum, open_cells.smaller, variadic=True),
     "Neg": Elementwise(np.negative, open_cells.negative_cell),
-    "Abs": Elementwise(np.abs, lambda one: open_cells.larger(one, open_cells.negative_cell(one))),
+    "Abs": Elementwise(np.abs),
     "Sign": Elementwise(np.sign),
     "Floor": Elementwise(np.floor, open_cells.floor_cell),
     "Ceil": Elementwise(np.ceil, open_cells.ceil_cell),
     "Round": Elementwise(np.rint),
-    "Less": Elementwise(np.less, open_cells.is_less),
-    "Greater": Elementwise(np.greater, lambda one, other: open_cells.is_less(other, one)),
-    "LessOrEqual": Elementwise(
-        np.less_equal, lambda one, other: open_cells.inverted(open_cells.is_less(other, one))
-    ),
-    "GreaterOrEqual": Elementwise(
-        np.greater_equal, lambda one, other: open_cells.inverted(open_cells.is_less(one, other))
-    ),
-    "Equal": Elementwise(np.equal, open_cells.is_equal),
-    "Not": Elementwise(np.logical_not, open_cells.inverted),
+    "Less": Elementwise(np.less),
+    "Greater": Elementwise(np.greater),
+    "LessOrEqual": Elementwise(np.less_equal),
+    "GreaterOrEqual": Elementwise(np.greater_equal),
+    "Equal": Elementwise(np.equal),
+    "Not": Elementwise(np.logical_not),
     "And": Elementwise(np.logical_and),
     "Or": Elementwise(np.logical_or),
     "Xor": Elementwise(np.logical_xor),
-    "Where": Elementwise(np.where, open_cells.chosen),
+    "Where": Elementwise(np.where),
 }
 
 

@@ -36,8 +36,7 @@ class Context:
     """One reading of a scope; a function body has one for each kind of call.
 
     `chains` maps the keys of padded nodes to what they compute here; `calls` are all the nodes
-    that call the function in this way, the first of them `call` in `caller`. `declared_only`
-    names the tensors of which some size is known by the word of the file alone. `hanging` says
+    that call the function in this way, the first of them `call` in `caller`. `hanging` says
     what computed pads hang on, by their name. `bodies` are the graphs inside a node, by its key
     and the attribute that holds them. `sayings` are what readers of a tensor write, b'' for
     results and graphs inside; `rows` are the Pads in front of what a Pad makes.
@@ -55,7 +54,6 @@ class Context:
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
     hanging: dict[str, Hanging] = field(default_factory=dict)
-    declared_only: set[str] = field(default_factory=set)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     sayings: dict[str, frozenset[bytes]] = field(default_factory=dict)
     rows: dict[str, RowOfPads | None] = field(default_factory=dict)
@@ -94,19 +92,6 @@ class Context:
         while found is None and outer is not None:
             found, outer = outer.types.get(name), outer.outer
         return UNKNOWN if found is None else found
-
-    def is_declared_only(self, name: str) -> bool:
-        """Whether a size of a tensor, here or in an enclosing graph, is only declared."""
-        context: Context | None = self
-        while context is not None and name not in context.declared_only:
-            context = context.outer
-        return context is not None
-
-    def reads_declared_only(self, node: Node) -> bool:
-        """Whether a node reads such a tensor."""
-        if self.outer is None and not self.declared_only:
-            return False
-        return any(map(self.is_declared_only, node.inputs))
 
     def attributes(self, node: Node) -> dict[str, Value]:
         """Attributes of a node, with the call's values where they are references."""
@@ -186,16 +171,6 @@ class Context:
             context = context.outer
         return None
 
-    def stored_tensor(self, name: str) -> TensorProto | None:
-        """The initializer, or what a Constant holds, whether or not an input may replace it."""
-        context: Context | None = self
-        while context is not None and not context.scope.defines(name):
-            context = context.outer
-        if context is None or name in context.scope.initializers:
-            return None if context is None else context.scope.initializers[name]
-        found = context.constant_tensor(name)
-        return found.t if isinstance(found, AttributeProto) else found
-
     def argument(self, name: str) -> TensorProto | AttributeProto | None:
         """The constant that the call gives for an input of the function."""
         if self.caller is None or self.call is None:
@@ -213,7 +188,7 @@ def seen_in(document: Document, contexts: Sequence[Context]) -> list[Context]:
     for one in contexts:
         copy = made[id(one)] = Context(document, document.scopes[one.scope.id], one.folder)
         copy.bindings, copy.types, copy.chains = one.bindings, dict(one.types), dict(one.chains)
-        copy.folded, copy.declared_only = dict(one.folded), set(one.declared_only)
+        copy.folded = dict(one.folded)
         if one.outer is not None:
             copy.outer = made[id(one.outer)]
             copy.outer.bodies |= {k: copy for k, body in one.outer.bodies.items() if body is one}

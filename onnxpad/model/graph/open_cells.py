@@ -188,13 +188,6 @@ def modulo_cells(one: Cell, other: Cell) -> Cell:
     return None if whole is None else added(first, whole)
 
 
-def c_modulo_cells(one: Cell, other: Cell) -> Cell:
-    """Mod of integers with the sign of the dividend (fmod=1)."""
-    first = _known(one)
-    least = None if first is None else at_least(first)
-    return modulo_cells(one, other) if least is not None and least >= 0 else None
-
-
 def floor_cell(one: Cell) -> Cell:
     """Floor."""
     found = _known(one)
@@ -227,47 +220,24 @@ def _is_whole(one: Sum) -> bool:
     return not one.real or remainder(Sum(one.terms, one.offset), 1) == 0
 
 
-def is_less(one: Cell, other: Cell) -> np.bool_ | None:
-    """Less, where it is the same for all sizes."""
+def _is_less(one: Cell, other: Cell) -> bool | None:
+    """Whether a cell is below another, where it is the same for all sizes."""
     difference = minus_cells(one, other)
     if not isinstance(difference, Sum):
         return None
     least, most = at_least(difference), at_most(difference)
     if least is not None and least >= 0:
-        return np.False_
-    return np.True_ if most is not None and most < 0 else None
-
-
-def is_equal(one: Cell, other: Cell) -> np.bool_ | None:
-    """Equal, where it is the same for all sizes."""
-    difference = minus_cells(one, other)
-    if not isinstance(difference, Sum):
-        return None
-    if not difference.terms:
-        return np.bool_(not difference.offset)
-    apart = is_less(one, other) or is_less(other, one)
-    return np.False_ if apart else None
-
-
-def inverted(one: Cell) -> np.bool_ | None:
-    """Not."""
-    return np.bool_(not one) if isinstance(one, np.bool_) else None
+        return False
+    return True if most is not None and most < 0 else None
 
 
 def larger(one: Cell, other: Cell) -> Cell:
     """Max."""
-    less = is_less(one, other)
+    less = _is_less(one, other)
     return None if less is None else other if less else one
 
 
 def smaller(one: Cell, other: Cell) -> Cell:
     """Min."""
-    less = is_less(one, other)
+    less = _is_less(one, other)
     return None if less is None else one if less else other
-
-
-def chosen(condition: Cell, one: Cell, other: Cell) -> Cell:
-    """Where."""
-    if not isinstance(condition, np.generic):
-        return one if one is not None and one == other else None
-    return one if condition else other

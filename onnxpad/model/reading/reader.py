@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from math import prod
 from pathlib import Path
 
@@ -26,12 +25,16 @@ from onnxpad.model.reading.chains import ChainReader
 from onnxpad.model.reading.nearest_pad import before_pools, behind_pads
 from onnxpad.model.reading.quantised import quantises
 from onnxpad.model.shapes.dimensions import Dimensions
+from onnxpad.model.shapes.node_inference import are_open, inferred_results
 from onnxpad.model.shapes.result_types import (
     MICROSOFT_RULES,
     branch_types,
     carried_types,
+    completed,
     constant_type,
+    is_settled,
     joined,
+    loop_types,
     merge,
     padded_type,
     quantised_result,
@@ -39,33 +42,10 @@ from onnxpad.model.shapes.result_types import (
     window_type,
 )
 from onnxpad.model.shapes.shape_rules import PLAIN_RULES, NodeFacts, ruled
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
+from onnxpad.padding.chain import NO_PREFERENCE, Preferences
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Kind, Operator, operator
 
 Declared = Mapping[str, Mapping[str, Type]]
-
-
-@dataclass
-class Reading:
-    """What was read: contexts in graph order, each with its chains.
-
-    `declared_only`: a padded node reads some size that is only declared in the file.
-    """
-
-    contexts: list[Context]
-    declared_only: bool = False
-
-    def chains(self) -> Iterable[Chain]:
-        """Every chain once, however many nodes share it."""
-        found = (chain for context in self.contexts for chain in context.chains.values())
-        return {id(chain): chain for chain in found}.values()
-
-    def padded_nodes(self) -> Iterator[tuple[Context, Node, Chain]]:
-        """Every padded node in graph order, function bodies once for each kind of call."""
-        for context in self.contexts:
-            for node in context.scope.ordered():
-                if node.key in context.chains:
-                    yield context, node, context.chains[node.key]
 
 
 def read(
@@ -74,12 +54,15 @@ def read(
     *,
     folder: Path | None = None,
     prefer: Preferences = NO_PREFERENCE,
-    inferred: Declared | None = None,
-) -> Reading:
-    """Read every scope. `inferred` are types from shape inference by scope and tensor."""
-    reader = _Reader(document, dimensions, prefer, inferred or {}, folder)
+    given: Declared | None = None,
+) -> list[Context]:
+    """Read every scope: contexts in graph order, each with its chains.
+
+    `given` are types by scope and tensor that hold besides those of the file.
+    """
+    reader = _Reader(document, dimensions, prefer, given or {}, folder)
     reader.main()
-    return Reading(reader.contexts, reader.declared_only)
+    return reader.contexts
 
 
 class _Reader:
@@ -88,17 +71,16 @@ class _Reader:
         document: Document,
         dimensions: Dimensions,
         prefer: Preferences,
-        inferred: Declared,
+        given: Declared,
         folder: Path | None,
     ) -> None:
         self.document = document
         self.dimensions = dimensions
         self.chains = ChainReader(prefer)
         self._made: dict[int, Type] = {}
-        self.inferred = inferred
+        self.given = given
         self.folder = folder
         self.contexts: list[Context] = []
-        self.declared_only = False
         self._calls: dict[tuple[object, ...], Context] = {}
         self._open: list[Scope] = []
         self._read: set[str] = set()
@@ -118,7 +100,7 @@ class _Reader:
                 self._walk(Context(self.document, scope, self.folder))
 
     def _declare(self, context: Context) -> None:
-        """Types that the file states, then those that inference found, own results later."""
+        """Types that the file states, then those that were given, own results later."""
         scope, types = context.scope, context.types
         graph = scope.proto
         if isinstance(graph, GraphProto):
@@ -133,7 +115,7 @@ class _Reader:
                 if value.name not in scope.forgotten:
                     found = self.dimensions.type_of(value.type, value.name, local=local, claim=root)
                     types.setdefault(value.name, found)
-        for name, found in self.inferred.get(context_address(context), {}).items():
+        for name, found in self.given.get(context_address(context), {}).items():
             types[name] = merge(types.get(name, UNKNOWN), found)
         overridable = self.document.overridable if scope.parent is None else frozenset()
         for name, tensor in scope.initializers.items():
@@ -151,19 +133,24 @@ class _Reader:
         types = context.types
         for node in context.scope.ordered():
             results = self._results(context, node)
-            by_word = context.reads_declared_only(node)
+            if self._is_left_open(context, node, results):
+                results = completed(results, inferred_results(context, node))
             for position, name in enumerate(node.outputs):
                 if not name:
                     continue
                 found = results[position] if position < len(results) else None
                 known = types.get(name)
                 if known is not None:
-                    known = types[name] = joined(context, node, known, found or UNKNOWN)
+                    types[name] = joined(context, node, known, found or UNKNOWN)
                 elif found is not None:
-                    known = types[name] = found
-                if by_word or (known or UNKNOWN).dims != (found or UNKNOWN).dims:
-                    context.declared_only.add(name)
+                    types[name] = found
         self._open.pop()
+
+    def _is_left_open(self, context: Context, node: Node, results: Sequence[Type]) -> bool:
+        """Whether onnx is asked about a node of which too little is known here."""
+        if node.key in context.chains or context.scope.children.get(node.key):
+            return False
+        return are_open(results, len(node.outputs)) and not is_settled(context, node)
 
     def _results(self, context: Context, node: Node) -> Sequence[Type]:
         if (function := self.document.function(node)) is not None:
@@ -184,6 +171,8 @@ class _Reader:
         if node.op_type == "If" and len(bodies) == 2:
             taken = context.branch(node)
             return branch_types(bodies if taken is None else [taken])
+        if node.op_type == "Loop" and len(bodies) == 1:
+            return loop_types(context, node, bodies[0])
         return ()
 
     def _body(self, context: Context, node: Node, attribute: str, scope: Scope) -> Context:
@@ -212,12 +201,8 @@ class _Reader:
                 raise ModelError(CALLS.reason())
             inner = Context(self.document, function, self.folder, None, context, node, bindings)
             inner.types.update(zip(function.inputs, inputs, strict=False))
-            pairs = zip(function.inputs, node.inputs, strict=False)
-            inner.declared_only.update(
-                inside for inside, name in pairs if context.is_declared_only(name)
-            )
             self._declare_function(inner, proto)
-            for tensor, found in self.inferred.get(context_address(inner), {}).items():
+            for tensor, found in self.given.get(context_address(inner), {}).items():
                 inner.types[tensor] = merge(inner.types.get(tensor, UNKNOWN), found)
             self._calls[key] = inner
             self._walk(inner)
@@ -243,7 +228,6 @@ class _Reader:
     def _padded(self, context: Context, node: Node, op: Operator) -> Sequence[Type]:
         chain = self.chains.read(context, node, op)
         context.chains[node.key] = chain
-        self.declared_only |= context.reads_declared_only(node)
         if op.kind is Kind.PAD:
             source = context.type_of(node.inputs[0]) if node.inputs else UNKNOWN
             if chain.pad is not None and chain.pad.unclear and source.dims is not None:

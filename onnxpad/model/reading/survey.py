@@ -17,14 +17,11 @@ from onnxpad.model.graph.document import open_document
 from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.graph.scopes import Document, address_of
 from onnxpad.model.graph.types import UNKNOWN, Type
-from onnxpad.model.reading.reader import Reading, read
+from onnxpad.model.reading.reader import read
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.recorded_facts import joined_facts, recorded_facts
 from onnxpad.model.shapes.result_types import merge
-from onnxpad.padding.chain import NO_PREFERENCE, Chain, PadStep, Preferences, Skip
-from onnxpad.padding.effective_pads import effective_pads
-
-MAX_INFERENCES = 8
+from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
 
 
 @contextmanager
@@ -61,9 +58,8 @@ class Site:
 
 
 class Survey:
-    """One model and every padded node in it; shape inference runs only where a size is needed.
+    """One model and every padded node in it.
 
-    That is where pads hang on it; with `thorough`, where any size of a padded input is missing.
     `types` are what is known of tensors of the main graph besides what the model says; `recorded`
     is what an edited model says in its metadata of its dimensions, which holds as `dims` do.
     Raises ModelError for models that cannot be meant and RequestError for facts about
@@ -77,19 +73,16 @@ class Survey:
         dims: Mapping[str, int | str] | None = None,
         folder: Path | None = None,
         prefer: Preferences = NO_PREFERENCE,
-        thorough: bool = False,
         types: Mapping[str, Type] | None = None,
     ) -> None:
         self._given = {"": dict(types or {})}
         self._folder = folder
-        self._thorough = thorough
         self._prefer = prefer
         self.recorded = recorded_facts(model)
         self._facts = joined_facts(self.recorded, dims or {})
         self._dimensions = Dimensions(self._facts)
         self._sites: dict[NodeId, Site] = {}
         self._contexts: Sequence[Context] = ()
-        self._typed: Sequence[Context] | None = None
         self._open(model)
         self._dimensions.check_used()
 
@@ -122,20 +115,6 @@ class Survey:
         self._given = {"": dict(self._given[""])}
         self._forget_all()
         self._read()
-
-    def typed_contexts(self) -> Sequence[Context]:
-        """The same, with what inference finds of every tensor where some size lacks a name."""
-        if self._stale or self._typed is None:
-            self._typed = self._with_open_types(self.contexts)
-        return self._typed
-
-    def _with_open_types(self, contexts: Sequence[Context]) -> Sequence[Context]:
-        if not any(_is_open(found) for context in contexts for found in _made(context)):
-            return contexts
-        from onnxpad.model.shapes.shape_inference import infer
-
-        inferred = infer(contexts, self._inferred or {})
-        return self._once(inferred).contexts if _tells_more(inferred, contexts) else contexts
 
     def sites_now(self) -> tuple[Site, ...]:
         """Every padded node of the model as it stands, in graph order.
@@ -173,51 +152,25 @@ class Survey:
             quantises=old.quantises,
             prefer=old.prefer,
         )
-        self._contexts, self._typed = seen_in(self._document, self._contexts), None
+        self._contexts = seen_in(self._document, self._contexts)
         self._sites = {site.address.id: site for site in _group(self._contexts)}
 
     def _forget_all(self) -> None:
-        self._inferred: dict[str, dict[str, Type]] | None = None
         self._kept: dict[str, dict[str, Type]] = {}
         self._changed: list[tuple[Site, Sequence[str]]] = []
 
     @without_collections()
     def _read(self) -> None:
-        """Read the model, and again as long as inference may tell what the reading lacks."""
-        self._stale, self._typed = False, None
-        reading, nameless = self._once(), frozenset[str]()
-        for _ in range(MAX_INFERENCES):
-            before, nameless = nameless, _nameless(reading) if self._thorough else nameless
-            others_lack = nameless not in (before, frozenset())
-            lacks = others_lack or _needs_sizes(reading) or self._is_doubted(reading)
-            again = self._read_with_inference(reading) if lacks else None
-            if again is None:
-                break
-            reading = again
-        self._contexts = reading.contexts
-        self._sites = {s.address.id: s for s in _group(reading.contexts)}
+        self._stale = False
+        self._contexts = read(
+            self._document,
+            self._dimensions,
+            folder=self._folder,
+            prefer=self._prefer,
+            given=self._known_types(),
+        )
+        self._sites = {site.address.id: site for site in _group(self._contexts)}
         self._order = {node_id: number for number, node_id in enumerate(self._sites)}
-
-    def _is_doubted(self, reading: Reading) -> bool:
-        """Whether a padded node reads a size that the file declares and inference has not seen."""
-        return self._inferred is None and reading.declared_only
-
-    def _read_with_inference(self, reading: Reading) -> Reading | None:
-        """The model with what inference finds; None where that is nothing new.
-
-        The first time inference is on its own, without what the file declares. Where it finds
-        nothing so, the same reading comes back, and the next time inference believes the file.
-        """
-        from onnxpad.model.shapes.shape_inference import infer
-
-        believing = self._inferred is not None or not _declares(reading)
-        inferred = infer(reading.contexts, self._inferred or {}, believing=believing)
-        if inferred == self._inferred:
-            return None
-        self._inferred = inferred
-        if _tells_more(inferred, reading.contexts):
-            return self._once()
-        return None if believing else reading
 
     def _types_kept(self) -> dict[str, dict[str, Type]]:
         """The types of what changed nodes wrote: what took their place writes the same."""
@@ -233,92 +186,17 @@ class Survey:
         """Drop what was found about a tensor of the scope with this id."""
         if not scope:
             self._given[""].pop(tensor, None)
-        for address, types in (*(self._inferred or {}).items(), *self._types_kept().items()):
+        for address, types in self._types_kept().items():
             if address.partition("@")[0] == scope:
                 types.pop(tensor, None)
 
-    def _once(self, inferred: dict[str, dict[str, Type]] | None = None) -> Reading:
-        return read(
-            self._document,
-            self._dimensions,
-            folder=self._folder,
-            prefer=self._prefer,
-            inferred=self._known_types(inferred or self._inferred),
-        )
-
-    def _known_types(
-        self, inferred: dict[str, dict[str, Type]] | None
-    ) -> dict[str, dict[str, Type]]:
-        """What was given for the main graph, what inference found, and what nodes wrote before."""
-        found = {address: dict(types) for address, types in (inferred or {}).items()}
-        found[""] = self._given[""] | found.get("", {})
+    def _known_types(self) -> dict[str, dict[str, Type]]:
+        """What was given for the main graph, and what nodes wrote before they were changed."""
+        found = {"": dict(self._given[""])}
         for address, types in self._types_kept().items():
             known = found.setdefault(address, {})
             known |= {name: merge(known.get(name, UNKNOWN), kept) for name, kept in types.items()}
         return found
-
-
-def _declares(reading: Reading) -> bool:
-    """Whether the file says anything of results inside, which inference may believe or not."""
-    return any(context.scope.proto.value_info for context in reading.contexts)
-
-
-def _tells_more(inferred: Mapping[str, Mapping[str, Type]], contexts: Sequence[Context]) -> bool:
-    """Whether inference found what the contexts do not know yet."""
-    read = {context_address(context): context.types for context in contexts}
-    return any(
-        merge(found, read.get(address, {}).get(name, UNKNOWN))
-        != read.get(address, {}).get(name, UNKNOWN)
-        for address, types in inferred.items()
-        for name, found in types.items()
-    )
-
-
-def _made(context: Context) -> Iterator[Type]:
-    """The types of what the nodes of a scope write."""
-    for node in context.scope.ordered():
-        yield from (context.type_of(name) for name in node.outputs if name)
-
-
-def _is_open(found: Type) -> bool:
-    return found.dims is None or None in found.dims
-
-
-def _needs_sizes(reading: Reading) -> bool:
-    """Whether some pads hang on a size of which not even a name is known, or on a lost type."""
-    return any(
-        (chain.is_max and not chain.dtype)
-        or _is_computed_from_nameless(chain.pad)
-        or (
-            any(axis.size is None for axis in chain.axes)
-            and not chain.trouble
-            and isinstance(effective_pads(chain), Skip)
-        )
-        for chain in reading.chains()
-    )
-
-
-def _is_computed_from_nameless(step: PadStep | None) -> bool:
-    """Whether a Pad's pads are computed, and not only from sizes that have a name."""
-    if step is None or not step.unclear or 1 not in step.computed:
-        return False
-    return not any(hint.startswith("--dim") for hint in step.unclear.hints)
-
-
-def _nameless(reading: Reading) -> frozenset[str]:
-    """Padded inputs, and weights that give the kernel, that have a size without any name."""
-    found = set()
-    for context, node, chain in reading.padded_nodes():
-        read = list(node.inputs[:1])
-        trouble = chain.trouble
-        lacks_kernel = trouble and not trouble.too_new and not chain.axes
-        if lacks_kernel and chain.op.weight is not None:
-            read += node.inputs[chain.op.weight : chain.op.weight + 1]
-        for name in filter(None, read):
-            dims = context.type_of(name).dims
-            if dims is None or None in dims:
-                found.add(f"{context_address(context)}/{name}/{dims}")
-    return frozenset(found)
 
 
 def _group(found: Iterable[Context]) -> Iterator[Site]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 
 from onnx import AttributeProto, GraphProto, TensorProto
 
@@ -16,7 +17,6 @@ from onnxpad.model.graph.open_cells import Cell, opened, plus_cells
 from onnxpad.model.graph.types import UNKNOWN, Type
 from onnxpad.model.shapes.shape_rules import (
     NodeFacts,
-    RuleFacts,
     ShapeRule,
     broadcast,
     dequantize,
@@ -43,6 +43,12 @@ def merge(declared: Type, found: Type) -> Type:
     pairs = zip(found.dims, declared.dims, strict=True)
     dims = tuple(said if own is None else own for own, said in pairs)
     return Type(found.dtype or declared.dtype, dims)
+
+
+def completed(own: Sequence[Type], inferred: Sequence[Type]) -> list[Type]:
+    """What rules say of outputs, with what inference says where they say nothing."""
+    pairs = zip_longest(own, inferred, fillvalue=UNKNOWN)
+    return [merge(said, found) for found, said in pairs]
 
 
 def padded_type(step: PadStep | None, source: Type) -> Type:
@@ -125,6 +131,24 @@ def branch_types(bodies: Sequence[Context]) -> list[Type]:
     return [_agreed(pair) for pair in zip(*columns, strict=False)]
 
 
+def loop_types(context: Context, node: Node, body: Context) -> list[Type]:
+    """Outputs of a Loop: what comes in and what a turn leaves agree on; then rows of its results.
+
+    A Loop that takes no turn hands on what came in.
+    """
+    graph = body.scope.proto
+    if not isinstance(graph, GraphProto):
+        return []
+    left = [body.type_of(value.name) for value in graph.output[1:]]
+    states = [context.type_of(name) for name in node.inputs[2:]]
+    carried = [_agreed(pair) for pair in zip(states, left, strict=False)]
+    rows = [
+        Type(one.dtype, None if one.dims is None else (None, *one.dims))
+        for one in left[len(states) :]
+    ]
+    return carried + rows
+
+
 def _agreed(pair: tuple[Type, ...]) -> Type:
     first, second = pair[0], pair[-1]
     dtype = first.dtype if first.dtype == second.dtype else ""
@@ -151,16 +175,16 @@ def constant_type(value: TensorProto | AttributeProto) -> Type:
             return UNKNOWN
 
 
-def _first_dims(inputs: Sequence[Type], _: RuleFacts) -> Type:
+def _first_dims(inputs: Sequence[Type], _: NodeFacts) -> Type:
     return Type(inputs[0].dtype, inputs[0].dims)
 
 
-def _q_binary(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _q_binary(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     pair = [inputs[0], inputs[3]] if len(inputs) > 3 else [UNKNOWN, UNKNOWN]
     return Type(inputs[0].dtype, broadcast(pair, facts).dims)
 
 
-def _q_global(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _q_global(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     last = facts.attributes().get("channels_last", 0)
     dims = inputs[0].dims
     if dims is None or not isinstance(last, int):

@@ -17,38 +17,43 @@ from onnxpad.geometry.size import Size, Symbol, floor_divide, lower_bound, resid
 from onnxpad.geometry.sums import Sum, added, at_least, scaled, size_of, sum_of
 from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.flat_numbers import any_floats, any_integers
+from onnxpad.model.graph.flat_numbers import any_floats
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import sizes_of
 from onnxpad.model.graph.types import Type, dtype_name
 from onnxpad.padding.plain_operators import ARITHMETIC, CELL_BY_CELL, COMPARISONS
 
 
-class RuleFacts:
-    """What a rule may ask about the node that it is applied to."""
+class NodeFacts:
+    """What a rule may ask about one node, read in one context."""
+
+    def __init__(self, context: Context, node: Node) -> None:
+        self._context = context
+        self._node = node
 
     def attributes(self) -> dict[str, Value]:
-        """Attributes of the node."""
-        raise NotImplementedError
+        """Attributes, with the call's values where they are references."""
+        return self._context.attributes(self._node)
 
     def outputs(self) -> int:
         """How many outputs the node has."""
-        raise NotImplementedError
-
-    def integers(self, position: int) -> tuple[int, ...] | None:
-        """Constant integers at an input, or None."""
-        raise NotImplementedError
+        return len(self._node.outputs)
 
     def floats(self, position: int) -> tuple[float, ...] | None:
         """Constant numbers of floating point at an input, or None."""
-        raise NotImplementedError
+        if len(self._node.inputs) <= position:
+            return None
+        return any_floats(self._context, self._node.inputs[position])
 
     def sizes(self, position: int) -> tuple[Size | None, ...] | None:
         """Integers at an input as far as they are known; None where not even their number is."""
-        raise NotImplementedError
+        if len(self._node.inputs) <= position or not self._node.inputs[position]:
+            return None
+        value = self._context.value(self._node.inputs[position])
+        return None if value is None or value.ndim > 1 else sizes_of(value)
 
 
-ShapeRule = Callable[[Sequence[Type], RuleFacts], Type | list[Type]]
+ShapeRule = Callable[[Sequence[Type], NodeFacts], Type | list[Type]]
 """The type of the first output, or of all."""
 
 _KEEP = (
@@ -58,21 +63,19 @@ _KEEP = (
     *("LayerNormalization", "LpNormalization", "MeanVarianceNormalization"),
     *("Softmax", "LogSoftmax", "Hardmax"),
 )
-_MATRIX = 2
-"""Axes of a matrix."""
 
 
-def keep(inputs: Sequence[Type], _: RuleFacts) -> Type:
+def keep(inputs: Sequence[Type], _: NodeFacts) -> Type:
     """The type of the first input."""
     return inputs[0]
 
 
-def _cast(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _cast(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     to = facts.attributes().get("to")
     return Type(dtype_name(to) if isinstance(to, int) else "", inputs[0].dims)
 
 
-def quantize(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def quantize(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     """The zero point's element type, uint8 without one."""
     wanted = facts.attributes().get("output_dtype", 0)
     if len(inputs) > 2:
@@ -82,12 +85,12 @@ def quantize(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     return Type(dtype_name(wanted) if wanted else "uint8", inputs[0].dims)
 
 
-def dequantize(inputs: Sequence[Type], _: RuleFacts) -> Type:
+def dequantize(inputs: Sequence[Type], _: NodeFacts) -> Type:
     """The scale's element type."""
     return Type(inputs[1].dtype or "float32", inputs[0].dims)
 
 
-def broadcast(inputs: Sequence[Type], _: RuleFacts) -> Type:
+def broadcast(inputs: Sequence[Type], _: NodeFacts) -> Type:
     """The joint shape of all inputs (ONNX Broadcasting.md)."""
     dtype = next((one.dtype for one in inputs if one.dtype), "")
     shapes = [one.dims for one in inputs]
@@ -110,15 +113,11 @@ def _joint(sizes: Sequence[Size | None]) -> Size | None:
     return 1 if not others else others.pop() if len(others) == 1 else None
 
 
-def _logic(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _logic(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     return Type("bool", broadcast(inputs, facts).dims)
 
 
-def _where(inputs: Sequence[Type], facts: RuleFacts) -> Type:
-    return Type(inputs[1].dtype, broadcast(inputs, facts).dims)
-
-
-def _transpose(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _transpose(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     dtype, dims = inputs[0]
     if dims is None:
         return inputs[0]
@@ -128,7 +127,7 @@ def _transpose(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     return Type(dtype, tuple(dims[int(axis)] for axis in perm))
 
 
-def _concat(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _concat(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     axis = facts.attributes().get("axis", 1)
     shapes = [one.dims for one in inputs if one.dims is not None]
     dtype = next((one.dtype for one in inputs if one.dtype), "")
@@ -155,94 +154,21 @@ def _sum(column: Sequence[Size | None]) -> Size | None:
     return None if total is None else size_of(total)
 
 
-def _axes(facts: RuleFacts, rank: int) -> tuple[int, ...] | None:
-    axes = facts.attributes().get("axes") or facts.integers(1)
-    if not isinstance(axes, tuple) or any(isinstance(axis, float) for axis in axes):
-        return None
-    return tuple(int(axis) % rank for axis in axes)
-
-
-def _unsqueeze(inputs: Sequence[Type], facts: RuleFacts) -> Type:
-    dtype, dims = inputs[0]
-    given = facts.attributes().get("axes") or facts.integers(1)
-    if dims is None or not isinstance(given, tuple):
-        return Type(dtype)
-    axes = _axes(facts, len(dims) + len(given)) or ()
-    rest = iter(dims)
-    return Type(dtype, tuple(1 if i in axes else next(rest) for i in range(len(dims) + len(axes))))
-
-
-def _squeeze(inputs: Sequence[Type], facts: RuleFacts) -> Type:
-    dtype, dims = inputs[0]
-    axes = _axes(facts, len(dims)) if dims else None
-    if dims is None or axes is None:
-        return Type(dtype)
-    return Type(dtype, tuple(size for i, size in enumerate(dims) if i not in axes))
-
-
-def _global_pool(inputs: Sequence[Type], _: RuleFacts) -> Type:
+def _global_pool(inputs: Sequence[Type], _: NodeFacts) -> Type:
     dtype, dims = inputs[0]
     return Type(dtype, None if dims is None else dims[:2] + (1,) * (len(dims) - 2))
 
 
-def _reduced(inputs: Sequence[Type], facts: RuleFacts) -> Type:
-    """Axes are an attribute, since opset 18 (ReduceSum 13) an input; without any, all go."""
-    dtype, dims = inputs[0]
-    if not dims:
-        return Type(dtype)
-    attributes = facts.attributes()
-    axes = attributes.get("axes") if len(inputs) == 1 else facts.integers(1)
-    if (axes is None and len(inputs) > 1) or (attributes.get("noop_with_empty_axes") and not axes):
-        return Type(dtype)
-    given = axes if isinstance(axes, tuple) and axes else range(len(dims))
-    gone = {int(axis) % len(dims) for axis in given}
-    if attributes.get("keepdims", 1) != 1:
-        return Type(dtype, tuple(size for axis, size in enumerate(dims) if axis not in gone))
-    return Type(dtype, tuple(1 if axis in gone else size for axis, size in enumerate(dims)))
-
-
-_REDUCTIONS = (
-    *("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2"),
-    *("ReduceLogSum", "ReduceLogSumExp", "ReduceSumSquare"),
-)
-
-
-def _matmul(inputs: Sequence[Type], facts: RuleFacts) -> Type:
-    """Matrices in the last two axes, the others broadcast (MatMul-13); vectors are left out."""
-    dtype, first, second = inputs[0].dtype, inputs[0].dims, inputs[1].dims
-    if first is None or second is None or min(len(first), len(second)) < _MATRIX:
-        return Type(dtype)
-    batch = broadcast([Type("", first[:-2]), Type("", second[:-2])], facts).dims or ()
-    return Type(dtype, (*batch, first[-2], second[-1]))
-
-
-def _gemm(inputs: Sequence[Type], facts: RuleFacts) -> Type:
-    """Rows of the first matrix and columns of the second, as they are transposed (Gemm-13)."""
-    dtype, first, second = inputs[0].dtype, inputs[0].dims, inputs[1].dims
-    if first is None or second is None or (len(first), len(second)) != (_MATRIX, _MATRIX):
-        return Type(dtype)
-    across, down = (bool(facts.attributes().get(name, 0)) for name in ("transA", "transB"))
-    return Type(dtype, (first[across], second[not down]))
-
-
 RULES: dict[str, ShapeRule] = {
+    **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"), _global_pool),
     **dict.fromkeys(_KEEP, keep),
     **dict.fromkeys(ARITHMETIC, broadcast),
     **dict.fromkeys((*COMPARISONS, "Not"), _logic),
     "Cast": _cast,
     "QuantizeLinear": quantize,
     "DequantizeLinear": dequantize,
-    "Where": _where,
     "Transpose": _transpose,
     "Concat": _concat,
-    "Gemm": _gemm,
-    "MatMul": _matmul,
-    "Unsqueeze": _unsqueeze,
-    "Squeeze": _squeeze,
-    **dict.fromkeys(_REDUCTIONS, _reduced),
-    "GlobalAveragePool": _global_pool,
-    "GlobalMaxPool": _global_pool,
-    "GlobalLpPool": _global_pool,
 }
 
 
@@ -250,7 +176,7 @@ _EXACT = 2**24
 """Whole numbers up to here are exact in float32."""
 
 
-def _resize(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _resize(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     """Resize-10 has its scales at input 1, later versions at input 2."""
     dtype, dims = inputs[0]
     if dims is None:
@@ -266,7 +192,7 @@ def _resize(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     return Type(dtype, _scaled(dims, tuple(int(axis) for axis in axes), scales))
 
 
-def _upsample(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _upsample(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     """Upsample-7 has its scales as an attribute, later ones at input 1."""
     dtype, dims = inputs[0]
     if dims is None:
@@ -277,7 +203,7 @@ def _upsample(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     return Type(dtype, _scaled(dims, tuple(range(len(dims))), scales))
 
 
-def scales_of(op_type: str, inputs: int, facts: RuleFacts) -> tuple[float, ...] | None:
+def scales_of(op_type: str, inputs: int, facts: NodeFacts) -> tuple[float, ...] | None:
     """The scales of a node with this many inputs, where they are constant; () where it has none."""
     written = facts.attributes().get("scales")
     if isinstance(written, tuple):
@@ -314,7 +240,7 @@ def scaled_size(size: Size | None, scale: float) -> Size | None:
 RESIZE_RULES: dict[str, ShapeRule] = {"Resize": _resize, "Upsample": _upsample}
 
 
-def _slice(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _slice(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     """Sizes behind a Slice with constant places; an axis whose size they do not settle is open."""
     dtype, dims = inputs[0]
     if dims is None:
@@ -334,12 +260,12 @@ def _slice(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     return Type(dtype, tuple(sizes))
 
 
-def slice_bounds(facts: RuleFacts) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
+def slice_bounds(facts: NodeFacts) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
     """Starts and ends of a Slice where they are constant."""
     return _known(_list(facts, "starts", 1)), _known(_list(facts, "ends", 2))
 
 
-def _is_given(facts: RuleFacts, attribute: str, position: int, count: int) -> bool:
+def _is_given(facts: NodeFacts, attribute: str, position: int, count: int) -> bool:
     return attribute in facts.attributes() or count > position
 
 
@@ -348,7 +274,7 @@ def _known(listed: Sizes | None) -> tuple[int, ...] | None:
     return numbers if listed is not None and len(numbers) == len(listed) else None
 
 
-def _list(facts: RuleFacts, attribute: str, position: int) -> Sizes | None:
+def _list(facts: NodeFacts, attribute: str, position: int) -> Sizes | None:
     written = facts.attributes().get(attribute)
     if isinstance(written, tuple):
         return tuple(int(value) for value in written)
@@ -395,7 +321,7 @@ Sizes = tuple[Size | None, ...]
 _STEPS = 4
 
 
-def _expand(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _expand(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     """The joint shape of the input and of the wanted sizes."""
     dtype, dims = inputs[0]
     wanted, listed = facts.sizes(1), inputs[1].dims
@@ -406,12 +332,12 @@ def _expand(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     return Type(dtype, broadcast((Type(dtype, dims), Type(dtype, wanted)), facts).dims)
 
 
-def _constant_of_shape(_: Sequence[Type], facts: RuleFacts) -> Type:
+def _constant_of_shape(_: Sequence[Type], facts: NodeFacts) -> Type:
     value = facts.attributes().get("value")
     return Type("" if value is not None else "float32", facts.sizes(0))
 
 
-def _reshape(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _reshape(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     """The wanted sizes: 0 keeps the size at its place, -1 is what is left of the cells."""
     dtype, dims = inputs[0]
     wanted = facts.sizes(1)
@@ -460,17 +386,7 @@ def _left(dims: Sizes | None, kept: Sequence[Size | None]) -> Size | None:
             return None
 
 
-def _gather(inputs: Sequence[Type], facts: RuleFacts) -> Type:
-    """The sizes of the indices in the place of the axis."""
-    (dtype, dims), places = inputs[0], inputs[1].dims
-    axis = facts.attributes().get("axis", 0)
-    if dims is None or places is None or not isinstance(axis, int):
-        return Type(dtype)
-    position = range(len(dims))[axis]
-    return Type(dtype, (*dims[:position], *places, *dims[position + 1 :]))
-
-
-def _shape(inputs: Sequence[Type], facts: RuleFacts) -> Type:
+def _shape(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     """As many integers as there are axes, from start up to end (Shape-15)."""
     dims, marks = inputs[0].dims, facts.attributes()
     start, end = marks.get("start", 0), marks.get("end", len(dims or ()))
@@ -479,7 +395,7 @@ def _shape(inputs: Sequence[Type], facts: RuleFacts) -> Type:
     return Type("int64", (len(dims[start:end]),))
 
 
-def _split(inputs: Sequence[Type], facts: RuleFacts) -> list[Type]:
+def _split(inputs: Sequence[Type], facts: NodeFacts) -> list[Type]:
     """The sizes that are listed; else all alike, but that the last may be smaller (Split-18)."""
     (dtype, dims), count = inputs[0], facts.outputs()
     axis, listed = (facts.attributes().get(name, 0) for name in ("axis", "split"))
@@ -504,7 +420,6 @@ CUT_RULES: dict[str, ShapeRule] = {
     "Expand": _expand,
     "Shape": _shape,
     "Reshape": _reshape,
-    "Gather": _gather,
     "Split": _split,
     "ConstantOfShape": _constant_of_shape,
 }
@@ -513,42 +428,7 @@ PLAIN_RULES = RULES | CUT_RULES | RESIZE_RULES
 """Rules of every operator of ONNX that has one here."""
 
 
-class NodeFacts(RuleFacts):
-    """What a rule may ask about one node, read in one context."""
-
-    def __init__(self, context: Context, node: Node) -> None:
-        self._context = context
-        self._node = node
-
-    def attributes(self) -> dict[str, Value]:
-        """Attributes, with the call's values where they are references."""
-        return self._context.attributes(self._node)
-
-    def outputs(self) -> int:
-        """How many outputs the node has."""
-        return len(self._node.outputs)
-
-    def integers(self, position: int) -> tuple[int, ...] | None:
-        """Constant integers at an input, or None."""
-        if len(self._node.inputs) <= position:
-            return None
-        return any_integers(self._context, self._node.inputs[position])
-
-    def floats(self, position: int) -> tuple[float, ...] | None:
-        """Constant numbers of floating point at an input, or None."""
-        if len(self._node.inputs) <= position:
-            return None
-        return any_floats(self._context, self._node.inputs[position])
-
-    def sizes(self, position: int) -> tuple[Size | None, ...] | None:
-        """Integers at an input as far as they are known; None where not even their number is."""
-        if len(self._node.inputs) <= position or not self._node.inputs[position]:
-            return None
-        value = self._context.value(self._node.inputs[position])
-        return None if value is None or value.ndim > 1 else sizes_of(value)
-
-
-def ruled(rule: ShapeRule, inputs: Sequence[Type], facts: RuleFacts) -> Sequence[Type]:
+def ruled(rule: ShapeRule, inputs: Sequence[Type], facts: NodeFacts) -> Sequence[Type]:
     """What a rule says; nothing where the node has fewer inputs or other axes than it may."""
     try:
         found = rule(inputs, facts)

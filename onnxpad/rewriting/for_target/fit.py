@@ -115,7 +115,7 @@ def fit(
     What `earlier` passes wrote is judged as well: for it there is no way but other passes.
     `preparation` is what may be done to the model as a whole.
     """
-    before = work_of(session.typed_contexts())
+    before = work_of(session.contexts)
     whole = preparation or Preparation({})
     if preparation:
         whole.freely(session, planner)
@@ -139,7 +139,7 @@ def fit(
     written = list(nodes_written(session, planner.judge, (*earlier, *changes)))
     ours = {one.node for one in written}
     final = (*(one for one in left if one.node not in ours), *written)
-    cost = work_of(session.typed_contexts()) - before
+    cost = work_of(session.contexts) - before
     failing = {one.node for one in final}
     settled = [one for one in stuck if one.node not in failing]
     return Fitted(

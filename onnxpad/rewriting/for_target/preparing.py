@@ -130,13 +130,13 @@ class Preparation:
             if names_axes:
                 _name_all_axes(trial)
             try:
-                edits = moved(trial.typed_contexts(), trial.names, opset)
+                edits = moved(trial.contexts, trial.names, opset)
             except Kept as kept:
                 reason = reason or str(kept)
                 continue
             if names_axes:
                 self.changes += _name_all_axes(session)
-                edits = moved(session.typed_contexts(), session.names, opset)
+                edits = moved(session.contexts, session.names, opset)
             session.restate(edits)
             self.done.append(f"opset {opset} instead of {now}")
             self.told.append(f"the model is of opset {opset} now, and was of {now}")

@@ -132,7 +132,7 @@ class _Search:
         near = readers if judge.live else readers | fronts
         tolerated = unsettled(self._session, near, judge)
         self._unit = Unit(("", part.focus), readers, fronts, tolerated)
-        self._before = work_of(self._session.typed_contexts())
+        self._before = work_of(self._session.contexts)
         self._runs = {False: MAX_RUNS, True: MAX_DOUBTED_RUNS}
         self._hangs = judge.live.hangs if judge.live else 0
         self._objection: Obstacle | None = None
@@ -193,7 +193,7 @@ class _Search:
     def _candidate(
         self, before: _Candidate, rule: Pass, session: EditSession, unit: Unit
     ) -> _Candidate:
-        cost = work_of(session.typed_contexts()) - self._before
+        cost = work_of(session.contexts) - self._before
         step = (cost - before.cost).weight
         weight = before.weight + (min(step, 0) if rule.name in self._wishes.prefer else step)
         left = tuple(obstacles(session, unit, self._judge))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import NamedTuple
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
 from onnxpad.frameworks.conventions import by_name_and_alias
+from onnxpad.frameworks.steps import Window, spatial_pads, value_of_pad, values_of
+from onnxpad.geometry.windows import Axis
+from onnxpad.padding.chain import Pads
 from onnxpad.padding.expansion import Step
 from onnxpad.plugins import Plugins
 from onnxpad.resolving import Resolution
@@ -39,11 +42,18 @@ _IN_WORDS_OF = {"keras": "tensorflow"}
 
 
 class Writer(NamedTuple):
-    """How a framework writes a layer, a Pad alone, and what is said first about layouts."""
+    """How a framework writes each node, and what is said first about layouts.
 
-    layer: Callable[[Resolution], list[str]]
-    pad: Callable[[Step], str]
+    `part` are axes of x cut to `{}`. Windows come with the axes that they slide over.
+    """
+
     layout: Callable[[Resolution | None], list[str]]
+    pad: Callable[[Pads, str, float], str]
+    part: str
+    bias: Callable[[int], str]
+    convolution: Callable[[Window, Sequence[Axis]], list[str]]
+    transposed: Callable[[Window, Sequence[Axis]], list[str]]
+    pool: Callable[[Window, Sequence[Axis]], list[str]]
 
 
 def code_of(found: Resolution | None, language: str, front: Step | None = None) -> str:
@@ -55,12 +65,35 @@ def code_of(found: Resolution | None, language: str, front: Step | None = None) 
     write = _WRITERS[language_called(language)]
     try:
         lines = write.layout(found)
-        lines += [write.pad(front)] if front else []
-        lines += write.layer(found) if found else []
+        lines += _lines(write, [front], []) if front else []
+        if found:
+            lines += _lines(write, found.steps, [slide.size for slide in found.plan.slides])
     except RequestError as error:
         name = f"{found.framework} {found.op}" if found else "Pad"
         raise RequestError(f"{name} in {language}: {error.told}") from None
     return "\n".join(lines)
+
+
+def _lines(write: Writer, steps: Sequence[Step], sizes: Sequence[int]) -> Iterator[str]:
+    """The ONNX nodes one by one; `sizes` are the spatial ones of the first node's input."""
+    for step in steps:
+        match step.op_type:
+            case "Pad":
+                pads, mode = spatial_pads(step), str(dict(step.attributes)["mode"])
+                yield write.pad(pads, mode, value_of_pad(step))
+                sizes = [size + sum(pair) for size, pair in zip(sizes, pads.sides, strict=False)]
+            case "Slice":
+                kept = list(zip(values_of(step, "starts"), values_of(step, "ends"), strict=True))
+                yield f"x = {write.part.format(', '.join(f'{low}:{high}' for low, high in kept))}"
+                sizes = [int(high - low) for low, high in kept]
+            case "Mul":
+                yield f"x = x * {values_of(step, 'factor')[0]!r}"
+            case "Add":
+                yield write.bias(len(sizes))
+            case op:
+                kinds = {"Conv": write.convolution, "ConvTranspose": write.transposed}
+                window = Window.of(step)
+                yield from kinds.get(op, write.pool)(window, window.axes(sizes))
 
 
 def call(name: str, *arguments: str) -> str:
@@ -80,7 +113,7 @@ def quoted(text: str) -> str:
 
 
 def _writer_in(module: ModuleType) -> Writer:
-    return Writer(module.layer, module.pad, module.layout)
+    return Writer(*(getattr(module, name) for name in Writer._fields))
 
 
 _WRITERS = Plugins(__name__, "language", _writer_in)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.steps import Window, spatial_pads, value_of_pad, values_of
+from onnxpad.frameworks.steps import Window
+from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import Pads
-from onnxpad.padding.expansion import Step
 from onnxpad.resolving import Resolution
 from onnxpad.show.pasting import call, tuple_of
 
+part = "x[:, :, {}]"
 _MODES = {"reflect": "reflect", "edge": "replicate", "wrap": "circular"}
 
 
@@ -19,38 +20,13 @@ def layout(_found: Resolution | None) -> list[str]:
     return []
 
 
-def layer(found: Resolution) -> list[str]:
-    """The ONNX nodes, one by one, as calls of torch.nn.functional."""
-    return [line for step in found.steps for line in _lines(step, found)]
+def bias(rank: int) -> str:
+    """The Add of a bias."""
+    return f"x = x if bias is None else x + bias.reshape(1, -1{', 1' * rank})"
 
 
-def pad(step: Step) -> str:
-    """A Pad node."""
-    return _pad(spatial_pads(step), str(dict(step.attributes)["mode"]), value_of_pad(step))
-
-
-def _lines(step: Step, found: Resolution) -> list[str]:
-    match step.op_type:
-        case "Pad":
-            return [pad(step)]
-        case "Slice":
-            ends = zip(values_of(step, "starts"), values_of(step, "ends"), strict=True)
-            parts = ", ".join(f"{first}:{last}" for first, last in ends)
-            return [f"x = x[:, :, {parts}]"]
-        case "Mul":
-            return [f"x = x * {values_of(step, 'factor')[0]!r}"]
-        case "Add":
-            ones = ", 1" * len(found.plan.slides)
-            return [f"x = x if bias is None else x + bias.reshape(1, -1{ones})"]
-        case "ConvTranspose":
-            return _transposed(Window.of(step))
-        case "Conv":
-            return _convolution(Window.of(step))
-        case _:
-            return _pool(Window.of(step))
-
-
-def _pad(pads: Pads, mode: str, value: float, name: str = "x") -> str:
+def pad(pads: Pads, mode: str, value: float, name: str = "x") -> str:
+    """A Pad over the spatial axes."""
     order = [number for pair in reversed(pads.sides) for number in pair]
     how = f'mode="{_MODES[mode]}"' if mode != "constant" else ""
     filled = f'value=float("{value}")' if value and mode == "constant" else ""
@@ -71,15 +47,16 @@ def _stride(step: Window) -> str:
     return "" if stays else f"stride={tuple_of(step.strides)}"
 
 
-def _convolution(step: Window) -> list[str]:
+def convolution(step: Window, _axes: Sequence[Axis]) -> list[str]:
+    """A Conv."""
     lines, padding = _outside(step.pads, limit=None)
     name = f"F.conv{len(step.kernel)}d"
     words = ("x", "weight", "bias", _stride(step), padding, _dilation(step), _groups(step))
     return [*lines, f"x = {call(name, *words)}"]
 
 
-def _transposed(step: Window) -> list[str]:
-    """Unequal crops are cut off afterwards."""
+def transposed(step: Window, _axes: Sequence[Axis]) -> list[str]:
+    """A ConvTranspose; unequal crops are cut off afterwards."""
     begins, ends = step.pads.begins, step.pads.ends
     extra = step.output_padding or (0,) * len(step.kernel)
     grown = tuple(b - e + g for b, e, g in zip(begins, ends, extra, strict=True))
@@ -107,14 +84,14 @@ def _outside(
     narrow = limit is None or all(pad <= most for pad, most in zip(pads.begins, limit, strict=True))
     if pads.begins == pads.ends and narrow:
         return [], f"padding={tuple_of(pads.begins)}"
-    return [_pad(pads, "constant", value)], ""
+    return [pad(pads, "constant", value)], ""
 
 
-def _pool(step: Window) -> list[str]:
+def pool(step: Window, axes: Sequence[Axis]) -> list[str]:
+    """A MaxPool or AveragePool."""
     rank = len(step.kernel)
-    spans = [d * (k - 1) + 1 for k, d in zip(step.kernel, step.dilations, strict=True)]
     window = (tuple_of(step.kernel), _stride(step))
-    half = [span // 2 for span in spans]
+    half = [axis.span // 2 for axis in axes]
     if step.op == "MaxPool":
         lines, padding = _outside(step.pads, limit=half, value=float("-inf"))
         name = f"F.max_pool{rank}d"
@@ -129,7 +106,7 @@ def _pool(step: Window) -> list[str]:
             raise RequestError("it rounds up over padding of more than half a window")
         excludes = "" if step.count_include_pad or not padding else "count_include_pad=False"
         return [*lines, f"x = {call(name, 'x', *window, padding, ceil, excludes)}"]
-    ones = _pad(step.pads, "constant", 0.0, "ones")
+    ones = pad(step.pads, "constant", 0.0, "ones")
     return [
         "ones = torch.ones_like(x)",
         *lines,

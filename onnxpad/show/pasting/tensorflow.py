@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from math import inf
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.steps import Window, spatial_pads, value_of_pad, values_of
+from onnxpad.frameworks.steps import Window
+from onnxpad.geometry.windows import Axis, full_size, same_pads
 from onnxpad.padding.chain import Pads
-from onnxpad.padding.expansion import Step
 from onnxpad.resolving import Resolution
 from onnxpad.show.pasting import call, quoted
 
+part = "x[:, {}, :]"
 SAME, VALID = 'padding="SAME"', 'padding="VALID"'
 _BIAS = "x = x if bias is None else x + bias"
 _MODES = {"reflect": "REFLECT"}
@@ -23,43 +24,19 @@ def layout(found: Resolution | None) -> list[str]:
     return ["# channels last" + (f"; weight is {_weight(found)}" if found and has_weight else "")]
 
 
-def layer(found: Resolution) -> list[str]:
-    """The ONNX nodes, one by one, as calls of tf and tf.nn; x has its channels last."""
-    return [line for step in found.steps for line in _lines(step, found)]
-
-
-def pad(step: Step) -> str:
-    """A Pad node."""
-    return _pad(spatial_pads(step), str(dict(step.attributes)["mode"]), value_of_pad(step))
-
-
 def _weight(found: Resolution) -> str:
     axes = ["height", "width"] if len(found.plan.slides) == 2 else ["axes"]
     channels = ["filters", "channels"] if found.plan.is_transposed else ["channels", "filters"]
     return f"[{', '.join(axes + channels)}]"
 
 
-def _lines(step: Step, found: Resolution) -> list[str]:
-    match step.op_type:
-        case "Pad":
-            return [pad(step)]
-        case "Slice":
-            ends = zip(values_of(step, "starts"), values_of(step, "ends"), strict=True)
-            parts = ", ".join(f"{first}:{last}" for first, last in ends)
-            return [f"x = x[:, {parts}, :]"]
-        case "Mul":
-            return [f"x = x * {values_of(step, 'factor')[0]!r}"]
-        case "Add":
-            return [_BIAS]
-        case "ConvTranspose":
-            return _transposed(Window.of(step), found)
-        case "Conv":
-            return _convolution(Window.of(step), found)
-        case _:
-            return _pool(Window.of(step), found)
+def bias(_rank: int) -> str:
+    """The Add of a bias."""
+    return _BIAS
 
 
-def _pad(pads: Pads, mode: str, value: float, name: str = "x") -> str:
+def pad(pads: Pads, mode: str, value: float, name: str = "x") -> str:
+    """A Pad over the spatial axes."""
     pairs = [list(pair) for pair in pads.sides]
     if mode not in {"constant", *_MODES}:
         raise RequestError(f"tf.pad has no mode for {mode}")
@@ -68,49 +45,26 @@ def _pad(pads: Pads, mode: str, value: float, name: str = "x") -> str:
     return f"{name} = {call('tf.pad', name, str([[0, 0], *pairs, [0, 0]]), how, filled)}"
 
 
-def _is_same(step: Window, found: Resolution) -> bool:
+def _is_same(step: Window, axes: Sequence[Axis]) -> bool:
     """Whether TensorFlow's own SAME gives exactly these pads."""
-    sizes = _sizes_before_windows(found)
-    rows = zip(sizes, step.kernel, step.strides, step.dilations, strict=True)
-    totals = []
-    for size, kernel, stride, dilation in rows:
-        count = -(-size // stride)
-        totals.append(max(0, (count - 1) * stride + dilation * (kernel - 1) + 1 - size))
-    begins = tuple(total // 2 for total in totals)
-    ends = tuple(total - total // 2 for total in totals)
-    return any(totals) and step.pads == Pads(begins, ends)
+    same = tuple(same_pads(axis, lower=False) for axis in axes)
+    return any(step.pads.flat) and step.pads.sides == same
 
 
-def _sizes_before_windows(found: Resolution) -> list[int]:
-    """Sizes of what the convolution or pool reads."""
-    sizes = [slide.size for slide in found.plan.slides]
-    for earlier in found.steps:
-        if earlier.op_type == "Slice":
-            ends = zip(values_of(earlier, "starts"), values_of(earlier, "ends"), strict=True)
-            sizes = [int(last - first) for first, last in ends]
-        elif earlier.op_type == "Pad":
-            pads = spatial_pads(earlier)
-            sides = zip(sizes, pads.begins, pads.ends, strict=True)
-            sizes = [size + begin + end for size, begin, end in sides]
-        elif earlier.op_type not in ("Mul", "Add"):
-            break
-    return sizes
-
-
-def _padded(step: Window, found: Resolution, value: float = 0.0) -> tuple[list[str], str]:
-    if _is_same(step, found):
+def _padded(step: Window, axes: Sequence[Axis], value: float = 0.0) -> tuple[list[str], str]:
+    if _is_same(step, axes):
         return [], SAME
-    lines = [_pad(step.pads, "constant", value)] if any(step.pads.flat) else []
+    lines = [pad(step.pads, "constant", value)] if any(step.pads.flat) else []
     return lines, VALID
 
 
-def _convolution(step: Window, found: Resolution) -> list[str]:
-    """conv2d takes strides together with dilations, convolution does not."""
+def convolution(step: Window, axes: Sequence[Axis]) -> list[str]:
+    """A Conv: conv2d takes strides together with dilations, convolution does not."""
     dilated = set(step.dilations) != {1}
     rank = len(step.kernel)
     if dilated and rank != 2 and set(step.strides) != {1}:
         raise RequestError("tf.nn.convolution takes no strides together with dilations")
-    lines, padding = _padded(step, found)
+    lines, padding = _padded(step, axes)
     more = f"dilations={list(step.dilations)}" if dilated else ""
     name = "tf.nn.conv2d" if rank == 2 else "tf.nn.convolution"
     arguments = f"x, weight, strides={list(step.strides)}"
@@ -120,17 +74,15 @@ def _convolution(step: Window, found: Resolution) -> list[str]:
     return lines
 
 
-def _transposed(step: Window, found: Resolution) -> list[str]:
-    """SAME or VALID where they give this size and crop; else VALID, cut and grown."""
+def transposed(step: Window, axes: Sequence[Axis]) -> list[str]:
+    """A ConvTranspose: SAME where it gives this size and crop; else VALID, cut and grown."""
     if step.group != 1:
         raise RequestError("tf.nn has no grouped transposed convolution")
-    spans = [d * (k - 1) + 1 for k, d in zip(step.kernel, step.dilations, strict=True)]
-    sizes = [slide.size for slide in found.plan.slides]
-    full = [(i - 1) * s + span for i, s, span in zip(sizes, step.strides, spans, strict=True)]
+    full = [size for axis in axes if isinstance(size := full_size(axis), int)]
     begins, ends = step.pads.begins, step.pads.ends
-    grow = step.output_padding or (0,) * len(sizes)
+    grow = step.output_padding or (0,) * len(axes)
     wanted = [f - b - e + g for f, b, e, g in zip(full, begins, ends, grow, strict=True)]
-    if _gives_back(step, sizes, full, wanted):
+    if _gives_back(step, axes, full, wanted):
         lines = [_call_transposed(step, wanted, "SAME")]
     else:
         lines = [_call_transposed(step, full, "VALID")]
@@ -138,20 +90,20 @@ def _transposed(step: Window, found: Resolution) -> list[str]:
             cuts = ", ".join(f"{b}:{f - e}" for b, e, f in zip(begins, ends, full, strict=True))
             lines.append(f"x = x[:, {cuts}, :]")
         if any(grow):
-            lines.append(_pad(Pads((0,) * len(grow), tuple(grow)), "constant", 0.0))
+            lines.append(pad(Pads((0,) * len(grow), tuple(grow)), "constant", 0.0))
     if step.takes_bias:
         lines.append(_BIAS)
     return lines
 
 
 def _gives_back(
-    step: Window, sizes: Sequence[int], full: Sequence[int], wanted: Sequence[int]
+    step: Window, axes: Sequence[Axis], full: Sequence[int], wanted: Sequence[int]
 ) -> bool:
     """Whether TensorFlow's SAME over an output of this size has this crop."""
-    rows = zip(step.pads.begins, sizes, full, wanted, step.strides, strict=True)
+    rows = zip(step.pads.begins, axes, full, wanted, strict=True)
     return any(step.pads.flat) and all(
-        begin == max(0, all_ - out) // 2 and -(-out // stride) == size
-        for begin, size, all_, out, stride in rows
+        begin == max(0, all_ - out) // 2 and -(-out // axis.stride) == axis.size
+        for begin, axis, all_, out in rows
     )
 
 
@@ -163,23 +115,23 @@ def _call_transposed(step: Window, sizes: Sequence[int], padding: str) -> str:
     return f"x = {call(name, arguments, f'padding={quoted(padding)}', more)}"
 
 
-def _pool(step: Window, found: Resolution) -> list[str]:
-    """Averages that leave padding out of a divisor are a quotient of two averages."""
+def pool(step: Window, axes: Sequence[Axis]) -> list[str]:
+    """A pool; an average that leaves padding out of its divisor is a quotient of two averages."""
     if step.ceil_mode:
         raise RequestError("it rounds up over padding that counts, which TensorFlow never does")
     counts = step.count_include_pad
     if step.op == "MaxPool" or not any(step.pads.flat):
-        lines, padding = _padded(step, found, -inf)
+        lines, padding = _padded(step, axes, -inf)
         return [*lines, f"x = {_call_pool(step, 'x', padding)}"]
-    if _is_same(step, found) and not counts and set(step.dilations) == {1}:
+    if _is_same(step, axes) and not counts and set(step.dilations) == {1}:
         return [f"x = {_call_pool(step, 'x', SAME)}"]
-    lines = [_pad(step.pads, "constant", 0.0)]
+    lines = [pad(step.pads, "constant", 0.0)]
     if counts:
         return [*lines, f"x = {_call_pool(step, 'x', VALID)}"]
     return [
         "ones = tf.ones_like(x)",
         *lines,
-        _pad(step.pads, "constant", 0.0, "ones"),
+        pad(step.pads, "constant", 0.0, "ones"),
         f"x = {_call_pool(step, 'x', VALID)} / {_call_pool(step, 'ones', VALID)}",
     ]
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from onnxpad.errors import OnnxpadError, RequestError
+from onnxpad.frameworks.choices import Role
 from onnxpad.frameworks.conventions import all_conventions
-from onnxpad.frameworks.layer import Layer, Role
+from onnxpad.frameworks.layer import Layer
 from onnxpad.model.opened import Model
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
@@ -74,7 +75,7 @@ def of_pass(name: str) -> Iterator[Shown]:
 
 def _after(model: Model, way: Way) -> Sequence[Chain]:
     """The padded nodes that are left: those of the operator, or what stands in its place."""
-    chains = [chain for site in Survey(model, thorough=True).sites_now() for chain in site.chains]
+    chains = [chain for site in Survey(model).sites_now() for chain in site.chains]
     same = [chain for chain in chains if chain.op.title == way.operator]
     return same or chains
 

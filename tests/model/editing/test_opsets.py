@@ -24,7 +24,7 @@ def in_opset(model: onnx.ModelProto, opset: int) -> onnx.ModelProto:
     copy = onnx.ModelProto()
     copy.CopyFrom(model)
     session = EditSession(copy)
-    session.restate(moved(session.typed_contexts(), session.names, opset))
+    session.restate(moved(session.contexts, session.names, opset))
     return session.finish()
 
 

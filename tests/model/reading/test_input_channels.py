@@ -60,7 +60,7 @@ ROUTES: dict[str, tuple[Nodes, dict[str, tuple[int, int, int]]]] = {
             helper.make_node("Relu", ["w"], ["v"]),
             helper.make_node("Conv", ["x", "v"], ["y"]),
         ],
-        {},
+        {"x": (1, 3, 4)},
     ),
     "a quantised weight": (
         [

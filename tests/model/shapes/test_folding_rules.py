@@ -99,7 +99,7 @@ def model_of(body: str) -> ModelProto:
 
 
 def constant(model: ModelProto) -> np.ndarray | None:
-    return read(open_document(model), Dimensions()).contexts[0].constant("y")
+    return read(open_document(model), Dimensions())[0].constant("y")
 
 
 @pytest.mark.parametrize("body", CASES)

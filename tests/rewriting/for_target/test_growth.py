@@ -10,10 +10,10 @@ from onnx import ModelProto, TensorProto, helper
 
 import onnxpad
 from onnxpad.geometry.budgets import PLANNED
+from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Scope
 from onnxpad.model.reading import reader, survey
-from onnxpad.model.reading.reader import Reading
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.rewriting.for_target import search, units
 from onnxpad.rewriting.pipeline import Change
@@ -88,7 +88,7 @@ def test_a_way_that_is_tried_is_read_once(monkeypatch: pytest.MonkeyPatch) -> No
     readings = tries = 0
     read, advance = reader.read, units.advance
 
-    def read_and_counted(*args: Any, **given: Any) -> Reading:
+    def read_and_counted(*args: Any, **given: Any) -> list[Context]:
         nonlocal readings
         readings += 1
         return read(*args, **given)

@@ -57,7 +57,7 @@ def measured(row: Row, model: ModelProto) -> str:
 
 
 def foreseen(model: ModelProto) -> tuple[Chain, tuple[Way, ...]]:
-    sites = Survey(model, thorough=True).sites_now()
+    sites = Survey(model).sites_now()
     chain = next(site.chain for site in sites if site.address.label == "op")
     return chain, harms(chain)
 

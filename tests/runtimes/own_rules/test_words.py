@@ -463,6 +463,22 @@ EXAMPLES |= {
         ('y = Pad <mode = "wrap"> (x, at)', "float[1,1,2] x", "int64[6] at = {0, 0, 3, 0, 0, 0}"),
         ('y = Pad <mode = "wrap"> (x, at)', "float[1,1,3] x", "int64[6] at = {0, 0, 3, 0, 0, 0}"),
     ),
+    "mirrors_beyond": (
+        (
+            'y = Pad <mode = "reflect"> (x, at)',
+            "float[1,1,3] x",
+            "int64[6] at = {0, 0, 3, 0, 0, 0}",
+        ),
+        (
+            'y = Pad <mode = "reflect"> (x, at)',
+            "float[1,1,4] x",
+            "int64[6] at = {0, 0, 3, 0, 0, 0}",
+        ),
+    ),
+    "padding_alone": (
+        ("y = MaxPool <kernel_shape = [2], pads = [2, 0]> (x)", "", ""),
+        ("y = MaxPool <kernel_shape = [2], pads = [1, 0]> (x)", "", ""),
+    ),
     "mode_unwritten": ((_PAD, "", _AT), ('y = Pad <mode = "constant"> (x, at)', "", _AT)),
     "value_listed": (("y = Pad (x, at, v)", "", _LIST), (_PAD, "", _AT)),
     "pads_unknown": ((_PAD, "float[1,1,8] x, int64[6] at", ""), (_PAD, "", _AT)),

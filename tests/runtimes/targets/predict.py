@@ -23,7 +23,7 @@ def chains(probe: str) -> tuple[Chain, ...]:
     """The padded nodes of a probe."""
     opened = open_model(probes.model_path(probe))
     folder = opened.source.folder if opened.source else None
-    survey = Survey(opened.model, folder=folder, thorough=True)
+    survey = Survey(opened.model, folder=folder)
     return tuple(chain for site in survey.sites_now() for chain in site.chains)
 
 

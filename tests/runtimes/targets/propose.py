@@ -50,7 +50,7 @@ def conditions() -> dict[str, Condition]:
 @cache
 def chains(model: Path) -> tuple[Chain, ...]:
     """The padded nodes of a model."""
-    survey = Survey(open_model(model).model, folder=model.parent, thorough=True)
+    survey = Survey(open_model(model).model, folder=model.parent)
     return tuple(chain for site in survey.sites_now() for chain in site.chains)
 
 

@@ -52,7 +52,7 @@ def small_models() -> Iterator[ModelProto]:
 
 def chains(model: ModelProto) -> dict[str, Chain]:
     """Operators that no pass replaces, by the name of the node."""
-    survey = Survey(model, thorough=True)
+    survey = Survey(model)
     return {site.node.name: site.chain for site in survey.sites_now() if stays(site.chain)}
 
 

@@ -75,7 +75,7 @@ def windows(op: str) -> Iterator[ModelProto]:
 def disagreements(model: ModelProto | Path) -> list[str]:
     """Nodes of which the traps and the target say different things."""
     proto = model if isinstance(model, ModelProto) else onnx.load(model, load_external_data=False)
-    survey, observer, found = Survey(proto, thorough=True), Observer(), []
+    survey, observer, found = Survey(proto), Observer(), []
     for site in survey.sites_now():
         for context, chain in zip(site.contexts, site.chains, strict=True):
             written = observer.written(context, site.node, chain)

@@ -1,46 +1,39 @@
-"""Short ways to write down the attributes of a framework."""
+"""Short ways to write down a framework's layers and their attributes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from onnxpad.frameworks.layer import Divisor, Fill, Layout, Mode, Role, Rounding, Special, Word
+from onnxpad.frameworks.choices import Divisor, Fill, HowKnown, Layout, Role, Rounding, Special
+from onnxpad.frameworks.layer import Layer, Mode, Word
+
+_PLAIN: dict[str, tuple[Role, object]] = {
+    "kernel": (Role.KERNEL, Special.REQUIRED),
+    "weight": (Role.KERNEL, None),
+    "stride": (Role.STRIDE, 1),
+    "pool_stride": (Role.STRIDE, Special.KERNEL),
+    "dilation": (Role.DILATION, 1),
+    "groups": (Role.GROUPS, None),
+    "growth": (Role.GROWTH, None),
+    "extent": (Role.EXTENT, None),
+    "override": (Role.OVERRIDE, None),
+    "label": (Role.LABEL, None),
+}
 
 
-def kernel(name: str, *aliases: str, default: object = Special.REQUIRED) -> Word:
-    """The size of the window; a convolution's may come from its weight instead (default None)."""
-    return Word(name, Role.KERNEL, default, aliases)
+def named(**names: str) -> tuple[Word, ...]:
+    """Attributes by what they mean, each a name and then its aliases.
 
-
-def stride(name: str, *aliases: str, default: object = 1) -> Word:
-    """The stride; `Special.KERNEL` as default stands for the window's size."""
-    return Word(name, Role.STRIDE, default, aliases)
-
-
-def dilation(name: str, *aliases: str) -> Word:
-    """The dilation, 1 where it is left out."""
-    return Word(name, Role.DILATION, 1, aliases)
-
-
-def groups(name: str, *aliases: str) -> Word:
-    """The number of groups; left out, the weight's shape says it."""
-    return Word(name, Role.GROUPS, None, aliases)
-
-
-def growth(name: str, *aliases: str) -> Word:
-    """Cells that a transposed layer adds at the end."""
-    return Word(name, Role.GROWTH, None, aliases)
-
-
-def extent(name: str, *aliases: str, default: object = None) -> Word:
-    """The output size of a transposed layer."""
-    return Word(name, Role.EXTENT, default, aliases)
-
-
-def override(name: str) -> Word:
-    """A divisor of averages."""
-    return Word(name, Role.OVERRIDE, None)
+    Left out, a `weight` (its kernel) and `groups` follow from the weight's shape, a `pool_stride`
+    is the window's size, `growth` (cells that a transposed layer adds at the end), `extent` (its
+    output size) and `override` (a divisor) are none. A `label` changes nothing.
+    """
+    found = []
+    for meaning, name in names.items():
+        first, *aliases = name.split()
+        found.append(Word(first, *_PLAIN[meaning], tuple(aliases)))
+    return tuple(found)
 
 
 def label(name: str, *choices: object) -> Word:
@@ -91,3 +84,13 @@ def padding(
 def by_axis(role: Role, *names: str) -> tuple[Word, ...]:
     """One attribute for each axis, such as kernel_h and kernel_w."""
     return tuple(Word(name, role, None, axis=axis) for axis, name in enumerate(names))
+
+
+def layers(
+    evidence: HowKnown,
+    source: str = "",
+    **alike: Any,  # noqa: ANN401 - Layer checks them
+) -> Callable[..., Layer]:
+    """A maker of layers that are known in one way, from an operator, words and fields by name."""
+    known = {"evidence": evidence, "source": source, **alike}
+    return lambda op, *words, **fields: Layer(op, words, **(known | fields))
