@@ -137,7 +137,7 @@ def _drawn(report: object) -> str | None:
     """A report as HTML for a notebook; None where nothing draws it, or the extra is missing."""
     from importlib import import_module
 
-    html: str | None = import_module("onnxpad.show.pages.notebooks").notebook_html(report)
+    html: str | None = import_module("onnxpad.show.reports").notebook_html(report)
     return html
 
 
@@ -145,8 +145,8 @@ def _written(report: object, model: str) -> str | None:
     """A report as a page of its own; None where there is none of its kind."""
     from importlib import import_module
 
-    notebooks = import_module("onnxpad.show.pages.notebooks")
-    page: str | None = notebooks.report_html(report, model, __version__)
+    shown = import_module("onnxpad.show.reports")
+    page: str | None = shown.report_html(report, model, __version__)
     return page
 
 
@@ -154,7 +154,7 @@ def _printed(report: object, model: str) -> str | None:
     """A report as its command prints it; None where there is no such command."""
     from importlib import import_module
 
-    text: str | None = import_module("onnxpad.show.printed").report_text(report, model)
+    text: str | None = import_module("onnxpad.show.reports").report_text(report, model)
     return text
 
 

@@ -47,8 +47,8 @@ class InNotebooks:
     def to_html(self, model: str = "MODEL") -> str:
         """The report as the page that --html writes; `model` is what to call the model on it.
 
-        Raises RequestError for reports without a page, and RuntimeUnavailable where jinja2 or
-        matplotlib is not installed.
+        Raises RequestError for reports without a page, and RuntimeUnavailable where jinja2 is not
+        installed.
         """
         write = InNotebooks.written_by
         page = None if write is None else write(self, model)

@@ -339,8 +339,8 @@ def _written(done: Done, asked: Plain) -> str | None:
 def _edited(done: Done, asked: Plain, line: str) -> Plain:
     """The answer about a model that was to be edited."""
     from onnxpad.show.batches import refusal_text
-    from onnxpad.show.edited import edited_record, script_text
-    from onnxpad.show.wording import paragraph
+    from onnxpad.show.document import lines_text
+    from onnxpad.show.edited import edited_record, script_lines
 
     written = _written(done, asked)
     against = done.objection
@@ -361,7 +361,7 @@ def _edited(done: Done, asked: Plain, line: str) -> Plain:
         "record": record,
         "error": refused,
         "written": written,
-        "line": paragraph([script_text(done.found) if asked["dry_run"] else "", line]),
+        "line": lines_text([*(script_lines(done.found) if asked["dry_run"] else ()), line]),
     }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from functools import partial
 from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,8 +18,6 @@ from onnxpad.errors import RequestError, counted
 
 if TYPE_CHECKING:
     from onnxpad.diagnosis import Diagnosis
-    from onnxpad.show.diagnoses import Around
-    from onnxpad.show.pages.page import Page
 
 _AGAIN = 3
 """How much longer than the last time a search may take that is to find the same, in seconds."""
@@ -115,11 +112,12 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
             wrote = _written(found, plan, nearest=options["nearest"])
         except RequestError as error:
             failed, plan = error, None
-    from onnxpad.show.diagnoses import Around, diagnosis_text
+    from onnxpad.show.diagnoses import Around, diagnosis_document
 
     nearest = _follow(options, found, nearest=True)
     around = Around(plan, wrote, _again(options), _follow(options, found), nearest)
-    html_files.write(options["html"], partial(_page, found, options["model"], around))
+    document = diagnosis_document(found, options["model"], around)
+    html_files.write(options["html"], lambda: document)
     if options["as_json"]:
         from onnxpad.reports import json_line
         from onnxpad.show.wording import visible
@@ -127,7 +125,9 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
         stream.write(json_line({"model": options["model"], **found.to_json()}))
         say(f"{visible(wrote)}\n" if wrote and not found.explained else "")
     else:
-        show(diagnosis_text(found, terminal(stream), around), stream)
+        from onnxpad.show.document import document_text
+
+        show(document_text(document, terminal(stream)), stream)
     if failed:
         raise failed
 
@@ -190,12 +190,6 @@ def _follow(options: dict[str, Any], found: Diagnosis, *, nearest: bool = False)
             options = {**options, "budget": min(options["budget"], ceil(_AGAIN * seconds + _AGAIN))}
         commands.insert(0, f"{_again(options)} {' '.join(asks)}")
     return ("; " if nearest else " && ").join(commands)  # what explains no more exits with 1
-
-
-def _page(found: Diagnosis, model: str, around: Around) -> Page:
-    from onnxpad.show.pages.diagnoses import diagnosis_page
-
-    return diagnosis_page(found, model, around)
 
 
 def _diagnosed(options: dict[str, Any]) -> Diagnosis:

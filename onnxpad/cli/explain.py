@@ -68,7 +68,7 @@ in front of the fact in what explain TARGET prints.
     type=click.Path(),
     metavar="DIR",
     help="Write everything as pages that need no network, with pictures, search and what works "
-    "where. Needs jinja2 and matplotlib.",
+    "where. Needs jinja2.",
 )
 @arguments.spoken
 def explain(  # noqa: PLR0913 - one option each

@@ -6,17 +6,13 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from onnxpad.cli import arguments, html_files
 from onnxpad.cli.exits import FINDINGS, FINE
 from onnxpad.cli.streams import show, terminal, working
-
-if TYPE_CHECKING:
-    from onnxpad.guarding import Guarding
-    from onnxpad.show.pages.page import Page
 
 _HELP = """Run a command that makes one model of another, and prove or try that both are the same.
 
@@ -72,19 +68,15 @@ def guard(*, command: tuple[str, ...], as_json: bool, **options: Any) -> int:  #
             shown()(step)
 
         found = guarding.guard(command, quiet_stdout=as_json, **options, progress=told)
-    html_files.write(page, partial(_page, found))
+    from onnxpad.show.guardings import guarding_document
+
+    html_files.write(page, partial(guarding_document, found, draw=True))
     if as_json:
         from onnxpad.reports import json_line
 
         sys.stdout.write(json_line(found.to_json()))
     else:
-        from onnxpad.show.guardings import guarding_text
+        from onnxpad.show.document import document_text
 
-        show(guarding_text(found, terminal(sys.stdout)))
+        show(document_text(guarding_document(found), terminal(sys.stdout)))
     return FINE if found.ok else FINDINGS
-
-
-def _page(found: Guarding) -> Page:
-    from onnxpad.show.pages.guardings import guarding_page
-
-    return guarding_page(found)

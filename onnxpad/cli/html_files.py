@@ -16,14 +16,14 @@ from onnxpad.cli.streams import show
 from onnxpad.errors import ModelError, RequestError
 
 if TYPE_CHECKING:
-    from onnxpad.show.pages.page import Page
+    from onnxpad.show.document import Document
 
 html = click.option(
     "--html",
     type=click.Path(allow_dash=True),
     metavar="FILE",
     help="Write the report as a page with pictures as well: one file that loads nothing. Needs "
-    "jinja2 and matplotlib.",
+    "jinja2.",
 )
 _BEGIN = b"<!doctype html>"
 
@@ -60,7 +60,7 @@ def _is_something_else(path: Path) -> bool:
     return begin != b"" and begin.lower() != _BEGIN
 
 
-def write(path: str | None, page: Callable[[], Page]) -> None:
+def write(path: str | None, page: Callable[[], Document]) -> None:
     """Write a page, all or nothing, and say so on standard error; RequestError where it fails."""
     if path is None:
         return

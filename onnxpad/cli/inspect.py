@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from onnxpad.cli.gate import Gated
     from onnxpad.inspection import Finding, Inspection
     from onnxpad.reproducing import Reproducer
-    from onnxpad.show.pages.page import Page
+    from onnxpad.show.document import Document
 
 
 ALL = "all"
@@ -182,10 +182,10 @@ def _reproduced(models: Sequence[str], given: dict[str, Any]) -> int:
         return fail_for(models[0], error, as_json=given["as_json"])
 
 
-def _page(found: Inspection, model: str) -> Page:
-    from onnxpad.show.pages.inspections import inspection_page
+def _page(found: Inspection, model: str) -> Document:
+    from onnxpad.show.inspections import inspection_document
 
-    return inspection_page(found, model)
+    return inspection_document(found, model, page=True)
 
 
 def _many(
@@ -282,7 +282,8 @@ def _tell(model: str, found: Inspection, gated: Gated, given: Mapping[str, Any])
         sys.stdout.write(json_line(record))
         sys.stdout.flush()
         return
-    from onnxpad.show.inspections import inspection_text
+    from onnxpad.show.document import document_text
+    from onnxpad.show.inspections import inspection_document
 
     options = {name: given[name] for name in ("everything", "each")}
-    show(inspection_text(found, terminal(sys.stdout), model=model, **options))
+    show(document_text(inspection_document(found, model, **options), terminal(sys.stdout)))

@@ -86,8 +86,9 @@ def measure(
 
         stream.write(json_line(found.to_json()))
     else:
-        from onnxpad.show.measurements import measurement_text
+        from onnxpad.show.document import document_text
+        from onnxpad.show.measurements import measurement_document
 
-        show(measurement_text(found, terminal(stream), output), stream)
+        show(document_text(measurement_document(found, output), terminal(stream)), stream)
     sys.stdout.flush()
     return FINE

@@ -203,20 +203,24 @@ def _resolved(
 
 def _single(found: Resolution, language: str | None, *, as_json: bool) -> str:
     from onnxpad.reports import json_line
+    from onnxpad.show.document import document_text
     from onnxpad.show.pasting import code_of, language_called
-    from onnxpad.show.resolutions import resolution_text
+    from onnxpad.show.resolutions import resolution_document
 
     written = None if language is None else language_called(language)
     code = None if written is None else (written, code_of(found, written))
     if as_json:
         return json_line(found.to_json() | ({"code": code[1]} if code else {}))
-    return resolution_text(found, terminal(sys.stdout), code=code)
+    return document_text(resolution_document(found, code), terminal(sys.stdout))
 
 
 def _both(first: Resolution, second: Resolution, *, as_json: bool) -> str:
     from onnxpad.reports import json_line
     from onnxpad.resolving.differences import compare
-    from onnxpad.show.resolutions import difference_text
+    from onnxpad.show.document import document_text
+    from onnxpad.show.resolutions import difference_document
 
     found = compare(first, second)
-    return json_line(found.to_json()) if as_json else difference_text(found, terminal(sys.stdout))
+    if as_json:
+        return json_line(found.to_json())
+    return document_text(difference_document(found), terminal(sys.stdout))

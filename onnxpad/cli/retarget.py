@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from onnxpad.cli import arguments, html_files, plan_files, writing
 from onnxpad.cli.exits import STANDARD
-from onnxpad.cli.streams import report_stream, terminal
 
 if TYPE_CHECKING:
     from onnxpad.batch.course import Done, Request
     from onnxpad.batch.inputs import Job
-    from onnxpad.show.pages.page import Page
+    from onnxpad.show.document import Document
 
 _HELP = """Move a model to another framework's padding. The numbers that it computes change.
 
@@ -76,8 +74,7 @@ def retarget(models: tuple[str, ...], output: str | None, **given: Any) -> int: 
     request = _request(given)
     from onnxpad.batch.course import retargeted
 
-    text = partial(_text, each=given["each"])
-    return writing.run(jobs, request, given, retargeted, text, _page)
+    return writing.run(jobs, request, given, retargeted, _document)
 
 
 def _request(given: dict[str, Any]) -> Request:
@@ -96,21 +93,13 @@ def _request(given: dict[str, Any]) -> Request:
     return Request("retarget", options, judging, **flags)
 
 
-def _page(job: Job, done: Done) -> Page:
-    from onnxpad.show.pages.retargetings import retargeting_page
+def _document(job: Job, request: Request, done: Done, *, each: bool) -> Document:
+    from onnxpad.show.retargetings import retargeting_document
 
-    return retargeting_page(job.model, done.written, done.found, done.compared, done.objection)
-
-
-def _text(job: Job, request: Request, done: Done, *, each: bool) -> str:
-    parts = (job.model, done.written, done.found, done.compared)
-    from onnxpad.show.retargetings import retargeting_text
-
-    return retargeting_text(
-        *parts,
+    return retargeting_document(
+        *(job.model, done.written, done.found, done.compared),
         script=request.dry_run,
         compared=request.judging is None or done.found.changed,
-        refused=bool(done.objection),
+        objection=done.objection,
         each=each,
-        terminal=terminal(report_stream(model_on_stdout=done.written == STANDARD)),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from onnxpad.batch.course import Done, Request
     from onnxpad.batch.inputs import Job
     from onnxpad.cli.destinations import Jobs
-    from onnxpad.show.pages.page import Page
+    from onnxpad.show.document import Document
 
 _HELP = """Write the padding of a model in another form, without changing what it computes.
 
@@ -110,8 +109,7 @@ def rewrite(models: tuple[str, ...], output: str | None, **given: Any) -> int:  
     request = _request(given)
     from onnxpad.batch.course import rewritten
 
-    text = partial(_text, each=given["each"])
-    return writing.run(jobs, request, given, rewritten, text, _page)
+    return writing.run(jobs, request, given, rewritten, _document)
 
 
 def _check_certificate(path: str | None, jobs: Jobs) -> None:
@@ -160,18 +158,13 @@ def _request(given: dict[str, Any]) -> Request:
     return Request("rewrite", options, judging, **flags, certificate=given["certificate"])
 
 
-def _page(job: Job, done: Done) -> Page:
-    from onnxpad.show.pages.rewritings import rewriting_page
+def _document(job: Job, request: Request, done: Done, *, each: bool) -> Document:
+    from onnxpad.show.rewritings import rewriting_document
 
-    return rewriting_page(job.model, done.written, done.found, done.compared, done.objection)
-
-
-def _text(job: Job, request: Request, done: Done, *, each: bool) -> str:
-    parts = (job.model, done.written, done.found, done.compared)
-    from onnxpad.show.rewritings import rewriting_text
-
-    compared = request.judging is None or done.found.changed or bool(done.found.unfit)
-    refused = bool(done.objection)
-    return rewriting_text(
-        *parts, script=request.dry_run, compared=compared, refused=refused, each=each
+    return rewriting_document(
+        *(job.model, done.written, done.found, done.compared),
+        script=request.dry_run,
+        compared=request.judging is None or done.found.changed or bool(done.found.unfit),
+        objection=done.objection,
+        each=each,
     )

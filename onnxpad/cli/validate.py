@@ -18,7 +18,7 @@ from onnxpad.cli.streams import show, terminal, working
 from onnxpad.errors import OnnxpadError, RequestError, headline
 
 if TYPE_CHECKING:
-    from onnxpad.show.pages.page import Page
+    from onnxpad.show.document import Document
     from onnxpad.validation import Validation
 
 
@@ -133,29 +133,29 @@ def validate(**options: Any) -> int:  # noqa: ANN401 - click gives every option 
         names = {"before": options["before"], "after": options["after"]}
         sys.stdout.write(json_line(names | {"status": found.verdict} | found.to_json()))
     else:
-        from onnxpad.show.validations import validation_text
+        from onnxpad.show.document import document_text
+        from onnxpad.show.validations import validation_document
 
-        show(validation_text(found, terminal(sys.stdout)))
+        show(document_text(validation_document(found), terminal(sys.stdout)))
     return FINE if found.ok else FINDINGS
 
 
-def _page(found: Validation, options: dict[str, Any]) -> Page:
-    from onnxpad.show.pages.validations import validation_page
+def _page(found: Validation, options: dict[str, Any]) -> Document:
+    from onnxpad.show.validations import validation_document
+    from onnxpad.validation.changed_padding import ChangedPadding, changed_padding
 
     reference = [*options["data"], options["outputs"]]
     names = [name for name in (options["before"], options["after"], *reference) if name]
-    if options["after"] is None:
-        return validation_page(found, names)
-    if STANDARD in names:
-        return validation_page(found, names, undrawn="a model came through standard input")
-    from onnxpad.validation.changed_padding import changed_padding
-
-    given = {name: options[name] for name in ("dims", "ambiguous", "timeout", "memory")}
-    try:
-        changes = changed_padding(options["before"], options["after"], **given)
-    except OnnxpadError as error:  # they were compared all the same
-        return validation_page(found, names, undrawn=headline(error))
-    return validation_page(found, names, changes)
+    changes: tuple[ChangedPadding, ...] = ()
+    undrawn = "a model came through standard input" if STANDARD in names else ""
+    if options["after"] is not None and not undrawn:
+        given = {name: options[name] for name in ("dims", "ambiguous", "timeout", "memory")}
+        try:
+            changes = changed_padding(options["before"], options["after"], **given)
+        except OnnxpadError as error:  # they were compared all the same
+            undrawn = headline(error)
+    undrawn = "" if options["after"] is None else undrawn
+    return validation_document(found, names, changes, undrawn, each=True)
 
 
 def _diagnosing(options: dict[str, Any]) -> str:

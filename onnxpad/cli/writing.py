@@ -15,14 +15,14 @@ import click
 from onnxpad.batch.inputs import facts_about
 from onnxpad.cli import arguments, html_files
 from onnxpad.cli.exits import STANDARD, fail_for, say
-from onnxpad.cli.streams import report_stream, show, working
+from onnxpad.cli.streams import report_stream, show, terminal, working
 from onnxpad.errors import OnnxpadError, brief
 
 if TYPE_CHECKING:
     from onnxpad.batch.course import Done, Request
     from onnxpad.batch.inputs import Job
     from onnxpad.cli.destinations import Jobs
-    from onnxpad.show.pages.page import Page
+    from onnxpad.show.document import Document
 
 
 def jobs_of(
@@ -67,8 +67,7 @@ def run(
     request: Request,
     given: Mapping[str, Any],
     edit: Callable[[Job, Request], Done],
-    text: Callable[[Job, Request, Done], str],
-    page: Callable[[Job, Done], Page],
+    document: Callable[..., Document],
 ) -> int:
     """Edit one model and show the whole report, or many and a line for each; the exit code."""
     read = [name for job in jobs.jobs for name in (job.model, job.target)]
@@ -90,13 +89,16 @@ def run(
         done = _followed(job, request, edit)
     except OnnxpadError as error:
         return fail_for(job.model, error, as_json=given["as_json"] and job.target != STANDARD)
-    html_files.write(given["html"], partial(page, job, done))
+    html_files.write(given["html"], partial(document, job, request, done, each=True))
     stream = report_stream(model_on_stdout=done.written == STANDARD)
     if given["as_json"]:
         stream.write(_record_line(job, request, done))
         stream.flush()
     else:
-        show(text(job, request, done), stream)
+        from onnxpad.show.document import document_text
+
+        report = document(job, request, done, each=given["each"])
+        show(document_text(report, terminal(stream)), stream)
     if done.objection:
         from onnxpad.show.wording import visible
 

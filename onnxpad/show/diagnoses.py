@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from onnxpad.diagnosis import Alternative, Cause, Diagnosis, NodeFinding
 from onnxpad.errors import counted, few
@@ -11,10 +12,11 @@ from onnxpad.frameworks.fits import ANY, fits
 from onnxpad.inspection import with_far_pad
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.effective_pads import axes_behind, axes_in_front
+from onnxpad.show.document import Command, Document, Line, Section, Table
+from onnxpad.show.pages.changes import Changed, changes_section
 from onnxpad.show.pages.drawings import pads_in_front
-from onnxpad.show.tables import Terminal, table
-from onnxpad.show.validations import tolerance_line
-from onnxpad.show.wording import frameworks_text, paragraph, shape_text, visible, window_text
+from onnxpad.show.validations import differing, tolerance_line
+from onnxpad.show.wording import frameworks_text, shape_text, window_text
 
 _NODE = ("node", "op", "window", "padded")
 _HEADERS = (*_NODE, "has to be", "as in")
@@ -45,31 +47,45 @@ class Around:
 ALONE = Around()
 
 
-def diagnosis_text(
-    diagnosis: Diagnosis, terminal: Terminal | None = None, around: Around = ALONE
-) -> str:
+def diagnosis_document(found: Diagnosis, model: str = "", around: Around = ALONE) -> Document:
     """The verdict and what to do next, the nodes to change, other ways that fit, and warnings."""
-    parts = [
-        paragraph(visible(line) for line in verdict_lines(diagnosis, around)),
-        _table(diagnosis.nodes, headers(diagnosis), terminal),
-        _table(diagnosis.nearest_nodes, _NEAREST, terminal),
-        paragraph(visible(line) for line in other_lines(diagnosis)),
-        paragraph(visible(f"warning: {warning}") for warning in diagnosis.warnings),
-        paragraph(visible(line) for line in ran_lines(diagnosis, around)),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    nodes = found.nodes or found.nearest_nodes
+    compared = ("the reference", "the model as it is")
+    return Document(
+        "Diagnosis of",
+        model,
+        _verdict_text(found),
+        tuple(_summary(found, around)),
+        (
+            _nodes("nodes", "Has to be padded otherwise", found.nodes, _headers(found)),
+            _nodes("nearest", "What comes nearest", found.nearest_nodes, _NEAREST),
+            changes_section(partial(_changes, nodes)),
+            Section("others", "What else would do", tuple(_other_lines(found))),
+            Section("warnings", "", tuple(f"warning: {warning}" for warning in found.warnings)),
+            Section("ran", "", tuple(_ran_lines(found, around))),
+            differing(found.as_it_is or found.outputs, compared),
+        ),
+        "fine" if found.explained and not found.plan.entries else "wrong",
+    )
 
 
-def headers(diagnosis: Diagnosis) -> tuple[str, ...]:
+def _headers(found: Diagnosis) -> tuple[str, ...]:
     """'has to be' only where nothing else fits."""
-    return _FITS if any(n.changed and n.alternatives for n in diagnosis.nodes) else _HEADERS
+    return _FITS if any(node.changed and node.alternatives for node in found.nodes) else _HEADERS
 
 
-def _table(
-    nodes: tuple[NodeFinding, ...], headers: Sequence[str], terminal: Terminal | None
-) -> str:
-    rows = [finding_row(node) for node in nodes if node.changed]
-    return table(headers, rows, terminal, names=("node",))
+def _nodes(
+    anchor: str, title: str, nodes: Sequence[NodeFinding], headers: tuple[str, ...]
+) -> Section:
+    rows = tuple(finding_row(node) for node in nodes if node.changed)
+    return Section(anchor, title, table=Table(headers, rows, "nodes that pad otherwise", ("node",)))
+
+
+def _changes(nodes: Sequence[NodeFinding]) -> Iterator[Changed]:
+    for node in nodes:
+        if node.changed and node.chains is not None:
+            before, after = with_far_pad(node.chains[0]), with_far_pad(_sized_as(*node.chains))
+            yield Changed(node.node, node.op, "padding", node.before, node.after, before, after)
 
 
 def finding_row(node: NodeFinding) -> tuple[str, ...]:
@@ -88,11 +104,11 @@ def _who_writes(node: NodeFinding) -> tuple[str, ...]:
 
     In front are those whose own rule gives it, also where numbers stand for it at one size.
     """
-    found = fits(with_far_pad(sized_as(*node.chains))) if node.chains else ()
+    found = fits(with_far_pad(_sized_as(*node.chains))) if node.chains else ()
     return found if found == (ANY,) else tuple(dict.fromkeys((*node.conventions, *found)))
 
 
-def sized_as(before: Chain, after: Chain) -> Chain:
+def _sized_as(before: Chain, after: Chain) -> Chain:
     """The second chain at the sizes of the first, which ran."""
     if before.rank != after.rank:
         return after
@@ -105,7 +121,7 @@ def sized_as(before: Chain, after: Chain) -> Chain:
     )
 
 
-def other_lines(diagnosis: Diagnosis) -> Iterator[str]:
+def _other_lines(diagnosis: Diagnosis) -> Iterator[str]:
     """What else would fit, how many nodes need no change, and what nothing is known of.
 
     Where it is not explained, first what the verdict rests on.
@@ -190,41 +206,40 @@ def _outputs(names: Sequence[str]) -> str:
     return f"{noun} {few(quoted, _UNSEEN_SHOWN)}"
 
 
-def verdict_text(diagnosis: Diagnosis) -> str:
+def _verdict_text(diagnosis: Diagnosis) -> str:
     """Whether it is explained, and by what."""
     said = diagnosis.reasons[0] if diagnosis.reasons else diagnosis.reason
     return f"{'explained' if diagnosis.explained else 'not explained'}: {said}"
 
 
-def verdict_lines(diagnosis: Diagnosis, around: Around) -> Iterator[str]:
-    """The verdict, in numbers too, and what to do next."""
-    yield verdict_text(diagnosis)
-    yield _numbers(diagnosis)
-    if diagnosis.tolerance is not None:
-        yield tolerance_line(diagnosis.tolerance)
-    yield next_line(diagnosis, around)
-    if diagnosis.nearest is not None and diagnosis.nearest.entries and around.nearest:
+def _summary(found: Diagnosis, around: Around) -> Iterator[Line]:
+    """The verdict in numbers, and what to do next."""
+    yield _numbers(found)
+    if found.tolerance is not None:
+        yield tolerance_line(found.tolerance)
+    if found.explained:
+        yield Command(around.follow) if around.follow and found.plan.entries else ""
+    else:
+        yield _settling(found, around)
+    if found.nearest is not None and found.nearest.entries and around.nearest:
         yield f"next, without it: take what comes nearest: {around.nearest}"
 
 
-def next_line(diagnosis: Diagnosis, around: Around) -> str:
-    """What to type where it is explained by a plan, else what to add to the reference first."""
-    if diagnosis.explained:
-        typed = around.follow if diagnosis.plan.entries else ""
-        return f"next: {typed}" if typed else ""
-    if not diagnosis.settles:
+def _settling(found: Diagnosis, around: Around) -> str:
+    """What to add to the reference first, and what to type then."""
+    if not found.settles:
         return ""
-    allowing, typed = diagnosis.settling_atol, f", then type: {around.again}"
-    left = diagnosis.difference
-    if diagnosis.cause is Cause.NOT_PADDING and left is not None and len(left.nodes) == 1:
+    allowing, typed = found.settling_atol, f", then type: {around.again}"
+    left = found.difference
+    if found.cause is Cause.NOT_PADDING and left is not None and len(left.nodes) == 1:
         typed = ""  # the node is known, and nothing is to be added
     if allowing is not None:
         typed = f": {around.again} --atol {allowing:g}"
     first = "next" if allowing is not None else "next, with the framework at hand"
-    return f"{first}: {diagnosis.settles}{typed if around.again else ''}"
+    return f"{first}: {found.settles}{typed if around.again else ''}"
 
 
-def ran_lines(diagnosis: Diagnosis, around: Around) -> Iterator[str]:
+def _ran_lines(diagnosis: Diagnosis, around: Around) -> Iterator[str]:
     """What ran where, and the file of the plan."""
     ran = "; ".join(f"{role} on {', '.join(n)}" for role, n in diagnosis.providers.items())
     tried = f"{counted(diagnosis.tried, 'way', 'ways')} to pad the whole model tried"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.errors import counted, few
@@ -9,7 +10,8 @@ from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import FixSize, SetMetadata, describe_edit, edit_record
 from onnxpad.model.editing.session import Edited
 from onnxpad.model.shapes.recorded_facts import HOLDS_WHERE
-from onnxpad.show.wording import assumed_text, input_text, note, paragraph, visible
+from onnxpad.show.document import Note
+from onnxpad.show.wording import assumed_text, input_text
 
 if TYPE_CHECKING:
     from onnxpad.retargeting import Refused, Retargeting
@@ -50,9 +52,9 @@ def edited_record(  # noqa: PLR0913 - all that one record holds
     return record
 
 
-def script_text(found: Edited) -> str:
+def script_lines(found: Edited) -> Iterator[str]:
     """The edit script, one line for each edit."""
-    return paragraph(visible(describe_edit(edit)) for edit in found.script)
+    return (describe_edit(edit) for edit in found.script)
 
 
 def inlined_text(found: Edited) -> str:
@@ -61,10 +63,10 @@ def inlined_text(found: Edited) -> str:
         return ""
     names, one = few(found.inlined, 2), len(found.inlined) == 1
     what = "local function is" if one else "local functions are"
-    return visible(f"note: the {what} written out at every call: {names}")
+    return f"note: the {what} written out at every call: {names}"
 
 
-def skip_text(skip: Refusal | Refused, by: str) -> str:
+def skip_note(skip: Refusal | Refused, by: str) -> Note:
     """Which node a pass or a convention left, why, and what to try."""
     dims = skip.source.dims
     shape = None if dims is None else [show(size) for size in dims]
@@ -72,7 +74,7 @@ def skip_text(skip: Refusal | Refused, by: str) -> str:
     kernel, strides = [axis.kernel for axis in axes], [axis.stride for axis in axes]
     read = input_text(skip.tensor, shape, kernel, strides)
     head = f"skip: {by}, {skip.op} '{skip.node.label}'"
-    return note(head, skip.skip.reason, read=read, hints=skip.skip.hints)
+    return Note(head, skip.skip.reason, read, tuple(skip.skip.hints))
 
 
 def stated_in(found: Edited) -> tuple[list[str], list[str]]:
@@ -82,15 +84,16 @@ def stated_in(found: Edited) -> tuple[list[str], list[str]]:
     return fixed, noted
 
 
-def relied_text(found: Edited) -> str:
+def relied_lines(found: Edited) -> Iterator[str]:
     """Where the result holds, and what of that the model itself says from now on."""
     if not found.changed or not found.relied_on:
-        return ""
+        return
     fixed, noted = stated_in(found)
     said = [f"{', '.join(fixed)} in its inputs"] if fixed else []
     said += [f"{one} in its metadata ({HOLDS_WHERE})" for one in noted]
-    written = f"so the model itself says: {', '.join(said)}" if said else ""
-    return paragraph([assumed_text(found.relied_on), visible(written)])
+    yield assumed_text(found.relied_on)
+    if said:
+        yield f"so the model itself says: {', '.join(said)}"
 
 
 def although_unfit_text(found: Rewriting) -> str:

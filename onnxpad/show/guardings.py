@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from onnxpad.errors import OnnxpadError, headline
 from onnxpad.guarding import REPRODUCER, Guarding
-from onnxpad.show.tables import Terminal
-from onnxpad.show.validations import validation_text
-from onnxpad.show.wording import paragraph, visible
+from onnxpad.show.document import Document, Section
+from onnxpad.show.validations import validation_document
+from onnxpad.validation.changed_padding import ChangedPadding, changed_padding
 
 
-def guarding_text(found: Guarding, terminal: Terminal | None) -> str:
-    """What was compared, the validation, and behind it what is wrong and how to see it again."""
-    compared = f"{visible(found.before)} against {visible(found.after)}, which the command wrote"
-    wrong = paragraph(visible(line) for line in wrong_lines(found))
-    parts = [compared, validation_text(found.validation, terminal).rstrip("\n"), wrong]
-    return "\n\n".join(part for part in parts if part) + "\n"
+def guarding_document(found: Guarding, *, draw: bool = False) -> Document:
+    """The validation of what a command made of a model, and what is wrong and how to see it again.
+
+    With `draw` the wrong change is drawn, which takes time.
+    """
+    changes: tuple[ChangedPadding, ...] = ()
+    undrawn = ""
+    if found.culprit is not None and draw:
+        try:
+            changes = changed_padding(*found.culprit.models)
+        except OnnxpadError as error:
+            undrawn = headline(error)
+    names = found.before, found.after
+    document = validation_document(found.validation, names, changes, undrawn, each=draw)
+    wrong = Section("change", "The wrong change", tuple(_wrong_lines(found)))
+    compared = f"compared {found.before} with {found.after}, which the command wrote"
+    return replace(
+        document,
+        title="What a command made of",
+        summary=(compared,),
+        sections=(wrong, *document.sections),
+    )
 
 
-def wrong_lines(found: Guarding) -> Iterator[str]:
+def _wrong_lines(found: Guarding) -> Iterator[str]:
     """The change that is wrong, and what shows it."""
-    one = found.culprit
-    if one is None:
+    change = found.culprit
+    if change is None:
         return
-    yield f"wrong change: {one.kind}, at '{one.tensor}'"
-    yield f"  before  {', '.join(one.before) or 'nothing'}"
-    yield f"  after   {', '.join(one.after) or 'nothing'}"
+    yield f"wrong change: {change.kind}, at '{change.tensor}'"
+    yield f"  before  {', '.join(change.before) or 'nothing'}"
+    yield f"  after   {', '.join(change.after) or 'nothing'}"
     if found.reproducer is not None:
         first, second, inputs = (f"{found.reproducer}/{name}" for name in REPRODUCER)
         yield f"  shown by  onnxpad validate {first} {second} --inputs {inputs}"

@@ -1,103 +1,123 @@
-"""Inspections as tables and notes."""
+"""Inspections: what targets do, the padded nodes with pictures, traps, and what is not known."""
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from onnxpad.errors import counted, either, few
-from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact
-from onnxpad.inspection import FOLLOWED, Inspection, PaddedNode
-from onnxpad.padding.effective_pads import may_be_written, told_in
-from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.own_targets import asked_as
-from onnxpad.runtimes.traps import Trap, helping, of_another
-from onnxpad.show.tables import Terminal, table
+from onnxpad.errors import counted, few
+from onnxpad.inspection import Inspection, PaddedNode
+from onnxpad.runtimes.traps import Trap, of_another
+from onnxpad.show.document import Document, Line, Medium, Note, Section, Table
+from onnxpad.show.following import next_lines
 from onnxpad.show.wording import (
     assumed_text,
     frameworks_text,
-    given_text,
     input_text,
     limits_text,
-    note,
+    onnx_pads_text,
     open_in_file_text,
     pads_text,
-    paragraph,
     recorded_text,
     shape_text,
-    unknown_operators_text,
-    visible,
     window_text,
 )
 
 if TYPE_CHECKING:
-    from onnxpad.rewriting.for_target.report import NodeVerdict
+    from onnxpad.model.graph.broken import UnknownOperator
 
-HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
+_HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
+_PADS_OF_PAGES = "pads (all begins, then all ends)"
 _NAMES, _WHOLE = ("node", "input"), ("operator", "pads")
-_CHOICE = "--ambiguous auto_pad"
 T = TypeVar("T")
-_NAMES_SHOWN = 3
 _AUTO_PADS = ("VALID", "SAME_UPPER", "SAME_LOWER")
 # Traps that say why the pads are not known.
 _SAY_WHY = frozenset({"computed-pads", "overridable-pads", "optimised-only"})
 
 
-def inspection_text(
+def inspection_document(
     inspection: Inspection,
-    terminal: Terminal | None = None,
-    *,
     model: str = "MODEL",
+    *,
     everything: bool = False,
     each: bool = False,
-) -> str:
+    page: bool = False,
+) -> Document:
     """A summary, what targets do, the padded nodes, and what is not known.
 
     Nodes that can pad and write no padding are left out of the table, unless `everything` is asked
     for; findings that are alike are one row or line, unless `each` is. `model` stands in commands.
+    A `page` has every node, and pads as ONNX writes them.
     """
-    nodes = [node for node in inspection.nodes if everything or is_worth_a_row(node)]
-    unknown = [node for node in inspection.nodes if _needs_reason(node)]
-    traps, hidden = list(_traps(inspection, each=each)), len(inspection.nodes) - len(nodes)
-    told, verdicts = _verdicts(inspection, terminal, everything=everything, each=each)
-    head = [
-        *told,
-        about_text(inspection),
-        counts_text(inspection, hidden),
-        *unknown_operators_text(inspection.model.unknown_operators),
-        *([] if inspection.targets else traps),
+    each = each or page
+    shown = [node for node in inspection.nodes if everything or page or is_worth_a_row(node)]
+    lines = [
+        *_headlines(inspection),
+        _about_text(inspection),
+        _counts_text(inspection, len(inspection.nodes) - len(shown)),
     ]
-    parts = [
-        paragraph([*head, *next_lines(inspection, model)]),
-        verdicts,
-        _table(nodes, terminal, each=each),
-        paragraph(traps if inspection.targets else []),
-        paragraph(_unknown(group) for group in _alike(unknown, _why_unknown, each=each)),
-        paragraph(_behind_unknown(inspection, each=each)),
-        paragraph(_placement(inspection)),
-        paragraph(limits_text(inspection.limits_met)),
-        assumed_text(inspection.assumed),
-        recorded_text(inspection.recorded),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    traps = Section(
+        "trap-notes", "", tuple(_trap_notes(inspection, each=each)), medium=Medium.TERMINAL
+    )
+    commands = Section("next", "", tuple(next_lines(inspection, model)))
+    document = Document(
+        "Padding of",
+        model,
+        lines[0],
+        (*lines[1:], *unknown_operator_notes(inspection.model.unknown_operators)),
+        (
+            *(() if inspection.targets else (traps,)),
+            commands,
+            *_target_sections(inspection, everything=everything, each=each),
+            Section("nodes", "Nodes", table=_nodes(shown, each=each, page=page)),
+            *((traps,) if inspection.targets else ()),
+            Section("unknown", "Not known", tuple(_unknown(inspection, each=each))),
+            Section("leaving", "", tuple(_leaving(inspection))),
+            Section("facts", "", tuple(_facts(inspection))),
+        ),
+    )
+    if not page:
+        return document
+    from onnxpad.show.pages.inspections import as_page
+
+    return as_page(document, inspection)
 
 
-def _verdicts(
-    inspection: Inspection, terminal: Terminal | None, *, everything: bool, each: bool
-) -> tuple[list[str], str]:
-    """A line on each target, and what they do with the nodes."""
+def _headlines(inspection: Inspection) -> list[str]:
+    """A line on each target, and how far what is said of them goes."""
     if not inspection.targets:
-        return [], ""
-    from onnxpad.show.verdicts import headlines, not_judged_text, verdicts_text
+        return []
+    from onnxpad.show.verdicts import headlines, not_judged_text
 
-    found = inspection.targets
-    table_of = verdicts_text(found, inspection.openings, terminal, everything=everything, each=each)
-    notes = [note("note", text) for text in inspection.unmeasured.values()]
-    notes += [visible(one.note) for one in inspection.installed.values()]
-    told = [*headlines(found, inspection.ran), open_in_file_text(inspection.assumed), *notes]
-    return [*told, visible(not_judged_text(inspection.not_judged))], table_of
+    return [
+        *headlines(inspection.targets, inspection.ran),
+        *filter(None, (open_in_file_text(inspection.assumed),)),
+        *(f"note: {text}" for text in inspection.unmeasured.values()),
+        *(one.note for one in inspection.installed.values()),
+        not_judged_text(inspection.not_judged),
+    ]
+
+
+def _target_sections(inspection: Inspection, *, everything: bool, each: bool) -> Iterator[Section]:
+    if inspection.targets:
+        from onnxpad.show.verdicts import target_sections
+
+        options = {"everything": everything, "each": each}
+        yield from target_sections(inspection.targets, inspection.openings, **options)
+
+
+def unknown_operator_notes(found: Iterable[UnknownOperator]) -> Iterator[Note]:
+    """A note on each operator that ONNX does not have: which node it is, and what follows."""
+    for one in found:
+        more = f" and {one.nodes - 1} more" if one.nodes > 1 else ""
+        yield Note(f"unknown operator: {one.operator} '{one.node}'{more}", one.sentence)
+
+
+def _facts(inspection: Inspection) -> Iterator[str]:
+    yield from limits_text(inspection.limits_met)
+    yield assumed_text(inspection.assumed)
+    yield recorded_text(inspection.recorded)
 
 
 def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:
@@ -119,31 +139,22 @@ def _needs_reason(node: PaddedNode) -> bool:
     return node.pads is None and bool(node.hints or not told)
 
 
-def _table(nodes: Sequence[PaddedNode], terminal: Terminal | None, *, each: bool) -> str:
-    """The nodes, in a narrow terminal without who else pads alike."""
-    rows = [HEADERS, *_rows(nodes, each=each)]
-    if terminal and terminal.width < _ROOM_FOR_FITS:
-        rows = [row[:-1] for row in rows]
-    return table(rows[0], rows[1:], terminal, names=_NAMES, whole=_WHOLE)
+def _nodes(nodes: Sequence[PaddedNode], *, each: bool, page: bool) -> Table:
+    """The nodes; those of which the same is said are a row, unless `each` is asked for."""
+    named = [(node.node, *_cells(node, page=page)) for node in nodes]
+    groups = _alike(named, lambda row: row[1:], each=each)
+    rows = tuple((few([row[0] for row in rows], 1), *rows[0][1:]) for rows in groups)
+    headers = tuple(_PADS_OF_PAGES if page and name == "pads" else name for name in _HEADERS)
+    return Table(headers, rows, "operators that can pad", _NAMES, _WHOLE, _HEADERS[-1])
 
 
-_ROOM_FOR_FITS = 100
-
-
-def _rows(nodes: Iterable[PaddedNode], *, each: bool) -> list[tuple[str, ...]]:
-    groups = _alike(
-        [(node.node, *node_cells(node)) for node in nodes], lambda row: row[1:], each=each
-    )
-    return [(few([row[0] for row in rows], 1), *rows[0][1:]) for rows in groups]
-
-
-def node_cells(node: PaddedNode) -> tuple[str, ...]:
+def _cells(node: PaddedNode, *, page: bool) -> tuple[str, ...]:
     """What stands in its row behind its name."""
     return (
         node.op,
         shape_text(node.input_shape),
         window_text(node.kernel, node.strides, node.dilations),
-        pads_text(node.pads),
+        onnx_pads_text(node.pads) if page else pads_text(node.pads),
         _written(node),
         "" if "mode" in node.written else frameworks_text(node.conventions),
     )
@@ -174,15 +185,14 @@ def _why_unknown(node: PaddedNode) -> object:
     return node.op, node.reason, node.hints
 
 
-def _unknown(nodes: Sequence[PaddedNode]) -> str:
-    node = nodes[0]
-    where = few([f"'{one.node}'" for one in nodes], 1)
-    read = input_text(node.input, node.input_shape, node.kernel, node.strides)
-    return note(f"unknown: {node.op} {where}", node.reason, read=read, hints=node.hints)
-
-
-def _behind_unknown(inspection: Inspection, *, each: bool) -> Iterator[str]:
-    """Operators whose own pads are known, and not what a Pad in front of them adds."""
+def _unknown(inspection: Inspection, *, each: bool) -> Iterator[Note]:
+    """Operators whose pads are not known, or not what a Pad in front of them adds."""
+    unknown = [node for node in inspection.nodes if _needs_reason(node)]
+    for group in _alike(unknown, _why_unknown, each=each):
+        node = group[0]
+        where = few([f"'{one.node}'" for one in group], 1)
+        read = input_text(node.input, node.input_shape, node.kernel, node.strides)
+        yield Note(f"unknown: {node.op} {where}", node.reason, read, tuple(node.hints))
     behind = [
         node
         for node, chain in zip(inspection.nodes, inspection.chains, strict=False)
@@ -191,11 +201,11 @@ def _behind_unknown(inspection: Inspection, *, each: bool) -> Iterator[str]:
     for group in _alike(behind, lambda node: node.op, each=each):
         where = few([f"'{one.node}'" for one in group], 1)
         reason = "what the Pad in front of it adds is not known; what settles the Pad settles it"
-        yield note(f"unknown: {group[0].op} {where}", reason)
+        yield Note(f"unknown: {group[0].op} {where}", reason)
 
 
-def _traps(inspection: Inspection, *, each: bool) -> Iterator[str]:
-    """A line for each kind of trap and operator; the sentence is that of the first node.
+def _trap_notes(inspection: Inspection, *, each: bool) -> Iterator[Note]:
+    """A note for each kind of trap and operator; the sentence is that of the first node.
 
     Nodes whose pads are not known are apart: sentences say whether they are.
     """
@@ -203,7 +213,7 @@ def _traps(inspection: Inspection, *, each: bool) -> Iterator[str]:
     for group in _alike(found, _kind_of_trap, each=each):
         node, trap = group[0]
         where = few([f"'{one.node}'" for one, _ in group], 1)
-        yield note(f"trap: {trap.code}, {node.op} {where}", trap.sentence)
+        yield Note(f"trap: {trap.code}, {node.op} {where}", trap.sentence)
 
 
 def _kind_of_trap(found: tuple[PaddedNode, Trap]) -> object:
@@ -211,10 +221,10 @@ def _kind_of_trap(found: tuple[PaddedNode, Trap]) -> object:
     return trap.code, node.op, node.pads is None
 
 
-def _placement(inspection: Inspection) -> Iterator[str]:
+def _leaving(inspection: Inspection) -> Iterator[Line]:
     gone = inspection.off_device
     for label, provider in gone.items():
-        yield note(f"leaves the GPU: '{label}'", f"onnxruntime runs it with {provider}")
+        yield Note(f"leaves the GPU: '{label}'", f"onnxruntime runs it with {provider}")
     if inspection.device:
         stay = len(inspection.placement) - len(gone)
         where = _DEVICES[inspection.device]
@@ -232,7 +242,7 @@ def _that_can_pad(number: int) -> str:
 _INPUTS = ("input", "inputs")
 
 
-def about_text(inspection: Inspection) -> str:
+def _about_text(inspection: Inspection) -> str:
     """What the model is."""
     facts = inspection.model
     inputs = ", ".join(f"'{name}' {shape_text(sizes)}" for name, sizes in facts.inputs.items())
@@ -241,7 +251,7 @@ def about_text(inspection: Inspection) -> str:
         counted(facts.operators, "node"),
         f"{_INPUTS[len(facts.inputs) > 1]} {inputs}" if inputs else "no input",
     ]
-    return visible(", ".join(part for part in parts if part))
+    return ", ".join(part for part in parts if part)
 
 
 def traps_texts(inspection: Inspection, shown: int = 0) -> list[str]:
@@ -260,7 +270,7 @@ def traps_texts(inspection: Inspection, shown: int = 0) -> list[str]:
     return texts
 
 
-def counts_text(inspection: Inspection, hidden: int) -> str:
+def _counts_text(inspection: Inspection, hidden: int) -> str:
     """How it pads."""
     counts = inspection.summary
     if not counts["nodes"]:
@@ -288,147 +298,3 @@ def counts_text(inspection: Inspection, hidden: int) -> str:
         write = "writes" if hidden == 1 else "write"
         text += f"; {hidden} that {write} no padding not shown (--all)"
     return text
-
-
-def next_lines(inspection: Inspection, model: str) -> Iterator[str]:
-    """The command that a reader most likely wants, and who explains the rest."""
-    traps = [trap for node in inspection.nodes for trap in node.traps]
-    failing = any(one.judgement.answer.fails for v in inspection.targets.values() for one in v)
-    options = _for_a_target(inspection) if inspection.targets else None
-    asked = [f"--target {asked_as(name)}" for name in inspection.targets]
-    contradicting = any(_CHOICE in node.hints for node in inspection.nodes)
-    before, behind = "next", ""
-    if contradicting and len(asked) <= FOLLOWED:
-        options = [*asked, given_text(inspection.assumed), _CHOICE]
-        behind = ", or --ambiguous pads: whichever the model was trained with"
-    elif options is None and not failing and asked and open_in_file_text(inspection.assumed):
-        options = [*asked, given_text(inspection.assumed)]
-    elif options is None and not failing:
-        options = _for_traps(inspection)
-        before = _nothing_for(inspection, options or []) or before
-    if options is not None:
-        follows = f"--ambiguous {inspection.ambiguous}" if inspection.ambiguous else ""
-        words = ["onnxpad rewrite", _typed(model), *options, follows, "-o OUT"]
-        yield visible(f"{before}: {' '.join(filter(None, words))}{behind}")
-    yield from _no_rewrite(inspection, model)
-    if inspection.nodes and not traps and not failing:
-        yield f"if its numbers are wrong: onnxpad diagnose {_typed(model)} --data REF.npz"
-    if traps:
-        yield "'onnxpad explain NAME' says more about a trap, and which passes help"
-
-
-def _nothing_for(inspection: Inspection, options: Sequence[str]) -> str:
-    """'nothing to do for opencv; for others' where the targets take all, and traps are told.
-
-    '' where the options are about another release of one of them.
-    """
-    asked = inspection.targets
-    verdicts = [one.judgement.answer for found in asked.values() for one in found]
-    if not verdicts or any(answer is not Answer.TAKES for answer in verdicts):
-        return ""
-    names = {name.partition("@")[0] for name in asked}
-    others = [one.removeprefix("--target ") for one in options if one.startswith("--target ")]
-    typed = set(map(asked_as, asked))
-    further = [name for name in others if name not in typed]
-    if any(name.partition("@")[0] in names for name in further):
-        return ""
-    which = f"{' and '.join(further)} as well" if further else "other runtimes"
-    return f"nothing to do for {' and '.join(asked)}; for {which}"
-
-
-def _for_traps(inspection: Inspection) -> list[str] | None:
-    """What to say to `rewrite` about traps, for the targets that take all; None where no need is.
-
-    Without traps and targets it is to write auto_pad as pads.
-    """
-    asked = inspection.targets
-    nodes = [one for one in inspection.nodes if may_be_written(one.pads, one.hints)]
-    traps = [trap for node in nodes for trap in node.traps]
-    told = [name for trap in traps if (name := helping(trap.code, trap.passes)) not in ("", *asked)]
-    passes = dict.fromkeys(trap.passes[0] for trap in traps if trap.passes)
-    if told and len(asked) <= FOLLOWED:
-        return [f"--target {asked_as(name)}" for name in (*asked, told[0])] + [
-            given_text(inspection.assumed)
-        ]
-    idle = asked or not (inspection.ambiguous or any("auto_pad" in node.forms for node in nodes))
-    if passes or not idle:
-        facts = given_text({**inspection.assumed, **_facts_for(inspection)})
-        return [*(f"--pass {name}" for name in passes), facts]
-    return None
-
-
-def _typed(model: str) -> str:
-    return visible(shlex.quote(model))
-
-
-def _facts_for(inspection: Inspection) -> dict[str, int | str]:
-    """Facts without which a pass has nothing to do at some nodes: what makes their pads known.
-
-    Numbers only where a trap is to be mended: divisors leave the sizes open.
-    """
-    numbers: dict[str, int] = {}
-    rests: dict[str, SizeFact] = {}
-    trapped = [node for node in inspection.nodes if any(trap.passes for trap in node.traps)]
-    for node in trapped or inspection.nodes:
-        hint = node.hints[-1] if node.pads is None and node.hints else ""
-        for name, fact in told_in(hint).items():
-            if fact.number is None:
-                rests[name] = rests.get(name, fact).and_also(fact) or fact
-            elif trapped:
-                numbers[name] = fact.number
-    said = {name: rests.get(name, NOTHING_KNOWN).near(size) for name, size in numbers.items()}
-    return {name: fact.told for name, fact in rests.items()} | said
-
-
-def _for_a_target(inspection: Inspection) -> list[str] | None:
-    """What to say to `rewrite` for the targets that it was tried for; None where none is helped."""
-    found = inspection.following
-    if found is None:
-        return None
-    device = ["--require-device"] if found.require_device else []
-    typed = [f"--target {asked_as(name)}" for name in found.targets]
-    return [*typed, inspection.live, given_text(found.dims), *device]
-
-
-def _no_rewrite(inspection: Inspection, model: str) -> Iterator[str]:
-    """For which targets no rewrite was found that writes the model, and for which nodes' sake.
-
-    Where there is a way for others, the command that writes those.
-    """
-    if inspection.following is not None or not inspection.targets:
-        return
-    from onnxpad.rewriting.for_target.report import NoWay, PassPlan
-    from onnxpad.show.verdicts import are_many
-
-    if are_many(inspection.targets):
-        return
-    for name, found in inspection.targets.items():
-        stuck = [one for one in found if one.judgement.answer.fails and isinstance(one.way, NoWay)]
-        left = inspection.openings[name].left
-        alike: dict[str, list[NodeVerdict]] = {}
-        for one in [one for one in stuck if one.node in left] or stuck:
-            judged = one.judgement
-            is_number = judged.answer is Answer.MISCOMPUTES and judged.measured and not judged.rows
-            # Each node's numbers are its own.
-            why = f"it {judged.does}" if is_number else judged.reason
-            alike.setdefault(left.get(one.node, why), []).append(one)
-        if alike:
-            why, nodes = max(alike.items(), key=lambda one: len(one[1]))
-            others = sum(map(len, alike.values())) - len(nodes)
-            more = f"; {counted(others, 'other')} for another reason" if others else ""
-            cures = dict.fromkeys(cure for one in nodes for cure in one.judgement.cures)
-            tried = f". Outside of onnxpad: {either(tuple(cures))}" if cures else ""
-            named = few([f"'{one.node.label}'" for one in nodes], _NAMES_SHOWN)
-            yield visible(
-                f"no rewrite for {name} is known, whatever is said of sizes: no way for {named}, "
-                f"because {why}{more}{tried}"
-            )
-            if helped := sum(isinstance(one.way, PassPlan) for one in found):
-                words = [
-                    "onnxpad rewrite",
-                    _typed(model),
-                    f"--target {asked_as(name)} --although-unfit",
-                ]
-                words += [given_text(inspection.assumed), "-o OUT"]
-                typed = visible(" ".join(filter(None, words)))
-                yield f"next, for {helped} of the nodes: {typed}"

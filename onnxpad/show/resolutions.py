@@ -1,14 +1,18 @@
-"""Resolved layers as tables and sentences."""
+"""Resolved layers: axes, ONNX nodes, and which cells the framework's layer reads."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
 
 from onnxpad.errors import RequestError, few
 from onnxpad.frameworks.choices import Fill, HowKnown, Role
 from onnxpad.padding.expansion import Step
 from onnxpad.resolving import Resolution, step_record
 from onnxpad.resolving.differences import AxisDifference, Difference
-from onnxpad.show.tables import Terminal, table
-from onnxpad.show.wording import pads_text, paragraph, shape_text, visible, window_text
+from onnxpad.show.document import Card, Document, Picture, Section, Table
+from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame, sentence
+from onnxpad.show.wording import pads_text, shape_text, visible, window_text
 
 _SHOWN = 4
 _FEW_CHANNELS, _MANY_CHANNELS = 4, 16
@@ -19,20 +23,66 @@ _KNOWN = {
 }
 
 
-def resolution_text(
-    found: Resolution, terminal: Terminal | None = None, *, code: tuple[str, str] | None = None
-) -> str:
+def resolution_document(found: Resolution, code: tuple[str, str] | None = None) -> Document:
     """The layer's axes, its ONNX nodes, and where the rule is known from.
 
     `code` is a framework's name and the same layer in its words.
     """
-    parts = [_heading(found), _table(found, terminal), _facts(found)]
-    if code is not None:
-        parts.append(f"in {code[0]}:\n{_indented(code[1])}")
-    return "\n\n".join(part for part in parts if part) + "\n"
+    drawing = layer_drawing(found)
+    pasted = (f"in {code[0]}:", *(f"  {line}" for line in code[1].splitlines())) if code else ()
+    return Document(
+        "Layer",
+        drawing.op,
+        _heading(found),
+        sections=(
+            Section("axes", "Axes", table=_table(found), notes=tuple(_facts(found))),
+            Section("code", "Code", pasted),
+            Section(
+                "drawing", "What its windows read", cards=partial(_cards, drawing), windows=True
+            ),
+        ),
+    )
 
 
-def difference_text(difference: Difference, terminal: Terminal | None) -> str:
+def _cards(drawing: Drawing) -> Iterator[Card]:
+    from onnxpad.show.pages.figures import legend, window_figure
+
+    figure = (Picture(window_figure(drawing)),)
+    yield Card("layer", drawing.op, visible(sentence(drawing)), figure, legend(drawing))
+
+
+def layer_drawing(found: Resolution) -> Drawing:
+    """What a layer of a framework reads, or writes where it is transposed."""
+    slides, scatters = found.plan.slides, found.plan.is_transposed
+    sign = -1 if scatters else 1
+    begins = tuple(sign * slide.begin for slide in slides)
+    ends = tuple(sign * slide.end for slide in slides)
+    frame = Frame(begins, ends, _held(found), found.framework)
+    cells = [(s.size - 1) * s.stride + s.span if scatters else s.size for s in slides]
+    return Drawing(
+        f"{found.framework} {found.op}",
+        tuple(cells),
+        tuple(slide.kernel for slide in slides),
+        tuple(slide.stride for slide in slides),
+        tuple(slide.dilation for slide in slides),
+        (frame,) * any(begins + ends),
+        tuple(slide.size if scatters else slide.output for slide in slides),
+        scatters,
+    )
+
+
+def _held(found: Resolution) -> str:
+    if found.plan.is_transposed:
+        return ""
+    if not found.plan.is_pool:
+        return "0" if found.fill == str(Fill.ZEROS) else str(found.fill)
+    if found.divisor is None:
+        return "the lowest value"
+    counted = all(slide.counted == (slide.begin, slide.end) for slide in found.plan.slides)
+    return "0" if counted else NOT_COUNTED
+
+
+def difference_document(difference: Difference) -> Document:
     """Both layers, and which cells differ."""
     first, second = difference.first, difference.second
     paddings = [padding_text(first), padding_text(second)]
@@ -40,29 +90,26 @@ def difference_text(difference: Difference, terminal: Terminal | None) -> str:
         word = next(word.name for word in second.layer.words if word.role is Role.PADDING)
         paddings[1] += f"; that of {first.framework} is not carried over: "
         paddings[1] += f"--compare '{second.framework} {word}=...'"
-    blocks = [
-        paragraph(
-            [
-                _heading(found),
-                _table(found, terminal),
-                *_nodes(found),
-                _divisor(found),
-                visible(padding),
-            ]
+    layers = tuple(
+        Section(
+            role,
+            layer.framework,
+            (_heading(layer) * (layer is second),),
+            _table(layer),
+            (*_nodes(layer), _divisor(layer), padding),
         )
-        for found, padding in zip((first, second), paddings, strict=True)
-    ]
-    return "\n\n".join([*blocks, _verdict(difference)]) + "\n"
+        for role, layer, padding in zip(("first", "second"), (first, second), paddings, strict=True)
+    )
+    verdict = Section("cells", "Cells that differ", tuple(_verdict(difference)))
+    return Document("Layers", "", _heading(first), sections=(*layers, verdict))
 
 
 def _heading(found: Resolution) -> str:
-    return visible(
-        f"{found.framework} {found.op} {shape_text(found.input_shape)} -> "
-        f"{shape_text(found.output_shape)}"
-    )
+    sizes = f"{shape_text(found.input_shape)} -> {shape_text(found.output_shape)}"
+    return f"{found.framework} {found.op} {sizes}"
 
 
-def _table(found: Resolution, terminal: Terminal | None) -> str:
+def _table(found: Resolution) -> Table:
     verb = "cropped" if found.plan.is_transposed else "pads"
     headers = ["axis", "input", "window", verb, "reaches over", "output"]
     rows = []
@@ -82,22 +129,21 @@ def _table(found: Resolution, terminal: Terminal | None) -> str:
         headers.pop(4)
         for row in rows:
             row.pop(4)
-    return table(headers, rows, terminal)
+    return Table(tuple(headers), tuple(map(tuple, rows)), "axes")
 
 
-def _facts(found: Resolution) -> str:
-    lines = list(_nodes(found))
-    if divisor := _divisor(found):
-        lines.append(divisor)
+def _facts(found: Resolution) -> Iterator[str]:
+    yield from _nodes(found)
+    yield _divisor(found)
     if found.op.endswith("conv") and found.plan.fill is not Fill.ZEROS:
-        lines.append(f"filled   {found.plan.fill}")
+        yield f"filled   {found.plan.fill}"
     if found.plan.channels is None:
         kernel = ",".join(str(slide.kernel) for slide in found.plan.slides)
         order = "C,M" if found.plan.is_transposed else "M,C"
-        lines.append(f"weight   not given: --weight {order},{kernel} says the channels '?'")
-    lines += [line for line in (padding_text(found), _axes_note(found)) if line]
-    lines.append(f"known    {_KNOWN[found.evidence]}{found.source}")
-    return visible_lines(lines)
+        yield f"weight   not given: --weight {order},{kernel} says the channels '?'"
+    yield padding_text(found)
+    yield _axes_note(found)
+    yield f"known    {_KNOWN[found.evidence]}{found.source}"
 
 
 def _divisor(found: Resolution) -> str:
@@ -154,25 +200,25 @@ def step_text(step: Step) -> str:
     return f"{op}({', '.join(shown)})"
 
 
-def _verdict(difference: Difference) -> str:
+def _verdict(difference: Difference) -> Iterator[str]:
     names = f"{difference.first.framework} and {difference.second.framework}"
     if difference.is_none:
-        return f"{names} give the same for every input"
-    lines = []
+        yield f"{names} give the same for every input"
+        return
     if not difference.same_size:
         sizes = [
             "x".join(str(size) for size in found.output_shape[2:])
             for found in (difference.first, difference.second)
         ]
-        lines.append(f"{names} give {sizes[0]} and {sizes[1]} cells")
+        yield f"{names} give {sizes[0]} and {sizes[1]} cells"
     cells = f"{difference.cells} of {difference.total}"
     shared = "" if difference.same_size else " that both have"
-    lines.append(f"{names} differ in {cells} cells of each channel{shared}")
+    yield f"{names} differ in {cells} cells of each channel{shared}"
     if difference.cells and not any(axis.ranges for axis in difference.axes):
-        return paragraph([*lines, "  the divisors differ everywhere"])
-    numbered = enumerate(difference.axes)
-    lines += [f"  axis {number + 2}: {_axis(axis, difference)}" for number, axis in numbered]
-    return paragraph(lines)
+        yield "  the divisors differ everywhere"
+        return
+    for number, axis in enumerate(difference.axes):
+        yield f"  axis {number + 2}: {_axis(axis, difference)}"
 
 
 def _axis(axis: AxisDifference, difference: Difference) -> str:
@@ -190,12 +236,3 @@ def _axis(axis: AxisDifference, difference: Difference) -> str:
 
 def _range(begin: int, end: int) -> str:
     return str(begin) if begin == end else f"{begin} to {end}"
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())
-
-
-def visible_lines(lines: list[str]) -> str:
-    """Lines, each without control characters."""
-    return "\n".join(visible(line) for line in lines)

@@ -3,32 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, few
-from onnxpad.retargeting import Kept, Move, Retargeting
-from onnxpad.show.edited import inlined_text, relied_text, script_text, skip_text
-from onnxpad.show.tables import Terminal, table
+from onnxpad.inspection import with_far_pad
+from onnxpad.retargeting import Move, Retargeting
+from onnxpad.show.document import Card, Document, Section, Table
+from onnxpad.show.edited import inlined_text, relied_lines, script_lines, skip_note
+from onnxpad.show.pages.changes import Changed, changes_section
 from onnxpad.show.wording import (
-    idle_text,
+    idle_lines,
     limits_text,
-    paragraph,
     route_text,
     shape_text,
-    visible,
 )
 
 if TYPE_CHECKING:
     from onnxpad.validation.distances import Distance, Distances
 
 _LONGEST_SIZE = 16
+_MAPS = 8
 _ALONE = 3
 """So many nodes that stay for one reason are a row each."""
 HEADERS = ("node", "operator", "before", "after", "output")
 MOVED = ("sample", "output", "before", "after", "moved by", "relative", "elements")
 
 
-def retargeting_text(  # noqa: PLR0913 - all that one report shows
+def retargeting_document(  # noqa: PLR0913 - all that one report shows
     model: str,
     written: str | None,
     found: Retargeting,
@@ -36,37 +38,52 @@ def retargeting_text(  # noqa: PLR0913 - all that one report shows
     *,
     script: bool = False,
     compared: bool = True,
-    refused: bool = False,
+    objection: str = "",
     each: bool = False,
-    terminal: Terminal | None = None,
-) -> str:
+) -> Document:
     """The report on one model: a summary, what breaks, nodes, its edit script, and skips.
 
-    `compared` is False where a comparison was asked for and there was nothing to compare, `refused`
-    says that something spoke against writing the model. Many nodes that stay for one reason are a
-    row, unless `each` is asked for.
+    `compared` is False where a comparison was asked for and there was nothing to compare,
+    `objection` is why nothing was written. Many nodes that stay for one reason are a row, unless
+    `each` is asked for.
     """
-    summary = [
-        visible(
-            f"{route_text(model, written)}: {'nothing written; ' if refused else ''}"
-            f"{summary_text(found, done=written is not None)}"
-        ),
-        paragraph(visible(f"breaks: {one}") for one in found.breaks),
-        idle_text(in_vain=not found.changed and bool(found.skips), compared=compared),
-        inlined_text(found),
-        *limits_text(found.limits_met),
-        relied_text(found),
-    ]
+    summary = summary_text(found, done=written is not None)
+    refused = "nothing written; " if objection else ""
+    state = "open" if found.skips else "fine"
+    skips = tuple(skip_note(skip, found.to) for skip in found.skips)
     names: dict[str, str] = {}
-    parts = [
-        paragraph(summary),
-        table(HEADERS, _rows(found, names, each=each), terminal, names=("node",)),
-        paragraph(visible(f"{name} = {size}") for size, name in names.items()),
-        script_text(found) if script else "",
-        paragraph(skip_text(one, found.to) for one in found.skips),
-        _moved_text(moved, terminal),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    rows = Table(HEADERS, tuple(_rows(found, names, each=each)), "padded nodes", HEADERS[:1])
+    return Document(
+        "Retargeting of",
+        model,
+        f"{route_text(model, written)}: {refused}{summary}",
+        (
+            *(f"breaks: {one}" for one in found.breaks),
+            *idle_lines(in_vain=not found.changed and bool(found.skips), compared=compared),
+            inlined_text(found),
+            *limits_text(found.limits_met),
+            *relied_lines(found),
+        ),
+        (
+            changes_section(partial(_changes, found)),
+            Section("nodes", "Nodes", table=rows, notes=tuple(_named(names))),
+            Section("script", "Edit script", tuple(script_lines(found)) if script else ()),
+            Section("skips", "Left as they were", skips),
+            *((_outputs(moved),) if moved else ()),
+        ),
+        "wrong" if objection else state,
+        f"nothing was written: {objection}" if objection else summary,
+    )
+
+
+def _named(names: dict[str, str]) -> Iterator[str]:
+    return (f"{name} = {size}" for size, name in names.items())
+
+
+def _changes(found: Retargeting) -> Iterator[Changed]:
+    for one in found.changes:
+        before, after = map(with_far_pad, one.chains)
+        yield Changed(one.node.label, one.op, found.to, one.before, one.after, before, after)
 
 
 def summary_text(found: Retargeting, *, done: bool) -> str:
@@ -82,26 +99,23 @@ def summary_text(found: Retargeting, *, done: bool) -> str:
     return f"{text}, {len(found.unchanged)} unchanged, {len(found.skips)} skipped"
 
 
-def _rows(found: Retargeting, names: dict[str, str], *, each: bool) -> list[Sequence[str]]:
-    """A row for each node that moves, and for those that stay; `names` get long sizes."""
-    moved = [_move_row(move, names) for move in found.changes]
-    kept = [list(kept_row(one)) for one in found.unchanged]
-    return [*moved, *(kept if each else _together(kept))]
+def _rows(found: Retargeting, names: dict[str, str], *, each: bool) -> Iterator[tuple[str, ...]]:
+    """A row for each node that moves, and for those that stay; `names` get long sizes.
 
-
-def _together(rows: Sequence[list[str]]) -> Iterator[list[str]]:
-    """Rows that say the same of many nodes as one, which names the first of them."""
+    Nodes of which the same is said are a row where they are many, which names the first of them.
+    """
+    for move in found.changes:
+        yield _move_row(move, names)
     alike: dict[tuple[str, ...], list[str]] = {}
-    for name, *said in rows:
-        alike.setdefault(tuple(said), []).append(name)
-    for cells, nodes in alike.items():
-        if len(nodes) > _ALONE:
-            yield [f"{few(nodes, 1)} (--each)", *cells]
-        else:
-            yield from ([name, *cells] for name in nodes)
+    for one in found.unchanged:
+        cells = one.op, one.padding, "unchanged", one.why, one.node.label * each
+        alike.setdefault(cells, []).append(one.node.label)
+    for (*said, _), nodes in alike.items():
+        names_shown = nodes if len(nodes) <= _ALONE else [f"{few(nodes, 1)} (--each)"]
+        yield from ((name, *said) for name in names_shown)
 
 
-def _move_row(move: Move, names: dict[str, str]) -> Sequence[str]:
+def _move_row(move: Move, names: dict[str, str]) -> tuple[str, ...]:
     size = f"{_sizes(move.output_before, names)} -> " if move.resized else ""
     size += _sizes(move.output_after, names)
     if move.same_values:
@@ -117,22 +131,31 @@ def _sizes(sizes: Sequence[str], names: dict[str, str]) -> str:
     )
 
 
-def kept_row(kept: Kept) -> Sequence[str]:
-    """The row of a node that pads as asked already."""
-    return (kept.node.label, kept.op, kept.padding, "unchanged", kept.why)
-
-
-def _moved_text(moved: Distances | None, terminal: Terminal | None) -> str:
-    if moved is None:
-        return ""
-    rows = [moved_row(row) for row in moved.rows]
-    lines = [visible(f"{row.output}: {row.why}") for row in moved.rows if row.why]
-    lines += [visible(f"warning: {warning}") for warning in moved.warnings]
+def _outputs(moved: Distances) -> Section:
+    """How far outputs moved, and where the most."""
     ran = [f"{role} on {', '.join(names)}" for role, names in moved.providers.items()]
-    return paragraph([table(MOVED, rows, terminal, names=("output",)), *lines, "; ".join(ran)])
+    rows = Table(MOVED, tuple(map(_moved_row, moved.rows)), "outputs by sample", MOVED[1:2])
+    notes = (
+        *(f"{row.output}: {row.why}" for row in moved.rows if row.why),
+        *(f"warning: {warning}" for warning in moved.warnings),
+        "; ".join(ran),
+    )
+    title = "How far outputs moved"
+    cards = partial(_maps, moved)
+    return Section("outputs", title, table=rows, notes=notes, cards=cards, wide=True)
 
 
-def moved_row(row: Distance) -> Sequence[str]:
+def _maps(moved: Distances) -> Iterator[Card]:
+    from onnxpad.show.pages.heatmaps import map_card
+
+    rows = sorted(moved.rows, key=lambda row: -(row.max_abs or 0.0))
+    maps = [(row, row.difference) for row in rows if row.difference is not None]
+    for number, (row, difference) in enumerate(maps[:_MAPS], 1):
+        name = f"sample {row.sample}, output {row.output}"
+        yield map_card(f"difference-{number}", name, "", difference)
+
+
+def _moved_row(row: Distance) -> tuple[str, ...]:
     """The row of an output in a sample."""
     shapes = [
         "-" if shape is None else shape_text(shape) for shape in (row.shape_before, row.shape_after)

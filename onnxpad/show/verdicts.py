@@ -16,8 +16,8 @@ from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, Pas
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch
 from onnxpad.runtimes.judge import cures
 from onnxpad.runtimes.targets import find_target
-from onnxpad.show.tables import Terminal, table
-from onnxpad.show.wording import note, paragraph, visible
+from onnxpad.show.document import Line, Note, Section, Table
+from onnxpad.show.wording import visible
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import RuntimeRan
@@ -30,14 +30,13 @@ _IN_FULL = 3
 """How many targets are told node by node; of more, each is a line."""
 
 
-def verdicts_text(
+def target_sections(
     targets: Mapping[str, Sequence[NodeVerdict]],
     openings: Mapping[str, Opening],
-    terminal: Terminal | None,
     *,
     everything: bool,
     each: bool,
-) -> str:
+) -> Iterator[Section]:
     """For each target the nodes that it does not take, and how that is known.
 
     What a target does with every node of an operator is said once, and what it says of many nodes
@@ -45,17 +44,34 @@ def verdicts_text(
     a line each, unless one of these is asked for.
     """
     if are_many(targets) and not (everything or each):
-        rows = [
+        lines = tuple(
             (name, _answers(found), _mended(found), _known_from(found))
             for name, found in targets.items()
-        ]
-        return table(_OVERVIEW, rows, terminal, whole=_OVERVIEW[:1])
-    parts: list[str] = []
-    for name, found in targets.items():
+        )
+        yield Section("targets", "Targets", table=Table(_OVERVIEW, lines, whole=_OVERVIEW[:1]))
+        return
+    for number, (name, found) in enumerate(targets.items()):
         opening = openings.get(name, Opening())
-        text = _target_text(name, found, opening, terminal, everything=everything, each=each)
-        parts.append(f"{name}:\n{text}" if text and len(targets) > 1 else text)
-    return "\n\n".join(part for part in parts if part)
+        rows, notes = _told(name, found, opening, everything=everything, each=each)
+        does = either(list(dict.fromkeys(_DOES[o.judgement.answer] for o in found if _is_told(o))))
+        caption = f"nodes that {name} {does}"
+        shown = Table(_HEADERS, tuple(rows), caption, ("node",), ("operator", "verdict"))
+        label = f"{name}:" if len(targets) > 1 else ""
+        title = f"What {name} does"
+        yield Section(f"target-{number}", title, table=shown, notes=tuple(notes), label=label)
+
+
+_DOES = {
+    Answer.TAKES: "takes",
+    Answer.REFUSES: "refuses",
+    Answer.MISCOMPUTES: "computes wrongly",
+    Answer.FALLS_BACK: "leaves to the CPU",
+    Answer.UNKNOWN: "may not take",
+}
+
+
+def _is_told(verdict: NodeVerdict) -> bool:
+    return verdict.judgement.answer is not Answer.TAKES
 
 
 def are_many(targets: Collection[str]) -> bool:
@@ -80,7 +96,7 @@ def headlines(
     if not are_many(targets):
         for name, found in targets.items():
             here = f"{name} ({ran[name].evidence})" if name in ran else named_release(name)
-            yield visible(f"target {here}: {_summary(found)}")
+            yield f"target {here}: {_summary(found)}"
         return
     failing = sum(any(map(_fails, found)) for found in targets.values())
     fine = sum(
@@ -131,31 +147,18 @@ def _mended(found: Sequence[NodeVerdict]) -> str:
     return ", ".join(filter(None, parts)) or "nothing to do"
 
 
-def _target_text(
-    name: str,
-    found: Sequence[NodeVerdict],
-    opening: Opening,
-    terminal: Terminal | None,
-    *,
-    everything: bool,
-    each: bool,
-) -> str:
+def _told(
+    name: str, found: Sequence[NodeVerdict], opening: Opening, *, everything: bool, each: bool
+) -> tuple[list[tuple[str, ...]], list[Line]]:
+    """Rows of nodes, and what stands below them."""
     blanket = [one for one in found if one.judgement.is_blanket and isinstance(one.way, NoWay)]
-    told = [one for one in found if one not in blanket]
-    waiting = [one for one in told if one.judgement.open_batch]
-    shown = [
-        one
-        for one in told
-        if everything or (one.judgement.answer is not Answer.TAKES and one not in waiting)
-    ]
+    blanket = [] if each else blanket
+    apart = [one for one in found if one not in blanket]
+    waiting = [] if each else [one for one in apart if one.judgement.open_batch]
+    shown = [one for one in apart if everything or (_is_told(one) and one not in waiting)]
     rows = [_row(one) for one in shown] if everything or each else _rows(shown)
-    parts = [
-        table(_HEADERS, rows, terminal, names=("node",), whole=("operator", "verdict")),
-        paragraph(_blanket_text(name, op, blanket) for op in dict.fromkeys(b.op for b in blanket)),
-        paragraph(_evidence(found)),
-        opening_text(name, opening, found, of="rewrite "),
-    ]
-    return "\n\n".join(part for part in parts if part)
+    notes = [_blanket_note(name, op, blanket) for op in dict.fromkeys(b.op for b in blanket)]
+    return rows, [*notes, *_evidence(found), *opening_lines(name, opening, found, of="rewrite ")]
 
 
 def _summary(found: Sequence[NodeVerdict]) -> str:
@@ -305,11 +308,11 @@ def until_text(found: Sequence[NodeVerdict]) -> str:
     return f"until the batch is 1: add {_batches_of_one(names)}"
 
 
-def _blanket_text(target: str, op: str, found: Sequence[NodeVerdict]) -> str:
+def _blanket_note(target: str, op: str, found: Sequence[NodeVerdict]) -> Note:
     mine = [one for one in found if one.op == op]
     verb, by = mine[0].judgement.answer, mine[0].judgement.by or (target,)
     said = " and ".join(f"{name} {verb.does}" for name in by)
-    return note(f"no way: {op}", f"{said} in every form; {named(mine)}")
+    return Note(f"no way: {op}", f"{said} in every form; {named(mine)}")
 
 
 def _evidence(found: Iterable[NodeVerdict]) -> Iterable[str]:
@@ -319,41 +322,40 @@ def _evidence(found: Iterable[NodeVerdict]) -> Iterable[str]:
     return (f"evidence: {line}" for line in dict.fromkeys(lines))
 
 
-def no_way_text(target: str, found: Iterable[NodeVerdict], *, each: bool = False) -> str:
+def no_way_notes(
+    target: str, found: Iterable[NodeVerdict], *, each: bool = False
+) -> Iterator[Note]:
     """Why nodes cannot be written for a target, and what comes nearest; operators once.
 
     What is said of many nodes alike is a line, unless `each` is asked for.
-    Those that wait for the size of the batch alone are told by `opening_text`.
+    Those that wait for the size of the batch alone are told by `opening_lines`.
     """
     everything = [one for one in found if not one.open_batches]
     verdicts = [one for one in everything if not one.brought_by]
     blanket = [one for one in verdicts if one.judgement.is_blanket]
-    notes = [_blanket_text(target, op, blanket) for op in dict.fromkeys(b.op for b in blanket)]
-    notes += _no_way_notes(target, [one for one in verdicts if one not in blanket], each=each)
+    yield from (_blanket_note(target, op, blanket) for op in dict.fromkeys(b.op for b in blanket))
+    yield from _no_way_notes(target, [one for one in verdicts if one not in blanket], each=each)
     alike: dict[tuple[str, str, str], list[NodeVerdict]] = {}
     for one in (one for one in everything if one.brought_by):
         alike.setdefault((one.op, one.brought_by, one.judgement.reason), []).append(one)
-    notes += [_brought_note(target, nodes) for nodes in alike.values()]
-    return paragraph(notes)
+    yield from (_brought_note(target, nodes) for nodes in alike.values())
 
 
-def _brought_note(target: str, found: Sequence[NodeVerdict]) -> str:
+def _brought_note(target: str, found: Sequence[NodeVerdict]) -> Note:
     one = found[0]
     head = f"no way: {target}, {one.op} {named(found)}, which {one.brought_by} writes"
     if one.judgement.answer.is_open or one.judgement.by:
-        return note(head, one.judgement.reason)
-    return note(head, f"{target} {one.judgement.does}: {one.judgement.reason}")
+        return Note(head, one.judgement.reason)
+    return Note(head, f"{target} {one.judgement.does}: {one.judgement.reason}")
 
 
-def granted_text(target: str, found: Sequence[NodeVerdict]) -> str:
+def granted_notes(target: str, found: Sequence[NodeVerdict]) -> Iterator[Note]:
     """What of a rewrite nobody has seen the target run."""
     alike: dict[tuple[str, str], list[NodeVerdict]] = {}
     for one in found:
         alike.setdefault((one.op, one.judgement.reason), []).append(one)
-    return paragraph(
-        note(f"taken for granted: {target}, {op} {named(nodes)}", reason)
-        for (op, reason), nodes in alike.items()
-    )
+    for (op, reason), nodes in alike.items():
+        yield Note(f"taken for granted: {target}, {op} {named(nodes)}", reason)
 
 
 def named(found: Sequence[NodeVerdict], *, of_many_models: bool = False) -> str:
@@ -362,19 +364,19 @@ def named(found: Sequence[NodeVerdict], *, of_many_models: bool = False) -> str:
     return few([f"'{one.node.label}'" for one in found], _SHOWN) + more
 
 
-def _no_way_notes(target: str, found: Sequence[NodeVerdict], *, each: bool) -> list[str]:
+def _no_way_notes(target: str, found: Sequence[NodeVerdict], *, each: bool) -> list[Note]:
     """One for each node, and one for many of an operator of which the same is said."""
     said = partial(_no_way_note, target, nodes="")
     groups = _few_or_all(found, lambda one: id(one) if each else (one.op, said(one)))
     return [_no_way_note(target, nodes[0], named(nodes)) for nodes in groups]
 
 
-def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
+def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> Note:
     if verdict.judgement.answer is Answer.UNKNOWN:
         head = f"unknown: {target}, {verdict.op} {nodes}"
         options = verdict.judgement.settled_by
         left = "" if options else " (left as it is)"
-        return note(head, f"{verdict.judgement.why}{left}", hints=options)
+        return Note(head, f"{verdict.judgement.why}{left}", hints=tuple(options))
     found = verdict.judgement
     if verdict.facts:
         head = f"not as it is: {target}, {verdict.op} {nodes}"
@@ -382,7 +384,7 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
         written = f"{together(verdict.then)} writes it"
         then = written if verdict.then else f"{target} takes it"
         hint = f"{facts_text(verdict.facts)}, with which {then}"
-        return note(head, said, hints=(hint, *cures(found.rows)))
+        return Note(head, said, hints=(hint, *cures(found.rows)))
     head = f"no way: {target}, {verdict.op} {nodes}"
     reason = found.reason if found.by else f"{target} {found.does}: {found.reason}"
     hints = cures(verdict.judgement.rows)
@@ -395,7 +397,7 @@ def _no_way_note(target: str, verdict: NodeVerdict, nodes: str) -> str:
         )
         nearest = f"The nearest form is that of {' and '.join(verdict.way.passes)}"
         reason += f". {nearest}; what still stands in its way: {left}"
-    return note(head, reason, hints=hints)
+    return Note(head, reason, hints=tuple(hints))
 
 
 def _blocked(op: str, reason: str) -> str:
@@ -404,13 +406,15 @@ def _blocked(op: str, reason: str) -> str:
 
 def tries(target: str, found: Opening, verdicts: Sequence[NodeVerdict]) -> tuple[str, ...]:
     """What to do about nodes without a way, what settles most of them first."""
-    lines = opening_text(target, found, verdicts).splitlines()
+    lines = opening_lines(target, found, verdicts)
     settling = [line.removeprefix(_SETTLES) for line in lines if line.startswith(_SETTLES)]
     hints = dict.fromkeys(hint for one in verdicts for hint in one.judgement.cures)
     return tuple(settling or lines or hints)
 
 
-def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict], of: str = "") -> str:
+def opening_lines(
+    target: str, found: Opening, verdicts: Sequence[NodeVerdict], of: str = ""
+) -> list[str]:
     """What to add to the request, and how many of the nodes without a way that settles.
 
     What writes the model comes first. Where taking for granted what is not known leaves nodes
@@ -420,7 +424,7 @@ def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict], o
     waiting = [one for one in verdicts if one.open_batches]
     batch_alone = bool(waiting and found.facts) and all(fact == 1 for _, fact in found.facts)
     if batch_alone and found.settled == found.stuck:
-        return paragraph(map(visible, _batch_lines(target, found, waiting, of)))
+        return _batch_lines(target, found, waiting, of)
     lines = _batch_lines(target, found, waiting, of, () if batch_alone else tuple(found.dims))
     offers = []
     if found.facts:
@@ -431,8 +435,7 @@ def opening_text(target: str, found: Opening, verdicts: Sequence[NodeVerdict], o
             f"{target}, settles {_of(found.granted, found.stuck)}"
         )
         offers.insert(len(offers) if found.writes else 0, granted)
-    lines += offers
-    return paragraph(visible(line) for line in lines)
+    return [*lines, *offers]
 
 
 def _facts_offer(found: Opening, verdicts: Sequence[NodeVerdict]) -> str:

@@ -6,11 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from onnxpad.errors import either, few
+from onnxpad.errors import few
 from onnxpad.geometry.budgets import PLANNED
 
 if TYPE_CHECKING:
-    from onnxpad.model.graph.broken import UnknownOperator
     from onnxpad.probing.whole import WholeRun
 
 
@@ -86,12 +85,12 @@ def _as_fact(fact: int | str) -> str:
     return plain if plain.startswith("%") else f"={plain}"
 
 
-def idle_text(*, in_vain: bool, compared: bool) -> str:
+def idle_lines(*, in_vain: bool, compared: bool) -> Iterator[str]:
     """That a model is as it was although something was to be done, and that nothing was run."""
-    lines = ["nothing was changed"] if in_vain else []
+    if in_vain:
+        yield "nothing was changed"
     if not compared:
-        lines.append("nothing to validate: the model did not change")
-    return paragraph(lines)
+        yield "nothing to validate: the model did not change"
 
 
 def shape_text(shape: Sequence[object] | None) -> str:
@@ -153,16 +152,6 @@ def input_text(
     return text
 
 
-def note(head: str, reason: str, *, read: str = "", hints: Sequence[str] = ()) -> str:
-    """A finding about one node: what was found, what it reads, what to try."""
-    lines = [visible(f"{head}: {reason}")]
-    if hints and read:
-        lines.append(visible(f"  input   {read}"))
-    if hints:
-        lines.append(visible(f"  try     {either(hints)}"))
-    return "\n".join(lines)
-
-
 def bytes_text(count: int) -> str:
     """'512 B', '12.3 kB', '4.56 MB': three digits, powers of 1000."""
     size, units = float(count), ["B", "kB", "MB", "GB", "TB"]
@@ -172,26 +161,9 @@ def bytes_text(count: int) -> str:
     return f"{size:.3g} {units[0]}"
 
 
-def paragraph(lines: Iterable[str]) -> str:
-    """Lines that say something, joined; '' for none."""
-    return "\n".join(line for line in lines if line)
-
-
 def limits_text(limits_met: Iterable[str]) -> Iterator[str]:
     """A line for each limit that was met."""
     for said in limits_met:
         native = said != PLANNED.reason()
         more = "; sizes that only it finds are not known" if native else ""
         yield visible(f"warning: {said}{more}")
-
-
-def unknown_operators_text(found: Iterable[UnknownOperator]) -> list[str]:
-    """A line for each operator that ONNX does not have: which node it is, and what follows."""
-    return [
-        note(
-            f"unknown operator: {one.operator} '{one.node}'"
-            + (f" and {one.nodes - 1} more" if one.nodes > 1 else ""),
-            one.sentence,
-        )
-        for one in found
-    ]

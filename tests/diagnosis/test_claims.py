@@ -11,7 +11,7 @@ from onnx import ModelProto, parser
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.diagnosis.runner import State
 from onnxpad.diagnosis.score import Reference, scored
-from onnxpad.show.diagnoses import diagnosis_text
+from onnxpad.show.diagnoses import diagnosis_document
 from tests.retargeting.running import Array, outputs, signed
 
 BODY = """
@@ -146,7 +146,7 @@ def test_ways_that_an_input_would_tell_apart_have_other_names() -> None:
 def test_a_model_that_needs_no_repair_has_one_line_about_other_ways() -> None:
     feeds = {"x": signed(0, 1, 1, 9, 9)}
     model = written(POOL, COUNTS="1")
-    text = diagnosis_text(found_for(model, outputs(model, feeds)[0], feeds))
+    text = str(diagnosis_document(found_for(model, outputs(model, feeds)[0], feeds)))
     assert "also fits" not in text
     assert text.count("other way") == text.count("--json has them") == 1
 
@@ -159,6 +159,6 @@ def test_what_would_tell_other_ways_apart_is_named_only_where_it_is_known() -> N
     one = node.alternatives[0]
     for sizes in (None, (10, 10)):
         told = replace(node, alternatives=(replace(one, sizes=sizes),))
-        text = diagnosis_text(replace(found, nodes=(told,)))
+        text = str(diagnosis_document(replace(found, nodes=(told,))))
         assert ("--json has them, and what would tell them apart" in text) is bool(sizes)
         assert "--json has them" in text

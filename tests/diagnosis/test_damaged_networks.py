@@ -6,8 +6,7 @@ import pytest
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.retargeting import retarget
-from onnxpad.show.diagnoses import Around, diagnosis_text
-from onnxpad.show.pages.diagnoses import diagnosis_page
+from onnxpad.show.diagnoses import Around, diagnosis_document
 from tests.diagnosis.damaged_networks import Case, case
 from tests.retargeting.running import outputs, relative
 
@@ -44,5 +43,5 @@ def test_what_is_not_found_says_what_would_settle_it() -> None:
         f"next, with the framework at hand: {found.settles}, then type: {command}",
         Around(again=command),
     )
-    assert f"\n{line}\n" in diagnosis_text(found, around=around)
-    assert line in diagnosis_page(found, "m.onnx", around).lines
+    assert f"\n{line}\n" in str(diagnosis_document(found, around=around))
+    assert line in diagnosis_document(found, "m.onnx", around).summary

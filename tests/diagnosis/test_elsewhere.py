@@ -12,8 +12,7 @@ from onnx import ModelProto, helper, parser
 from onnxpad.cli import run
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.model.graph.modules import module_returning
-from onnxpad.show.diagnoses import Around, diagnosis_text
-from onnxpad.show.pages.diagnoses import diagnosis_page
+from onnxpad.show.diagnoses import Around, diagnosis_document
 from tests.retargeting.running import Array, outputs, signed
 
 TEXT = """
@@ -81,7 +80,7 @@ def test_padding_and_inputs_prepared_otherwise_are_found_together(
     assert (found.explained, found.cause) == (True, Cause.PADDING), found.reason
     assert found.preparation == "'x' has its channels in reverse order (RGB and BGR)"
     assert [entry.settings["pads"] for entry in found.plan.entries] == [[1, 1, 1, 1]]
-    assert diagnosis_page(found, "m.onnx").state == "wrong"
+    assert diagnosis_document(found, "m.onnx").state == "wrong"
     (tmp_path / "m.onnx").write_bytes(wrong.SerializeToString())
     np.savez(tmp_path / "r.npz", x=X, y=reference)
     assert run(["diagnose", str(tmp_path / "m.onnx"), "--data", str(tmp_path / "r.npz")]) == 0
@@ -122,7 +121,9 @@ def test_nothing_is_allowed_for_that_an_epsilon_explains() -> None:
     reference = outputs(model(EPSILON="0.00101"), {"x": X})[0]
     found = against(reference, budget=5)
     assert (found.explained, found.settling_atol) == (False, None)
-    assert "--atol" not in diagnosis_text(found, around=Around(again="onnxpad diagnose m.onnx"))
+    assert "--atol" not in str(
+        diagnosis_document(found, around=Around(again="onnxpad diagnose m.onnx"))
+    )
     assert "save what the framework computes for 'a'" in found.settles
 
 
@@ -161,4 +162,6 @@ def test_one_node_that_is_left_is_named_with_nothing_more_to_save() -> None:
     assert "compare the weights and attributes of LeakyRelu 'r' with the framework's" in (
         found.settles
     )
-    assert "then type" not in diagnosis_text(found, around=Around(again="onnxpad diagnose m.onnx"))
+    assert "then type" not in str(
+        diagnosis_document(found, around=Around(again="onnxpad diagnose m.onnx"))
+    )

@@ -8,7 +8,7 @@ from onnx import ModelProto, numpy_helper, parser
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.retargeting import retarget
-from onnxpad.show.diagnoses import diagnosis_text
+from onnxpad.show.diagnoses import diagnosis_document
 from tests.retargeting.running import Array, outputs, signed
 
 SHAPE = (1, 2, 24, 24)
@@ -89,11 +89,11 @@ def test_a_pad_with_another_value() -> None:
 
 def test_the_report_says_that_the_fill_was_solved_for_and_on_what_it_hangs() -> None:
     body = CONV + BEHIND
-    told = diagnosis_text(assert_found(model(body), padded(body, 0.5), 0.5))
+    told = str(diagnosis_document(assert_found(model(body), padded(body, 0.5), 0.5)))
     assert "Pad [1, 1, 1, 1] with 0.5, then no padding" in told
     assert "the fill was solved for" in told
     assert "a second sample would tell a constant from a number of this input" in told
-    several = diagnosis_text(against(model(body), padded(body, 0.5), 2, 3))
+    several = str(diagnosis_document(against(model(body), padded(body, 0.5), 2, 3)))
     assert "the fill was solved for" in several
     assert "a second sample" not in several
 

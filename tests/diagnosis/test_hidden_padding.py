@@ -7,7 +7,7 @@ import pytest
 from onnx import parser
 
 from onnxpad.diagnosis import diagnose
-from onnxpad.show.diagnoses import diagnosis_text
+from onnxpad.show.diagnoses import diagnosis_document
 from tests.retargeting.running import outputs, signed
 
 _TEXT = """<ir_version: 8, opset_import: ["" : 17]>
@@ -24,7 +24,7 @@ def test_a_pool_of_which_no_negative_number_tells_the_padding_is_named() -> None
     for value, named in ((np.abs(x) + 1, True), (-np.abs(x) - 1, False)):
         found = diagnose(damaged, inputs={"x": value}, outputs={"y": outputs(true, value)[0]})
         assert [one.node for one in found.nodes if one.changed] == ["c"]
-        said = diagnosis_text(found)
+        said = str(diagnosis_document(found))
         assert ("other way to pad y would give the same here" in said) == named, said
         assert ("no change" in said) != named
 
@@ -39,4 +39,4 @@ def test_what_would_tell_the_fill_of_a_pool_is_said_where_positive_data_does_not
     found = diagnose(wrong, inputs={"x": x}, outputs={"y": outputs(true, x)[0]})
     assert found.explained, found.reason
     said = "inputs that are below the padded number (negative, for 0) at the borders of the pool"
-    assert said in diagnosis_text(found)
+    assert said in str(diagnosis_document(found))

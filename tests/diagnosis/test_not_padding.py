@@ -10,7 +10,7 @@ import pytest
 from onnx import ModelProto, helper, numpy_helper, parser
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.show.diagnoses import diagnosis_text
+from onnxpad.show.diagnoses import diagnosis_document
 from tests.diagnosis.networks import AMBIGUOUS, resnet
 from tests.retargeting.running import Array, outputs, signed
 
@@ -113,7 +113,7 @@ def test_one_number_says_how_far_it_is_and_the_nearest_nodes_are_told() -> None:
     assert numbers in found.reason
     planned = {entry.node for entry in found.nearest.entries}
     assert {node.node for node in found.nearest_nodes if node.changed} == planned
-    told = diagnosis_text(found)
+    told = str(diagnosis_document(found))
     assert "comes nearest with" in told
     assert f"with the nearest padding {found.nearest_residual:.2g}" in told
 

@@ -11,7 +11,7 @@ from onnxpad import validate
 from onnxpad.cli import run
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.errors import RequestError
-from onnxpad.show.diagnoses import Around, diagnosis_text
+from onnxpad.show.diagnoses import Around, diagnosis_document
 from tests.diagnosis.test_hand_written_padding import CONV, END, HALF, one
 from tests.retargeting.running import Array, outputs, signed
 
@@ -34,7 +34,7 @@ def test_a_reference_that_is_noisier_than_rounding_is_found_with_a_tolerance() -
     assert entry.settings["pads"] == [0, 0, 1, 1]
     assert found.tolerance is not None
     assert found.tolerance.met
-    told = diagnosis_text(found)
+    told = str(diagnosis_document(found))
     assert "tolerance: atol 0.02, rtol 0; the largest difference is 0." in told
     assert f"(limit {found.allowed:.2g})" in told  # the bound of rounding stands beside
 
@@ -125,7 +125,9 @@ def test_a_reference_that_was_rounded_before_it_was_saved_is_said_to_be(
     assert (found.explained, found.cause) == (False, Cause.UNKNOWN), found.reason
     assert any(f"one that {kind} holds" in warning for warning in found.warnings)
     assert found.settling_atol is not None
-    told = diagnosis_text(found, around=Around(again="onnxpad diagnose m.onnx --data r.npz"))
+    told = str(
+        diagnosis_document(found, around=Around(again="onnxpad diagnose m.onnx --data r.npz"))
+    )
     assert f": onnxpad diagnose m.onnx --data r.npz --atol {found.settling_atol:g}\n" in told
     again = against(saved, found.settling_atol)
     assert again.explained, again.reason
@@ -137,7 +139,9 @@ def test_what_else_is_left_is_not_allowed_for_unasked(noise: Array) -> None:
     found = against(Y + noise)
     assert (found.explained, found.cause, found.settling_atol) == (False, Cause.UNKNOWN, None)
     assert found.nearest is not None
-    told = diagnosis_text(found, around=Around(again="onnxpad diagnose m.onnx --data r.npz"))
+    told = str(
+        diagnosis_document(found, around=Around(again="onnxpad diagnose m.onnx --data r.npz"))
+    )
     assert "--atol" not in told
     again = against(Y + noise, 0.02)
     assert [entry.settings["pads"] for entry in again.plan.entries] == [[0, 0, 1, 1]]

@@ -9,8 +9,7 @@ import pytest
 from onnx import ModelProto, parser
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.show.diagnoses import diagnosis_text
-from onnxpad.show.pages.diagnoses import diagnosis_page
+from onnxpad.show.diagnoses import diagnosis_document
 from tests.retargeting.running import outputs, signed
 
 _HEADS = """<ir_version: 8, opset_import: ["" : 17]>
@@ -62,8 +61,8 @@ def test_what_the_reference_does_not_depend_on_stops_nothing(source: str, sample
 def test_nodes_that_the_reference_does_not_see_are_named_with_what_to_add(stem: str) -> None:
     found = of_one_head(stem)
     line = "2 nodes are not seen by this reference: s2, h2; add output 'h2' to it"
-    assert line in diagnosis_text(found).splitlines()
-    page = diagnosis_page(found, "m.onnx")
+    assert line in str(diagnosis_document(found)).splitlines()
+    page = diagnosis_document(found, "m.onnx")
     assert line in next(one for one in page.sections if one.anchor == "others").lines
     assert [asdict(one) for one in found.unseen] == [
         {"node": "s2", "outputs": ("h2",)},
@@ -71,7 +70,9 @@ def test_nodes_that_the_reference_does_not_see_are_named_with_what_to_add(stem: 
     ]
     assert found.to_json()["without_reference"] == ["h2"]
     assert not {"s2", "h2"} & {*found.same_either_way}
-    assert ("1 other node needs no change" in diagnosis_text(found)) == bool(found.plan.entries)
+    assert ("1 other node needs no change" in str(diagnosis_document(found))) == bool(
+        found.plan.entries
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,7 +94,7 @@ def test_outputs_without_reference_that_would_show_no_other_node(
 ) -> None:
     found = of_one_head("0, 0, 1, 1", "h1", last=last, head=head)
     assert [entry.node for entry in found.plan.entries] == ["stem"]
-    said = diagnosis_text(found).splitlines()
+    said = str(diagnosis_document(found)).splitlines()
     assert [one for one in said if "not seen" in one or "no reference" in one] == lines
 
 
@@ -102,7 +103,7 @@ def test_a_model_that_is_seen_whole_says_nothing_of_it() -> None:
     given = {"h1": right[0], "h2": right[1]}
     found = diagnose(heads("0, 0, 1, 1"), inputs=_FEEDS, outputs=given)
     assert (found.unseen, found.without_reference) == ((), ())
-    assert "not seen" not in diagnosis_text(found)
+    assert "not seen" not in str(diagnosis_document(found))
 
 
 def gated(c1: str, gate: str) -> ModelProto:
@@ -131,7 +132,7 @@ def test_a_branch_that_is_too_weak_to_tell_is_named_beside_a_plan_too(
             "symmetric pads [2, 2, 2, 2]" in [one.label for one in others if one.nearly]
         ) == named
         if found.plan.entries:
-            said = diagnosis_text(found)
+            said = str(diagnosis_document(found))
             assert ("other ways to pad gate would give the same here" in said) == named
 
 

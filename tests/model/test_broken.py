@@ -10,8 +10,8 @@ from onnx import ModelProto, parser
 
 from onnxpad import inspect, rewrite
 from onnxpad.errors import ModelError
-from onnxpad.show.inspections import inspection_text
-from onnxpad.show.rewritings import rewriting_text
+from onnxpad.show.inspections import inspection_document
+from onnxpad.show.rewritings import rewriting_document
 from tests.models.real import CORPUS
 from tests.models.text import text_model
 
@@ -102,8 +102,8 @@ def test_an_operator_that_onnx_does_not_have_is_said_by_both_verbs() -> None:
         "operator of its own of that name loads the model\n"
     )
     found = inspect(model)
-    assert said in inspection_text(found)
-    assert said in rewriting_text("m.onnx", "o.onnx", rewrite(model))
+    assert said in str(inspection_document(found))
+    assert said in str(rewriting_document("m.onnx", "o.onnx", rewrite(model)))
     (one,) = found.to_json()["model"]["unknown_operators"]
     assert one == {"operator": "Konv", "opset": 17, "node": "odd", "nodes": 1, "since": 0}
 

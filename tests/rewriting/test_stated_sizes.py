@@ -14,7 +14,7 @@ import pytest
 from onnxpad import RequestError, inspect, rewrite, validate
 from onnxpad.cli import run
 from onnxpad.model.reading.survey import Survey
-from onnxpad.show.inspections import inspection_text
+from onnxpad.show.inspections import inspection_document
 from tests.benchmarks.networks import Network
 from tests.models.text import text_model
 
@@ -127,7 +127,7 @@ def test_what_a_rewrite_wrote_is_read_again() -> None:
     done = rewrite(model(), dims={"height": "%2=0", "width": "%2=0"})
     found = inspect(done.model)
     assert found.recorded == {"height": "%2=0", "width": "%2=0"}
-    assert f"says in its metadata ({KEY})" in inspection_text(found, None)
+    assert f"says in its metadata ({KEY})" in str(inspection_document(found))
     compared = validate(model(), done.model, proof_only=True)
     assert compared.verdict == "proved"
     assert compared.proof is not None

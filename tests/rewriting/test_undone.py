@@ -11,7 +11,7 @@ import pytest
 from onnx import ModelProto
 
 from onnxpad.rewriting.rewrite import Rewriting, rewrite
-from onnxpad.show.rewritings import rewriting_text
+from onnxpad.show.rewritings import rewriting_document
 from tests.models.text import padded, text_model
 from tests.models.tiny import tiny
 
@@ -75,7 +75,7 @@ def test_changes_that_take_each_other_back_are_none() -> None:
         "each other; onnxpad explain output_padding says what goes together"
     )
     counts = "m.onnx: 0 nodes would be rewritten, 0 skipped"
-    assert rewriting_text("m.onnx", None, found).splitlines() == [counts, MOOT, said]
+    assert str(rewriting_document("m.onnx", None, found)).splitlines() == [counts, MOOT, said]
     record = found.to_json()
     assert record["undone"] == [{"node": "op", "scope": "", "passes": list(UNDOING)}]
     assert record["changed"] is False
@@ -134,7 +134,9 @@ def test_a_pad_that_comes_anew_is_a_change() -> None:
 
 def notes(found: Rewriting) -> list[str]:
     assert not found.skips
-    return [line for line in rewriting_text("m", None, found).splitlines() if "note:" in line]
+    return [
+        line for line in str(rewriting_document("m", None, found)).splitlines() if "note:" in line
+    ]
 
 
 def two_of_same() -> ModelProto:
@@ -192,7 +194,9 @@ NET = (
 
 
 def last_line_of_skips(body: str) -> str:
-    lines = rewriting_text("m", None, rewrite(tiny(NET + body, "float[1,1,n]"))).splitlines()
+    lines = str(
+        rewriting_document("m", None, rewrite(tiny(NET + body, "float[1,1,n]")))
+    ).splitlines()
     return next(line for line in reversed(lines) if not line.startswith(("m:", "nothing")))
 
 
@@ -208,6 +212,6 @@ def test_skips_of_another_kind_are_not_settled() -> None:
 
 
 def test_one_skip_needs_no_summary() -> None:
-    text = rewriting_text("m", None, rewrite(tiny(SAME, "float[1,1,n]")))
+    text = str(rewriting_document("m", None, rewrite(tiny(SAME, "float[1,1,n]"))))
     assert "settles" not in text
     assert text.splitlines()[1] == "nothing was changed"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from onnxpad.inspection import inspect
-from onnxpad.show.inspections import inspection_text
+from onnxpad.show.document import document_text
+from onnxpad.show.inspections import inspection_document
 from onnxpad.show.tables import Terminal, table
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -91,8 +92,9 @@ def test_markup_in_names_is_text(width: int) -> None:
 @pytest.mark.parametrize("path", sorted(MODELS.glob("*.onnx")), ids=lambda path: path.stem)
 def test_every_name_is_whole_in_a_file_and_on_a_terminal(path: Path) -> None:
     found = inspect(path)
-    text = inspection_text(found, everything=True, each=True)
-    wide = "\n".join(shown(inspection_text(found, Terminal(400), everything=True, each=True)))
+    document = inspection_document(found, everything=True, each=True)
+    text = str(document)
+    wide = "\n".join(shown(document_text(document, Terminal(400))))
     for node in found.nodes:
         assert f"\n{node.node} " in f"\n{text}"
         assert f"\n{node.node} " in f"\n{wide}"

@@ -9,21 +9,22 @@ import pytest
 
 from onnxpad.cli import without_quotes
 from onnxpad.errors import counted, either, together
-from onnxpad.inspection import inspect
+from onnxpad.inspection import Inspection, inspect
 from onnxpad.reports import json_line
 from onnxpad.retargeting import retarget
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.batches import refusal_text
+from onnxpad.show.document import Command, Note, document_text, lines_text
 from onnxpad.show.edited import edited_record
-from onnxpad.show.inspections import inspection_text, next_lines, traps_texts
-from onnxpad.show.retargetings import retargeting_text
-from onnxpad.show.rewritings import rewriting_text
+from onnxpad.show.following import next_lines
+from onnxpad.show.inspections import inspection_document, traps_texts
+from onnxpad.show.retargetings import retargeting_document
+from onnxpad.show.rewritings import rewriting_document
 from onnxpad.show.tables import Terminal
-from onnxpad.show.validations import validation_text
+from onnxpad.show.validations import validation_document
 from onnxpad.show.wording import (
     bytes_text,
     input_text,
-    note,
     pads_text,
     quotes_for_windows,
     shape_text,
@@ -34,6 +35,14 @@ from tests.models.text import text_model
 from tests.models.traps import TRAPS
 
 MODELS = Path(__file__).parents[2] / "models"
+
+
+def inspected(
+    found: Inspection, model: str = "MODEL", terminal: Terminal | None = None, **options: bool
+) -> str:
+    return document_text(inspection_document(found, model, **options), terminal)
+
+
 WEIGHT = "float[1,1,3] w = {1, 10, 100}"
 SAME = '[conv] y = Conv <strides=[2], auto_pad="SAME_UPPER"> (x, w)'
 
@@ -72,15 +81,15 @@ def test_small_words() -> None:
 
 
 def test_a_note_shows_the_input_only_with_something_to_try() -> None:
-    assert note("skip: p, Conv 'c'", "why", read="x [1]") == "skip: p, Conv 'c': why"
-    assert note("skip: p, Conv 'c'", "why", read="x [1]", hints=("--a", "--b")) == (
+    assert lines_text([Note("skip: p, Conv 'c'", "why", "x [1]")]) == "skip: p, Conv 'c': why"
+    assert lines_text([Note("skip: p, Conv 'c'", "why", "x [1]", ("--a", "--b"))]) == (
         "skip: p, Conv 'c': why\n  input   x [1]\n  try     --a or --b"
     )
 
 
 def test_a_skip_as_it_is_printed() -> None:
     done = rewrite(text_model(SAME, "float[1,1,height] x", constants=WEIGHT))
-    assert rewriting_text("m.onnx", "out.onnx", done) == (
+    assert str(rewriting_document("m.onnx", "out.onnx", done)) == (
         "m.onnx -> out.onnx: 0 nodes rewritten, 1 skipped\n"
         "nothing was changed\n"
         "skip: explicit-pads, Conv 'conv': SAME_UPPER with kernel 3 needs the size of axis 2 "
@@ -96,7 +105,7 @@ def test_a_skip_as_it_is_printed() -> None:
 
 def test_a_script_as_it_is_printed() -> None:
     done = rewrite(text_model(SAME, constants=WEIGHT))
-    assert rewriting_text("-", None, done, script=True) == (
+    assert str(rewriting_document("-", None, done, script=True)) == (
         "standard input: 1 node would be rewritten (explicit-pads 1), 0 skipped\n"
         "operators: 1 before, 1 after\n"
         "conv: remove auto_pad\nconv: set pads=[0, 1]\n"
@@ -107,7 +116,7 @@ def test_what_a_rewrite_costs_stands_under_it(tmp_path: Path) -> None:
     path = MODELS / "t_same_string_ts.onnx"
     done = rewrite(path, passes=["explicit-pads", "split-pads"])
     done.save(tmp_path / "o.onnx")
-    text = rewriting_text(str(path), str(tmp_path / "o.onnx"), done)
+    text = str(rewriting_document(str(path), str(tmp_path / "o.onnx"), done))
     assert "operators: 10 before, 15 after (Pad +5); file: 21.6 kB before, 22.6 kB after" in text
     counts = done.to_json()["operators"]
     assert counts == {"before": 10, "after": 15, "change": {"Pad": 5}}
@@ -117,14 +126,14 @@ def test_nothing_written_stands_above_what_is_proved_of_it() -> None:
     model = MODELS / "k_unet_dyn_op13.onnx"
     done = rewrite(model, target="opencv")
     proved = validate(model, model, proof_only=True)
-    text = rewriting_text("m.onnx", None, done, proved, refused=True)
+    text = str(rewriting_document("m.onnx", None, done, proved, objection="no"))
     assert text.startswith("m.onnx: nothing written\n")
     assert text.index("nothing written") < text.index("validation: proved")
 
 
 def test_a_refused_write_says_so() -> None:
     done = rewrite(MODELS / "k_unet_dyn_op13.onnx", target="opencv")
-    text = rewriting_text("m.onnx", None, done, refused=True)
+    text = str(rewriting_document("m.onnx", None, done, objection="no"))
     assert text.startswith("m.onnx: nothing written\n")
     assert "would be rewritten" not in text
 
@@ -166,7 +175,8 @@ def test_hints_have_the_quotes_of_the_shell_at_hand() -> None:
 def test_what_inspect_offers_for_a_trap_mends_it_or_says_why_not(code: str) -> None:
     trapped = TRAPS[code][0]
     found = inspect(trapped)
-    words = [one.split() for one in next_lines(found, "m.onnx") if one.startswith("next: ")]
+    told = [one for one in next_lines(found, "m.onnx") if isinstance(one, Command)]
+    words = [f"next: {one.typed}{one.remark}".split() for one in told if one.case == "next"]
     if code == "auto-pad-with-pads":
         (line,) = words
         assert line[4:8] == ["--ambiguous", "auto_pad", "-o", "OUT,"]
@@ -190,8 +200,8 @@ def test_traps_of_runtimes_that_were_not_asked_about_are_named_so() -> None:
 
 
 def test_an_inspection_as_it_is_printed() -> None:
-    text = inspection_text(inspect(MODELS / "t_same_string_ts.onnx"), model="my model.onnx")
-    lines = text.splitlines()
+    text = inspected(inspect(MODELS / "t_same_string_ts.onnx"), "my model.onnx")
+    lines = [line for line in text.splitlines() if line]
     assert lines[:5] == [
         "pytorch 2.13.0, opset 13, 10 nodes, input 'input' [1, 3, 24, 31]",
         "6 operators can pad, 5 do, 1 adds no cell, 6 with auto_pad, 3 asymmetric, 2 traps",
@@ -202,7 +212,7 @@ def test_an_inspection_as_it_is_printed() -> None:
         "next: onnxpad rewrite 'my model.onnx' --target onnxruntime -o OUT",
         "'onnxpad explain NAME' says more about a trap, and which passes help",
     ]
-    assert lines[8].split() == [
+    assert lines[7].split() == [
         *("/f/f.2/Conv", "Conv", "[1,", "12,", "24,", "31]", "k2,5", "d3,1", "1,2", "2,2"),
         *("SAME_UPPER", "tensorflow,", "pytorch,", "keras", "and", "14", "more"),
     ]
@@ -210,7 +220,10 @@ def test_an_inspection_as_it_is_printed() -> None:
 
 def test_findings_that_are_alike_are_one_unless_each_is_wanted() -> None:
     found = inspect(text_model(THREE_ALIKE, constants=WEIGHT))
-    short, long = inspection_text(found), inspection_text(found, each=True)
+    short, long = (
+        inspected(found),
+        inspected(found, each=True),
+    )
     assert "\na and 2 more  Conv" in short
     assert "\nb " not in short
     assert all(f"\n{name} " in long for name in "abc")
@@ -219,31 +232,31 @@ def test_findings_that_are_alike_are_one_unless_each_is_wanted() -> None:
 def test_the_next_command_is_of_a_target_only_where_that_fails() -> None:
     """onnxruntime follows the formula that the trap is about, though its sentence names it."""
     (model, *_) = TRAPS["valid-with-ceil-mode"]
-    lines = inspection_text(inspect(model), model="M").splitlines()
+    lines = inspected(inspect(model), "M").splitlines()
     assert any("onnxruntime" in line for line in lines if line.startswith("trap: valid-with"))
     assert "next: onnxpad rewrite M --pass explicit-pads -o OUT" in lines
 
 
 def test_the_next_command_is_of_the_target_that_has_a_way() -> None:
     model = MODELS / "k_unet_dyn_op13.onnx"
-    assert "if its numbers are wrong: onnxpad diagnose MODEL --data REF.npz\n" in inspection_text(
+    assert "if its numbers are wrong: onnxpad diagnose MODEL --data REF.npz\n" in inspected(
         inspect(text_model("y = Conv <pads=[1,1]> (x, w)", "float[1,1,8] x", constants=WEIGHT))
     )
-    assert "next: onnxpad rewrite M -o OUT" in inspection_text(
-        inspect(MODELS / "k_yolo_tiny_op15.onnx"), model="M"
+    assert "next: onnxpad rewrite M -o OUT" in inspected(
+        inspect(MODELS / "k_yolo_tiny_op15.onnx"), "M"
     )
-    assert "next: onnxpad rewrite MODEL --target opencv --dim 'unk__9105%2=0'" in inspection_text(
+    assert "next: onnxpad rewrite MODEL --target opencv --dim 'unk__9105%2=0'" in inspected(
         inspect(model, target="opencv", nodes="Conv__8990")
     )
     numbers = " ".join(f"--dim 'unk__{name}'" for name in ("9104=1", "9105=640", "9106=640"))
-    text = inspection_text(inspect(model, target="onnx2keras"))
+    text = inspected(inspect(model, target="onnx2keras"))
     assert f"next: onnxpad rewrite MODEL --target onnx2keras {numbers} -o OUT" in text
     same = inspect(MODELS / "t_same_string_ts.onnx", target="opencv")
-    assert "next: onnxpad rewrite M --target opencv -o OUT" in inspection_text(same, model="M")
+    assert "next: onnxpad rewrite M --target opencv -o OUT" in inspected(same, "M")
 
 
 def test_unknown_pads_are_explained() -> None:
-    text = inspection_text(inspect(text_model(SAME, "float[1,1,H] x", constants=WEIGHT)))
+    text = inspected(inspect(text_model(SAME, "float[1,1,H] x", constants=WEIGHT)))
     assert "unknown: Conv 'conv': SAME_UPPER with kernel 3 needs" in text
     assert "\n  input   x [1, 1, H], kernel 3, stride 2\n  try     --dim 'H=640'" in text
     assert "0 traps; the pads of 1 are not known\n" in text
@@ -251,7 +264,7 @@ def test_unknown_pads_are_explained() -> None:
 
 def test_long_sizes_are_named_once_below_the_table() -> None:
     found = retarget(MODELS / "k_unet_dyn_op13.onnx", to="pytorch")
-    text = retargeting_text("m.onnx", None, found, terminal=Terminal(80))
+    text = document_text(retargeting_document("m.onnx", None, found), Terminal(80))
     _, _, behind = text.partition("\n\n")
     table, _, rest = behind.partition("\n\n")
     assert max(map(len, table.splitlines())) <= 80
@@ -261,7 +274,7 @@ def test_long_sizes_are_named_once_below_the_table() -> None:
 
 def test_what_is_written_where_the_batch_is_one_has_the_option_that_says_so() -> None:
     found = inspect(MODELS / "k_unet_dyn_op13.onnx", target="ncnn")
-    text = inspection_text(found)
+    text = inspected(found)
     assert "  with --dim unk__9104=1: written-defaults" in text
     assert "no way; " not in text
 
@@ -281,26 +294,26 @@ def test_a_failed_validation_is_the_reason_of_a_refusal() -> None:
 
 def test_a_narrow_terminal_leaves_out_who_else_pads_alike() -> None:
     found = inspect(MODELS / "k_unet_dyn_op13.onnx")
-    narrow, wide = (inspection_text(found, Terminal(width)) for width in (80, 160))
+    narrow, wide = (inspected(found, terminal=Terminal(width)) for width in (80, 160))
     assert "fits" not in narrow
     assert "fits" in wide
-    assert "  fits" in inspection_text(found)
+    assert "  fits" in inspected(found)
 
 
 def test_a_model_without_padded_operators() -> None:
-    text = inspection_text(inspect(text_model("y = Neg (x)")))
+    text = inspected(inspect(text_model("y = Neg (x)")))
     assert text.endswith("\nno operator that can pad\n")
 
 
 def test_rows_without_padding_are_shown_only_where_asked() -> None:
     found = inspect(MODELS / "k_yolo_tiny_op15.onnx")
     plain = [node.node for node in found.nodes if not node.forms and not node.traps]
-    text = inspection_text(found)
+    text = inspected(found)
     assert plain
     assert not any(f"\n{name} " in text for name in plain)
     assert len(plain) == 1
     assert "1 that writes no padding not shown (--all)" in text
-    every = inspection_text(found, everything=True)
+    every = inspected(found, everything=True)
     assert all(f"\n{name} " in every for name in plain)
     assert "--all" not in every
     assert len(found.to_json()["nodes"]) == len(found.nodes)
@@ -308,7 +321,7 @@ def test_rows_without_padding_are_shown_only_where_asked() -> None:
 
 def test_computed_pads_are_told_once() -> None:
     nodes = "n = Cast <to=7> (m) [pad] y = Pad (x, n)"
-    text = inspection_text(inspect(text_model(nodes, "float[1,1,8] x, float[6] m")))
+    text = inspected(inspect(text_model(nodes, "float[1,1,8] x, float[6] m")))
     assert "trap: computed-pads, Pad 'pad'" in text
     assert "unknown:" not in text
     assert "the pads of 1 are not known" in text
@@ -326,7 +339,7 @@ def test_what_cannot_be_read_is_shown_as_written(attributes: str, shown: str, hi
     found = inspect(model)
     assert found.summary["forms"]["auto_pad"] == 1
     assert found.summary["forms"]["dynamic"] == 0
-    text = inspection_text(found)
+    text = inspected(found)
     assert shown in text.partition("\nnode ")[2].splitlines()[1]
     assert f"\n  try     {hint}" in text
 
@@ -347,14 +360,14 @@ def test_the_counts_of_operators_add_up() -> None:
         [d] d = Conv <auto_pad="VALID"> (c, w) [e] y = Conv (d, w)
     """
     constants = f"{WEIGHT}, int64[6] pads = {{0, 0, 1, 0, 0, 1}}"
-    text = inspection_text(inspect(text_model(nodes, "float[1,1,H] x", constants=constants)))
+    text = inspected(inspect(text_model(nodes, "float[1,1,H] x", constants=constants)))
     assert "6 operators can pad, 2 do, 1 more behind a Pad, 2 add no cell," in text
     assert "; the pads of 1 are not known\n" in text
 
 
 def test_where_nothing_changed_nothing_is_proved() -> None:
     model = text_model("[conv] y = Conv <pads=[1, 1]> (x, w)", constants=WEIGHT)
-    text = validation_text(validate(model, model, proof_only=True))
+    text = str(validation_document(validate(model, model, proof_only=True)))
     assert "nothing changed, nothing to prove; nothing was run" in text
     assert "0 changed parts" not in text
 
@@ -363,16 +376,16 @@ def test_a_target_is_judged_for_padding_alone_and_the_report_says_so() -> None:
     nodes = "[conv] c = Conv <pads=[1, 1]> (x, w) r = Relu (c) y = Softmax (r)"
     model = text_model(nodes, constants=WEIGHT)
     said = "only padding and known faults are judged; nothing else is known of Relu, Softmax"
-    assert said in inspection_text(inspect(model, target="opencv"))
-    assert "only padding" not in inspection_text(inspect(model))
+    assert said in inspected(inspect(model, target="opencv"))
+    assert "only padding" not in inspected(inspect(model))
     done = rewrite(model, target="opencv")
-    assert said in rewriting_text("a.onnx", "b.onnx", done)
+    assert said in str(rewriting_document("a.onnx", "b.onnx", done))
     assert done.to_json()["not_judged"] == ["Relu", "Softmax"]
 
 
 def test_computed_pads_have_a_fact_that_settles_them() -> None:
     model = text_model(REST, "float[N,1,H] x", constants=REST_CONSTANTS)
-    text = inspection_text(inspect(model))
+    text = inspected(inspect(model))
     assert "  try     --dim 'H=640' or --dim 'H%4=0'" in text
     assert "next: onnxpad rewrite MODEL --pass static-pads --dim 'H%4=0' -o OUT" in text
     assert "unknown: Conv 'conv': what the Pad in front of it adds is not known" in text
@@ -391,23 +404,26 @@ def test_the_next_command_has_the_divisors_that_all_nodes_need() -> None:
         [b] y = Conv <strides=[2], auto_pad="SAME_UPPER"> (a, w)
     """
     found = inspect(text_model(nodes, "float[N,1,H] x", constants=WEIGHT))
-    assert "next: onnxpad rewrite MODEL --dim 'H%4=0' -o OUT" in inspection_text(found)
+    assert "next: onnxpad rewrite MODEL --dim 'H%4=0' -o OUT" in inspected(found)
 
 
 def test_assumptions_are_named() -> None:
     model = text_model(SAME, "float[1,1,height] x", constants=WEIGHT)
     done = rewrite(model, dims={"height": "% 2 == 0"})
     for script in (False, True):
-        assert "\nholds where height%2=0\n" in f"\n{rewriting_text('m', None, done, script=script)}"
-    seen = inspection_text(inspect(model, dims={"height": 8}))
+        assert (
+            "\nholds where height%2=0\n"
+            in f"\n{rewriting_document('m', None, done, script=script)!s}"
+        )
+    seen = inspected(inspect(model, dims={"height": 8}))
     assert "\nholds where height=8\n" in seen
     assert "judged with" not in seen
-    seen = inspection_text(inspect(model, target="ncnn", dims={"height": 8}))
+    seen = inspected(inspect(model, target="ncnn", dims={"height": 8}))
     assert "\njudged as if the file said height=8: 'rewrite --dim' writes" in seen
-    seen = inspection_text(inspect(model, target="ncnn", dims={"height": "%2=0"}))
+    seen = inspected(inspect(model, target="ncnn", dims={"height": "%2=0"}))
     assert "judged with" not in seen
-    assert "holds where" not in rewriting_text(
-        "m", None, rewrite(text_model(SAME, constants=WEIGHT))
+    assert "holds where" not in str(
+        rewriting_document("m", None, rewrite(text_model(SAME, constants=WEIGHT)))
     )
 
 
@@ -415,9 +431,9 @@ def test_names_cannot_write_to_the_terminal() -> None:
     model = text_model(SAME, "float[1,1,height] x", constants=WEIGHT)
     model.graph.node[0].name = "c\x1b[2J\nerror: forged"
     texts = [
-        inspection_text(inspect(model)),
-        rewriting_text("m\x1b]0;t\x07", None, rewrite(model)),
-        rewriting_text("m", None, rewrite(model, dims={"height": 8}), script=True),
+        inspected(inspect(model)),
+        document_text(rewriting_document("m\x1b]0;t\x07", None, rewrite(model))),
+        str(rewriting_document("m", None, rewrite(model, dims={"height": 8}), script=True)),
     ]
     for text in texts:
         assert r"c\x1b[2J\nerror: forged" in text
@@ -426,7 +442,7 @@ def test_names_cannot_write_to_the_terminal() -> None:
 
 
 def test_pad_nodes_say_what_they_write() -> None:
-    text = inspection_text(inspect(MODELS / "kt_net_even.onnx"))
+    text = inspected(inspect(MODELS / "kt_net_even.onnx"))
     assert "0,0 0,0 0,1 0,1  edge" in text.partition("\nnode ")[2].splitlines()[2]
 
 
@@ -437,7 +453,7 @@ def test_a_validation_as_it_is_printed(same: bool, verdict: str) -> None:
     pads = "1, 1" if same else "2, 0"
     after = text_model(f"[pool] y = MaxPool <kernel_shape=[3], pads=[{pads}]> (x)")
     found = validate(before, after, samples=1, device="cpu")
-    text = validation_text(found)
+    text = str(validation_document(found))
     assert text.splitlines()[0] == f"{verdict}: {found.reason}"
     assert ("first difference: MaxPool 'pool'" in text) is not same
     assert "device cpu: before on CPUExecutionProvider" in text
@@ -455,7 +471,7 @@ def test_a_rewriting_shows_the_warnings_of_its_validation() -> None:
     model = MODELS / "t_yolotiny_zeropad_maxpool_ts.onnx"
     done = rewrite(model, passes="split-pads")
     found = validate(model, done.model, device="cpu", samples=1)
-    shown = rewriting_text("m.onnx", "out.onnx", done, found).splitlines()
+    shown = str(rewriting_document("m.onnx", "out.onnx", done, found)).splitlines()
     warned = [line for line in shown if line.startswith("warning: onnxruntime's default optimiser")]
     assert len(warned) == len(found.warnings) == 1
     assert "both models alike" in warned[0]
@@ -466,7 +482,7 @@ def test_the_verdict_of_a_validation_stands_first() -> None:
     pytest.importorskip("onnxruntime")
     model = MODELS / "t_same_string_ts.onnx"
     found = validate(model, rewrite(model).model, samples=1, device="cpu")
-    lines = validation_text(found).splitlines()
+    lines = str(validation_document(found)).splitlines()
     assert lines[0] == f"proved: {found.reason}"
     assert "apart by rounding in 1 sample of what the ONNX text makes of them" in found.reason
     assert lines[-1].startswith("device cpu")

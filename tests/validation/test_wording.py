@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from onnxpad.rewriting.rewrite import rewrite
-from onnxpad.show.validations import validation_text
+from onnxpad.show.validations import validation_document
 from onnxpad.validation import Validation, Verdict
 from onnxpad.validation.report import OutputRow
 from tests.validation.builders import W1, model, node, two_convs
@@ -57,7 +57,7 @@ def test_a_model_written_for_some_sizes_asks_for_the_facts() -> None:
     assert report.hints == (
         "the facts that the second model was written for, such as --dim 'H%32=0' --dim 'W%32=0'",
     )
-    text = validation_text(report)
+    text = str(validation_document(report))
     assert "inf" not in text
     assert text.splitlines()[1] == f"  try     {report.hints[0]}"
     assert cpu(before, after, dims=facts).hints == ()
@@ -79,7 +79,7 @@ def test_what_did_not_run_is_no_row() -> None:
 
     found = validate(twins(**PADS), twins(**PADS), device="cpu")
     assert found.outputs
-    assert "unknown" not in validation_text(found)
+    assert "unknown" not in str(validation_document(found))
 
 
 @pytest.mark.parametrize("shapes", [((), None), (None, ()), (None, None)])
@@ -87,10 +87,6 @@ def test_a_scalar_that_one_of_them_computes_is_a_row(
     shapes: tuple[tuple[int, ...] | None, tuple[int, ...] | None],
 ) -> None:
     found = cpu(two_convs(), two_convs())
-    shown = validation_text(
-        replace(
-            found,
-            outputs=(OutputRow(0, "alone", "on", *shapes, equal=False, max_abs=None, bound=None),),
-        )
-    )
+    row = OutputRow(0, "alone", "on", *shapes, equal=False, max_abs=None, bound=None)
+    shown = str(validation_document(replace(found, outputs=(row,))))
     assert ("alone" in shown) == (shapes != (None, None))

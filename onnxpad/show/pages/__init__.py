@@ -1,1 +1,1 @@
-"""Reports as pages of HTML with pictures; jinja2 and matplotlib are loaded where they are used."""
+"""Reports as pages of HTML with pictures; jinja2 is loaded where it is used."""

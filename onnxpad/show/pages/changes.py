@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import NamedTuple, TypeAlias
 
 from onnxpad.errors import few
 from onnxpad.padding.chain import Chain
-from onnxpad.show.pages.drawings import Drawing, drawing_of
-from onnxpad.show.pages.figures import legend, sentence, window_figure
-from onnxpad.show.pages.page import CARDS, Card, Picture, Section
+from onnxpad.show.document import Card, Medium, Picture, Section
+from onnxpad.show.pages.drawings import Drawing, drawing_of, sentence
+from onnxpad.show.pages.figures import legend, window_figure
+from onnxpad.show.pages.page import CARDS
 from onnxpad.show.wording import visible
 
 ORDER = "Pads are written as in ONNX: those at the begins of all axes, then those at the ends."
@@ -35,11 +36,22 @@ class Changed(NamedTuple):
     last: str = ""
 
 
-def changes_section(changes: Iterable[Changed], title: str = "Before and after") -> Section:
+def changes_section(
+    changes: Callable[[], Iterable[Changed]],
+    title: str = "Before and after",
+    lines: tuple[str, ...] = (),
+) -> Section:
     """The part of a page with a card for all nodes that changed alike."""
-    cards = tuple(_cards(changes))
-    lines = (ORDER,) if cards else ()
-    return Section("changes", title, lines, cards=cards, windows=True, wide=True)
+    return Section(
+        "changes",
+        title,
+        lines,
+        about=(ORDER,),
+        cards=lambda: _cards(changes()),
+        windows=True,
+        wide=True,
+        medium=Medium.PAGE,
+    )
 
 
 def _cards(changes: Iterable[Changed]) -> Iterator[Card]:
@@ -60,7 +72,7 @@ def _cards(changes: Iterable[Changed]) -> Iterator[Card]:
             _words(*drawn, axis, last),
             tuple(_pictures(number, *drawn, words, last)),
             legend(*(one for one in drawn if one is not None)),
-            names[1:],
+            names,
         )
 
 

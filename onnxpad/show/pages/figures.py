@@ -1,6 +1,6 @@
 """What one window reads, as SVG: cells, the padding around them, what that holds, windows.
 
-window_figure(drawing_of(chain))    for a page that has `figure_style()`
+window_figure(drawing_of(chain))    for a page
 sentence(drawing_of(chain))         the same in words
 """
 
@@ -11,12 +11,10 @@ from hashlib import sha256
 from itertools import product
 from typing import NamedTuple, TypeAlias
 
-from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame, drawing_of, sentence
+from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame, sentence
 from onnxpad.show.pages.strips import CELL, Strip, strip_around, strip_of
-from onnxpad.show.pages.templates import rendered, text_of
+from onnxpad.show.pages.templates import rendered
 from onnxpad.show.wording import visible
-
-__all__ = ["Drawing", "Frame", "drawing_of", "figure_style", "sentence", "window_figure"]
 
 Cells: TypeAlias = Sequence[range]
 Window: TypeAlias = tuple[str, range, range]
@@ -125,11 +123,6 @@ def _svg(panels: Sequence[Panel], tiles: Sequence[Tile], key: str, title: str) -
         height=panels[-1].y + panels[-1].height,
         title=visible(title),
     )
-
-
-def figure_style() -> str:
-    """CSS for pages with figures, in light and dark."""
-    return text_of("figures.css")
 
 
 def legend(*drawings: Drawing) -> str:

@@ -1,122 +1,105 @@
-"""Inspections as pages: what is wrong where, how each node pads, and what it reads."""
+"""What pages show of an inspection beside its tables: the verdict, the graph, and windows."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cache
 
-from onnxpad.errors import counted, either, few
+from onnxpad.errors import counted, few
 from onnxpad.inspection import KINDS, Finding, Inspection, PaddedNode, with_far_pad
 from onnxpad.runtimes.targets import Target, all_targets, find_target
-from onnxpad.show.inspections import (
-    HEADERS,
-    about_text,
-    counts_text,
-    is_worth_a_row,
-    next_lines,
-    node_cells,
-)
+from onnxpad.show.document import Card, Document, Picture, Section, Table
+from onnxpad.show.inspections import is_worth_a_row
 from onnxpad.show.pages.changes import ORDER
-from onnxpad.show.pages.drawings import Drawing, drawing_of
-from onnxpad.show.pages.figures import legend, sentence, window_figure
+from onnxpad.show.pages.drawings import Drawing, drawing_of, sentence
+from onnxpad.show.pages.figures import legend, window_figure
 from onnxpad.show.pages.graphs import Vertex, padded_graph
-from onnxpad.show.pages.page import CARDS, Card, Link, Page, Picture, Section, Table
-from onnxpad.show.wording import (
-    assumed_text,
-    limits_text,
-    onnx_pads_text,
-    recorded_text,
-    unknown_operators_text,
-    visible,
-)
-
-if TYPE_CHECKING:
-    from onnxpad.rewriting.for_target.report import NodeVerdict
+from onnxpad.show.pages.page import CARDS
+from onnxpad.show.verdicts import are_many
+from onnxpad.show.wording import onnx_pads_text, visible
 
 _TRAPS = ("node", "operator", "trap", "what happens", "passes that help")
-_VERDICTS = ("node", "operator", "verdict", "why", "rewrite writes")
-_PADS = "pads (all begins, then all ends)"
-_NEXT = "next: "
-_FAILING = ("refused", "wrong", "off-device")
 _WHY_TRAPS = (
     "Whatever the target: what other runtimes and tools make of a model that is written like this."
 )
+_GRAPH = (
+    "Red: goes wrong; dashed: in a trap, or not known. A row of nodes that look alike is one box.",
+    ORDER,
+)
+_FAILING = ("refused", "wrong", "off-device")
 _CAUSES = 3
 _HAPPENS = {
     "refused": "{} refuses to run the model",
     "off-device": "some leave {}",
 }
 """What becomes of nodes, by the kind of their findings; the braces hold the target."""
-_DOES = {
-    "refuses": "refuses",
-    "miscomputes": "computes wrongly",
-    "falls back": "leaves to the CPU",
-    "unknown": "may not take",
-}
-_GRAPH = (
-    "Red: goes wrong; dashed: in a trap, or not known. A row of nodes that look alike is one box.",
-    ORDER,
-)
 
 
-def inspection_page(found: Inspection, model: str) -> Page:
-    """The page about one model."""
-    said = list(next_lines(found, model))
-    commands = [line.removeprefix(_NEXT) for line in said if line.startswith(_NEXT)]
-    rest = [line for line in said if not line.startswith(_NEXT)]
-    lines = [
-        *_headlines(found),
-        about_text(found),
-        counts_text(found, 0),
-        *unknown_operators_text(found.model.unknown_operators),
-        *limits_text(found.limits_met),
-        assumed_text(found.assumed),
-        recorded_text(found.recorded),
-        _not_judged(found),
-        *rest,
-    ]
-    state, verdict = _verdict(found)
-    drawn = list(_kinds(found))
-    anchors = {number: card.anchor for card, numbers in drawn for number in numbers}
-    leads = _Leads({visible(found.nodes[n].node): anchor for n, anchor in anchors.items()})
-    graph = _graph(found, anchors)
-    return Page(
-        "Padding of",
-        visible(model),
-        state,
-        verdict,
-        tuple(line for line in lines if line),
-        tuple(commands),
-        (
-            *_targets(found, leads),
-            Section("graph", "The padded part of the graph", _GRAPH * bool(graph), graph=graph),
-            _trapped(found, leads),
-            Section("unknown", "Not known", lines=tuple(_unknown(found))),
-            Section(
-                "drawings",
-                "What the windows read, and of transposed convolutions write",
-                cards=tuple(card for card, _ in drawn),
-                windows=True,
-            ),
-            Section("nodes", "Nodes", table=_nodes(found, leads)),
-            Section("placement", "Where onnxruntime runs them", table=_placement(found, leads)),
-        ),
+def as_page(document: Document, inspection: Inspection) -> Document:
+    """The document with a verdict and pictures."""
+    state, verdict = _verdict_of(inspection)
+    targets = inspection.targets
+    releases = () if are_many(targets) else _releases([*targets])
+    notes = (*releases, *inspection.target_notes.values())
+    sections = (
+        Section("releases", "", notes),
+        *_pictures(inspection),
+        *document.sections,
+        _placement(inspection),
+    )
+    shown = sorted(sections, key=lambda one: not one.anchor.startswith("target"))
+    return replace(document, sections=tuple(shown), state=state, verdict=verdict)
+
+
+def _pictures(inspection: Inspection) -> Iterator[Section]:
+    """The padded part of the graph, and the windows of nodes that look alike."""
+    drawn = cache(lambda: tuple(_drawn_nodes(inspection)))
+    yield Section(
+        "graph",
+        "The padded part of the graph",
+        about=_GRAPH,
+        graph=lambda: _graph_of(inspection, drawn()),
+    )
+    yield _trap_table(inspection)
+    yield Section(
+        "drawings",
+        "What the windows read, and of transposed convolutions write",
+        cards=lambda: (card for card, _ in drawn()),
+        windows=True,
     )
 
 
-def _verdict(found: Inspection) -> tuple[str, str]:
-    """What is wrong, in one sentence."""
+def _trap_table(inspection: Inspection) -> Section:
+    rows = tuple(
+        (node.node, node.op, trap.code, trap.sentence, ", ".join(trap.passes))
+        for node in inspection.nodes
+        for trap in node.traps
+    )
+    about = (_WHY_TRAPS,) if inspection.targets else ()
+    table = Table(_TRAPS, rows, "traps")
+    return Section("traps", "Traps", about=about, table=table)
+
+
+def _placement(inspection: Inspection) -> Section:
+    rows = Table(("node", "provider"), tuple(inspection.placement.items()), "providers of nodes")
+    title = "Where onnxruntime runs them"
+    return Section("placement", title, table=rows)
+
+
+def _verdict_of(found: Inspection) -> tuple[str, str]:
+    """The colour of the page, and what is wrong, in one sentence."""
     failing = [one for one in found.findings if one.kind in _FAILING]
     if failing:
         nodes = len({one.node for one in failing})
         told = "; ".join(_failures(found, failing))
-        return "wrong", visible(f"{counted(nodes, 'node')} will go wrong: {told}")
+        return "wrong", f"{counted(nodes, 'node')} will go wrong: {told}"
     if found.targets:
         unknown = [one for one in found.findings if one.kind == "unknown"]
         if unknown:
             told, first = counted(len({one.node for one in unknown}), "node"), unknown[0]
-            return "open", visible(f"what becomes of {told} is not known: {first.reason}")
+            return "open", f"what becomes of {told} is not known: {first.reason}"
         names = " and ".join(found.targets)
         if found.not_judged:
             return (
@@ -128,7 +111,7 @@ def _verdict(found: Inspection) -> tuple[str, str]:
     if trapped:
         trap = trapped[0].traps[0]
         do = "is" if len(trapped) == 1 else "are"
-        return "open", visible(f"{counted(len(trapped), 'node')} {do} in a trap: {trap.sentence}")
+        return "open", f"{counted(len(trapped), 'node')} {do} in a trap: {trap.sentence}"
     if any(node.pads is None for node in found.nodes):
         return "open", "the padding of some nodes is not known"
     return "fine", "no trap is known for how this model pads"
@@ -156,7 +139,7 @@ def _failures(found: Inspection, failing: Sequence[Finding]) -> Iterator[str]:
         yield f"{happens}{why}"
 
 
-def _releases(targets: Iterable[str]) -> Iterator[str]:
+def _releases(targets: Sequence[str]) -> Iterator[str]:
     """Which release is meant where none was named, and which engine where a runtime has two."""
     for name in dict.fromkeys(one for target in targets for one in target.split(" + ")):
         target = find_target(name)
@@ -189,89 +172,7 @@ def _before(target: Target) -> str:
     return f"{told}, which {newest} has too (--target {target.before})"
 
 
-def _headlines(found: Inspection) -> Sequence[str]:
-    if not found.targets:
-        return ()
-    from onnxpad.show.verdicts import are_many, headlines, opening_text
-
-    told = [opening_text(t, found.openings[t], v, of="rewrite ") for t, v in found.targets.items()]
-    openings = dict.fromkeys(line for text in told for line in text.splitlines())
-    releases = () if are_many(found.targets) else _releases(found.targets)
-    return [
-        *headlines(found.targets, found.ran),
-        *releases,
-        *found.target_notes.values(),
-        *openings,
-    ]
-
-
-def _not_judged(found: Inspection) -> str:
-    from onnxpad.show.verdicts import not_judged_text
-
-    return not_judged_text(found.not_judged) if found.targets else ""
-
-
-class _Leads(dict[str, str]):
-    """The drawing of a node, by its name."""
-
-    def row(self, name: str, *cells: str) -> tuple[str | Link, ...]:
-        """A row of a table that begins with a node."""
-        shown = visible(name)
-        lead = Link(shown, self[shown]) if shown in self else shown
-        return lead, *map(visible, cells)
-
-
-def _targets(found: Inspection, leads: _Leads) -> Iterator[Section]:
-    for number, (name, verdicts) in enumerate(found.targets.items()):
-        failing = [one for one in verdicts if str(one.judgement.answer) in KINDS]
-        rows = tuple(_verdict_rows(failing, leads))
-        what = either(list(dict.fromkeys(_DOES[str(one.judgement.answer)] for one in failing)))
-        evidence = dict.fromkeys(line for one in failing for line in one.judgement.evidence)
-        yield Section(
-            f"target-{number}",
-            f"What {name} does",
-            table=Table(f"nodes that {name} {what}", _VERDICTS, rows),
-            notes=tuple(f"evidence: {visible(line)}" for line in evidence),
-        )
-
-
-def _verdict_rows(
-    failing: Sequence[NodeVerdict], leads: _Leads
-) -> Iterator[tuple[str | Link, ...]]:
-    """A row for each node; those of which the same is not known are one, called by the first."""
-    from onnxpad.show.verdicts import way_text
-
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for number, one in enumerate(failing):
-        judged = one.judgement
-        apart = "" if judged.answer.is_open else str(number)
-        key = apart, one.op, str(judged.answer), judged.why, way_text(one)
-        alike.setdefault(key, []).append(one.node.label)
-    for (_, op, *rest), (first, *others) in alike.items():
-        yield leads.row(first, f"{op}, and {len(others)} more" if others else op, *rest)
-
-
-def _trapped(found: Inspection, leads: _Leads) -> Section:
-    rows = tuple(_traps(found, leads))
-    lines = (_WHY_TRAPS,) if rows and found.targets else ()
-    return Section("traps", "Traps", lines, Table("traps", _TRAPS, rows))
-
-
-def _traps(found: Inspection, leads: _Leads) -> Iterator[tuple[str | Link, ...]]:
-    for node in found.nodes:
-        for trap in node.traps:
-            passes = ", ".join(trap.passes)
-            yield leads.row(node.node, node.op, trap.code, trap.sentence, passes)
-
-
-def _unknown(found: Inspection) -> Iterator[str]:
-    for node in found.nodes:
-        if node.pads is None:
-            tried = f"; try {either(node.hints)}" if node.hints else ""
-            yield visible(f"{node.op} '{node.node}': {node.reason}{tried}")
-
-
-def _kinds(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
+def _drawn_nodes(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
     """A card for all nodes that look alike, with their numbers; those that go wrong first."""
     worth = {one.node for one in found.findings}
     wrong = _wrong(found)
@@ -285,23 +186,19 @@ def _kinds(found: Inspection) -> Iterator[tuple[Card, set[int]]]:
     for number, ((fine, _, drawing), nodes) in enumerate(kinds[: CARDS + 1], 1):
         if svg := window_figure(drawing, anchor=str(number)):
             names = tuple(visible(found.nodes[one].node) for one in nodes)
-            card = card_of(f"drawing-{number}", drawing, svg, names)
-            yield card._replace(state="" if fine else "wrong"), set(nodes)
-
-
-def card_of(anchor: str, drawing: Drawing, svg: str, names: tuple[str, ...]) -> Card:
-    """One figure with its words, and the nodes that look so."""
-    title = f"{drawing.op} {few(names, 1)}" if names else drawing.op
-    return Card(
-        anchor, title, visible(sentence(drawing)), (Picture(svg),), legend(drawing), names[1:]
-    )
+            title, text = f"{drawing.op} {few(names, 1)}", visible(sentence(drawing))
+            key, figures = legend(drawing), (Picture(svg),)
+            card = Card(f"drawing-{number}", title, text, figures, key, names, is_wrong=not fine)
+            yield card, set(nodes)
 
 
 def _wrong(found: Inspection) -> set[str]:
     return {one.node for one in found.findings if one.kind in _FAILING}
 
 
-def _graph(found: Inspection, anchors: Mapping[int, str]) -> str:
+def _graph_of(found: Inspection, drawn: Iterable[tuple[Card, set[int]]]) -> str:
+    """The padded nodes, each of which leads to its picture."""
+    anchors = {number: card.anchor for card, numbers in drawn for number in numbers}
     wrong = _wrong(found)
     vertices = [
         Vertex(
@@ -324,19 +221,3 @@ def _state(node: PaddedNode) -> str:
 
 def _unpadded(node: PaddedNode) -> str:
     return "pads not known" if node.pads is None else "no padding"
-
-
-def _nodes(found: Inspection, leads: _Leads) -> Table:
-    place = HEADERS.index("pads")
-    rows = tuple(
-        leads.row(node.node, *cells[: place - 1], onnx_pads_text(node.pads), *cells[place:])
-        for node in found.nodes
-        for cells in [node_cells(node)]
-    )
-    headers = tuple(_PADS if header == "pads" else header for header in HEADERS)
-    return Table("operators that can pad", headers, rows)
-
-
-def _placement(found: Inspection, leads: _Leads) -> Table:
-    rows = tuple(leads.row(label, provider) for label, provider in found.placement.items())
-    return Table("providers of nodes", ("node", "provider"), rows)

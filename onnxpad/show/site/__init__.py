@@ -36,7 +36,7 @@ INDEX, STYLE, SCRIPT, SEARCH = "index.html", "style.css", "site.js", "search.js"
 def site_files(version: str) -> dict[str, bytes]:
     """Every file of the site by its name, the start page last.
 
-    RuntimeUnavailable where jinja2 or matplotlib is not installed, or no onnxruntime: the outputs
+    RuntimeUnavailable where jinja2 is not installed, or no onnxruntime: the outputs
     that its models are to have are run.
     """
     check_device("cpu")

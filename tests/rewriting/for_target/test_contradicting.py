@@ -14,7 +14,7 @@ from onnxpad.inspection import inspect
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import all_targets
-from onnxpad.show.inspections import inspection_text
+from onnxpad.show.inspections import inspection_document
 from tests.models.text import text_model
 
 CONV = 'y = Conv <auto_pad = "SAME_UPPER", pads = [1, 1, 1, 1], kernel_shape = [5, 5]> (x, w)'
@@ -82,9 +82,9 @@ def test_without_a_word_nothing_is_written(
 
 def test_inspect_says_what_to_type() -> None:
     given = model(CONV)
-    told = inspection_text(inspect(given, target="opencv"), model="m.onnx")
+    told = str(inspection_document(inspect(given, target="opencv"), "m.onnx"))
     assert "next: onnxpad rewrite m.onnx --target opencv --ambiguous auto_pad -o OUT, or" in told
-    told = inspection_text(inspect(given, target="opencv", ambiguous="pads"), model="m.onnx")
+    told = str(inspection_document(inspect(given, target="opencv", ambiguous="pads"), "m.onnx"))
     assert "\nnext: onnxpad rewrite m.onnx --target opencv --ambiguous pads -o OUT\n" in told
-    told = inspection_text(inspect(given, ambiguous="pads"), model="m.onnx")
+    told = str(inspection_document(inspect(given, ambiguous="pads"), "m.onnx"))
     assert "\nnext: onnxpad rewrite m.onnx --ambiguous pads -o OUT\n" in told

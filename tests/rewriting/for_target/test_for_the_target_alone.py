@@ -11,7 +11,7 @@ import pytest
 
 from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from onnxpad.runtimes.targets import all_targets
-from onnxpad.show.rewritings import fitting_text
+from onnxpad.show.rewritings import rewriting_document
 from tests.laws.small_models import Case
 from tests.laws.test_models_in_onnxruntime import result_of, right
 from tests.models.tiny import X5, by_onnxruntime, tiny
@@ -57,8 +57,8 @@ def test_where_there_is_no_other_way_it_is_written_for_the_target_alone(target: 
     (harmed,) = done.fitting.elsewhere
     assert harmed.op == "MaxPool"
     assert "a Pad node that writes 0 stands in front" in harmed.judgement.reason
-    assert f"MaxPool 'y' is written for {target} alone: onnxruntime" in fitting_text(
-        done, done=True
+    assert f"MaxPool 'y' is written for {target} alone: onnxruntime" in str(
+        rewriting_document("m", "o", done)
     )
     assert done.to_json()["target"]["onnxruntime"][0]["verdict"] == "miscomputes"
 

@@ -7,10 +7,8 @@ import re
 import shutil
 import subprocess
 from base64 import b64decode
-from io import BytesIO
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from onnxpad.cli import run
@@ -18,8 +16,6 @@ from tests.show.pages.documents import hostile_model, many_nodes, saved
 from tests.show.pages.opening import browser
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
-pytest.importorskip("matplotlib", reason="the extra html is not installed")
-from matplotlib.image import imread
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
@@ -177,8 +173,7 @@ def test_a_picture_of_the_whole_page_has_every_card(tmp_path: Path) -> None:
         box = opened.value(LAST_CARD)
         assert opened.value(VERDICT_COLOURS)
         picture = opened.call("Page.captureScreenshot", captureBeyondViewport=True, clip=box)
-    pixels = imread(BytesIO(b64decode(picture["data"])))
-    assert len(np.unique(pixels.reshape(-1, pixels.shape[-1]), axis=0)) > 50
+    assert len(b64decode(picture["data"])) > 2_000  # a card without a drawing takes fewer bytes
 
 
 @pytest.mark.parametrize("dark", [True, False])

@@ -19,21 +19,21 @@ from onnxpad.cli import run
 from onnxpad.errors import LimitMet
 from onnxpad.inspection import inspect
 from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.show import document
+from onnxpad.show.inspections import inspection_document
 from onnxpad.show.pages import page as pages
 from onnxpad.show.pages.drawings import drawing_of
-from onnxpad.show.pages.inspections import inspection_page
-from onnxpad.show.pages.page import Page, Section, Table, page_html
-from onnxpad.show.pages.resolutions import layer_drawing
-from onnxpad.show.pages.retargetings import retargeting_page
-from onnxpad.show.pages.rewritings import rewriting_page
-from onnxpad.show.pages.validations import validation_page
+from onnxpad.show.pages.page import page_html
+from onnxpad.show.resolutions import layer_drawing
+from onnxpad.show.retargetings import retargeting_document
+from onnxpad.show.rewritings import rewriting_document
+from onnxpad.show.validations import validation_document
 from onnxpad.validation.changed_padding import changed_padding
 from tests.models.text import text_model
 from tests.runtimes.targets.test_facts import chain, weights
 from tests.show.pages.documents import HOSTILE, Document, hostile_model, many_nodes, saved
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
-pytest.importorskip("matplotlib", reason="the extra html is not installed")
 
 ROOT = Path(__file__).parents[3]
 MODELS = ROOT / "models"
@@ -99,8 +99,8 @@ def test_inspect_says_what_a_target_does_not_judge() -> None:
         outputs="float[1, 1, 6, 6] y",
         constants="float[1, 1, 3, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}",
     )
-    text = inspection_page(inspect(model, target="onnxruntime"), "m.onnx")
-    assert "only padding and known faults are judged; nothing else is known of Relu" in text.lines
+    text = inspection_document(inspect(model, target="onnxruntime"), "m.onnx", page=True)
+    assert "only padding and known faults are judged; nothing else is known of Relu" in text.summary
     assert text.verdict.endswith("the rest is unjudged")
 
 
@@ -108,19 +108,19 @@ def test_both_pages_name_an_operator_that_the_opset_does_not_have() -> None:
     """As the reports in text do."""
     nodes = "a = Konv (x)\ny = MaxPool <kernel_shape = [2], pads = [1, 0]> (a)"
     model = text_model(nodes, "float[1, 1, 8] x", outputs="float[1, 1, 8] y")
-    inspected = inspection_page(inspect(model), "m.onnx")
-    rewritten = rewriting_page("m.onnx", None, rewrite(model, passes="symmetric-pads"), None, "")
+    inspected = inspection_document(inspect(model), "m.onnx", page=True)
+    rewritten = rewriting_document("m.onnx", None, rewrite(model, passes="symmetric-pads"))
     for page in (inspected, rewritten):
-        assert any(line.startswith("unknown operator: Konv 'a'") for line in page.lines)
+        assert "unknown operator: Konv &#39;a&#39;" in page_html(page, "1")
 
 
-def test_nodes_of_which_the_same_is_not_known_are_one_row() -> None:
+def test_a_page_names_each_node_of_which_something_is_not_known() -> None:
     model = chain(13, [1, 2, 9, 9], *[("ConvTranspose", [weights(2, 2, 1, 1)], {})] * 3)
-    page = inspection_page(inspect(model, target="tenstorrent"), "m.onnx")
+    page = inspection_document(inspect(model, target="tenstorrent"), "m.onnx", page=True)
     (table,) = [one.table for one in page.sections if one.anchor == "target-0"]
     assert table is not None
-    assert table.name == "nodes that tenstorrent may not take"
-    assert [row[1] for row in table.rows] == ["ConvTranspose, and 2 more"]
+    assert table.caption == "nodes that tenstorrent may not take"
+    assert [row[1] for row in table.rows] == ["ConvTranspose"] * 3
 
 
 def test_drawings_and_boxes_of_nodes_that_go_wrong_are_marked(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_what_each_model_reads_for_the_counterexample_is_drawn() -> None:
     assert found.proof is not None
     assert found.proof.counterexample is not None
     assert found.proof.counterexample.reads[0].startswith("x[0, 0, 0:3, 0:3]")
-    text = page_html(validation_page(found, ("a", "b")), "1")
+    text = page_html(validation_document(found, ("a", "b")), "1")
     check(text, Document(text))
     boxes = [
         re.findall(rf'class="{kind}" x="(\d+)" y="(\d+)" width="(\d+)"', text)
@@ -239,7 +239,7 @@ def validated(first: str, second: str, **options: Any) -> str:
     """What the page says of two convolutions with these pads."""
     pair = [text_model(CONV.format(pads), CONV_READS) for pads in (first, second)]
     found = onnxpad.validate(*pair, **options)
-    text = page_html(validation_page(found, ("a", "b"), changed_padding(*pair)), "1")
+    text = page_html(validation_document(found, ("a", "b"), changed_padding(*pair)), "1")
     check(text, Document(text))
     return text
 
@@ -289,7 +289,7 @@ def test_a_node_that_has_no_partner_is_drawn_alone() -> None:
         found = changed_padding(*pair)
         assert "Conv" in {one.op for one in found}
         validation = onnxpad.validate(*pair, proof_only=True)
-        text = page_html(validation_page(validation, ("a", "b"), found), "1")
+        text = page_html(validation_document(validation, ("a", "b"), found), "1")
         check(text, Document(text))
         assert "The changed nodes, before and after" in text
 
@@ -304,13 +304,13 @@ def test_where_one_model_does_not_run_the_text_says_what_is_right() -> None:
     assert found.ok
     assert found.run is not None
     assert found.run.judge == "onnxpad float64 evaluator"
-    assert "onnxruntime does not run" in page_html(validation_page(found, ("a", "b")), "1")
+    assert "onnxruntime does not run" in page_html(validation_document(found, ("a", "b")), "1")
 
 
 def test_what_takes_the_place_of_a_node_is_told_with_its_pads() -> None:
     model = chain(13, [1, 2, 6, 6], ("AveragePool", [], {"kernel_shape": [3, 3], "pads": [1] * 4}))
     made = onnxpad.rewrite(model, passes="average-by-conv")
-    text = page_html(rewriting_page("m", "o", made, None, ""), "1")
+    text = page_html(rewriting_document("m", "o", made), "1")
     assert "Conv with kernel_shape [3, 3]" in text
     assert "pads [1, 1, 1, 1]" in text.partition("Conv with kernel_shape")[2][:120]
 
@@ -326,10 +326,8 @@ def test_the_last_of_several_nodes_is_drawn_as_well(op: str, rule: str, last: st
     pads = [1, 1, 1, 1] if op == "AveragePool" else [0, 0, 1, 1]
     words = {"kernel_shape": [3, 3], "pads": pads, "strides": [2, 2]}
     made = onnxpad.rewrite(chain(13, [1, 2, 8, 8], (op, [], words)), passes=rule)
-    (section,) = (
-        one for one in rewriting_page("m", "o", made, None, "").sections if one.anchor == "changes"
-    )
-    (card,) = section.cards
+    told = {one.anchor: one for one in rewriting_document("m", "o", made).sections}
+    (card,) = told["changes"].cards()
     assert [bool(picture.svg) for picture in card.pictures] == [True, True]
     assert "; drawn is " in card.pictures[1].caption
     assert f"After: {last}" in card.text
@@ -339,8 +337,8 @@ def test_the_last_of_several_nodes_is_drawn_as_well(op: str, rule: str, last: st
 def test_an_expansion_without_a_padded_node_has_no_second_picture() -> None:
     model = chain(13, [1, 2, 6, 6], ("MaxPool", [], {"kernel_shape": [3, 3], "pads": [1] * 4}))
     made = onnxpad.rewrite(model, passes=["split-pads", "concat-pads"])
-    told = {one.anchor: one for one in rewriting_page("m", "o", made, None, "").sections}
-    *_, last = told["changes"].cards
+    told = {one.anchor: one for one in rewriting_document("m", "o", made).sections}
+    *_, last = told["changes"].cards()
     assert "Concat" in last.pictures[1].caption
     assert not last.pictures[1].svg
 
@@ -350,11 +348,12 @@ def test_pads_are_written_in_one_way_on_every_page() -> None:
     model = chain(13, [1, 2, 8, 8], ("MaxPool", [], {"kernel_shape": [3, 3], "pads": [0, 0, 1, 1]}))
     moved = onnxpad.retarget(model, to="symmetric")
     made = onnxpad.rewrite(model, passes="split-pads")
+    compared = onnxpad.validate(model, made.model, samples=1, device="cpu")
     told = [
-        inspection_page(onnxpad.inspect(model, target="ncnn"), "m"),
-        rewriting_page("m", "o", made, None, ""),
-        retargeting_page("m", "o", moved, None, ""),
-        validation_page(onnxpad.validate(model, made.model, samples=1, device="cpu"), ("a", "b")),
+        inspection_document(onnxpad.inspect(model, target="ncnn"), "m", page=True),
+        rewriting_document("m", "o", made),
+        retargeting_document("m", "o", moved),
+        validation_document(compared, ("a", "b")),
     ]
     for number, one in enumerate(told):
         text = page_html(one, "1")
@@ -366,7 +365,7 @@ def test_counting_and_rounding_are_told_where_pads_are_alike() -> None:
     both = "float[1, 1, 6, 6] x", "float[1, 1, 6, 6] y"
     pair = [text_model(said.format(one), inputs=both[0], outputs=both[1]) for one in (0, 1)]
     found = onnxpad.validate(*pair, samples=1, device="cpu")
-    text = page_html(validation_page(found, ("a", "b"), changed_padding(*pair)), "1")
+    text = page_html(validation_document(found, ("a", "b"), changed_padding(*pair)), "1")
     assert "before: pads [1, 1, 1, 1]<" in text
     assert "after: pads [1, 1, 1, 1], counting padding<" in text
 
@@ -448,18 +447,10 @@ def test_names_of_a_model_are_never_html(tmp_path: Path) -> None:
 
 def test_every_text_of_a_page_is_escaped() -> None:
     bad = '<b onclick=x>&"'
-    made = page_html(
-        Page(
-            bad,
-            bad,
-            "fine",
-            bad,
-            (bad,),
-            (bad,),
-            (Section("s", bad, (bad,), Table(bad, (bad,), ((bad,),))),),
-        ),
-        "1",
-    )
+    table = document.Table((bad,), ((bad,),), bad)
+    section = document.Section("s", bad, (bad, document.Note(bad, bad, bad, (bad,))), table)
+    lines = (bad, document.Command(bad, bad, bad))
+    made = page_html(document.Document(bad, bad, bad, lines, (section,), verdict="v"), "1")
     found = Document(made)
     assert "b" not in found.tags
     assert made.count(escape(bad, quote=False).replace('"', "&#34;")) >= 8
@@ -520,7 +511,7 @@ def test_nothing_of_it_is_loaded_unless_asked_for() -> None:
     code = (
         "import sys, onnxpad\n"
         f"found = onnxpad.inspect({str(KT)!r})\n"
-        "print({'jinja2', 'matplotlib', 'onnxpad.show'} & {*sys.modules})"
+        "print({'jinja2', 'onnxpad.show'} & {*sys.modules})"
     )
     shown = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT
@@ -533,11 +524,11 @@ def test_without_the_extra_it_says_what_to_install(
 ) -> None:
     from onnxpad.show.pages import templates
 
-    monkeypatch.setattr(templates, "find_spec", lambda name: None if name == "matplotlib" else name)
+    monkeypatch.setattr(templates, "find_spec", lambda name: None if name == "jinja2" else name)
     assert run(["inspect", str(KT), "--html", str(tmp_path / "a.html")]) == 2
     said = capsys.readouterr().err
-    assert "matplotlib is not installed" in said
-    assert "pip install jinja2 matplotlib" in said
+    assert "jinja2, which is not installed" in said
+    assert "pip install jinja2" in said
     assert onnxpad.inspect(str(KT))._repr_html_() is None
     assert not (tmp_path / "a.html").exists()
 
@@ -592,11 +583,17 @@ def test_a_page_is_replaced_by_the_next(tmp_path: Path) -> None:
 def test_what_is_beyond_all_reading_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "ROWS", 3)
     rows = tuple((f"node {number}",) for number in range(5))
-    section = Section("s", "nodes", table=Table("nodes", ("node",), rows))
-    made = page_html(Page("a", "b", "fine", "c", (), (), (section,)), "1")
+    section = document.Section("s", "nodes", table=document.Table(("node",), rows))
+    made = page_html(document.Document("a", "b", "c", sections=(section,)), "1")
     assert "node 2" in made
     assert "node 3" not in made
     assert "and 2 more, not shown here" in made
+
+
+def lines_of(report: document.Document, anchor: str) -> list[str]:
+    """The lines of one section."""
+    (section,) = [one for one in report.sections if one.anchor == anchor]
+    return [line for line in section.lines if isinstance(line, str)]
 
 
 def test_the_headline_has_what_happens_and_each_cause_with_its_count() -> None:
@@ -607,7 +604,7 @@ def test_the_headline_has_what_happens_and_each_cause_with_its_count() -> None:
         ("Conv", [weights(1, 1, 3, 3)], {"auto_pad": "SAME_UPPER", "dilations": [2, 2]}),
         ("ConvTranspose", [weights(1, 1, 3, 3)], {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
     )
-    page = inspection_page(inspect(model, target="opencv"), "m.onnx")
+    page = inspection_document(inspect(model, target="opencv"), "m.onnx", page=True)
     assert page.verdict.startswith(
         "3 nodes will go wrong: opencv computes wrong numbers (2 nodes: OpenCV pads SAME_* as if "
         "stride and dilation were 1; 1 node: auto_pad is"
@@ -615,19 +612,21 @@ def test_the_headline_has_what_happens_and_each_cause_with_its_count() -> None:
     assert (
         "opencv means release 5.0, the new engine; releases up to 4.14 have the classic engine "
         "alone (--target opencv@4.14), which 5.0 has too (--target opencv-classic)"
-    ) in page.lines
-    older = inspection_page(inspect(model, target=["opencv@4.14", "ncnn"]), "m.onnx")
-    assert "opencv-classic@4.14 is release 4.14 of opencv, the classic engine" in older.lines
-    assert any(one.startswith("ncnn means release 20") for one in older.lines)
+    ) in lines_of(page, "releases")
+    older = inspection_document(inspect(model, target=["opencv@4.14", "ncnn"]), "m.onnx", page=True)
+    assert "opencv-classic@4.14 is release 4.14 of opencv, the classic engine" in lines_of(
+        older, "releases"
+    )
+    assert any(line.startswith("ncnn means release 20") for line in lines_of(older, "releases"))
     (traps,) = [one for one in page.sections if one.anchor == "traps"]
     assert traps.table is not None
     assert traps.table.rows
-    assert traps.lines[0].startswith("Whatever the target: what other runtimes")
+    assert traps.about[0].startswith("Whatever the target: what other runtimes")
 
 
 def test_a_rewriting_says_how_many_nodes_the_target_takes() -> None:
     found = rewrite(MODELS / "t_same_string_ts.onnx", target="opencv")
-    page = rewriting_page("m.onnx", "o.onnx", found, None, "")
+    page = rewriting_document("m.onnx", "o.onnx", found)
     assert page.verdict.endswith("; as rewritten, opencv takes 6 of the 6 nodes judged")
     stuck = rewrite(MODELS / "k_unet_dyn_op13.onnx", target="opencv")
     assert stuck.fitting is not None
@@ -648,7 +647,7 @@ def test_written_pads_in_the_place_of_auto_pad_are_told(tmp_path: Path) -> None:
 
 def test_names_of_nodes_are_broken_between_their_parts() -> None:
     found = inspect(MODELS / "t_same_string_ts.onnx", target="opencv")
-    html = page_html(inspection_page(found, "m.onnx"), "1")
+    html = page_html(inspection_document(found, "m.onnx", page=True), "1")
     assert ">/<wbr>f/<wbr>f.<wbr>4/<wbr>Conv</a>" in html
 
 
@@ -664,5 +663,5 @@ def test_a_report_is_written_from_python(tmp_path: Path) -> None:
 
 def test_the_evidence_stands_behind_what_it_is_for() -> None:
     found = inspect(MODELS / "t_same_string_ts.onnx", target="opencv")
-    text = page_html(inspection_page(found, "m"), "1")
+    text = page_html(inspection_document(found, "m", page=True), "1")
     assert 0 < text.index("<caption>nodes that opencv") < text.index("evidence: ")

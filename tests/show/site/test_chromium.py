@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
-pytest.importorskip("matplotlib", reason="the extra html is not installed")
 
 from onnxpad.model.files.folders import write_folder
 from tests.show.pages.test_chromium import CHROMIUM, browse

@@ -16,7 +16,6 @@ import onnx
 import pytest
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
-pytest.importorskip("matplotlib", reason="the extra html is not installed")
 
 from onnxpad import inspect
 from onnxpad.cli import run

@@ -15,16 +15,14 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 _MISSING = (
-    "pages with pictures are made with jinja2 and matplotlib: {} is not installed\n"
-    "  try     pip install jinja2 matplotlib"
+    "pages with pictures are made with jinja2, which is not installed\n  try     pip install jinja2"
 )
 
 
 def check_installed() -> None:
     """RuntimeUnavailable where what makes pages is not installed; nothing of it is loaded."""
-    for name in ("jinja2", "matplotlib"):
-        if find_spec(name) is None:
-            raise RuntimeUnavailable(_MISSING.format(name))
+    if find_spec("jinja2") is None:
+        raise RuntimeUnavailable(_MISSING)
 
 
 def rendered(template: str, **values: object) -> str:
@@ -38,7 +36,7 @@ def environment() -> Environment:
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined
     except ImportError as error:
-        raise RuntimeUnavailable(_MISSING.format("jinja2")) from error
+        raise RuntimeUnavailable(_MISSING) from error
     made = Environment(
         loader=PackageLoader(__package__, ""),
         autoescape=True,
