@@ -34,6 +34,14 @@ MAX_NODES = 128
 LARGE = 65_536
 _INNER = "t"
 _FRONT = CROSSABLE | {"Pad"}
+_BETWEEN = frozenset(
+    {
+        *("Add", "AveragePool", "Clip", "Concat", "Div", "GlobalAveragePool", "GlobalMaxPool"),
+        *("Identity", "LeakyRelu", "MaxPool", "Mul", "Neg", "Pad", "Relu", "Reshape", "Slice"),
+        *("Squeeze", "Sub", "Transpose", "Unsqueeze"),
+    }
+)
+"""What a conversion from bytes is moved past by optimisers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,6 +144,8 @@ class _Cutter:
         if self._focus.op_type == "Pad":
             self._kept |= {found.key: found for found in _behind(self._context, self._focus)}
             readers = readers_of(self._context, self._focus)
+            self._kept |= {found.key: found for found in self._dequantised()}
+        self._kept |= {found.key: found for found in self._quantises()}
         for node in list(self._kept.values()):
             self._gather(node)
         nodes = self._context.scope.in_order(self._kept.values())
@@ -149,6 +159,23 @@ class _Cutter:
             tuple(numbers[node.key] for node in fronts if node.key in numbers),
             self._context.document.prefer,
         )
+
+    def _quantises(self) -> list[Node]:
+        """The QuantizeLinear that is first to read the result of what is no Pad."""
+        if self._focus.op_type == "Pad" or not self._focus.outputs:
+            return []
+        first = self._context.readers(self._focus.outputs[0])[:1]
+        return [one for one in first if one.op_type == "QuantizeLinear"]
+
+    def _dequantised(self) -> Iterator[Node]:
+        """What stands between a Pad and the QuantizeLinear of the bytes that it reads as floats."""
+        makers = list(self._context.makers(self._focus.input(0), most=MAX_NODES))
+        kinds = [maker.op_type for maker in makers]
+        if "DequantizeLinear" in kinds and _BETWEEN.issuperset(
+            kinds[: kinds.index("DequantizeLinear")]
+        ):
+            behind = kinds.index("QuantizeLinear") if "QuantizeLinear" in kinds else len(kinds)
+            yield from makers[: behind + 1]
 
     def _gather(self, node: Node) -> None:
         """Keep what stands in front of a node."""

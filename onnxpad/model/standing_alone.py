@@ -43,7 +43,7 @@ def standing_alone(
     feeds: dict[str, Array] = {}
     for value in model.graph.input:
         found = part.types.get(value.name, Type())
-        dims = _named(found, value.name)
+        dims = _named(found)
         code = dtype_code(found.dtype)
         value.CopyFrom(helper.make_tensor_value_info(value.name, code, dims))
         if value.name not in held:
@@ -65,11 +65,11 @@ def left_out(part: Excerpt) -> list[str]:
     ]
 
 
-def _named(found: Type, name: str) -> list[int | str]:
+def _named(found: Type) -> list[int | str]:
     if not found.dtype or found.dims is None or None in found.dims:
         raise RequestError(
-            f"the sizes of '{name}', which the node reads, are not known: give those of the inputs "
-            "of the model with --dim"
+            "the sizes of what the node reads are not known; where the model's inputs leave sizes "
+            "open, --dim gives them"
         )
     return [size.name if isinstance(size, Symbol) else int(size or 0) for size in found.dims]
 

@@ -171,7 +171,8 @@ def reproduce_node(  # noqa: PLR0913 - each option is one word of the command li
             kept, about = shown, [f"it is '{label}', cut out", *_replaced(site)]
         made = _reproducer(asked, _fact(asked, site, judgement), kept, about, command)
         ran = judging.live.ran.get(asked.name) if judging.live and judgement.measured else None
-        return replace(made, version=str(ran)) if ran else made
+        runner = asked.runner if isinstance(asked.runner, str) else ""
+        return replace(made, version=str(ran), runner=runner) if ran else made
 
 
 def _one_site(survey: Survey, node: str) -> Site:

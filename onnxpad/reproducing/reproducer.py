@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -28,6 +29,37 @@ import numpy as np
 
 os.chdir(os.path.dirname(os.path.abspath(__file__)))
 
+results = dict(np.load("results.npz"))
+"""
+_OWN_FILE = """# {target} is a file with run(model, inputs); another one may be named behind run.py.
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+
+file = Path(sys.argv[1] if len(sys.argv) > 1 else {file!r}).resolve()
+sys.path.insert(0, str(file.parent))
+os.chdir(Path(__file__).resolve().parent)
+spec = importlib.util.spec_from_file_location("runtime", file)
+runtime = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(runtime)
+results = runtime.run("model.onnx", dict(np.load("inputs.npz")))
+"""
+_OWN_COMMAND = """# The command of {target}, started in the folder where it was named.
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+
+os.chdir(Path(__file__).resolve().parent)
+files = {{"model": "model.onnx", "inputs": "inputs.npz", "outputs": "results.npz"}}
+command = {words!r}
+for name, file in files.items():
+    command = [word.replace("{{" + name + "}}", os.path.abspath(file)) for word in command]
+subprocess.run(command, cwd={folder!r}, check=True)
 results = dict(np.load("results.npz"))
 """
 _RUN = """
@@ -85,10 +117,10 @@ _ENDS = {
     "refuses": "does not load it, stops with an error, or ends the process",
     "miscomputes": "runs it, and the numbers or sizes are wrong, without a word",
 }
-_SHOWN = "{fault}. The model:", "To see it: `{program}`, which fails as long as it is so."
+_SHOWN = "{fault}. The model:", "To see it: {program}, which fails as long as it is so."
 _NOT_SHOWN = (
     "What is known: {fault}. This model did not show it:",
-    "`{program}` runs it, and fails where the fault shows after all.",
+    "{program} runs it, and fails where the fault shows after all.",
 )
 """How the text begins, and how the script is to be understood."""
 FILES = (
@@ -109,7 +141,7 @@ class Reproducer(Report):
     are evaluated in float64, all others run one by one in onnxruntime without optimisations;
     `agrees` says what onnxruntime without optimisations makes of the whole. `shown` is False where
     the runtime was run with this model and others of the kind, and none showed the fault. `folder`
-    is where it was written.
+    is where it was written, `runner` the file or the command of a runtime of the user's own.
     """
 
     target: str
@@ -126,6 +158,7 @@ class Reproducer(Report):
     folder: str = ""
     command: str = ""
     shown: bool = True
+    runner: str = ""
 
     schema = 1
 
@@ -140,6 +173,16 @@ class Reproducer(Report):
     def program(self) -> str:
         """What to type in the folder to see it."""
         return "node run.mjs" if self.header and self.header.is_javascript else "python run.py"
+
+    @property
+    def steps(self) -> str:
+        """What to do to see it; of a target that nothing here runs, the run itself as well."""
+        if self.header or self.runner:
+            return f"`{self.program}`"
+        return (
+            f"run model.onnx on inputs.npz in {self.target}, save its outputs by name as "
+            f"results.npz, then `{self.program}`"
+        )
 
     @property
     def header(self) -> Header | None:
@@ -176,7 +219,9 @@ def _papers(found: Reproducer, version: str) -> dict[str, bytes]:
 def script(found: Reproducer) -> str:
     """What runs the model in the runtime and compares; it fails where the fault still shows."""
     header = found.header
-    if header is None:
+    if found.runner:
+        text = _own(found)
+    elif header is None:
         text = _OTHER.format(target=found.target.partition("@")[0])
     elif header.is_javascript:
         lines = [f"process.env.{name} = {json.dumps(x)};\n" for name, x in header.variables.items()]
@@ -190,6 +235,14 @@ def script(found: Reproducer) -> str:
     if found.expected:
         return text + _COMPARE
     return text + (_COMPUTES_NOTHING if found.answer == "miscomputes" else _ONLY_RUNS)
+
+
+def _own(found: Reproducer) -> str:
+    """What runs a runtime of the user's own, from wherever the script lies."""
+    if found.runner.endswith(".py") and " " not in found.runner:
+        return _OWN_FILE.format(target=found.target, file=os.path.abspath(found.runner))  # noqa: PTH100
+    words = shlex.split(found.runner)
+    return _OWN_COMMAND.format(target=found.target, words=words, folder=os.getcwd())  # noqa: PTH109
 
 
 def _python_head(header: Header) -> str:
@@ -220,7 +273,7 @@ def _text(found: Reproducer, version: str, names: list[str]) -> str:
         "",
         *(f"    {line}" for line in found.model_lines),
         "",
-        runs.format(program=found.program),
+        runs.format(program=found.steps),
         "",
         _HOW_EXPECTED,
         f"onnxruntime on the CPU without optimisations {found.agrees.rstrip('.')}.",

@@ -138,6 +138,9 @@ def judge(target: Target, chain: Chain) -> Judgement:
 
 def _untested(target: Target, operator: str, *where: str) -> Judgement:
     text = f" where {where[0]}" if where else ""
+    if target.has_own_rules:
+        said = f"the rules of {target.name} say nothing of {operator}{text}: add it to `takes`"
+        return Judgement(Answer.UNKNOWN, said)
     return Judgement(Answer.UNKNOWN, f"{operator} is untested on {target.name}{text}")
 
 

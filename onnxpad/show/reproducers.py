@@ -17,6 +17,6 @@ def reproducer_text(found: Reproducer) -> str:
         *(f"note: {line}" for line in found.about),
         f"onnxruntime without optimisations {found.agrees}",
         f"written to {found.folder}: {', '.join(found.files())}",
-        f"to see it, in that folder: {found.program}",
+        f"to see it, in that folder: {found.steps.replace('`', '')}",
     ]
     return "\n".join(map(visible, lines)) + "\n"

@@ -382,3 +382,23 @@ def test_without_live_nothing_is_started_and_nothing_foreign_imported(tmp_path: 
         [sys.executable, "-c", NOTHING_STARTS, path], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr or done.stdout
+
+
+def test_the_text_says_what_is_right_where_onnxruntime_would_be_wrong() -> None:
+    """QLinearAveragePool with ceil_mode divides by the whole kernel in onnxruntime."""
+    model = Path(__file__).parents[2] / "models" / "t_avgpool_both_ts_op11_qoperator.onnx"
+    report = onnxpad.validate(model, target=in_onnxruntime)
+    assert report.verdict == "different"
+    done = onnxpad.rewrite(model, target=in_onnxruntime)
+    assert done.run is not None
+    assert done.run.ok
+
+
+def in_onnxruntime(path: str, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    onnxruntime = pytest.importorskip("onnxruntime")
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    session = onnxruntime.InferenceSession(path, options)
+    return dict(
+        zip([one.name for one in session.get_outputs()], session.run(None, inputs), strict=True)
+    )

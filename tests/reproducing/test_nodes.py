@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -95,6 +97,33 @@ def test_a_node_that_only_a_run_condemns(tmp_path: Path) -> None:
     assert [node.op_type for node in model.graph.node][-1] == "Conv"
     with pytest.raises(RequestError, match=r"in a run _as_it_is\(\) takes it"):
         reproduce_node(STRING, target=_as_it_is, node="/f/f.0/Conv")
+
+
+NPU = """
+import onnx
+
+
+def run(model, inputs):
+    for node in onnx.load(model).graph.node:
+        if any(one.name == "auto_pad" for one in node.attribute):
+            raise ValueError("no auto_pad")
+    return {}
+"""
+
+
+@pytest.mark.parametrize("asked", ["npu.py", "{python} start.py {{model}} {{inputs}} {{outputs}}"])
+def test_the_script_starts_a_runtime_of_the_users_own(
+    asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "npu.py").write_text(NPU)
+    (tmp_path / "start.py").write_text("import sys, npu\nnpu.run(*sys.argv[1:3])\n")
+    monkeypatch.chdir(tmp_path)
+    target = asked.format(python=sys.executable)
+    reproduce_node(STRING, target=target, node="/f/f.0/Conv").save(tmp_path / "made")
+    line = [sys.executable, str(tmp_path / "made" / "run.py")]
+    done = subprocess.run(line, cwd="/", capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "no auto_pad" in done.stderr
 
 
 def _as_it_is(path: str, inputs: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
