@@ -152,7 +152,10 @@ def _why_unfit(found: Rewriting, unfit: Sequence[NodeVerdict]) -> tuple[str, Seq
 
     alike: dict[str, list[NodeVerdict]] = {}
     for one in unfit:
-        alike.setdefault(one.judgement.sentence, []).append(one)
+        judged = one.judgement
+        is_number = str(judged.answer) == "miscomputes" and judged.measured and not judged.rows
+        # Each node's numbers are its own.
+        alike.setdefault(judged.does if is_number else judged.sentence, []).append(one)
     reason, nodes = max(alike.items(), key=lambda one: len(one[1]))
     ops = ", ".join(dict.fromkeys(one.op for one in nodes))
     others = len({one.node for one in unfit} - {one.node for one in nodes})

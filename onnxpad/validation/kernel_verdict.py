@@ -29,6 +29,7 @@ from onnxpad.validation.samples import Pair
 Array = NDArray[Any]
 _SHORT, _FEW_NODES = 4_000_000, 2_000
 """Cells and nodes tried in this process: rewrites of ResNet-50 need 3 million cells."""
+_ONLY_RUNS = "; only runs can compare these models"
 _NO_TIME, _NO_CELLS = "the budget of seconds is spent", "the budget of cells is spent"
 _BOTH: tuple[Literal["auto_pad", "pads"], ...] = ("auto_pad", "pads")
 _EITHER = (
@@ -102,7 +103,7 @@ def _proof(
 
     A short try is made here, where its own budget ends it; all else in a child process. With it,
     of a proof that did not end, the limits that give it more. `fixing` fixes all open sizes, where
-    some are. Of too many cells there are as many at fixed sizes.
+    some are.
     """
     begin, clock = time.monotonic(), Clock(limits.seconds, limits.slowdown)
     found = Proof("undecided", _NO_TIME)
@@ -115,7 +116,8 @@ def _proof(
         if why := _out_of(found):
             said, larger = _unfinished(why, took, limits)
             if why == _NO_CELLS or not (larger or fixing):
-                return replace(found, reason=f"{said}; only runs can compare these models"), None
+                more = "; with fixed sizes (--dim) it may be proved" if fixing else _ONLY_RUNS
+                return replace(found, reason=f"{said}{more}"), None
             return replace(found, reason=said), larger
         return found, None  # noqa: TRY300 - all of it may be broken off
     except LimitMet as limit:
