@@ -218,6 +218,11 @@ class PaddedNode(NamedTuple):
         return found
 
 
+def is_worth_a_row(node: PaddedNode) -> bool:
+    """Whether there is more to say of it than that it can pad."""
+    return bool(node.forms or node.traps or node.pads is None or any(node.pads))
+
+
 @reported("kind", "code", "node", "op")
 class Finding(NamedTuple):
     """Something that a check may fail for, at a node.
