@@ -16,7 +16,7 @@ from onnxpad.geometry.size import plain_sizes
 from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
 from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.graph.broken import (
-    refuse_dangling,
+    refuse_broken,
     title_of,
     undefined_operators,
     unknown_operators,
@@ -216,6 +216,11 @@ class PaddedNode(NamedTuple):
         """
         found: dict[str, Any] = plain(self)
         return found
+
+
+def is_worth_a_row(node: PaddedNode) -> bool:
+    """Whether there is more to say of it than that it can pad."""
+    return bool(node.forms or node.traps or node.pads is None or any(node.pads))
 
 
 @reported("kind", "code", "node", "op")
@@ -427,7 +432,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             prefer=Preferences(ambiguous),
             keeps_functions=opened.keeps_functions,
         )
-        refuse_dangling(survey.document)
+        refuse_broken(survey.document)
         selected = selection(survey, nodes)
         records = _with_divisors(_records(survey, selected), survey)
         asked = _Asked(opened, Preferences(ambiguous), nodes, dims or {}, runtimes)

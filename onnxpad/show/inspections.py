@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from onnxpad.errors import counted, few
-from onnxpad.inspection import Inspection, PaddedNode
+from onnxpad.inspection import Inspection, PaddedNode, is_worth_a_row
 from onnxpad.runtimes.traps import Trap, of_another
 from onnxpad.show.document import Document, Line, Medium, Note, Section, Table
 from onnxpad.show.following import next_lines
@@ -126,11 +126,6 @@ def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> lis
     for number, node in enumerate(nodes):
         groups.setdefault(number if each else key(node), []).append(node)
     return list(groups.values())
-
-
-def is_worth_a_row(node: PaddedNode) -> bool:
-    """Whether there is more to say of it than that it can pad."""
-    return bool(node.forms or node.traps or node.pads is None or any(node.pads))
 
 
 def _needs_reason(node: PaddedNode) -> bool:

@@ -25,12 +25,14 @@ g (float[1, 1, 8, 8] x, float[1, 1, 3, 3] w, bool c) => (float[1, 1, N, M] y) {
   >
 }
 """
+OLD = '<domain: "my", opset_import: ["" : 10]>'
 FUNCTION = """
 <ir_version: 8, opset_import: ["" : 17, "my" : 1]>
 g (float[1, 1, 8, 8] x, float[1, 1, 3, 3] w) => (float[1, 1, N, M] y) { y = my.Block (x, w) }
 <domain: "my", opset_import: ["" : 17]>
 Block (x, w) => (y) { y = Conv <strides = [2, 2], pads = [PADS]> (x, w) }
 """
+OF_AN_OLD_OPSET = FUNCTION.replace('<domain: "my", opset_import: ["" : 17]>', OLD)
 PLAIN = """
 <ir_version: 8, opset_import: ["" : 17]>
 g (float[1, 1, 9, 9] x, float[1, 1, 3, 3] w) => (float[1, 1, N, M] y) {
@@ -60,7 +62,15 @@ def found_for(model: ModelProto, reference: Array, feeds: dict[str, Array]) -> D
     return diagnose(model, inputs=feeds, outputs={"y": reference}, budget=600)
 
 
-@pytest.mark.parametrize("text", [BODY, FUNCTION], ids=["body", "function"])
+def test_padding_of_a_function_is_searched() -> None:
+    feeds = {"x": X, "w": W}
+    right = outputs(written(FUNCTION, PADS="0, 0, 1, 1"), feeds)[0]
+    found = found_for(written(FUNCTION, PADS="1, 1, 1, 1"), right, feeds)
+    assert (found.explained, found.cause, found.residual) == (True, Cause.PADDING, 0)
+    assert [(one.node, one.after) for one in found.nodes] == [("y/y", "pads [0, 0, 1, 1]")]
+
+
+@pytest.mark.parametrize("text", [BODY, OF_AN_OLD_OPSET], ids=["body", "function that stays"])
 def test_padding_that_is_not_searched_leaves_the_cause_unknown(text: str) -> None:
     feeds = {"x": X, "w": W, **({"c": np.array(True)} if text is BODY else {})}
     right = outputs(written(text, PADS="0, 0, 1, 1"), feeds)[0]

@@ -22,7 +22,7 @@ from onnxpad.model.editing.script import Edit, ForgetType
 from onnxpad.model.files.contents import is_standard
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.files.saving import save, write_unchanged
-from onnxpad.model.graph.broken import refuse_dangling
+from onnxpad.model.graph.broken import refuse_broken
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
 from onnxpad.model.reading.survey import Site, Survey
@@ -240,7 +240,7 @@ def session_on(
         weightless=opened.surgeon is not None,
         keeps_functions=opened.keeps_functions,
     )
-    refuse_dangling(session.document)
+    refuse_broken(session.document)
     return session
 
 

@@ -39,18 +39,33 @@ class UnknownOperator(NamedTuple):
         )
 
 
-def refuse_dangling(document: Document) -> None:
-    """Raise ModelError for a node that reads a tensor which nothing makes.
+def refuse_broken(document: Document) -> None:
+    """Raise ModelError for a node that reads a tensor which nothing makes, or no call's attribute.
 
-    Of bodies those of the operators of ONNX are asked: what others hand to theirs is not known.
+    Of bodies those of the operators of ONNX are asked for tensors: what others hand to theirs is
+    not known.
     """
     for scope in document.scopes.values():
+        if not scope.outermost.is_function:
+            _refuse_references(scope)
         for name, node in scope.dangling.items():
             if _is_plain(scope):
                 where = address_of(scope, node).label
                 raise ModelError(
                     f"the graph is broken: {node.op_type} '{where}' reads '{name}', which no node "
                     "makes, and which is no input and no initializer; export it again"
+                )
+
+
+def _refuse_references(scope: Scope) -> None:
+    for node in scope.nodes:
+        for one in node.proto.attribute:
+            if one.ref_attr_name:
+                where = address_of(scope, node).label
+                raise ModelError(
+                    f"the graph is broken: {node.op_type} '{where}' takes its {one.name} from the "
+                    f"attribute '{one.ref_attr_name}' of a function, but stands in none; export "
+                    "it again"
                 )
 
 

@@ -28,7 +28,7 @@ from onnx import (
 
 from onnxpad.errors import ModelError, headline
 from onnxpad.geometry.budgets import DEEPEST, WRITTEN_OUT
-from onnxpad.model.graph.nodes import every_node
+from onnxpad.model.graph.nodes import bodies, every_node
 from onnxpad.padding.operators import PLAIN_DOMAINS, operator, plain_domain
 
 Key: TypeAlias = tuple[str, str, str]
@@ -130,8 +130,8 @@ class Functions:
         function = self.of_key[key]
         if self._names[label_of(function)] > 1:
             return "there are two of its name"
-        if not _is_in_order(function):
-            return "its nodes stand in disorder"
+        if not _is_in_order(function.node, function.input):
+            return "its nodes stand in disorder, or read what nothing makes"
         imported = {plain_domain(one.domain): one.version for one in self.model.opset_import}
         for entry in function.opset_import:
             domain, version = plain_domain(entry.domain), entry.version
@@ -158,13 +158,18 @@ class Functions:
         return ""
 
 
-def _is_in_order(function: FunctionProto) -> bool:
-    """Whether every node stands behind those that it, and what it holds, reads from."""
-    late = {name for node in function.node for name in node.output if name}
-    for node in function.node:
-        if any(not late.isdisjoint(one.input) for one in every_node([node])):
+def _is_in_order(nodes: Iterable[NodeProto], there: Iterable[str]) -> bool:
+    """Whether every node, and what it holds, reads what is there or was made in front of it."""
+    names = {"", *there}
+    for node in nodes:
+        if not names.issuperset(node.input):
             return False
-        late.difference_update(node.output)
+        for body in bodies(node):
+            own = [one.name for one in (*body.input, *body.initializer)]
+            own += [one.values.name for one in body.sparse_initializer]
+            if not _is_in_order(body.node, (*names, *own)):
+                return False
+        names.update(node.output)
     return True
 
 

@@ -8,10 +8,16 @@ from dataclasses import replace
 from functools import cache
 
 from onnxpad.errors import counted, few
-from onnxpad.inspection import KINDS, Finding, Inspection, PaddedNode, with_far_pad
+from onnxpad.inspection import (
+    KINDS,
+    Finding,
+    Inspection,
+    PaddedNode,
+    is_worth_a_row,
+    with_far_pad,
+)
 from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.show.document import Card, Document, Picture, Section, Table
-from onnxpad.show.inspections import is_worth_a_row
 from onnxpad.show.pages.changes import ORDER
 from onnxpad.show.pages.drawings import Drawing, drawing_of, sentence
 from onnxpad.show.pages.figures import legend, window_figure

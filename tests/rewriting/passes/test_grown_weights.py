@@ -57,6 +57,7 @@ PLACES = {
         IF % ("", "w = Constant <value = float[1,1,3] {1, 10, 100}> ()"), W2[2:]
     ),
     "function": parsed("y = f.block (x)", more=FUNCTION),
+    "argument of a function": parsed("y = f.block (x, w)", W, more=FED),
     "transposed": parsed("y = ConvTranspose <pads = [0, 2]> (x, w)", W),
 }
 
@@ -79,7 +80,6 @@ def test_every_place(model: onnx.ModelProto) -> None:
         pytest.param(
             parsed("y = Conv <pads = [0, 2]> (x, w)", W, ", float[1,1,3] w"), id="overridable"
         ),
-        pytest.param(parsed("y = f.block (x, w)", W, more=FED), id="argument of a function"),
         pytest.param(
             parsed("v = Neg (w) y = Conv <pads = [0, 2], kernel_shape = [3]> (x, v)", W),
             id="computed",

@@ -217,7 +217,7 @@ def test_inside_a_function_and_a_branch() -> None:
     )
     after = done(function, "static-pads").model
     assert isinstance(after, onnx.ModelProto)
-    assert [node.op_type for node in after.functions[0].node] == ["Constant", "Pad"]
+    assert (kinds(after), len(after.functions)) == (["Pad"], 0)
     assert by_onnxruntime(after, X5) == [0, 0, 1, 2, 3, 4, 5, 0, 0]
 
 
@@ -392,8 +392,7 @@ def test_the_value_of_functions_has_the_type_of_the_data(shape: str, kind: str) 
     before = like("Neg", shape, kind)
     done = rewrite(before, passes=["static-pads"])
     assert isinstance(done.model, ModelProto)
-    nodes = [node.op_type for node in done.model.functions[0].node if node.op_type != "Constant"]
-    assert nodes == ["Pad"]
+    assert kinds(done.model) == ["Pad", "Neg"]
     dtype = {"float": "float32", "double": "float64"}.get(kind, kind)
     x = data(40, 50) if "40" in shape else data(4, 5)
     assert_alike(before, done.model, {"x": x["x"][:1].astype(dtype)})
