@@ -236,7 +236,7 @@ def _rewrite(session: EditSession, rule: Pass, site: Site, check: RuntimeCheck) 
 
 def _choice(rule: Pass, chain: Chain, label: str, check: RuntimeCheck) -> Choice:
     """What the check takes of the pass's ways, or why none can be written."""
-    if chain.trouble and chain.trouble.too_new:
+    if chain.trouble and (chain.trouble.too_new or chain.trouble.out_of_reach):
         return Choice(Skip(chain.trouble.reason), held_back=False)
     return check.first_that_runs(chain, _ways(rule, chain, label))
 

@@ -187,8 +187,8 @@ def _fixing(types: Mapping[str, Type]) -> dict[str, int]:
 def _here(pair: Pair, facts: Mapping[str, int | str], limits: Limits) -> Proof:
     before, after = pair.before, pair.after
     return prove(
-        before.model,
-        after.model,
+        before.given,
+        after.given,
         dims=facts,
         limits=replace(limits, cells=_SHORT),
         outside=(before.outside, after.outside),

@@ -61,13 +61,15 @@ class Operation:
 class Network:
     """A model and the folder of its external data. The model is never changed.
 
-    Local functions are inlined, so that what they hold can be compared node by node. `left` is the
-    file that the model was read from, where large weights stayed there.
+    In `model` local functions are inlined, so that what they hold can be compared node by node;
+    `given` is what is run and proved. `left` is the file that it was read from, where large weights
+    stayed there.
     """
 
     def __init__(
         self, model: ModelProto, folder: Path | None = None, left: LeftWeights | None = None
     ) -> None:
+        self.given = model
         self.model = inlined(model, everything=True).model
         self.folder = folder
         self.left = left
@@ -228,8 +230,8 @@ class Network:
         Raises ModelError where the model's file was changed.
         """
         if self.left is not None:
-            return self.left.serialised(self.model, more)
-        data: bytes = self.model.SerializeToString()
+            return self.left.serialised(self.given, more)
+        data: bytes = self.given.SerializeToString()
         return data + more if more else data
 
 

@@ -29,7 +29,7 @@ from onnx import (
 from onnxpad.errors import ModelError, headline
 from onnxpad.geometry.budgets import DEEPEST, WRITTEN_OUT
 from onnxpad.model.graph.nodes import bodies, every_node
-from onnxpad.padding.operators import PLAIN_DOMAINS, operator, plain_domain
+from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, operator, plain_domain
 
 Key: TypeAlias = tuple[str, str, str]
 _OPEN = -1
@@ -114,11 +114,22 @@ class Functions:
 
     @cached_property
     def _given(self) -> dict[Key, list[dict[str, int]]]:
-        """The attributes that each call of a function gives, with their types."""
+        """The attributes that each call of a function gives, with their types.
+
+        One that refers to what its own function does not have is of type 0.
+        """
         found: dict[Key, list[dict[str, int]]] = {key: [] for key in self.of_key}
-        inside = [node for one in self.of_key.values() for node in one.node]
-        for node in every_node([*self.model.graph.node, *inside]):
-            found.get(key_of(node), []).append({one.name: one.type for one in node.attribute})
+        scopes: list[tuple[Sequence[NodeProto], set[str]]] = [(self.model.graph.node, set())]
+        for function in self.of_key.values():
+            defaults = (one.name for one in function.attribute_proto)
+            scopes.append((function.node, {*function.attribute, *defaults}))
+        for nodes, known in scopes:
+            for node in every_node(nodes):
+                given = {
+                    one.name: one.type if one.ref_attr_name in {"", *known} else 0
+                    for one in node.attribute
+                }
+                found.get(key_of(node), []).append(given)
         return found
 
     @cached_property
@@ -130,6 +141,8 @@ class Functions:
         function = self.of_key[key]
         if self._names[label_of(function)] > 1:
             return "there are two of its name"
+        if key[0] == MICROSOFT or defs.has(function.name, key[0]):
+            return "runtimes may have an operator of its name"
         if not _is_in_order(function.node, function.input):
             return "its nodes stand in disorder, or read what nothing makes"
         imported = {plain_domain(one.domain): one.version for one in self.model.opset_import}
@@ -149,6 +162,8 @@ class Functions:
         asked = [one for node in every_node(function.node) for one in node.attribute]
         asked = [one for one in asked if one.ref_attr_name]
         for given in self._given[key]:
+            if lost := next((name for name, kind in given.items() if not kind), ""):
+                return f"a call takes its attribute '{lost}' from nowhere"
             for name in function.attribute:
                 if name not in given:
                     return f"a call does not give its attribute '{name}'"
@@ -231,10 +246,13 @@ def inlined(model: ModelProto, why_not: str = "", *, everything: bool = False) -
         return Inlined(model, kept=kept | reasons)
     found = ModelProto()
     found.CopyFrom(model)
+    staying = {key: one for key, one in functions.of_key.items() if key not in wanted}
+    needed = functions.called_by(node for one in staying.values() for node in one.node) & wanted
+    kept |= {label_of(functions.of_key[key]): "a function that stays calls it" for key in needed}
     for fields, new in (
         (found.graph.node, done.graph.node),
         (found.opset_import, done.opset_import),
-        (found.functions, [one for k, one in functions.of_key.items() if k not in wanted]),
+        (found.functions, [one for k, one in functions.of_key.items() if k in {*staying, *needed}]),
     ):
         del fields[:]
         fields.extend(new)

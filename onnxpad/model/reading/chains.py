@@ -355,7 +355,7 @@ def _unread(context: Context, op: Operator, source: Type, why: Unclear) -> Chain
 def out_of_reach(context: Context, op: Operator, reason: str) -> Chain:
     """An operator in a function that stays as it is, for this reason."""
     said = f"it stands in a local function that is not written out where it is called: {reason}"
-    return _unread(context, op, Type(), Unclear(said))
+    return _unread(context, op, Type(), Unclear(said, out_of_reach=True))
 
 
 def _troubled(chain: Chain, reason: str, hints: tuple[str, ...] = ()) -> Chain:
