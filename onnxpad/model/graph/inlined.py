@@ -130,7 +130,7 @@ class Functions:
         function = self.of_key[key]
         if self._names[label_of(function)] > 1:
             return "there are two of its name"
-        if not _is_in_order(function.node, function.input):
+        if not _is_in_order(function.node, set(function.input)):
             return "its nodes stand in disorder, or read what nothing makes"
         imported = {plain_domain(one.domain): one.version for one in self.model.opset_import}
         for entry in function.opset_import:
@@ -158,18 +158,18 @@ class Functions:
         return ""
 
 
-def _is_in_order(nodes: Iterable[NodeProto], there: Iterable[str]) -> bool:
+def _is_in_order(nodes: Iterable[NodeProto], *there: Collection[str]) -> bool:
     """Whether every node, and what it holds, reads what is there or was made in front of it."""
-    names = {"", *there}
+    made: set[str] = set()
     for node in nodes:
-        if not names.issuperset(node.input):
+        if not all(any(name in one for one in (*there, made)) for name in node.input if name):
             return False
         for body in bodies(node):
-            own = [one.name for one in (*body.input, *body.initializer)]
-            own += [one.values.name for one in body.sparse_initializer]
-            if not _is_in_order(body.node, (*names, *own)):
+            own = {one.name for one in (*body.input, *body.initializer)}
+            own |= {one.values.name for one in body.sparse_initializer}
+            if not _is_in_order(body.node, *there, made, own):
                 return False
-        names.update(node.output)
+        made.update(node.output)
     return True
 
 
