@@ -41,6 +41,16 @@ g (float[1,1,8] x) => (float[1,1,7] y) { y = own.pool (x) }
 <domain: "own", opset_import: ["": 17]>
 pool (a) => (b) { b = MaxPool <kernel_shape = [2]> (OUTER) }
 """
+IN_A_BRANCH_OF_A_FUNCTION = """
+g (bool c, float[1,1,8] x) => (float[1,1,7] y) { y = own.pool (c, x) }
+<domain: "own", opset_import: ["": 17]>
+pool (c, a) => (b) {
+    b = If (c) <
+        then_branch = t () => (r) { r = MaxPool <kernel_shape = [2]> (a) },
+        else_branch = e () => (s) { s = MaxPool <kernel_shape = [2]> (OUTER) }
+    >
+}
+"""
 
 
 def parsed(text: str, domains: str = "") -> ModelProto:
@@ -55,6 +65,12 @@ def broken() -> dict[str, ModelProto]:
         ),
         "Add 'y.body/p' reads 'nowhere'": parsed(IN_A_LOOP.replace("OUTER", "nowhere")),
         "MaxPool 'own:pool/b' reads 'x'": parsed(IN_A_FUNCTION.replace("OUTER", "x"), ', "own": 1'),
+        **{
+            f"MaxPool 'own:pool/b.else_branch/s' reads '{name}'": parsed(
+                IN_A_BRANCH_OF_A_FUNCTION.replace("OUTER", name), ', "own": 1'
+            )
+            for name in ("x", "r")
+        },
     }
 
 
@@ -72,6 +88,7 @@ def test_a_node_that_reads_what_nothing_makes_is_named(said: str) -> None:
         parsed(IN_A_BRANCH.replace("OUTER", "x")),
         parsed(IN_A_LOOP.replace("OUTER", "x")),
         parsed(IN_A_FUNCTION.replace("OUTER", "a"), ', "own": 1'),
+        parsed(IN_A_BRANCH_OF_A_FUNCTION.replace("OUTER", "a"), ', "own": 1'),
         text_model(
             'y = Resize <mode = "nearest"> (x, "", s)',
             "float[1,1,8] x",

@@ -143,7 +143,7 @@ class Functions:
             return "there are two of its name"
         if key[0] == MICROSOFT or defs.has(function.name, key[0]):
             return "runtimes may have an operator of its name"
-        if not _is_in_order(function.node, function.input):
+        if not _is_in_order(function.node, set(function.input)):
             return "its nodes stand in disorder, or read what nothing makes"
         imported = {plain_domain(one.domain): one.version for one in self.model.opset_import}
         for entry in function.opset_import:
@@ -173,18 +173,18 @@ class Functions:
         return ""
 
 
-def _is_in_order(nodes: Iterable[NodeProto], there: Iterable[str]) -> bool:
+def _is_in_order(nodes: Iterable[NodeProto], *there: Collection[str]) -> bool:
     """Whether every node, and what it holds, reads what is there or was made in front of it."""
-    names = {"", *there}
+    made: set[str] = set()
     for node in nodes:
-        if not names.issuperset(node.input):
+        if not all(any(name in one for one in (*there, made)) for name in node.input if name):
             return False
         for body in bodies(node):
-            own = [one.name for one in (*body.input, *body.initializer)]
-            own += [one.values.name for one in body.sparse_initializer]
-            if not _is_in_order(body.node, (*names, *own)):
+            own = {one.name for one in (*body.input, *body.initializer)}
+            own |= {one.values.name for one in body.sparse_initializer}
+            if not _is_in_order(body.node, *there, made, own):
                 return False
-        names.update(node.output)
+        made.update(node.output)
     return True
 
 
