@@ -109,6 +109,17 @@ def test_sizes_of_a_run_are_those_that_are_asked_for(place: Path, capsys: Captur
         assert option[0] in capsys.readouterr().err
 
 
+def test_the_python_of_live_is_named_where_a_file_does_not_start(
+    place: Path, capsys: Captured
+) -> None:
+    (place / "bad.py").write_text("import nowhere_at_all\n")
+    line = ["inspect", "models/same.onnx", "--target", "./bad.py"]
+    assert run(line) == 2
+    assert "--live" not in capsys.readouterr().err
+    assert run([*line, f"--live={sys.executable}"]) == 2
+    assert f"{sys.executable} of --live" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_many_models(place: Path, capsys: Captured, jobs: str) -> None:
     line = ["rewrite", "models", "--target", "./npu.py", "-o", "written", "-j", jobs, "--json"]
