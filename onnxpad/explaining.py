@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from textwrap import fill
 from typing import NamedTuple
 
 from onnxpad.errors import RequestError, few, nearest
@@ -18,6 +19,7 @@ from onnxpad.padding.operators import OPERATORS, Kind, Operator, Since
 from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
+from onnxpad.runtimes.conditions.plain_facts import CALLS
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import SECTIONS, WORDS
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
@@ -216,7 +218,18 @@ def _topic(path: Path) -> Explanation:
         if f"{{{name}}}" in text:
             table = "\n".join(f"| {' | '.join(row)} |" for row in rows())
             text = text.replace(f"{{{name}}}", table)
-    return Explanation("topic", path.stem, text)
+    return Explanation("topic", path.stem, text.replace("{functions}", _without_functions()))
+
+
+def _without_functions() -> str:
+    """The targets that run no local functions."""
+    rows = {name: target.about(CALLS[0]) for name, target in all_targets().items()}
+    found = [
+        name
+        for name in rows
+        if any(row.answer.fails and row.operators == CALLS for row in rows[name])
+    ]
+    return fill(", ".join(found), 79)
 
 
 _WORDS = {
@@ -239,6 +252,7 @@ _WORDS = {
     "ci": ("baseline", "finding", "findings", "known findings", "failing", "fine", "sarif"),
     "exit-codes": ("exit code", "exit codes", "exit"),
     "words": ("pads", "node", "address"),
+    "operators": ("functions", "function", "local functions", "local function"),
     "conditions": ("condition", "rules", "toml", "own rules"),
     "own-runtime": ("live", "own", "runner", "probe", "measured here"),
     "batches": ("each", "jobs"),

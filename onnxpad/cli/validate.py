@@ -178,6 +178,10 @@ def _check(options: dict[str, Any]) -> None:
     reference = options["outputs"] or options["data"]
     if options["targets"]:
         arguments.refuse_given("--target runs the model itself", "data", "outputs", "certificate")
+        if options["after"] is None:
+            why = "--target runs the model itself on samples of its own"
+            unused = ("samples", "seed", "atol", "rtol", "device", "tf32", "ambiguous")
+            arguments.refuse_given(why, *unused)
     elif options["live"]:
         raise click.UsageError("--live asks a runtime: add --target NAME")
     elif (options["after"] is None) == (not reference):

@@ -21,7 +21,16 @@ from onnxpad.model.opened import Model
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain
 from onnxpad.probing.agreement import BYTES, NEAR, STEPS, Array, worst
-from onnxpad.probing.probes import alone, outputs_behind, probe, quantises, ranks, rests
+from onnxpad.probing.probes import (
+    CALL,
+    alone,
+    outputs_behind,
+    plain,
+    probe,
+    quantises,
+    ranks,
+    rests,
+)
 from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import Judgement, joint
@@ -110,7 +119,8 @@ class Live:
         self._uses_cache = uses_cache
         self._seconds = seconds
         self._tell = tell
-        self._starts: dict[str, bool] = {}
+        self._have_run: set[str] = set()
+        self._plain: dict[tuple[str, str], Reply] = {}
         self._outcomes: dict[tuple[str, object], Outcome | str] = {}
         # With what it is about, so that no other object gets its id.
         self._nodes: dict[tuple[object, ...], tuple[object, Outcome | str]] = {}
@@ -167,26 +177,49 @@ class Live:
                 return Judgement(outcome.answer, outcome.message, measured=ran_by(runner).evidence)
         return unknown
 
-    def _runs_at_all(self, runner: Runner) -> bool:
-        """Whether a runtime of the user's own runs a Relu; it may not start as it was named."""
-        if type(runner) is Served:
-            return True
-        if runner.key not in self._starts:
-            from onnxpad.model.assembled import Piece, assembled
+    def calls(self, target: Target, table: Callable[[Target], Judgement]) -> Judgement:
+        """What the target does with a local function; `table` is asked where nothing can be run."""
+        if target.parts:
+            return joint([(part.name, self.calls(part, table)) for part in target.parts])
+        runner = self.runners.get(target.name)
+        if runner is None:
+            return table(target)
+        try:
+            reply = self._of_plain(runner, CALL)
+        except RuntimeUnavailable:
+            if self._skips_missing:
+                return table(target)
+            raise
+        answer = Answer.TAKES if _has_run(reply) else Answer.REFUSES
+        reason = f"it runs no local function: {reply.message}"
+        return Judgement(answer, reason, measured=ran_by(runner).evidence)
 
+    def check_start(self, runner: Runner) -> None:
+        """Raise RuntimeUnavailable for a runtime of the user's own that has run nothing so far."""
+        if type(runner) is Served or runner.key in self._have_run:
+            return
+        replies = [self._of_plain(runner, operator) for operator in ("Relu", "Conv")]
+        if not any(map(_has_run, replies)):
+            needs = runner.needs if isinstance(runner, Served) else ""
+            why = "; ".join(filter(None, (replies[0].message, needs)))
+            raise RuntimeUnavailable(f"{runner.title} runs neither a Relu nor a Conv: {why}")
+        self._have_run.add(runner.key)
+
+    def _check_run(self, runner: Runner, reply: Reply) -> None:
+        if _has_run(reply):
+            self._have_run.add(runner.key)
+        else:
+            self.check_start(runner)
+
+    def _of_plain(self, runner: Runner, operator: str) -> Reply:
+        """The run of a plain model; raises RuntimeUnavailable where the runtime does not start."""
+        if (runner.key, operator) not in self._plain:
+            path = Path(self._folder.name, f"{operator}.onnx")
+            path.write_bytes(plain(operator).SerializeToString())
             x = np.zeros((1, 2, 4, 4), np.float32)
-            model = assembled(
-                [Piece("Relu", ["x"], ["y"])],
-                {"x": ("float32", x.shape)},
-                {"y": ("float32", x.shape)},
-                {},
-                opset=13,
-            )
-            path = Path(self._folder.name, "relu.onnx")
-            path.write_bytes(model.SerializeToString())
             reply = runner.run(str(path), {"x": x}, {"y": x.ndim}, self._seconds)
-            self._starts[runner.key] = reply.status in ("ran", "fell back")
-        return self._starts[runner.key]
+            self._plain[runner.key, operator] = reply
+        return self._plain[runner.key, operator]
 
     @property
     def ran(self) -> dict[str, RuntimeRan]:
@@ -235,9 +268,6 @@ class Live:
             stored = kept(key) if keeps else None
             known = _read(stored) if stored else None
             outcome = known or self._run(runner, part, sizes, judged)
-            refuses = isinstance(outcome, Outcome) and outcome.answer is Answer.REFUSES
-            if isinstance(outcome, Outcome) and refuses and not self._runs_at_all(runner):
-                outcome = outcome._replace(message=f"it runs not even a Relu: {outcome.message}")
             self._outcomes[runner.key, question] = outcome
             lasts = isinstance(outcome, Outcome) and outcome.is_lasting
             if isinstance(outcome, Outcome) and lasts and keeps and not known:
@@ -276,6 +306,7 @@ class Live:
                 self._tell(f"running probe {self.runs} in {runner.title}")
             try:
                 reply = runner.run(str(path), feeds, ranks(model), self._seconds)
+                self._check_run(runner, reply)
             except RuntimeUnavailable as error:
                 if not self._skips_missing:
                     raise
@@ -286,6 +317,10 @@ class Live:
             if outcome.answer.fails:
                 return outcome._replace(failure=Failure(model, feeds))
         return outcome
+
+
+def _has_run(reply: Reply) -> bool:
+    return reply.status not in _ENDS
 
 
 def _outcome(reply: Reply, right: Mapping[str, Array], near: float) -> Outcome:

@@ -143,14 +143,19 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
         if not live:
             raise RequestError("a target is run here: live is True, or the path of a Python")
         asking = Asking(live, seconds=timeout, tell=progress)
-        feeds = None if inputs is None else _feeds(before, inputs, dims, input_shapes)
-        shown = on_runtimes(before, after, target, asking, dims=dims, inputs=feeds)
+        if after is None:
+            why = "a target runs the model itself on samples of its own"
+            tolerance = tolerance_of(atol, rtol)
+            _check_unused(why, None, device, samples, seed, tf32=tf32, tolerance=tolerance)
+        sizes, feeds = _fed(before, inputs, dims, input_shapes)
+        shown = on_runtimes(before, after, target, asking, dims=sizes, inputs=feeds)
         if after is None:
             return with_runtimes(None, shown, device)
     _check(after, (data, inputs, outputs), samples, both=proof_only and run_only)
     tolerance = tolerance_of(atol, rtol)
     if proof_only:
-        _check_unused(data or inputs, device, samples, seed, tf32=tf32, tolerance=tolerance)
+        why = "proof_only runs no model"
+        _check_unused(why, data or inputs, device, samples, seed, tf32=tf32, tolerance=tolerance)
     unrun = None if proof_only else _unavailable(device, needed=run_only or after is None)
     runs = unrun is None and not proof_only
     bench = Bench(Settings(device=resolved(device), tf32=tf32) if runs else Settings())
@@ -174,16 +179,20 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     return with_runtimes(found, shown, device) if shown else found
 
 
-def _feeds(
+def _fed(
     model: ModelLike,
-    inputs: GivenArrays,
+    inputs: GivenArrays | None,
     dims: Mapping[str, int | str] | None,
     shapes: Mapping[str, Sequence[int]] | None,
-) -> Sequence[dict[str, Array]]:
-    """Inputs as samples, in the layout of the model."""
+) -> tuple[Mapping[str, int | str] | None, Sequence[dict[str, Array]] | None]:
+    """What is told of dimensions, and inputs as samples, in the layout of the model."""
     network, warnings = open_lean_network(model), list[str]()
-    types = network.input_types(with_recorded(warnings.append, network, None, dims, shapes))
-    return [dict(sample) for sample in turned_inputs(network, types, inputs, warnings.append)]
+    told = with_recorded(warnings.append, network, None, dims, shapes)
+    types = network.input_types(told)
+    if inputs is None:
+        return told, None
+    turned = turned_inputs(network, types, inputs, warnings.append)
+    return told, [dict(sample) for sample in turned]
 
 
 def _second(after: ModelLike | None, first: Network, *, runs: bool) -> Network | None:
@@ -274,7 +283,8 @@ def _fixed(
     return fixed
 
 
-def _check_unused(
+def _check_unused(  # noqa: PLR0913 - one option each
+    why: str,
     inputs: object,
     device: object,
     samples: object,
@@ -283,7 +293,7 @@ def _check_unused(
     tf32: object,
     tolerance: object,
 ) -> None:
-    """RequestError for what is said of runs where there are none."""
+    """RequestError for what is said of runs where it would do nothing."""
     given = {
         "inputs": inputs is not None,
         "device": device != "auto",
@@ -291,7 +301,7 @@ def _check_unused(
     }
     given |= {"seed": seed != 0, "tf32": tf32 is True, "atol or rtol": tolerance is not None}
     if names := [name for name, is_given in given.items() if is_given]:
-        raise RequestError(f"proof_only runs no model: leave {' and '.join(names)} out")
+        raise RequestError(f"{why}: leave {' and '.join(names)} out")
 
 
 def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:

@@ -53,7 +53,12 @@ def on_runtimes(
         path = _file_of(before if after is None else after, stack)
         run = partial(run_whole, before, path, dims=dims, inputs=inputs)
         timing: dict[str, Any] = {"seconds": asking.seconds, "tell": asking.tell}
-        return tuple(run(name, runner, **timing) for name, runner in live.runners.items())
+        found = []
+        for name, runner in live.runners.items():
+            found.append(run(name, runner, **timing))
+            if found[-1].refuses:
+                live.check_start(runner)
+        return tuple(found)
 
 
 def _file_of(model: ModelLike, stack: ExitStack) -> str:

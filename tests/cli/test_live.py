@@ -92,6 +92,34 @@ def test_a_model_that_does_not_run_right_is_not_written(place: Path, capsys: Cap
     assert report["run"]["first_different"]["tensor"] == "s"
 
 
+def test_sizes_of_a_run_are_those_that_are_asked_for(place: Path, capsys: Captured) -> None:
+    opened = '<ir_version: 8, opset_import: ["": 13]>'
+    text = f"{opened} g (float[1, 1, h, w] x) => (float[1, 1, h, w] y) {{y = Relu(x)}}"
+    onnx.save(onnx.parser.parse_model(text), place / "open.onnx")
+    line = ["validate", "open.onnx", "--target", "./npu.py", "--json"]
+    shapes = []
+    for asked in (["--dim", "h=9", "--dim", "w=11"], ["--input-shape", "x:1x1x9x11"]):
+        assert run([*line, *asked]) == 0
+        shapes.append(json.loads(capsys.readouterr().out)["runtimes"][0]["shapes"])
+    assert shapes == [{"x": [1, 1, 9, 11]}] * 2
+    assert run([*line, "--input-shape", "nope:1x1x9x11"]) == 2
+    assert "nope" in capsys.readouterr().err
+    for option in (["--samples", "2"], ["--seed", "1"], ["--atol", "1"], ["--rtol", "1"]):
+        assert run([*line, *option]) == 2
+        assert option[0] in capsys.readouterr().err
+
+
+def test_the_python_of_live_is_named_where_a_file_does_not_start(
+    place: Path, capsys: Captured
+) -> None:
+    (place / "bad.py").write_text("import nowhere_at_all\n")
+    line = ["inspect", "models/same.onnx", "--target", "./bad.py"]
+    assert run(line) == 2
+    assert "--live" not in capsys.readouterr().err
+    assert run([*line, f"--live={sys.executable}"]) == 2
+    assert f"{sys.executable} of --live" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_many_models(place: Path, capsys: Captured, jobs: str) -> None:
     line = ["rewrite", "models", "--target", "./npu.py", "-o", "written", "-j", jobs, "--json"]

@@ -277,3 +277,11 @@ def test_a_target_does_not_take_what_it_never_takes(name: str) -> None:
     failing = {one for answer, names in always if answer != "takes" for one in names}
     assert taken.isdisjoint(failing)
     assert entry.facts[0] == ("order", "if several rules match, the most severe applies")
+
+
+def test_functions_are_explained_with_the_targets_that_run_none() -> None:
+    (found,) = explain("functions")
+    assert found.name == "operators"
+    assert "openvino, tvm" in found.text
+    assert "webgpu" not in found.text
+    assert "{functions}" not in found.text

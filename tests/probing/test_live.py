@@ -7,9 +7,11 @@ import sys
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 
 import onnxpad
@@ -320,13 +322,52 @@ def test_a_form_that_costs_nothing_is_asked_about_first() -> None:
     assert [change.rule for change in done.changes] == ["explicit-pads"]
 
 
-def test_a_runtime_that_runs_nothing_is_told_from_one_that_refuses() -> None:
-    found = onnxpad.inspect(SAME, target=refusing(lambda _: True))
-    ((first, *_),) = found.targets.values()
-    assert first.judgement.reason.startswith("it runs not even a Relu: ")
-    found = onnxpad.inspect(SAME, target=refusing(is_same))
-    ((first, *_),) = found.targets.values()
-    assert "Relu" not in first.judgement.reason
+def nothing(_model: str, _inputs: object) -> dict[str, Any]:
+    return {}
+
+
+MISSING = f"{sys.executable} nosuch.py {{model}} {{inputs}} {{outputs}}"
+
+
+@pytest.mark.parametrize(
+    ("ask", "runtime"),
+    [
+        (onnxpad.inspect, nothing),
+        (onnxpad.inspect, MISSING),
+        (onnxpad.rewrite, nothing),
+        (onnxpad.validate, nothing),
+    ],
+)
+def test_a_runtime_that_runs_nothing_is_told_from_one_that_refuses(ask: Any, runtime: Any) -> None:
+    with pytest.raises(RuntimeUnavailable, match="neither a Relu nor a Conv: "):
+        ask(SAME, target=runtime)
+
+
+@pytest.mark.parametrize("only", ["Relu", "Conv"])
+def test_a_runtime_that_runs_a_relu_or_a_conv_refuses_a_model(only: str) -> None:
+    runtime = refusing(lambda node: is_same(node) or node.op_type == only)
+    assert onnxpad.validate(SAME, target=runtime).verdict == "different"
+
+
+FUNCTIONS = next(Path(__file__).parents[2].glob("models/*attr_functions.onnx"))
+
+
+@pytest.mark.parametrize("reads", [False, True])
+def test_functions_are_written_out_for_a_runtime_that_refuses_them(*, reads: bool) -> None:
+    def runtime(path: str, inputs: Any) -> Any:
+        if onnx.load(path).functions and not reads:
+            raise ValueError("no functions here")
+        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        names = [one.name for one in session.get_outputs()]
+        return dict(zip(names, session.run(names, inputs), strict=True))
+
+    (found,) = onnxpad.inspect(FUNCTIONS, target=runtime).targets.values()
+    assert [one.op for one in found if one.judgement.answer.fails] == [
+        "call of a local function"
+    ] * (not reads)
+    done = onnxpad.rewrite(FUNCTIONS, target=runtime)
+    assert bool(done.inlined) is not reads
+    assert [run.ok for run in done.runs] == [True]
 
 
 def test_sizes_are_run_at_which_the_original_has_numbers() -> None:

@@ -14,6 +14,7 @@ from onnxpad.model.graph.model_inputs import is_model_input, may_follow_window
 from onnxpad.model.graph.nodes import Node, NodeId
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
+from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.runtimes.conditions.plain_facts import (
     BLOCKS,
     BRANCH,
@@ -50,10 +51,13 @@ _TO_SIZES = ("ConstantOfShape", "Expand", "Reshape", "Resize", "Slice", "Upsampl
 
 
 def plain_facts(
-    survey: Survey, target: Target, names: Iterable[str] = FACTS
+    survey: Survey, judge: Judge, names: Iterable[str] = FACTS
 ) -> Iterator[tuple[Context, Node, str, Judgement]]:
-    """Nodes that the target fails, each with the name of the fact, which is one of `names`."""
-    failing = _failing(survey, target, names)
+    """Nodes that the target fails, each with the name of the fact, which is one of `names`.
+
+    A live judge asks a runtime whether it runs local functions, where some are written out.
+    """
+    failing = _failing(survey, judge, names)
     for context in survey.contexts if failing else ():
         undeclared = unshaped(context)
         for number, node in enumerate(context.scope.ordered()):
@@ -83,9 +87,10 @@ def unshaped(context: Context) -> frozenset[str]:
 
 
 def _failing(
-    survey: Survey, target: Target, names: Iterable[str]
+    survey: Survey, judge: Judge, names: Iterable[str]
 ) -> Mapping[tuple[str, int], Judgement]:
     """What the target fails of `names`, in the opsets of the model."""
+    target = judge.target
     rows = (row for part in target.parts or (target,) for row in part.rows)
     named = {name for row in rows for name in row.operators}
     found = {
@@ -94,6 +99,11 @@ def _failing(
         if name in named
         for opset in {context.scope.opset for context in survey.contexts}
     }
+    if judge.live and CALLS[0] in names and survey.document.written_out and not survey.is_edited:
+        opset = survey.contexts[0].scope.opset
+        found[CALLS[0], opset] = judge.live.calls(
+            target, lambda part: judge_plain(part, CALLS[0], opset)
+        )
     return {key: judgement for key, judgement in found.items() if judgement.answer.fails}
 
 

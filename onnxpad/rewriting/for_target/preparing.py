@@ -159,7 +159,7 @@ def _met(
     session: EditSession, judge: Judge, names: tuple[str, ...]
 ) -> Iterator[tuple[Context, Node]]:
     """Nodes that the target fails for what they are, of those that have one of the names."""
-    for context, node, _, found in plain_facts(session, judge.target, names):
+    for context, node, _, found in plain_facts(session, judge, names):
         if judge.objects(found):
             yield context, node
 

@@ -66,7 +66,7 @@ def judged(
             found = judge_plain(judge.target, name, context.scope.opset)
             yield address, "Concat", found, None
     met: set[tuple[Address, str]] = set()
-    for context, node, name, found in plain_facts(survey, judge.target):
+    for context, node, name, found in plain_facts(survey, judge):
         address = address_of(context.scope, node)
         if selected(address) and (address, name) not in met:
             met.add((address, name))

@@ -326,6 +326,7 @@ def _own_file(words: str, live: Live) -> OwnFile:
         raise RequestError(f"there is no file {words}, which is to have run(model, inputs)")
     place = place_of(live)
     beside = [stamp(one) for one in sorted(file.parent.glob("*.py"))]
+    advice = "install that there, or ask for it in a call without --live"
     parts = [words, digest(file), beside, digest(_SERVING), place.program, place.version]
     return OwnFile(
         target=words,
@@ -336,6 +337,7 @@ def _own_file(words: str, live: Live) -> OwnFile:
         key=_key([*parts, processor()]),
         command=(place.program, str(_SERVING), str(file), BESIDE),
         environment=place.environment,
+        needs="" if isinstance(live, bool) else f"{place.program} of --live ran it: {advice}",
     )
 
 
