@@ -114,3 +114,27 @@ def _written(value: Any) -> Any:  # noqa: ANN401 - what onnx takes
     results = [helper.make_empty_tensor_value_info(name) for name in value[-1].outputs]
     nodes = [_node(piece, number) for number, piece in enumerate(value)]
     return helper.make_graph(nodes, "body", [], results)
+
+
+CALL = "onnxpad.Leaky"
+
+
+def plain(operator: str) -> ModelProto:
+    """A model of `x` to `y`, 1x2x4x4: a Relu, a Conv of one cell, or a CALL of a local function."""
+    reads, stored, given = ["x"], dict[str, Array](), dict[str, float]()
+    if operator == "Conv":
+        reads, stored = ["x", "w"], {"w": np.ones((2, 2, 1, 1), np.float32)}
+    if operator == CALL:
+        given = {"alpha": 0.5}
+    kind = ("float32", (1, 2, 4, 4))
+    pieces = [Piece(operator, reads, ["y"], given)]
+    made = assembled(pieces, {"x": kind}, {"y": kind}, stored, opset=15 if given else 13)
+    if operator == CALL:
+        node = helper.make_node("LeakyRelu", ["a"], ["b"])
+        node.attribute.add(name="alpha", ref_attr_name="alpha", type=1)
+        domain, _, name = CALL.rpartition(".")
+        imports = [helper.make_opsetid("", 15)]
+        made.functions.append(
+            helper.make_function(domain, name, ["a"], ["b"], [node], imports, ["alpha"])
+        )
+    return made

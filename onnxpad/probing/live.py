@@ -14,6 +14,7 @@ import numpy as np
 
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError, RequestError, RuntimeUnavailable, headline
+from onnxpad.model.assembled import CALL, plain
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
@@ -21,16 +22,7 @@ from onnxpad.model.opened import Model
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain
 from onnxpad.probing.agreement import BYTES, NEAR, STEPS, Array, worst
-from onnxpad.probing.probes import (
-    CALL,
-    alone,
-    outputs_behind,
-    plain,
-    probe,
-    quantises,
-    ranks,
-    rests,
-)
+from onnxpad.probing.probes import alone, outputs_behind, probe, quantises, ranks, rests
 from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import Judgement, joint

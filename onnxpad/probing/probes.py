@@ -37,34 +37,6 @@ class Probe(NamedTuple):
     judged: tuple[str, ...]
 
 
-CALL = "onnxpad.Leaky"
-
-
-def plain(operator: str) -> Model:
-    """A model of `x` to `y`, 1x2x4x4: a Relu, a Conv of one cell, or a CALL of a local function."""
-    from onnx import helper
-
-    from onnxpad.model.assembled import Piece, assembled
-
-    reads, stored, given = ["x"], {}, {}
-    if operator == "Conv":
-        reads, stored = ["x", "w"], {"w": np.ones((2, 2, 1, 1), np.float32)}
-    if operator == CALL:
-        given = {"alpha": 0.5}
-    kind = ("float32", (1, 2, 4, 4))
-    pieces = [Piece(operator, reads, ["y"], given)]
-    made = assembled(pieces, {"x": kind}, {"y": kind}, stored, opset=15 if given else 13)
-    if operator == CALL:
-        node = helper.make_node("LeakyRelu", ["a"], ["b"])
-        node.attribute.add(name="alpha", ref_attr_name="alpha", type=1)
-        domain, _, name = CALL.rpartition(".")
-        imports = [helper.make_opsetid("", 15)]
-        made.functions.append(
-            helper.make_function(domain, name, ["a"], ["b"], [node], imports, ["alpha"])
-        )
-    return made
-
-
 _READ = ("Pad", "QuantizeLinear", "DequantizeLinear")
 """What passes look for in front of an operator."""
 

@@ -91,6 +91,10 @@ _ASK_DIAGNOSE = (
 )
 
 
+_NO_RUN = "proof_only runs no model"
+_IN_TARGET = "a target runs the model itself on samples of its own"
+
+
 @verb()
 def validate(  # noqa: PLR0913 - each option is one word of the command line
     before: ModelLike,
@@ -137,25 +141,20 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     difference, and the first tensor that differs.
     """
     shown: Sequence[WholeRun] = ()
+    tolerance = tolerance_of(atol, rtol)
     if target is not None:
-        if data is not None or outputs is not None:
-            raise RequestError("a target is held against the model itself: leave data and outputs")
-        if not live:
-            raise RequestError("a target is run here: live is True, or the path of a Python")
-        asking = Asking(live, seconds=timeout, tell=progress)
+        _check_target(data, outputs, live)
         if after is None:
-            why = "a target runs the model itself on samples of its own"
-            tolerance = tolerance_of(atol, rtol)
-            _check_unused(why, None, device, samples, seed, tf32=tf32, tolerance=tolerance)
+            _check_unused(_IN_TARGET, None, device, samples, seed, tf32=tf32, tolerance=tolerance)
+        asking = Asking(live, seconds=timeout, tell=progress)
         sizes, feeds = _fed(before, inputs, dims, input_shapes)
         shown = on_runtimes(before, after, target, asking, dims=sizes, inputs=feeds)
         if after is None:
             return with_runtimes(None, shown, device)
     _check(after, (data, inputs, outputs), samples, both=proof_only and run_only)
-    tolerance = tolerance_of(atol, rtol)
     if proof_only:
-        why = "proof_only runs no model"
-        _check_unused(why, data or inputs, device, samples, seed, tf32=tf32, tolerance=tolerance)
+        fed = data or inputs
+        _check_unused(_NO_RUN, fed, device, samples, seed, tf32=tf32, tolerance=tolerance)
     unrun = None if proof_only else _unavailable(device, needed=run_only or after is None)
     runs = unrun is None and not proof_only
     bench = Bench(Settings(device=resolved(device), tf32=tf32) if runs else Settings())
@@ -177,6 +176,13 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
         else:
             found = _judged(bench, pair, proof, types, given or (samples, seed))
     return with_runtimes(found, shown, device) if shown else found
+
+
+def _check_target(data: object, outputs: object, live: object) -> None:
+    if data is not None or outputs is not None:
+        raise RequestError("a target is held against the model itself: leave data and outputs")
+    if not live:
+        raise RequestError("a target is run here: live is True, or the path of a Python")
 
 
 def _fed(

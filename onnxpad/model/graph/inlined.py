@@ -249,10 +249,15 @@ def inlined(model: ModelProto, why_not: str = "", *, everything: bool = False) -
     staying = {key: one for key, one in functions.of_key.items() if key not in wanted}
     needed = functions.called_by(node for one in staying.values() for node in one.node) & wanted
     kept |= {label_of(functions.of_key[key]): "a function that stays calls it" for key in needed}
+    left = [one for key, one in functions.of_key.items() if key in {*staying, *needed}]
+    nodes = [*done.graph.node, *(node for one in left for node in one.node)]
+    # Some runtimes refuse a domain that they do not know, though nothing is of it.
+    used = {one.domain for one in every_node(nodes)} | {one.domain for one in left}
+    gone = {key[0] for key in wanted} - used - PLAIN_DOMAINS
     for fields, new in (
         (found.graph.node, done.graph.node),
-        (found.opset_import, done.opset_import),
-        (found.functions, [one for k, one in functions.of_key.items() if k in {*staying, *needed}]),
+        (found.opset_import, [one for one in done.opset_import if one.domain not in gone]),
+        (found.functions, left),
     ):
         del fields[:]
         fields.extend(new)

@@ -52,6 +52,7 @@ def test_pads_from_the_call_are_those_of_each_call() -> None:
     assert done.model.graph.node[1].name == "one/y"
     assert done.inlined == ("f:block",)
     assert not done.model.functions
+    assert [one.domain for one in done.model.opset_import] == [""]
     check_equal(before, done, 3, 6)
     assert not rewrite(done.model, passes=["split-pads"]).changed
 
