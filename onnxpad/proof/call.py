@@ -16,8 +16,6 @@ from onnxpad.proof.functions import Number
 Array = NDArray[Any]
 _FEW = 64
 """So many numbers are gone through one by one sooner than numpy begins."""
-FREE_BITS = 64
-"""How many bits a constant may have that nobody looked at: a whole number."""
 
 
 class Domain(Protocol):

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from onnxpad import processes
 from onnxpad.errors import RequestError, nearest
 from onnxpad.model.assembled import Array, with_output_shapes
-from onnxpad.model.excerpt import excerpt
+from onnxpad.model.excerpt import Excerpt, excerpt
 from onnxpad.model.files.folders import refuse_folder
 from onnxpad.model.opened import Model, ModelLike, open_model
 from onnxpad.model.reading.survey import Site, Survey, selection
@@ -168,7 +168,8 @@ def reproduce_node(  # noqa: PLR0913 - each option is one word of the command li
         if shown is None:
             kept, about = _cut(asked, site, judgement)
         else:
-            kept, about = shown, [f"it is '{label}', cut out", *_replaced(site)]
+            part = excerpt(site.context, site.node)
+            kept, about = shown, [f"it is '{label}', cut out", *_replaced(part)]
         made = _reproducer(asked, _fact(asked, site, judgement), kept, about, command)
         ran = judging.live.ran.get(asked.name) if judging.live and judgement.measured else None
         runner = asked.runner if isinstance(asked.runner, str) else ""
@@ -202,7 +203,7 @@ def _cut(
     part = excerpt(site.context, site.node)
     name = site.node.name or site.address.label
     model, feeds = standing_alone(part, name, partial(values, kind=site.chain.op.kind))
-    about = _replaced(site)
+    about = _replaced(part)
     alone = [judge(target, one.chain) for one in Survey(model).sites_now() if one.op == site.op]
     if not any(one.rows == judgement.rows for one in alone):
         reason = f"alone, not all holds that holds of it in the model ({judgement.reason})"
@@ -210,8 +211,7 @@ def _cut(
     return (model, feeds), about
 
 
-def _replaced(site: Site) -> list[str]:
-    part = excerpt(site.context, site.node)
+def _replaced(part: Excerpt) -> list[str]:
     return [f"{one} was replaced by small numbers" for one in left_out(part)]
 
 

@@ -139,7 +139,8 @@ def judge(target: Target, chain: Chain) -> Judgement:
 def _untested(target: Target, operator: str, *where: str) -> Judgement:
     text = f" where {where[0]}" if where else ""
     if target.has_own_rules:
-        said = f"the rules of {target.name} say nothing of {operator}{text}: add it to `takes`"
+        more = "a rule with these words may" if where else "`takes` may name it"
+        said = f"the rules of {target.name} say nothing of {operator}{text}: {more}"
         return Judgement(Answer.UNKNOWN, said)
     return Judgement(Answer.UNKNOWN, f"{operator} is untested on {target.name}{text}")
 

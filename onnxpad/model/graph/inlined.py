@@ -62,34 +62,34 @@ class Functions:
 
     def called_by(self, nodes: Iterable[NodeProto]) -> set[Key]:
         """Functions that nodes call, at once or in other functions."""
-        found: set[Key] = set()
+        called: set[Key] = set()
         waiting = list(nodes)
         while waiting:
-            fresh = {key_of(node) for node in every_node(waiting)} & self.of_key.keys() - found
-            found |= fresh
+            fresh = {key_of(node) for node in every_node(waiting)} & self.of_key.keys() - called
+            called |= fresh
             waiting = [node for key in fresh for node in self.of_key[key].node]
-        return found
+        return called
 
     @cached_property
     def padding(self) -> frozenset[Key]:
         """Functions that hold an operator that can pad, or call one that does."""
-        found: set[Key] = set()
+        padding: set[Key] = set()
         before = -1
-        while before < len(found):
-            before = len(found)
-            found |= {
+        while before < len(padding):
+            before = len(padding)
+            padding |= {
                 key
                 for key, function in self.of_key.items()
-                if key not in found
-                and any(self._pads(one, found) for one in every_node(function.node))
+                if key not in padding
+                and any(self._pads(node, padding) for node in every_node(function.node))
             }
-        return frozenset(found)
+        return frozenset(padding)
 
-    def _pads(self, node: NodeProto, found: set[Key]) -> bool:
+    def _pads(self, node: NodeProto, padding: set[Key]) -> bool:
         key = key_of(node)
-        return (
-            key in found if key in self.of_key else operator(node.domain, node.op_type) is not None
-        )
+        if key in self.of_key:
+            return key in padding
+        return operator(node.domain, node.op_type) is not None
 
     def size(self, nodes: Iterable[NodeProto], depth: int = 0) -> int:
         """How many nodes come for calls, every call written out.
@@ -118,19 +118,28 @@ class Functions:
 
         One that refers to what its own function does not have is of type 0.
         """
-        found: dict[Key, list[dict[str, int]]] = {key: [] for key in self.of_key}
-        scopes: list[tuple[Sequence[NodeProto], set[str]]] = [(self.model.graph.node, set())]
+        calls: dict[Key, list[dict[str, int]]] = {key: [] for key in self.of_key}
+        scopes: list[tuple[Sequence[NodeProto], set[str]]] = [(self.model.graph.node, {""})]
         for function in self.of_key.values():
-            defaults = (one.name for one in function.attribute_proto)
-            scopes.append((function.node, {*function.attribute, *defaults}))
-        for nodes, known in scopes:
+            defaults = (default.name for default in function.attribute_proto)
+            scopes.append((function.node, {"", *function.attribute, *defaults}))
+        for nodes, names in scopes:
             for node in every_node(nodes):
                 given = {
-                    one.name: one.type if one.ref_attr_name in {"", *known} else 0
-                    for one in node.attribute
+                    entry.name: entry.type if entry.ref_attr_name in names else 0
+                    for entry in node.attribute
                 }
-                found.get(key_of(node), []).append(given)
-        return found
+                calls.get(key_of(node), []).append(given)
+        return calls
+
+    @cached_property
+    def _imported(self) -> dict[str, int]:
+        """The version of each domain: the model's, or that of the first function that has one."""
+        versions: dict[str, int] = {}
+        for holder in (self.model, *self.model.functions):
+            for entry in holder.opset_import:
+                versions.setdefault(plain_domain(entry.domain), entry.version)
+        return versions
 
     @cached_property
     def _names(self) -> Counter[str]:
@@ -145,31 +154,30 @@ class Functions:
             return "runtimes may have an operator of its name"
         if not _is_in_order(function.node, set(function.input)):
             return "its nodes stand in disorder, or read what nothing makes"
-        imported = {plain_domain(one.domain): one.version for one in self.model.opset_import}
         for entry in function.opset_import:
             domain, version = plain_domain(entry.domain), entry.version
-            known = imported.get(domain, version)
-            if known != version and domain:
-                return f"it is written for {domain} {version}, the model for {known}"
-            if known != version and (op := _differs(function, known, version)):
-                return f"it is of opset {version}, the model of {known}, and {op} is not the same"
+            other = self._imported[domain]
+            if other != version and domain:
+                return f"it is written for {domain} {version}, the model for {other}"
+            if other != version and (op := _differs(function, other, version)):
+                return f"it is of opset {version}, the model of {other}, and {op} is not the same"
         return self._misses(key)
 
     def _misses(self, key: Key) -> str:
         """Which attribute a call does not give, or not as it is read."""
         function = self.of_key[key]
-        defaults = {one.name: one.type for one in function.attribute_proto}
-        asked = [one for node in every_node(function.node) for one in node.attribute]
-        asked = [one for one in asked if one.ref_attr_name]
+        defaults = {default.name: default.type for default in function.attribute_proto}
+        entries = [entry for node in every_node(function.node) for entry in node.attribute]
+        references = [entry for entry in entries if entry.ref_attr_name]
         for given in self._given[key]:
             if lost := next((name for name, kind in given.items() if not kind), ""):
                 return f"a call takes its attribute '{lost}' from nowhere"
             for name in function.attribute:
                 if name not in given:
                     return f"a call does not give its attribute '{name}'"
-            for one in asked:
-                if (defaults | given).get(one.ref_attr_name) not in (one.type, None):
-                    return f"a call gives its attribute '{one.ref_attr_name}' another type"
+            for entry in references:
+                if (defaults | given).get(entry.ref_attr_name) not in (entry.type, None):
+                    return f"a call gives its attribute '{entry.ref_attr_name}' another type"
         return ""
 
 
@@ -177,11 +185,12 @@ def _is_in_order(nodes: Iterable[NodeProto], *there: Collection[str]) -> bool:
     """Whether every node, and what it holds, reads what is there or was made in front of it."""
     made: set[str] = set()
     for node in nodes:
-        if not all(any(name in one for one in (*there, made)) for name in node.input if name):
+        names = filter(None, node.input)
+        if not all(any(name in outer for outer in (*there, made)) for name in names):
             return False
         for body in bodies(node):
-            own = {one.name for one in (*body.input, *body.initializer)}
-            own |= {one.values.name for one in body.sparse_initializer}
+            own = {value.name for value in (*body.input, *body.initializer)}
+            own |= {tensor.values.name for tensor in body.sparse_initializer}
             if not _is_in_order(body.node, *there, made, own):
                 return False
         made.update(node.output)
@@ -193,12 +202,10 @@ def _differs(function: FunctionProto, opset: int, other: int) -> str:
     for node in every_node(function.node):
         if node.domain in PLAIN_DOMAINS:
             try:
-                since = {
-                    defs.get_schema(node.op_type, one, "").since_version for one in (opset, other)
-                }
+                first, second = (defs.get_schema(node.op_type, at, "") for at in (opset, other))
             except defs.SchemaError:
                 continue
-            if len(since) > 1:
+            if first.since_version != second.since_version:
                 return node.op_type
     return ""
 
@@ -244,26 +251,30 @@ def inlined(model: ModelProto, why_not: str = "", *, everything: bool = False) -
     except Exception as error:  # noqa: BLE001 - the inliner raises many kinds
         reasons = {label_of(functions.of_key[key]): headline(error) for key in wanted}
         return Inlined(model, kept=kept | reasons)
-    found = ModelProto()
-    found.CopyFrom(model)
-    staying = {key: one for key, one in functions.of_key.items() if key not in wanted}
-    needed = functions.called_by(node for one in staying.values() for node in one.node) & wanted
+    staying = {key for key in functions.of_key if key not in wanted}
+    needed = functions.called_by(n for key in staying for n in functions.of_key[key].node) & wanted
     kept |= {label_of(functions.of_key[key]): "a function that stays calls it" for key in needed}
-    left = [one for key, one in functions.of_key.items() if key in {*staying, *needed}]
-    nodes = [*done.graph.node, *(node for one in left for node in one.node)]
-    # Some runtimes refuse a domain that they do not know, though nothing is of it.
-    used = {one.domain for one in every_node(nodes)} | {one.domain for one in left}
-    gone = {key[0] for key in wanted} - used - PLAIN_DOMAINS
+    left = [functions.of_key[key] for key in functions.of_key if key in staying | needed]
+    read = ModelProto()
+    read.CopyFrom(model)
+    gone = {domain for domain, *_ in wanted} - _domains(done.graph.node, left) - PLAIN_DOMAINS
     for fields, new in (
-        (found.graph.node, done.graph.node),
-        (found.opset_import, [one for one in done.opset_import if one.domain not in gone]),
-        (found.functions, left),
+        (read.graph.node, done.graph.node),
+        (read.opset_import, [entry for entry in done.opset_import if entry.domain not in gone]),
+        (read.functions, left),
     ):
         del fields[:]
         fields.extend(new)
-    found.graph.value_info.extend(done.graph.value_info)
+    read.graph.value_info.extend(done.graph.value_info)
     first = {key_of(node): node for node in reversed(list(every_node(model.graph.node)))}
-    return Inlined(found, tuple(first[key] for key in sorted(wanted & first.keys())), kept)
+    return Inlined(read, tuple(first[key] for key in sorted(wanted & first.keys())), kept)
+
+
+def _domains(nodes: Sequence[NodeProto], functions: Sequence[FunctionProto]) -> set[str]:
+    """The domains of these nodes and functions; some runtimes refuse others that are imported."""
+    inside = [node for function in functions for node in function.node]
+    of_nodes = {node.domain for node in every_node([*nodes, *inside])}
+    return of_nodes | {function.domain for function in functions}
 
 
 def of_call(functions: Functions, call: NodeProto) -> GraphProto | None:
@@ -289,22 +300,22 @@ def of_call(functions: Functions, call: NodeProto) -> GraphProto | None:
 def _named(graph: GraphProto) -> GraphProto:
     """The nodes of a graph, and the names that it has besides: weights stay where they are."""
     bare = GraphProto(name=graph.name, node=graph.node)
-    names = [one.name for one in (*graph.input, *graph.initializer, *graph.value_info)]
-    for name in (*names, *(one.values.name for one in graph.sparse_initializer)):
+    names = [value.name for value in (*graph.input, *graph.initializer, *graph.value_info)]
+    for name in (*names, *(tensor.values.name for tensor in graph.sparse_initializer)):
         bare.input.add(name=name)
-    bare.output.extend(ValueInfoProto(name=one.name) for one in graph.output)
+    bare.output.extend(ValueInfoProto(name=value.name) for value in graph.output)
     return bare
 
 
 def _written_out(bare: ModelProto, functions: Functions, wanted: Collection[Key]) -> ModelProto:
     """The same with what calls of these functions stand for: nodes are called 'call/node'."""
-    imported = {one.domain for one in bare.opset_import}
+    imported = {entry.domain for entry in bare.opset_import}
     for key in wanted:
         function = bare.functions.add()
         function.CopyFrom(functions.of_key[key])
-        others = [one for one in function.opset_import if one.domain not in imported]
+        others = [entry for entry in function.opset_import if entry.domain not in imported]
         bare.opset_import.extend(others)
-        imported |= {one.domain for one in others}
+        imported |= {entry.domain for entry in others}
         _prepare(function)
     for function in bare.functions:
         del function.opset_import[:]
@@ -312,9 +323,9 @@ def _written_out(bare: ModelProto, functions: Functions, wanted: Collection[Key]
     inside = [node for function in bare.functions for node in function.node]
     for node in every_node([*bare.graph.node, *inside]):
         if key_of(node) in wanted:
-            given = {one.name for one in node.attribute}
+            given = {entry.name for entry in node.attribute}
             defaults = functions.of_key[key_of(node)].attribute_proto
-            node.attribute.extend(one for one in defaults if one.name not in given)
+            node.attribute.extend(entry for entry in defaults if entry.name not in given)
             if _CALL not in given:
                 name = node.name or next(filter(None, node.output), node.op_type)
                 node.attribute.append(helper.make_attribute(_CALL, name))
@@ -349,14 +360,14 @@ def _name(nodes: Sequence[NodeProto]) -> None:
     taken = {node.name for node in nodes}
     numbers: dict[str, int] = {}
     for node in nodes:
-        told = {one.name: one.s.decode() for one in node.attribute if one.name in (_CALL, _NAME)}
-        if not told:
+        notes = {a.name: a.s.decode() for a in node.attribute if a.name in (_CALL, _NAME)}
+        if not notes:
             continue
         for place in reversed(range(len(node.attribute))):
-            if node.attribute[place].name in told:
+            if node.attribute[place].name in notes:
                 del node.attribute[place]
-        if _NAME in told:
-            name = wanted = f"{told[_CALL]}/{told[_NAME]}"
+        if _NAME in notes:
+            name = wanted = f"{notes[_CALL]}/{notes[_NAME]}"
             while name in taken:
                 numbers[wanted] = numbers.get(wanted, 1) + 1
                 name = f"{wanted}_{numbers[wanted]}"

@@ -12,6 +12,7 @@ from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact, Told
 from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.flat_numbers import any_integers
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Unclear
 from onnxpad.padding.effective_pads import facts_text, rests_text, told_in
@@ -150,15 +151,14 @@ def _strides_to_open_pads(survey: Survey) -> dict[str, int]:
 
 def _own_divisor(survey: Survey) -> int:
     """What the model itself divides whole numbers by, as a window's size, in one number."""
-    found = 1
+    divisor = 1
     for context in survey.contexts:
         for node in context.scope.nodes:
             if node.op_type in ("Div", "Mod") and len(node.inputs) > 1:
-                value = context.constant(node.inputs[1])
-                if value is not None and value.dtype.kind == "i" and value.size == 1:
-                    both = lcm(found, abs(int(value.reshape(()))) or 1)
-                    found = both if both <= _LARGEST else found
-    return found
+                for number in any_integers(context, node.inputs[1]) or ():
+                    common = lcm(divisor, abs(number) or 1)
+                    divisor = common if common <= _LARGEST else divisor
+    return divisor
 
 
 def _dimensions(context: Context) -> Iterator[tuple[str, int]]:

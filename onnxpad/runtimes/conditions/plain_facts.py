@@ -8,8 +8,6 @@ domains, which need no name here. A run of the whole model says the rest.
 
 from __future__ import annotations
 
-from onnxpad.runtimes.conditions.rows import Condition
-
 LONE_CROP = ("Slice of an input in a model without convolutions and pools",)
 INPUT_CROP = ("Slice of an input", *LONE_CROP)
 """Slice that reads an input of the model, for others than Concat, Clip and average pools."""
@@ -22,9 +20,7 @@ OUTER_BLOCKS = (
     "Concat with a constant on axis 0 or 1",
     "Concat with an infinite constant on axis 0 or 1",
 )
-INFINITE_BLOCKS = (BLOCKS[1], OUTER_BLOCKS[1])
 JOIN = (*PIECES, *LOOSE_PIECES, *BLOCKS, *OUTER_BLOCKS)
-FACTOR = ("Mul",)
 QUOTIENT = ("Div by one computed channel",)
 """Of several channels."""
 ARITHMETIC = ("Abs", "Add", "Div", "Mul", "Pow", "Sqrt", "Sub", *QUOTIENT)
@@ -57,21 +53,3 @@ FACTS = (
 )
 """What no pass writes."""
 EVERYTHING = (*CROP, *JOIN, *ARITHMETIC, *LIMIT, *RANK, *LOOKUP, *SHAPES, *CONVERSIONS, *FACTS)
-
-INLINED = Condition.remedy(
-    "it has no local functions; that is not about padding",
-    "inline the functions: onnx.inliner.inline_local_functions",
-)
-SORTED = Condition.remedy(
-    "it wants each node behind those that it reads; that is not about padding",
-    "sort the nodes, as onnx.checker asks",
-)
-DECLARED = Condition.remedy(
-    "it wants a shape for each input and result of a graph, those of branches too, be its sizes "
-    "open; that is not about padding",
-    "declare them: onnx.shape_inference.infer_shapes does where it finds them",
-)
-EMBEDDED = Condition.remedy(
-    "it does not read weights from a file beside the model; that is not about padding",
-    "store them in the model: onnx.save(onnx.load('FILE.onnx'), 'WHOLE.onnx')",
-)

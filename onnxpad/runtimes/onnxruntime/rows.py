@@ -32,13 +32,6 @@ from onnxpad.runtimes.releases import numbers
 
 By = Callable[[str], Evidence]
 _PLAIN = (*w.WINDOWS, "LpPool")
-OWN_OPERATORS = (
-    *("com.microsoft.FusedConv", "com.microsoft.NhwcFusedConv", "com.microsoft.QLinearConv"),
-    *("com.microsoft.NhwcMaxPool", "com.microsoft.QLinearAveragePool", "com.microsoft.Pad"),
-    *("com.microsoft.MaxpoolWithMask", "com.microsoft.ConvTransposeWithDynamicPads"),
-    *("DeformConv", "MaxUnpool", "Col2Im", "CenterCropPad", "GridSample"),
-)
-"""Padded operators that onnxruntime's CPU provider runs and few others have."""
 
 
 def _titles(*kinds: Kind) -> tuple[str, ...]:

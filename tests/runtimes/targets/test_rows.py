@@ -8,7 +8,6 @@ from onnxpad.errors import InternalError, RequestError
 from onnxpad.padding.operators import OPERATORS
 from onnxpad.runtimes.conditions.plain_facts import EVERYTHING
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, Evidence, Row
-from onnxpad.runtimes.onnxruntime.rows import OWN_OPERATORS
 from onnxpad.runtimes.targets import Target, all_targets, find_target
 from tests.runtimes.targets import probes
 
@@ -18,7 +17,7 @@ NAMES = (
     *("tflite", "onnx2torch", "jaxonnxruntime", "onnx2keras", "tensorrt", "coreml", "xnnpack"),
     *("nnapi", "webnn", "directml", "migraphx", "burn", "candle", "tract", "portable"),
 )
-TITLES = {op.title for op in OPERATORS.values()} | {*EVERYTHING, *OWN_OPERATORS}
+TITLES = {op.title for op in OPERATORS.values()} | {*EVERYTHING}
 
 
 def complaints(target: Target) -> list[str]:
