@@ -156,8 +156,8 @@ def _own_divisor(survey: Survey) -> int:
         for node in context.scope.nodes:
             if node.op_type in ("Div", "Mod") and len(node.inputs) > 1:
                 for number in any_integers(context, node.inputs[1]) or ():
-                    common = lcm(divisor, abs(number) or 1)
-                    divisor = common if common <= _LARGEST else divisor
+                    both = lcm(divisor, abs(number) or 1)
+                    divisor = both if both <= _LARGEST else divisor
     return divisor
 
 

@@ -124,7 +124,9 @@ class _Search:
     ) -> None:
         self._part, self._judge, self._check = part, judge, check
         self._wishes, self._tries = wishes, tries
-        self._rules = [one for name, one in all_passes().items() if name not in wishes.exclude]
+        # Of two that come to the same model, the one that is for it is named.
+        rules = sorted(all_passes().values(), key=lambda rule: not rule.removes)
+        self._rules = [rule for rule in rules if rule.name not in wishes.exclude]
         self._session = part.opened()
         readers, fronts = (
             frozenset(("", key) for key in keys) for keys in (part.readers, part.fronts)
