@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from signal import Signals
+
+from tests.models.external_data import WEIGHTS
 
 
 @dataclass(frozen=True)
@@ -15,7 +18,7 @@ class Command:
     """A command line of onnxpad, run in the folder `in` of a case.
 
     `stdin` is a file to read from there. `output` is the file that it is to write, from the same
-    folder; `changes` are inputs that it may replace. `closed` are standard streams that are not
+    folder; `closed` are standard streams that are not
     open, `full` those that lead to a full device. `signal` comes after so many seconds. `room` is
     the size at which files end. `copies` run at the same time.
     """
@@ -23,13 +26,11 @@ class Command:
     arguments: tuple[str, ...]
     stdin: str | None = None
     output: str | None = None
-    changes: tuple[str, ...] = ()
     closed: tuple[int, ...] = ()
     full: tuple[int, ...] = ()
     signal: tuple[Signals, float] | None = None
     room: int | None = None
     copies: int = 1
-    piped: bool = False
 
     def __str__(self) -> str:
         text = "onnxpad " + " ".join(shlex.quote(_short(one)) for one in self.arguments)
@@ -47,13 +48,9 @@ def _short(text: str) -> str:
 
 @dataclass(frozen=True)
 class Place:
-    """Folders of a case: `inside` is where commands run, `outside` is none of their business.
-
-    `full` is a small file system that cannot hold a model, None where none can be made.
-    """
+    """Folders of a case: `inside` is where commands run, `outside` is none of their business."""
 
     root: Path
-    full: Path | None = None
 
     @property
     def inside(self) -> Path:
@@ -76,6 +73,24 @@ class Place:
             folder.mkdir(parents=True)
         (self.outside / "secret.bin").write_bytes(SECRET * 64)
 
+    def fill_with_traps(self) -> None:
+        """Data that is whole, too short or sparse, and everything that only looks like a file."""
+        self.write("data.bin", WEIGHTS.tobytes())
+        self.write("short.bin", WEIGHTS.tobytes()[:100])
+        with (self.inside / "sparse.bin").open("wb") as file:
+            file.truncate(2**36)
+        for name in ("folder", "sub"):
+            (self.inside / name).mkdir()
+        links = {
+            "link.bin": "../outside/secret.bin",
+            "loop.bin": "loop.bin",
+            "linked": "../outside",
+        }
+        for name, target in links.items():
+            (self.inside / name).symlink_to(target)
+        os.link(self.outside / "secret.bin", self.inside / "hard.bin")
+        os.mkfifo(self.inside / "pipe")
+
     def write(self, name: str, data: bytes | bytearray) -> str:
         path = self.inside / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -95,7 +110,6 @@ class Case:
     kind: str
     number: int
     seed: int
-    size: int = field(default=0, compare=False)
 
     def __str__(self) -> str:
         return f"{self.kind}/{self.number}"

@@ -1,4 +1,4 @@
-"""What a command may leave behind, however hostile its files: the law of issue 11."""
+"""What a command may leave behind, however hostile its files: the law of the attack."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def file_faults(
     """Inputs that changed, files that nobody asked for, and outputs that are not whole."""
     output = _place_of(place, command.output)
     written = {_place_of(place, name): option for option, name in _written(command)}
-    allowed = {_place_of(place, name) for name in command.changes} | {output, *written}
+    allowed = {output, *written}
     folders = tuple(f"{_place_of(place, name)}/" for _, name in _named(command, _FILLED))
     for name in sorted({*before, *after}):
         if before.get(name) == after.get(name) or name in allowed:

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -35,7 +35,7 @@ ORPHANS = 2.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _TICK = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
-_DIES_WITH_PARENT, _SUBREAPER, _NEW_NAMESPACE, _PRIVATE = 1, 36, 0x00020000, 1 << 18 | 1 << 14
+_DIES_WITH_PARENT, _SUBREAPER = 1, 36
 
 
 @dataclass(frozen=True)
@@ -77,24 +77,6 @@ def prepare() -> None:
     importlib.import_module("onnxruntime")
     ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
     gc.freeze()
-
-
-@contextlib.contextmanager
-def full_folder(root: Path, size: int = 8192) -> Iterator[Path | None]:
-    """A file system of two pages in a mount namespace of ours; None where we may not make one."""
-    library = ctypes.CDLL(None)
-    folder = root / "full"
-    folder.mkdir(exist_ok=True)
-    made = (
-        library.unshare(_NEW_NAMESPACE) == 0
-        and library.mount(b"none", b"/", None, _PRIVATE, None) == 0
-        and library.mount(b"tmpfs", bytes(folder), b"tmpfs", 0, f"size={size}".encode()) == 0
-    )
-    try:
-        yield folder if made else None
-    finally:
-        if made:
-            library.umount2(bytes(folder), 2)
 
 
 def run(place: Place, command: Command, limits: Limits) -> list[Outcome]:

@@ -6,22 +6,43 @@ import contextlib
 import math
 import multiprocessing
 import os
-import re
 import shutil
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
-from tests.hostile.case import Case, Command, Place
-from tests.hostile.classes import CLASSES
+from tests.hostile import data, lines, models
+from tests.hostile.case import Case, Maker, Place
 from tests.hostile.judge import Fault, faults, file_faults, limits_for, tree
-from tests.hostile.limited import full_folder, run
+from tests.hostile.limited import run
 
-_RAISED = re.compile(r"\b[A-Z]\w+(?:Error|Exception|Fail|Interrupt)\b[^\n]{0,50}")
+PART = 8
+
+
+class Class(NamedTuple):
+    """Makes the files of a case and its commands; `weight` is its share of all cases."""
+
+    make: Maker
+    weight: int
+
+
+CLASSES = {
+    "damaged": Class(models.damaged, 8),
+    "mutants": Class(models.mutants, 14),
+    "blow-ups": Class(models.blow_ups, 14),
+    "running": Class(models.running, 4),
+    "external": Class(models.external, 6),
+    "archives": Class(data.archives, 5),
+    "plans": Class(data.plans, 4),
+    "words": Class(lines.words, 7),
+    "places": Class(lines.places, 6),
+    "signals": Class(lines.signals, 3),
+    "concurrency": Class(lines.concurrency, 2),
+}
 
 
 @dataclass(frozen=True)
@@ -32,42 +53,32 @@ class Failure:
     command: str
     fault: Fault
 
-    @property
-    def sort(self) -> tuple[str, str, str]:
-        """Equal for failures that have probably one cause."""
-        verb = next((word for word in self.command.split()[1:] if word.isalpha()), "")
-        found = _RAISED.findall(self.fault.detail)
-        return verb, self.fault.what, re.sub(r"\d+|'[^']*'", "*", found[-1]) if found else ""
-
     def __str__(self) -> str:
         return (
             f"{self.case}: {self.fault.what}\n  {self.command}\n"
-            f"  {self.fault.detail.strip()[-4000:]}\n"
+            f"  {self.fault.detail.strip()[-3000:]}\n"
             f"  repeat: python -m tests.hostile --seed {self.case.seed} --only {self.case}"
         )
 
 
 @dataclass
 class Summary:
-    """How many cases and commands of each class ran, how they ended, and what failed."""
+    """How many commands of each class ended with which exit code, and what failed."""
 
-    cases: Counter[str] = field(default_factory=Counter)
-    commands: Counter[str] = field(default_factory=Counter)
     exits: Counter[tuple[str, int]] = field(default_factory=Counter)
-    seconds: dict[str, float] = field(default_factory=dict)
-    most: dict[str, tuple[float, int]] = field(default_factory=dict)
     failures: list[Failure] = field(default_factory=list)
 
     def merge(self, other: Summary) -> None:
-        self.cases.update(other.cases)
-        self.commands.update(other.commands)
         self.exits.update(other.exits)
-        for kind, seconds in other.seconds.items():
-            self.seconds[kind] = self.seconds.get(kind, 0.0) + seconds
-        for kind, found in other.most.items():
-            old = self.most.get(kind, (0.0, 0))
-            self.most[kind] = (max(old[0], found[0]), max(old[1], found[1]))
         self.failures += other.failures
+
+    def __str__(self) -> str:
+        rows = []
+        for kind in CLASSES:
+            codes = {code: n for (of, code), n in sorted(self.exits.items()) if of == kind}
+            rows.append(f"{kind:<12} " + ", ".join(f"exit {code}: {codes[code]}" for code in codes))
+        rows.append(f"{self.exits.total()} commands, {len(self.failures)} failures")
+        return "\n".join(rows)
 
 
 def drawn(count: int, seed: int, kinds: Sequence[str] = ()) -> list[Case]:
@@ -79,61 +90,32 @@ def drawn(count: int, seed: int, kinds: Sequence[str] = ()) -> list[Case]:
     return sorted(cases, key=lambda case: (case.number / shares[case.kind], case.kind))
 
 
-def attack(
-    cases: Sequence[Case], keep: Path | None = None, verbose: bool = False
-) -> Iterator[Summary]:
+def attack(cases: Sequence[Case], keep: Path | None = None) -> Summary:
     """Run cases in this process; what they write goes into a folder that goes away, or `keep`."""
+    total = Summary()
     with tempfile.TemporaryDirectory(prefix="onnxpad-hostile-") as scratch:
-        top = keep or Path(scratch)
-        with full_folder(Path(scratch)) as full:
-            for case in cases:
-                place = Place(top / str(case).replace("/", "-"), full)
-                yield _one(case, place, verbose)
-                if keep is None:
-                    _remove(place.root)
-                if full is not None:
-                    for path in full.iterdir():
-                        path.unlink() if not path.is_dir() else shutil.rmtree(path)
+        for case in cases:
+            place = Place((keep or Path(scratch)) / str(case).replace("/", "-"))
+            total.merge(_one(case, place))
+            if keep is None:
+                _remove(place.root)
+    return total
 
 
-def _one(case: Case, place: Place, verbose: bool) -> Summary:
+def _one(case: Case, place: Place) -> Summary:
     place.make()
-    found = Summary(cases=Counter({case.kind: 1}))
-    try:
-        commands = CLASSES[case.kind].make(case.random(), place)
-    except Exception as error:  # noqa: BLE001 - one case less, and the attack goes on
-        found.failures.append(Failure(case, "", Fault("cannot be made", f"{error!r}")))
-        return found
-    for command in commands:
+    found = Summary()
+    for command in CLASSES[case.kind].make(case.random(), place):
         limits = limits_for(place)
         before = tree(place)
         outcomes = run(place, command, limits)
         after = tree(place)
-        said: list[Fault] = []
-        for outcome in outcomes:
-            found.commands[case.kind] += 1
-            found.exits[case.kind, outcome.code] += 1
-            found.seconds[case.kind] = found.seconds.get(case.kind, 0.0) + outcome.seconds
-            old = found.most.get(case.kind, (0.0, 0))
-            found.most[case.kind] = (
-                max(old[0], outcome.seconds),
-                max(old[1], outcome.memory),
-            )
-            said += faults(command, outcome, limits)
-            if verbose:
-                _show(command, outcome.code, outcome.seconds, outcome.memory, outcome.stderr)
+        seen = [fault for outcome in outcomes for fault in faults(command, outcome, limits)]
+        found.exits.update((case.kind, outcome.code) for outcome in outcomes)
         code = max(outcome.code for outcome in outcomes)
-        said += file_faults(place, command, before, after, code)
-        found.failures += [Failure(case, str(command), fault) for fault in dict.fromkeys(said)]
+        seen += file_faults(place, command, before, after, code)
+        found.failures += [Failure(case, str(command), fault) for fault in dict.fromkeys(seen)]
     return found
-
-
-def _show(command: Command, code: int, seconds: float, memory: int, stderr: bytes) -> None:
-    text = (stderr[:300] + b" ... " * (len(stderr) > 3300) + stderr[300:][-3000:]).decode(
-        "utf-8", "backslashreplace"
-    )
-    cost = f"{seconds:.2f} s, {memory >> 20} MiB"
-    sys.stdout.write(f"$ {command}\n  exit {code}, {cost}\n  {text}\n")
 
 
 def _remove(folder: Path) -> None:
@@ -144,18 +126,11 @@ def _remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _part(cases: Sequence[Case]) -> Summary:
-    total = Summary()
-    for found in attack(cases):
-        total.merge(found)
-    return total
-
-
-def spread(cases: Sequence[Case], processes: int, part: int = 8) -> Iterator[Summary]:
-    """The same on several processes."""
+def spread(cases: Sequence[Case], processes: int) -> Iterator[Summary]:
+    """The same on several processes, a part of the cases after the other."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    parts = [cases[start : start + part] for start in range(0, len(cases), part)]
+    parts = [cases[start : start + PART] for start in range(0, len(cases), PART)]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=context) as pool:
-        for done in as_completed([pool.submit(_part, one) for one in parts]):
+        for done in as_completed([pool.submit(attack, one) for one in parts]):
             yield done.result()

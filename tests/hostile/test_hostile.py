@@ -15,9 +15,9 @@ import pytest
 
 from tests.cli.processes import ROOT, environment
 from tests.hostile.case import SECRET, Case, Command, Place
-from tests.hostile.classes import CLASSES
 from tests.hostile.judge import faults, file_faults, tree
 from tests.hostile.limited import Limits, Outcome
+from tests.hostile.running import CLASSES
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the attack forks, which is POSIX")
 
