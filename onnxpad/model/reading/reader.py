@@ -47,12 +47,15 @@ def read(
     folder: Path | None = None,
     prefer: Preferences = NO_PREFERENCE,
     given: Declared | None = None,
+    stated: bool = True,
 ) -> list[Context]:
     """Read every scope: contexts in graph order, each with its chains.
 
-    `given` are types by scope and tensor that hold besides those of the file.
+    given: types by scope and tensor that hold besides those of the file.
+    stated: whether the file is believed what it says of results.
     """
     reader = _Reader(document, dimensions, prefer, given or {}, folder)
+    reader.stated = stated
     reader.main()
     return reader.contexts
 
@@ -73,6 +76,7 @@ class _Reader:
         self.given = given
         self.folder = folder
         self.contexts: list[Context] = []
+        self.stated = True
         self._left = WRITTEN_OUT.most
 
     def main(self) -> None:
@@ -112,7 +116,7 @@ class _Reader:
                 types[value.name] = self.dimensions.type_of(
                     value.type, value.name, is_input=root, local=local
                 )
-            for value in (*graph.value_info, *graph.output):
+            for value in (*graph.value_info, *graph.output) if self.stated else ():
                 if value.name not in scope.forgotten:
                     found = self.dimensions.type_of(value.type, value.name, local=local, claim=root)
                     types.setdefault(value.name, found)
