@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic, sleep
+from typing import BinaryIO
 
 from onnxpad.errors import ModelError
 from onnxpad.model.files.atomic import PIECE, Together, holds
