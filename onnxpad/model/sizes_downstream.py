@@ -2,44 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import prod
 
-from onnx import GraphProto, ModelProto, NodeProto, TensorProto, ValueInfoProto
+from onnx import GraphProto, ValueInfoProto
 
+from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.editing.script import Resize
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import any_integers
-from onnxpad.model.graph.nodes import Address, Node, NodeId, named_bodies
+from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.graph.scopes import Document, Scope
-from onnxpad.model.graph.types import open_negative_sizes
 from onnxpad.model.reading.by_the_text import objection
-from onnxpad.model.shapes.native_inference import infer_shapes
+from onnxpad.model.reading.reader import read
+from onnxpad.model.shapes.dimensions import Dimensions
+from onnxpad.model.shapes.node_inference import inferred_results
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
-_MOST_BYTES = 4096
 Dims = tuple[int | str, ...]
 Sizes = dict[str, dict[str, Dims]]
 
 
 def stale_sizes(
-    document: Document,
-    edited: Sequence[Address],
-    agrees: Callable[[Dims | None], bool] | None = None,
+    document: Document, edited: Sequence[Address], *, resized: bool = False
 ) -> list[Resize]:
     """Edits of stated sizes of what edited nodes make, and of what depends on it.
 
-    Inference has the last word, as in the model checker; what it does not find stays as stated. But
-    where `agrees` is given, results may have other sizes than before: what inference does not find
-    is stated no longer, and nothing is where `agrees` says that it misreads the first edited node.
+    Sizes that cannot be those of the edited model are stated anew, and all of them no longer where
+    onnx's inference says otherwise of an edited node, as the model checker would refuse either. If
+    results may be `resized`, what is not known to be so is stated no longer.
     """
-    found = inferred_sizes(document)
-    misread = False
-    if agrees is not None:
-        first = edited[0]
-        result = document.scopes[first.scope].node(first.key).outputs[0]
-        misread = not agrees(found.get(first.scope, {}).get(result))
-    touched = _downstream(document, {one.id for one in edited})
+    ids = {one.id for one in edited}
+    contexts = _unstated(document)
+    found = _sizes(contexts)
+    disputed = any(_is_disputed(context, ids) for context in contexts.values())
+    touched = _downstream(document, ids)
     edits = []
     for scope in document.scopes.values():
         for value in _stated(scope):
@@ -47,14 +44,25 @@ def stale_sizes(
             given = name in scope.input_places or name in scope.initializers
             if own is None or given or name not in touched:
                 continue
-            now = None if misread else found.get(scope.id, {}).get(name)
-            if agrees is None:
-                wanted = own if now is None or _may_be(own, now) else now
-            else:
+            now = None if disputed else found.get(scope.id, {}).get(name)
+            if resized or disputed:
                 wanted = own if _fits(own, now) else now or ("",) * len(own)
+            else:
+                wanted = own if now is None or _may_be(own, now) else now
             if wanted != own:
                 edits.append(Resize(Address(scope.id, -1, name), name, wanted))
     return edits
+
+
+def _is_disputed(context: Context, ids: Collection[NodeId]) -> bool:
+    """Whether onnx's inference of one of these nodes gives other numbers than the ONNX text."""
+    return any(
+        not _may_be(_names(mine.dims), _names(other.dims))
+        for node in context.scope.ordered()
+        if (context.scope.id, node.key) in ids
+        for name, other in zip(node.outputs, inferred_results(context, node), strict=False)
+        if other.dims is not None and (mine := context.type_of(name)).dims is not None
+    )
 
 
 def _may_be(own: Dims, now: Dims) -> bool:
@@ -159,73 +167,37 @@ def _all_nodes(scope: Scope) -> Iterator[Node]:
 
 
 def inferred_sizes(document: Document) -> Sizes:
-    """Sizes by scope and tensor, of the main graph and the bodies in it."""
-    try:
-        result = infer_shapes(_skeleton(document))
-    except Exception:  # noqa: BLE001  inference raises many kinds; unknown sizes are an answer
-        return {}
-    found: Sizes = {}
-    _gather(document.main, result.graph, found)
-    return found
+    """Sizes by scope and tensor that follow from the inputs alone, not from what the file states.
+
+    A size without a number has its name where an input states that name, and '' elsewhere.
+    """
+    return _sizes(_unstated(document))
 
 
-def _gather(scope: Scope, graph: GraphProto, found: Sizes) -> None:
-    rows = ((value.name, _dims(value)) for value in (*graph.value_info, *graph.output))
-    found[scope.id] = {name: dims for name, dims in rows if dims is not None}
-    for index, node in enumerate(scope.ordered()):
-        inside = dict(named_bodies(graph.node[index]))
-        for name, child in scope.children.get(node.key, ()):
-            _gather(child, inside[name], found)
+def _unstated(document: Document) -> dict[str, Context]:
+    """Readings by scope in which the file is not believed what it says of results."""
+    spent = document.folded_cells
+    contexts = read(document, Dimensions(), stated=False)
+    document.folded_cells = spent
+    return {context.scope.id: context for context in contexts}
 
 
-def _skeleton(document: Document) -> ModelProto:
-    """The model as it is edited so far, without stated sizes of results and large constants."""
-    model = document.model
-    bare = ModelProto(ir_version=model.ir_version)
-    bare.opset_import.extend(model.opset_import)
-    _fill(bare.graph, document.main)
-    bare.functions.extend(model.functions)
-    for function in bare.functions:
-        del function.value_info[:]
-    return bare
+def _sizes(contexts: Mapping[str, Context]) -> Sizes:
+    return {
+        scope: {
+            name: _names(found.dims)
+            for name, found in context.types.items()
+            if found.dims is not None
+        }
+        for scope, context in contexts.items()
+    }
 
 
-def _fill(graph: GraphProto, scope: Scope) -> None:
-    proto = scope.proto
-    if not isinstance(proto, GraphProto):
-        return
-    graph.name = proto.name or "main"
-    graph.input.extend(proto.input)
-    open_negative_sizes(graph.input)
-    for value in proto.output:
-        kept = graph.output.add()
-        kept.name = value.name
-        if value.type.HasField("tensor_type"):
-            kept.type.tensor_type.elem_type = value.type.tensor_type.elem_type
-        else:
-            kept.type.CopyFrom(value.type)
-    graph.initializer.extend(_light(tensor) for tensor in scope.initializers.values())
-    graph.node.extend(_nodes(scope))
+def _names(dims: tuple[Size | None, ...] | None) -> Dims:
+    return tuple(_name(size) for size in dims or ())
 
 
-def _nodes(scope: Scope) -> Iterator[NodeProto]:
-    for node in scope.ordered():
-        children = scope.children.get(node.key, ())
-        if not children:
-            yield node.proto
-            continue
-        copy = NodeProto()
-        copy.CopyFrom(node.proto)
-        inside = dict(named_bodies(copy))
-        for name, child in children:
-            inside[name].Clear()
-            _fill(inside[name], child)
-        yield copy
-
-
-def _light(tensor: TensorProto) -> TensorProto:
-    if tensor.ByteSize() <= _MOST_BYTES:
-        return tensor
-    bare = TensorProto(name=tensor.name, data_type=tensor.data_type)
-    bare.dims.extend(tensor.dims)
-    return bare
+def _name(size: Size | None) -> int | str:
+    if isinstance(size, Symbol):
+        return size.name if size.root == size.name else ""
+    return "" if size is None else size

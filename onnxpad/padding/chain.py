@@ -97,8 +97,8 @@ class PadStep:
     `unclear` says why its pads, mode or place cannot be used. `computed` are the inputs (1 pads,
     2 value, 3 axes) that the model computes, `listed` those that are written as a list and need
     not be: axes, where the pads are those of some axes only, and a value that is a list of one
-    number. `from_end` says whether one of the axes counts from the end, `sized` whether pads that
-    the model computes, and that are known, come from sizes of its tensors.
+    number. `sized` says whether pads that the model computes, and that are known, come from sizes
+    of its tensors.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
     are then what the operator sees.
@@ -111,7 +111,6 @@ class PadStep:
     computed: tuple[int, ...] = ()
     listed: tuple[int, ...] = ()
     crossed: tuple[str, ...] = ()
-    from_end: bool = False
     sized: bool = False
 
 
@@ -169,8 +168,8 @@ class Weight(NamedTuple):
 
     `whole` is the type in which the numbers of a quantised weight are stored, be it in front of a
     DequantizeLinear, '' for others; `zero_point` is its zero point, None where that is not known
-    or not one number. `handed_on` says that an Identity hands on a tensor that has a value, as
-    torch writes weights that several layers share, `is_padded` that it may come from a Pad.
+    or not one number. `is_padded` says that it may come from
+    a Pad.
     """
 
     shape: Shape = None
@@ -182,7 +181,6 @@ class Weight(NamedTuple):
     listed: bool | None = False
     whole: str = ""
     zero_point: int | None = None
-    handed_on: bool = False
     is_padded: bool = False
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 
-from onnxpad.geometry.size import Size, show
+from onnxpad.geometry.size import show
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.reading.survey import Site
@@ -129,9 +128,7 @@ class _Run:
             self._sound = breaks(session.contexts)
         edits = session.change(site, after)
         if stated:
-            sizes = output_sizes(after)
-            agrees = partial(_agrees, sizes, before.spatial)
-            session.tidy(stale_sizes(session.document, [site.address], agrees))
+            session.tidy(stale_sizes(session.document, [site.address], resized=True))
         self._log.changes.append(
             Move(
                 site.address,
@@ -147,14 +144,6 @@ class _Run:
             )
         )
         return resized
-
-
-def _agrees(
-    sizes: Sequence[Size | None], spatial: slice, dims: tuple[int | str, ...] | None
-) -> bool:
-    """Whether inferred sizes of a result are those of its windows; with ceil_mode not always."""
-    pairs = zip(sizes, (dims or ())[spatial], strict=False)
-    return all(a == b for a, b in pairs if isinstance(a, int) and isinstance(b, int))
 
 
 def _shown(chain: Chain) -> SizeTexts:

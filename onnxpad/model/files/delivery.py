@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import shutil
 import stat
 import sys
 from collections.abc import Sequence
@@ -93,15 +94,10 @@ def _copy(source: Path, destination: Path, together: Together) -> None:
 
 
 def copy_all(source: BinaryIO, copy: BinaryIO, size: int) -> None:
-    """Copy a file into an empty one; where it holds zeros alone, nothing is stored of them."""
-    while piece := source.read(PIECE):
-        if piece.count(0) < len(piece):
-            copy.write(piece)
-        else:
-            copy.seek(len(piece), os.SEEK_CUR)
+    """Copy a file of so many bytes into an empty one."""
+    shutil.copyfileobj(source, copy, PIECE)
     if copy.tell() < size:
         raise OSError(errno.EIO, "the file became shorter while it was copied")
-    copy.truncate(copy.tell())
 
 
 def _same_file(one: Path, other: Path) -> bool:

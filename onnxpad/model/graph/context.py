@@ -29,7 +29,6 @@ from onnxpad.padding.chain import Chain, RowOfPads
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_CONSTANT = 4096
-CALLED = ""
 
 
 @dataclass(eq=False)
@@ -38,7 +37,7 @@ class Context:
 
     `chains` maps the keys of padded nodes to what they compute. `hanging` says what computed pads
     hang on, by their name. `bodies` are the graphs inside a node, by its key and the attribute
-    that holds them, `CALLED` for what a call of a function stands for. `sayings` are what readers
+    that holds them. `sayings` are what readers
     of a tensor write, b'' for results and graphs inside; `rows` are the Pads in front of what a
     Pad makes.
     """
@@ -284,9 +283,8 @@ def computed(context: Context, name: str) -> Array | None:
     if inside is None:
         return None
     node = inside.scope.producers[name]
-    body = inside.bodies.get((node.key, CALLED))
-    if body is not None or node.domain not in PLAIN_DOMAINS:
-        return None if body is None else body.value(name)
+    if node.domain not in PLAIN_DOMAINS:
+        return None
     try:
         if node.op_type == "If":
             return _of_branch(inside, node, node.outputs.index(name))

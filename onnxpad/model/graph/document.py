@@ -16,7 +16,7 @@ from onnx import (
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import DEEPEST
-from onnxpad.model.graph.inlined import Functions, inlined, key_of, label_of, of_call
+from onnxpad.model.graph.inlined import inlined, label_of
 from onnxpad.model.graph.nodes import Node, in_order, named_bodies
 from onnxpad.model.graph.scopes import Document, Scope, quantisation_notes, scope_label
 from onnxpad.padding.operators import FREE_INITIALIZERS, PLAIN_DOMAINS, plain_domain
@@ -47,23 +47,7 @@ def open_document(model: ModelProto, why_not: str = "") -> Document:
         else set()
     )
     overridable = frozenset(names & main.initializers.keys())
-    local, calls = Functions(model), found.calls
-    return Document(model, main, functions, scopes, overridable, local, found.kept, calls)
-
-
-def open_call(document: Document, node: Node) -> Scope | None:
-    """What a call of a function stands for, as a graph that reads what the call reads.
-
-    None where it pads, or cannot be written out.
-    """
-    key = node.proto.SerializeToString()
-    if key not in document.called:
-        graph = of_call(document.local, node.proto)
-        label = label_of(document.local.of_key[key_of(node.proto)])
-        document.called[key] = graph and _graph_scope(
-            graph, label, label, None, document.main.opset, {}
-        )
-    return document.called[key]
+    return Document(model, main, functions, scopes, overridable, found.kept, found.calls)
 
 
 def _default_opset(imports: Iterable[OperatorSetIdProto], where: str) -> int:

@@ -277,26 +277,6 @@ def _domains(nodes: Sequence[NodeProto], functions: Sequence[FunctionProto]) -> 
     return of_nodes | {function.domain for function in functions}
 
 
-def of_call(functions: Functions, call: NodeProto) -> GraphProto | None:
-    """What a call stands for; None where it pads, or cannot be written out."""
-    wanted = functions.called_by([call])
-    if wanted & functions.padding or functions.size([call]) > WRITTEN_OUT.most:
-        return None
-    if any(functions.objection(key) for key in wanted):
-        return None
-    bare = ModelProto(ir_version=functions.model.ir_version)
-    bare.opset_import.extend(functions.model.opset_import)
-    bare.graph.node.append(call)
-    for name in call.input:
-        bare.graph.input.add(name=name)
-    try:
-        graph = _written_out(bare, functions, wanted).graph
-    except Exception:  # noqa: BLE001 - the inliner raises many kinds; its types stay unknown
-        return None
-    del graph.input[:]
-    return graph
-
-
 def _named(graph: GraphProto) -> GraphProto:
     """The nodes of a graph, and the names that it has besides: weights stay where they are."""
     bare = GraphProto(name=graph.name, node=graph.node)

@@ -18,7 +18,7 @@ from onnx import (
     TensorProto,
 )
 
-from onnxpad.model.graph.inlined import Functions, Key, key_of
+from onnxpad.model.graph.inlined import Key, key_of
 from onnxpad.model.graph.nodes import Address, Node
 from onnxpad.padding.chain import NO_PREFERENCE, Preferences
 
@@ -155,9 +155,9 @@ class Scope:
 class Document:
     """A model with its scopes; `overridable` are initializers that an input may replace.
 
-    `functions` are those that stay, `local` writes out calls of them, which are held in `called`;
-    `kept` are those of them that can pad, by scope, with the reason, `written_out` calls of those
-    that are gone. `folded_cells` counts the cells of values that followed from others.
+    `functions` are those that stay, `kept` those of them that can pad, by scope, with the reason,
+    `written_out` calls of those that are gone. `folded_cells` counts the cells of values that
+    followed from others.
     `behind_pads` are the tensors in front of which a Pad may be seen, `before_pools` counts what
     leads from them to a pool,
     `quantises` says whether some operator works on quantised tensors, as of the last reading.
@@ -169,10 +169,8 @@ class Document:
     functions: dict[Key, Scope]
     scopes: dict[str, Scope]
     overridable: frozenset[str]
-    local: Functions
     kept: Mapping[str, str]
     written_out: tuple[NodeProto, ...] = ()
-    called: dict[bytes, Scope | None] = field(default_factory=dict)
     folded_cells: int = 0
     behind_pads: set[str] = field(default_factory=set)
     before_pools: Counter[str] = field(default_factory=Counter)

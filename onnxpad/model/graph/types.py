@@ -49,17 +49,6 @@ def dtype_name(code: int) -> str:
     return _DTYPES.get(code, "")
 
 
-def open_negative_sizes(values: Iterable[ValueInfoProto]) -> None:
-    """Leave sizes open that a file states as -1, as some exporters do where they know none.
-
-    Inference of onnx 1.23.2 ends the whole process where a Slice reads such a size.
-    """
-    for value in values:
-        for dim in value.type.tensor_type.shape.dim if value.type.HasField("tensor_type") else ():
-            if dim.dim_value < 0:
-                dim.Clear()
-
-
 def value_info(name: str, found: Type) -> ValueInfoProto:
     """What is known of a tensor, as a file declares it."""
     value = ValueInfoProto(name=name)

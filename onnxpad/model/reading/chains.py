@@ -70,14 +70,9 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     if maker is not None and maker.op_type == "DequantizeLinear":
         kind, at = _whole(context, maker.inputs[0], maker.input(2))
         return Weight(found.dims, found.dtype, stored, has_value=value, whole=kind, zero_point=at)
-    handed = (
-        maker is not None and maker.op_type == "Identity" and has_value(context, maker.inputs[0])
-    )
     pad = nearest_pad(context, node, len(found.dims or ()), op.weight)
     padded = pad.others is not True and pad.pad is not None and _writes_zeros(pad.pad)
-    return Weight(
-        found.dims, found.dtype, stored, has_value=value, handed_on=handed, is_padded=padded
-    )
+    return Weight(found.dims, found.dtype, stored, has_value=value, is_padded=padded)
 
 
 def _writes_zeros(step: PadStep) -> bool:

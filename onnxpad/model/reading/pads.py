@@ -80,10 +80,9 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     alone = value != "" and context.type_of(value).dims == (1,)
     lists = (PadInput.VALUE,) * alone + (PadInput.AXES,) * (axes is not None)
     made = _computed(context, node, fill)
-    from_end = any(axis < 0 for axis in axes or ())
     pads = (node.input(PadInput.PADS),)
     sized = PadInput.PADS in made and hangs_on_sizes(context, pads, doubtful=True)
-    return replace(step, fill=fill, computed=made, listed=lists, from_end=from_end, sized=sized)
+    return replace(step, fill=fill, computed=made, listed=lists, sized=sized)
 
 
 def hangs_on_sizes(context: Context, names: Sequence[str], *, doubtful: bool) -> bool:

@@ -7,9 +7,7 @@ from pathlib import Path
 
 from onnx import GraphProto
 
-from onnxpad.geometry.budgets import WRITTEN_OUT
-from onnxpad.model.graph.context import CALLED, Context, held_constant, tensor_type
-from onnxpad.model.graph.document import open_call
+from onnxpad.model.graph.context import Context, held_constant, tensor_type
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.graph.types import UNKNOWN, Type
@@ -47,12 +45,15 @@ def read(
     folder: Path | None = None,
     prefer: Preferences = NO_PREFERENCE,
     given: Declared | None = None,
+    stated: bool = True,
 ) -> list[Context]:
     """Read every scope: contexts in graph order, each with its chains.
 
-    `given` are types by scope and tensor that hold besides those of the file.
+    given: types by scope and tensor that hold besides those of the file.
+    stated: whether the file is believed what it says of results.
     """
     reader = _Reader(document, dimensions, prefer, given or {}, folder)
+    reader.stated = stated
     reader.main()
     return reader.contexts
 
@@ -73,7 +74,7 @@ class _Reader:
         self.given = given
         self.folder = folder
         self.contexts: list[Context] = []
-        self._left = WRITTEN_OUT.most
+        self.stated = True
 
     def main(self) -> None:
         self.document.behind_pads = behind_pads(self.document)
@@ -112,7 +113,7 @@ class _Reader:
                 types[value.name] = self.dimensions.type_of(
                     value.type, value.name, is_input=root, local=local
                 )
-            for value in (*graph.value_info, *graph.output):
+            for value in (*graph.value_info, *graph.output) if self.stated else ():
                 if value.name not in scope.forgotten:
                     found = self.dimensions.type_of(value.type, value.name, local=local, claim=root)
                     types.setdefault(value.name, found)
@@ -124,8 +125,7 @@ class _Reader:
                 types[name] = tensor_type(tensor)
 
     def _walk(self, context: Context) -> None:
-        if context.scope.outermost is self.document.main:  # and not what a call stands for
-            self.contexts.append(context)
+        self.contexts.append(context)
         types = context.types
         for node in context.scope.ordered():
             results = self._results(context, node)
@@ -149,7 +149,7 @@ class _Reader:
 
     def _results(self, context: Context, node: Node) -> Sequence[Type]:
         if self.document.function(node) is not None:
-            return self._call(context, node)
+            return ()
         if value := held_constant(context, node):
             return (constant_type(value),)
         op = operator(node.domain, node.op_type)
@@ -178,18 +178,6 @@ class _Reader:
             body.types.update(carried_types(scope.proto, body.types))
         self._walk(body)
         return body
-
-    def _call(self, context: Context, node: Node) -> Sequence[Type]:
-        """What a call of a function gives that stays: its nodes are read here, and not listed."""
-        scope = open_call(self.document, node)
-        self._left -= 0 if scope is None else len(scope.nodes)
-        if scope is None or self._left < 0:
-            return ()
-        body = Context(self.document, scope, self.folder, outer=context)
-        context.bodies[node.key, CALLED] = body
-        self._declare(body)
-        self._walk(body)
-        return [body.type_of(name) for name in node.outputs]
 
     def _padded(self, context: Context, node: Node, op: Operator) -> Sequence[Type]:
         chain = self.chains.read(context, node, op)

@@ -176,12 +176,11 @@ def calls_while_rewriting(count: int, passes: list[str]) -> int:
     return calls[0]
 
 
-@pytest.mark.parametrize("passes", [["absorb-pad"], ["absorb-pad", "split-pads"]], ids="+".join)
-def test_time_is_linear_in_the_nodes(passes: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_is_linear_in_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     def compare(one: object, other: object) -> bool:
         raise AssertionError(f"compared {one} with {other}")
 
     for kind in (gs.Node, gs.Tensor):
         monkeypatch.setattr(kind, "__eq__", compare)
-    few, many = (calls_while_rewriting(count, passes) for count in (500, 1500))
+    few, many = (calls_while_rewriting(count, ["absorb-pad", "split-pads"]) for count in (100, 300))
     assert many < 3.3 * few

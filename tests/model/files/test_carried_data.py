@@ -178,24 +178,3 @@ def test_data_that_shrinks_while_it_is_copied_leaves_nothing(
 
     monkeypatch.setattr(os, "fstat", longer)
     refused(path, out, "became shorter while it was copied")
-
-
-def _begin(path: Path) -> bytes:
-    with path.open("rb") as file:
-        return file.read(13 << 20)
-
-
-@pytest.mark.skipif(not hasattr(os, "SEEK_DATA"), reason="the system does not tell holes")
-def test_a_hole_is_not_stored_in_a_copy(path: Path, out: Path) -> None:
-    weights = path.with_name("w.bin")
-    os.truncate(weights, 1 << 30)
-    with weights.open("r+b") as file:
-        file.seek(12 << 20)
-        file.write(b"deep inside")
-    if weights.stat().st_blocks > 1 << 11:
-        pytest.skip("this file system stores holes")
-    write(MODEL, out, source=read(path)[1])
-    copy = out.with_name("w.bin")
-    assert copy.stat().st_size == 1 << 30
-    assert copy.stat().st_blocks <= 1 << 13
-    assert _begin(copy) == _begin(weights)

@@ -66,7 +66,7 @@ def _judge(model: ModelProto) -> None:
 
 def test_some_attributes_of_another_type() -> None:
     random = Random(1)
-    for _ in range(60):
+    for _ in range(20):
         place, name = random.choice(PLACES)
         _judge(_changed(every_operator(), place, name, random.choice(WRONG)))
 

@@ -107,13 +107,13 @@ def refused(model: onnx.ModelProto) -> bool:
 
 def test_what_onnxruntime_does_not_open_is_refused_and_nothing_that_runs() -> None:
     random = Random(11)
-    models = [damaged(random) for _ in range(400)]
+    models = [damaged(random) for _ in range(200)]
     closed = [model for model in models if not opens(model)]
-    assert len(closed) > 100
+    assert len(closed) > 50
     missed = [model for model in closed if not refused(model)]
     assert len(missed) <= len(closed) // 100
     healthy = [model for model in models if opens(model) and runs(model)]
-    assert len(healthy) > 50
+    assert len(healthy) > 25
     assert not [onnx.printer.to_text(model) for model in healthy if refused(model)]
 
 
