@@ -89,6 +89,10 @@ class Judgement:
         return self.settled_by or cures(self.rows)
 
 
+def _is_about_types(row: Row) -> bool:
+    return any(condition.text == TWO_TYPES.text for condition in row.when)
+
+
 def judge(target: Target, chain: Chain) -> Judgement:
     """What `target` does with a padded operator.
 
@@ -158,7 +162,7 @@ def _by_the_file_alone(target: Target, chain: Chain) -> Judgement | None:
     mixed = mixed_types(chain)
     if mixed is None:
         return None
-    rows = tuple(row for row in target.about(chain.op.title) if TWO_TYPES in row.when)
+    rows = tuple(row for row in target.about(chain.op.title) if _is_about_types(row))
     if rows:
         return Judgement(Answer.REFUSES, mixed, rows)
     return Judgement(Answer.UNKNOWN, f"{mixed}: most runtimes refuse to load the model")

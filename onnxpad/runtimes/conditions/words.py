@@ -3,18 +3,20 @@
 A word about the number of padded cells reads the effective pads, be they written as `pads`,
 `auto_pad` or `output_shape`; a word about how padding is written reads the attributes. Of a Pad
 node, words about cells read the pads of the node itself. Words about Pad nodes hold as well for an
-operator with such a Pad node in front. `SECTIONS` at the end is the vocabulary; its last section
-holds what few runtimes ask, most of it geometry of one line.
+operator with such a Pad node in front. Their sentences stand in words.toml, in the order of the
+documents; its last section holds what few runtimes ask, most of it geometry of one line.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
+from dataclasses import dataclass, field, replace
+from functools import cache, reduce
 from math import isfinite
 from operator import and_
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 from onnxpad.errors import RequestError, nearest
 from onnxpad.geometry.size import Symbol
@@ -40,32 +42,39 @@ Numbers: TypeAlias = Callable[[Chain], Sequence[int]]
 Test: TypeAlias = Callable[[Chain], bool | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Word:
-    """One question of the vocabulary; `name` is what a target file writes."""
+    """One question of the vocabulary; `name` is what a target file writes.
+
+    says, otherwise: sentences for a word that holds and for one that does not; {} is its number.
+    test: asked of a chain and the number, if the word has one.
+    numbers: what the number is compared with; None if the word takes none.
+    of_cells: the word hangs on sizes where SAME pads by them.
+    more: further fields of the Condition; {} in `cure` is the number.
+    """
 
     name: str
-    _condition: Callable[[int], Condition]
-    _numbers: Numbers | None = None
-    _of_cells: bool = False
+    says: str
+    otherwise: str
+    test: Callable[[Chain, int], bool | None]
+    numbers: Numbers | None = None
+    of_cells: bool = False
+    more: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def takes_number(self) -> bool:
         """Whether a threshold belongs to the word, as in `pad_above = 3`."""
-        return self._numbers is not None
+        return self.numbers is not None
 
     @property
     def text(self) -> str:
         """The question as a sentence that holds; N stands for the threshold."""
-        return self._said(self._condition(0))
+        return self.says.format("N")
 
     @property
     def negation(self) -> str:
         """The sentence that holds if the word does not."""
-        return self._said(~self._condition(0))
-
-    def _said(self, condition: Condition) -> str:
-        return condition.text.replace("0", "N") if self.takes_number else condition.text
+        return self.otherwise.format("N")
 
     def condition(self, number: int | None = None, *, settled: bool = True) -> Condition:
         """The Condition of a row. Raises RequestError if a number is missing or unexpected.
@@ -77,8 +86,7 @@ class Word:
             raise RequestError(f"'{self.name}' needs a number, such as {self.name} = 3")
         if number is not None and not self.takes_number:
             raise RequestError(f"'{self.name}' takes no number")
-        condition = self._condition(number or 0)
-        return _settled(condition) if settled and self._of_cells else condition
+        return _condition(self, number, settled=settled and self.of_cells)
 
     def holds(self, chain: Chain, number: int | None = None) -> bool | None:
         """Whether the word holds at every size; None if it hangs on what is not known."""
@@ -86,7 +94,22 @@ class Word:
 
     def values(self, chain: Chain) -> Sequence[int]:
         """What the threshold is compared with, at each possible size; empty if not known."""
-        return self._numbers(chain) if self._numbers else ()
+        return self.numbers(chain) if self.numbers else ()
+
+
+@cache
+def _condition(word: Word, number: int | None, *, settled: bool) -> Condition:
+    """The Condition of a word with its number; always the same one."""
+    more = {**word.more}
+    if "cure" in more:
+        more["cure"] = more["cure"].format(number)
+    condition = Condition(
+        word.says.format(number),
+        lambda chain: word.test(chain, number or 0),
+        word.otherwise.format(number),
+        **more,
+    )
+    return _settled(condition) if settled else condition
 
 
 def condition_of(terms: Sequence[Term], *, settled: bool = True) -> Condition:
@@ -130,25 +153,14 @@ def _settled(condition: Condition) -> Condition:
     return replace(condition, holds=holds)
 
 
-def _word(name: str, text: str, negation: str, holds: Test) -> Word:
-    condition = Condition(text, holds, negation)
-    return Word(name, lambda _: condition)
-
-
-def _of_cells(name: str, text: str, negation: str, holds: Test) -> Word:
-    """A word that hangs on sizes, where SAME pads by them."""
-    condition = Condition(text, holds, negation)
-    return Word(name, lambda _: condition, _of_cells=True)
-
-
-def _of_pads(name: str, text: str, negation: str, test: Callable[[Pads], bool]) -> Word:
+def _of_pads(test: Callable[[Pads], bool]) -> Test:
     """A question about the pads of an operator, or about those of a Pad node itself."""
 
     def holds(chain: Chain) -> bool | None:
-        found = _own_pads(chain)
-        return any(map(test, found)) if found else None
+        pads = _own_pads(chain)
+        return any(map(test, pads)) if pads else None
 
-    return _of_cells(name, text, negation, holds)
+    return holds
 
 
 def _own_pads(chain: Chain) -> list[Pads]:
@@ -158,82 +170,29 @@ def _own_pads(chain: Chain) -> list[Pads]:
     return [] if chain.pad is None or chain.pad.unclear else [chain.pad.pads]
 
 
-def _above(name: str, text: str, negation: str, numbers: Numbers) -> Word:
-    """A word that holds if the largest of some numbers is above its threshold."""
-
-    def condition(threshold: int) -> Condition:
-        def holds(chain: Chain) -> bool | None:
-            found = numbers(chain)
-            return any(number > threshold for number in found) if found else None
-
-        return Condition(text.format(threshold), holds, negation.format(threshold))
-
-    return Word(name, condition, numbers, _of_cells=True)
-
-
 def _largest_of_axes(attribute: str) -> Numbers:
     return lambda chain: [max((getattr(axis, attribute) for axis in chain.axes), default=0)]
 
 
-def _auto_pad(name: str, *values: str) -> Word:
-    written = " or ".join(values)
-    return _word(
-        name,
-        f"auto_pad is {written}",
-        f"auto_pad is not {written}",
-        lambda c: c.padding in values,
-    )
+def _is_auto_pad(*values: str) -> Test:
+    return lambda chain: chain.padding in values
 
 
-def _unwritten(word: str, name: str) -> Word:
-    is_unwritten: Test = lambda c: not w.writes(c, name)  # noqa: E731
-    return _word(word, f"{name} is not written", f"{name} is written", is_unwritten)
+def _is_unwritten(name: str) -> Test:
+    return lambda chain: not w.writes(chain, name)
 
 
-def _axes(name: str, count: int) -> Word:
-    text = f"the operator is {count}-D", f"the operator is not {count}-D"
-    return _word(name, *text, lambda c: c.rank == count if c.rank else None)
+def _has_axes(count: int) -> Test:
+    return lambda chain: chain.rank == count if chain.rank else None
 
 
-def _element_type(name: str, *types: str) -> Word:
+def _has_type(*types: str) -> Test:
     """`types` as numpy names them."""
-    words = " or ".join(types)
-    condition = Condition(
-        f"the element type is {words}",
-        lambda c: c.dtype in types if c.dtype else None,
-        f"the element type is not {words}",
-        lasting=True,
-    )
-    return Word(name, lambda _: condition)
-
-
-def _opset(name: str, text: str, other: str, cure: str, holds: Callable[[int, int], bool]) -> Word:
-    """A threshold of the model's opset; N stands for it in texts."""
-
-    def condition(threshold: int) -> Condition:
-        said, opposite, advice = (one.replace("N", str(threshold)) for one in (text, other, cure))
-        return Condition(
-            said,
-            lambda c: holds(c.opset, threshold),
-            opposite,
-            advice,
-            lasting=True,
-            of_opset=True,
-        )
-
-    return Word(name, condition, lambda chain: (chain.opset,))
+    return lambda chain: chain.dtype in types if chain.dtype else None
 
 
 def _input_axes(chain: Chain) -> Sequence[int]:
     return () if chain.shape is None else (len(chain.shape),)
-
-
-def _fewer_axes(count: int) -> Condition:
-    return Condition(
-        f"the input has fewer than {count} axes",
-        lambda c: None if c.shape is None else len(c.shape) < count,
-        f"the input has {count} axes or more",
-    )
 
 
 def of_step(test: Callable[[PadStep], bool | None]) -> Test:
@@ -241,10 +200,8 @@ def of_step(test: Callable[[PadStep], bool | None]) -> Test:
     return lambda chain: chain.pad is not None and test(chain.pad)
 
 
-def _mode(name: str, *modes: str) -> Word:
-    words = " or ".join(modes)
-    is_one = of_step(lambda step: step.mode in modes)
-    return _word(name, f"its mode is {words}", f"its mode is not {words}", is_one)
+def _has_mode(*modes: str) -> Test:
+    return of_step(lambda step: step.mode in modes)
 
 
 def _leaves_sizes_open(chain: Chain) -> bool:
@@ -319,516 +276,189 @@ AGAINST_TEXT = Condition(
     "mend the model where it was made, or export it again",
 )
 """Asked about a node as it is written, not about what is read of it (model/reading/by_the_text)."""
-_DROPPED = Condition(
-    "the last window of ceil_mode starts in the end padding",
-    lambda c: c.ceil_mode and w.of_pads(w.overhangs)(c),
-    "the last window starts in the data",
-    of_windows=True,
-)
-_BATCH_ABOVE_ONE = Condition(
-    "the batch is not 1",
-    _batch,
-    "the batch is 1",
-    "export the model with a batch of 1, and run it once for each sample",
-    asks=_open_batch,
-    lasting=True,
-)
-_OPEN_SIZES = Condition(
-    "the file leaves a size other than the batch open",
-    _leaves_sizes_open,
-    "the file leaves no size but the batch open",
-    "give the model's inputs fixed sizes",
-    lasting=True,
-    of_sizes=True,
-)
 NEGATIVE_PADS = "a value of `pads` is negative"
-_WRITTEN = (
-    _word(
-        "auto_pad",
-        "auto_pad is written",
-        "auto_pad is not written",
-        lambda c: is_same(c.padding) or c.padding is AutoPad.VALID,
-    ),
-    _auto_pad("same", "SAME_UPPER", "SAME_LOWER"),
-    _auto_pad("same_upper", "SAME_UPPER"),
-    _auto_pad("same_lower", "SAME_LOWER"),
-    _auto_pad("valid", "VALID"),
-    _unwritten("pads_unwritten", "pads"),
-    _unwritten("strides_unwritten", "strides"),
-    _unwritten("kernel_unwritten", "kernel_shape"),
-    _word("ceil_mode", "ceil_mode is 1", "ceil_mode is 0", lambda c: c.ceil_mode),
-    _word(
-        "counts_padding",
-        "count_include_pad is 1",
-        "count_include_pad is 0",
-        lambda c: c.counts_padding,
-    ),
-    _word(
-        "output_padding",
-        "output_padding is set",
-        "output_padding is not set",
-        lambda c: any(c.output_padding),
-    ),
-    _word(
-        "output_shape",
-        "output_shape is set",
-        "output_shape is not set",
-        lambda c: bool(c.output_shape),
-    ),
-)
-_CELLS = (
-    _of_pads("padded", "it pads", "it does not pad", lambda pads: any(pads.flat)),
-    _of_pads(
-        "asymmetric",
-        "begin and end pads differ",
-        "begin and end pads are equal",
-        lambda pads: pads.begins != pads.ends,
-    ),
-    _word(
-        "negative_pads",
-        NEGATIVE_PADS,
-        "no pad is negative",
-        lambda c: (
-            of_step(lambda s: min(s.pads.flat, default=0) < 0)(c)
-            if c.op.kind is Kind.PAD
-            else isinstance(c.padding, Pads) and min(c.padding.flat, default=0) < 0
-        ),
-    ),
-    _of_cells(
-        "pads_reach_kernel",
-        "a pad is as wide as the kernel",
-        "every pad is smaller than the kernel",
-        w.of_pads(reaches_kernel),
-    ),
-    _of_cells(
-        "pads_over_half",
-        "a pad is wider than half the kernel",
-        "no pad is wider than half the kernel",
-        w.of_sides(lambda axis, begin, end: max(begin, end) > axis.kernel // 2),
-    ),
-    _word(
-        "empty_window",
-        "a window reads padding alone",
-        "every window reads a cell of data",
-        w.reads_padding_alone,
-    ),
-    Word("last_window_dropped", lambda _: _DROPPED, _of_cells=True),
-    _of_cells(
-        "last_window_cut",
-        "the last window of ceil_mode reads beyond the padding",
-        "the last window ends within the padding",
-        lambda c: c.ceil_mode and w.of_pads(w.cut_off)(c),
-    ),
-    _above(
-        "pad_above",
-        "a pad is above {}",
-        "no pad is above {}",
-        lambda c: [max(pads.flat, default=0) for pads in _own_pads(c)],
-    ),
-    _above(
-        "axes_above",
-        "it pads more than {} axes",
-        "it pads {} axes at most",
-        lambda c: [sum(map(any, pads.sides)) for pads in _own_pads(c)],
-    ),
-)
-_WINDOWS = (
-    _word(
-        "strided",
-        "a stride is above 1",
-        "no stride is above 1",
-        w.of_axes(lambda axis: axis.stride > 1),
-    ),
-    _word(
-        "dilated",
-        "a dilation is above 1",
-        "no dilation is above 1",
-        w.of_axes(lambda axis: axis.dilation > 1),
-    ),
-    _word(
-        "unequal_steps",
-        "strides or dilations differ between axes",
-        "strides and dilations are the same on every axis",
-        lambda c: len({(axis.stride, axis.dilation) for axis in c.axes}) > 1,
-    ),
-    _word(
-        "kernel_of_one",
-        "the kernel is 1 on every axis",
-        "the kernel is above 1 on some axis",
-        lambda c: all(axis.kernel == 1 for axis in c.axes),
-    ),
-    _word(
-        "kernel_below_stride",
-        "a kernel is smaller than the stride",
-        "no kernel is smaller than the stride",
-        w.of_axes(lambda axis: axis.kernel < axis.stride),
-    ),
-    _word(
-        "grouped",
-        "group is above 1",
-        "group is 1",
-        lambda c: int(c.attribute("group", 1)) > 1,  # type: ignore[arg-type]
-    ),
-    _word(
-        "depthwise",
-        "each group of the convolution reads one channel",
-        "a group of the convolution reads several channels",
-        w.reads_one_channel_a_group,
-    ),
-    _word("bias", "it has a bias", "it has no bias", w.has_bias),
-    _word(
-        "weight_computed",
-        "its weight is no constant",
-        "its weight is a constant",
-        lambda c: (
-            c.op.weight is not None and not c.weight.has_value and c.around.dequantised is None
-        ),
-    ),
-    _word(
-        "weight_int8",
-        "its weight is stored as int8 with the zero point 0",
-        "its weight is not stored as int8 with the zero point 0",
-        lambda c: c.weight.whole == "int8" and c.weight.zero_point in (0, None),
-    ),
-    _word(
-        "indices",
-        "its Indices are used",
-        "its Indices are not used",
-        lambda c: c.uses_indices,
-    ),
-    _word(
-        "columns_first",
-        "storage_order is 1",
-        "storage_order is 0",
-        lambda c: c.attribute("storage_order", 0) == 1,
-    ),
-    _above(
-        "kernel_above", "a kernel is above {}", "no kernel is above {}", _largest_of_axes("kernel")
-    ),
-    _above(
-        "stride_above", "a stride is above {}", "no stride is above {}", _largest_of_axes("stride")
-    ),
-    _above(
-        "dilation_above",
-        "a dilation is above {}",
-        "no dilation is above {}",
-        _largest_of_axes("dilation"),
-    ),
-)
-_TENSORS = (
-    *(_axes("one_d", 1), _axes("two_d", 2), _axes("three_d", 3)),
-    Word("batch_above_1", lambda _: _BATCH_ABOVE_ONE),
-    Word("open_sizes", lambda _: _OPEN_SIZES),
-    _element_type("float16", "float16"),
-    _element_type("eight_bit", "int8", "uint8"),
-    _element_type("int8", "int8"),
-    _word(
-        "quantised",
-        "it is a quantised operator",
-        "it is no quantised operator",
-        lambda c: c.op.quantised,
-    ),
-    _word(
-        "scales_by_channel",
-        "its weight has a scale for each channel",
-        "its weight has one scale",
-        lambda c: c.op.quantised and isinstance(c.weight.scales, int) and c.weight.scales > 1,
-    ),
-    _word(
-        "dequantised",
-        "it reads a DequantizeLinear",
-        "it reads no DequantizeLinear",
-        lambda c: c.around.dequantised is not None,
-    ),
-    _word(
-        "never_negative",
-        "no cell of its input is negative",
-        "a cell of its input may be negative",
-        lambda c: c.around.at_least is not None and c.around.at_least >= 0,
-    ),
-    _word(
-        "behind_pad",
-        "a Pad node stands in front",
-        "no Pad node stands in front",
-        lambda c: c.pad is not None and c.op.kind is not Kind.PAD,
-    ),
-    _opset(
-        "opset_above",
-        "the opset is above N",
-        "the opset is N or older",
-        "export the model with opset N or older",
-        lambda opset, number: opset > number,
-    ),
-    _opset(
-        "opset_below",
-        "the opset is below N",
-        "the opset is N or newer",
-        "export the model with opset N or newer",
-        lambda opset, number: opset < number,
-    ),
-)
-_PAD_NODES = (
-    *(_mode("reflect", "reflect"), _mode("edge", "edge"), _mode("wrap", "wrap")),
-    _word(
-        "value_not_zero",
-        "it pads with a value other than 0",
-        "it pads with 0 or mirrors",
-        of_step(writes_value),
-    ),
-    _word(
-        "infinite_value",
-        "it pads with an infinite value",
-        "it pads with a finite value or mirrors",
-        of_step(_is_infinite),
-    ),
-    _word("value_given", "constant_value is given", "constant_value is left out", _reads_value),
-    _word(
-        "pads_computed",
-        "its pads are computed",
-        "its pads are constants",
-        of_step(_is_computed),
-    ),
-    _word(
-        "lists_axes",
-        "it lists axes",
-        "it lists no axes",
-        of_step(lambda s: PadInput.AXES in s.listed),
-    ),
-    _word(
-        "pads_batch_or_channels",
-        "it pads the batch or the channels",
-        "neither the batch nor the channels are padded",
-        _pads_outer_axes,
-    ),
-)
-_RARE = (
-    _unwritten("dilations_unwritten", "dilations"),
-    _unwritten("counting_unwritten", "count_include_pad"),
-    _word(
-        "auto_pad_and_pads",
-        "auto_pad and pads are both written",
-        "auto_pad and pads are not both written",
-        lambda c: w.writes(c, "pads") and c.attribute("auto_pad", "") not in ("", "NOTSET"),
-    ),
-    _word(
-        "pads_asymmetric",
-        "begin and end values of `pads` differ",
-        "begin and end values of `pads` do not differ",
-        lambda c: isinstance(c.padding, Pads) and c.padding.begins != c.padding.ends,
-    ),
-    _of_pads(
-        "unequal_pads",
-        "not all its pads are equal",
-        "all its pads are equal",
-        lambda pads: len(set(pads.flat)) > 1,
-    ),
-    _of_cells(
-        "end_above_begin",
-        "an end pad is above its begin pad",
-        "no end pad is above its begin pad",
-        w.of_sides(lambda _, begin, end: end > begin),
-    ),
-    _of_cells(
-        "pads_off_centre",
-        "a begin pad is not half of begin and end together, rounded down",
-        "begin pads are half of begin and end together, rounded down",
-        w.of_sides(lambda _, begin, end: begin != (begin + end) // 2),
-    ),
-    _of_cells(
-        "begins_off_centre",
-        "SAME with stride 1 and no dilation would have other begin pads",
-        "its begin pads are half of the kernel less 1",
-        w.of_sides(lambda axis, begin, _: begin != (axis.kernel - 1) // 2),
-    ),
-    _of_cells(
-        "begins_unlike_stride_one",
-        "SAME with stride 1 would have other begin pads",
-        "SAME with stride 1 would have the same begin pads",
-        w.of_pads(_begins_unlike_stride_one),
-    ),
-    _word(
-        "begins_vary",
-        "its begin pads are others at other sizes that the model allows",
-        "its begin pads are the same at every size that the model allows",
-        lambda c: len({pads.begins for pads in w.possible_pads(c)}) > 1,
-    ),
-    _of_cells(
-        "first_axis_unpadded",
-        "it pads, but not at the begin of its first axis",
-        "it pads nothing, or the begin of its first axis",
-        w.of_pads(lambda _, pads: any(pads.flat) and pads.begins[:1] == (0,)),
-    ),
-    _of_cells(
-        "half_kernel",
-        "its pads are half of an odd kernel",
-        "its pads are not half of an odd kernel",
-        w.of_pads(lambda c, p: all(a.kernel == 2 * b + 1 and b == e for a, b, e in c.sides(p))),
-    ),
-    _of_cells(
-        "keeps_sizes",
-        "its result has the sizes of its input",
-        "its result has other sizes than its input",
-        w.of_pads(w.keeps_sizes),
-    ),
-    _word(
-        "like_same_upper",
-        "its pads are those of SAME_UPPER",
-        "its pads are not those of SAME_UPPER",
-        w.is_like_same_upper,
-    ),
-    _word(
-        "last_cell_unread",
-        "no window reads the last cell of an axis, which SAME takes for negative padding",
-        "a window reads the last cell of every axis",
-        w.leaves_last_cell,
-    ),
-    _word(
-        "kernel_of_three",
-        "the kernel is 3 on every axis",
-        "the kernel is not 3 on every axis",
-        lambda c: all(axis.kernel == 3 for axis in c.axes),
-    ),
-    _word(
-        "nine_in_a_row",
-        "its kernel is 9 along one axis and 1 along the other, without dilations",
-        "its kernel is not 9 along one axis alone",
-        w.has_nine_taps,
-    ),
-    _word(
-        "several_per_channel",
-        "it is depthwise, with several outputs for each channel",
-        "it is not depthwise, or has one output for each channel",
-        w.has_multiplier,
-    ),
-    _of_cells(
-        "wide_as_deep",
-        "it is depthwise, and its result has as many columns as channels",
-        "it is not depthwise, or its result has not as many columns as channels",
-        w.of_pads(w.is_as_wide_as_deep),
-    ),
-    _word(
-        "weight_off_middle",
-        "the zero point of its weight is not the middle of the type (0 of int8, 128 of uint8)",
-        "the zero point of its weight is the middle of the type",
-        w.is_off_middle,
-    ),
-    _word(
-        "scales_listed",
-        "a scale or zero point is a list, even if of one element",
-        "all scales and zero points are scalars",
-        lambda c: c.weight.listed,
-    ),
-    _word(
-        "samples_border",
-        "padding_mode is not zeros",
-        "padding_mode is zeros",
-        lambda c: c.attribute("padding_mode", "zeros") != "zeros",
-    ),
-    _above(
-        "input_axes_above",
-        "the input has more than {} axes",
-        "the input has {} axes or fewer",
-        _input_axes,
-    ),
-    Word("input_axes_below", _fewer_axes, _input_axes),
-    *(_element_type("uint8", "uint8"), _element_type("float64", "float64")),
-    Word("two_types", lambda _: TWO_TYPES),
-    _word(
-        "behind_quantised",
-        "a quantised operator stands in front",
-        "no quantised operator stands in front",
-        lambda c: c.around.behind_quantised,
-    ),
-    _word(
-        "between_conversions",
-        "it stands between DequantizeLinear and QuantizeLinear with the same numbers",
-        "it does not stand between DequantizeLinear and QuantizeLinear with the same numbers",
-        lambda c: c.around.between is not None,
-    ),
-    _word(
-        "feeds_max_pools",
-        "only max pools read it, each of whose windows holds a cell of data",
-        "something else than a max pool reads it, or a max pool with a window that holds no data",
-        lambda c: c.around.feeds_alone is Destination.MAX_POOLS,
-    ),
-    _word(
-        "behind_zeros",
-        "a Pad node that writes 0 stands in front",
-        "no Pad node that writes 0 stands in front",
-        _is_behind_zeros,
-    ),
-    _word(
-        "reads_input",
-        "it reads an input of the model",
-        "it reads no input of the model",
-        lambda c: c.around.reads_input,
-    ),
-    _word(
-        "from_pytorch",
-        "the model names pytorch as its producer",
-        "the model does not name pytorch as its producer",
-        lambda c: c.around.producer == "pytorch",
-    ),
-    _mode("mirrors", "reflect", "edge", "wrap"),
-    _word(
-        "wraps_again",
-        "its mode is wrap, and a pad is longer than the axis",
-        "its mode is not wrap, or its pads are within the axis",
-        w.wraps_again,
-    ),
-    _word(
-        "mirrors_beyond",
-        "it mirrors more cells than the axis has beside its border",
-        "it mirrors no more cells than the axis has beside its border",
-        mirrors_beyond,
-    ),
-    _word(
-        "padding_alone",
-        "a window holds nothing but padding",
-        "no window holds nothing but padding",
-        lambda c: bool(pools_padding_alone(c)),
-    ),
-    _word(
-        "mode_unwritten",
-        "Pad omits `mode`",
-        "Pad writes `mode`",
-        lambda c: not w.writes(c, "mode"),
-    ),
-    _word(
-        "value_listed",
-        "constant_value is a list of one number",
-        "constant_value is no list",
-        of_step(lambda s: PadInput.VALUE in s.listed),
-    ),
-    _word(
-        "pads_unknown",
-        "its pads hang on more than constants and sizes that are known",
-        "its pads hang on constants and sizes that are known",
-        _is_unknown,
-    ),
-    _word(
-        "pads_batch",
-        "it pads the batch",
-        "it does not pad the batch",
-        of_step(lambda s: any(any(sides) for sides in s.pads.sides[:1])),
-    ),
-    _word(
-        "beyond_last_two",
-        "it pads axes other than the last two",
-        "it pads the last two axes alone",
-        of_step(lambda s: any(any(sides) for sides in s.pads.sides[:-2])),
-    ),
-)
+
+
+def _has_negative_pads(chain: Chain) -> bool | None:
+    if chain.op.kind is Kind.PAD:
+        return of_step(lambda step: min(step.pads.flat, default=0) < 0)(chain)
+    return isinstance(chain.padding, Pads) and min(chain.padding.flat, default=0) < 0
+
+
+_TESTS: Mapping[str, Test] = {
+    "auto_pad": lambda c: is_same(c.padding) or c.padding is AutoPad.VALID,
+    "same": _is_auto_pad("SAME_UPPER", "SAME_LOWER"),
+    "same_upper": _is_auto_pad("SAME_UPPER"),
+    "same_lower": _is_auto_pad("SAME_LOWER"),
+    "valid": _is_auto_pad("VALID"),
+    "pads_unwritten": _is_unwritten("pads"),
+    "strides_unwritten": _is_unwritten("strides"),
+    "kernel_unwritten": _is_unwritten("kernel_shape"),
+    "dilations_unwritten": _is_unwritten("dilations"),
+    "counting_unwritten": _is_unwritten("count_include_pad"),
+    "mode_unwritten": _is_unwritten("mode"),
+    "ceil_mode": lambda c: c.ceil_mode,
+    "counts_padding": lambda c: c.counts_padding,
+    "output_padding": lambda c: any(c.output_padding),
+    "output_shape": lambda c: bool(c.output_shape),
+    "negative_pads": _has_negative_pads,
+    "empty_window": w.reads_padding_alone,
+    "strided": w.of_axes(lambda axis: axis.stride > 1),
+    "dilated": w.of_axes(lambda axis: axis.dilation > 1),
+    "unequal_steps": lambda c: len({(axis.stride, axis.dilation) for axis in c.axes}) > 1,
+    "kernel_of_one": lambda c: all(axis.kernel == 1 for axis in c.axes),
+    "kernel_of_three": lambda c: all(axis.kernel == 3 for axis in c.axes),
+    "kernel_below_stride": w.of_axes(lambda axis: axis.kernel < axis.stride),
+    "grouped": lambda c: int(c.attribute("group", 1)) > 1,  # type: ignore[arg-type]
+    "depthwise": w.reads_one_channel_a_group,
+    "bias": w.has_bias,
+    "weight_computed": lambda c: (
+        c.op.weight is not None and not c.weight.has_value and c.around.dequantised is None
+    ),
+    "weight_int8": lambda c: c.weight.whole == "int8" and c.weight.zero_point in (0, None),
+    "indices": lambda c: c.uses_indices,
+    "columns_first": lambda c: c.attribute("storage_order", 0) == 1,
+    "one_d": _has_axes(1),
+    "two_d": _has_axes(2),
+    "three_d": _has_axes(3),
+    "batch_above_1": _batch,
+    "open_sizes": _leaves_sizes_open,
+    "float16": _has_type("float16"),
+    "float64": _has_type("float64"),
+    "eight_bit": _has_type("int8", "uint8"),
+    "int8": _has_type("int8"),
+    "uint8": _has_type("uint8"),
+    "quantised": lambda c: c.op.quantised,
+    "scales_by_channel": lambda c: (
+        c.op.quantised and isinstance(c.weight.scales, int) and c.weight.scales > 1
+    ),
+    "dequantised": lambda c: c.around.dequantised is not None,
+    "never_negative": lambda c: c.around.at_least is not None and c.around.at_least >= 0,
+    "behind_pad": lambda c: c.pad is not None and c.op.kind is not Kind.PAD,
+    "reflect": _has_mode("reflect"),
+    "edge": _has_mode("edge"),
+    "wrap": _has_mode("wrap"),
+    "mirrors": _has_mode("reflect", "edge", "wrap"),
+    "value_not_zero": of_step(writes_value),
+    "infinite_value": of_step(_is_infinite),
+    "value_given": _reads_value,
+    "value_listed": of_step(lambda step: PadInput.VALUE in step.listed),
+    "pads_computed": of_step(_is_computed),
+    "pads_unknown": _is_unknown,
+    "lists_axes": of_step(lambda step: PadInput.AXES in step.listed),
+    "pads_batch_or_channels": _pads_outer_axes,
+    "pads_batch": of_step(lambda step: any(any(sides) for sides in step.pads.sides[:1])),
+    "beyond_last_two": of_step(lambda step: any(any(sides) for sides in step.pads.sides[:-2])),
+    "auto_pad_and_pads": lambda c: (
+        w.writes(c, "pads") and c.attribute("auto_pad", "") not in ("", "NOTSET")
+    ),
+    "pads_asymmetric": lambda c: isinstance(c.padding, Pads) and c.padding.begins != c.padding.ends,
+    "begins_vary": lambda c: len({pads.begins for pads in w.possible_pads(c)}) > 1,
+    "like_same_upper": w.is_like_same_upper,
+    "last_cell_unread": w.leaves_last_cell,
+    "nine_in_a_row": w.has_nine_taps,
+    "several_per_channel": w.has_multiplier,
+    "weight_off_middle": w.is_off_middle,
+    "scales_listed": lambda c: c.weight.listed,
+    "samples_border": lambda c: c.attribute("padding_mode", "zeros") != "zeros",
+    "two_types": TWO_TYPES.holds,
+    "behind_quantised": lambda c: c.around.behind_quantised,
+    "between_conversions": lambda c: c.around.between is not None,
+    "feeds_max_pools": lambda c: c.around.feeds_alone is Destination.MAX_POOLS,
+    "behind_zeros": _is_behind_zeros,
+    "reads_input": lambda c: c.around.reads_input,
+    "from_pytorch": lambda c: c.around.producer == "pytorch",
+    "wraps_again": w.wraps_again,
+    "mirrors_beyond": mirrors_beyond,
+    "padding_alone": lambda c: bool(pools_padding_alone(c)),
+}
+_TESTS_OF_CELLS: Mapping[str, Test] = {
+    "padded": _of_pads(lambda pads: any(pads.flat)),
+    "asymmetric": _of_pads(lambda pads: pads.begins != pads.ends),
+    "unequal_pads": _of_pads(lambda pads: len(set(pads.flat)) > 1),
+    "pads_reach_kernel": w.of_pads(reaches_kernel),
+    "pads_over_half": w.of_sides(lambda axis, begin, end: max(begin, end) > axis.kernel // 2),
+    "last_window_dropped": lambda c: c.ceil_mode and w.of_pads(w.overhangs)(c),
+    "last_window_cut": lambda c: c.ceil_mode and w.of_pads(w.cut_off)(c),
+    "end_above_begin": w.of_sides(lambda _, begin, end: end > begin),
+    "pads_off_centre": w.of_sides(lambda _, begin, end: begin != (begin + end) // 2),
+    "begins_off_centre": w.of_sides(lambda axis, begin, _: begin != (axis.kernel - 1) // 2),
+    "begins_unlike_stride_one": w.of_pads(_begins_unlike_stride_one),
+    "first_axis_unpadded": w.of_pads(lambda _, pads: any(pads.flat) and pads.begins[:1] == (0,)),
+    "half_kernel": w.of_pads(
+        lambda c, p: all(a.kernel == 2 * b + 1 and b == e for a, b, e in c.sides(p))
+    ),
+    "keeps_sizes": w.of_pads(w.keeps_sizes),
+    "wide_as_deep": w.of_pads(w.is_as_wide_as_deep),
+}
+"""Questions about cells, which hang on sizes where SAME pads by them."""
+_THRESHOLDS: Mapping[str, Numbers] = {
+    "pad_above": lambda c: [max(pads.flat, default=0) for pads in _own_pads(c)],
+    "axes_above": lambda c: [sum(map(any, pads.sides)) for pads in _own_pads(c)],
+    "kernel_above": _largest_of_axes("kernel"),
+    "stride_above": _largest_of_axes("stride"),
+    "dilation_above": _largest_of_axes("dilation"),
+    "opset_above": lambda c: (c.opset,),
+    "opset_below": lambda c: (c.opset,),
+    "input_axes_above": _input_axes,
+    "input_axes_below": _input_axes,
+}
+_LASTING: Mapping[str, Any] = {"lasting": True}
+_MORE: Mapping[str, Mapping[str, Any]] = {
+    "last_window_dropped": {"of_windows": True},
+    "batch_above_1": {
+        "cure": "export the model with a batch of 1, and run it once for each sample",
+        "asks": _open_batch,
+        "lasting": True,
+    },
+    "open_sizes": {
+        "cure": "give the model's inputs fixed sizes",
+        "lasting": True,
+        "of_sizes": True,
+    },
+    "two_types": {"cure": TWO_TYPES.cure, "lasting": True, "tells": TWO_TYPES.tells},
+    "opset_above": {
+        "cure": "export the model with opset {} or older",
+        "lasting": True,
+        "of_opset": True,
+    },
+    "opset_below": {
+        "cure": "export the model with opset {} or newer",
+        "lasting": True,
+        "of_opset": True,
+    },
+    **dict.fromkeys(("float16", "float64", "eight_bit", "int8", "uint8"), _LASTING),
+}
+
+
+def _of_threshold(numbers: Numbers, *, below: bool) -> Callable[[Chain, int], bool | None]:
+    def holds(chain: Chain, threshold: int) -> bool | None:
+        found = numbers(chain)
+        passes = (number < threshold if below else number > threshold for number in found)
+        return any(passes) if found else None
+
+    return holds
+
+
+def _built(name: str, says: str, otherwise: str) -> Word:
+    more = _MORE.get(name, {})
+    if numbers := _THRESHOLDS.get(name):
+        below = name.endswith("_below")
+        of_cells = not (below or name == "opset_above")
+        test = _of_threshold(numbers, below=below)
+        return Word(name, says, otherwise, test, numbers, of_cells=of_cells, more=more)
+    of_cells = name in _TESTS_OF_CELLS
+    plain = _TESTS_OF_CELLS[name] if of_cells else _TESTS[name]
+    return Word(name, says, otherwise, lambda c, _: plain(c), of_cells=of_cells, more=more)
+
+
+_TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 SECTIONS: Mapping[str, tuple[Word, ...]] = {
-    "How padding is written": _WRITTEN,
-    "Padded cells": _CELLS,
-    "Windows and weights": _WINDOWS,
-    "Tensors": _TENSORS,
-    "Pad nodes": _PAD_NODES,
-    "Rarely asked": _RARE,
+    title: tuple(_built(name, *texts) for name, texts in words.items())
+    for title, words in _TEXTS.items()
 }
 WORDS: Mapping[str, Word] = {word.name: word for part in SECTIONS.values() for word in part}
 LEARNABLE: Mapping[str, Word] = {
-    word.name: word for part in SECTIONS.values() for word in part if part is not _RARE
+    word.name: word for title, part in SECTIONS.items() for word in part if title != "Rarely asked"
 }
 """What rules are learned with."""

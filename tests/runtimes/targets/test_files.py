@@ -13,7 +13,7 @@ from onnxpad.runtimes.conditions.plain_facts import (
     UNSHAPED,
 )
 from tests.models.text import text_model
-from tests.runtimes.targets.test_held_out_facts import answers
+from tests.runtimes.targets.chains import answers
 
 CALLING = """<ir_version: 8, opset_import: ["": 17, "own": 1]>
 g (float[1,2,6,6] x) => (float[1,2,4,4] y) { r = Relu(x) y = own.Block(r) }

@@ -30,7 +30,7 @@ from onnxpad.show.rewritings import rewriting_document
 from onnxpad.show.validations import validation_document
 from onnxpad.validation.changed_padding import changed_padding
 from tests.models.text import text_model
-from tests.runtimes.targets.test_facts import chain, weights
+from tests.runtimes.targets.chains import chain, weights
 from tests.show.pages.documents import HOSTILE, Document, hostile_model, many_nodes, saved
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
