@@ -97,15 +97,28 @@ class Bench:
             )
             known = None
             self._make_room(self._sizes.get(network, 0))  # before there are bytes of it
-            model = exposed(network, names)
-            self._sizes[network] = len(model)
-            self._make_room(len(model))
-            known = open_session(model, settings, network.outside_bytes)
+            known = self._opened(network, names, settings)
             if isinstance(known, Session):
                 self._ran_on.setdefault(network, known.providers)
         self._sessions.pop(key, None)
         self._sessions[key] = known
         return known
+
+    def _opened(
+        self, network: Network, names: Sequence[str], settings: Settings
+    ) -> Session | RunFailure:
+        """The session, of the model's own file where that is what is run: no copy is sent."""
+        if network.file is not None and not names:
+            self._sizes[network] = size = network.file.stat().st_size
+            self._make_room(size)
+            known = open_session(network.file, settings, size)
+            network.refuse_changed()
+            if isinstance(known, Session):  # a refusal names the path: the bytes say the same
+                return known
+        model = exposed(network, names)
+        self._sizes[network] = len(model)
+        self._make_room(len(model))
+        return open_session(model, settings, network.outside_bytes)
 
     def _make_room(self, size: int) -> None:
         """Close the sessions that were not used for the longest time, for one of this size."""
