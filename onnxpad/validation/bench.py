@@ -41,9 +41,9 @@ class Bench:
     progress: Callable[[str], None] = silent
     providers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     tolerance: Tolerance | None = None
-    _sessions: dict[
-        tuple[Network, tuple[str, ...], bool, tuple[str, ...], int], Session | RunFailure
-    ] = field(default_factory=dict)
+    _sessions: dict[tuple[Network, tuple[str, ...], bool, int], Session | RunFailure] = field(
+        default_factory=dict
+    )
     _sizes: dict[Network, int] = field(default_factory=dict)
     _ran_on: dict[Network, tuple[str, ...]] = field(default_factory=dict)
     _noisy: dict[tuple[Network, bool], Network | None] = field(default_factory=dict)
@@ -76,7 +76,6 @@ class Bench:
         names: Sequence[str] = (),
         *,
         optimise: bool = False,
-        disabled: tuple[str, ...] = (),
         threads: int | None = None,
     ) -> Session | RunFailure:
         """The open model with further outputs `names`; a small one has one thread.
@@ -85,13 +84,12 @@ class Bench:
         """
         if threads is None:
             threads = 1 if len(network.nodes) <= FEW_NODES else self.settings.threads
-        key = (network, tuple(names), optimise, disabled, threads)
+        key = (network, tuple(names), optimise, threads)
         known = self._sessions.get(key)
         if known is None or (isinstance(known, Session) and known.lost):
             settings = replace(
                 self.settings,
                 optimise=optimise,
-                disabled=disabled,
                 folder=network.folder,
                 threads=threads,
             )
