@@ -34,15 +34,14 @@ _CUDA_LIBRARIES = "the CUDA libraries of onnxruntime"
 class Settings:
     """How a session is opened.
 
-    `folder` is where relative names of external data point; `disabled` names optimiser rules such
-    as `Pad_Fusion`; `tf32` lets CUDA round the operands of convolutions to 10 bits; `algorithms` is
-    how it chooses among those of cuDNN: EXHAUSTIVE times them, so that two runs could differ.
+    `folder` is where relative names of external data point; `tf32` lets CUDA round the operands of
+    convolutions to 10 bits; `algorithms` is how it chooses among those of cuDNN: EXHAUSTIVE times
+    them, so that two runs could differ.
     """
 
     device: Device = "cpu"
     optimise: bool = False
     tf32: bool = False
-    disabled: tuple[str, ...] = ()
     folder: Path | None = None
     threads: int = 0
     records_assignment: bool = False

@@ -107,7 +107,6 @@ def opened(model: bytes | Path, settings: Settings) -> Any:  # noqa: ANN401 - on
             source,
             _options(onnxruntime, settings),
             providers=[(CUDA, _cuda_options(settings)), CPU] if on_cuda else [CPU],
-            disabled_optimizers=list(settings.disabled) or None,
             enable_fallback=0,
         )
     except _errors_of(onnxruntime) as error:
@@ -173,7 +172,6 @@ class _Served:
         self._close(said)
         told = dict(said["settings"])
         told["folder"] = Path(told["folder"]) if told["folder"] else None
-        told["disabled"] = tuple(told["disabled"])
         model = Path(said["path"]) if "path" in said else bytes(buffers[0])
         found = opened(model, Settings(**told))
         if isinstance(found, RunFailure):

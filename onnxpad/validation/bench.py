@@ -41,9 +41,9 @@ class Bench:
     progress: Callable[[str], None] = silent
     providers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     tolerance: Tolerance | None = None
-    _sessions: dict[
-        tuple[Network, tuple[str, ...], bool, tuple[str, ...], int], Session | RunFailure
-    ] = field(default_factory=dict)
+    _sessions: dict[tuple[Network, tuple[str, ...], bool, int], Session | RunFailure] = field(
+        default_factory=dict
+    )
     _sizes: dict[Network, int] = field(default_factory=dict)
     _ran_on: dict[Network, tuple[str, ...]] = field(default_factory=dict)
     _noisy: dict[tuple[Network, bool], Network | None] = field(default_factory=dict)
@@ -76,7 +76,6 @@ class Bench:
         names: Sequence[str] = (),
         *,
         optimise: bool = False,
-        disabled: tuple[str, ...] = (),
         threads: int | None = None,
     ) -> Session | RunFailure:
         """The open model with further outputs `names`; a small one has one thread.
@@ -85,27 +84,39 @@ class Bench:
         """
         if threads is None:
             threads = 1 if len(network.nodes) <= FEW_NODES else self.settings.threads
-        key = (network, tuple(names), optimise, disabled, threads)
+        key = (network, tuple(names), optimise, threads)
         known = self._sessions.get(key)
         if known is None or (isinstance(known, Session) and known.lost):
             settings = replace(
                 self.settings,
                 optimise=optimise,
-                disabled=disabled,
                 folder=network.folder,
                 threads=threads,
             )
             known = None
             self._make_room(self._sizes.get(network, 0))  # before there are bytes of it
-            model = exposed(network, names)
-            self._sizes[network] = len(model)
-            self._make_room(len(model))
-            known = open_session(model, settings, network.outside_bytes)
+            known = self._opened(network, names, settings)
             if isinstance(known, Session):
                 self._ran_on.setdefault(network, known.providers)
         self._sessions.pop(key, None)
         self._sessions[key] = known
         return known
+
+    def _opened(
+        self, network: Network, names: Sequence[str], settings: Settings
+    ) -> Session | RunFailure:
+        """The session, of the model's own file where that is what is run: no copy is sent."""
+        if network.file is not None and not names:
+            self._sizes[network] = size = network.file.stat().st_size
+            self._make_room(size)
+            known = open_session(network.file, settings, size)
+            network.refuse_changed()
+            if isinstance(known, Session):  # a refusal names the path: the bytes say the same
+                return known
+        model = exposed(network, names)
+        self._sizes[network] = len(model)
+        self._make_room(len(model))
+        return open_session(model, settings, network.outside_bytes)
 
     def _make_room(self, size: int) -> None:
         """Close the sessions that were not used for the longest time, for one of this size."""

@@ -43,7 +43,6 @@ from onnxpad.validation.samples import Pair, Ran
 
 Array = NDArray[Any]
 Bounds = Mapping[str, Bound]
-FUSION = "Pad_Fusion"
 _FEW = 32
 """So many roundings of one number are no damage."""
 _FAR = 1e3
@@ -52,6 +51,8 @@ MOST_EVALUATED = 1 << 23
 """Cells of inputs times nodes of a model that is computed by the ONNX text in a moment."""
 _WORSE = 4.0
 """How much more the second model may suffer from the optimiser than the first."""
+_POOLS = ("MaxPool", "AveragePool")
+"""What onnxruntime's optimiser damages where it fuses a Pad with it."""
 _NEITHER = (Verdict.IDENTICAL, "")
 
 
@@ -347,17 +348,37 @@ def optimised(
     rows, worst = list[OutputRow](), _NEITHER
     for ran, first, second in zip(runs, *ons, strict=True):
         bench.look(first, second)
-        found = [_row(ran.index, n, (first, second), level="on") for n in pair.before.outputs]
         one = _damage(bench, pair.before, ran.feeds, (ran.before, first))
         other = _damage(bench, pair.after, ran.feeds, (ran.after, second))
-        if other and _is_worse(pair, ran, (one, other), (first, second)):
-            worst = Verdict.DIFFERENT, other.said("the second model")
-            found = [_mapped(row, first, second) for row in found]
-            other = None
-        for title, harm in _told(one, other):
-            bench.warn(harm.said(title))
-        rows += found
+        is_worse = other is not None and _is_worse(pair, ran, (one, other), (first, second))
+        for name in pair.before.outputs:
+            row = _row(ran.index, name, (first, second), level="on")
+            if is_worse and isinstance(first, dict) and isinstance(second, dict):
+                row = _with_map(row, first[name], second[name])
+            rows.append(row)
+        if other is not None and is_worse:
+            worst, other = (Verdict.DIFFERENT, other.said("the second model")), None
+        if one is not None and one == other:
+            bench.warn(one.said("both models alike"))
+            continue
+        for title, harm in (("the first model", one), ("the second model", other)):
+            if harm is not None:
+                bench.warn(harm.said(title))
     return rows, worst
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """What default optimisations change in a model by more than rounding; `most` is how much."""
+
+    what: str
+    most: float
+    more: str = ""
+
+    def said(self, model: str) -> str:
+        """A sentence without its full stop."""
+        traps = "; onnxpad inspect lists what is known of it"
+        return f"onnxruntime's default optimiser {self.what} {model}{traps}{self.more}"
 
 
 def _is_worse(
@@ -369,8 +390,12 @@ def _is_worse(
     """
     (first, second), (one, other) = harms, on
     if not isinstance(ran.before, dict):
-        changed = {index for region in regions(*pair.both()) for index in region.after}
-        return not changed.isdisjoint(index for two in _fusible(pair.after) for index in two)
+        parts = (pair.after.nodes[at] for part in regions(*pair.both()) for at in part.after)
+        changed = {node.output[0]: node.op_type for node in parts}
+        pools = [node for node in pair.after.nodes if node.op_type in _POOLS]
+        return any(
+            node.output[0] in changed or changed.get(node.input[0]) == "Pad" for node in pools
+        )
     if (
         isinstance(one, dict)
         and isinstance(other, dict)
@@ -378,33 +403,6 @@ def _is_worse(
     ):
         return False
     return first is None or second.most > _WORSE * first.most
-
-
-def _told(first: Damage | None, second: Damage | None) -> list[tuple[str, Damage]]:
-    """Whose damage is worth a warning, in words, and the damage."""
-    if first is not None and first == second:
-        return [("both models alike", first)]
-    both = ("the first model", first), ("the second model", second)
-    return [(title, harm) for title, harm in both if harm is not None]
-
-
-def _mapped(row: OutputRow, first: Results, second: Results) -> OutputRow:
-    if isinstance(first, RunFailure) or isinstance(second, RunFailure):
-        return row
-    return _with_map(row, first[row.output], second[row.output])
-
-
-@dataclass(frozen=True, slots=True)
-class Damage:
-    """What default optimisations change in a model by more than rounding; `most` is how much."""
-
-    what: str
-    most: float
-    more: str
-
-    def said(self, model: str) -> str:
-        """A sentence without its full stop."""
-        return f"onnxruntime's default optimiser {self.what} {model}{self.more}"
 
 
 def _damage(
@@ -415,9 +413,7 @@ def _damage(
     if isinstance(off, RunFailure):
         return None
     if isinstance(on, RunFailure):
-        return Damage(
-            "breaks", np.inf, f"{_cure(bench, network, feeds, off, None)}; onnxruntime says: {on}"
-        )
+        return Damage("breaks", np.inf, f"; onnxruntime says: {on}")
     if all(_is_unmoved(value, on[name]) for name, value in off.items()):
         return None
     bounds = bench.noise(network, feeds, off)
@@ -427,9 +423,8 @@ def _damage(
     for name in network.outputs:
         found = gap(off[name], on[name], bounds[name])
         if not found.within:
-            cure = _cure(bench, network, feeds, off, bounds)
             how = f"by up to {found.max_abs:.3g}" if isfinite(found.max_abs) else found.where
-            return Damage(f"changes output '{name}' ({how}) in", found.max_abs, cure)
+            return Damage(f"changes output '{name}' ({how}) in", found.max_abs)
     return None
 
 
@@ -442,36 +437,3 @@ def _is_unmoved(off: Array, on: Array) -> bool:
 
 def _unit(value: Array) -> float:
     return float(np.finfo(value.dtype).eps) if value.dtype.kind == "f" else 0.0
-
-
-def _cure(
-    bench: Bench,
-    network: Network,
-    feeds: Mapping[str, Array],
-    off: Mapping[str, Array],
-    bounds: Bounds | None,
-) -> str:
-    """Names the optimiser's rule without which there is no damage, and what explains it."""
-    session = bench.session(network, optimise=True, disabled=(FUSION,))
-    results = session if isinstance(session, RunFailure) else session.run(feeds)
-    if isinstance(results, RunFailure):
-        return ""
-    if bounds and not all(gap(off[n], results[n], bounds[n]).within for n in off):
-        return ""
-    pools = [network.operation(behind).label for _, behind in _fusible(network)]
-    more = f", at {', '.join(pools)}" if pools else ""
-    seen = "; see onnxpad explain pad-fused-into-max-pool" * ("MaxPool" in more)
-    tried = f"try onnxruntime with the optimiser rule {FUSION} disabled"
-    return f" (its rule {FUSION}){more}; {tried}{seen}"
-
-
-def _fusible(network: Network) -> list[tuple[int, int]]:
-    """Pools that read a Pad, with it."""
-    makers = network.producers
-    return [
-        (makers[node.input[0]], index)
-        for index, node in enumerate(network.nodes)
-        if node.op_type in ("MaxPool", "AveragePool")
-        and node.input[0] in makers
-        and network.nodes[makers[node.input[0]]].op_type == "Pad"
-    ]

@@ -49,21 +49,16 @@ def test_a_missing_file_is_a_value(tmp_path: Path) -> None:
     assert isinstance(open_session(tmp_path / "none.onnx", Settings()), RunFailure)
 
 
-def test_levels_and_disabled_rules_reach_onnxruntime() -> None:
+def test_levels_reach_onnxruntime() -> None:
     model = pooled(0.0).SerializeToString()
     results = []
-    for settings in (
-        Settings(),
-        Settings(optimise=True),
-        Settings(optimise=True, disabled=("Pad_Fusion",)),
-    ):
-        session = open_session(model, settings)
+    for optimise in (False, True):
+        session = open_session(model, Settings(optimise=optimise))
         assert isinstance(session, Session)
         result = session.run({"x": X})
         assert not isinstance(result, RunFailure)
         results.append(result["y"])
     assert np.abs(results[0] - results[1]).max() > 1
-    assert np.abs(results[0] - results[2]).max() < 1e-4
 
 
 def test_sequences_become_arrays_of_tensors() -> None:

@@ -47,10 +47,10 @@ def test_two_writings_of_one_model_are_identical(before: str, after: str) -> Non
     assert validate(path(before), path(after), device="cpu", samples=2).verdict == "identical"
 
 
-def test_the_optimiser_that_damages_a_model_is_named() -> None:
+def test_that_the_optimiser_damages_a_model_is_a_warning() -> None:
     model = path("t_yolotiny_zeropad_maxpool_ts")
     report = validate(model, model, device="cpu", samples=2)
-    assert any("Pad_Fusion" in warning for warning in report.warnings)
+    assert any("default optimiser" in warning for warning in report.warnings)
 
 
 def pairs() -> list[Path]:

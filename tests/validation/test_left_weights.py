@@ -14,7 +14,9 @@ from onnxpad.model.comparing.networks import open_lean_network
 from onnxpad.model.comparing.pieces import exposed, renamed
 from onnxpad.model.opened import open_model
 from onnxpad.proof.graphs import Constant
+from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation import Verdict
+from onnxpad.validation.bench import Bench
 from onnxpad.validation.interface import matched
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no file is left unread there")
@@ -148,3 +150,16 @@ def test_an_edited_weight_is_not_taken_from_the_file(tmp_path: Path) -> None:
     tensor.CopyFrom(numpy_helper.from_array(np.zeros(SHAPE, np.float32), tensor.name))
     with pytest.raises(InternalError, match="without being read"):
         open_lean_network(opened)
+
+
+def test_a_file_that_another_takes_the_place_of_is_still_what_runs(tmp_path: Path) -> None:
+    path = written(tmp_path / "m.onnx", model())
+    network, feeds = open_lean_network(path), {"t0": np.ones((1, 190, 5, 5), np.float32)}
+    right = Bench(Settings()).run(open_lean_network(path), feeds)
+    written(tmp_path / "n.onnx", model(seed=1)).replace(path)
+    found, other = (Bench(Settings()).run(n, feeds) for n in (network, open_lean_network(path)))
+    assert not isinstance(right, RunFailure)
+    assert not isinstance(found, RunFailure)
+    assert not isinstance(other, RunFailure)
+    np.testing.assert_array_equal(found["t2"], right["t2"])
+    assert not np.array_equal(other["t2"], right["t2"])

@@ -48,11 +48,8 @@ def test_damage_to_nodes_that_did_not_change_is_a_warning() -> None:
     before = old_damage(auto_pad="SAME_UPPER", dilations=[2, 2])  # onnxruntime does not open it
     report = cpu(before, old_damage(pads=[2, 2, 2, 2], dilations=[2, 2]))
     assert report.ok, report.reason
-    said = [w for w in report.warnings if "default optimiser" in w]
-    assert len(said) == 1
-    assert "at MaxPool 'pool'" in said[0]
-    assert "rule Pad_Fusion disabled" in said[0]
-    assert "onnxpad explain pad-fused-into-max-pool" in said[0]
+    (said,) = [w for w in report.warnings if "default optimiser" in w]
+    assert "the second model" in said
 
 
 @pytest.mark.parametrize("runs", [True, False])
@@ -61,8 +58,8 @@ def test_damage_to_nodes_that_changed_is_different(runs: bool) -> None:
     first = conv if runs else {"auto_pad": "SAME_UPPER", "dilations": [2, 2]}
     report = cpu(old_damage(axes=True, **first), old_damage(**conv))
     assert report.verdict is Verdict.DIFFERENT
-    assert "in the second model (its rule Pad_Fusion), at MaxPool 'pool'; try" in report.reason
-    assert "rule Pad_Fusion disabled" in report.reason
+    assert "default optimiser changes output 'y'" in report.reason
+    assert "in the second model" in report.reason
 
 
 def test_what_onnxruntime_says_of_a_model_that_its_optimiser_breaks_comes_last() -> None:
@@ -81,9 +78,7 @@ def test_what_onnxruntime_says_of_a_model_that_its_optimiser_breaks_comes_last()
     report = cpu(*models, dims={"H": 32, "W": 33})
     assert report.verdict is Verdict.DIFFERENT
     said, _, native = report.reason.partition("; onnxruntime says: ")
-    assert said.startswith(
-        "onnxruntime's default optimiser breaks the second model (its rule Pad_Fusion)"
-    )
+    assert said.startswith("onnxruntime's default optimiser breaks the second model")
     assert "ONNXRuntimeError" in native
     assert "ONNXRuntimeError" not in said
 
@@ -92,7 +87,7 @@ def test_a_changed_node_next_to_an_old_damage_does_not_inherit_it() -> None:
     before = old_damage(auto_pad="SAME_UPPER")
     report = cpu(before, old_damage(pads=[1, 1, 1, 1]))
     assert report.verdict is Verdict.IDENTICAL
-    (said,) = [w for w in report.warnings if "at MaxPool 'pool'" in w]
+    (said,) = [w for w in report.warnings if "default optimiser" in w]
     assert "both models alike" in said
 
 

@@ -387,8 +387,8 @@ def _damaged() -> list[bytes]:
     """The model cut off, and with a single bit of its structure turned."""
     data = SMALL.read_bytes()
     random = np.random.default_rng(5)
-    found = [data[:at] for at in random.integers(1, len(data), 8).tolist()]
-    for at, bit in random.integers(0, (4000, 8), (24, 2)).tolist():
+    found = [data[:at] for at in random.integers(1, len(data), 3).tolist()]
+    for at, bit in random.integers(0, (4000, 8), (8, 2)).tolist():
         other = bytearray(data)
         other[at] ^= 1 << bit
         found.append(bytes(other))

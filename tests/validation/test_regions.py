@@ -47,11 +47,6 @@ def test_parts_far_from_each_other_are_two_regions() -> None:
 
     found = regions(chain(PADS, PADS), chain([0] * 4, [0] * 4))
     assert [region.outputs for region in found] == [("c",), ("y",)]
-    merged = regions(chain(PADS, PADS), chain([0] * 4, [0] * 4), frozenset("c"))
-    assert [(region.before, region.outputs) for region in merged] == [
-        ((0, 1), ("r",)),
-        ((2,), ("y",)),
-    ]
 
 
 def test_names_that_bodies_read_count_as_inputs() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from os import PathLike, getpid
 from pathlib import Path
 from typing import Any
 
@@ -63,16 +64,22 @@ class Network:
 
     In `model` local functions are inlined, so that what they hold can be compared node by node;
     `given` is what is run and proved. `left` is the file that it was read from, where large weights
-    stayed there.
+    stayed there; `file` is a path to it where `given` is all that it holds, and the system
+    has one that outlives a new name of the file.
     """
 
     def __init__(
-        self, model: ModelProto, folder: Path | None = None, left: LeftWeights | None = None
+        self,
+        model: ModelProto,
+        folder: Path | None = None,
+        left: LeftWeights | None = None,
+        file: Path | None = None,
     ) -> None:
         self.given = model
         self.model = inlined(model, everything=True).model
         self.folder = folder
         self.left = left
+        self.file = file
 
     @property
     def outside(self) -> Path | Callable[[TensorProto], Iterator[bytes]] | None:
@@ -248,7 +255,10 @@ def open_network(model: ModelLike, folder: Path | None = None) -> Network:
 def open_lean_network(model: ModelLike | Opened, folder: Path | None = None) -> Network:
     """The same; large weights stay in the file, to be compared and run at little memory."""
     proto, own_folder, left = referring_model(model)
-    return Network(proto, own_folder or folder, left)
+    file = None
+    if left is not None and isinstance(model, str | PathLike):  # stays the same file if renamed
+        file = Path(f"/proc/{getpid()}/fd/{left.file.descriptor}")
+    return Network(proto, own_folder or folder, left, file if file and file.exists() else None)
 
 
 def free_names(node: NodeProto) -> set[str]:

@@ -27,14 +27,13 @@ class Region:
     outputs: tuple[str, ...]
 
 
-def regions(before: Network, after: Network, apart: frozenset[str] = frozenset()) -> list[Region]:
+def regions(before: Network, after: Network) -> list[Region]:
     """Regions in the order of the first model's nodes.
 
     Two nodes are the same when operator, version, attributes, output names and inputs agree, where
-    an initializer agrees by its content. Tensors in `apart` are not compared although both models
-    have the name; what they connect becomes one region.
+    an initializer agrees by its content.
     """
-    shared = _shared(before, after) - apart
+    shared = _shared(before, after)
     kept = _unchanged(before, after, shared)
     changed = [(False, i) for i in _working(before) if i not in kept[0]]
     changed += [(True, i) for i in _working(after) if i not in kept[1]]
