@@ -195,7 +195,7 @@ CASES: dict[str, Case] = {
 LONGER = ("axes that were computed", "a number that hangs on two sizes")
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("name", CASES)
 def test_what_differs_at_large_sizes_alone_is_not_proved(name: str) -> None:
     first, second, inputs, dims = CASES[name]
@@ -266,6 +266,7 @@ FITTING: dict[str, Case] = {
 }
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", FITTING)
 def test_what_differs_at_sizes_that_fit_is_not_proved(name: str) -> None:
     first, second, inputs, dims = FITTING[name]
@@ -309,7 +310,7 @@ GROWING = {
 }
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("name", GROWING)
 def test_what_grows_is_not_taken_for_level(name: str) -> None:
     body = f"{GROWING[name]} e = Where(W, WRONG, c0) {PICKED.format('e')}"
@@ -362,6 +363,7 @@ WAYS = {
 }
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("batch", ["1", "N"])
 def test_computed_pads_of_two_axes_are_proved_under_what_is_said_of_both(

@@ -67,14 +67,16 @@ def test_equal_models_need_no_region() -> None:
     assert (proof.verdict, proof.regions) == ("proved", ())
 
 
-@pytest.mark.parametrize("count", [10, 61, 62, 200])
+@pytest.mark.parametrize(
+    "count", [10, 61, *(pytest.param(count, marks=pytest.mark.sweep) for count in (62, 200))]
+)
 def test_doubling_is_never_the_identity(count: int) -> None:
     """Modulo 2**61 - 1, 61 doublings are."""
     once = pool("y = Identity(x)")
     assert prove(once, chain(count, "{} = Add({a}, {a})")).verdict != "proved"
 
 
-@pytest.mark.parametrize("count", [3, 61, 64])
+@pytest.mark.parametrize("count", [3, 61, pytest.param(64, marks=pytest.mark.sweep)])
 def test_squaring_is_never_the_identity(count: int) -> None:
     """Modulo a prime p, x to the p is x; beyond a degree nothing is decided."""
     proof = prove(pool("y = Identity(x)"), chain(count, "{} = Mul({a}, {a})"))
@@ -143,7 +145,7 @@ GATE = """g (float[1,1,H] x) => (float[a,b,c] y) <int64[1] at = {{{size}}}> {{
 }}"""
 
 
-@pytest.mark.parametrize("size", [3, 52, 1000, 70000])
+@pytest.mark.parametrize("size", [3, 1000, pytest.param(70000, marks=pytest.mark.sweep)])
 def test_a_difference_at_the_size_that_is_compared_with(size: int) -> None:
     before, after = (
         text(GATE.format(size=size, last=last)) for last in ("Identity(t)", "Add(t, o)")
@@ -153,6 +155,7 @@ def test_a_difference_at_the_size_that_is_compared_with(size: int) -> None:
     assert proof.reason.endswith(f"at H={size}")
 
 
+@pytest.mark.sweep
 def test_a_wrong_pad_early_in_a_network_does_not_spend_the_budget() -> None:
     before = onnx.load(Path(__file__).parents[2] / "models" / "k_unet_dyn_op13.onnx")
     after = onnx.ModelProto()
@@ -292,7 +295,7 @@ FAR = {
 }
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("name", sorted(FAR))
 def test_pads_that_are_wrong_at_large_sizes_alone(name: str) -> None:
     """What divides, rounds and compares sizes sets how far one must look."""
@@ -463,7 +466,9 @@ def fixed(x: str, to: str, pads: str = "0, 1") -> str:
     return f"{to} = Conv<strides = [2], pads = [{pads}]>({x}, w)"
 
 
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    "count", [1, 2, *(pytest.param(count, marks=pytest.mark.sweep) for count in (3, 4))]
+)
 def test_computed_pads_in_a_row_are_proved_under_what_is_said_of_sizes(count: int) -> None:
     layers = FOUR[-count:]
     layers = (("x", layers[0][1]), *layers[1:])
