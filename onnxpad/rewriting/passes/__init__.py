@@ -10,8 +10,8 @@ Exact, Refuses, Cost and Example, which `explain` shows. What the law tests ask 
 - where the input is known to hold no window (`effective_pads.short_axis`), it is a Skip
 - all numbers stay; runtimes are none of its business, the pipeline asks for them
 
-A pass for an operator that the laws' small models do not have names the test that has it in
-`tests/laws/test_models.py`, DRAWN_ELSEWHERE.
+A pass has cases as text in `tests/rewriting/cases`; one for an operator that the laws' small models
+do not have stands in `tests/laws/test_models.py`, IN_TEXT.
 """
 
 from __future__ import annotations
