@@ -26,6 +26,8 @@ _CONVENTIONS_SHOWN = 3
 _ALTERNATIVES_SHOWN = 8
 _UNSEEN_SHOWN = 8
 
+_BY_FILL = "inputs below the padded number at the borders would tell them apart"
+
 
 @dataclass(frozen=True, slots=True)
 class Around:
@@ -139,6 +141,8 @@ def _other_lines(diagnosis: Diagnosis) -> Iterator[str]:
         nodes = few([*dict.fromkeys(n.node for n, _ in apart)], _CONVENTIONS_SHOWN)
         telling = any(other.sizes for _, other in apart)
         more = ", and what would tell them apart" if telling else ""
+        if {_telling(node, other) for node, other in apart} == {_BY_FILL}:
+            more += f"; {_BY_FILL}"
         yield f"{ways} to pad {nodes} would give the same here: --json has them{more}"
     rows = [one for one in rows if one not in apart]
     for node, other in rows[:_ALTERNATIVES_SHOWN]:
@@ -161,7 +165,7 @@ def _telling(node: NodeFinding, other: Alternative) -> str:
     # A maximum hides what the padded cells hold; labels have modes in brackets.
     mode = "(" in other.label.removesuffix(" (as it is)")
     if node.op == "MaxPool" and other.hidden and not mode:
-        return "inputs below the padded number at the borders would tell them apart"
+        return _BY_FILL
     return "no size was found that tells them apart"
 
 
