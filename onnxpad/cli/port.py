@@ -65,5 +65,7 @@ def port(*, model: str, language: str, as_json: bool, **options: Any) -> int:  #
             node.update(portings.record(one, language))
         sys.stdout.write(json_line({"file": model, "language": language, **plain}))
     else:
-        show(portings.porting_text(found, language))
+        from onnxpad.show.document import document_text
+
+        show(document_text(portings.porting_document(found, language, model)))
     return FINE if portings.complete(found, language) else FINDINGS

@@ -25,7 +25,8 @@ _NEAREST = (*_NODE, "comes nearest with", "as in")
 _CONVENTIONS_SHOWN = 3
 _ALTERNATIVES_SHOWN = 8
 _UNSEEN_SHOWN = 8
-_SMALLER = "inputs that are below the padded number (negative, for 0) at the borders of the pool"
+
+_BY_FILL = "inputs below the padded number at the borders would tell them apart"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,17 +141,12 @@ def _other_lines(diagnosis: Diagnosis) -> Iterator[str]:
         nodes = few([*dict.fromkeys(n.node for n, _ in apart)], _CONVENTIONS_SHOWN)
         telling = any(other.sizes for _, other in apart)
         more = ", and what would tell them apart" if telling else ""
-        if all(_by_fill(node, other) for node, other in apart):
-            more += f"; {_SMALLER} would show it"
-        yield (
-            f"{ways} to pad {nodes} would give the same here, so a mistake in that would not show: "
-            f"--json has them{more}"
-        )
+        if {_telling(node, other) for node, other in apart} == {_BY_FILL}:
+            more += f"; {_BY_FILL}"
+        yield f"{ways} to pad {nodes} would give the same here: --json has them{more}"
     rows = [one for one in rows if one not in apart]
     for node, other in rows[:_ALTERNATIVES_SHOWN]:
-        at = f"at {shape_text(node.sizes)}" if node.sizes else "here"
-        fits_too = f"also fits: {node.node} with {other.label} gives the same {at}"
-        yield f"{fits_too}; {_telling(node, other)}"
+        yield f"also fits: {node.node} with {other.label}; {_telling(node, other)}"
     if rows[_ALTERNATIVES_SHOWN:]:
         yield f"and {len(rows) - _ALTERNATIVES_SHOWN} more, all in --json"
     if same := set(diagnosis.unchanged) - {node.node for node, _ in apart}:
@@ -165,25 +161,12 @@ def _telling(node: NodeFinding, other: Alternative) -> str:
     if other.sizes:
         return f"an input of {shape_text(other.sizes)} would tell them apart"
     if other.nearly:
-        return (
-            "what it changes is less than what is allowed for rounding, or by the tolerance asked "
-            "for, so the reference does not tell which is right"
-        )
-    if _by_fill(node, other):
-        return (
-            f"both fit: the padded cells decide nothing in these samples; {_SMALLER} would tell "
-            "them apart, and where a Relu in front keeps those out, either is right"
-        )
-    return (
-        "no size was found that tells them apart; where what stands in front keeps other "
-        "values out (a Relu: all of them 0 or more) both are equal, and either is right"
-    )
-
-
-def _by_fill(node: NodeFinding, other: Alternative) -> bool:
-    """Whether a maximum hides which number the padded cells hold; labels put modes in brackets."""
+        return "the difference is below the tolerance"
+    # A maximum hides what the padded cells hold; labels have modes in brackets.
     mode = "(" in other.label.removesuffix(" (as it is)")
-    return node.op == "MaxPool" and other.hidden and not other.nearly and not mode
+    if node.op == "MaxPool" and other.hidden and not mode:
+        return _BY_FILL
+    return "no size was found that tells them apart"
 
 
 def _unseen_lines(diagnosis: Diagnosis) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, either, few
@@ -30,7 +30,7 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[Line]:
     options = _for_a_target(inspection) if inspection.targets else None
     asked = [f"--target {asked_as(name)}" for name in inspection.targets]
     contradicting = any(_CHOICE in node.hints for node in inspection.nodes)
-    before, behind = "next", ""
+    behind = ""
     if contradicting and len(asked) <= FOLLOWED:
         options = [*asked, given_text(inspection.assumed), _CHOICE]
         behind = ", or --ambiguous pads: whichever the model was trained with"
@@ -38,36 +38,16 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[Line]:
         options = [*asked, given_text(inspection.assumed)]
     elif options is None and not failing:
         options = _for_traps(inspection)
-        before = _nothing_for(inspection, options or []) or before
     if options is not None:
         follows = f"--ambiguous {inspection.ambiguous}" if inspection.ambiguous else ""
         words = ["onnxpad rewrite", shlex.quote(model), *options, follows, "-o OUT"]
-        yield Command(_typed(*words), before, behind)
+        yield Command(_typed(*words), "next", behind)
     yield from _no_rewrite(inspection, model)
     if inspection.nodes and not traps and not failing:
         typed = f"onnxpad diagnose {shlex.quote(model)} --data REF.npz"
         yield Command(typed, "if its numbers are wrong")
     if traps:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
-
-
-def _nothing_for(inspection: Inspection, options: Sequence[str]) -> str:
-    """'nothing to do for opencv; for others' where the targets take all, and traps are told.
-
-    '' where the options are about another release of one of them.
-    """
-    asked = inspection.targets
-    verdicts = [one.judgement.answer for found in asked.values() for one in found]
-    if not verdicts or any(answer is not Answer.TAKES for answer in verdicts):
-        return ""
-    names = {name.partition("@")[0] for name in asked}
-    others = [one.removeprefix("--target ") for one in options if one.startswith("--target ")]
-    typed = set(map(asked_as, asked))
-    further = [name for name in others if name not in typed]
-    if any(name.partition("@")[0] in names for name in further):
-        return ""
-    which = f"{' and '.join(further)} as well" if further else "other runtimes"
-    return f"nothing to do for {' and '.join(asked)}; for {which}"
 
 
 def _for_traps(inspection: Inspection) -> list[str] | None:

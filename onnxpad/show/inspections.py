@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from onnxpad.errors import counted, few
 from onnxpad.inspection import Inspection, PaddedNode, is_worth_a_row
 from onnxpad.runtimes.traps import Trap, of_another
-from onnxpad.show.document import Document, Line, Medium, Note, Section, Table
+from onnxpad.show.document import Document, Line, Note, Section, Table
 from onnxpad.show.following import next_lines
 from onnxpad.show.wording import (
     assumed_text,
@@ -57,31 +57,32 @@ def inspection_document(
         _about_text(inspection),
         _counts_text(inspection, len(inspection.nodes) - len(shown)),
     ]
-    traps = Section(
-        "trap-notes", "", tuple(_trap_notes(inspection, each=each)), medium=Medium.TERMINAL
-    )
-    commands = Section("next", "", tuple(next_lines(inspection, model)))
-    document = Document(
+    traps = Section("traps", "Traps" * page, tuple(_trap_notes(inspection, each=each)))
+    pictures: tuple[Section, ...] = ()
+    state = ""
+    if page:
+        from onnxpad.show.pages.inspections import picture_sections, state_of
+
+        state, pictures = state_of(inspection), tuple(picture_sections(inspection))
+    return Document(
         "Padding of",
         model,
         lines[0],
         (*lines[1:], *unknown_operator_notes(inspection.model.unknown_operators)),
         (
             *(() if inspection.targets else (traps,)),
-            commands,
+            Section("next", "", tuple(next_lines(inspection, model))),
             *_target_sections(inspection, everything=everything, each=each),
+            *pictures,
             Section("nodes", "Nodes", table=_nodes(shown, each=each, page=page)),
             *((traps,) if inspection.targets else ()),
             Section("unknown", "Not known", tuple(_unknown(inspection, each=each))),
             Section("leaving", "", tuple(_leaving(inspection))),
             Section("facts", "", tuple(_facts(inspection))),
         ),
+        state,
+        verdict="" if inspection.targets else lines[-1],
     )
-    if not page:
-        return document
-    from onnxpad.show.pages.inspections import as_page
-
-    return as_page(document, inspection)
 
 
 def _headlines(inspection: Inspection) -> list[str]:
@@ -235,12 +236,14 @@ def _that_can_pad(number: int) -> str:
 
 
 _INPUTS = ("input", "inputs")
+_INPUTS_SHOWN = 3
 
 
 def _about_text(inspection: Inspection) -> str:
     """What the model is."""
     facts = inspection.model
-    inputs = ", ".join(f"'{name}' {shape_text(sizes)}" for name, sizes in facts.inputs.items())
+    named = [f"'{name}' {shape_text(sizes)}" for name, sizes in facts.inputs.items()]
+    inputs = few(named, _INPUTS_SHOWN)
     parts = [facts.producer or "no producer named", f"opset {facts.opset}" if facts.opset else ""]
     parts += [
         counted(facts.operators, "node"),
@@ -250,7 +253,7 @@ def _about_text(inspection: Inspection) -> str:
 
 
 def traps_texts(inspection: Inspection, shown: int = 0) -> list[str]:
-    """'1 trap' and '2 traps of onnxruntime': those of runtimes not asked about by their name.
+    """'2 traps', or '1 trap, 2 more of onnxruntime': a runtime not asked about is named.
 
     Of each, as many codes as are to be `shown`.
     """
@@ -259,7 +262,8 @@ def traps_texts(inspection: Inspection, shown: int = 0) -> list[str]:
         found.setdefault(of_another(code, inspection.targets), Counter())[code] += 1
     texts = []
     for runtime, codes in sorted(found.items()):
-        text = counted(codes.total(), "trap") + (f" of {runtime}" if runtime else "")
+        text = f"{codes.total()} more" if texts else counted(codes.total(), "trap")
+        text += f" of {runtime}" if runtime else ""
         named = few([code for code, _ in codes.most_common()], shown) if shown else ""
         texts.append(f"{text} ({named})" if named else text)
     return texts

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from onnxpad.errors import RequestError, either
 from onnxpad.porting import PortedNode, Porting
+from onnxpad.show.document import Document, Section
 from onnxpad.show.pasting import code_of
-from onnxpad.show.wording import visible
 
 
-def porting_text(found: Porting, language: str) -> str:
-    """Blocks of code, each behind comments that name the operator and its weight."""
+def porting_document(found: Porting, language: str, model: str = "") -> Document:
+    """A section for each operator: comments that name it and its weight, and its code."""
     blocks = [_block(node, language) for node in found.nodes]
-    return "\n\n".join(blocks or ["# no operator pads"]) + "\n"
+    head, *rest = blocks or [("# no operator pads",)]
+    sections = tuple(
+        Section(f"node-{number}", lines[0].removeprefix("# "), lines)
+        for number, lines in enumerate(rest, 1)
+    )
+    return Document(f"Code in {language} of", model, head[0], head[1:], sections)
 
 
 def record(node: PortedNode, language: str) -> dict[str, str]:
@@ -25,19 +30,15 @@ def complete(found: Porting, language: str) -> bool:
     return all(_code(node, language)[0] for node in found.nodes)
 
 
-def _block(node: PortedNode, language: str) -> str:
+def _block(node: PortedNode, language: str) -> tuple[str, ...]:
     code, why, hints = _code(node, language)
-    told = [f"{what} '{name}'" for what, name in _tensors(node) if name]
-    told += ["no bias"] if node.weight and not node.bias else []
-    head = visible(f"# {node.op} '{node.node}'" + (f": {', '.join(told)}" if told else ""))
+    tensors = ("weight", node.weight), ("bias", node.bias)
+    facts = [f"{what} '{name}'" for what, name in tensors if name]
+    facts += ["no bias"] if node.weight and not node.bias else []
+    head = f"# {node.op} '{node.node}'" + (f": {', '.join(facts)}" if facts else "")
     if not why:
-        return f"{head}\n{code}"
-    tried = f"\n#   try {either(hints)}" if hints else ""
-    return f"{head}\n# not ported: {visible(why)}{tried}"
-
-
-def _tensors(node: PortedNode) -> tuple[tuple[str, str], ...]:
-    return ("weight", node.weight), ("bias", node.bias)
+        return head, *code.splitlines()
+    return head, f"# not ported: {why}", *([f"#   try {either(hints)}"] if hints else ())
 
 
 def _code(node: PortedNode, language: str) -> tuple[str, str, tuple[str, ...]]:
@@ -49,5 +50,5 @@ def _code(node: PortedNode, language: str) -> tuple[str, str, tuple[str, ...]]:
     except RequestError as error:
         return "", error.told, ()
     if len(codes) > 1:
-        return "", f"what to write in {language} hangs on its size, which is open", node.hints
+        return "", f"the code in {language} hangs on the size, which is open", node.hints
     return codes.pop(), "", ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from math import inf, isnan
@@ -12,10 +11,10 @@ from onnxpad.inspection import with_far_pad
 from onnxpad.padding.chain import AutoPad, Chain, Skip
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.retargeting.labels import label_of
-from onnxpad.show.document import Card, Document, Medium, Picture, Section, Table
+from onnxpad.show.document import Card, Document, Medium, Section, Table
 from onnxpad.show.pages.changes import Changed, changes_section
 from onnxpad.show.pages.drawings import drawing_of, pads_in_front
-from onnxpad.show.wording import onnx_pads_text, runs_text, shape_text, visible
+from onnxpad.show.wording import onnx_pads_text, runs_text, shape_text
 from onnxpad.validation import OutputRow, Validation, Verdict
 from onnxpad.validation.changed_padding import ChangedPadding
 from onnxpad.validation.report import ToleranceReport
@@ -71,8 +70,6 @@ def validation_sections(found: Validation, *, each: bool = False) -> Iterator[Se
         "counterexample",
         "An input that shows it",
         tuple(_counterexample(found)),
-        cards=partial(_readings, found),
-        wide=True,
         medium=Medium.PAGE,
     )
     yield _located(found)
@@ -313,35 +310,6 @@ def _other_shape(row: OutputRow, compared: Sequence[str]) -> str:
     shapes = zip((row.shape_before, row.shape_after), compared, strict=True)
     said = " and ".join(f"{shape_text(shape)} in '{name}'" for shape, name in shapes)
     return f"Output {row.output} is {said}: of other shapes there is no heatmap."
-
-
-_PART = r"(?:\d+:\d+|\d+|\((?:\d+, )*\d+\))"
-
-
-def _cells_of(name: str, said: str) -> list[range] | None:
-    """The cells of each axis of an input in 'x[0, 2:5]'; those between as well."""
-    match = re.search(rf"(?:^| and ){re.escape(name)}\[({_PART}(?:, {_PART})*)\]", said)
-    if match is None:
-        return None
-    axes = [[int(n) for n in re.findall(r"\d+", part)] for part in re.findall(_PART, match[1])]
-    parts = zip(re.findall(_PART, match[1]), axes, strict=True)
-    return [range(n[0], n[-1] if ":" in part else n[-1] + 1) for part, n in parts]
-
-
-def _readings(found: Validation) -> Iterator[Card]:
-    """What each model reads of each input for the cell that differs."""
-    from onnxpad.show.pages.figures import reads_figure
-
-    shown = found.proof.counterexample if found.proof else None
-    if shown is None or shown.cell is None:
-        return
-    one, other = found.compared
-    for number, (name, value) in enumerate(shown.inputs.items(), 1):
-        cells = [_cells_of(name, said) for said in shown.reads]
-        if cells[0] and cells[1] and value.ndim and len(cells[0]) == len(cells[1]) == value.ndim:
-            what = f"{name}: in red what '{one}' reads for that cell, in green what '{other}' reads"
-            svg = reads_figure(value.shape, cells[0], cells[1], title=what)
-            yield Card(f"reads-{number}", visible(f"input {name}"), visible(what), (Picture(svg),))
 
 
 def _counterexample(found: Validation) -> Iterator[str]:

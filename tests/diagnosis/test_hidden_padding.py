@@ -38,5 +38,5 @@ def test_what_would_tell_the_fill_of_a_pool_is_said_where_positive_data_does_not
     x = np.abs(signed(0, 1, 1, 9, 9)) + 1
     found = diagnose(wrong, inputs={"x": x}, outputs={"y": outputs(true, x)[0]})
     assert found.explained, found.reason
-    said = "inputs that are below the padded number (negative, for 0) at the borders of the pool"
+    said = "inputs below the padded number at the borders"
     assert said in str(diagnosis_document(found))

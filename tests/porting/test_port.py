@@ -59,7 +59,7 @@ def test_open_sizes_matter_only_where_the_code_does(tmp_path: Path, capsys: Capt
     assert run(["port", path, "--as", "pytorch", "--json"]) == 1
     found = {one["node"]: one for one in json.loads(capsys.readouterr().out)["nodes"]}
     assert [bool(one["code"]) for one in found.values()] == [True, False, True, True]
-    assert found["same"]["reason"] == "what to write in pytorch hangs on its size, which is open"
+    assert found["same"]["reason"] == "the code in pytorch hangs on the size, which is open"
     assert found["same"]["try"][1] == "--dim 'H%2=0' --dim 'W%2=0'"
     assert run(["port", path, "--as", "tensorflow"]) == 0
     assert 'tf.nn.conv2d(x, weight, strides=[2, 2], padding="SAME")' in capsys.readouterr().out

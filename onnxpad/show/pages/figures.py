@@ -12,11 +12,10 @@ from itertools import product
 from typing import NamedTuple, TypeAlias
 
 from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame, sentence
-from onnxpad.show.pages.strips import CELL, Strip, strip_around, strip_of
+from onnxpad.show.pages.strips import CELL, Strip, strip_of
 from onnxpad.show.pages.templates import rendered
 from onnxpad.show.wording import visible
 
-Cells: TypeAlias = Sequence[range]
 Window: TypeAlias = tuple[str, range, range]
 """What it is, and its cells down and across."""
 _MOST_TAPS, _DOT = 500, (CELL // 2, CELL - 3)
@@ -91,25 +90,6 @@ def window_figure(drawing: Drawing, *, title: str = "", anchor: str = "") -> str
         ]
     said = sentence(drawing)
     return _svg(panels, tiles, key, f"{title}: {said}" if title else said)
-
-
-def reads_figure(shape: Sequence[int], first: Cells, second: Cells, *, title: str) -> str:
-    """SVG of a tensor's last two axes with the cells that each of two readers reads of it.
-
-    `first` and `second` have a range of cells for each axis.
-    """
-    strips = [
-        strip_around(size, (one, other))
-        for size, one, other in zip(shape, first, second, strict=True)
-    ][-2:]
-    rows, columns = strips if len(strips) == 2 else (_ALONE, strips[-1])
-    windows = [
-        ("first", rows.windows[0], columns.windows[0]),
-        ("last", rows.windows[-1], columns.windows[-1]),
-    ]
-    labels = str(shape[-1]), str(shape[-2]) if len(shape) > 1 else ""
-    key = sha256(repr((shape, first, second, title)).encode()).hexdigest()[:8]
-    return _svg([_panel((), rows, columns, windows, labels, 0)], (), key, title)
 
 
 def _svg(panels: Sequence[Panel], tiles: Sequence[Tile], key: str, title: str) -> str:

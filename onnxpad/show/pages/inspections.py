@@ -1,65 +1,37 @@
-"""What pages show of an inspection beside its tables: the verdict, the graph, and windows."""
+"""What pages show of an inspection beside its tables: the graph, and windows."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from functools import cache
 
-from onnxpad.errors import counted, few
-from onnxpad.inspection import (
-    KINDS,
-    Finding,
-    Inspection,
-    PaddedNode,
-    is_worth_a_row,
-    with_far_pad,
-)
-from onnxpad.runtimes.targets import Target, all_targets, find_target
-from onnxpad.show.document import Card, Document, Picture, Section, Table
+from onnxpad.errors import few
+from onnxpad.inspection import Inspection, PaddedNode, is_worth_a_row, with_far_pad
+from onnxpad.show.document import Card, Picture, Section
 from onnxpad.show.pages.changes import ORDER
 from onnxpad.show.pages.drawings import Drawing, drawing_of, sentence
 from onnxpad.show.pages.figures import legend, window_figure
 from onnxpad.show.pages.graphs import Vertex, padded_graph
 from onnxpad.show.pages.page import CARDS
-from onnxpad.show.verdicts import are_many
 from onnxpad.show.wording import onnx_pads_text, visible
 
-_TRAPS = ("node", "operator", "trap", "what happens", "passes that help")
-_WHY_TRAPS = (
-    "Whatever the target: what other runtimes and tools make of a model that is written like this."
-)
 _GRAPH = (
     "Red: goes wrong; dashed: in a trap, or not known. A row of nodes that look alike is one box.",
     ORDER,
 )
 _FAILING = ("refused", "wrong", "off-device")
-_CAUSES = 3
-_HAPPENS = {
-    "refused": "{} refuses to run the model",
-    "off-device": "some leave {}",
-}
-"""What becomes of nodes, by the kind of their findings; the braces hold the target."""
 
 
-def as_page(document: Document, inspection: Inspection) -> Document:
-    """The document with a verdict and pictures."""
-    state, verdict = _verdict_of(inspection)
-    targets = inspection.targets
-    releases = () if are_many(targets) else _releases([*targets])
-    notes = (*releases, *inspection.target_notes.values())
-    sections = (
-        Section("releases", "", notes),
-        *_pictures(inspection),
-        *document.sections,
-        _placement(inspection),
-    )
-    shown = sorted(sections, key=lambda one: not one.anchor.startswith("target"))
-    return replace(document, sections=tuple(shown), state=state, verdict=verdict)
+def state_of(inspection: Inspection) -> str:
+    """The colour of a page: 'wrong' for nodes that go wrong, 'open' for traps and unknown pads."""
+    if any(one.kind in _FAILING for one in inspection.findings):
+        return "wrong"
+    if inspection.targets:
+        return "open" if any(one.kind == "unknown" for one in inspection.findings) else "fine"
+    return "fine" if all(_state(node) == "fine" for node in inspection.nodes) else "open"
 
 
-def _pictures(inspection: Inspection) -> Iterator[Section]:
+def picture_sections(inspection: Inspection) -> Iterator[Section]:
     """The padded part of the graph, and the windows of nodes that look alike."""
     drawn = cache(lambda: tuple(_drawn_nodes(inspection)))
     yield Section(
@@ -68,114 +40,12 @@ def _pictures(inspection: Inspection) -> Iterator[Section]:
         about=_GRAPH,
         graph=lambda: _graph_of(inspection, drawn()),
     )
-    yield _trap_table(inspection)
     yield Section(
         "drawings",
         "What the windows read, and of transposed convolutions write",
         cards=lambda: (card for card, _ in drawn()),
         windows=True,
     )
-
-
-def _trap_table(inspection: Inspection) -> Section:
-    rows = tuple(
-        (node.node, node.op, trap.code, trap.sentence, ", ".join(trap.passes))
-        for node in inspection.nodes
-        for trap in node.traps
-    )
-    about = (_WHY_TRAPS,) if inspection.targets else ()
-    table = Table(_TRAPS, rows, "traps")
-    return Section("traps", "Traps", about=about, table=table)
-
-
-def _placement(inspection: Inspection) -> Section:
-    rows = Table(("node", "provider"), tuple(inspection.placement.items()), "providers of nodes")
-    title = "Where onnxruntime runs them"
-    return Section("placement", title, table=rows)
-
-
-def _verdict_of(found: Inspection) -> tuple[str, str]:
-    """The colour of the page, and what is wrong, in one sentence."""
-    failing = [one for one in found.findings if one.kind in _FAILING]
-    if failing:
-        nodes = len({one.node for one in failing})
-        told = "; ".join(_failures(found, failing))
-        return "wrong", f"{counted(nodes, 'node')} will go wrong: {told}"
-    if found.targets:
-        unknown = [one for one in found.findings if one.kind == "unknown"]
-        if unknown:
-            told, first = counted(len({one.node for one in unknown}), "node"), unknown[0]
-            return "open", f"what becomes of {told} is not known: {first.reason}"
-        names = " and ".join(found.targets)
-        if found.not_judged:
-            return (
-                "fine",
-                f"{names}: no padding is refused or computed wrongly; the rest is unjudged",
-            )
-        return "fine", f"{names}: nothing is refused or computed wrongly"
-    trapped = [node for node in found.nodes if node.traps]
-    if trapped:
-        trap = trapped[0].traps[0]
-        do = "is" if len(trapped) == 1 else "are"
-        return "open", f"{counted(len(trapped), 'node')} {do} in a trap: {trap.sentence}"
-    if any(node.pads is None for node in found.nodes):
-        return "open", "the padding of some nodes is not known"
-    return "fine", "no trap is known for how this model pads"
-
-
-def _failures(found: Inspection, failing: Sequence[Finding]) -> Iterator[str]:
-    """'opencv gives another shape (2 nodes: why; 1 node: why)', for each thing a target does."""
-    does = {
-        (name, one.node.label, one.op, KINDS.get(str(one.judgement.answer))): one.judgement.does
-        for name, verdicts in found.targets.items()
-        for one in verdicts
-    }
-    happening: dict[str, list[str]] = {}
-    for one in failing:
-        target = one.code.rsplit(":", 1)[0]
-        own = does.get((target, one.node, one.op, one.kind), "") if one.kind == "wrong" else ""
-        happens = f"{target} {own}" if own else _HAPPENS[one.kind].format(target)
-        happening.setdefault(happens, []).append(one.reason.partition("; ")[0])
-    for happens, reasons in happening.items():
-        causes = Counter(reasons).most_common()
-        told = [f"{counted(number, 'node')}: {reason}" for reason, number in causes[:_CAUSES]]
-        if more := len(causes) - _CAUSES:
-            told += [f"and {counted(more, 'more cause')}"] * (more > 0)
-        why = f": {causes[0][0]}" if len(causes) == 1 else f" ({'; '.join(told)})"
-        yield f"{happens}{why}"
-
-
-def _releases(targets: Sequence[str]) -> Iterator[str]:
-    """Which release is meant where none was named, and which engine where a runtime has two."""
-    for name in dict.fromkeys(one for target in targets for one in target.split(" + ")):
-        target = find_target(name)
-        engine = f", {target.engine}" if target.engine else ""
-        runtime, _, release = name.partition("@")
-        if release and engine:
-            yield f"{name} is release {release} of {_family(runtime)}{engine}"
-        if release or not target.releases:
-            continue
-        *older, newest = target.releases
-        another = f"; another one: --target {name}@{older[-1]}" if older else ""
-        yield f"{name} means release {newest}{engine}{another or _before(target)}"
-
-
-def _family(runtime: str) -> str:
-    """The target whose older releases are those of `runtime`, or itself."""
-    return next((one.name for one in all_targets().values() if one.before == runtime), runtime)
-
-
-def _before(target: Target) -> str:
-    """Where the older releases of a runtime are, of which another engine is known."""
-    if not target.before:
-        return ""
-    before = find_target(target.before)
-    *_, last = (one for one in before.releases if one not in target.releases)
-    told = f"; releases up to {last} have {before.engine} alone (--target {target.name}@{last})"
-    newest = target.releases[-1]
-    if newest not in before.releases:
-        return told
-    return f"{told}, which {newest} has too (--target {target.before})"
 
 
 def _drawn_nodes(found: Inspection) -> Iterator[tuple[Card, set[int]]]:

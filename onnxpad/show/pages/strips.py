@@ -79,12 +79,6 @@ def strip_of(drawing: Drawing, axis: int) -> Strip:
     return Strip(data, tuple(frames), range(low, high), windows, unread, drawn)
 
 
-def strip_around(size: int, windows: tuple[range, ...]) -> Strip:
-    """An axis with some cells that are read."""
-    marks = [0, size, *(cell for one in windows for cell in (one[0], one[-1] + 1))]
-    return Strip(range(size), (), range(size), windows, (), _drawn_cells(marks))
-
-
 def _windows(drawing: Drawing, axis: int, begin: int) -> tuple[tuple[range, ...], int, int]:
     """The cells of the first, the second and the last window; their number, and the first cell."""
     if not drawing.kernel:

@@ -84,12 +84,6 @@ class Table:
         found = ((way, self.cells[way.name, target]) for way in ways())
         return tuple(sorted(found, key=lambda one: WORST_FIRST.index(one[1].word)))
 
-    def elsewhere(self, link: str, here: str, there: str) -> Iterator[str]:
-        """What one release does with the ways that a fact decides in another."""
-        for (way, name), cell in self.cells.items():
-            if name == here and any(one.link == link for one in cell.evidence):
-                yield self.cells[way, there].word
-
     @cached_property
     def operators(self) -> tuple[str, ...]:
         """Operators of which there are ways."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
 from onnxpad.explaining import Explanation, entries
 from onnxpad.padding.forms import Form, forms_of
-from onnxpad.reproducing import last_run, seen_words
-from onnxpad.reproducing.ways import Way, chains_of, smallest, ways
+from onnxpad.reproducing import last_run
+from onnxpad.reproducing.ways import Way, ways
 from onnxpad.runtimes.conditions.rows import Row
-from onnxpad.runtimes.judge import judge
-from onnxpad.runtimes.releases import changes, held
-from onnxpad.runtimes.targets import Target, find_target
+from onnxpad.runtimes.releases import held
+from onnxpad.runtimes.targets import find_target
 from onnxpad.show.site.conformance import WORDS, WORST_FIRST, Cell, Table, counted_words, facts_of
 from onnxpad.show.site.drawings import Shown, of_convention, of_form, of_pass
 from onnxpad.show.site.links import address_of
@@ -54,20 +53,6 @@ class Fact(NamedTuple):
     """All of them where `what` does not name them all."""
 
 
-class Turn(NamedTuple):
-    """What a runtime did otherwise in the release before: `fact` is where that stands.
-
-    `words` are for a search.
-    """
-
-    releases: str
-    now: str
-    what: str
-    known: str
-    fact: str
-    words: str
-
-
 @dataclass(frozen=True)
 class Page:
     """The page of one entry."""
@@ -79,7 +64,6 @@ class Page:
     facts: tuple[tuple[str, tuple[Word, ...]], ...] = ()
     shown: tuple[Shown, ...] = ()
     target_facts: tuple[Fact, ...] = ()
-    turns: tuple[Turn, ...] = ()
     cells: tuple[tuple[Way, Cell], ...] = ()
     outcomes: tuple[tuple[str, int], ...] = ()
     ways: tuple[Way, ...] = field(default=())
@@ -102,7 +86,6 @@ def page_of(entry: Explanation, table: Table) -> Page:
         tuple((name, tuple(_linked(value, entry.kind))) for name, value in about),
         tuple(_shown(entry)),
         tuple(_target_facts(entry.name)) if entry.kind == "target" else (),
-        tuple(turns_of(entry.name, table)) if entry.kind == "target" else (),
         cells,
         counted_words([cell for _, cell in cells]),
         tuple(_ways_of(entry)),
@@ -155,39 +138,6 @@ def brief(row: Row) -> str:
 
 def _all_of(releases: Sequence[str]) -> str:
     return "every known release" if len(releases) > 1 else "the only known release"
-
-
-def turns_of(name: str, table: Table) -> Iterator[Turn]:
-    """What changed from each known release of a target to the next one, the newest first."""
-    target = find_target(name)
-    anchors = {row: anchor for anchor, row in facts_of(target)}
-    for one in changes(target.history, target.releases):
-        word, fact = WORDS[one.row.answer], anchors[one.row]
-        here, there = (one.newer, one.older) if one.began else (one.older, one.newer)
-        releases = _called(target, here), _called(target, there)
-        link = f"{address_of('target', name)}#{fact}"
-        seen = {*table.elsewhere(link, *releases), *_seen_elsewhere(fact, one.row, *releases)}
-        others = " or ".join(other for other in WORST_FIRST if other in seen - {word})
-        if one.began:
-            now = f"{word}, {f'before {others}' if others else 'not so before'}"
-        else:
-            now = f"{others}, no longer {word}" if others else f"no longer {word}"
-        known = held(one.row, target.releases)
-        yield Turn(f"{one.older} to {one.newer}", now, brief(one.row), known, fact, one.row.what)
-
-
-@cache
-def _seen_elsewhere(fact: str, row: Row, here: str, there: str) -> tuple[str, ...]:
-    """What one release does with the model that shows a fact of another."""
-    target = find_target(here)
-    mine = (one for one in target.rows if replace(one, evidence=row.evidence) == row)
-    model = next((seen_words(target, fact, one) or smallest(target, one) for one in mine), None)
-    chains = chains_of(model) if model else ()
-    return tuple(WORDS[judge(find_target(there), chain).answer] for chain in chains)
-
-
-def _called(target: Target, release: str) -> str:
-    return target.name if release == target.releases[-1] else f"{target.name}@{release}"
 
 
 def blocks_of(text: str) -> Iterator[Block]:

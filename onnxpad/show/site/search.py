@@ -16,7 +16,7 @@ from onnxpad.reproducing.ways import ways
 from onnxpad.runtimes.releases import held
 from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.show.site.conformance import WORDS, Table, counted_words, facts_of, outcomes_of
-from onnxpad.show.site.contents import brief, turns_of
+from onnxpad.show.site.contents import brief
 from onnxpad.show.site.links import address_of
 
 MEANT = {
@@ -63,7 +63,7 @@ class Entry(NamedTuple):
 
 def index_of(explained: Sequence[Explanation], table: Table) -> str:
     """The entries, and other names and words for what they hold, as JSON."""
-    found = (*_pages(explained, table), *_cells(table), *_turns(table), *_facts())
+    found = (*_pages(explained, table), *_cells(table), *_facts())
     entries = [[text.replace("`", "") for text in entry] for entry in found]
     return json.dumps({"entries": entries, "names": called(), "words": MEANT})
 
@@ -124,15 +124,6 @@ def _cells(table: Table) -> Iterator[Entry]:
                 address = f"{address_of('way', way.name)}#{cell.anchor}"
                 title = f"{cell.target}: {way.title}"
                 yield Entry(title, cell.word, address, cell.reason, cell.target)
-
-
-def _turns(table: Table) -> Iterator[Entry]:
-    more = "since, until, fixed, changed, history of releases"
-    for name in all_targets():
-        for one in turns_of(name, table):
-            title = f"{name}, {one.releases}: {one.what}, {one.now}"
-            address = f"{address_of('target', name)}#{one.fact}"
-            yield Entry(title, "release", address, one.known, name, f"{one.words}; {more}")
 
 
 def _facts() -> Iterator[Entry]:

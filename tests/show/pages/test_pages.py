@@ -18,7 +18,6 @@ import onnxpad
 from onnxpad.cli import run
 from onnxpad.errors import LimitMet
 from onnxpad.inspection import inspect
-from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show import document
 from onnxpad.show.inspections import inspection_document
 from onnxpad.show.pages import page as pages
@@ -74,46 +73,6 @@ def moved(tmp_path: Path) -> Path:
     return path
 
 
-def test_inspect(tmp_path: Path) -> None:
-    text, found = page(
-        1,
-        "inspect",
-        MODELS / "k_unet_dyn_op13.onnx",
-        "--target",
-        "opencv",
-        "--html",
-        tmp_path / "a.html",
-    )
-    assert "2 nodes will go wrong" in found.said
-    assert "pads (all begins, then all ends)" in found.said
-    assert "--target opencv --dim 'unk__9105%4=0'" in found.said
-    assert "What opencv does" in found.said
-    assert text.count('class="onnxpad-figure"') >= 3
-    assert "Conv__8990" in found.said
-
-
-def test_inspect_says_what_a_target_does_not_judge() -> None:
-    model = text_model(
-        "a = Conv <pads = [1, 1, 1, 1]> (x, w)  y = Relu (a)",
-        inputs="float[1, 1, 6, 6] x",
-        outputs="float[1, 1, 6, 6] y",
-        constants="float[1, 1, 3, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}",
-    )
-    text = inspection_document(inspect(model, target="onnxruntime"), "m.onnx", page=True)
-    assert "only padding and known faults are judged; nothing else is known of Relu" in text.summary
-    assert text.verdict.endswith("the rest is unjudged")
-
-
-def test_both_pages_name_an_operator_that_the_opset_does_not_have() -> None:
-    """As the reports in text do."""
-    nodes = "a = Konv (x)\ny = MaxPool <kernel_shape = [2], pads = [1, 0]> (a)"
-    model = text_model(nodes, "float[1, 1, 8] x", outputs="float[1, 1, 8] y")
-    inspected = inspection_document(inspect(model), "m.onnx", page=True)
-    rewritten = rewriting_document("m.onnx", None, rewrite(model, passes="symmetric-pads"))
-    for page in (inspected, rewritten):
-        assert "unknown operator: Konv &#39;a&#39;" in page_html(page, "1")
-
-
 def test_a_page_names_each_node_of_which_something_is_not_known() -> None:
     model = chain(13, [1, 2, 9, 9], *[("ConvTranspose", [weights(2, 2, 1, 1)], {})] * 3)
     page = inspection_document(inspect(model, target="tenstorrent"), "m.onnx", page=True)
@@ -160,22 +119,6 @@ def test_rewrite(tmp_path: Path) -> None:
     assert 'class="front"' in text
 
 
-def test_rewrite_says_why_nothing_was_written(tmp_path: Path) -> None:
-    _, found = page(
-        1,
-        "rewrite",
-        MODELS / "k_unet_dyn_op13.onnx",
-        "--strict",
-        "-o",
-        tmp_path / "o.onnx",
-        "--html",
-        tmp_path / "a.html",
-    )
-    assert "nothing was written: --strict allows no skips" in found.said
-    assert not (tmp_path / "o.onnx").exists()
-    assert "Left as they were" in found.said
-
-
 def test_retarget_and_how_far_outputs_moved(tmp_path: Path) -> None:
     text, found = page(
         0,
@@ -199,58 +142,8 @@ def test_retarget_and_how_far_outputs_moved(tmp_path: Path) -> None:
     assert "Pads are written as in ONNX" in found.said
 
 
-def test_validate(tmp_path: Path, moved: Path) -> None:
-    text, found = page(
-        1, "validate", KT, moved, "--samples", "1", "--device", "cpu", "--html", tmp_path / "a.html"
-    )
-    assert "An input that shows it" in found.said
-    assert "Where the difference begins" in found.said
-    assert text.count('class="onnxpad-heatmap"') >= 2
-    assert "by channel" in found.said
-    assert 'class="onnxpad-bars"' in text
-    assert re.search(r"\d+ of \d+ places? differ", found.said)
-    assert "The changed nodes, before and after" in found.said
-
-
-def test_what_each_model_reads_for_the_counterexample_is_drawn() -> None:
-    conv = "y = Conv <pads=[{}], strides=[2,2]> (x, w)"
-    inputs = "float[1,1,8,8] x, float[1,1,3,3] w"
-    pair = [text_model(conv.format(pads), inputs) for pads in ("0,0,1,1", "1,1,0,0")]
-    found = onnxpad.validate(*pair, proof_only=True)
-    assert found.proof is not None
-    assert found.proof.counterexample is not None
-    assert found.proof.counterexample.reads[0].startswith("x[0, 0, 0:3, 0:3]")
-    text = page_html(validation_document(found, ("a", "b")), "1")
-    check(text, Document(text))
-    boxes = [
-        re.findall(rf'class="{kind}" x="(\d+)" y="(\d+)" width="(\d+)"', text)
-        for kind in ("first", "last")
-    ]
-    assert boxes[0][0] == ("0", "0", str(3 * 16))
-    assert boxes[1][0] == ("0", "0", str(2 * 16))
-    assert boxes[1][1] == ("16", "16", str(2 * 16))  # of the weight
-
-
 CONV = "y = Conv <pads=[{}]> (x, w)"
 CONV_READS = "float[1,1,8,9] x, float[1,1,3,3] w"
-
-
-def validated(first: str, second: str, **options: Any) -> str:
-    """What the page says of two convolutions with these pads."""
-    pair = [text_model(CONV.format(pads), CONV_READS) for pads in (first, second)]
-    found = onnxpad.validate(*pair, **options)
-    text = page_html(validation_document(found, ("a", "b"), changed_padding(*pair)), "1")
-    check(text, Document(text))
-    return text
-
-
-def test_the_changed_node_is_drawn_before_and_after() -> None:
-    text = validated("1,0,1,2", "1,1,1,1", proof_only=True)
-    assert "before: pads [1, 0, 1, 2]" in text
-    assert "after: pads [1, 1, 1, 1]" in text
-    assert text.count('class="onnxpad-figure"') >= 2
-    assert "shifted by 1 along axis 3 (begin 0, end 2 became begin 1, end 1)" in text
-    assert "may lie everywhere" in text
 
 
 def test_why_changed_nodes_are_not_drawn_is_said(
@@ -268,17 +161,6 @@ def test_why_changed_nodes_are_not_drawn_is_said(
     assert "the changed nodes are not drawn: it took 3 s" in found.said
 
 
-def test_pads_of_another_total_are_not_called_shifted() -> None:
-    text = validated("1,1,1,1", "1,1,1,2", samples=1, device="cpu")
-    assert "shifted" not in text
-    assert "before: pads [1, 1, 1, 1]" in text
-    assert "after: pads [1, 1, 1, 2]" in text
-    assert "of other shapes there is no heatmap" in text
-    assert ">inf<" not in text
-    assert "[1, 1, 8, 9]" in text
-    assert "[1, 1, 8, 10]" in text
-
-
 def test_a_node_that_has_no_partner_is_drawn_alone() -> None:
     reads = "float[1,1,8] x, float[1,1,3] w"
     conv = text_model("y = Conv <pads=[1,1]> (x, w)", reads)
@@ -292,27 +174,6 @@ def test_a_node_that_has_no_partner_is_drawn_alone() -> None:
         text = page_html(validation_document(validation, ("a", "b"), found), "1")
         check(text, Document(text))
         assert "The changed nodes, before and after" in text
-
-
-def test_where_one_model_does_not_run_the_text_says_what_is_right() -> None:
-    said = "y = Conv <{}, dilations=[2,2]> (x, w)"
-    pair = [
-        text_model(said.format(pads), CONV_READS)
-        for pads in ('auto_pad="SAME_UPPER"', "pads=[2,2,2,2]")
-    ]
-    found = onnxpad.validate(*pair, samples=1, device="cpu")
-    assert found.ok
-    assert found.run is not None
-    assert found.run.judge == "onnxpad float64 evaluator"
-    assert "onnxruntime does not run" in page_html(validation_document(found, ("a", "b")), "1")
-
-
-def test_what_takes_the_place_of_a_node_is_told_with_its_pads() -> None:
-    model = chain(13, [1, 2, 6, 6], ("AveragePool", [], {"kernel_shape": [3, 3], "pads": [1] * 4}))
-    made = onnxpad.rewrite(model, passes="average-by-conv")
-    text = page_html(rewriting_document("m", "o", made), "1")
-    assert "Conv with kernel_shape [3, 3]" in text
-    assert "pads [1, 1, 1, 1]" in text.partition("Conv with kernel_shape")[2][:120]
 
 
 @pytest.mark.parametrize(
@@ -358,24 +219,6 @@ def test_pads_are_written_in_one_way_on_every_page() -> None:
     for number, one in enumerate(told):
         text = page_html(one, "1")
         assert not re.search(r"[Pp]ads? \d+,\d|\d,\d \d,\d", text), number
-
-
-def test_counting_and_rounding_are_told_where_pads_are_alike() -> None:
-    said = "y = AveragePool <kernel_shape=[3,3], pads=[1,1,1,1], count_include_pad={}> (x)"
-    both = "float[1, 1, 6, 6] x", "float[1, 1, 6, 6] y"
-    pair = [text_model(said.format(one), inputs=both[0], outputs=both[1]) for one in (0, 1)]
-    found = onnxpad.validate(*pair, samples=1, device="cpu")
-    text = page_html(validation_document(found, ("a", "b"), changed_padding(*pair)), "1")
-    assert "before: pads [1, 1, 1, 1]<" in text
-    assert "after: pads [1, 1, 1, 1], counting padding<" in text
-
-
-def test_validate_of_equal_models_has_no_heatmap(tmp_path: Path) -> None:
-    text, found = page(
-        0, "validate", KT, KT, "--samples", "1", "--device", "cpu", "--html", tmp_path / "a.html"
-    )
-    assert 'class="onnxpad-heatmap"' not in text
-    assert "proved" in found.said
 
 
 def test_diagnose(tmp_path: Path, moved: Path) -> None:
@@ -457,12 +300,12 @@ def test_every_text_of_a_page_is_escaped() -> None:
 
 
 @pytest.mark.parametrize("alike", [True, False])
-def test_a_thousand_nodes_stay_small(tmp_path: Path, *, alike: bool) -> None:
-    model = saved(many_nodes(1000, alike=alike), tmp_path / "m.onnx")
+def test_hundreds_of_nodes_stay_small(tmp_path: Path, *, alike: bool) -> None:
+    model = saved(many_nodes(300, alike=alike), tmp_path / "m.onnx")
     text, found = page(0, "inspect", model, "--html", tmp_path / "a.html")
-    assert len(text.encode()) < 5_000_000
-    assert found.tags.count("tr") > 1000
-    assert (text.count('class="onnxpad-figure"') > 900) is not alike
+    assert len(text.encode()) < 1_500_000
+    assert found.tags.count("tr") > 300
+    assert (text.count('class="onnxpad-figure"') > 270) is not alike
 
 
 def test_notebooks_show_the_same_figures() -> None:
@@ -590,67 +433,6 @@ def test_what_is_beyond_all_reading_is_counted(monkeypatch: pytest.MonkeyPatch) 
     assert "and 2 more, not shown here" in made
 
 
-def lines_of(report: document.Document, anchor: str) -> list[str]:
-    """The lines of one section."""
-    (section,) = [one for one in report.sections if one.anchor == anchor]
-    return [line for line in section.lines if isinstance(line, str)]
-
-
-def test_the_headline_has_what_happens_and_each_cause_with_its_count() -> None:
-    model = chain(
-        13,
-        [1, 1, 12, 12],
-        ("Conv", [weights(1, 1, 3, 3)], {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
-        ("Conv", [weights(1, 1, 3, 3)], {"auto_pad": "SAME_UPPER", "dilations": [2, 2]}),
-        ("ConvTranspose", [weights(1, 1, 3, 3)], {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
-    )
-    page = inspection_document(inspect(model, target="opencv"), "m.onnx", page=True)
-    assert page.verdict.startswith(
-        "3 nodes will go wrong: opencv computes wrong numbers (2 nodes: OpenCV pads SAME_* as if "
-        "stride and dilation were 1; 1 node: auto_pad is"
-    )
-    assert (
-        "opencv means release 5.0, the new engine; releases up to 4.14 have the classic engine "
-        "alone (--target opencv@4.14), which 5.0 has too (--target opencv-classic)"
-    ) in lines_of(page, "releases")
-    older = inspection_document(inspect(model, target=["opencv@4.14", "ncnn"]), "m.onnx", page=True)
-    assert "opencv-classic@4.14 is release 4.14 of opencv, the classic engine" in lines_of(
-        older, "releases"
-    )
-    assert any(line.startswith("ncnn means release 20") for line in lines_of(older, "releases"))
-    (traps,) = [one for one in page.sections if one.anchor == "traps"]
-    assert traps.table is not None
-    assert traps.table.rows
-    assert traps.about[0].startswith("Whatever the target: what other runtimes")
-
-
-def test_a_rewriting_says_how_many_nodes_the_target_takes() -> None:
-    found = rewrite(MODELS / "t_same_string_ts.onnx", target="opencv")
-    page = rewriting_document("m.onnx", "o.onnx", found)
-    assert page.verdict.endswith("; as rewritten, opencv takes 6 of the 6 nodes judged")
-    stuck = rewrite(MODELS / "k_unet_dyn_op13.onnx", target="opencv")
-    assert stuck.fitting is not None
-    left = stuck.fitting.judged - stuck.fitting.taken
-    assert left == len({one.node for one in stuck.fitting.no_way}) == 2
-
-
-def test_written_pads_in_the_place_of_auto_pad_are_told(tmp_path: Path) -> None:
-    model, out = MODELS / "t_same_string_ts.onnx", tmp_path / "o.onnx"
-    assert run(["rewrite", str(model), "--node", "/f/f.4/Conv", "-o", str(out), "-q"]) == 0
-    words = "validate", model, out, "--proof-only", "--html", tmp_path / "a.html"
-    _, found = page(0, *words)
-    assert (
-        "before: auto_pad SAME_UPPER, which gives pads [2, 2, 2, 2]; "
-        "after: written pads [2, 2, 2, 2]" in found.said
-    )
-
-
-def test_names_of_nodes_are_broken_between_their_parts() -> None:
-    found = inspect(MODELS / "t_same_string_ts.onnx", target="opencv")
-    html = page_html(inspection_document(found, "m.onnx", page=True), "1")
-    assert ">/<wbr>f/<wbr>f.<wbr>4/<wbr>Conv</a>" in html
-
-
 def test_a_report_is_written_from_python(tmp_path: Path) -> None:
     path = tmp_path / "a.html"
     page(0, "inspect", KT, "--target", "opencv", "--html", path)
@@ -659,9 +441,3 @@ def test_a_report_is_written_from_python(tmp_path: Path) -> None:
     assert "Padding of" in found.to_html()
     with pytest.raises(onnxpad.RequestError, match="no page about Explanation"):
         onnxpad.explain("split-pads")[0].to_html()
-
-
-def test_the_evidence_stands_behind_what_it_is_for() -> None:
-    found = inspect(MODELS / "t_same_string_ts.onnx", target="opencv")
-    text = page_html(inspection_document(found, "m", page=True), "1")
-    assert 0 < text.index("<caption>nodes that opencv") < text.index("evidence: ")
