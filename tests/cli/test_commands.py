@@ -8,49 +8,14 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-import onnx
 import pytest
 
 from onnxpad import validation
 from onnxpad.cli import run, writing
 from onnxpad.inspection import inspect
-from tests.cli.processes import DYNAMIC, MODELS, SAME
-from tests.models.text import text_model
+from tests.cli.processes import MODELS, SAME
 
 Captured = pytest.CaptureFixture[str]
-
-
-def test_nodes_are_chosen(capsys: Captured, tmp_path: Path) -> None:
-    out = str(tmp_path / "o.onnx")
-    chosen = ["--node", "Conv.[01]", "--node", "MaxPool*"]
-    assert run(["rewrite", str(SAME), "-o", out, *chosen]) == 0
-    assert "3 nodes rewritten" in capsys.readouterr().out
-    assert inspect(out).summary["forms"]["auto_pad"] == 3
-
-
-def test_passes_run_in_the_order_given(capsys: Captured, tmp_path: Path) -> None:
-    out = str(tmp_path / "o.onnx")
-    passes = ["--pass", "explicit-pads", "--pass", "split-pads"]
-    assert run(["rewrite", str(SAME), "-o", out, "--json", *passes]) == 0
-    assert json.loads(capsys.readouterr().out)["passes"] == ["explicit-pads", "split-pads"]
-
-
-def test_a_dry_run_prints_the_edits_and_writes_nothing(capsys: Captured, tmp_path: Path) -> None:
-    assert run(["rewrite", str(SAME), "--dry-run", "-o", str(tmp_path / "o.onnx")]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[2:4] == ["Conv.0: remove auto_pad", "Conv.0: set pads=[0, 0, 1, 1]"]
-    assert run(["rewrite", str(SAME), "--dry-run", "--json"]) == 0
-    read = json.loads(capsys.readouterr().out)
-    assert len(read["script"]) == len(lines) - 2
-    assert read["written"] is None
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_edits_with_infinities_are_valid_json(capsys: Captured) -> None:
-    arguments = ["rewrite", str(SAME), "--dry-run", "--json", "--pass", "explicit-pads"]
-    assert run([*arguments, "--pass", "split-pads"]) == 0
-    assert '"-inf"' in capsys.readouterr().out
 
 
 def test_in_place(capsys: Captured, tmp_path: Path) -> None:
@@ -59,19 +24,6 @@ def test_in_place(capsys: Captured, tmp_path: Path) -> None:
     assert run(["rewrite", str(model), "--in-place"]) == 0
     assert f"{model} -> {model}: 6 nodes rewritten" in capsys.readouterr().out
     assert inspect(model).summary["forms"]["auto_pad"] == 0
-
-
-def test_a_folder_takes_several_models(capsys: Captured, tmp_path: Path) -> None:
-    out = tmp_path / "new" / "folder"
-    assert run(["rewrite", str(SAME), str(DYNAMIC), "-o", str(out)]) == 0
-    assert sorted(path.name for path in out.iterdir()) == [DYNAMIC.name, SAME.name]
-    assert run(["rewrite", str(SAME), "-o", f"{tmp_path}/other/"]) == 0
-    assert (tmp_path / "other" / SAME.name).exists()
-    assert run(["rewrite", str(SAME), "-o", str(tmp_path)]) == 0
-    assert (tmp_path / SAME.name).exists()
-    assert capsys.readouterr().err.splitlines() == [
-        f"note: the folder '{tmp_path / 'new'}' does not exist: it will be made"
-    ]
 
 
 def refusals(folder: Path) -> dict[str, tuple[list[str], str]]:
@@ -193,33 +145,6 @@ def _has_gpu() -> bool:
     return Path("/dev/nvidia0").exists()
 
 
-def test_validate_takes_inputs_and_outputs_from_files(capsys: Captured, tmp_path: Path) -> None:
-    pytest.importorskip("onnxruntime")
-    arrays = MODELS / "pd_same_static_op13.npz"
-    options = ["--inputs", str(arrays), "--outputs", str(arrays), "--device", "cpu"]
-    assert run(["validate", str(SAME), *options]) == 0
-    assert "rounding" in capsys.readouterr().out
-    with np.load(arrays) as content:
-        wrong = dict(content)
-    wrong |= {key: -value for key, value in wrong.items() if "src" in key}
-    np.savez(tmp_path / "wrong.npz", **wrong)
-    options[3] = str(tmp_path / "wrong.npz")
-    assert run(["validate", str(SAME), *options]) == 1
-    assert "different" in capsys.readouterr().out
-
-
-def test_ambiguous_is_settled(capsys: Captured, tmp_path: Path) -> None:
-    model = tmp_path / "both.onnx"
-    node = '[c] y = Conv <auto_pad="SAME_UPPER", pads=[2, 0]> (x, w)'
-    onnx.save(text_model(node, constants="float[1,1,3] w = {1, 10, 100}"), model)
-    out = str(tmp_path / "o.onnx")
-    assert run(["rewrite", str(model), "-o", out]) == 0
-    assert "try     --ambiguous auto_pad or --ambiguous pads" in capsys.readouterr().out
-    for settled, pads in (("auto_pad", (1, 1)), ("pads", (2, 0))):
-        assert run(["rewrite", str(model), "-o", out, "--ambiguous", settled]) == 0
-        assert inspect(out).nodes[0].pads == pads
-
-
 def test_an_error_while_writing_is_an_error(capsys: Captured, tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
@@ -278,14 +203,3 @@ def test_an_interrupt_leaves_nothing(
     assert run(["rewrite", str(SAME), "-o", str(tmp_path / "o.onnx"), *options]) == 130
     assert interrupted
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("output", "named"), [("no/such/o.onnx", "no/such"), ("no/such/", "no"), ("new/", "")]
-)
-def test_a_folder_that_is_made_above_the_output_is_named_first(
-    output: str, named: str, capsys: Captured, tmp_path: Path
-) -> None:
-    assert run(["rewrite", str(SAME), "-o", f"{tmp_path}/{output}"]) == 0
-    said = capsys.readouterr().err
-    assert (f"note: the folder '{tmp_path}/{named}' does not exist" in said) is bool(named)

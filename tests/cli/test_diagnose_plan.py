@@ -18,50 +18,6 @@ WRONG, DATA = str(PAIR / "wrong.onnx"), str(PAIR / "reference.npz")
 NODES = ["/Conv", "/Conv_1", "/MaxPool", "/Conv_2"]
 
 
-def test_a_plan_that_cannot_be_written_is_an_error(small: Path, capsys: Captured) -> None:
-    target = small / "file" / "plan.json"
-    target.parent.touch()
-    assert run(["diagnose", WRONG, "--data", DATA, "--plan", str(target)]) == 2
-    assert "plan" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("plan", ["model.onnx", "./model.onnx", "link.onnx", "hard.onnx"])
-def test_a_plan_never_replaces_the_model(
-    plan: str, small: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    monkeypatch.chdir(small)
-    Path("link.onnx").symlink_to("model.onnx")
-    Path("hard.onnx").hardlink_to("model.onnx")
-    before = Path("model.onnx").read_bytes()
-    assert run(["diagnose", "model.onnx", "--data", "names.npz", "--plan", plan]) == 2
-    assert f"'{plan}' is an input, which is never overwritten" in capsys.readouterr().err
-    assert Path("model.onnx").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("options", "plan"),
-    [
-        (["--data", "names.npz", "--data", "samples.npz"], "samples.npz"),
-        (["--inputs", "x.npy", "--outputs", "y.npy"], "./x.npy"),
-        (["--inputs", "x.npy", "--outputs", "y.npy"], "y.npy"),
-        (["--data", "data/test_data_set_1"], "data/test_data_set_1/input_0.pb"),
-        (["--data", "data"], "data/test_data_set_1/output_0.pb"),
-    ],
-)
-def test_a_plan_never_replaces_the_data(
-    options: list[str],
-    plan: str,
-    small: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: Captured,
-) -> None:
-    monkeypatch.chdir(small)
-    before = Path(plan).read_bytes()
-    assert run(["diagnose", "model.onnx", *options, "--plan", plan]) == 2
-    assert "is an input, which is never overwritten: give another --plan" in capsys.readouterr().err
-    assert Path(plan).read_bytes() == before
-
-
 def test_a_plan_never_replaces_external_weights(
     small: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
@@ -109,13 +65,6 @@ def test_a_plan_on_standard_output_has_it_alone(capsys: Captured) -> None:
     said = capsys.readouterr()
     assert [one["node"] for one in json.loads(said.out)["nodes"]] == NODES
     assert "wrote the plan to standard output: 4 nodes to change" in said.err
-
-
-def test_a_plan_and_a_json_report_are_never_mixed(capsys: Captured) -> None:
-    assert run(["diagnose", WRONG, "--data", DATA, "--plan", "-", "--json"]) == 0
-    said = capsys.readouterr()
-    assert set(json.loads(said.out)) == {"schema", "nodes"}
-    assert json.loads(said.err)["plan"] == json.loads(said.out)
 
 
 @pytest.mark.parametrize("as_json", [False, True])

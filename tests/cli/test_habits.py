@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from onnxpad.cli import run
-from onnxpad.cli.arguments import RENAMED, parse_dims, parse_shapes
+from onnxpad.cli.arguments import RENAMED, parse_shapes
 from onnxpad.retargeting import retarget
-from onnxpad.runtimes.targets import all_targets
 from tests.cli.processes import DYNAMIC, MODELS, SAME
 
 Captured = pytest.CaptureFixture[str]
@@ -60,15 +59,6 @@ def test_old_names_of_settings_go_on_working(
     assert run(["retarget", str(EVEN), "--check"]) in {0, 1}
 
 
-def test_all_targets_are_a_line_each(capsys: Captured) -> None:
-    assert run(["inspect", str(DYNAMIC), "--target", "all"]) == 1
-    head, table = capsys.readouterr().out.split("\n\n")[:2]
-    assert head.startswith(f"{len(all_targets())} targets: ")
-    assert [line.split()[0] for line in table.splitlines()] == ["target", *all_targets()]
-    (candle,) = (line for line in table.splitlines() if line.startswith("candle "))
-    assert candle.endswith("read in source")
-
-
 def test_with_a_target_its_verdict_comes_first_and_the_next_command_works(
     capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -112,32 +102,3 @@ def test_shapes_of_inputs_on_the_command_line(capsys: Captured) -> None:
     capsys.readouterr()
     assert run([*line, "--input-shape", f"input=[{'9' * 5000}]"]) == 2
     assert "a size has at most 30 digits" in capsys.readouterr().err
-
-
-def test_one_or_two_equals_signs_say_the_same() -> None:
-    assert parse_dims(["H%32=0", "W%32==0", "N==3"]) == {"H": "%32=0", "W": "%32==0", "N": 3}
-
-
-def test_a_refused_write_says_so(capsys: Captured, tmp_path: Path) -> None:
-    assert run(["rewrite", str(DYNAMIC), "--target", "opencv", "-o", str(tmp_path / "o")]) == 1
-    said = capsys.readouterr()
-    assert said.out.startswith(f"{DYNAMIC}: nothing written\n")
-    assert said.err.startswith(f"nothing written for {DYNAMIC}: opencv would refuse or miscompute")
-    assert "0 nodes" not in said.out + said.err
-
-
-def test_nothing_to_do_is_said(capsys: Captured, tmp_path: Path) -> None:
-    out = tmp_path / "o.onnx"
-    assert run(["rewrite", str(EVEN), "--target", "onnxruntime", "-o", str(out)]) == 0
-    first, told = capsys.readouterr().out.splitlines(keepends=True)[:2]
-    assert first.startswith(f"{EVEN} -> ")
-    assert told == (
-        "nothing to do: onnxruntime takes every operator that can pad as it is; the file is the "
-        "input, byte for byte\n"
-    )
-    assert out.read_bytes() == EVEN.read_bytes()
-
-
-def test_many_models_are_quiet_too(capsys: Captured) -> None:
-    assert run(["inspect", str(SAME), str(EVEN), "-q"]) == 0
-    assert capsys.readouterr() == ("", "")

@@ -15,7 +15,7 @@ import pytest
 import onnxpad
 from onnxpad.cli import run, streams
 from onnxpad.cli.arguments import settled_live
-from tests.probing.runtimes import HEAD, SAME, SCALED, network, numbers
+from tests.probing.runtimes import SAME, SCALED
 
 Captured = pytest.CaptureFixture[str]
 RUNTIME = """
@@ -73,12 +73,6 @@ def test_a_file_gets_a_model_that_runs_right(place: Path, capsys: Captured) -> N
     assert (place / "out.onnx").exists()
 
 
-def test_a_command_does_as_well(place: Path) -> None:
-    command = f"{sys.executable} npu.py {{model}} {{inputs}} {{outputs}}"
-    assert run(["rewrite", "models/same.onnx", "--target", command, "-o", "out.onnx"]) == 0
-    assert (place / "out.onnx").exists()
-
-
 def test_a_model_that_does_not_run_right_is_not_written(place: Path, capsys: Captured) -> None:
     command = ["rewrite", "models/scaled.onnx", "--target", "./npu.py", "-o", "out.onnx"]
     assert run(command) == 1
@@ -128,32 +122,6 @@ def test_many_models(place: Path, capsys: Captured, jobs: str) -> None:
     status = {Path(one["file"]).name: one["status"] for one in records if "file" in one}
     assert status == {"same.onnx": "rewritten", "scaled.onnx": "not written"}
     assert [one.name for one in (place / "written").iterdir()] == ["same.onnx"]
-
-
-def test_chosen_nodes_alone_are_named_as_a_cause(place: Path, capsys: Captured) -> None:
-    line = ["rewrite", "models/same.onnx", "--target", "./npu.py", "-o", "out.onnx"]
-    assert run([*line, "--node", "first"]) == 1
-    assert "--node leaves other nodes as they are" in capsys.readouterr().err
-    assert not (place / "out.onnx").exists()
-    assert run(line) == 0
-
-
-def test_what_a_folder_is_told_to_type_asks_the_runtime_again(
-    place: Path, capsys: Captured
-) -> None:
-    live = ["--target", "onnxruntime", "--live", "--fail-on", "fallback"]
-    own = ["--target", "./npu.py", "--fail-on", "refused"]
-    dilated = network(
-        f"{HEAD} (float[1,2,8,8] x) => (float[1,2,8,8] y) {{"
-        '[conv] y = Conv <auto_pad = "SAME_UPPER", dilations = [2, 2]> (x, w)'
-        "}",
-        w=numbers(2, 2, 3, 3),
-    )
-    onnx.save(dilated, place / "models" / "dilated.onnx")
-    assert run(["inspect", "models", *live]) == 1
-    assert "--target onnxruntime --live -o OUT" in capsys.readouterr().err
-    assert run(["inspect", "models", *own]) == 1
-    assert "--target ./npu.py -o OUT" in capsys.readouterr().err
 
 
 def test_long_work_is_told_in_a_log(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:

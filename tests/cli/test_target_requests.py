@@ -9,7 +9,7 @@ import pytest
 
 from onnxpad.cli import run
 from onnxpad.rewriting.rewrite import rewrite
-from tests.cli.processes import DYNAMIC, MODELS, SAME
+from tests.cli.processes import MODELS, SAME
 from tests.rewriting.for_target.test_search import CONV, model_of
 
 Captured = pytest.CaptureFixture[str]
@@ -43,20 +43,6 @@ def test_names_of_targets(
     assert message in capsys.readouterr().err
 
 
-def test_a_verdict_says_how_well_it_is_known(capsys: Captured) -> None:
-    assert run(["inspect", str(STRINGS), "--target", "tensorrt", "--target", "tvm"]) == 0
-    shown = capsys.readouterr().out
-    assert "target tensorrt: takes 6 of 6 operators that can pad (read in source, not run)" in shown
-    assert "target tvm 0.27: takes 6 of 6 operators that can pad\n" in shown
-
-
-def test_only_what_is_taken_is_said_to_be_read(capsys: Captured) -> None:
-    assert run(["inspect", str(DYNAMIC), "--target", "burn"]) == 1
-    shown = capsys.readouterr().out.partition("target burn 0.21: ")[2].splitlines()[0]
-    assert shown.startswith("takes ")
-    assert shown.endswith(" operators that can pad (takes: read in source, not run)")
-
-
 def test_counts_of_inspect_agree(capsys: Captured) -> None:
     assert run(["inspect", str(YOLO)]) == 0
     shown = capsys.readouterr().out
@@ -65,24 +51,6 @@ def test_counts_of_inspect_agree(capsys: Captured) -> None:
     assert "; 1 that writes no padding not shown (--all)" in shown
     assert run(["inspect", str(YOLO), "--node", "Conv__9816"]) == 0
     assert "1 operator can pad, 1 does" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--prefer", "lp-pool"], "--prefer: only together with --target T"),
-        (["--prefer", "lp-pool", "--allow-unknown"], "--prefer and --allow-unknown: only together"),
-    ],
-)
-def test_wishes_without_a_target(options: list[str], message: str, capsys: Captured) -> None:
-    assert run(["rewrite", str(SAME), "--check", *options]) == 2
-    assert message in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("verb", [["rewrite"], ["retarget", "--to", "pytorch"]])
-def test_an_empty_output_is_no_folder(verb: list[str], capsys: Captured) -> None:
-    assert run([*verb, str(SAME), "-o", ""]) == 2
-    assert "-o is empty: name a file or a folder" in capsys.readouterr().err
 
 
 def test_what_a_pass_and_the_target_undo_is_said_once(capsys: Captured, tmp_path: Path) -> None:

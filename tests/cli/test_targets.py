@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import onnx
 import pytest
 from onnx import parser
 
@@ -28,20 +27,6 @@ def save(folder: Path, text: str) -> Path:
     return path
 
 
-def test_inspect_says_what_a_target_does_and_exits_with_1(capsys: Captured) -> None:
-    assert run(["inspect", str(STRINGS), "--target", "opencv", "--target", "tvm"]) == 1
-    shown = capsys.readouterr().out
-    assert "target opencv 5.0: takes 4, miscomputes 2 of 6 operators that can pad\n" in shown
-    assert "target tvm 0.27: takes 6 of 6 operators that can pad\n" in shown
-    assert "explicit-pads" in shown
-    assert "evidence: measured: opencv-python-headless 5.0.0.93" in shown
-
-
-def test_inspect_exits_with_0_where_a_target_takes_everything(capsys: Captured) -> None:
-    assert run(["inspect", str(STRINGS), "--target", "tvm"]) == 0
-    assert "takes 6 of 6" in capsys.readouterr().out
-
-
 def test_json_has_every_verdict_with_its_evidence(capsys: Captured) -> None:
     assert run(["inspect", str(SAME), "--target", "opencv", "--json"]) == 1
     verdicts = json.loads(capsys.readouterr().out)["targets"]["opencv"]
@@ -49,26 +34,6 @@ def test_json_has_every_verdict_with_its_evidence(capsys: Captured) -> None:
     assert [one["rewrite"]["passes"] for one in wrong] == [["explicit-pads"]] * 3
     assert all(one["evidence"] and one["reason"] for one in wrong)
     assert len(verdicts) > len(wrong)
-
-
-def test_sarif_has_a_result_for_each_finding(
-    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run(["inspect", str(SAME), str(STRINGS), "--target", "opencv", "--sarif"]) == 1
-    log = json.loads(capsys.readouterr().out)
-    (found,) = log["runs"]
-    assert log["version"] == "2.1.0"
-    rules = [rule["id"] for rule in found["tool"]["driver"]["rules"]]
-    assert rules == ["miscomputes", "refuses", "falls-back", "unknown"]
-    assert [result["ruleId"] for result in found["results"]] == ["miscomputes"] * 5
-    first = found["results"][0]
-    assert first["level"] == "error"
-    assert (
-        first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
-        == SAME.resolve().as_uri()
-    )
-    assert first["locations"][0]["logicalLocations"][0]["fullyQualifiedName"] == "Conv.0"
 
 
 @pytest.mark.parametrize("absolute", [False, True])
@@ -84,42 +49,6 @@ def test_sarif_names_files_below_the_working_folder_as_code_scanning_does(
     (found,) = json.loads(capsys.readouterr().out)["runs"]
     where = found["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert where == {"uri": "nets/a%20b%231.onnx"}
-
-
-def test_sarif_without_a_target_is_about_traps(capsys: Captured) -> None:
-    assert run(["inspect", str(SAME), str(STRINGS), "--sarif"]) == 1
-    (found,) = json.loads(capsys.readouterr().out)["runs"]
-    assert {result["ruleId"] for result in found["results"]} == {"same-with-dilation"}
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--target", "opnecv"], "did you mean 'opencv'"),
-        (["--sarif", "--json", "--target", "tvm"], "two formats"),
-    ],
-)
-def test_inspect_refuses_what_makes_no_sense(
-    capsys: Captured, options: list[str], message: str
-) -> None:
-    assert run(["inspect", str(SAME), *options]) == 2
-    assert message in capsys.readouterr().err
-
-
-def test_rewrite_for_a_target_reports_plans_and_cost(capsys: Captured, tmp_path: Path) -> None:
-    out = tmp_path / "out.onnx"
-    assert run(["rewrite", str(SAME), "--target", "opencv", "-o", str(out)]) == 0
-    shown = capsys.readouterr().out
-    assert "for opencv: MaxPool 'MaxPool.0': computes wrong numbers: OpenCV pads SAME_* as" in shown
-    assert "cost: nothing" in shown
-    assert "3 nodes rewritten (explicit-pads 3)" in shown
-    assert run(["inspect", str(out), "--target", "opencv"]) == 0
-
-
-def test_check_says_whether_a_target_needs_a_change(capsys: Captured) -> None:
-    assert run(["rewrite", str(SAME), "--target", "opencv", "--check"]) == 1
-    assert "would be rewritten" in capsys.readouterr().out
-    assert run(["rewrite", str(SAME), "--target", "tvm", "--check"]) == 0
 
 
 PADDED = """<ir_version: 8, opset_import: ["" : 20]>
@@ -153,18 +82,6 @@ def test_of_what_is_not_written_it_is_said_what_would_be(
     assert "onnx2torch: the model is of opset 17 now, and was of 20\n" in capsys.readouterr().out
 
 
-def test_the_numbers_of_a_headline_add_up(capsys: Captured, tmp_path: Path) -> None:
-    text = """<ir_version: 8, opset_import: ["" : 17]>
-    g (float[1,4,5,6] x, float[1,1,5,6] z) => (float[] y) {
-      u = MaxPool<kernel_shape=[2,2]>(x)
-      v = MaxPool<kernel_shape=[2,2]>(z)
-      y = Mul(u, v)
-    }"""
-    assert run(["inspect", str(save(tmp_path, text)), "--target", "opencv"]) == 1
-    shown = capsys.readouterr().out.splitlines()[0]
-    assert shown.endswith("takes 2, refuses 1 of 3: 2 operators that can pad and 1 other")
-
-
 def test_what_a_target_takes_is_written_byte_for_byte(tmp_path: Path) -> None:
     out = tmp_path / "out.onnx"
     assert run(["rewrite", str(SAME), "--target", "tvm", "-o", str(out)]) == 0
@@ -178,31 +95,6 @@ def test_nothing_is_written_where_there_is_no_way(capsys: Captured, tmp_path: Pa
     assert "no way: ConvInteger: opencv refuses it in every form; 'first'" in found.out
     assert "nothing written" in found.err
     assert not out.exists()
-
-
-def test_an_operator_that_a_target_lacks_is_named_once(capsys: Captured, tmp_path: Path) -> None:
-    second = "  [second] z = ConvInteger<pads=[1,1,1,1]>(x, w)\n}"
-    text = INTEGER.replace("\n}", f"\n{second}").replace(
-        "(int32[1,3,8,8] y)", "(int32[1,3,8,8] y, int32[1,3,8,8] z)"
-    )
-    assert run(["inspect", str(save(tmp_path, text)), "--target", "opencv"]) == 1
-    shown = capsys.readouterr().out
-    assert shown.count("no way: ConvInteger: opencv refuses it in every form") == 1
-    assert "'first', 'second'" in shown
-
-
-def test_wishes_need_a_target(capsys: Captured) -> None:
-    assert run(["rewrite", str(SAME), "--check", "--exclude", "lp-pool"]) == 2
-    assert "only together with --target T" in capsys.readouterr().err
-
-
-def test_explain_prints_the_facts_of_a_target(capsys: Captured) -> None:
-    assert run(["explain", "mnn"]) == 0
-    shown = capsys.readouterr().out
-    assert "MNN on the CPU" in shown
-    assert "AveragePool, LpPool where strides is not written" in shown
-    assert "[measured]" in shown
-    assert "source       MNN 3.6.1" in shown
 
 
 def test_a_long_explanation_is_brief_and_a_word_or_all_has_the_rest(capsys: Captured) -> None:
@@ -288,18 +180,3 @@ def test_where_there_is_no_way_nothing_is_said_of_validating(
     shown = capsys.readouterr()
     assert "nothing written" in shown.err
     assert "nothing to validate" not in shown.out
-
-
-def test_a_kind_of_operator_that_is_not_judged_is_printed_as_escapes(
-    capsys: Captured, tmp_path: Path
-) -> None:
-    model = parser.parse_model(
-        '<ir_version: 8, opset_import: ["": 17]>' + "g (float[1] x) => (float[1] y) { y = Relu(x) }"
-    )
-    model.graph.node[0].op_type = "\x07"
-    path = tmp_path / "bell.onnx"
-    onnx.save(model, path)
-    run(["inspect", str(path), "--target", "tvm", "--target", "ncnn"])
-    shown = capsys.readouterr().out
-    assert "\x07" not in shown
-    assert "opset 17 of ONNX has no \\x07" in shown

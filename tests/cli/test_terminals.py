@@ -107,18 +107,6 @@ def test_several_models_say_how_many_are_done(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == [DYNAMIC.name, SAME.name]
 
 
-def test_the_line_is_not_in_the_report(tmp_path: Path) -> None:
-    report = tmp_path / "report.txt"
-    command = shlex.join(map(str, rewriting(tmp_path / "out")))
-    text, status = on_a_terminal("sh", "-c", f"{command} > {report}", TERM="xterm")
-    assert status == 0
-    assert " s  models " in text
-    lines = report.read_text(encoding="utf-8").splitlines()
-    assert lines[0].startswith(str(DYNAMIC))
-    assert lines[1].startswith(str(SAME))
-    assert lines[2] == "2 models: 2 rewritten"
-
-
 @pytest.mark.parametrize("term", ["xterm", "dumb"])
 def test_one_model_says_what_is_being_done_and_takes_it_away(term: str, tmp_path: Path) -> None:
     command = (*IMPATIENT, "rewrite", DYNAMIC, "-o", tmp_path / "o.onnx", "--validate")
@@ -128,28 +116,3 @@ def test_one_model_says_what_is_being_done_and_takes_it_away(term: str, tmp_path
     assert "proving" in told or "sample" in told or "sizes" in told
     assert report.lstrip(" \r").startswith(str(DYNAMIC))
     assert " s  " not in report
-
-
-def test_what_is_done_within_a_second_says_nothing() -> None:
-    text, _ = on_a_terminal(*COMMAND, "explain", "Conv", TERM="xterm")
-    assert " s  " not in text
-    assert sys.executable in COMMAND
-
-
-def test_verbose_says_every_step_on_standard_error_and_quiet_says_errors_alone(
-    tmp_path: Path,
-) -> None:
-    command = ("rewrite", SAME, "-o", tmp_path / "o.onnx", "--validate", "--samples", "1")
-    told, silent = onnxpad(*command, "-v"), onnxpad(*command, "-q")
-    steps = [line.split(maxsplit=2)[2] for line in told.stderr.decode().splitlines()]
-    assert steps[:3] == [f"rewriting {SAME}", "explicit-pads", "proving"]
-    assert b"proved" in told.stdout
-    assert (silent.stdout, silent.stderr, silent.returncode) == (b"", b"", 0)
-    failing = onnxpad("inspect", "no.onnx", "-q")
-    assert (failing.stdout, failing.returncode) == (b"", 2)
-    assert b"there is no such file" in failing.stderr
-    assert onnxpad("inspect", SAME, "-q", "--json").stdout.startswith(b"{")
-    assert b"contradict each other" in onnxpad("inspect", SAME, "-q", "-v").stderr
-    long = onnxpad("inspect", "9" * 5000, "-v").stderr.splitlines()
-    assert b"inspecting 999" in long[0]
-    assert max(map(len, long)) < 2000

@@ -48,28 +48,3 @@ def test_images_with_channels_last_are_turned_and_what_is_left_over_is_said(
     assert run(["validate", "right.onnx", "right.onnx", "--inputs", "last.npy"]) == 0
     assert "is read as channels last (NHWC)" in capsys.readouterr().out
     assert (right / "right.onnx").exists()
-
-
-def test_a_reference_with_nan_is_refused(right: Path, capsys: Captured) -> None:
-    y = np.load("y.npy")
-    y[0, 0] = np.nan
-    np.save(right / "nan.npy", y)
-    assert run(["validate", "right.onnx", "--inputs", "x.npy", "--outputs", "nan.npy"]) == 2
-    assert "holds NaN in 1 of" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        (["--data", "names.npz", "--inputs", "x.npy"], "--data holds inputs and outputs"),
-        (["right.onnx", "--data", "names.npz"], "both are given"),
-        (["--outputs", "y.npy"], "--outputs needs the --inputs"),
-        (["--data", "names.npz", "--samples", "3"], "--samples does nothing here: --data"),
-    ],
-)
-def test_options_that_contradict(
-    options: list[str], said: str, right: Path, capsys: Captured
-) -> None:
-    del right
-    assert run(["validate", "right.onnx", *options]) == 2
-    assert said in capsys.readouterr().err
