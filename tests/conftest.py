@@ -23,9 +23,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--sweeps", action="store_true", help="run the tests marked sweep as well")
-    parser.addoption("--record", action="store_true", help="write recorded answers anew")
     parser.addoption(
-        "--record", action="store_true", help="write recorded sessions anew instead of failing"
+        "--record", action="store_true", help="write recorded answers anew instead of failing"
     )
     parser.addoption(
         "--fusion-rows", type=int, default=80, help="random rows of Pads that onnxruntime may fuse"
