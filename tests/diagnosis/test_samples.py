@@ -71,7 +71,7 @@ def test_only_frameworks_whose_own_rule_gives_it_are_named() -> None:
     """TensorFlow can be given explicit pads; its rules are SAME and VALID. JAX has SAME_LOWER."""
     (entry,) = told(open_model(CONV, END), open_model(CONV, HALF), [16, 17]).plan.entries
     assert entry.conventions[:2] == ("pytorch", "caffe")
-    assert not {"tensorflow", "keras", "tflite", "dl4j"} & set(entry.conventions)
+    assert not {"tensorflow", "keras", "tflite"} & set(entry.conventions)
     assert {"jax", "onnx", "core-ml"} <= set(entry.conventions)
 
 
