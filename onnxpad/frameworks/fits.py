@@ -47,35 +47,45 @@ def fits(chain: Chain) -> tuple[str, ...]:
     every size that the model allows; cells that no window reads do not matter. ('any',) where
     everybody who has such a layer can write it, as a convolution without padding.
     """
-    op, step = LAYERS.get(chain.op.kind), chain.pad
-    if op is None or chain.trouble or (step is not None and step.unclear):
-        return ()
-    none = Pads.zero(chain.rank)
-    if step is None or not any(step.pads.flat):
-        if op == "conv" and chain.padding in {none, AutoPad.VALID}:
-            return (ANY,)
-        found = dict(_who(op, chain.rank, Fill.ZEROS, _rows(chain, none)))
-    elif (front := _front(chain, step)) is None:
-        return ()
-    else:
-        fill = _as_own(chain, step)
-        found = {} if fill is None else dict(_who(op, chain.rank, fill, _rows(chain, front, fill)))
-        for name, _ in _who(op, chain.rank, Fill.ZEROS, _rows(chain, none)):
-            if _held(chain, step) in all_conventions()[name].pads_apart:
-                found.setdefault(name, _APART)
-    strides = any(axis.stride > 1 for axis in chain.axes)
-    dilates = any(axis.dilation > 1 for axis in chain.axes)
-    if found and found.keys() >= _able(op, chain.rank, strides=strides, dilates=dilates):
+    found = _degrees(chain)
+    if found and found.keys() >= _able(chain):
         return (ANY,)
     return tuple(sorted(frequent_first(found), key=found.__getitem__))
 
 
-@cache
-def _able(op: str, rank: int, *, strides: bool, dilates: bool) -> frozenset[str]:
+def own_rules(chain: Chain) -> frozenset[str]:
+    """The frameworks that come to it without begin and end by number; all of them, never ANY."""
+    return frozenset(name for name, degree in _degrees(chain).items() if degree != _GIVEN)
+
+
+def _degrees(chain: Chain) -> dict[str, int]:
+    """How each framework that can write the chain comes to it."""
+    op, step = LAYERS.get(chain.op.kind), chain.pad
+    if op is None or chain.trouble or (step is not None and step.unclear):
+        return {}
+    none = Pads.zero(chain.rank)
+    if step is None or not any(step.pads.flat):
+        if op == "conv" and chain.padding in {none, AutoPad.VALID}:
+            return dict.fromkeys(_able(chain), _OWN)
+        return dict(_who(op, chain.rank, Fill.ZEROS, _rows(chain, none)))
+    front = _front(chain, step)
+    if front is None:
+        return {}
+    fill = _as_own(chain, step)
+    found = {} if fill is None else dict(_who(op, chain.rank, fill, _rows(chain, front, fill)))
+    for name, _ in _who(op, chain.rank, Fill.ZEROS, _rows(chain, none)):
+        if _held(chain, step) in all_conventions()[name].pads_apart:
+            found.setdefault(name, _APART)
+    return found
+
+
+def _able(chain: Chain) -> frozenset[str]:
     """Everybody with a layer of this kind, however it pads."""
+    strides = any(axis.stride > 1 for axis in chain.axes)
+    dilates = any(axis.dilation > 1 for axis in chain.axes)
     return frozenset(
         name
-        for way, names in _ways(op, rank)
+        for way, names in _ways(LAYERS[chain.op.kind], chain.rank)
         for name in names
         if way.takes.strides >= strides and way.takes.dilates >= dilates
     )

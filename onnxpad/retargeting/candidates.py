@@ -8,8 +8,7 @@ from functools import lru_cache
 from itertools import product
 from math import prod
 
-from onnxpad.frameworks.choices import Rounding
-from onnxpad.frameworks.fits import ANY, fits
+from onnxpad.frameworks.fits import own_rules
 from onnxpad.frameworks.layer import Pair
 from onnxpad.frameworks.rules import split
 from onnxpad.geometry.windows import Axis
@@ -22,7 +21,7 @@ from onnxpad.padding.effective_pads import (
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
-from onnxpad.retargeting.habits import PLACEMENTS, Habits, all_habits
+from onnxpad.retargeting.habits import all_habits
 from onnxpad.retargeting.hand_written_pads import counting, without_hand, without_pad
 from onnxpad.retargeting.labels import flat_text, label_of
 from onnxpad.retargeting.move import cropped, moved_crop, same_padding
@@ -42,9 +41,6 @@ class Candidate:
     label: str
 
 
-_Row = tuple[Chain, str]
-
-
 @lru_cache(maxsize=4096)
 def candidates(chain: Chain) -> tuple[Candidate, ...]:
     """The present way first, then every other one; ways that read alike are one candidate.
@@ -52,35 +48,23 @@ def candidates(chain: Chain) -> tuple[Candidate, ...]:
     Output sizes may differ from the present one. Only the present way where the padding cannot
     be worked on.
     """
-    rows: list[_Row] = [(chain, "")]
+    ways = [chain]
     if not chain.trouble and chain.op.has_windows:
-        rows += _crops(chain) if chain.op.kind is Kind.TRANSPOSED else _ways(chain)
-    written: dict[Chain, list[str]] = {}
-    for found, name in rows:
-        written.setdefault(found, []).append(name)
+        ways += _crops(chain) if chain.op.kind is Kind.TRANSPOSED else _ways(chain)
+    written = dict.fromkeys(ways)
     plain = sorted(written, key=lambda way: (way is not chain, way.ceil_mode, way.pad is not None))
-    groups: dict[object, tuple[Chain, list[str]]] = {}
-    for found in plain:
-        groups.setdefault(signature(found), (found, []))[1].extend(written[found])
-    kept: list[tuple[Chain, list[str]]] = []
-    for found, names in groups.values():
-        same = next((one for one in kept if not differs(one[0], found)), None)
-        if same is None:
-            kept.append((found, names))
-        else:
-            same[1].extend(names)
-    result = [_candidate(found, names, chain) for found, names in kept]
+    groups: dict[object, Chain] = {}
+    for way in plain:
+        groups.setdefault(signature(way), way)
+    kept: list[Chain] = []
+    for way in groups.values():
+        if all(differs(one, way) for one in kept):
+            kept.append(way)
+    result = [Candidate(way, tuple(sorted(own_rules(way))), label_of(way, chain)) for way in kept]
     explicit = _undisputed(chain)
     if explicit is not None:
         result.insert(1, explicit)
     return tuple(result)
-
-
-def _candidate(found: Chain, names: list[str], chain: Chain) -> Candidate:
-    own = {name for name in names if name and name not in PLACEMENTS}
-    fitting = fits(found)
-    known = own if fitting == (ANY,) else own.intersection(fitting)
-    return Candidate(found, tuple(sorted(known)), label_of(found, chain))
 
 
 def _undisputed(chain: Chain) -> Candidate | None:
@@ -95,16 +79,12 @@ def _undisputed(chain: Chain) -> Candidate | None:
     )
 
 
-def _ways(chain: Chain) -> Iterator[_Row]:
+def _ways(chain: Chain) -> Iterator[Chain]:
     for bare in _bare(chain):
-        for habits in all_habits(bare):
-            for way, is_own in _of_manner(bare, habits):
-                yield way, habits.name if is_own else ""
-                yield from ((zeros, "") for zeros in _zeros(way))
-        for padding in _others(bare):
-            for way in variants(bare.with_padding(padding), None):
-                yield way, ""
-                yield from ((zeros, "") for zeros in _zeros(way))
+        for padding in dict.fromkeys(_paddings(bare)):
+            for way in variants(bare.with_padding(padding)):
+                yield way
+                yield from _zeros(way)
 
 
 def _bare(chain: Chain) -> Iterator[Chain]:
@@ -117,33 +97,15 @@ def _bare(chain: Chain) -> Iterator[Chain]:
         yield replace(chain, pad=None, axes=axes)
 
 
-def _of_manner(bare: Chain, habits: Habits) -> Iterator[tuple[Chain, bool]]:
-    """What a convention can write, and whether its own rule gives it.
-
-    That is SAME, no padding, and numbers: half a window, and those that stand there already.
-    """
-    options: list[tuple[Pads | AutoPad, bool]] = [(Pads.zero(bare.rank), True)]
-    rounds_up = bare.op.is_pool and habits.always_up
-    for numbers in dict.fromkeys((habits.alike, habits.numbers)):
-        found = same_padding(bare, replace(habits, numbers=numbers), rounds_up=rounds_up)
+def _paddings(bare: Chain) -> Iterator[Pads | AutoPad]:
+    """SAME as each convention has it, and what frameworks can write whatever they call it."""
+    for habits in all_habits(bare):
+        rounds_up = bare.op.is_pool and habits.always_up
+        found = same_padding(bare, habits, rounds_up=rounds_up)
         if not isinstance(found, Skip):
-            options.append((found, numbers is habits.alike))
-    if habits.numbers:
-        options.append((_half(bare), habits.alike))
-    if isinstance(bare.padding, Pads):
-        alike = bare.padding.begins == bare.padding.ends
-        if habits.any_numbers or (habits.numbers and alike):
-            options.append((bare.padding, habits.alike and alike))
-    own = {padding for padding, is_own in options if is_own}
-    for padding in dict.fromkeys(padding for padding, _ in options):
-        for way in variants(bare.with_padding(padding), habits):
-            yield way, padding in own
-
-
-def _others(bare: Chain) -> Iterator[Pads | AutoPad]:
-    """Padding that frameworks can write whatever they call it."""
+            yield found
     yield Pads.zero(bare.rank)
-    yield _half(bare)
+    yield _each(bare, lambda axis: (axis.span // 2, axis.span // 2))
     yield _each(bare, lambda axis: split(axis.span - 1))
     if bare.rank == 1 or bare.op.kind is Kind.CONVOLUTION:
         yield _each(bare, lambda axis: (axis.span - 1, 0))
@@ -151,38 +113,20 @@ def _others(bare: Chain) -> Iterator[Pads | AutoPad]:
         yield bare.padding
 
 
-def _half(bare: Chain) -> Pads:
-    return _each(bare, lambda axis: (axis.span // 2, axis.span // 2))
-
-
 def _each(bare: Chain, rule: Callable[[Axis], Pair]) -> Pads:
     return Pads.of([rule(axis) for axis in bare.axes])
 
 
-def variants(chain: Chain, habits: Habits | None) -> Iterator[Chain]:
-    """Rounding and divisors that the convention has, and zeros that a max pool reads."""
-    wide = isinstance(chain.padding, Pads) and reaches_kernel(chain, chain.padding)
-    if wide and chain.op.is_pool:
+def variants(chain: Chain) -> Iterator[Chain]:
+    """Every rounding and divisor; none where a pool's pads reach its kernel."""
+    op, padding = chain.op, chain.padding
+    if op.is_pool and isinstance(padding, Pads) and reaches_kernel(chain, padding):
         return
-    for ceil in _ceils(chain, habits):
-        for counts in _counts(chain, habits):
+    fixed = op.quantised or chain.opset < Since.COUNT_INCLUDE_PAD or op.kind is not Kind.AVERAGE
+    rounds = op.is_pool and not is_same(padding) and chain.opset >= op.ceil_mode
+    for ceil in (False, True)[: 1 + rounds]:
+        for counts in (chain.counts_padding,) if fixed else (False, True):
             yield counting(replace(chain, ceil_mode=ceil), counts=counts)
-
-
-def _ceils(chain: Chain, habits: Habits | None) -> tuple[bool, ...]:
-    if not chain.op.is_pool or is_same(chain.padding) or chain.opset < chain.op.ceil_mode:
-        return (False,)
-    if habits is None:
-        return (False, True)
-    rows = (False, Rounding.DOWN in habits.roundings), (True, bool(habits.up))
-    return tuple(flag for flag, there in rows if there)
-
-
-def _counts(chain: Chain, habits: Habits | None) -> tuple[bool, ...]:
-    fixed = chain.op.quantised or chain.opset < Since.COUNT_INCLUDE_PAD
-    if chain.op.kind is not Kind.AVERAGE or fixed:
-        return (chain.counts_padding,)
-    return (False, True) if habits is None else habits.counting
 
 
 def _zeros(chain: Chain) -> Iterator[Chain]:
@@ -209,18 +153,17 @@ def behind_pad(
     return replace(chain.with_padding(padding), axes=axes_behind(chain, pads), pad=step)
 
 
-def _crops(chain: Chain) -> Iterator[_Row]:
-    none = cropped(chain, [(0, 0, 0)] * chain.rank)
-    yield none, ""
+def _crops(chain: Chain) -> Iterator[Chain]:
+    yield cropped(chain, [(0, 0, 0)] * chain.rank)
     for habits in all_habits(chain):
         found = moved_crop(_same_crop(chain), habits)
         if isinstance(found, Chain):
-            yield found, habits.name
+            yield found
     half = [(axis.span // 2, axis.span // 2) for axis in chain.axes]
     steps = [axis.stride for axis in chain.axes]
     for extra in (0, 1):
         pairs = zip(half, steps, strict=True)
-        yield cropped(chain, [(b, e, min(extra, step - 1)) for (b, e), step in pairs]), ""
+        yield cropped(chain, [(b, e, min(extra, step - 1)) for (b, e), step in pairs])
 
 
 def _same_crop(chain: Chain) -> Chain:
@@ -248,9 +191,9 @@ def ordinary(chain: Chain) -> Iterator[Chain]:
         return
     bare = without_pad(chain)
     for pads in _numbers(chain):
-        yield from variants(bare.with_padding(pads), None)
+        yield from variants(bare.with_padding(pads))
     for pads in (*_of_some_size(chain), *_mirrored(bare), *_odd(chain)):
-        ways = variants(bare.with_padding(pads), None)
+        ways = variants(bare.with_padding(pads))
         yield from (way for way in ways if not way.ceil_mode)
     if chain.op.kind is Kind.CONVOLUTION:
         yield from _other_cells(chain, bare)

@@ -23,16 +23,13 @@ class Habits:
     """What a convention can write for one kind of operator.
 
     `modes` pad by a name, the default first; `numbers` says that it takes as many cells at both
-    sides, `any_numbers` any begin and end, `alike` that one number stands for both sides, which is
-    a rule of its own where begin and end merely can be given. `roundings` and `divisors` are those
-    of its pools.
+    sides, `any_numbers` any begin and end. `roundings` and `divisors` are those of its pools.
     """
 
     name: str
     modes: tuple[Mode, ...]
     numbers: bool = False
     any_numbers: bool = False
-    alike: bool = False
     roundings: frozenset[Rounding] = frozenset({Rounding.DOWN, Rounding.UP})
     divisors: frozenset[Divisor] = frozenset({Divisor.REAL, Divisor.PADDED})
     grows: bool = True
@@ -47,11 +44,9 @@ class Habits:
         """Its ways to round up."""
         return self.roundings - _NEVER_UP
 
-    @property
-    def counting(self) -> tuple[bool, ...]:
-        """Whether its averages leave padding out, count it, or both."""
-        rows = (False, Divisor.REAL in self.divisors), (True, bool(self.divisors - {Divisor.REAL}))
-        return tuple(counts for counts, there in rows if there)
+    def counts(self, *, padding: bool) -> bool:
+        """Whether its averages can count padding, or leave it out."""
+        return bool(self.divisors - {Divisor.REAL}) if padding else Divisor.REAL in self.divisors
 
     def pads_three(self, begin: int, end: int) -> bool:
         """Whether one of its modes pads a window of three cells like this."""
@@ -124,7 +119,6 @@ def habits_of(name: str, chain: Chain) -> Habits | Skip:
         _modes(layer),
         numbers=takes.alike or takes.pairs,
         any_numbers=takes.pairs,
-        alike=takes.alike,
         # A layer that rounds up by itself keeps to that.
         roundings=layer.choices(Role.ROUNDING, own) if own is Rounding.DOWN else frozenset({own}),
         divisors=layer.choices(Role.DIVISOR, layer.divisor),

@@ -95,18 +95,11 @@ def unchanged_because(chain: Chain, name: str) -> str:
         return f"{name} pads like this at every size"
     if chain.pad is None and not any(pads.flat) and not any(chain.output_padding):
         return "it pads nothing" + (", and rounds up" if chain.ceil_mode else "")
-    if chain.op.kind is Kind.TRANSPOSED:
-        return f"{name} crops like this"
-    if all(axis.stride == 1 for axis in chain.axes) and _is_centred(chain, pads):
+    is_centred = pads.begins == pads.ends and all(axis.span % 2 for axis in chain.axes)
+    if is_centred and all(axis.stride == 1 for axis in chain.axes):
         return "stride 1: an odd window has as many cells on both sides"
-    if isinstance(chain.padding, AutoPad) or not _is_centred(chain, pads):
-        return f"{name} pads like this already"
     sizes = [show(axis.size) for axis in chain.axes]
     return f"{name} pads like this at size {'x'.join(sizes)}"
-
-
-def _is_centred(chain: Chain, pads: Pads) -> bool:
-    return pads.begins == pads.ends and all(axis.span % 2 for axis in chain.axes)
 
 
 _PROBES = (7, 8)
@@ -477,7 +470,7 @@ def _outer(chain: Chain, pads: Pads, up: frozenset[Rounding]) -> bool:
 
 
 def _divisor(chain: Chain, habits: Habits) -> Chain | Skip:
-    if chain.op.kind is not Kind.AVERAGE or chain.counts_padding in habits.counting:
+    if chain.op.kind is not Kind.AVERAGE or habits.counts(padding=chain.counts_padding):
         return chain
     counts = not chain.counts_padding
     other = counting(chain, counts=counts)

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from onnx import ModelProto, parser
 
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.diagnosis.runner import State
-from onnxpad.diagnosis.score import Reference, scored
-from onnxpad.show.diagnoses import diagnosis_document
 from tests.retargeting.running import Array, outputs, signed
 
 BODY = """
@@ -114,26 +109,6 @@ def test_a_pad_in_front_of_another_operator_is_named_with_it(between: str) -> No
     assert "other ways to pad these were not tried: b" in found.reason
 
 
-class _Fixed:
-    """Stands for a runner: every choice gives the same tensor."""
-
-    def __init__(self, value: Array) -> None:
-        self.value = value
-
-    def until(self, wanted: str, chosen: object, sample: int) -> State:
-        del chosen
-        return State({wanted: self.value}, sample)
-
-
-@pytest.mark.parametrize(("agree", "unlike"), [(1, 1.0), (16, 0.5)])
-def test_one_cell_that_agrees_is_chance(agree: int, unlike: float) -> None:
-    right = signed(0, 32)
-    got = right + 1
-    got[:agree] = right[:agree]
-    target = Reference(0, "y", right, 1e-5)
-    assert scored(_Fixed(got), [target], (0,)).unlike == unlike  # type: ignore[arg-type]
-
-
 POOL = """
 <ir_version: 8, opset_import: ["" : 17]>
 g (float[1, 1, 9, 9] x) => (float[1, 1, 5, 5] y) {
@@ -151,24 +126,3 @@ def test_ways_that_an_input_would_tell_apart_have_other_names() -> None:
     names = [node.after, *(other.label for other in node.alternatives)]
     assert len(names) > 1
     assert len(set(names)) == len(names)
-
-
-def test_a_model_that_needs_no_repair_has_one_line_about_other_ways() -> None:
-    feeds = {"x": signed(0, 1, 1, 9, 9)}
-    model = written(POOL, COUNTS="1")
-    text = str(diagnosis_document(found_for(model, outputs(model, feeds)[0], feeds)))
-    assert "also fits" not in text
-    assert text.count("other way") == text.count("--json has them") == 1
-
-
-def test_what_would_tell_other_ways_apart_is_named_only_where_it_is_known() -> None:
-    feeds = {"x": signed(0, 1, 1, 9, 9)}
-    model = written(POOL, COUNTS="1")
-    found = found_for(model, outputs(model, feeds)[0], feeds)
-    (node,) = found.nodes
-    one = node.alternatives[0]
-    for sizes in (None, (10, 10)):
-        told = replace(node, alternatives=(replace(one, sizes=sizes),))
-        text = str(diagnosis_document(replace(found, nodes=(told,))))
-        assert ("--json has them, and what would tell them apart" in text) is bool(sizes)
-        assert "--json has them" in text

@@ -10,10 +10,8 @@ import pytest
 
 from onnxpad import processes
 from onnxpad.diagnosis import Cause, diagnose, search
-from onnxpad.diagnosis.options import sized
 from onnxpad.diagnosis.score import Score, scored
 from onnxpad.errors import LimitMet
-from onnxpad.model.reading.survey import Survey
 from tests.diagnosis.networks import AMBIGUOUS, resnet
 from tests.diagnosis.test_not_padding import against, changed
 from tests.models import runaway
@@ -50,7 +48,7 @@ def test_what_came_nearest_is_kept_where_a_run_is_ended_at_the_budget(
 
     monkeypatch.setattr(search, "scored", slow)
     true = changed(resnet(dict.fromkeys(AMBIGUOUS, "upper")), "s2b0_2_w", lambda w: w * 1.01)
-    found = against(resnet({}), true, budget=20)
+    found = against(resnet({}), true, budget=6)
     assert (found.explained, found.tried) == (False, 59)
     assert found.nearest is not None
     assert {"stem", "pool"} <= {entry.node for entry in found.nearest.entries}
@@ -75,11 +73,3 @@ def test_an_operator_on_an_empty_axis_is_no_internal_error() -> None:
     nine = np.ones((1, 1, 9), np.float32)
     found = diagnose(model, inputs={"x": nine}, outputs={"y": nine}, device="cpu", budget=3)
     assert not found.explained
-
-
-def test_a_chain_has_no_sizes_of_another_number_of_axes() -> None:
-    """A model that runs may have a rank that its file denies."""
-    model = tiny("[op] y = MaxPool <kernel_shape = [3], pads = [1, 1]> (x)", "float[1,1,9]")
-    (site,) = Survey(model).sites_now()
-    assert sized(site.chain, (4, 4)) is None
-    assert sized(site.chain, (4,)) is not None

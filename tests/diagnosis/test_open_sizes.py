@@ -86,6 +86,7 @@ CASES = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("right", "wrong", "given", "others"), CASES.values(), ids=CASES)
 def test_a_convention_is_followed_where_the_samples_do_not_tell(
     right: Ways, wrong: Ways, given: list[tuple[int, int]], others: list[tuple[int, int]]

@@ -34,6 +34,7 @@ def named(found: Diagnosis) -> set[str]:
     return {entry.node for entry in found.plan.entries} | set(found.same_either_way)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(("name", "folder"), FOLDERS, ids=[name for name, _ in FOLDERS])
 def test_the_first_sample_gives_a_plan_that_fits_every_sample(name: str, folder: Path) -> None:
     inputs, outputs = first_sample(folder)

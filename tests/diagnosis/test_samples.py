@@ -68,10 +68,11 @@ def test_what_fits_the_first_sample_alone_is_no_other_way() -> None:
 
 
 def test_only_frameworks_whose_own_rule_gives_it_are_named() -> None:
-    """TensorFlow can be given explicit pads; its rules are SAME and VALID."""
+    """TensorFlow can be given explicit pads; its rules are SAME and VALID. JAX has SAME_LOWER."""
     (entry,) = told(open_model(CONV, END), open_model(CONV, HALF), [16, 17]).plan.entries
     assert entry.conventions[:2] == ("pytorch", "caffe")
-    assert not {"tensorflow", "keras", "tflite", "jax", "onnx", "core-ml"} & set(entry.conventions)
+    assert not {"tensorflow", "keras", "tflite"} & set(entry.conventions)
+    assert {"jax", "onnx", "core-ml"} <= set(entry.conventions)
 
 
 def test_same_is_named_for_those_that_have_it() -> None:
@@ -84,7 +85,7 @@ def test_same_is_named_for_those_that_have_it() -> None:
 WAYS = (HALF, END, 'auto_pad = "SAME_UPPER"', f"{HALF}, ceil_mode = 1", "ceil_mode = 1")
 
 
-@pytest.mark.parametrize("sizes", [(9, 10), (10, 9), (9, 11, 10)])
+@pytest.mark.parametrize("sizes", [(10, 9), pytest.param((9, 11, 10), marks=pytest.mark.sweep)])
 def test_what_several_sizes_tell_is_found_in_any_order(sizes: Sequence[int]) -> None:
     """Ways that are one way at one size are told apart by another: the plan fits all of them."""
     for wrong, right in permutations(WAYS, 2):

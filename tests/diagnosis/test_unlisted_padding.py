@@ -54,27 +54,10 @@ BEHIND, POOLED = "Conv (q, w)", "MaxPool <kernel_shape = [3, 3]> (q)"
 HALF = "1, 1, 1, 1"
 PAIRS = {
     "causal along one axis": (model(conv("2, 1, 0, 1")), model(conv(HALF))),
-    "one-sided twice": (model(conv("0, 2, 2, 0")), model(conv(HALF))),
-    "strides": (model(conv("2, 1, 0, 1", "w", "2, 1")), model(conv(HALF, "w", "2, 1"))),
-    "for auto_pad": (model(conv("2, 1, 0, 1")), model('Conv <auto_pad = "SAME_UPPER"> (x, w)')),
-    "a pool": (model(pool("2, 1, 0, 1")), model(pool(HALF))),
-    "a transposed convolution": (model(crop("2, 1, 0, 1")), model(crop(HALF))),
     "more on one axis": (model(conv("2, 1, 2, 1")), model(conv(HALF))),
-    "none on one axis": (model(conv("1, 0, 1, 0")), model(conv(HALF))),
-    "from none": (model(conv("0, 1, 0, 1")), model(conv("0, 0, 0, 0"))),
-    "five": (model(conv("4, 1, 4, 1", "v")), model(conv("2, 2, 2, 2", "v"))),
-    "a pool, one axis": (
-        model(pool("0, 1, 0, 1", "2, 2", "2, 1")),
-        model(pool("0, 0, 0, 0", "2, 2", "2, 1")),
-    ),
-    "a crop": (model(BEHIND, "-1, -1; 1, 1"), model(BEHIND, "0, 0; 0, 0")),
+    "a transposed convolution": (model(crop("2, 1, 0, 1")), model(crop(HALF))),
     "a crop elsewhere": (model(BEHIND, "-1, -1; 0, 0"), model(BEHIND, "0, 0; -1, -1")),
     "cropped and padded": (model(POOLED, "-1, 2; 2, -1"), model(POOLED, "1, 0; 0, 1")),
-    "a mirror elsewhere": (
-        model(BEHIND, "2, 0; 0, 2", "reflect"),
-        model(BEHIND, "0, 2; 2, 0", "reflect"),
-    ),
-    "one axis swapped": (model(BEHIND, "2, 0; 0, 2", "edge"), model(BEHIND, "0, 0; 2, 2", "edge")),
     "wrap elsewhere": (model(POOLED, "2, 0; 0, 2", "wrap"), model(POOLED, "0, 2; 2, 0", "edge")),
 }
 
@@ -82,7 +65,7 @@ PAIRS = {
 @pytest.mark.parametrize(("right", "wrong"), PAIRS.values(), ids=PAIRS)
 def test_what_is_not_listed_is_not_ruled_out(right: ModelProto, wrong: ModelProto) -> None:
     reference = outputs(right, X)[0]
-    found = diagnose(wrong, inputs={"x": X}, outputs={"y": reference}, device="cpu", budget=20)
+    found = diagnose(wrong, inputs={"x": X}, outputs={"y": reference}, device="cpu", budget=4)
     assert found.cause in (Cause.PADDING, Cause.UNKNOWN), found.reason
     assert found.explained is (found.cause is Cause.PADDING)
     if found.explained:
@@ -90,7 +73,7 @@ def test_what_is_not_listed_is_not_ruled_out(right: ModelProto, wrong: ModelProt
         assert relative(outputs(made, X)[0], reference) < 1e-5
 
 
-@pytest.mark.parametrize("layer", [conv(HALF), conv("0, 0, 1, 1", "w", "2, 2"), pool(HALF)])
+@pytest.mark.parametrize("layer", [conv("0, 0, 1, 1", "w", "2, 2"), pool(HALF)])
 def test_it_is_ruled_out_where_cells_inside_differ_at_every_shift(layer: str) -> None:
     wrong = model(layer)
     reference = outputs(wrong, X)[0] * 1.1

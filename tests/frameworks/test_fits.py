@@ -9,7 +9,6 @@ from math import inf
 
 import pytest
 
-from onnxpad.frameworks.conventions import all_conventions
 from onnxpad.frameworks.fits import ANY, fits
 from onnxpad.geometry.size import Size, Symbol
 from onnxpad.geometry.windows import Axis
@@ -128,7 +127,7 @@ def layers(op: str) -> Iterator[Layer]:
     flags = (False, True) if op != "Conv" else (False,)
     counting = (False, True) if op == "AveragePool" else (False,)
     for size, kernel, stride, begin, end, ceil, counts in product(
-        (3, 4, 5, 6), (1, 2, 3, 4), (1, 2, 3), (0, 1, 2), (0, 1, 2), flags, counting
+        (3, 6), (1, 2, 3), (1, 2, 3), (0, 1, 2), (0, 1, 2), flags, counting
     ):
         layer = Layer(op, size, kernel, stride, 1, begin, end, ceil, counts)
         if layer.size + begin + end >= layer.span and (op == "Conv" or max(begin, end) < kernel):
@@ -245,11 +244,6 @@ def test_numbers_that_fit_one_size_are_no_rule_for_all() -> None:
     assert {"tensorflow", "jax", "theano"} <= set(any_size)
 
 
-def test_a_pad_node_fits_none() -> None:
-    chain = Chain(OPERATORS["", "Pad"], 13, (), Pads((), ()), Constant(0))
-    assert fits(chain) == ()
-
-
 def padded(op: str, pads: tuple[int, int], value: float = 0, mode: str = "constant") -> Chain:
     """An operator without padding of its own behind a Pad of its two spatial axes."""
     begin, end = pads
@@ -317,10 +311,3 @@ def test_rounding_up_comes_behind_those_who_pad_the_end() -> None:
 def test_a_kind_that_no_framework_describes_fits_none() -> None:
     chain = replace(Layer("MaxPool", 12, 3, 2, end=1).chain(), op=OPERATORS["", "LpPool"])
     assert fits(chain) == ()
-
-
-def test_conventions_say_where_they_are_known_from() -> None:
-    for name, convention in all_conventions().items():
-        assert convention.name == name
-        assert len(convention.text) > 60
-        assert len(convention.source) > 20

@@ -28,6 +28,7 @@ def layers(path: Path) -> Iterator[tuple[Golden, PaddedNode, bool]]:
         yield golden, node, "Pool" in node.op and model.graph.node[-1].op_type == "Pad"
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_the_framework_of_a_golden_layer_is_named(path: Path) -> None:
     unnamed = [

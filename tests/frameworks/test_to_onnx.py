@@ -119,7 +119,7 @@ def drawn(op: str, random: Random) -> tuple[Layer, dict[str, Any], tuple[int, ..
 def test_nodes_compute_the_windows(op: str) -> None:
     random, generator = Random(1), np.random.default_rng(1)
     checked, forms, wrong = 0, set(), []
-    for _ in range(400):
+    for _ in range(150):
         made, words, sizes = drawn(op, random)
         x = generator.standard_normal((1, 2, *sizes)).astype(np.float32) - 2
         weight = bias = None
@@ -143,14 +143,14 @@ def test_nodes_compute_the_windows(op: str) -> None:
             found = difference(run(model, x, optimised=optimised), expected)
             wrong += [(plan, steps, found)] if found > 1e-4 else []
     assert wrong == []
-    assert checked > 200
+    assert checked > 70
     assert len(forms) >= (2 if op == "conv" else 6)
 
 
 def test_nodes_compute_transposed_windows() -> None:
     random, generator = Random(2), np.random.default_rng(2)
     made, checked, wrong = layer("conv_transpose"), 0, []
-    for _ in range(300):
+    for _ in range(120):
         size, kernel, stride, dilation = (random.randint(1, most) for most in (6, 4, 4, 2))
         full = (size - 1) * stride + dilation * (kernel - 1) + 1
         begin, extent = random.randint(-2, 4), random.randint(1, full + 4)
@@ -175,7 +175,7 @@ def test_nodes_compute_transposed_windows() -> None:
         wrong += [(words, size, kernel, steps, found)] if found > 1e-4 else []
         checked += 1
     assert wrong == []
-    assert checked > 200
+    assert checked > 70
 
 
 def test_nan_wins_where_empty_windows_of_two_axes_cross() -> None:

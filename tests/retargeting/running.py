@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import onnxruntime as ort
 from numpy.typing import NDArray
-from onnx import ModelProto
+from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 Array = NDArray[Any]
 MODELS = Path(__file__).parents[2] / "models"
@@ -39,3 +39,15 @@ def relative(found: Array, wanted: Array) -> float:
     """Largest difference over the largest value."""
     assert found.shape == wanted.shape
     return float(np.abs(found - wanted).max() / np.abs(wanted).max())
+
+
+def one_node(op: str, x: Array, weight: Array | None = None, **attributes: Any) -> ModelProto:
+    inputs = ["x"] if weight is None else ["x", "w"]
+    node = helper.make_node(op, inputs, ["y"], "op", **attributes)
+    info = helper.make_tensor_value_info
+    held = [] if weight is None else [numpy_helper.from_array(weight, "w")]
+    kind = TensorProto.DOUBLE if x.dtype == np.float64 else TensorProto.FLOAT
+    graph = helper.make_graph(
+        [node], "g", [info("x", kind, list(x.shape))], [info("y", kind, [None] * x.ndim)], held
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)

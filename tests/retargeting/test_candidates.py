@@ -26,7 +26,7 @@ def test_nobody_is_named_who_cannot_write_it(op: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kernel", "stride", "dilation"), list(product(range(1, 6), range(1, 6), range(1, 3)))
+    ("kernel", "stride", "dilation"), [(3, 2, 1), (1, 4, 1), (2, 1, 3), (5, 3, 2), (4, 5, 1)]
 )
 def test_every_output_padding_is_given_with_the_present_crop(
     kernel: int, stride: int, dilation: int

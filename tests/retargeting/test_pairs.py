@@ -62,6 +62,7 @@ def error(model: object, folder: Path) -> float:
     return worst
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("name", "folder"), FOLDERS, ids=[name for name, _ in FOLDERS])
 def test_the_true_padding_as_a_plan_gives_the_reference(name: str, folder: Path) -> None:
     truth = json.loads((folder / "truth.json").read_text())
@@ -75,6 +76,7 @@ def test_the_true_padding_as_a_plan_gives_the_reference(name: str, folder: Path)
     assert error(found.model, folder) < 1e-4, name
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("name", "folder"), FOLDERS, ids=[name for name, _ in FOLDERS])
 def test_one_convention_for_all_is_enough_for_most(name: str, folder: Path, tmp_path: Path) -> None:
     short = name.partition("_")[0]
@@ -91,6 +93,7 @@ def test_one_convention_for_all_is_enough_for_most(name: str, folder: Path, tmp_
     assert not retarget(tmp_path / "moved.onnx", to=to).changed
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("name", "folder"), FOLDERS, ids=[name for name, _ in FOLDERS])
 def test_the_true_padding_is_among_the_candidates(name: str, folder: Path) -> None:
     plan = Plan.from_json(plan_of(json.loads((folder / "truth.json").read_text())))

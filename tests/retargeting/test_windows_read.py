@@ -48,7 +48,7 @@ def drawn(random: Random, op: str, size: int, kernel: int, stride: int, dilation
 def test_two_ways_differ_where_their_values_do(op: str) -> None:
     random, numbers = Random(op), np.random.default_rng(5)
     told = {True: 0, False: 0}
-    for _ in range(1200):
+    for _ in range(400):
         size, kernel, stride = random.randint(1, 9), random.randint(1, 4), random.randint(1, 3)
         dilation = random.choice([1, 1, 1, 2])
         one, other = (drawn(random, op, size, kernel, stride, dilation) for _ in range(2))
@@ -65,7 +65,7 @@ def test_two_ways_differ_where_their_values_do(op: str) -> None:
         assert found is not equal, (one, other)
         assert resizes(one, other) is (len(shapes) > 1)
         told[found] += 1
-    assert min(told.values()) > 40
+    assert min(told.values()) > 15
 
 
 def _stacked(rows: list[Array | None]) -> Array:
