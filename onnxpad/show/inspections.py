@@ -260,7 +260,7 @@ def traps_texts(inspection: Inspection, shown: int = 0) -> list[str]:
     found: dict[str, Counter[str]] = {}
     for code in (one.code for node in inspection.nodes for one in node.traps):
         found.setdefault(of_another(code, inspection.targets), Counter())[code] += 1
-    texts = []
+    texts: list[str] = []
     for runtime, codes in sorted(found.items()):
         text = f"{codes.total()} more" if texts else counted(codes.total(), "trap")
         text += f" of {runtime}" if runtime else ""
