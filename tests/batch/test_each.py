@@ -182,6 +182,7 @@ def test_a_model_that_was_replaced_is_not_replaced_again(folder: Path) -> None:
     assert "the file has changed since the work on it began" in again["error"]
 
 
+@pytest.mark.sweep
 def test_limits_hold_for_each_worker(tmp_path: Path) -> None:
     folder = save(tmp_path / "in", a=PLAIN)
     onnx.save(endless_loop(), folder / "b.onnx")
@@ -260,6 +261,7 @@ def test_a_wrong_request_is_refused_before_any_work(
     assert said in str(error.value)
 
 
+@pytest.mark.sweep
 def test_the_verbs_are_safe_in_threads() -> None:
     """Verbs on models at once, and each answers as it does alone."""
     paths = [path for path in sorted(MODELS.glob("*.onnx")) if path.stat().st_size < 30_000]

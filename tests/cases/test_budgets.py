@@ -269,6 +269,7 @@ def test_expressions_of_sizes(model: ModelProto) -> None:
         assert onnxpad.validate(model, model, proof_only=True).verdict != "different"
 
 
+@pytest.mark.sweep
 def test_many_functions_are_read_once_each() -> None:
     same = helper.make_node("MaxPool", ["a"], ["b"], kernel_shape=[3], auto_pad="SAME_UPPER")
     functions = [
@@ -291,12 +292,14 @@ def fan(count: int, op: str = "Conv") -> ModelProto:
     return unbounded.graph(nodes, [unbounded.value("x", [1, 1, 8])], outputs, constants)
 
 
+@pytest.mark.sweep
 def test_a_pad_with_many_readers_is_read() -> None:
     assert ask(fan(1500), "inspect") == "; " * 1500
     assert ask(fan(5000), "inspect") == "; " * 5000
     assert ask(fan(5000, "Identity"), "inspect") == ""
 
 
+@pytest.mark.sweep
 def test_a_long_row_of_pads_and_thousands_of_equal_nodes() -> None:
     assert ask(chain("Pad", 3000), "inspect") == "; " * 2999
     same = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[3], pads=[1, 1])

@@ -8,6 +8,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 NUMBER = re.compile(r"(?:^|_)row[_ ](\d+)(?!\d)")
 
 
@@ -25,6 +27,7 @@ def numbers_in(source: str) -> set[int]:
     return found
 
 
+@pytest.mark.sweep
 def test_every_row_has_a_test() -> None:
     files = Path(__file__).parents[1].rglob("test_*.py")
     covered = set().union(*(numbers_in(path.read_text(encoding="utf-8")) for path in files))

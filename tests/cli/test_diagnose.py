@@ -38,6 +38,7 @@ def test_the_plan_is_what_retarget_takes(tmp_path: Path, capsys: Captured) -> No
     assert read["residual"] < 1e-5
 
 
+@pytest.mark.sweep
 def test_the_verdict_comes_first_and_then_what_to_type(
     small: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:

@@ -26,6 +26,7 @@ FORMATS = {
 }
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(("options", "samples"), FORMATS.values(), ids=FORMATS)
 def test_every_format_of_samples(
     options: list[str], samples: int, small: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
@@ -42,6 +43,7 @@ def saved(small: Path, arrays: dict[str, Any]) -> list[str]:
     return ["diagnose", str(small / "model.onnx"), "--data", str(small / "more.npz"), *HASTE]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("extra", "said"),
     [
@@ -67,6 +69,7 @@ def test_arrays_that_match_nothing_are_warned_about(
     assert said in text
 
 
+@pytest.mark.sweep
 def test_warnings_about_arrays_stand_in_json(small: Path, capsys: Captured) -> None:
     given = dict(np.load(small / "names.npz"))
     command = saved(small, given | {"fc_bias": given["fc_out"]})
@@ -90,6 +93,7 @@ def test_names_of_another_framework_lead_to_places(small: Path, capsys: Captured
     assert "an .npy file needs no names" in capsys.readouterr().err
 
 
+@pytest.mark.sweep
 def test_a_misspelt_array_beside_the_others_has_a_hint(small: Path, capsys: Captured) -> None:
     given = dict(np.load(small / "names.npz"))
     assert run(saved(small, given | {"s1b0_2_relu_ot": given["fc_out"]})) in {0, 1}

@@ -153,6 +153,7 @@ STREAMS = [
 COMMANDS = ("--help", "--version", "explain", "inspect {model}", "rewrite {model} -o -")
 
 
+@pytest.mark.part(4)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize(("streams", "said"), STREAMS)
 @pytest.mark.parametrize("command", COMMANDS)
@@ -166,6 +167,7 @@ def test_streams_that_take_nothing_end_with_2_and_one_message(
     assert len(done.stderr.splitlines()) == bool(said)
 
 
+@pytest.mark.part(3)
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
 @pytest.mark.parametrize("streams", ["2>&-", "2>/dev/full", "<&-", "<&- 2>&-"])
 @pytest.mark.parametrize(

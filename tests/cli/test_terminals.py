@@ -64,6 +64,7 @@ def test_colour_says_what_is_wrong_and_what_was_refused() -> None:
     )
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("setting", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 @pytest.mark.parametrize("columns", [80, 200])
 def test_variables_change_colour_and_nothing_else(setting: dict[str, str], columns: int) -> None:
@@ -107,6 +108,7 @@ def test_several_models_say_how_many_are_done(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == [DYNAMIC.name, SAME.name]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("term", ["xterm", "dumb"])
 def test_one_model_says_what_is_being_done_and_takes_it_away(term: str, tmp_path: Path) -> None:
     command = (*IMPATIENT, "rewrite", DYNAMIC, "-o", tmp_path / "o.onnx", "--validate")

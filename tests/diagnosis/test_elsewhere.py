@@ -62,6 +62,7 @@ PREPARED: dict[str, tuple[Callable[[Array], Array], str]] = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(("prepare", "said"), PREPARED.values(), ids=PREPARED)
 def test_inputs_that_were_prepared_otherwise(prepare: Callable[[Array], Array], said: str) -> None:
     found = against(outputs(model(), {"x": prepare(X)})[0])
@@ -108,6 +109,7 @@ def test_padding_is_found_before_it_is_looked_for_elsewhere() -> None:
     assert len(found.plan.entries) == 1
 
 
+@pytest.mark.sweep
 def test_what_merely_comes_nearer_is_no_cause() -> None:
     """Another epsilon and other weights: with the right epsilon it is nearer, and not right."""
     reference = outputs(model(), {"x": X})[0]
@@ -116,6 +118,7 @@ def test_what_merely_comes_nearer_is_no_cause() -> None:
     assert "with epsilon 0.001" not in found.reason
 
 
+@pytest.mark.sweep
 def test_nothing_is_allowed_for_that_an_epsilon_explains() -> None:
     """Its difference is small and spread evenly, as lower precision leaves it."""
     reference = outputs(model(EPSILON="0.00101"), {"x": X})[0]

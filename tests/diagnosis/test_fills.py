@@ -74,6 +74,7 @@ VALUES = (1.0, -0.3712, 127.0)
 CASES = [(b, v) for b in BODIES for v in VALUES if b != "max" or v > 0]
 
 
+@pytest.mark.part(8)
 @pytest.mark.parametrize(("name", "value"), CASES)
 def test_a_fill_that_nobody_lists_is_solved_for(name: str, value: float) -> None:
     body = BODIES[name]
@@ -178,6 +179,7 @@ def narrow(channels: int, factor: float = 1.0) -> ModelProto:
     return found
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("channels", [1])
 def test_many_values_that_come_from_few_channels_are_no_proof(channels: int) -> None:
     """As many free numbers as channels fit whatever a wrong weight gives."""

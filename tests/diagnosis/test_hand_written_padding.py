@@ -70,12 +70,14 @@ CASES = {
 }
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(("wrong", "right"), CASES.values(), ids=CASES)
 def test_what_somebody_wrote_by_hand_is_found(wrong: ModelProto, right: ModelProto) -> None:
     dims = wrong.graph.input[0].type.tensor_type.shape.dim
     checked(wrong, right, tuple(dim.dim_value for dim in dims))
 
 
+@pytest.mark.sweep
 def test_two_layers_that_only_together_have_the_size() -> None:
     """The last layers of a PatchGAN: windows of 4 with padding=1, exported as SAME."""
     text = """

@@ -63,6 +63,7 @@ def test_padding_that_shows_behind_such_an_operator_is_found(last: str) -> None:
         assert [entry.node for entry in found.plan.entries] == ["a"]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("seed", [0, 35])
 def test_one_number_near_its_limit_is_not_explained_by_chance(seed: int) -> None:
     """The reference has other weights, and the right padding."""

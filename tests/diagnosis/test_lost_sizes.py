@@ -49,6 +49,7 @@ def network(lost: frozenset[str], growth: tuple[int, int] = (1, 1)) -> ModelProt
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("lost", ["up0 up2", "pool0"])
 def test_what_the_sizes_tell_is_tried_first(lost: str) -> None:
     right, wrong = network(frozenset()), network(frozenset(lost.split()))

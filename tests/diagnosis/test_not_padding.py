@@ -81,6 +81,7 @@ def of_padding_and_a_weight() -> Diagnosis:
     return against(resnet({}), true, *TENSORS, budget=600)
 
 
+@pytest.mark.sweep
 def test_padding_and_a_weight_together_are_told_apart() -> None:
     found = of_padding_and_a_weight()
     assert not found.explained

@@ -72,6 +72,7 @@ def test_every_node_as_some_framework_is_tried_where_that_is_not_too_much() -> N
     assert case.error(retarget(case.wrong, plan=found.plan).model) < 1e-4
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("seed", [3, 8])
 def test_a_plan_is_not_claimed_for_other_weights(seed: int) -> None:
     """The reference comes from a network with other weights: no padding can give it."""

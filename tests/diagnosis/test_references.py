@@ -47,6 +47,7 @@ TAKEN: dict[str, tuple[Array, dict[str, Any], str]] = {
 }
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(("x", "given", "said"), TAKEN.values(), ids=TAKEN)
 def test_what_is_turned_or_rounded_is_said(x: Array, given: dict[str, Any], said: str) -> None:
     found = diagnose(WRONG, inputs={"x": x}, outputs=given)
@@ -115,6 +116,7 @@ def sizeless() -> onnx.ModelProto:
     return found
 
 
+@pytest.mark.sweep
 def test_channels_that_only_the_weights_tell_are_checked_and_turned() -> None:
     with pytest.raises(RequestError, match=r"6 at axis 1: the model takes 3 channels.*\[\?, 3, \?"):
         diagnose(sizeless(), inputs={"x": np.tile(X, (1, 2, 1, 1))}, outputs={"fc_out": Y})

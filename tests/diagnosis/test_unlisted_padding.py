@@ -62,6 +62,7 @@ PAIRS = {
 }
 
 
+@pytest.mark.part(8)
 @pytest.mark.parametrize(("right", "wrong"), PAIRS.values(), ids=PAIRS)
 def test_what_is_not_listed_is_not_ruled_out(right: ModelProto, wrong: ModelProto) -> None:
     reference = outputs(right, X)[0]

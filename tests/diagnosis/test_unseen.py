@@ -110,6 +110,7 @@ def gated(c1: str, gate: str) -> ModelProto:
     return parser.parse_model(_GATE.replace("C1", c1).replace("GATE", gate))
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
 @pytest.mark.parametrize("c1", ["0, 0, 1, 1", "1, 1, 0, 0"])
 def test_a_branch_that_is_too_weak_to_tell_is_named_beside_a_plan_too(

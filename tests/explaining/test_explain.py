@@ -64,6 +64,7 @@ def test_everything_is_listed_once() -> None:
     assert {name for name, times in names.items() if times > 1} <= {"pad", "tflite"}
 
 
+@pytest.mark.part(31)
 @pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry.name)
 def test_every_name_leads_to_its_entry(entry: Explanation) -> None:
     found = explain(entry.name)
@@ -120,6 +121,7 @@ def test_a_form_names_passes_that_take_it_away_sometimes() -> None:
     assert "ceil_mode" in dict(explain("counted-padding")[0].facts)["may remove"]
 
 
+@pytest.mark.sweep
 def test_every_form_says_what_to_do_about_it() -> None:
     for form in Form:
         facts = dict(explain(str(form))[0].facts)
@@ -201,6 +203,7 @@ def test_unknown_names_suggest_near_ones() -> None:
         explain("zzzz")
 
 
+@pytest.mark.part(6)
 @pytest.mark.parametrize("name", all_targets())
 def test_facts_fit_a_terminal_and_do_not_repeat_where_they_are_from(name: str) -> None:
     (entry,) = (one for one in explain(name) if one.kind == "target")
@@ -251,6 +254,7 @@ def test_entries_are_plain_data() -> None:
         assert read["name"] == entry.name
 
 
+@pytest.mark.sweep
 def test_pads_and_forms_say_what_becomes_of_them() -> None:
     pad, microsoft = (dict(explain(name)[0].facts) for name in ("Pad", "com.microsoft.Pad"))
     assert "wrap since opset 19" in pad["modes"]
@@ -264,6 +268,7 @@ def test_pads_and_forms_say_what_becomes_of_them() -> None:
         assert "removed by" in dict(explain(str(form))[0].facts)
 
 
+@pytest.mark.part(6)
 @pytest.mark.parametrize("name", all_targets())
 def test_a_target_does_not_take_what_it_never_takes(name: str) -> None:
     (entry,) = (one for one in explain(name) if one.kind == "target")

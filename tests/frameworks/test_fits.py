@@ -137,6 +137,7 @@ def layers(op: str) -> Iterator[Layer]:
         yield Layer(op, size, 3, 2, 2, begin, end)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", RULES)
 @pytest.mark.parametrize("op", ["Conv", "MaxPool", "AveragePool"])
 def test_a_convention_fits_exactly_what_the_framework_can_write(op: str, name: str) -> None:

@@ -40,6 +40,7 @@ def test_the_framework_of_a_golden_layer_is_named(path: Path) -> None:
     assert len(unnamed) <= 3
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("framework", "op"), [("pytorch", "max_pool"), ("keras", "conv"), ("tflite", "avg_pool")]
 )

@@ -59,6 +59,7 @@ def test_known_sizes(kernel: int, stride: int, dilation: int) -> None:
             assert not fewer, f"{size} {begin},{end}: {fewer} cells are enough, not {extra}"
 
 
+@pytest.mark.part(4)
 @each_window
 @pytest.mark.parametrize(("modulus", "residue"), [(1, 0), (2, 1), (3, 0), (4, 2), (6, 5)])
 def test_unknown_sizes(kernel: int, stride: int, dilation: int, modulus: int, residue: int) -> None:

@@ -88,6 +88,7 @@ def test_one_step(of_size: Callable[[Size], Size], of_number: Callable[[int], in
         assert of_size(number) == of_number(number)
 
 
+@pytest.mark.part(11)
 @each_step
 def test_two_steps(of_size: Callable[[Size], Size], of_number: Callable[[int], int]) -> None:
     for symbol in SYMBOLS[::4]:

@@ -69,6 +69,7 @@ def test_output_of_a_size_without_a_name() -> None:
     assert not smaller_than_window(Axis(None, 3), 0, 0)
 
 
+@pytest.mark.part(16)
 @each_window
 @pytest.mark.parametrize("ceil", [False, True], ids=["floor", "ceil"])
 def test_output_of_unknown_sizes(kernel: int, stride: int, dilation: int, ceil: bool) -> None:

@@ -136,6 +136,7 @@ def test_json_is_all_that_stands_on_standard_output() -> None:
     assert json.loads(done.stdout)["culprit"]["before"] == ["Conv 'stem'"]
 
 
+@pytest.mark.sweep
 def test_the_command_ends_with_onnxpad() -> None:
     wait = "import time, pathlib; pathlib.Path('started').touch(); time.sleep(3); "
     command = [sys.executable, "-c", f"{wait}{WRITE}", "same", "a.onnx", "b.onnx"]

@@ -22,6 +22,7 @@ from tests.hostile.running import CLASSES
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the attack forks, which is POSIX")
 
 
+@pytest.mark.sweep
 def test_a_short_draw() -> None:
     """In processes of their own, which import onnxpad once and adopt what is left behind.
 

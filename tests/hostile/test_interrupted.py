@@ -64,6 +64,7 @@ def test_onnxpad_answers_signals_from_its_first_act_on() -> None:
     assert done.stdout.split() == [b"True", b"None", b"False"]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("names", "count"), [(("SIGTERM", "SIGHUP", "SIGINT"), 6), (("SIGKILL",), 3)]
 )

@@ -253,6 +253,7 @@ def long_functions(nodes: Iterable[ast.AST]) -> Iterator[str]:
                     yield f"{node.lineno} {node.name}"
 
 
+@pytest.mark.sweep
 def test_functions_are_short() -> None:
     long = [f"{path.relative_to(ROOT)}:{one}" for path in PACKAGE for one in facts(path).long]
     assert long == []
@@ -308,6 +309,7 @@ def names(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 yield name
 
 
+@pytest.mark.sweep
 def test_names_say_something() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {name}"

@@ -52,6 +52,7 @@ def test_the_second_command_is_what_ci_runs() -> None:
     assert "tests/check.py" in (ROOT / ".ci" / "run").read_text()
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("document", WITH_CONSOLES)
 def test_the_console_shows_what_is_printed(document: str, folder: Path) -> None:
     for block in of(document, "console"):
@@ -78,6 +79,7 @@ def test_the_plan_is_taken_and_its_fields_are_those_of_the_code(folder: Path) ->
     assert rows == ["field", "node", *KEYS, "conventions"]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("document", ["README", "python"])
 def test_the_python_example_runs(document: str, folder: Path) -> None:
     (folder / "example.py").write_text(of(document, "python")[0])
@@ -95,6 +97,7 @@ def test_the_recipe_for_a_runtime_of_your_own_runs(folder: Path) -> None:
     assert re.search(r"^(rounding|identical): ", run(command.strip(), folder), re.MULTILINE)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("document", ["README", "ci"])
 def test_the_settings_are_taken(document: str, folder: Path) -> None:
     project = folder / "project"

@@ -46,6 +46,7 @@ print(torch.allclose(program(x)[0], network(x), atol=1e-5))
 """
 
 
+@pytest.mark.sweep
 def test_what_is_shown_works(host: Callable[[str], Host]) -> None:
     tool = host("onnx_ir")
     tool.program(shown("onnx_ir"))

@@ -101,6 +101,7 @@ def turn(flavour: str) -> int:
     return list(FLAVOURS).index(flavour)
 
 
+@pytest.mark.part(5)
 @drawn_or_all
 @each_flavour
 def test_without_a_pad(flavour: str, share: int) -> None:
@@ -114,6 +115,7 @@ def test_transposed(share: int) -> None:
     assert_all_lawful(sampled(transposed(), 3 * share))
 
 
+@pytest.mark.part(14)
 @drawn_or_all
 @pytest.mark.parametrize("flavour", CORE)
 def test_behind_a_pad(flavour: str, share: int) -> None:
@@ -147,6 +149,7 @@ def test_unknown_sizes(flavour: str, front: bool, share: int) -> None:
             assert_lawful(rule, chain, possible)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("name", "matches"),
     [

@@ -61,6 +61,7 @@ def close(found: Array | str, wanted: Array) -> None:
     np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=2e-6)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("rule", ["counted-padding", "uncounted-padding"])
 def test_every_small_average(rule: str) -> None:
     rng, turn, changed = np.random.default_rng(5), 0, 0
@@ -89,6 +90,7 @@ def test_every_small_average(rule: str) -> None:
     assert changed > 500
 
 
+@pytest.mark.sweep
 def test_every_small_average_of_any_size() -> None:
     rng, changed = np.random.default_rng(6), 0
     for opset, geometry in geometries(0):

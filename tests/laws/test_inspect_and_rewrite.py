@@ -93,6 +93,7 @@ def test_what_inspect_promises_is_written_and_nothing_else(opset: int, name: str
     assert list(_differing(_model(_NODES[name], "1,3,9,10", opset), None)) == []
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("reader", ["Conv (b, k)", "MaxPool <kernel_shape=[3,3]> (b)"])
 @pytest.mark.parametrize(
     ("mode", "first"),
@@ -116,6 +117,7 @@ def test_so_it_is_with_a_pad_that_a_window_behind_the_next_pad_lets_a_target_tak
     assert list(_differing(model, None)) == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("opset", [13, 19])
 @pytest.mark.parametrize("name", ["pad", "max, uneven", "conv", "transposed, uneven"])
 def test_so_it_is_with_sizes_that_the_user_gives(opset: int, name: str) -> None:

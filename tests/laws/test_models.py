@@ -225,6 +225,7 @@ def test_a_pass_rewrites_small_models(rule: Pass) -> None:
     pytest.fail(f"of all models {rule.name} rewrites {found}: draw models that it is for")
 
 
+@pytest.mark.part(3)
 @each_operator
 def test_most_small_models_are_valid(kind: str) -> None:
     drawn = list(cases(kind, (1, 2)))

@@ -99,6 +99,7 @@ def test_small_models(kind: str) -> None:
     assert all(agreed[rule] for rule in judged if judged[rule] == ENOUGH), (judged, agreed)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", ["MaxPool", "AveragePool", "LpPool"])
 def test_default_optimisations_of_pools(kind: str) -> None:
     """onnxruntime fuses Pads into pools; what it computes right before, it does afterwards."""

@@ -43,6 +43,7 @@ def test_a_runtime_without_faults_has_no_rules() -> None:
     assert learn(samples(lambda _: Answer.TAKES)) == ()
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("word", ["asymmetric", "ceil_mode", "depthwise", "one_d", "reflect"])
 def test_one_word_is_found(word: str) -> None:
     ((_, when, answer),) = rules(of_word(word))

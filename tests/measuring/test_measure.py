@@ -41,6 +41,7 @@ def test_the_five_rules_of_an_accelerator_are_found_and_nothing_else(seed: int) 
     assert not any(one.false_alarms for one in found.rules)
 
 
+@pytest.mark.sweep
 def test_a_limit_of_kernels_is_one_rule_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(npu, "WIDEST", 5)
     found = onnxpad.measure(npu.run, count=500)

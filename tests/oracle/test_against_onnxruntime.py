@@ -203,6 +203,7 @@ DRAWN = (
 )
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("make", "seed"), [pytest.param(m, s, id=f"{m.__name__}-{s}") for s, m in enumerate(DRAWN)]
 )

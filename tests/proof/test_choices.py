@@ -45,6 +45,7 @@ def test_every_row_of_a_table_counts(rows: int) -> None:
     assert rows - 2 in found.counterexample.inputs["x"]
 
 
+@pytest.mark.sweep
 def test_a_softmax_written_out_is_never_refuted() -> None:
     body = """m = ReduceMax<keepdims = 1>(x, a)\nd = Sub(x, m)\ne = Exp(d)
         s = ReduceSum<keepdims = 1>(e, a)\ny = Div(e, s)"""

@@ -29,6 +29,7 @@ def changed(nodes: str, sizes: str, weight: str, more: str = "", rank: int = 1) 
     return prove(before, after)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     ("nodes", "sizes", "weight"),
     [

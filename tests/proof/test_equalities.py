@@ -18,6 +18,7 @@ def behind(nodes: str, padding: str, name: str = "t", opset: int = 18) -> onnx.M
     return text(f"g (float[1,2,H] x) => (float[a,b,c] y) <{WEIGHT}> {{ {body} }}", opset)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "nodes",
     [

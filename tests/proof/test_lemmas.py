@@ -51,6 +51,7 @@ def open_numbers() -> list[int]:
     return [number for number in range(60) if any(random_spec(number, 21).free)][:14:3]
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("number", open_numbers())
 def test_lemma_2_holds_at_three_times_the_bound(
     number: int, monkeypatch: pytest.MonkeyPatch

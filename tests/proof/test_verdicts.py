@@ -170,6 +170,7 @@ def test_a_wrong_pad_early_in_a_network_does_not_spend_the_budget() -> None:
     assert time.process_time() - started < 15
 
 
+@pytest.mark.sweep
 def test_pads_that_a_caller_may_replace_are_no_numbers() -> None:
     body = (
         "g (float[1,1,H] x, int64[6] p) => (float[a,b,c] y) <int64[6] p = {{0, 0, 1, 0, 0, 1}}>"
@@ -251,6 +252,7 @@ def test_readings_are_named_and_decide() -> None:
     assert prove(before, up, readings=other).verdict == "refuted"
 
 
+@pytest.mark.sweep
 def test_a_size_that_only_one_width_tells() -> None:
     """Pads that are wrong at H=64 alone must not be proved."""
     body = (
@@ -604,6 +606,7 @@ def test_auto_pad_beside_pads_of_0_is_not_text(auto: str, op: str) -> None:
     assert prove(before, after).verdict == "undecided"
 
 
+@pytest.mark.sweep
 def test_offsets_that_are_data() -> None:
     """Where a DeformConv reads moves with its data, whatever the offsets are."""
     weight = ", ".join(str(at % 5 - 2.0) for at in range(24))
@@ -742,6 +745,7 @@ def test_an_infinity_swallows_the_finite_numbers_of_a_sum(before: str, after: st
     assert prove(first, second).verdict == "proved"
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(
     ("before", "after"),
     [

@@ -50,6 +50,7 @@ def test_draws_are_repeatable_and_printable(kind: str) -> None:
         assert model == build(spec).model.SerializeToString()
 
 
+@pytest.mark.sweep
 def test_the_draws_reach_everything() -> None:
     drawn = [draw(kind, seed) for kind in KINDS for seed in range(150)]
     assert {spec.opset for spec in drawn} == set(range(7, newest_opset() + 1))

@@ -34,6 +34,7 @@ from onnxpad.runtimes.targets import all_targets, find_target
 from tests.oracle.interpreter import run_model
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", all_targets())
 def test_addresses_are_typed_and_printed(name: str) -> None:
     target = find_target(name)

@@ -38,6 +38,7 @@ SWEPT = [
 ]
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(("name", "address"), [*SHOWN, *SWEPT])
 def test_a_written_script_shows_what_was_seen(name: str, address: str, tmp_path: Path) -> None:
     found = reproduce(name, address)
@@ -81,6 +82,7 @@ def test_where_nothing_was_seen_the_text_says_so(monkeypatch: pytest.MonkeyPatch
     assert "fails as long as it is so" not in text
 
 
+@pytest.mark.sweep
 def test_what_a_script_started_ends_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

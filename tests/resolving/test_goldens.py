@@ -15,6 +15,7 @@ FILES = sorted(ALL.glob("*.json")) if ALL.is_dir() else []
 NO_FILES = pytest.param(None, marks=pytest.mark.skip(reason="../shared/goldens is not there"))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("optimised", [False, True], ids=["plain", "optimised"])
 @pytest.mark.parametrize("golden", CASES, ids=lambda golden: golden.record["id"])
 def test_the_nodes_give_what_the_framework_gave(golden: Golden, *, optimised: bool) -> None:
@@ -22,6 +23,7 @@ def test_the_nodes_give_what_the_framework_gave(golden: Golden, *, optimised: bo
     assert difference(golden.computed(optimised=optimised), golden.y) <= ALLOWED
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("path", FILES or [NO_FILES], ids=lambda path: path and path.stem)
 def test_every_stored_golden(path: Path) -> None:
     checked, wrong = 0, []

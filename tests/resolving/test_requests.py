@@ -224,6 +224,7 @@ ODD: tuple[Any, ...] = (
 )  # fmt: skip
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("name", [n for n, item in all_conventions().items() if item.layers])
 def test_whatever_is_given_is_an_answer_or_a_request_error(name: str) -> None:
     """Every attribute of every layer gets values of every kind, one at a time."""

@@ -11,6 +11,7 @@ from onnxpad.retargeting.candidates import candidates, ordinary
 from tests.retargeting.layers import layer
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("op", ["Conv", "MaxPool", "AveragePool", "ConvTranspose"])
 def test_nobody_is_named_who_cannot_write_it(op: str) -> None:
     """Paddle counts as many cells behind the input as in front: that is not count_include_pad."""

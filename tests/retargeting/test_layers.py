@@ -78,6 +78,7 @@ def alike(model: Any) -> bool:
     return pads[:2] == pads[2:]
 
 
+@pytest.mark.part(14)
 @pytest.mark.parametrize("op", LAYERS)
 @pytest.mark.parametrize(("kernel", "stride"), [(3, 2), (5, 3), (3, 1)])
 def test_a_layer_moves_to_what_the_other_framework_computes(

@@ -29,6 +29,7 @@ def first(op: str, size: int, kernel: int, stride: int, pads: Any) -> ModelProto
     return one_node(op, x, kernel_shape=[kernel] * 2, **given)
 
 
+@pytest.mark.part(4)
 @pytest.mark.parametrize("op", ["Conv", "MaxPool", "AveragePool"])
 @pytest.mark.parametrize(("there", "back"), TWO_WAYS)
 def test_there_and_back_gives_the_same(op: str, there: str, back: str) -> None:

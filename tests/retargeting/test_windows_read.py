@@ -44,6 +44,7 @@ def drawn(random: Random, op: str, size: int, kernel: int, stride: int, dilation
     )
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("op", OPS)
 def test_two_ways_differ_where_their_values_do(op: str) -> None:
     random, numbers = Random(op), np.random.default_rng(5)
@@ -117,6 +118,7 @@ def test_padding_of_one_value_is_read_once_however_long_it_is() -> None:
     assert sum(times for times, _ in windows) <= long.count
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect", "wrap"])
 @pytest.mark.parametrize("kind", [Kind.MAX, Kind.AVERAGE, Kind.LP, Kind.CONVOLUTION])
 def test_rows_of_windows_are_equal_where_their_windows_are(

@@ -55,6 +55,7 @@ def unexpected(before: onnx.ModelProto, done: Rewriting) -> list[str]:
     return found
 
 
+@pytest.mark.part(2)
 @each_pass
 def test_only_what_a_pass_means_to_change_changes_and_a_second_run_changes_nothing(
     rule: Pass,

@@ -92,6 +92,7 @@ def test_explicit_pads_leaves_no_auto_pad_or_names_the_missing_size(path: Path) 
     check_outputs(path, done)
 
 
+@pytest.mark.part(9)
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize(
     "passes", [("split-pads",), ("absorb-pad",), ("split-pads", "absorb-pad")], ids="+".join

@@ -118,6 +118,7 @@ def test_advice_is_for_forms_that_no_pass_takes_away() -> None:
     assert set(ADVICE) == set(Form) - removed
 
 
+@pytest.mark.sweep
 def test_what_passes_may_take_away_goes_in_some_models() -> None:
     """Every form in MAY_REMOVE, at least once among small models."""
     wanted = {(name, form) for name, rule in all_passes().items() for form in rule.may_remove}

@@ -113,6 +113,7 @@ def log_of(*models: Path, traps: bool = True, known: tuple[Finding, ...] = ()) -
     return log
 
 
+@pytest.mark.sweep
 def test_several_processes_make_the_same_log(tmp_path: Path) -> None:
     command = ("inspect", STRINGS, SAME, tmp_path / "no.onnx", "--target", "opencv", "--sarif")
     (tmp_path / "no.onnx").write_bytes(b"")
@@ -143,6 +144,7 @@ def results(log: dict[str, Any]) -> list[dict[str, Any]]:
     return listed
 
 
+@pytest.mark.sweep
 def test_it_has_what_code_scanning_demands(log: dict[str, Any]) -> None:
     assert len(results(log)) > 20
     jsonschema.validate(log, SCANNED)
@@ -189,6 +191,7 @@ def test_fingerprints_outlast_other_models_targets_and_names(tmp_path: Path) -> 
     assert set(prints(log_of(SAME))) <= set(prints(log_of(STRINGS, SAME)))
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("model", NETS, ids=lambda path: path.stem)
 def test_it_says_what_a_terminal_says_of_the_way(model: Path) -> None:
     targets = inspect(model, target=[*TARGETS, "coreml"]).targets

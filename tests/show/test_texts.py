@@ -155,6 +155,7 @@ def test_traps_of_runtimes_that_were_not_asked_about_are_named_so() -> None:
     assert traps_texts(inspect(model), 3) == ["2 traps (computed-pads, pad-fused-into-max-pool)"]
 
 
+@pytest.mark.sweep
 def test_the_next_command_is_of_the_target_that_has_a_way() -> None:
     model = MODELS / "k_unet_dyn_op13.onnx"
     assert "if its numbers are wrong: onnxpad diagnose MODEL --data REF.npz\n" in inspected(

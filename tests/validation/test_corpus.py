@@ -57,6 +57,7 @@ def pairs() -> list[Path]:
     return sorted((CORPUS / "pairs").glob("p*")) if CORPUS.is_dir() else []
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("folder", pairs(), ids=lambda folder: folder.name)
 def test_wrong_padding_is_told_from_rounding(folder: Path) -> None:
     report = validate(

@@ -62,6 +62,7 @@ MODELS = {
 }
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_no_verb_stumbles_over_it(name: str) -> None:
     pytest.importorskip("onnxruntime")

@@ -43,6 +43,7 @@ def test_relu6_is_not_relu() -> None:
     assert report.first_difference.node == "Clip 'act'"
 
 
+@pytest.mark.sweep
 def test_relu6_is_relu_where_nothing_reaches_6() -> None:
     def bounded(activation: NodeProto) -> ModelProto:
         nodes = [node("Sigmoid", ["x"], ["c"]), activation, node("Conv", ["r", "W"], ["y"])]
@@ -51,6 +52,7 @@ def test_relu6_is_relu_where_nothing_reaches_6() -> None:
     assert cpu(bounded(RELU6), bounded(RELU), dims=FIXED).verdict is Verdict.IDENTICAL
 
 
+@pytest.mark.sweep
 def test_a_limit_that_a_later_node_sets_again_is_no_difference() -> None:
     again = node("Clip", ["r", "lo", "hi"], ["s"])
     report = cpu(activated(RELU6, again, **SIX), activated(RELU, again, **SIX), dims=FIXED)
@@ -108,6 +110,7 @@ def test_ties_are_tried() -> None:
     assert cpu(compared("Less"), compared("LessOrEqual")).verdict is Verdict.DIFFERENT
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("rows", [100, 5000])
 def test_every_row_of_a_table_is_looked_up(rows: int) -> None:
     table = RANDOM.standard_normal((rows, 5)).astype(np.float32)

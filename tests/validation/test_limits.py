@@ -157,6 +157,7 @@ def test_a_script_that_needs_a_child_needs_no_guard(tmp_path: Path) -> None:
     assert done.stdout.splitlines() == ["once", "unverified"]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_signals_end_an_endless_loop(number: int, tmp_path: Path) -> None:
     path = tmp_path / "loop.onnx"

@@ -395,6 +395,7 @@ def _damaged() -> list[bytes]:
     return found
 
 
+@pytest.mark.sweep
 def test_damaged_models_are_errors_or_reasons(tmp_path: Path) -> None:
     """Never an exception of another kind, and nothing is proved of a model that is no other's."""
     path = tmp_path / "damaged.onnx"

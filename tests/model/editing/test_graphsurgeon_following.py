@@ -176,6 +176,7 @@ def calls_while_rewriting(count: int, passes: list[str]) -> int:
     return calls[0]
 
 
+@pytest.mark.sweep
 def test_time_is_linear_in_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     def compare(one: object, other: object) -> bool:
         raise AssertionError(f"compared {one} with {other}")

@@ -53,6 +53,7 @@ def sample(path: Path, model: ModelProto) -> dict[str, Array] | None:
         return {name: stored[key] for name, key in zip(names, keys, strict=True)}
 
 
+@pytest.mark.part(24)
 @pytest.mark.parametrize("passes", PASSES, ids="+".join)
 @pytest.mark.parametrize(
     "path",

@@ -58,6 +58,7 @@ def pads_in_front(site: Site) -> object:
     return site.chain.pad, site.chain.far_pad, site.chain.around.dequantised
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("kind", [*KINDS, *ROWS, "function"])
 def test_nothing_is_seen_from_elsewhere(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn = models(kind)

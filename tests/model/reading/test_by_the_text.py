@@ -105,6 +105,7 @@ def refused(model: onnx.ModelProto) -> bool:
     return any(str(one.judgement.answer) == "refuses" for one in nodes)
 
 
+@pytest.mark.sweep
 def test_what_onnxruntime_does_not_open_is_refused_and_nothing_that_runs() -> None:
     random = Random(11)
     models = [damaged(random) for _ in range(200)]

@@ -38,6 +38,7 @@ def model(node: str) -> onnx.ModelProto:
     )
 
 
+@pytest.mark.part(13)
 @pytest.mark.parametrize("target", sorted(all_targets()))
 @pytest.mark.parametrize("follows", ["auto_pad", "pads"])
 @pytest.mark.parametrize(("node", "written"), [(CONV, PADS), (POOL, POOLED)], ids=["conv", "pool"])

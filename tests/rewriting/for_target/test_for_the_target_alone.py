@@ -90,6 +90,7 @@ def small(kind: str) -> list[Case]:
     ]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("kind", ["MaxPool", "AveragePool"])
 def test_what_onnxruntime_makes_of_a_model_for_a_target(kind: str) -> None:
     """Without optimisations it runs what it ran; with them as well, or the report says it."""

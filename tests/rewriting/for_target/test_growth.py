@@ -72,6 +72,7 @@ def looks(model: ModelProto, target: str, monkeypatch: pytest.MonkeyPatch) -> in
     return asked
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize(
     ("made", "target", "few"), [(pools_in_a_row, "coreml", 100), (pads_in_a_row, "ncnn", 10)]
 )

@@ -41,6 +41,7 @@ def untouched(path: Path, target: str, folder: Path) -> bool:
     return True
 
 
+@pytest.mark.sweep
 @needs_probes
 @pytest.mark.parametrize("target", FEW)
 def test_probes_that_a_target_takes_stay_as_they_are(target: str, tmp_path: Path) -> None:

@@ -206,6 +206,7 @@ def test_an_opset_comes_with_its_cure(capsys: Captured, tmp_path: Path) -> None:
     assert "  try     export the model with opset 17 or older" in capsys.readouterr().out
 
 
+@pytest.mark.sweep
 def test_sizes_that_the_file_must_fix_are_written_into_it(
     sizes: Path, tmp_path: Path, capsys: Captured
 ) -> None:
@@ -219,6 +220,7 @@ def test_sizes_that_the_file_must_fix_are_written_into_it(
     assert all(one.HasField("dim_value") for one in given.type.tensor_type.shape.dim)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("target", ["qnn", "portable", "onnx2keras"])
 def test_numbers_are_written_where_the_target_takes_fixed_sizes_alone(
     target: str, sizes: Path
@@ -237,6 +239,7 @@ def test_numbers_are_written_where_the_target_takes_fixed_sizes_alone(
     assert any("leaves a size" in one.judgement.reason for one in kept.unfit)
 
 
+@pytest.mark.sweep
 def test_facts_help_where_only_same_hangs_on_sizes() -> None:
     done = rewrite(DYNAMIC, target="burn")
     assert done.fitting is not None
@@ -245,6 +248,7 @@ def test_facts_help_where_only_same_hangs_on_sizes() -> None:
     assert len(after.unfit) == len(done.unfit) - done.fitting.opening.settled
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("given", [{}, {"N": 1}], ids=["nothing is known", "the batch is known"])
 def test_divisors_that_settle_computed_pads_are_named(given: dict[str, int]) -> None:
     net = Network()
@@ -287,6 +291,7 @@ for _stride in (2, 1, 4):
     TORCH.same_conv(4, 5, _stride)
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("given", ["h%3=0", "h%3=1", "h%2=1"])
 @pytest.mark.parametrize(
     ("name", "target"), [("same", ""), ("same", "opencv"), ("computed", "ncnn")]
@@ -414,6 +419,7 @@ def test_what_would_leave_nothing_written_is_not_offered(tmp_path: Path, capsys:
     assert "allow-unknown" not in shown
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("text", [SIZES, OPEN])
 def test_what_was_tried_is_not_in_the_model(text: str, tmp_path: Path) -> None:
     """A file's model is worked on in place; facts that the user did not give must not reach it."""

@@ -66,6 +66,7 @@ def test_inspect_looks_as_long_as_rewrite_behind_another_opset() -> None:
     assert verdict.way.whole == ("opset 18 instead of 21",)
 
 
+@pytest.mark.sweep
 def test_inspect_names_the_ways_of_a_rewrite_behind_another_opset() -> None:
     model = text_model(
         "a = MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (x) "

@@ -42,6 +42,7 @@ CASES = {
 }
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("rule", all_passes())
 @pytest.mark.parametrize(("body", "x"), CASES.values(), ids=CASES)
 def test_pads(body: str, x: Array, rule: str) -> None:
@@ -486,6 +487,7 @@ BEHIND_CALLS = {
 }
 
 
+@pytest.mark.part(7)
 @pytest.mark.parametrize("rule", all_passes())
 @pytest.mark.parametrize("pool", ["MaxPool", "AveragePool"])
 @pytest.mark.parametrize("behind", BEHIND_CALLS)

@@ -75,6 +75,7 @@ def times_run(tmp_path: Path) -> int:
     return len((tmp_path / "runs").read_text("utf-8").split())
 
 
+@pytest.mark.sweep
 def test_every_kind_of_outcome(runtime: Runtime, model: Path) -> None:
     totals = {"right": 1, "refused": 100, "crash": 200, "after": 2, "timeout": 300, "nothing": 400}
     cases = {key: case(model, total) for key, total in totals.items()}

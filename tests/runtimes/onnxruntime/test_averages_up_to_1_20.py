@@ -70,6 +70,7 @@ def test_what_it_runs_wrongly(row: Row) -> None:
     assert all(map(loses, averages(built(row))))
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("rule", PASSES)
 def test_no_rewrite_lets_an_average_without_padding_lose_cells(rule: str) -> None:
     changed = 0

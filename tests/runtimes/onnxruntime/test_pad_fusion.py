@@ -84,6 +84,7 @@ def matrix() -> list[Row]:
     return list(rows())
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("part", [*range(SLICES - LEFT_OUT), *LATER])
 def test_every_row_of_the_matrix(part: int) -> None:
     """Two rows of eight in every run, and the others in a sweep."""

@@ -10,6 +10,7 @@ from tests.runtimes.onnxruntime.test_pad_fusion import foreseen
 CONCAT = "d = Concat <axis = 2> (x, x, x)"
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("auto_pad", ["", '<auto_pad = "VALID">'])
 @pytest.mark.parametrize("more", ["", " z = Neg(t)", " z = Identity(t)"])
 @pytest.mark.parametrize("value", ["", "0", "-0.0", "3"])

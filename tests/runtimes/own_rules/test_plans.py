@@ -179,6 +179,7 @@ def _planned(model: ModelProto, npu: str) -> ModelProto:
     return model_written
 
 
+@pytest.mark.part(5)
 @pytest.mark.parametrize("name", MODELS)
 def test_a_plan_is_found_and_proved(name: str, npu: str) -> None:
     model = _model(name)
@@ -187,6 +188,7 @@ def test_a_plan_is_found_and_proved(name: str, npu: str) -> None:
     assert "all" in Path(npu).read_text().splitlines()[0] or written.keys() <= set(HAS)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("start", CORPUS)
 def test_a_model_in_use_is_planned(start: str, npu: str) -> None:
     (path,) = (path for path in model_paths() if path.name.startswith(start))

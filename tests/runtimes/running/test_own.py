@@ -64,6 +64,7 @@ def asked(runner: Runner, model: Path, seconds: float = 20) -> Reply:
     return runner.run(str(model), X, {"y": 2}, seconds)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize(("body", "status", "message"), BAD.values(), ids=BAD)
 def test_a_bad_file_is_a_verdict(
     runners: list[Runner], tmp_path: Path, body: str, status: str, message: str
@@ -82,6 +83,7 @@ def test_arrays_survive_both_ways(runners: list[Runner], tmp_path: Path, value: 
     assert found.tobytes() == value.tobytes()
 
 
+@pytest.mark.sweep
 def test_a_file_goes_on_after_a_crash_and_a_hang(runners: list[Runner], tmp_path: Path) -> None:
     body = "os.abort() if x.sum() > 9 else time.sleep(60) if x.sum() > 8 else None\n    "
     runners.append(own_runner(own_file(tmp_path, f"{body}return {{'y': x * 2}}")))

@@ -63,6 +63,7 @@ def models() -> Iterator[ModelProto]:
         yield onnx.load(path)
 
 
+@pytest.mark.part(11)
 @pytest.mark.parametrize("rule", all_passes())
 def test_no_pass_lifts_what_lasts(rule: str) -> None:
     for model in models():

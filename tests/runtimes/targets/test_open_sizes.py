@@ -42,6 +42,7 @@ def said(model: onnx.ModelProto) -> Mapping[str, Answer]:
     return {name: judge(target, chain).answer for name, target in all_targets().items()}
 
 
+@pytest.mark.part(13)
 @pytest.mark.parametrize("mode", ["SAME_UPPER", "SAME_LOWER"])
 @pytest.mark.parametrize("op", ["Conv", "MaxPool", "AveragePool", "ConvTranspose"])
 @pytest.mark.parametrize("others", ["", ",7"], ids=["line", "image"])

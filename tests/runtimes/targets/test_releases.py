@@ -147,6 +147,7 @@ def test_each_measured_release_is_known() -> None:
     assert {name.partition("@")[0] for name in RELEASES} <= set(RUNTIMES)
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("release", ["4.8", "4.10", "4.12", "5.0"])
 @pytest.mark.parametrize(
     ("pads", "dilation", "wrong"),

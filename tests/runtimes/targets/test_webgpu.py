@@ -32,6 +32,7 @@ def failing(name: str) -> list[str]:
     ]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("name", NO_WAY)
 def test_what_fails_has_a_way_or_is_known_to_have_none(name: str) -> None:
     stuck = {

@@ -88,6 +88,7 @@ def disagreements(model: ModelProto | Path) -> list[str]:
     return found
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("op", [*CONVOLUTIONS, "MaxPool", "AveragePool", "LpPool"])
 def test_windows(op: str) -> None:
     for model in windows(op):
@@ -100,6 +101,7 @@ def test_a_model_of_each_trap(code: str) -> None:
         assert disagreements(model) == []
 
 
+@pytest.mark.sweep
 def test_probes_and_corpus() -> None:
     folder = probes.folder()
     if folder is None:

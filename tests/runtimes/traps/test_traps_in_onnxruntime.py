@@ -239,6 +239,7 @@ def drawn(chance: random.Random) -> ModelProto:
     return padded(node, pads, inputs, more=fill, opset=opset, outputs=outputs)
 
 
+@pytest.mark.part(3)
 @where_pools_are_harmed
 @pytest.mark.parametrize("seed", range(4))
 def test_a_pad_is_a_trap_wherever_default_optimisations_change_the_result(seed: int) -> None:

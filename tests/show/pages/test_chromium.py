@@ -162,6 +162,7 @@ def test_a_thousand_nodes_open_in_two_seconds(tmp_path: Path) -> None:
         assert opened.seconds_to_open(slow) > 2
 
 
+@pytest.mark.sweep
 def test_a_picture_of_the_whole_page_has_every_card(tmp_path: Path) -> None:
     page = tmp_path / "a.html"
     model = saved(many_nodes(60, alike=False), tmp_path / "m.onnx")
@@ -176,6 +177,7 @@ def test_a_picture_of_the_whole_page_has_every_card(tmp_path: Path) -> None:
     assert len(b64decode(picture["data"])) > 2_000  # a card without a drawing takes fewer bytes
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("dark", [True, False])
 @pytest.mark.parametrize("width", [1280, 390])
 def test_nothing_sticks_out(tmp_path: Path, kt: Path, width: int, *, dark: bool) -> None:

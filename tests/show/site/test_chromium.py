@@ -156,6 +156,7 @@ def test_the_console_is_silent_and_nothing_is_fetched(site: Path, tmp_path: Path
     assert asked == []
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("page", ["index.html", "target/ncnn.html"])
 def test_search_answers(page: str, site: Path, tmp_path: Path) -> None:
     many, first, link, count = said_by(site / page, SEARCH, tmp_path)
@@ -179,6 +180,7 @@ def test_words_that_are_typed_are_not_broken_behind_their_dashes(
     assert found == [True, []]
 
 
+@pytest.mark.sweep
 def test_search_takes_plurals_misspellings_and_words_that_are_nowhere(
     site: Path, tmp_path: Path
 ) -> None:
@@ -220,6 +222,7 @@ def test_a_runtime_in_the_search_of_the_table_leaves_its_column(site: Path, tmp_
     assert again == [all_of_them, ""]
 
 
+@pytest.mark.sweep
 @pytest.mark.parametrize("width", [1280, 390])
 def test_an_anchor_is_not_behind_the_head_of_the_table(
     width: int, site: Path, tmp_path: Path

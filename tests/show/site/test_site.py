@@ -80,6 +80,7 @@ def broken(pages: dict[str, Page], names: set[str]) -> list[str]:
     return found
 
 
+@pytest.mark.sweep
 def test_every_link_leads_somewhere(files: dict[str, bytes], pages: dict[str, Page]) -> None:
     assert broken(pages, set(files)) == []
     assert sum(len(page.links) for page in pages.values()) > 10_000
@@ -165,6 +166,7 @@ def test_what_goes_wrong_and_runtimes_stand_first(files: dict[str, bytes]) -> No
     assert index.index('id="targets"') < index.index('id="topics"')
 
 
+@pytest.mark.sweep
 def test_cells_of_releases_that_were_not_run_say_so(files: dict[str, bytes], table: Table) -> None:
     older = [cell for (_, name), cell in table.cells.items() if name == "openvino@2024.6"]
     newest = [cell for (_, name), cell in table.cells.items() if name == "openvino"]
