@@ -261,16 +261,15 @@ timeout = click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
     metavar="SECONDS",
-    help="How long onnx, onnxruntime or a proof may take before they are ended. [default: 60 for "
-    "running models, and 1 more for each MB of them; for a proof 60 of CPU time; 5 for finding "
-    "sizes]",
+    help="How long onnxruntime or a proof may take before it is ended. [default: 60 for running "
+    "models, and 1 more for each MB of them; for a proof 60 of CPU time]",
 )
 memory = click.option(
     "--memory",
     metavar="SIZE",
     callback=lambda _context, _option, size: parse_memory(size),
     help="How much memory they may take, such as 4G. [default: 2G for running models, and 32 "
-    "bytes more for each byte of them; 512M for finding sizes]",
+    "bytes more for each byte of them]",
 )
 jobs = click.option(
     "-j",

@@ -75,7 +75,7 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     dict, or a path) says the padding of single nodes instead. `source` names the convention
     that the model's padding is written in, `nodes` are globs over node addresses, `dims` what
     is known of dimensions, `ambiguous` which of auto_pad and pads holds where a node has both.
-    `timeout` (seconds) and `memory` (bytes, or '4G') limit shape inference; `limits_met` says
+    `timeout` (seconds) and `memory` (bytes, or '4G') limit child processes; `limits_met` says
     so. `progress` is called with a node's address, the number of nodes done, and of how many.
     Only a graphsurgeon Graph is edited in place. Raises RequestError for unknown names, plans
     that do not fit, and ModelError for models that cannot be read.

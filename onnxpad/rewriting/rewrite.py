@@ -231,7 +231,7 @@ def rewrite(  # noqa: PLR0913  one option each
     has both. `legacy_split` reads auto_pad and output_shape of ConvTranspose as the text of opsets
     1 to 10 has it and onnxruntime before 1.13 computed output_shape: the odd cell is cropped at the
     other side. `strict` raises ModelError where a pass skips a node or the target fails one, and
-    changes nothing. `timeout` (seconds) and `memory` (bytes, or '4G') limit shape inference;
+    changes nothing. `timeout` (seconds) and `memory` (bytes, or '4G') limit child processes;
     `limits_met` says so. `progress` is called with what is being done, how much of it is done, and
     of how much. Only a Graph is edited in place. Raises RequestError, and ModelError.
     """
