@@ -28,7 +28,8 @@ def dask() -> str:
         pytest.skip(f"no environment with Dask: {reason}")
 
 
-@pytest.mark.parametrize("many", [80, pytest.param(200, marks=pytest.mark.sweep)])
+@pytest.mark.sweep
+@pytest.mark.parametrize("many", [80, 200])
 def test_nothing_is_lost_when_a_worker_is_killed(dask: str, tmp_path: Path, many: int) -> None:
     models, output = save(tmp_path / "in", m000=SAME), tmp_path / "out"
     for number in range(1, many):

@@ -91,7 +91,7 @@ def admitted(size: Size | None) -> list[int]:
     return [n for n in range(size.minimum, LIMIT) if n % size.modulus == size.residue]
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(6)
 @each_side
 @pytest.mark.parametrize(("kernel", "stride", "dilation"), WINDOWS)
 def test_unknown_sizes(kernel: int, stride: int, dilation: int, lower: bool) -> None:

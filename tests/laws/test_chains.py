@@ -101,7 +101,7 @@ def turn(flavour: str) -> int:
     return list(FLAVOURS).index(flavour)
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(8)
 @drawn_or_all
 @each_flavour
 def test_without_a_pad(flavour: str, share: int) -> None:

@@ -93,7 +93,7 @@ def check(case: Case) -> bool:
     return True
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(
     "name", [name for name in OPERATORS if name != "Pad" and "Transpose" not in name]
 )

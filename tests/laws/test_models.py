@@ -172,7 +172,7 @@ def assert_small_models_lawful(
     assert rewritten > 20 or kind == "Pad"
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @each_operator
 def test_small_models(kind: str) -> None:
     """One stratum in four of 1-D, 2-D and 3-D; the others are a sweep."""
@@ -211,7 +211,7 @@ def drawn_models() -> list[onnx.ModelProto]:
     return [case.model() for kind in OPERATORS for case in cases(kind, (1, 2))]
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("rule", PASSES, ids=lambda rule: rule.name)
 def test_a_pass_rewrites_small_models(rule: Pass) -> None:
     if rule.name in IN_TEXT:
@@ -235,7 +235,7 @@ def test_most_small_models_are_valid(kind: str) -> None:
     assert sum(computed(model, case) is not None for model, case in pairs) > len(drawn) // 2
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @each_operator
 def test_two_passes_in_a_row(kind: str) -> None:
     """Every ordered pair takes its turn, at one operator or another."""
