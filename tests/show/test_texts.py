@@ -30,6 +30,7 @@ from onnxpad.show.wording import (
 from onnxpad.validation import Validation, Verdict, validate
 from tests.models.text import text_model
 from tests.models.traps import TRAPS
+from tests.show.transcripts import REST, REST_CONSTANTS
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -224,15 +225,6 @@ def test_what_cannot_be_read_is_shown_as_written(attributes: str, shown: str, hi
     text = inspected(found)
     assert shown in text.partition("\nnode ")[2].splitlines()[1]
     assert f"\n  try     {hint}" in text
-
-
-REST = """
-    [shape] s = Shape (x) [size] h = Slice (s, two, three) [rest] m = Mod (h, four)
-    [pads] e = Concat <axis=0> (zeros, m)
-    [pad] p = Pad (x, e) [conv] y = Conv <strides=[2]> (p, w)
-"""
-REST_CONSTANTS = f"""{WEIGHT}, int64[1] two = {{2}}, int64[1] three = {{3}}, int64[1] four = {{4}},
-    int64[5] zeros = {{0, 0, 0, 0, 0}}"""
 
 
 def test_computed_pads_have_a_fact_that_settles_them() -> None:

@@ -37,9 +37,8 @@ class Context:
 
     `chains` maps the keys of padded nodes to what they compute. `hanging` says what computed pads
     hang on, by their name. `bodies` are the graphs inside a node, by its key and the attribute
-    that holds them. `sayings` are what readers
-    of a tensor write, b'' for results and graphs inside; `rows` are the Pads in front of what a
-    Pad makes.
+    that holds them. `sayings` are what readers of a tensor write, b'' for results and graphs
+    inside; `rows` are the Pads in front of what a Pad makes.
     """
 
     document: Document
