@@ -30,7 +30,7 @@ def as_windows(chain: Chain) -> Chain | Skip:
     last = any(step.pads.sides[1]) and not any(step.pads.sides[-1])
     around = replace(chain.around, feeds_channels_last=last)
     window = (Axis(None, 1),) * (len(shape) - 2)
-    bare = replace(chain, axes=window, padding=Pads.zero(len(window)), around=around)
+    bare = replace(chain, axes=window, around=around).with_padding(Pads.zero(len(window)))
     if any(map(any, bare.outer(step.pads))) or min(step.pads.flat) < 0:
         return Skip("it pads the batch or the channels, or crops")
     rows = zip(shape[bare.spatial], bare.inner(step.pads).sides, strict=True)

@@ -1,0 +1,117 @@
+"""Write a transposed convolution as a convolution over its input with zeros between the cells.
+
+What: a stride becomes zeros between the cells (Unsqueeze, Pad, Reshape), the kernel is turned
+around and its channels swapped, and the pads are the cells of the window that the old ones leave.
+For runtimes that lack ConvTranspose of some rank, group, dilation or output_padding.
+
+Exact: up to the order of sums. Each output is the sum of the same products, and of zeros.
+
+Refuses: weights of unknown shape, strides above 1 along axes of unknown size, quantised operators,
+output_shape on an input of unknown size, pads that leave nothing.
+
+Cost: as many multiply-adds more as the product of the strides says.
+
+Example: ConvTranspose k2 s2 becomes zeros between the cells, then Conv k2 pads=[1, 1].
+"""
+
+from __future__ import annotations
+
+from onnxpad.padding.chain import Chain, PassResult, Skip
+from onnxpad.padding.effective_pads import missing_sizes
+from onnxpad.padding.expansion import Made, Numbers, Operand, Read
+from onnxpad.padding.fills import Constant
+from onnxpad.padding.forms import Form
+from onnxpad.padding.operators import CONV_BIAS, AttributeValue, Since
+from onnxpad.rewriting.steps.composer import LAST, Composer
+from onnxpad.rewriting.steps.transposed import Crop, standard_crop
+
+REMOVES = {Form.OUTPUT_PADDING, Form.OUTPUT_SHAPE}
+MAY_REMOVE = {Form.AUTO_PAD, Form.ASYMMETRIC}
+ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
+
+_WEIGHT = 1
+_FIRST = 2
+_BEFORE_ALL = -(2**31)
+
+
+def rewrite(chain: Chain) -> PassResult:
+    """Spread the cells, turn the kernel around, and slide it with a stride of 1."""
+    crop = standard_crop(chain, by_pad=True)
+    if isinstance(crop, Skip):
+        return crop
+    shape = tuple(size for size in chain.weight.shape or () if isinstance(size, int))
+    if len(shape) != chain.rank + _FIRST or chain.op.quantised or not chain.dtype:
+        return Skip("the shape of its weight or its element type is not known")
+    spread = [n for n, axis in enumerate(chain.axes) if axis.stride > 1]
+    if open_axes := [n for n in spread if not isinstance(chain.axes[n].size, int)]:
+        return missing_sizes(chain, "zeros between cells need the size", open_axes)
+    if chain.opset < Since.SLICE_INPUTS:
+        return Skip(f"Slice of opset {chain.opset} has no steps, which turn the kernel around")
+    composer = Composer(chain.opset, chain.dtype)
+    data = _spread(composer, chain, spread)
+    pads = [_pads(chain, crop, n) for n in range(chain.rank)]
+    data = _cut(composer, data, [(min(0, begin), min(0, end)) for begin, end in pads])
+    groups = int(str(chain.attribute("group", 1)))
+    attributes: dict[str, AttributeValue] = {
+        "kernel_shape": tuple(axis.kernel for axis in chain.axes),
+        "dilations": tuple(axis.dilation for axis in chain.axes),
+        "group": groups,
+        "pads": (*(max(0, b) for b, _ in pads), *(max(0, e) for _, e in pads)),
+    }
+    bias = [Read(CONV_BIAS)] if chain.inputs[CONV_BIAS:] == (True,) else []
+    weight = _turned(composer, shape, groups)
+    return composer.finish(composer.add("Conv", data, weight, *bias, attributes=attributes))
+
+
+def _pads(chain: Chain, crop: Crop, n: int) -> tuple[int, int]:
+    """Pads of the convolution along an axis whose last cell has zeros behind it as well."""
+    axis = chain.axes[n]
+    more = crop.extra[n] - (axis.stride - 1)
+    return axis.span - 1 - crop.pads.begins[n], axis.span - 1 - crop.pads.ends[n] + more
+
+
+def _spread(composer: Composer, chain: Chain, axes: list[int]) -> Operand:
+    """The input with stride - 1 zeros behind each cell along `axes`."""
+    if not axes:
+        return Read(0)
+    data: Operand = composer.unsqueeze(Read(0), [_FIRST + 1 + n + axes.index(n) for n in axes])
+    ends, sizes = [0, 0], [0, 0]
+    for n, axis in enumerate(chain.axes):
+        ends += [0, axis.stride - 1] if n in axes else [0]
+        size = axis.size if isinstance(axis.size, int) else 0
+        sizes.append(size * axis.stride if n in axes else -1)
+    data = composer.pad(data, [0] * len(ends), ends, Constant(0), role="zeros")
+    shape = Numbers("spread_shape", "int64", (len(sizes),), tuple(sizes))
+    return composer.add("Reshape", data, shape, role="spread")
+
+
+def _cut(composer: Composer, data: Operand, sides: list[tuple[int, int]]) -> Operand:
+    axes = [n for n, pair in enumerate(sides) if any(pair)]
+    if not axes:
+        return data
+    starts, ends = zip(*((-sides[n][0], sides[n][1] or LAST) for n in axes), strict=True)
+    return composer.slice(data, [_FIRST + n for n in axes], starts, ends)
+
+
+def _turned(composer: Composer, shape: tuple[int, ...], groups: int) -> Made:
+    """The weight [C, M / groups, k...] as [M, C / groups, k...], each axis of the kernel reversed."""
+    channels, outputs, kernel = shape[0], shape[1], shape[2:]
+    count = len(kernel)
+    weight: Operand = Read(_WEIGHT)
+
+    def reshaped(source: Operand, dims: tuple[int, ...], role: str) -> Made:
+        numbers = Numbers(f"{role}_shape", "int64", (len(dims),), dims)
+        return composer.add("Reshape", source, numbers, role=role)
+
+    if groups > 1:
+        weight = reshaped(weight, (groups, channels // groups, outputs, *kernel), "weight_groups")
+    front = (0, 2, 1) if groups > 1 else (1, 0)
+    order = (*front, *range(len(front), len(front) + count))
+    weight = composer.add("Transpose", weight, attributes={"perm": order}, role="weight_swapped")
+    if groups > 1:
+        weight = reshaped(weight, (groups * outputs, channels // groups, *kernel), "weight_joined")
+    axes = [_FIRST + n for n, size in enumerate(kernel) if size > 1]
+    starts, ends = [-1] * len(axes), [_BEFORE_ALL] * len(axes)
+    if not axes:
+        return weight
+    return composer.slice(weight, axes, starts, ends, steps=[-1] * len(axes), role="weight_turned")

@@ -1,0 +1,69 @@
+"""Depthwise convolutions that copy their input and pad it with zeros."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from math import prod
+
+from onnxpad.padding.chain import Chain, PassResult, Skip
+from onnxpad.padding.expansion import Made, Numbers, Operand, Read
+from onnxpad.padding.fills import number_of
+from onnxpad.padding.operators import AttributeValue, Kind
+from onnxpad.rewriting.steps.composer import Composer
+
+_LARGEST = 1 << 18
+_FIRST, _MOST_AXES = 2, 3
+Sides = Sequence[tuple[int, int]]
+
+
+def pad_by_copies(chain: Chain, count: int) -> PassResult:
+    """A Pad node of zeros as `count` convolutions in a row, each with a part of the pads."""
+    step = chain.pad
+    if chain.op.kind is not Kind.PAD or step is None:
+        return Skip("no Pad node", moot=True)
+    if step.unclear:
+        return step.unclear.as_skip()
+    sides = step.pads.sides
+    if step.mode != "constant" or number_of(step.fill) != 0:
+        return Skip("it writes other cells than zeros")
+    if any(map(any, sides[:_FIRST])) or min(step.pads.flat, default=0) < 0:
+        return Skip("it pads the batch or the channels, or crops")
+    if max(step.pads.flat, default=0) < count:
+        return Skip(f"it pads fewer than {count} cells", moot=True)
+    spatial = sides[_FIRST:]
+    if not chain.opset or not 0 < len(spatial) <= _MOST_AXES:
+        return Skip("no convolution has as few or as many axes")
+    if "float" not in chain.dtype or chain.dtype == "bfloat16":
+        return Skip("the element type of its input is no float, or not known")
+    channels = chain.shape[1] if chain.shape else None
+    if not isinstance(channels, int) or channels < 1:
+        return Skip("the number of its channels is not known")
+    if channels * prod(abs(begin - end) + 1 for begin, end in spatial) > _LARGEST:
+        return Skip(f"it would need more than {_LARGEST} weights")
+    composer = Composer(chain.opset, chain.dtype)
+    data: Operand = Read(0)
+    for part in range(count):
+        own = [(_part(begin, part, count), _part(end, part, count)) for begin, end in spatial]
+        data = made = _copied(composer, data, channels, own)
+    return composer.finish(made)
+
+
+def _part(cells: int, part: int, count: int) -> int:
+    """The part of some cells, the larger ones first."""
+    return cells // count + (part < cells % count)
+
+
+def _copied(composer: Composer, data: Operand, channels: int, sides: Sides) -> Made:
+    """One convolution; where begin and end differ, a longer kernel with one tap shifts it."""
+    kernel = tuple(abs(begin - end) + 1 for begin, end in sides)
+    pads = tuple(max(pair) for pair in sides)
+    tap = tuple(most - begin for most, (begin, _) in zip(pads, sides, strict=True))
+    cells = [float(cell == tap) for cell in product(*map(range, kernel))]
+    weight = Numbers("copy", composer.dtype, (channels, 1, *kernel), tuple(cells * channels))
+    attributes: dict[str, AttributeValue] = {
+        "kernel_shape": kernel,
+        "pads": pads * 2,
+        "group": channels,
+    }
+    return composer.add("Conv", data, weight, attributes=attributes, role="copied")
