@@ -57,7 +57,7 @@ def _block(text: str, terminal: Terminal | None) -> str:
     cells = (line.strip("|").split("|") for line in text.splitlines())
     headers, *rows = [[cell.strip() for cell in row] for row in cells]
     rows = [row for row in rows if set("".join(row)) != {"-"}]
-    return table(headers, rows, terminal, names=headers[1:], whole=headers[:1])
+    return table(headers, rows, terminal)
 
 
 def overview_text(entries: Sequence[Explanation], terminal: Terminal | None = None) -> str:

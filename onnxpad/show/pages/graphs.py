@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from onnxpad.show.pages.templates import rendered
 
-_WIDE, _HIGH, _ACROSS, _DOWN, _NAMED = 160, 38, 176, 60, 14
-"""Sizes of a box and distances of boxes; so much higher where names stand in them."""
+_WIDE, _HIGH, _ACROSS, _DOWN = 160, 52, 176, 74
+"""Sizes of a box and distances of boxes."""
 _LONGEST = 20
 """Letters of a name that a box can hold; the end of a longer one."""
 _MOST = 1500
@@ -26,7 +26,7 @@ class Vertex(NamedTuple):
 
 
 class _Box(NamedTuple):
-    """Where a box stands; `title` names its nodes. Of those that go wrong the name is a line."""
+    """Where a box stands; `title` names its nodes."""
 
     x: int
     y: int
@@ -41,98 +41,66 @@ def padded_graph(vertices: Sequence[Vertex], links: Sequence[tuple[int, int]]) -
 
     `links` are pairs of places in `vertices`. A row of nodes that look alike is one box.
     """
-    known = [(one, other) for one, other in links if one != other]
-    rows = _rows(vertices, known)
-    if not known or len(set(rows)) > _MOST:
+    rows = _rows(vertices, links)
+    if not links or len(set(rows)) > _MOST:
         return ""
-    arrows = sorted({(rows[one], rows[other]) for one, other in known if rows[one] != rows[other]})
-    members: dict[int, list[int]] = {}
+    arrows = sorted({(rows[one], rows[other]) for one, other in links if rows[one] != rows[other]})
+    members: dict[int, list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
-        members.setdefault(row, []).append(number)
-    levels = _levels(sorted(members), arrows)
-    more = _NAMED * any(vertex.state == "wrong" for vertex in vertices)
-    boxes = _placed(vertices, members, levels, _DOWN + more)
-    lines = [_arrow(boxes[one], boxes[other], more) for one, other in arrows]
+        members[row].append(number)
+    levels = dict.fromkeys(members, 0)
+    for one, other in sorted(arrows, key=lambda arrow: arrow[1]):
+        if one < other:
+            levels[other] = max(levels[other], levels[one] + 1)
+    across: dict[int, int] = defaultdict(int)
+    boxes = {}
+    for row, level in levels.items():
+        nodes = [vertices[number] for number in members[row]]
+        boxes[row] = _box(nodes, across[level] * _ACROSS, level * _DOWN)
+        across[level] += 1
+    is_long = any(boxes[other].y - boxes[one].y > _DOWN for one, other in arrows)
     return rendered(
         "graph.svg",
         boxes=list(boxes.values()),
-        arrows=lines,
-        size=(_WIDE, _HIGH + more),
+        arrows=[_arrow(boxes[one], boxes[other]) for one, other in arrows],
+        size=(_WIDE, _HIGH),
         width=max(box.x for box in boxes.values()) + _WIDE,
-        height=max(box.y for box in boxes.values()) + _HIGH + more,
-        side=90 if any(_is_long(boxes[one], boxes[other], more) for one, other in arrows) else 8,
+        height=max(box.y for box in boxes.values()) + _HIGH,
+        side=90 if is_long else 8,
         title=f"{len(vertices)} padded nodes and which of them read each other",
     )
 
 
 def _rows(vertices: Sequence[Vertex], links: Sequence[tuple[int, int]]) -> list[int]:
     """For each node the first of the row that it stands in: alone between its neighbours, alike."""
-    read_by: dict[int, set[int]] = {}
-    reads: dict[int, set[int]] = {}
+    read_by: dict[int, set[int]] = defaultdict(set)
+    reads: dict[int, set[int]] = defaultdict(set)
     for one, other in links:
-        read_by.setdefault(one, set()).add(other)
-        reads.setdefault(other, set()).add(one)
+        read_by[one].add(other)
+        reads[other].add(one)
     rows = list(range(len(vertices)))
     for number, vertex in enumerate(vertices):
-        front = reads.get(number, set())
-        if len(front) != 1:
-            continue
-        (before,) = front
-        alike = vertices[before]._replace(name="") == vertex._replace(name="")
-        if before < number and alike and len(read_by[before]) == 1:
-            rows[number] = rows[before]
+        for before in reads[number] if len(reads[number]) == 1 else ():
+            alike = vertices[before]._replace(name="") == vertex._replace(name="")
+            if before < number and alike and len(read_by[before]) == 1:
+                rows[number] = rows[before]
     return rows
 
 
-def _levels(numbers: Sequence[int], arrows: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """How far down each box stands: below all that it reads."""
-    levels = dict.fromkeys(numbers, 0)
-    for one, other in sorted(arrows, key=lambda arrow: arrow[1]):
-        if one < other:
-            levels[other] = max(levels[other], levels[one] + 1)
-    return levels
+def _box(nodes: Sequence[Vertex], x: int, y: int) -> _Box:
+    first, last = nodes[0], nodes[-1]
+    times = f"{len(nodes)} x " if nodes[1:] else ""
+    title = f"{first.name} to {last.name}" if nodes[1:] else first.name
+    name = first.name
+    short = name if len(name) <= _LONGEST else f"…{name[1 - _LONGEST :]}"
+    lines = f"{times}{first.lines[0]}", first.lines[1], short
+    return _Box(x, y, lines, first.to, title, first.state)
 
 
-def _placed(
-    vertices: Sequence[Vertex],
-    members: Mapping[int, Sequence[int]],
-    levels: Mapping[int, int],
-    down: int,
-) -> dict[int, _Box]:
-    across: dict[int, int] = {}
-    boxes = {}
-    for row, level in levels.items():
-        column = across.get(level, 0)
-        across[level] = column + 1
-        first, names = vertices[row], [vertices[number].name for number in members[row]]
-        times = f"{len(names)} x " if len(names) > 1 else ""
-        name = [_short(names[0])] if first.state == "wrong" else []
-        lines = (f"{times}{first.lines[0]}", first.lines[1], *name)
-        title = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
-        boxes[row] = _Box(column * _ACROSS, level * down, lines, first.to, title, first.state)
-    return boxes
-
-
-def _short(name: str) -> str:
-    """The end of a long name, from where a part of it begins."""
-    if len(name) <= _LONGEST:
-        return name
-    end = name[1 - _LONGEST :]
-    if name[-_LONGEST] in "/.:_":
-        return f"…{end}"
-    begins = re.search("/", end[:-1]) or re.search("[.:_]", end[:-1])
-    return f"…{end[begins.start() :] if begins else end}"
-
-
-def _is_long(one: _Box, other: _Box, more: int) -> bool:
-    """Whether an arrow passes others, at their side."""
-    return other.y - one.y > _DOWN + more
-
-
-def _arrow(one: _Box, other: _Box, more: int) -> str:
+def _arrow(one: _Box, other: _Box) -> str:
     """A path from the lower edge of one box to the upper edge of the other."""
-    x, y, to_x, to_y = one.x + _WIDE // 2, one.y + _HIGH + more, other.x + _WIDE // 2, other.y - 3
-    if _is_long(one, other, more):
+    x, y, to_x, to_y = one.x + _WIDE // 2, one.y + _HIGH, other.x + _WIDE // 2, other.y - 3
+    if other.y - one.y > _DOWN:  # it passes others, at their side
         side = max(x, to_x) + 112
         return f"M{x} {y}C{side} {y + 20} {side} {to_y - 20} {to_x} {to_y}"
     return f"M{x} {y}C{x} {y + 12} {to_x} {to_y - 12} {to_x} {to_y}"

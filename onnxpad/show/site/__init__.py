@@ -14,7 +14,7 @@ from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, ways
 from onnxpad.sessions import check_device
 from onnxpad.show.explanations import PLURALS
-from onnxpad.show.pages.templates import text_of
+from onnxpad.show.pages.templates import rendered, text_of
 from onnxpad.show.site.conformance import (
     SIGNS,
     Table,
@@ -26,7 +26,6 @@ from onnxpad.show.site.contents import page_of
 from onnxpad.show.site.drawings import of_chain
 from onnxpad.show.site.links import address_of
 from onnxpad.show.site.search import index_of
-from onnxpad.show.site.templates import filled, own_text
 
 _ORDER = sorted(KINDS, key=lambda kind: kind != "target")
 """Kinds as the start page has them: who comes to look something up asks for a runtime first."""
@@ -57,8 +56,9 @@ def _files(version: str) -> Iterator[tuple[str, bytes]]:
         address = address_of("works", operator)
         given = {"table": table, "operator": operator, "signs": SIGNS}
         yield address, page("table.html", address, title=f"Where {operator} works", **given)
-    yield STYLE, (text_of("page.css") + text_of("figures.css") + own_text("site.css")).encode()
-    yield SCRIPT, (text_of("page.js") + own_text("finding.js") + own_text("site.js")).encode()
+    own = partial(text_of, package="onnxpad.show.site.templates")
+    yield STYLE, (text_of("page.css") + text_of("figures.css") + own("site.css")).encode()
+    yield SCRIPT, (text_of("page.js") + own("finding.js") + own("site.js")).encode()
     yield SEARCH, f"window.onnxpadIndex = {index_of(explained, table)};\n".encode()
     kinds = [(PLURALS[kind], _cards(explained, kind)) for kind in _ORDER]
     yield (
@@ -86,5 +86,5 @@ def _cards(explained: Sequence[Explanation], kind: str) -> list[tuple[str, str, 
 
 
 def _page(template: str, address: str, **given: object) -> bytes:
-    html = filled(template, root="../" * address.count("/"), **given)
+    html = rendered(template, root="../" * address.count("/"), **given)
     return html.encode("utf-8", "backslashreplace")
