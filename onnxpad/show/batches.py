@@ -127,7 +127,7 @@ def refusal_text(
     elif unfit:
         from onnxpad.show.verdicts import main_reason
 
-        reason, tried = main_reason(unfit, {}), _tries(found)
+        reason, tried = main_reason(unfit), _tries(found)
     elif found.skips and objection.startswith("--strict"):
         skip = found.skips[0]
         more = f" and {len(found.skips) - 1} more" if found.skips[1:] else ""

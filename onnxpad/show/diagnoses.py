@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from onnxpad.diagnosis import Cause, Diagnosis, NodeFinding
-from onnxpad.errors import counted, few
+from onnxpad.errors import counted, either, few
 from onnxpad.inspection import with_far_pad
 from onnxpad.padding.chain import Chain
 from onnxpad.show.document import Command, Document, Line, Section, Table
@@ -126,10 +126,12 @@ def _other_lines(found: Diagnosis) -> Iterator[str]:
     yield from (f"{node.node}: {node.why}" for node in found.nodes if node.why)
     alike = [node for node in found.nodes if node.alternatives]
     for node in [node for node in alike if node.changed][:_NODES_SHOWN]:
-        labels = few([one.label for one in node.alternatives], _LABELS_SHOWN)
+        labels = [one.label for one in node.alternatives]
+        left = len(labels) - _LABELS_SHOWN
+        ways = either([*labels[:_LABELS_SHOWN], *([f"{left} more (--json)"] if left > 0 else [])])
         sizes = next((one.sizes for one in node.alternatives if one.sizes), None)
         telling = f"; an input of {shape_text(sizes)} tells them apart" if sizes else ""
-        yield f"{node.node}: also fits {labels}{telling}"
+        yield f"{node.node}: also fits {ways}{telling}"
     others = [node.node for node in alike if not node.changed]
     if others:
         fit = "fits" if len(others) == 1 else "fit"

@@ -92,4 +92,4 @@ def although_unfit_text(found: Rewriting) -> str:
     plans = found.fitting.plans if found.fitting and found.unfit else ()
     helped = {one.node for one in plans} - {one.node for one in found.unfit}
     nodes = counted(len(helped), "node")
-    return f"try: --although-unfit, which writes the {nodes} that have a way" if helped else ""
+    return f"try: --although-unfit, which rewrites {nodes} all the same" if helped else ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
+from onnxpad.errors import few
 from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact
 from onnxpad.inspection import FOLLOWED, Inspection
 from onnxpad.padding.effective_pads import may_be_written, told_in
@@ -13,6 +14,7 @@ from onnxpad.runtimes.traps import helping
 from onnxpad.show.document import Command, Line, Note
 from onnxpad.show.wording import given_text, open_in_file_text
 
+_NAMED = 3
 _CHOICE = "--ambiguous auto_pad"
 
 
@@ -100,7 +102,6 @@ def _no_rewrite(inspection: Inspection, model: str) -> Iterator[Line]:
     if inspection.following is not None or not 0 < len(inspection.targets) <= FOLLOWED:
         return
     from onnxpad.rewriting.for_target.report import NoWay, PassPlan
-    from onnxpad.show.verdicts import main_reason
 
     for name, found in inspection.targets.items():
         left = inspection.openings[name].left
@@ -109,7 +110,10 @@ def _no_rewrite(inspection: Inspection, model: str) -> Iterator[Line]:
         if not stuck:
             continue
         cures = dict.fromkeys(cure for one in stuck for cure in one.judgement.cures)
-        yield Note(f"no rewrite for {name} is known", main_reason(stuck, left), tuple(cures))
+        nodes = few([f"'{one.node.label}'" for one in stuck], _NAMED)
+        why = dict.fromkeys(left[one.node] for one in stuck if one.node in left)
+        reasons = f", because {'; '.join(why)}" if why else ""
+        yield Note(f"no rewrite for {name} is known", f"no way for {nodes}{reasons}", tuple(cures))
         if helped := sum(isinstance(one.way, PassPlan) for one in found):
             target = f"--target {asked_as(name)}"
             options = [target, "--although-unfit", given_text(inspection.assumed)]

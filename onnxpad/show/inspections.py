@@ -50,7 +50,7 @@ def inspection_document(
     each, everything = each or page, everything or page
     shown = [node for node in inspection.nodes if everything or is_worth_a_row(node)]
     hidden = len(inspection.nodes) - len(shown)
-    headline, *more = [*_headlines(inspection), _counts_text(inspection, hidden)]
+    headline, *more = [*_headlines(inspection), counts_text(inspection, hidden)]
     pictures: tuple[Section, ...] = ()
     state = ""
     if page:
@@ -213,7 +213,7 @@ def _about_text(inspection: Inspection) -> str:
     return ", ".join(filter(None, parts))
 
 
-def counts_text(inspection: Inspection) -> str:
+def counts_text(inspection: Inspection, hidden: int = 0) -> str:
     """'6 operators can pad, 5 do, 6 with auto_pad, 3 asymmetric, 2 traps'."""
     counts = inspection.summary
     if not counts["nodes"]:
@@ -223,19 +223,15 @@ def counts_text(inspection: Inspection) -> str:
         f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} {do}",
         f"{counts['forms']['auto_pad']} with auto_pad",
         f"{counts['asymmetric']} asymmetric",
-        *(traps_texts(inspection) or ["0 traps"]),
+        *(_traps_texts(inspection) or ["0 traps"]),
     ]
-    unknown = f"; the pads of {counts['unknown']} are not known" if counts["unknown"] else ""
-    return ", ".join(parts) + unknown
-
-
-def _counts_text(inspection: Inspection, hidden: int) -> str:
+    text = ", ".join(parts)
+    text += f"; the pads of {counts['unknown']} are not known" if counts["unknown"] else ""
     write = "writes" if hidden == 1 else "write"
-    left = f"; {hidden} that {write} no padding not shown (--all)" if hidden else ""
-    return f"{counts_text(inspection)}{left}"
+    return f"{text}; {hidden} that {write} no padding not shown (--all)" if hidden else text
 
 
-def traps_texts(inspection: Inspection) -> list[str]:
+def _traps_texts(inspection: Inspection) -> list[str]:
     """'2 traps', or '1 trap, 2 more of onnxruntime': a runtime not asked about is named."""
     found = Counter(
         of_another(trap.code, inspection.targets)

@@ -10,6 +10,7 @@ from textwrap import wrap
 from onnxpad.show.wording import visible
 
 _GAP = "  "
+_LEGIBLE = 14  # characters: cells are not folded into fewer
 _WIDEST = 1_000  # a longer cell stands out of its column: others are not filled up to it
 
 
@@ -34,8 +35,10 @@ def table(
     columns = list(zip(*lines, strict=True))
     widths = [min(_WIDEST, max(map(len, column))) for column in columns]
     if terminal is not None:
-        words = [[word for cell in column for word in cell.split()] for column in columns]
-        least = [max(map(len, column), default=0) for column in words]
+        words = (
+            max((len(w) for cell in column for w in cell.split()), default=0) for column in columns
+        )
+        least = [max(word, min(width, _LEGIBLE)) for word, width in zip(words, widths, strict=True)]
         width = terminal.width - len(_GAP) * (len(headers) - 1)
         room = _room(widths, least, width) or _room([0, *widths[1:]], [0, *least[1:]], width)
         if room is not None:

@@ -61,7 +61,10 @@ def target_sections(
         shown = found if everything else [one for one in told if one not in waiting]
         does = either(list(dict.fromkeys(_DOES[one.judgement.answer] for one in told)))
         label = f"{name}:" if len(targets) > 1 else ""
-        notes = (*_evidence(told), *opening_lines(name, openings.get(name, Opening()), found))
+        notes = (
+            *_evidence(told),
+            *opening_lines(name, openings.get(name, Opening()), found, "rewrite "),
+        )
         nodes = tuple(_rows(shown, each=each or everything))
         table = Table(_HEADERS, nodes, f"nodes that {name} {does}")
         lines = (label,) if nodes or notes else ()
@@ -89,7 +92,7 @@ def headlines(
             here = f"{name} ({ran[name].evidence})" if name in ran else named_release(name)
             known = _known_from(found)
             how = f" ({known})" if known not in ("", "measured", "measured here") else ""
-            yield f"target {here}: {answers_text(found)}{how}"
+            yield f"target {here}: {answers_text(found)}{_nodes_text(found)}{how}"
         return
     failing = sum(any(map(_fails, found)) for found in targets.values())
     unsure = sum(
@@ -111,24 +114,23 @@ def named_release(name: str) -> str:
 
 
 def answers_text(found: Sequence[NodeVerdict]) -> str:
-    """'takes 4, miscomputes 2 of 6 operators that can pad'."""
-    worst = worst_by_node(found)
-    counts = Counter(worst.values())
-    parts = [f"{answer} {counts[answer]}" for answer in Answer if counts[answer]]
-    padded = {one.node for one in found if can_pad(one.op)}
-    others = len(worst) - len(padded)
-    nodes = counted(len(padded), "operator that can pad", "operators that can pad")
-    nodes += f" and {counted(others, 'other', 'others')}" if others else ""
-    return f"{', '.join(parts)} of {nodes}" if parts else "nothing to judge"
-
-
-def worst_by_node(found: Iterable[NodeVerdict]) -> dict[Address, Answer]:
-    """What a target does with each node: what it says of the file stands at a node as well."""
+    """'takes 4, miscomputes 2': what is said of the file stands at a node as well."""
     worst: dict[Address, Answer] = {}
     for one in found:
         answer = one.judgement.answer
         worst[one.node] = max(worst.get(one.node, answer), answer, key=lambda each: each.rank)
-    return worst
+    counts = Counter(worst.values())
+    parts = (f"{answer} {counts[answer]}" for answer in Answer if counts[answer])
+    return ", ".join(parts) or "nothing to judge"
+
+
+def _nodes_text(found: Sequence[NodeVerdict]) -> str:
+    """' of 6 operators that can pad', or ' of 2 nodes, of which 1 cannot pad'."""
+    nodes, padded = {one.node for one in found}, {one.node for one in found if can_pad(one.op)}
+    if others := len(nodes) - len(padded):
+        return f" of {counted(len(nodes), 'node')}, of which {others} cannot pad"
+    text = counted(len(nodes), "operator that can pad", "operators that can pad")
+    return f" of {text}" if nodes else ""
 
 
 def _known_from(found: Sequence[NodeVerdict]) -> str:
@@ -260,18 +262,15 @@ def named(found: Sequence[NodeVerdict]) -> str:
     return few([f"'{one.node.label}'" for one in found], _SHOWN) + more
 
 
-def main_reason(found: Sequence[NodeVerdict], reasons: Mapping[Address, str]) -> str:
-    """The operators and nodes that share the most frequent reason, and that reason.
-
-    `reasons` stand in place of those of the verdicts.
-    """
+def main_reason(found: Sequence[NodeVerdict]) -> str:
+    """The operators and nodes that share the most frequent reason, and that reason."""
     alike: dict[str, list[NodeVerdict]] = {}
     for one in found:
         judged = one.judgement
         is_number = judged.answer is Answer.MISCOMPUTES and judged.measured and not judged.rows
         # Each node's numbers are its own.
         reason = judged.does if is_number else judged.sentence
-        alike.setdefault(reasons.get(one.node, reason), []).append(one)
+        alike.setdefault(reason, []).append(one)
     reason, nodes = max(alike.items(), key=lambda one: len(one[1]))
     ops = ", ".join(dict.fromkeys(one.op for one in nodes))
     others = len({one.node for one in found} - {one.node for one in nodes})
@@ -280,8 +279,13 @@ def main_reason(found: Sequence[NodeVerdict], reasons: Mapping[Address, str]) ->
     return f"{ops} {labels}: {reason}{more}"
 
 
-def opening_lines(target: str, opening: Opening, found: Sequence[NodeVerdict]) -> Iterator[Line]:
-    """What to add to the request, and how many of the nodes without a way that settles."""
+def opening_lines(
+    target: str, opening: Opening, found: Sequence[NodeVerdict], verb: str = ""
+) -> Iterator[Line]:
+    """What to add to the request, and how many of the nodes without a way that settles.
+
+    `verb` is 'rewrite ' where another verb says so, in front of an option that it does not have.
+    """
     waiting = [one for one in found if one.open_batches]
     add = _batches_of_one(*waiting)
     if waiting:
@@ -297,7 +301,7 @@ def opening_lines(target: str, opening: Opening, found: Sequence[NodeVerdict]) -
         yield f"try: {add}"
     if opening.granted and all(one.waits_for_knowledge for one in found if _stops(one)):
         settled = _of(opening.granted, opening.stuck)
-        yield f"try: rewrite --allow-unknown, which trusts what is not known, settles {settled}"
+        yield f"try: {verb}--allow-unknown, which trusts what is not known, settles {settled}"
 
 
 def _stops(verdict: NodeVerdict) -> bool:
