@@ -145,8 +145,8 @@ def _other_lines(found: Diagnosis) -> Iterator[str]:
         more = f"; add {_outputs(sorted(unseen))} to it" if unseen else ""
         nodes = counted(len(found.unseen), "node is", "nodes are")
         yield f"{nodes} not seen by this reference: {names}{more}"
-    if left := [name for name in found.without_reference if name not in unseen]:
-        yield f"not compared, for want of a reference: {_outputs(left)}"
+    if others := [name for name in found.without_reference if name not in unseen]:
+        yield f"not compared, for want of a reference: {_outputs(others)}"
     yield from (f"warning: {warning}" for warning in found.warnings)
 
 

@@ -102,7 +102,7 @@ def _size_text(size: str) -> str:
         return size
     from onnxpad.show.sizes import about
 
-    return about(size) or "computed"
+    return about(size)
 
 
 def pads_text(pads: Sequence[int] | None) -> str:

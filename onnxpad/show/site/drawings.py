@@ -96,9 +96,15 @@ def _worked_out(name: str, layer: Layer, padding: object) -> Resolution | None:
     for stride in (_STRIDE, 1, None):
         general = {Role.KERNEL: _KERNEL, Role.STRIDE: stride, Role.PADDING: padding}
         given = {role: value for role, value in general.items() if value is not None}
-        shapes = {"input_shape": (1, 1, *sizes), "weight_shape": None}
         try:
-            return resolve_general(name, layer.op, **shapes, general=given, attributes={})
+            return resolve_general(
+                name,
+                layer.op,
+                input_shape=(1, 1, *sizes),
+                weight_shape=None,
+                general=given,
+                attributes={},
+            )
         except RequestError:
             continue
     return None
