@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from onnxpad.errors import counted, either, few
 from onnxpad.show.edited import although_unfit_text, stated_in
@@ -26,22 +25,6 @@ _WHAT_TO_DO = {
     "not known": "no finding unless --fail-on unknown is given; inspect of one of them alone says "
     "what is not known, and what to add",
 }
-
-
-class Told(Protocol):
-    """What is known of each model: the file, what became of it, and its report."""
-
-    @property
-    def file(self) -> str:
-        """The model."""
-
-    @property
-    def result(self) -> str:
-        """What became of it."""
-
-    @property
-    def record(self) -> Mapping[str, Any]:
-        """Its report."""
 
 
 def rewriting_line(
@@ -75,6 +58,8 @@ def _written_besides(found: Rewriting, *, done: bool) -> Iterator[str]:
     yield from runs_text(found.runs)
     if fitting and fitting.granted:
         yield f"{counted(len(fitting.granted), 'node')} taken for granted for {found.target}"
+    if fitting:
+        yield from filter(None, [fitting.unmeasured, *(one.note for one in fitting.installed)])
     if fitting and fitting.whole:
         yield f"the model {'has' if done else 'would have'} {', '.join(fitting.whole)}"
 
@@ -103,6 +88,7 @@ def inspection_line(model: str, found: Inspection) -> str:
         from onnxpad.show.verdicts import answers_text
 
         parts += [f"{name}: {answers_text(one)}" for name, one in found.targets.items()]
+        parts += [*found.unmeasured.values(), *(one.note for one in found.installed.values())]
     return visible("; ".join(parts))
 
 
@@ -149,10 +135,11 @@ def _tries(found: Any) -> list[str]:  # noqa: ANN401 - a rewriting for a target
     return [*tried, although_unfit_text(found).removeprefix("try: ")]
 
 
-def totals_text(outcomes: Sequence[Told], noun: str) -> str:
+def totals_text(outcomes: Sequence[Any], noun: str) -> str:
     """'30 models: 3 rewritten, 24 unchanged, 3 not written (a.onnx, b.onnx, c.onnx)'.
 
     Above it stands what is true of all of them, and what to do about results that need something.
+    `outcomes` have the `file`, the `result` and the `record` of each model.
     """
     names: dict[str, list[str]] = {}
     for one in outcomes:
@@ -161,7 +148,7 @@ def totals_text(outcomes: Sequence[Told], noun: str) -> str:
     for result in sorted(names, key=lambda one: (one in _LAST, one in ("unchanged", "fine"))):
         named = f" ({few(names[result], _NAMED)})" if result in _NAMES_FOR else ""
         parts.append(f"{len(names[result])} {result}{named}")
-    lines = [*_target_notes(outcomes)]
+    lines = []
     if kinds := {kind for one in outcomes for kind in one.record.get("not_judged", ())}:
         from onnxpad.show.verdicts import not_judged_text
 
@@ -174,24 +161,3 @@ def totals_text(outcomes: Sequence[Told], noun: str) -> str:
         nodes = counted(sum(skips.values()), "node")
         lines.append(f"{nodes} skipped in {where}: one model alone, or --json, says why")
     return "\n".join(map(visible, lines))
-
-
-def _target_notes(outcomes: Sequence[Told]) -> Iterator[str]:
-    """What is not known of the releases of targets, and what installed ones do with how many."""
-    from onnxpad.runtimes.installed import OnInstalled
-
-    alone: dict[str, None] = {}
-    files: dict[tuple[str, str], list[str]] = {}
-    nodes: dict[tuple[str, str], Counter[str]] = {}
-    for one in outcomes:
-        fitted = one.record.get("target") or {}
-        unmeasured = (*one.record.get("unmeasured", {}).values(), fitted.get("unmeasured", ""))
-        alone |= {f"note: {said}": None for said in unmeasured if said}
-        for it in (*one.record.get("installed", {}).values(), *fitted.get("installed", ())):
-            key = it["package"], it["target"]
-            files.setdefault(key, []).append(route_text(one.file))
-            nodes.setdefault(key, Counter()).update(it["nodes"])
-    yield from alone
-    for key, models in files.items():
-        where = f"{counted(len(models), 'model')} ({few(models, _NAMED)})"
-        yield OnInstalled(*key, nodes[key]).about(f"the nodes in {where}")

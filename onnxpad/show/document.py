@@ -76,7 +76,6 @@ class Section:
     lines: what stands in front of the table; empty ones are left out.
     notes: what stands behind the table.
     cards: draws the pictures.
-    graph: draws a picture that may be larger than the page.
     windows: whether the pictures are of windows, whose signs are then explained.
     on_page_alone: whether the text leaves the section out.
     """
@@ -87,7 +86,6 @@ class Section:
     table: Table | None = None
     notes: tuple[Line, ...] = ()
     cards: Callable[[], Iterable[Card]] = tuple
-    graph: Callable[[], str] = str
     windows: bool = False
     on_page_alone: bool = False
 

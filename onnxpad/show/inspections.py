@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, few
 from onnxpad.inspection import Inspection, PaddedNode, is_worth_a_row
-from onnxpad.runtimes.traps import Trap, of_another
+from onnxpad.runtimes.traps import of_another
 from onnxpad.show.document import Document, Line, Note, Section, Table
 from onnxpad.show.following import next_lines
 from onnxpad.show.wording import (
+    alike,
     assumed_text,
     frameworks_text,
     limits_text,
@@ -30,7 +32,6 @@ _DEVICES = {"cpu": "CPU", "cuda": "GPU"}
 _INPUTS_SHOWN = 3
 # Traps that say why the pads are not known.
 _SAY_WHY = frozenset({"computed-pads", "overridable-pads", "optimised-only"})
-T = TypeVar("T")
 
 
 def inspection_document(
@@ -54,9 +55,12 @@ def inspection_document(
     pictures: tuple[Section, ...] = ()
     state = ""
     if page:
-        from onnxpad.show.pages.inspections import picture_sections, state_of
+        from onnxpad.show.pages.inspections import state_of, window_cards
 
-        state, pictures = state_of(inspection), tuple(picture_sections(inspection))
+        title = "What the windows read, and of transposed convolutions write"
+        cards = partial(window_cards, inspection)
+        pictures = (Section("drawings", title, cards=cards, windows=True),)
+        state = state_of(inspection)
     targets: tuple[Section, ...] = ()
     if inspection.targets:
         from onnxpad.show.verdicts import target_sections
@@ -113,18 +117,10 @@ def _facts(inspection: Inspection) -> Iterator[str]:
         yield f"{recorded}, as the model itself says in its metadata (onnxpad.holds_where)"
 
 
-def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:
-    """The nodes in groups of one key, in the order of the first of each; alone with `each`."""
-    groups: dict[object, list[T]] = {}
-    for number, node in enumerate(nodes):
-        groups.setdefault(number if each else key(node), []).append(node)
-    return list(groups.values())
-
-
 def _nodes(nodes: Sequence[PaddedNode], *, each: bool) -> Table:
     """The nodes; those of which the same is said are a row, unless `each` is asked for."""
     named = [(node.node, *_cells(node)) for node in nodes]
-    groups = _alike(named, lambda row: row[1:], each=each)
+    groups = alike(named, lambda row: row[1:], each=each)
     rows = tuple((few([row[0] for row in group], 1), *group[0][1:]) for group in groups)
     return Table(_HEADERS, rows, "operators that can pad")
 
@@ -172,7 +168,7 @@ def _unknown(inspection: Inspection, *, each: bool) -> Iterator[Note]:
             told.append((node, node.reason))
         elif node.pads is not None and chain.pad is not None and chain.pad.unclear:
             told.append((node, "what the Pad in front of it adds is not known"))
-    for group in _alike(told, lambda one: (one[0].op, one[1], one[0].hints), each=each):
+    for group in alike(told, lambda one: (one[0].op, one[1], one[0].hints), each=each):
         node, reason = group[0]
         where = few([f"'{one.node}'" for one, _ in group], 1)
         yield Note(f"unknown: {node.op} {where}", reason, tuple(node.hints))
@@ -181,15 +177,12 @@ def _unknown(inspection: Inspection, *, each: bool) -> Iterator[Note]:
 def _trap_notes(inspection: Inspection, *, each: bool) -> Iterator[Note]:
     """A note for each kind of trap and operator; the sentence is that of the first node."""
     found = [(node, trap) for node in inspection.nodes for trap in node.traps]
-    for group in _alike(found, _kind_of_trap, each=each):
+    # Sentences say whether pads are known.
+    kinds = alike(found, lambda one: (one[1].code, one[0].op, one[0].pads is None), each=each)
+    for group in kinds:
         node, trap = group[0]
         where = few([f"'{one.node}'" for one, _ in group], 1)
         yield Note(f"trap: {trap.code}, {node.op} {where}", trap.sentence)
-
-
-def _kind_of_trap(found: tuple[PaddedNode, Trap]) -> object:
-    node, trap = found
-    return trap.code, node.op, node.pads is None  # sentences say whether pads are known
 
 
 def _leaving(inspection: Inspection) -> Iterator[Line]:

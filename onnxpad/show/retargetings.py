@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, few
 from onnxpad.inspection import with_far_pad
-from onnxpad.retargeting import Move, Retargeting
+from onnxpad.retargeting import Retargeting
 from onnxpad.show.document import Card, Document, Section, Table
 from onnxpad.show.edited import inlined_text, relied_lines, script_lines, skip_note
 from onnxpad.show.pages.changes import Changed, changes_section
-from onnxpad.show.wording import idle_lines, limits_text, ran_text, route_text, shape_text
+from onnxpad.show.wording import alike, idle_lines, limits_text, ran_text, route_text, shape_text
 
 if TYPE_CHECKING:
     from onnxpad.validation.distances import Distance, Distances
 
-_LONGEST_SIZE, _MAPS = 16, 8
+_MAPS = 8
 _ALONE = 3
 """So many nodes that stay for one reason are a row each."""
 _HEADERS = ("node", "operator", "before", "after", "output")
@@ -44,9 +44,7 @@ def retargeting_document(  # noqa: PLR0913 - all that one report shows
     summary = summary_text(found, done=written is not None)
     refused = "nothing written; " if objection else ""
     skips = tuple(skip_note(skip, found.to) for skip in found.skips)
-    names: dict[str, str] = {}
-    rows = Table(_HEADERS, tuple(_rows(found, names, each=each)), "padded nodes")
-    sizes = tuple(f"{name} = {size}" for size, name in names.items())
+    rows = Table(_HEADERS, tuple(_rows(found, each=each)), "padded nodes")
     why = (f"nothing was written: {objection}",) if objection else ()
     return Document(
         "Retargeting of",
@@ -62,7 +60,7 @@ def retargeting_document(  # noqa: PLR0913 - all that one report shows
         (
             Section("refused", "", why, on_page_alone=True),
             changes_section(partial(_changes, found)),
-            Section("nodes", "Nodes", table=rows, notes=sizes),
+            Section("nodes", "Nodes", table=rows),
             Section("script", "Edit script", tuple(script_lines(found)) if script else ()),
             Section("skips", "Left as they were", skips),
             *((_outputs(moved),) if moved else ()),
@@ -90,34 +88,20 @@ def summary_text(found: Retargeting, *, done: bool) -> str:
     return f"{text}, {len(found.unchanged)} unchanged, {len(found.skips)} skipped"
 
 
-def _rows(found: Retargeting, names: dict[str, str], *, each: bool) -> Iterator[tuple[str, ...]]:
-    """A row for each node that moves, and for those that stay; `names` get long sizes.
+def _rows(found: Retargeting, *, each: bool) -> Iterator[tuple[str, ...]]:
+    """A row for each node that moves, and for those that stay.
 
     Nodes of which the same is said are a row where they are many, which names the first of them.
     """
     for move in found.changes:
-        yield _move_row(move, names)
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for one in found.unchanged:
-        cells = one.op, one.padding, "unchanged", one.why
-        alike.setdefault(cells, []).append(one.node.label)
-    for said, nodes in alike.items():
+        size = f"{shape_text(move.output_before)} -> " if move.resized else ""
+        size += shape_text(move.output_after) + ", same values" * move.same_values
+        yield move.node.label, move.op, move.before, move.after, size
+    for group in alike(found.unchanged, lambda one: (one.op, one.padding, one.why)):
+        said = group[0].op, group[0].padding, "unchanged", group[0].why
+        nodes = [one.node.label for one in group]
         alone = each or len(nodes) <= _ALONE
         yield from ((name, *said) for name in (nodes if alone else [f"{few(nodes, 1)} (--each)"]))
-
-
-def _move_row(move: Move, names: dict[str, str]) -> tuple[str, ...]:
-    size = f"{_sizes(move.output_before, names)} -> " if move.resized else ""
-    size += _sizes(move.output_after, names) + ", same values" * move.same_values
-    return move.node.label, move.op, move.before, move.after, size
-
-
-def _sizes(sizes: Sequence[str], names: dict[str, str]) -> str:
-    """'1x8xs1xs1': what is too long for a cell has a name."""
-    return "x".join(
-        size if len(size) <= _LONGEST_SIZE else names.setdefault(size, f"s{len(names) + 1}")
-        for size in sizes
-    )
 
 
 def _outputs(moved: Distances) -> Section:

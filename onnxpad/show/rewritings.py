@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from onnxpad.errors import counted, either, few
 from onnxpad.inspection import with_far_pad
 from onnxpad.model.editing.script import InsertNode
-from onnxpad.padding.chain import Chain, Skip
+from onnxpad.padding.chain import Chain
 from onnxpad.padding.effective_pads import rests_text, settling
 from onnxpad.padding.expansion import Expansion, Itself, Step
 from onnxpad.retargeting.labels import label_of
@@ -30,7 +30,7 @@ from onnxpad.show.edited import (
 )
 from onnxpad.show.inspections import unknown_operator_notes
 from onnxpad.show.pages.changes import Changed, changes_section
-from onnxpad.show.wording import idle_lines, limits_text, route_text, runs_text
+from onnxpad.show.wording import alike, idle_lines, limits_text, route_text, runs_text
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict
@@ -165,12 +165,11 @@ def _skips(rewriting: Rewriting) -> Iterator[Line]:
 
 def _notes(rewriting: Rewriting) -> Iterator[Note]:
     """What else is worth a word: one for all nodes of which it is true."""
-    groups: dict[tuple[str, Skip], list[str]] = {}
-    for found in rewriting.notes:
-        groups.setdefault((found.rule, found.skip), []).append(f"{found.op} '{found.node.label}'")
-    for (rule, skip), nodes in groups.items():
+    for group in alike(rewriting.notes, lambda one: (one.rule, one.skip)):
+        nodes = few([f"{one.op} '{one.node.label}'" for one in group], _NAMED)
+        skip = group[0].skip
         tried = f"; try {either(skip.hints)}" if skip.hints else ""
-        yield Note(f"note: {rule}, {few(nodes, _NAMED)}", f"{skip.reason}{tried}")
+        yield Note(f"note: {group[0].rule}, {nodes}", f"{skip.reason}{tried}")
     for one in rewriting.undone:
         more = f"; onnxpad explain {one.form} says what goes together" if one.form else ""
         said = f"{' and '.join(one.rules)} undo each other{more}"
@@ -223,12 +222,11 @@ def _mended(head: str, plans: Sequence[NodeVerdict], *, each: bool) -> Iterator[
     """A note for all nodes of an operator of which the same is said, or for each node."""
     from onnxpad.show.verdicts import named, way_text
 
-    alike: dict[tuple[str, str, int], list[NodeVerdict]] = {}
-    for number, one in enumerate(plans):
-        said = one.op, f"{one.judgement.sentence}; {way_text(one)}", number if each else 0
-        alike.setdefault(said, []).append(one)
-    for (op, why, _), nodes in alike.items():
-        yield Note(f"{head}: {op} {named(nodes)}", why)
+    def why(one: NodeVerdict) -> str:
+        return f"{one.judgement.sentence}; {way_text(one)}"
+
+    for nodes in alike(plans, lambda one: (one.op, why(one)), each=each):
+        yield Note(f"{head}: {nodes[0].op} {named(nodes)}", why(nodes[0]))
 
 
 def changes_text(rewriting: Rewriting, *, done: bool) -> str:

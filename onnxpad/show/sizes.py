@@ -45,5 +45,5 @@ def _value(node: ast.expr) -> Any:  # noqa: ANN401 - a number
         case ast.Call(func=ast.Name(id=rounding), args=[inner]):
             return _ROUNDING[rounding](_value(inner))
         case ast.BinOp(left, op, right):
-            return _ARITHMETIC[type(op)](_value(left), _value(right))  # type: ignore[index]
+            return _ARITHMETIC[type(op)](_value(left), _value(right))
     raise ValueError(ast.dump(node))

@@ -16,13 +16,13 @@ from onnxpad.runtimes.conditions.rows import Answer, Certainty
 from onnxpad.runtimes.judge import cures
 from onnxpad.runtimes.targets import find_target
 from onnxpad.show.document import Line, Note, Section, Table
-from onnxpad.show.wording import visible
+from onnxpad.show.wording import alike, visible
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import RuntimeRan
 
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite writes")
-_OVERVIEW = ("target", "operators", "rewrite --target", "known from")
+_OVERVIEW = ("target", "operators that can pad", "known from")
 _SHOWN, _KINDS = 3, 5
 _IN_FULL = 3
 """How many targets are told node by node; of more, each is a line."""
@@ -50,7 +50,7 @@ def target_sections(
     """
     if are_many(targets) and not (everything or each):
         rows = tuple(
-            (name, answers_text(found), _mended(found), _known_from(found) or "-")
+            (name, answers_text(found), _known_from(found) or "-")
             for name, found in targets.items()
         )
         yield Section("targets", "Targets", table=Table(_OVERVIEW, rows, "targets"))
@@ -86,25 +86,14 @@ def not_judged_text(kinds: Sequence[str]) -> str:
 def headlines(
     targets: Mapping[str, Sequence[NodeVerdict]], ran: Mapping[str, RuntimeRan]
 ) -> Iterator[str]:
-    """What each target does with the model, or how many do what; `ran` are runtimes by target."""
-    if not are_many(targets):
-        for name, found in targets.items():
-            here = f"{name} ({ran[name].evidence})" if name in ran else named_release(name)
-            known = _known_from(found)
-            how = f" ({known})" if known not in ("", "measured", "measured here") else ""
-            yield f"target {here}: {answers_text(found)}{_nodes_text(found)}{how}"
-        return
-    failing = sum(any(map(_fails, found)) for found in targets.values())
-    unsure = sum(
-        any(one.judgement.answer.is_open for one in found) and not any(map(_fails, found))
-        for found in targets.values()
-    )
-    fine = len(targets) - failing - unsure
-    parts = [f"{fine} take all that is judged"]
-    parts += [f"{failing} refuse or miscompute some"] if failing else []
-    parts += [f"of {unsure} it is not known"] if unsure else []
-    yield f"{len(targets)} targets: {', '.join(parts)}"
-    yield "--target NAME alone says which nodes, why, and how that is known"
+    """What each target does with the model; `ran` are runtimes by target."""
+    for name, found in () if are_many(targets) else targets.items():
+        here = f"{name} ({ran[name].evidence})" if name in ran else named_release(name)
+        known = _known_from(found)
+        how = f" ({known})" if known not in ("", "measured", "measured here") else ""
+        yield f"target {here}: {answers_text(found)}{_nodes_text(found)}{how}"
+    if are_many(targets):
+        yield f"{len(targets)} targets: --target NAME alone says which nodes, why, and what to do"
 
 
 def named_release(name: str) -> str:
@@ -141,22 +130,6 @@ def _known_from(found: Sequence[NodeVerdict]) -> str:
     return ", ".join(way for way in Certainty if way in ways)
 
 
-def _fails(verdict: NodeVerdict) -> bool:
-    return verdict.judgement.answer.fails
-
-
-def _mended(found: Sequence[NodeVerdict]) -> str:
-    """What a rewrite would do about nodes that fail: 'mends 4, no way for 1'."""
-    stuck = [one for one in found if _fails(one) and isinstance(one.way, NoWay)]
-    open_ = sum(bool(one.facts) for one in stuck)
-    counts = {
-        "mends {}": sum(map(_fails, found)) - len(stuck),
-        "mends {} once sizes are said (--dim)": open_,
-        "no way for {}": len(stuck) - open_,
-    }
-    return ", ".join(text.format(n) for text, n in counts.items() if n) or "nothing to do"
-
-
 def _rows(found: Sequence[NodeVerdict], *, each: bool) -> Iterator[tuple[str, ...]]:
     """One for each node, and one for many of which the same is said."""
     for nodes in few_or_all(found, _said, each=each):
@@ -172,10 +145,7 @@ def _said(verdict: NodeVerdict) -> tuple[str, str, str]:
 
 def few_or_all(found: Sequence[T], said: Callable[[T], object], *, each: bool) -> Iterator[list[T]]:
     """Each alone, and together those of which the same is said where they are many."""
-    alike: dict[object, list[T]] = {}
-    for one in found:
-        alike.setdefault(said(one), []).append(one)
-    for group in alike.values():
+    for group in alike(found, said):
         yield from [[one] for one in group] if each or len(group) <= _SHOWN else [group]
 
 
@@ -249,11 +219,9 @@ def _reason(target: str, verdict: NodeVerdict) -> tuple[str, str, tuple[str, ...
 
 def granted_notes(target: str, found: Sequence[NodeVerdict]) -> Iterator[Note]:
     """What of a rewrite nobody has seen the target run."""
-    alike: dict[tuple[str, str], list[NodeVerdict]] = {}
-    for one in found:
-        alike.setdefault((one.op, one.judgement.reason), []).append(one)
-    for (op, reason), nodes in alike.items():
-        yield Note(f"taken for granted: {target}, {op} {named(nodes)}", reason)
+    for nodes in alike(found, lambda one: (one.op, one.judgement.reason)):
+        head = f"taken for granted: {target}, {nodes[0].op} {named(nodes)}"
+        yield Note(head, nodes[0].judgement.reason)
 
 
 def named(found: Sequence[NodeVerdict]) -> str:
@@ -264,19 +232,19 @@ def named(found: Sequence[NodeVerdict]) -> str:
 
 def main_reason(found: Sequence[NodeVerdict]) -> str:
     """The operators and nodes that share the most frequent reason, and that reason."""
-    alike: dict[str, list[NodeVerdict]] = {}
-    for one in found:
-        judged = one.judgement
-        is_number = judged.answer is Answer.MISCOMPUTES and judged.measured and not judged.rows
-        # Each node's numbers are its own.
-        reason = judged.does if is_number else judged.sentence
-        alike.setdefault(reason, []).append(one)
-    reason, nodes = max(alike.items(), key=lambda one: len(one[1]))
+    nodes = max(alike(found, _plain_reason), key=len)
     ops = ", ".join(dict.fromkeys(one.op for one in nodes))
     others = len({one.node for one in found} - {one.node for one in nodes})
     more = f"; {counted(others, 'other')} for another reason" if others else ""
     labels = few([f"'{one.node.label}'" for one in nodes], _SHOWN)
-    return f"{ops} {labels}: {reason}{more}"
+    return f"{ops} {labels}: {_plain_reason(nodes[0])}{more}"
+
+
+def _plain_reason(verdict: NodeVerdict) -> str:
+    """The reason, without numbers that are those of one node alone."""
+    judged = verdict.judgement
+    is_number = judged.answer is Answer.MISCOMPUTES and judged.measured and not judged.rows
+    return judged.does if is_number else judged.sentence
 
 
 def opening_lines(

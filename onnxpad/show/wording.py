@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from onnxpad.errors import few
 from onnxpad.geometry.budgets import PLANNED
@@ -12,10 +12,19 @@ from onnxpad.geometry.budgets import PLANNED
 if TYPE_CHECKING:
     from onnxpad.probing.whole import WholeRun
 
+T = TypeVar("T")
 STANDARD = "-"
 """What stands for standard input and output."""
 _FRAMEWORKS_SHOWN, _LONGEST_SIZE = 3, 28
 _TYPED = re.compile(r"(--?[a-z-]+ )'([^'\n]*)'")
+
+
+def alike(items: Iterable[T], key: Callable[[T], object], *, each: bool = False) -> list[list[T]]:
+    """The items in groups of one key, in the order of the first of each; alone with `each`."""
+    groups: dict[object, list[T]] = {}
+    for number, item in enumerate(items):
+        groups.setdefault(number if each else key(item), []).append(item)
+    return list(groups.values())
 
 
 def visible(text: str) -> str:

@@ -24,7 +24,6 @@ class Part(NamedTuple):
     section: Section
     lines: Sequence[str]
     cards: Sequence[Card]
-    graph: str
     tables: Sequence[Table]
     notes: Sequence[str]
 
@@ -87,9 +86,7 @@ def _part(section: Section, cards: Sequence[Card]) -> Part:
     if table and rows:
         shown = tuple(tuple(map(visible, row)) for row in rows[:ROWS])
         tables.insert(0, Table(table.headers, shown, visible(table.caption)))
-    return Part(
-        section, [*lines[:ROWS], *more], cards[:CARDS], section.graph(), tables, notes[:ROWS]
-    )
+    return Part(section, [*lines[:ROWS], *more], cards[:CARDS], tables, notes[:ROWS])
 
 
 def _typed(command: Command) -> str:
