@@ -8,10 +8,13 @@ from functools import partial
 
 from onnxpad.diagnosis import Cause, Diagnosis, NodeFinding
 from onnxpad.errors import counted, either, few
+from onnxpad.frameworks.fits import ANY, fits
 from onnxpad.inspection import with_far_pad
 from onnxpad.padding.chain import Chain
+from onnxpad.padding.effective_pads import axes_behind, axes_in_front
 from onnxpad.show.document import Command, Document, Line, Section, Table
 from onnxpad.show.pages.changes import Changed, changes_section
+from onnxpad.show.pages.drawings import pads_in_front
 from onnxpad.show.validations import differing, tolerance_line
 from onnxpad.show.wording import frameworks_text, ran_text, shape_text, window_text
 
@@ -70,7 +73,8 @@ def finding_row(node: NodeFinding) -> tuple[str, ...]:
     axes = node.chains[0].axes if node.chains else ()
     kernel, strides = [axis.kernel for axis in axes], [axis.stride for axis in axes]
     window = window_text(kernel, strides, [axis.dilation for axis in axes])
-    return node.node, node.op, window, node.before, node.after, frameworks_text(node.conventions)
+    names = frameworks_text(_who_writes(node))
+    return node.node, node.op, window, node.before, node.after, names
 
 
 def _changes(nodes: Sequence[NodeFinding]) -> Iterator[Changed]:
@@ -81,11 +85,20 @@ def _changes(nodes: Sequence[NodeFinding]) -> Iterator[Changed]:
             yield Changed(node.node, node.op, "padding", node.before, node.after, *chains)
 
 
+def _who_writes(node: NodeFinding) -> tuple[str, ...]:
+    """Who can write the padding that it has to have, those whose own rule gives it in front."""
+    found = fits(with_far_pad(_sized_as(*node.chains))) if node.chains else ()
+    return found if found == (ANY,) else tuple(dict.fromkeys((*node.conventions, *found)))
+
+
 def _sized_as(before: Chain, after: Chain) -> Chain:
-    """The second chain at the sizes of the first, which ran, where no Pad changes them."""
-    if before.rank != after.rank or before.pad is not None or after.pad is not None:
+    """The second chain at the sizes of the first, which ran."""
+    if before.rank != after.rank:
         return after
-    return replace(after, axes=before.axes)
+    axes = before.axes if before.pad is None else axes_in_front(before, pads_in_front(before))
+    sized = replace(after, axes=axes)
+    behind = axes if after.pad is None else axes_behind(sized, pads_in_front(after))
+    return replace(sized, axes=behind)
 
 
 def _summary(found: Diagnosis, around: Around) -> Iterator[Line]:
@@ -125,29 +138,33 @@ def _other_lines(found: Diagnosis) -> Iterator[str]:
     yield from () if found.explained else found.reasons[1:]
     yield from (f"{node.node}: {node.why}" for node in found.nodes if node.why)
     alike = [node for node in found.nodes if node.alternatives]
-    for node in [node for node in alike if node.changed][:_NODES_SHOWN]:
+    for node in alike[:_NODES_SHOWN]:
         labels = [one.label for one in node.alternatives]
         left = len(labels) - _LABELS_SHOWN
         ways = either([*labels[:_LABELS_SHOWN], *([f"{left} more (--json)"] if left > 0 else [])])
-        sizes = next((one.sizes for one in node.alternatives if one.sizes), None)
-        telling = f"; an input of {shape_text(sizes)} tells them apart" if sizes else ""
-        yield f"{node.node}: also fits {ways}{telling}"
-    others = [node.node for node in alike if not node.changed]
-    if others:
-        fit = "fits" if len(others) == 1 else "fit"
-        names = few(others, _LABELS_SHOWN)
-        yield f"{names} {fit} this reference with other paddings as well (--json lists them)"
-    if same := set(found.unchanged) - {*others}:
+        yield f"{node.node}: also fits {ways}{_telling(node)}"
+    if more := alike[_NODES_SHOWN:]:
+        yield f"{counted(len(more), 'more node')} with other paddings that fit (--json)"
+    if same := set(found.unchanged) - {node.node for node in alike}:
         yield f"{counted(len(same), 'other node needs', 'other nodes need')} no change"
     unseen = {name for one in found.unseen for name in one.outputs}
     if found.unseen:
         names = few([one.node for one in found.unseen], _NODES_SHOWN)
-        more = f"; add {_outputs(sorted(unseen))} to it" if unseen else ""
+        add = f"; add {_outputs(sorted(unseen))} to it" if unseen else ""
         nodes = counted(len(found.unseen), "node is", "nodes are")
-        yield f"{nodes} not seen by this reference: {names}{more}"
+        yield f"{nodes} not seen by this reference: {names}{add}"
     if others := [name for name in found.without_reference if name not in unseen]:
         yield f"not compared, for want of a reference: {_outputs(others)}"
     yield from (f"warning: {warning}" for warning in found.warnings)
+
+
+def _telling(node: NodeFinding) -> str:
+    """What would tell the ways that fit apart."""
+    sizes = next((one.sizes for one in node.alternatives if one.sizes), None)
+    telling = [f"an input of {shape_text(sizes)}"] if sizes else []
+    if node.op == "MaxPool" and any(one.hidden for one in node.alternatives):
+        telling.append("inputs below the padded number at the borders")
+    return f"; what tells them apart: {', '.join(telling)}" if telling else ""
 
 
 def _outputs(names: Sequence[str]) -> str:

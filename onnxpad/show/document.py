@@ -92,7 +92,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A report on `subject`; `state` is 'fine', 'wrong', 'open' or '' for the colour of a page."""
+    """A report on `subject`.
+
+    state: 'fine', 'wrong', 'open' or '' for the colour of a page.
+    gap: what stands between sections of the text that have no table.
+    """
 
     title: str
     subject: str
@@ -100,6 +104,7 @@ class Document:
     summary: tuple[Line, ...] = ()
     sections: tuple[Section, ...] = ()
     state: str = ""
+    gap: str = "\n"
 
     def __str__(self) -> str:
         return document_text(self)
@@ -107,20 +112,18 @@ class Document:
 
 def document_text(document: Document, terminal: Terminal | None = None) -> str:
     """The document for a terminal, or for a file or pipe; an empty line stands around tables."""
-    text = lines_text((document.headline, *document.summary))
+    text, gap = lines_text((document.headline, *document.summary)), document.gap
     for section in document.sections:
         if section.on_page_alone:
             continue
         rows = section.table
         shown = table(rows.headers, rows.rows, terminal) if rows else ""
-        parts = filter(None, (lines_text(section.lines), shown, lines_text(section.notes)))
-        block = "\n\n".join(parts) if shown else "\n".join(parts)
-        if block:
-            after_table = text.endswith("\n")
-            text += (
-                ("\n" if after_table else "\n\n" if shown else "\n") + block + "\n" * bool(shown)
-            )
-    return text.rstrip("\n") + "\n"
+        parts = [*filter(None, (lines_text(section.lines), shown, lines_text(section.notes)))]
+        if parts:
+            around = "\n\n" if shown else document.gap
+            text += max(gap, around) + (around if shown else "\n").join(parts)
+            gap = around
+    return f"{text}\n"
 
 
 def lines_text(lines: Iterable[Line]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, TypeVar
 
@@ -132,7 +132,9 @@ def _known_from(found: Sequence[NodeVerdict]) -> str:
 
 def _rows(found: Sequence[NodeVerdict], *, each: bool) -> Iterator[tuple[str, ...]]:
     """One for each node, and one for many of which the same is said."""
-    for nodes in few_or_all(found, _said, each=each):
+    groups = alike(found, _said, each=each)
+    few_nodes = [[one] for group in groups for one in group if len(group) <= _SHOWN]
+    for nodes in (*few_nodes, *(group for group in groups if len(group) > _SHOWN)):
         ops = ", ".join(dict.fromkeys(one.op for one in nodes))
         label = f"{len(nodes)} nodes: {named(nodes)}" if nodes[1:] else nodes[0].node.label
         yield label, ops, *_said(nodes[0])
@@ -141,12 +143,6 @@ def _rows(found: Sequence[NodeVerdict], *, each: bool) -> Iterator[tuple[str, ..
 def _said(verdict: NodeVerdict) -> tuple[str, str, str]:
     judged = verdict.judgement
     return str(judged.answer), judged.why or "-", way_text(verdict)
-
-
-def few_or_all(found: Sequence[T], said: Callable[[T], object], *, each: bool) -> Iterator[list[T]]:
-    """Each alone, and together those of which the same is said where they are many."""
-    for group in alike(found, said):
-        yield from [[one] for one in group] if each or len(group) <= _SHOWN else [group]
 
 
 def way_text(verdict: NodeVerdict) -> str:
@@ -193,7 +189,8 @@ def no_way_notes(
     Nodes that wait for the size of the batch alone are told by `opening_lines`.
     """
     told = [one for one in found if not one.open_batches]
-    for nodes in few_or_all(told, lambda one: (one.op, _reason(target, one)), each=each):
+    kinds = alike(told, lambda one: (one.op, one.brought_by, _reason(target, one)), each=each)
+    for nodes in kinds:
         word, reason, hints = _reason(target, nodes[0])
         brought = nodes[0].brought_by
         wrote = f", which {brought} writes" if brought else ""
@@ -201,7 +198,7 @@ def no_way_notes(
 
 
 def _reason(target: str, verdict: NodeVerdict) -> tuple[str, str, tuple[str, ...]]:
-    """'no way' or 'unknown', why, and what to try."""
+    """'no way', 'not as it is' or 'unknown', why, and what to try."""
     judged, way = verdict.judgement, verdict.way
     if judged.answer.is_open and not verdict.brought_by:
         as_it_is = "" if judged.settled_by else " (left as it is)"
@@ -210,8 +207,9 @@ def _reason(target: str, verdict: NodeVerdict) -> tuple[str, str, tuple[str, ...
     hints = tuple(cures(judged.rows))
     if verdict.facts:
         then = f"{together(verdict.then)} writes it" if verdict.then else f"{target} takes it"
-        hints = (f"{facts_text(verdict.facts)}, with which {then}", *hints)
-    elif isinstance(way, NoWay) and way.passes:
+        hint = f"{facts_text(verdict.facts)}, with which {then}"
+        return "not as it is", reason, (hint, *hints)
+    if isinstance(way, NoWay) and way.passes:
         left = dict.fromkeys(f"{one.op}: {one.judgement.reason}" for one in way.remaining)
         reason += f". Nearest: {' and '.join(way.passes)}, but {'; '.join(left)}"
     return "no way", reason, hints
@@ -258,13 +256,14 @@ def opening_lines(
     add = _batches_of_one(*waiting)
     if waiting:
         by = dict.fromkeys(name for one in waiting for name in one.judgement.by)
-        takes = "take" if len(by) > 1 else "takes"
-        yield f"Batch size is open; {' and '.join(by) or target} {takes} only 1."
+        takes = f"{' and '.join(by) or target} {'take' if len(by) > 1 else 'takes'} only 1."
+        lost = dict.fromkeys(batch.lost for one in waiting for batch in one.open_batches)
+        yield from (f"Batch size is not known behind {one}; {takes}" for one in lost if one)
+        yield from [f"Batch size is open; {takes}"] * bool(add)
     if opening.facts:
-        does = "settles" if opening.writes else "would settle"
-        even_so = "" if opening.writes else "; nothing is written even so"
-        settled = _of(opening.settled, opening.stuck)
-        yield f"try: {facts_text(opening.facts)} {does} {settled}{even_so}"
+        facts, settled = facts_text(opening.facts), _of(opening.settled, opening.stuck)
+        even_so = f"{facts} would settle {settled}; nothing is written even so"
+        yield f"try: {facts} settles {settled}" if opening.writes else even_so
     elif add:
         yield f"try: {add}"
     if opening.granted and all(one.waits_for_knowledge for one in found if _stops(one)):
