@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from onnxpad.errors import RequestError, few
 from onnxpad.frameworks.choices import Fill, HowKnown, Role
@@ -20,8 +21,6 @@ _KNOWN = {
     HowKnown.READ: "read, not run: ",
     HowKnown.REMEMBERED: "from memory, not checked: ",
 }
-_PLAIN = {"strides": {1}, "dilations": {1}}
-"""Attributes that are left out where they have these numbers alone."""
 
 
 def resolution_document(found: Resolution, code: tuple[str, str] | None = None) -> Document:
@@ -149,22 +148,22 @@ def step_text(step: Step) -> str:
     """One ONNX node as people write it, without what is 1 or 0 anyway."""
     record = step_record(step)
     op = record.pop("op")
-    if op == "Mul":
-        return f"Mul({record['factor']:g})"
-    if op == "Add":
-        return "Add(bias)"
-    if op == "Pad":
-        shown = [f"mode={record['mode']!r}", f"pads={record['pads']}"]
-        value = record.get("value", 0.0)
-        return f"Pad({', '.join(shown + [f'value={value:g}'] * bool(value))})"
-    shown = [
-        f"{name}={list(value) if isinstance(value, tuple) else value}"
-        for name, value in record.items()
-        if name != "takes_bias"
-        and not (name in _PLAIN and set(value) == _PLAIN[name])
-        and not (name == "group" and value == 1)
-    ]
-    return f"{op}({', '.join(shown)})"
+    if op in ("Mul", "Add"):
+        return f"Mul({record['factor']:g})" if op == "Mul" else "Add(bias)"
+    left_out = {"takes_bias"} | {name for name, value in record.items() if _is_plain(name, value)}
+    shown = ((name, value) for name, value in record.items() if name not in left_out)
+    return f"{op}({', '.join(f'{name}={_value_text(value)}' for name, value in shown)})"
+
+
+def _is_plain(name: str, value: Any) -> bool:  # noqa: ANN401 - of an attribute
+    ones = name in ("strides", "dilations") and set(value) == {1}
+    return ones or (name, value) in (("group", 1), ("value", 0.0))
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, tuple):
+        return str(list(value))
+    return f"{value:g}" if isinstance(value, float) else repr(value)
 
 
 def _verdict(difference: Difference) -> Iterator[str]:

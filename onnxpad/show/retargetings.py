@@ -94,8 +94,10 @@ def _rows(found: Retargeting, *, each: bool) -> Iterator[tuple[str, ...]]:
     Nodes of which the same is said are a row where they are many, which names the first of them.
     """
     for move in found.changes:
-        size = f"{shape_text(move.output_before)} -> " if move.resized else ""
-        size += shape_text(move.output_after) + ", same values" * move.same_values
+        size = shape_text(move.output_after)
+        if move.resized:  # in full: shortened sizes may look alike
+            size = f"[{', '.join(move.output_before)}] -> [{', '.join(move.output_after)}]"
+        size += ", same values" * move.same_values
         yield move.node.label, move.op, move.before, move.after, size
     for group in alike(found.unchanged, lambda one: (one.op, one.padding, one.why)):
         said = group[0].op, group[0].padding, "unchanged", group[0].why

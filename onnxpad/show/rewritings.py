@@ -13,10 +13,9 @@ from onnxpad.inspection import with_far_pad
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.effective_pads import rests_text, settling
-from onnxpad.padding.expansion import Expansion, Itself, Step
+from onnxpad.padding.expansion import Expansion, Itself
 from onnxpad.retargeting.labels import label_of
 from onnxpad.rewriting.costs import NOMINAL, Cost
-from onnxpad.rewriting.pipeline import Change
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.targets import find_target
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
     from onnxpad.validation import Validation
 
 _NAMED = 3
-_STEP_SHOWS = ("kernel_shape", "strides", "dilations", "pads")
 
 
 def rewriting_document(  # noqa: PLR0913 - all that one report shows
@@ -246,23 +244,9 @@ def changes_text(rewriting: Rewriting, *, done: bool) -> str:
 def _changes(found: Rewriting) -> Iterator[Changed]:
     for one in found.changes:
         chain = one.after if isinstance(one.after, Chain) else None
-        is_now = label_of(chain) if chain else ", then ".join(_steps(one))
-        after = with_far_pad(chain) if chain else None
-        before = with_far_pad(one.before)
+        steps = one.after.steps if isinstance(one.after, Expansion) else ()
+        names = (one.op if isinstance(step, Itself) else step.op_type for step in steps)
+        is_now = label_of(chain) if chain else ", then ".join(names)
+        before, after = with_far_pad(one.before), with_far_pad(chain) if chain else None
         was = label_of(one.before)
         yield Changed(one.node.label, one.op, one.rule, was, is_now, before, after)
-
-
-def _steps(change: Change) -> Iterator[str]:
-    """'Conv with pads [0, 0]': the nodes that take its place, and what each gets."""
-    steps: Sequence[Step | Itself] = ()
-    if isinstance(change.after, Expansion):
-        steps = change.after.steps
-    for one in steps:
-        if isinstance(one, Itself):
-            name, written = change.op, one.sets
-        else:
-            name, written = one.op_type, one.attributes
-        given = {key: value for key, value in written if isinstance(value, tuple)}
-        parts = [f"{key} {list(given[key])}" for key in _STEP_SHOWS if key in given]
-        yield f"{name} with {', '.join(parts)}" if parts else name

@@ -26,7 +26,6 @@ _WHOLE_FILE = {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2}
 class _Rule(NamedTuple):
     level: str
     short: str
-    full: str
     help: str
 
 
@@ -36,26 +35,18 @@ _REWRITES = (
 _ANSWERS = {
     Answer.MISCOMPUTES: _Rule(
         "error",
-        "The target runs the node and computes wrong numbers or sizes",
-        "The runtime runs the node without an error; its result differs from the ONNX text.",
+        "The target runs the node and computes wrong numbers or sizes. Nothing at run time tells.",
         _REWRITES,
     ),
-    Answer.REFUSES: _Rule(
-        "error",
-        "The target does not load or run the node",
-        "The runtime ends with an error when it loads or runs a model with this node.",
-        _REWRITES,
-    ),
+    Answer.REFUSES: _Rule("error", "The target does not load or run the node.", _REWRITES),
     Answer.FALLS_BACK: _Rule(
         "note",
-        "The target leaves the node to the CPU",
-        "The numbers are right, and the tensors are copied to the CPU and back.",
+        "The target leaves the node to the CPU: its numbers are right.",
         _REWRITES.replace(" -o", " --require-device -o"),
     ),
     Answer.UNKNOWN: _Rule(
         "note",
-        "It is not known what the target does with the node",
-        "Nobody measured or read it, or it hangs on sizes that the model leaves open.",
+        "It is not known what the target does with the node.",
         "Say what is known of open sizes with --dim, or try the model there.",
     ),
 }
@@ -102,18 +93,17 @@ def _rule_id(answer: str) -> str:
 
 
 def _rule_of(trap: TrapRule) -> _Rule:
-    first, _, rest = trap.text.partition("\n\n")
-    short, full = " ".join(first.split()), " ".join((rest or first).split())
+    text = " ".join(trap.text.split())
     passes = f" Passes that may help: {', '.join(trap.passes)}." if trap.passes else ""
-    where = f"Known from: {trap.source}."
-    return _Rule("warning", short, full, f"{short} {full}{passes} {where}")
+    return _Rule("warning", text, f"{text}{passes} Known from: {trap.source}.")
 
 
 def _descriptor(code: str, rule: _Rule) -> dict[str, Any]:
+    short = rule.short if len(rule.short) <= _LONGEST else f"{rule.short[: _LONGEST - 3]}..."
     return {
         "id": code,
-        "shortDescription": {"text": _cut(rule.short)},
-        "fullDescription": {"text": _cut(rule.full)},
+        "shortDescription": {"text": short.partition(". ")[0].rstrip(".")},
+        "fullDescription": {"text": short},
         "help": {"text": rule.help},
         "defaultConfiguration": {"level": rule.level},
         "properties": {
@@ -122,10 +112,6 @@ def _descriptor(code: str, rule: _Rule) -> dict[str, Any]:
             "problem.severity": _SEVERITY[rule.level],
         },
     }
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def _results(record: Record, *, traps: bool) -> Iterator[dict[str, Any]]:

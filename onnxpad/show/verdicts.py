@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from shlex import quote
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, either, few, together
 from onnxpad.model.graph.nodes import Address
@@ -33,7 +33,6 @@ _DOES = {
     Answer.FALLS_BACK: "leaves to the CPU",
     Answer.UNKNOWN: "may not take",
 }
-T = TypeVar("T")
 
 
 def target_sections(
@@ -132,12 +131,12 @@ def _known_from(found: Sequence[NodeVerdict]) -> str:
 
 def _rows(found: Sequence[NodeVerdict], *, each: bool) -> Iterator[tuple[str, ...]]:
     """One for each node, and one for many of which the same is said."""
-    groups = alike(found, _said, each=each)
-    few_nodes = [[one] for group in groups for one in group if len(group) <= _SHOWN]
-    for nodes in (*few_nodes, *(group for group in groups if len(group) > _SHOWN)):
-        ops = ", ".join(dict.fromkeys(one.op for one in nodes))
-        label = f"{len(nodes)} nodes: {named(nodes)}" if nodes[1:] else nodes[0].node.label
-        yield label, ops, *_said(nodes[0])
+    for group in alike(found, _said, each=each):
+        if len(group) <= _SHOWN:
+            yield from ((one.node.label, one.op, *_said(one)) for one in group)
+        else:
+            ops = ", ".join(dict.fromkeys(one.op for one in group))
+            yield f"{len(group)} nodes: {named(group)}", ops, *_said(group[0])
 
 
 def _said(verdict: NodeVerdict) -> tuple[str, str, str]:
