@@ -15,6 +15,7 @@ from onnxpad.padding.operators import Kind
 from onnxpad.show.wording import each_text
 
 NOT_COUNTED = "nothing (not counted)"
+_MODES = ("reflect", "edge", "wrap")
 _LONGEST_LABEL = 14
 
 
@@ -199,7 +200,8 @@ def _by(numbers: Sequence[int]) -> str:
 def _frame_text(frame: Frame) -> str:
     """'Pad adds 1 row at the top and 1 column at the right, which hold 0'."""
     added, cut = _sides(frame, 1), _sides(frame, -1)
-    holds = "are not counted" if frame.holds == NOT_COUNTED else f"hold {frame.holds}"
+    mode = "cells by mode " * (frame.holds in _MODES)
+    holds = "are not counted" if frame.holds == NOT_COUNTED else f"hold {mode}{frame.holds}"
     parts = [f"adds {added}, which {holds}"] if added else []
     parts += [f"cuts off {cut}"] if cut else []
     return f"{frame.by} {' and '.join(parts)}"

@@ -102,5 +102,7 @@ def _texts(lines: Iterable[Line]) -> list[str]:
 def _notes(lines: Iterable[Line]) -> list[Table]:
     """The notes as a table."""
     notes = [line for line in lines if isinstance(line, Note)][:ROWS]
-    rows = [tuple(map(visible, (one.head, one.reason, either(one.hints)))) for one in notes]
-    return [Table(("note", "why", "try"), tuple(rows), "notes")] if rows else []
+    columns = 3 if any(one.hints for one in notes) else 2
+    cells = ((one.head, one.reason, either(one.hints))[:columns] for one in notes)
+    rows = tuple(tuple(map(visible, row)) for row in cells)
+    return [Table(("note", "why", "try")[:columns], rows, "notes")] if rows else []

@@ -67,14 +67,12 @@ def moved(tmp_path: Path) -> Path:
     return path
 
 
-def test_drawings_and_boxes_of_nodes_that_go_wrong_are_marked(tmp_path: Path) -> None:
+def test_drawings_of_nodes_that_go_wrong_are_marked(tmp_path: Path) -> None:
     model = MODELS / "t_same_string_ts.onnx"
     text, _ = page(1, "inspect", model, "--target", "opencv", "--html", tmp_path / "a.html")
     cards = re.findall(r'<article class="card( wrong)?" id="[^"]+">\s*<h3>Conv (\S+)', text)
     assert [name for wrong, name in cards if wrong] == ["/f/f.2/Conv", "/f/f.4/Conv"]
     assert len(cards) > 2
-    for name in ("/f/f.2/Conv", "/f/f.4/Conv"):
-        assert f'y="44">{name}</text>' in text
 
 
 def test_inspect_draws_nodes_that_are_alike_once(tmp_path: Path) -> None:
@@ -199,7 +197,7 @@ def test_notebooks_show_the_same_figures() -> None:
     other = onnxpad.inspect(str(KT), target="opencv")._repr_html_()
     assert other is not None
     both = [place for place in (*places, *Document(other).places) if place.startswith("onnxpad-")]
-    assert len(set(both)) == len(both) - both.count("onnxpad-arrow") + 1
+    assert len(set(both)) == len(both)
     written = onnxpad.rewrite(str(MODELS / "k_yolo_tiny_op15.onnx"))
     assert "Before and after" in (written._repr_html_() or "")
     assert onnxpad.explain("split-pads")[0]._repr_html_() is None
