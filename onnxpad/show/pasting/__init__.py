@@ -76,7 +76,7 @@ def _lines(write: ModuleType, steps: Sequence[Step], sizes: Sequence[int]) -> It
 
 
 def call(name: str, *arguments: str, **words: str) -> str:
-    """`x = name(a, b, word=c)`, without arguments that are ''."""
+    """`name(a, b, word=c)`, without arguments that are ''."""
     given = [*arguments, *(f"{word}={value}" for word, value in words.items() if value)]
     return f"{name}({', '.join(filter(None, given))})"
 
