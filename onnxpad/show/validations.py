@@ -25,7 +25,6 @@ STATES = {
     Verdict.DIFFERENT: "wrong",
 }
 _ROWS_SHOWN = 10
-_PARTS = ("changed tensor", "computed from", "sizes tried")
 
 
 def validation_document(
@@ -39,7 +38,7 @@ def validation_document(
     """The verdict, outputs that differ, the worst first, and what was proved and run.
 
     `changes` are padded nodes that the models do not have alike, which are drawn; `undrawn` says
-    why they are not. Every comparison and every proved part is told with `each`.
+    why they are not. Every comparison is told with `each`.
     """
     missing = f"the changed nodes are not drawn: {undrawn}" if undrawn else ""
     title = "The changed nodes, before and after"
@@ -52,7 +51,6 @@ def validation_document(
             changes_section(partial(_changed, changes), title, (missing,)),
             differing(found.outputs, found.compared, found.first_difference),
             _outputs(found, each=each),
-            _parts(found, each=each),
             Section("basis", "", (*_warnings(found), *_basis(found))),
         ),
         STATES[found.verdict],
@@ -110,15 +108,6 @@ def _badness(row: OutputRow) -> tuple[bool, bool, float]:
     if row.other_shape or gap is None:
         return True, True, 0.0
     return False, row.bound is None or not gap <= row.bound, inf if isnan(gap) else gap
-
-
-def _parts(found: Validation, *, each: bool) -> Section:
-    """The changed parts that were proved."""
-    regions = found.proof.regions if found.proof and each else ()
-    rows = tuple(
-        (", ".join(one.outputs), ", ".join(sorted(one.cuts)), str(one.sizes)) for one in regions
-    )
-    return Section("proof", "Proof", table=Table(_PARTS, rows, "changed parts"))
 
 
 def _basis(found: Validation) -> Iterator[str]:

@@ -26,13 +26,6 @@ _OVERVIEW = ("target", "operators that can pad", "known from")
 _SHOWN, _KINDS = 3, 5
 _IN_FULL = 3
 """How many targets are told node by node; of more, each is a line."""
-_DOES = {
-    Answer.TAKES: "takes",
-    Answer.REFUSES: "refuses",
-    Answer.MISCOMPUTES: "computes wrongly",
-    Answer.FALLS_BACK: "leaves to the CPU",
-    Answer.UNKNOWN: "may not take",
-}
 
 
 def target_sections(
@@ -58,14 +51,13 @@ def target_sections(
         told = [one for one in found if one.judgement.answer is not Answer.TAKES]
         waiting = [one for one in told if one.judgement.open_batch and not each]
         shown = found if everything else [one for one in told if one not in waiting]
-        does = either(list(dict.fromkeys(_DOES[one.judgement.answer] for one in told)))
         label = f"{name}:" if len(targets) > 1 else ""
         notes = (
             *_evidence(told),
             *opening_lines(name, openings.get(name, Opening()), found, "rewrite "),
         )
         nodes = tuple(_rows(shown, each=each or everything))
-        table = Table(_HEADERS, nodes, f"nodes that {name} {does}")
+        table = Table(_HEADERS, nodes, f"nodes in {name}")
         lines = (label,) if nodes or notes else ()
         yield Section(f"target-{number}", f"What {name} does", lines, table, notes)
 

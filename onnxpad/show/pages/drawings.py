@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from onnxpad.errors import counted, together
 from onnxpad.geometry.size import Size, lower_bound, show
 from onnxpad.geometry.windows import Axis, output_size
 from onnxpad.padding.chain import Chain, Pads, PadStep, Skip, is_same
@@ -14,8 +13,7 @@ from onnxpad.padding.fills import Fill, Implicit
 from onnxpad.padding.operators import Kind
 from onnxpad.show.wording import each_text
 
-NOT_COUNTED = "nothing (not counted)"
-_MODES = ("reflect", "edge", "wrap")
+NOT_COUNTED = "not counted"
 _LONGEST_LABEL = 14
 
 
@@ -198,30 +196,8 @@ def _by(numbers: Sequence[int]) -> str:
 
 
 def _frame_text(frame: Frame) -> str:
-    """'Pad adds 1 row at the top and 1 column at the right, which hold 0'."""
-    added, cut = _sides(frame, 1), _sides(frame, -1)
-    mode = "cells by mode " * (frame.holds in _MODES)
-    holds = "are not counted" if frame.holds == NOT_COUNTED else f"hold {mode}{frame.holds}"
-    parts = [f"adds {added}, which {holds}"] if added else []
-    parts += [f"cuts off {cut}"] if cut else []
-    return f"{frame.by} {' and '.join(parts)}"
-
-
-def _sides(frame: Frame, sign: int) -> str:
-    rank = len(frame.begins)
-    found = []
-    for axis, ends in enumerate(zip(frame.begins, frame.ends, strict=True)):
-        which = f"of axis {axis + 1} of {rank}"
-        names = "cell", f"at the begin {which}", f"at the end {which}"
-        noun, *sides = _NAMES.get((rank, axis), names)
-        for number, side in zip(ends, sides, strict=True):
-            if number * sign > 0:
-                found.append(f"{counted(number * sign, noun)} {side}")
-    return together(found)
-
-
-_NAMES = {
-    (1, 0): ("cell", "in front", "behind"),
-    (2, 0): ("row", "at the top", "at the bottom"),
-    (2, 1): ("column", "at the left", "at the right"),
-}
+    """'Pad adds [1, 0, 0, 1] (reflect)': begins, then ends, as ONNX writes pads."""
+    sides = [*frame.begins, *frame.ends]
+    if max(sides) <= 0:
+        return f"{frame.by} cuts off {[-side for side in sides]}"
+    return f"{frame.by} adds {sides} ({frame.holds})"

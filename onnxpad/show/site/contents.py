@@ -33,24 +33,6 @@ class Block(NamedTuple):
     rows: tuple[tuple[str, ...], ...] = ()
 
 
-class Fact(NamedTuple):
-    """One fact about a runtime, as the page of the target lists it.
-
-    unshown: why no small model shows it.
-    operators: all of them where `what` does not name them all.
-    """
-
-    anchor: str
-    word: str
-    what: str
-    releases: str
-    evidence: str
-    command: str
-    ran: str
-    unshown: str
-    operators: tuple[str, ...]
-
-
 def page_of(entry: Explanation, table: Table) -> dict[str, Any]:
     """What the page of one entry is filled in with."""
     is_target = entry.kind == "target"
@@ -86,23 +68,23 @@ def _is_about(entry: Explanation, way: Way) -> bool:
     return entry.kind == "operator" and way.operator == entry.name
 
 
-def _target_facts(name: str) -> Iterator[Fact]:
+def _target_facts(name: str) -> Iterator[dict[str, Any]]:
     target = find_target(name)
     many = len(target.releases) > 1
     always = "every known release" if many else "the only known release"
     for anchor, row in sorted(facts_of(target), key=lambda one: WORST_FIRST.index(_word(one[1]))):
         shown = row.answer.fails and not row.unshown
-        yield Fact(
-            anchor,
-            _word(row),
-            brief(row),
-            held(row, target.releases) or always,
-            str(row.evidence),
-            f"onnxpad explain {name} --reproduce {anchor} -o DIR" if shown else "",
-            last_run(name, anchor),
-            row.unshown,
-            tuple(row.operators) if len(row.operators) > _NAMED else (),
-        )
+        yield {
+            "anchor": anchor,
+            "word": _word(row),
+            "what": brief(row),
+            "releases": held(row, target.releases) or always,
+            "evidence": str(row.evidence),
+            "command": f"onnxpad explain {name} --reproduce {anchor} -o DIR" if shown else "",
+            "ran": last_run(name, anchor),
+            "unshown": row.unshown,
+            "operators": list(row.operators) if len(row.operators) > _NAMED else [],
+        }
 
 
 def _word(row: Row) -> str:
