@@ -58,8 +58,7 @@ def _written_besides(found: Rewriting, *, done: bool) -> Iterator[str]:
     yield from runs_text(found.runs)
     if fitting and fitting.granted:
         yield f"{counted(len(fitting.granted), 'node')} taken for granted for {found.target}"
-    if fitting:
-        yield from filter(None, [fitting.unmeasured, *(one.note for one in fitting.installed)])
+    yield from (one.note for one in fitting.installed) if fitting else ()
     if fitting and fitting.whole:
         yield f"the model {'has' if done else 'would have'} {', '.join(fitting.whole)}"
 
@@ -88,7 +87,7 @@ def inspection_line(model: str, found: Inspection) -> str:
         from onnxpad.show.verdicts import answers_text
 
         parts += [f"{name}: {answers_text(one)}" for name, one in found.targets.items()]
-        parts += [*found.unmeasured.values(), *(one.note for one in found.installed.values())]
+        parts += [one.note for one in found.installed.values()]
     return visible("; ".join(parts))
 
 
@@ -148,7 +147,10 @@ def totals_text(outcomes: Sequence[Any], noun: str) -> str:
     for result in sorted(names, key=lambda one: (one in _LAST, one in ("unchanged", "fine"))):
         named = f" ({few(names[result], _NAMED)})" if result in _NAMES_FOR else ""
         parts.append(f"{len(names[result])} {result}{named}")
-    lines = []
+    targets = (one.record.get("target") or {} for one in outcomes)
+    notes = {said for one in outcomes for said in one.record.get("unmeasured", {}).values()}
+    notes |= {one.get("unmeasured", "") for one in targets}
+    lines = [f"note: {said}" for said in sorted(notes) if said]
     if kinds := {kind for one in outcomes for kind in one.record.get("not_judged", ())}:
         from onnxpad.show.verdicts import not_judged_text
 

@@ -14,6 +14,9 @@ from onnxpad.errors import either
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import visible
 
+_LONGEST = 160
+"""Characters of a line; the reason of a longer note has a line of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Note:
@@ -137,5 +140,7 @@ def _line_text(line: Line) -> str:
     if isinstance(line, str):
         return visible(line)
     lines = [f"{line.head}: {line.reason}"]
+    if len(lines[0]) > _LONGEST:
+        lines = [f"{line.head}:", f"  {line.reason}"]
     lines += [f"  try     {either(line.hints)}"] if line.hints else []
     return "\n".join(map(visible, lines))
