@@ -64,7 +64,7 @@ def test_a_model_of_which_nothing_is_known_is_not_called_fine(
     one = str(tmp_path / "a.onnx")
     assert run(["inspect", one, "--target", "ncnn"]) == 0
     said = capsys.readouterr().out
-    assert "nothing known of 1 operator that can pad until the batch is 1: add --dim N=1" in said
+    assert "target ncnn 20261020: unknown 1 of 1 operator that can pad\n" in said
     assert f"next: onnxpad rewrite {one} --target ncnn --dim 'N=1' -o OUT" in said
     assert run(["rewrite", one, "--target", "ncnn", "-o", str(tmp_path / "out.onnx")]) == 0
     capsys.readouterr()

@@ -28,8 +28,8 @@ NO_FORM_HELPS = {
 }
 
 
-def inspected(found: Inspection, **options: bool) -> str:
-    return document_text(inspection_document(found, **options))
+def inspected(found: Inspection, *, everything: bool = False) -> str:
+    return document_text(inspection_document(found, everything=everything))
 
 
 @pytest.mark.parametrize(
