@@ -10,7 +10,7 @@ from textwrap import wrap
 from onnxpad.show.wording import visible
 
 _GAP = "  "
-_LEGIBLE = 14  # characters: cells are not folded into fewer
+_LEGIBLE = (12, 8)  # characters: cells are folded into fewer only where nothing else fits
 _WIDEST = 1_000  # a longer cell stands out of its column: others are not filled up to it
 
 
@@ -34,12 +34,12 @@ def table(
     lines = [list(headers), *([visible(cell) for cell in row] for row in rows)]
     columns = list(zip(*lines, strict=True))
     widths = [min(_WIDEST, max(map(len, column))) for column in columns]
-    if terminal is not None:
-        words = (
-            max((len(w) for cell in column for w in cell.split()), default=0) for column in columns
-        )
-        least = [max(word, min(width, _LEGIBLE)) for word, width in zip(words, widths, strict=True)]
-        width = terminal.width - len(_GAP) * (len(headers) - 1)
+    words = [
+        max((len(w) for cell in column for w in cell.split()), default=0) for column in columns
+    ]
+    width = terminal.width - len(_GAP) * (len(headers) - 1) if terminal else sum(widths)
+    for legible in _LEGIBLE if sum(widths) > width else ():
+        least = [max(word, min(legible, most)) for word, most in zip(words, widths, strict=True)]
         room = _room(widths, least, width) or _room([0, *widths[1:]], [0, *least[1:]], width)
         if room is not None:
             return "\n".join(part for line in lines for part in _folded(line, room))
