@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame, sentence
 from onnxpad.show.pages.strips import CELL, Strip, strip_of
@@ -50,19 +50,6 @@ class Tile(NamedTuple):
     text: str
 
 
-class Panel(NamedTuple):
-    """One or two axes; `cut` and `taps` are paths, the labels stand above and at the left."""
-
-    boxes: tuple[Box, ...]
-    cut: str
-    taps: str
-    width: int
-    height: int
-    above: str
-    beside: str
-    y: int
-
-
 def window_figure(drawing: Drawing, *, title: str = "", anchor: str = "") -> str:
     """SVG of the cells, their padding, and the first, the second and the last window.
 
@@ -92,8 +79,8 @@ def window_figure(drawing: Drawing, *, title: str = "", anchor: str = "") -> str
         key=key,
         panels=panels,
         tiles=dict.fromkeys(tiles),
-        width=max(*(panel.width for panel in panels), 7 * CELL),
-        height=panels[-1].y + panels[-1].height,
+        width=max(*(panel["width"] for panel in panels), 7 * CELL),
+        height=panels[-1]["y"] + panels[-1]["height"],
         title=visible(said),
     )
 
@@ -119,7 +106,8 @@ def _tile(frame: Frame, key: str = "") -> Tile:
 
 def _panel(
     tiles: Sequence[Tile], rows: Strip, columns: Strip, above: str, beside: str, y: int = 0
-) -> Panel:
+) -> dict[str, Any]:
+    """One or two axes; `cut` and `taps` are paths, the labels stand above and at the left."""
     windows = _windows(rows, columns)
     boxes = [
         _box(rows, rows.frames[n], columns, columns.frames[n], tile.kind)._replace(tile=tile.name)
@@ -132,9 +120,16 @@ def _panel(
     boxes += [Box(x, 0, CELL, rows.length, "gap") for x in columns.gaps]
     boxes += [Box(0, top, columns.length, CELL, "gap") for top in rows.gaps]
     boxes += [_box(rows, tall, columns, wide, kind) for kind, tall, wide in windows[::-1]]
-    shown = tuple(box for box in boxes if box.width and box.height)
-    cut, taps = _cut(rows, columns), "".join(_taps(rows, columns, windows))
-    return Panel(shown, cut, taps, columns.length, rows.length, above, beside, y)
+    return {
+        "boxes": [box for box in boxes if box.width and box.height],
+        "cut": _cut(rows, columns),
+        "taps": "".join(_taps(rows, columns, windows)),
+        "width": columns.length,
+        "height": rows.length,
+        "above": above,
+        "beside": beside,
+        "y": y,
+    }
 
 
 def _box(rows: Strip, tall: range, columns: Strip, wide: range, kind: str) -> Box:
