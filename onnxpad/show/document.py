@@ -6,7 +6,7 @@ it for a terminal or a file, `onnxpad.show.pages.page` as HTML. Pictures are dra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
@@ -14,8 +14,9 @@ from onnxpad.errors import either
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import visible
 
-_LONGEST = 160
-"""Characters of a line; the reason of a longer note has a line of its own."""
+_LONGEST, _ROWS, _NOTES = 160, 20, 8
+"""Characters of a line, where the reason of a longer note has a line of its own; rows of a table
+and notes of a section in a brief text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,7 @@ class Document:
 
     state: 'fine', 'wrong', 'open' or '' for the colour of a page.
     gap: what stands between sections of the text that have no table.
+    is_brief: whether the text has only the first notes and rows of each section.
     """
 
     title: str
@@ -108,6 +110,7 @@ class Document:
     sections: tuple[Section, ...] = ()
     state: str = ""
     gap: str = "\n"
+    is_brief: bool = False
 
     def __str__(self) -> str:
         return document_text(self)
@@ -120,13 +123,29 @@ def document_text(document: Document, terminal: Terminal | None = None) -> str:
         if section.on_page_alone:
             continue
         rows = section.table
-        shown = table(rows.headers, rows.rows, terminal) if rows else ""
-        parts = [*filter(None, (lines_text(section.lines), shown, lines_text(section.notes)))]
+        told = rows.rows[: _ROWS if document.is_brief else None] if rows else ()
+        shown = table(rows.headers, told, terminal) if rows else ""
+        left = len(rows.rows) - len(told) if rows else 0
+        more = [f"and {left} more rows (--each or --json)"] if left else []
+        lines = _first_notes(section.lines) if document.is_brief else section.lines
+        behind = lines_text((*more, *section.notes))
+        parts = [*filter(None, (lines_text(lines), shown, behind))]
         if parts:
             around = "\n\n" if shown else document.gap
             text += max(gap, around) + (around if shown else "\n").join(parts)
             gap = around
     return f"{text}\n"
+
+
+def _first_notes(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines with the first notes alone, and how many there are besides."""
+    count = 0
+    for line in lines:
+        count += isinstance(line, Note)
+        if count <= _NOTES or not isinstance(line, Note):
+            yield line
+    if count > _NOTES:
+        yield f"and {count - _NOTES} more (--each or --json)"
 
 
 def lines_text(lines: Iterable[Line]) -> str:

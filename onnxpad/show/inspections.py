@@ -48,6 +48,7 @@ def inspection_document(
     for; findings that are alike are one row or line, unless `each` is. `model` stands in commands.
     A `page` has every node.
     """
+    is_brief = not (each or everything or page)
     each, everything = each or page, everything or page
     shown = [node for node in inspection.nodes if everything or is_worth_a_row(node)]
     hidden = len(inspection.nodes) - len(shown)
@@ -87,6 +88,7 @@ def inspection_document(
             Section("facts", "", tuple(_facts(inspection))),
         ),
         state,
+        is_brief=is_brief,
     )
 
 

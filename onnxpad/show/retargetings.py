@@ -66,6 +66,7 @@ def retargeting_document(  # noqa: PLR0913 - all that one report shows
             *((_outputs(moved),) if moved else ()),
         ),
         "wrong" if objection else "open" if found.skips else "fine",
+        is_brief=not each,
     )
 
 

@@ -92,6 +92,7 @@ def rewriting_document(  # noqa: PLR0913 - all that one report shows
             Section("next", "", _next(model, written, objection), on_page_alone=True),
         ),
         state,
+        is_brief=not each,
     )
 
 

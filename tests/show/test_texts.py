@@ -133,3 +133,20 @@ def test_json_has_no_numbers_that_are_none() -> None:
     line = json_line({"a": float("inf"), "b": [float("nan"), 1, "x"], "c": (1, {"d": -1.5})})
     assert json.loads(line) == {"a": "inf", "b": ["nan", 1, "x"], "c": [1, {"d": -1.5}]}
     assert line.count("\n") == 1
+
+
+def test_no_report_fills_more_than_a_screen_unless_each_is_asked_for() -> None:
+    sizes = ", ".join(f"float[1,1,3] w{number}" for number in range(60))
+    nodes = " ".join(
+        f'[n{number}] t{number} = Conv <auto_pad="SAME_UPPER", strides=[2], '
+        f"dilations=[{1 + number}]> (x, w{number})"
+        for number in range(60)
+    )
+    outputs = ", ".join(f"float[a,b,c] t{number}" for number in range(60))
+    model = text_model(nodes, f"float[1,1,height] x, {sizes}", outputs=outputs)
+    found, done = inspect(model), rewrite(model)
+    assert len(inspected(found).splitlines()) <= 60
+    assert len(str(inspection_document(found, each=True)).splitlines()) > 120
+    assert len(str(rewriting_document("m", None, done)).splitlines()) <= 40
+    text = str(rewriting_document("m", None, done, each=True))
+    assert all(f"'n{number}'" in text for number in range(60))
