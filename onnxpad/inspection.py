@@ -30,7 +30,6 @@ from onnxpad.model.reading.divisors import (
     is_computed,
     settling_facts,
 )
-from onnxpad.model.reading.padded_graph import padded_links
 from onnxpad.model.reading.survey import Site, Survey, selection
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import (
@@ -298,8 +297,7 @@ class Inspection(Report):
     about, since they cannot pad. `following` is a rewrite for targets that was tried and writes the
     model, `ambiguous` which of auto_pad and pads the user follows, `ran` the runtimes that were
     asked, by target, and `live` the words of the command line for that. For pictures, and in no
-    JSON: `chains` are what was read of each node, `links` are pairs of places in `nodes`, of which
-    the second reads what the first makes.
+    JSON: `chains` are what was read of each node.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -313,7 +311,6 @@ class Inspection(Report):
     unmeasured: Mapping[str, str] = field(default_factory=dict)
     installed: Mapping[str, OnInstalled] = field(default_factory=dict)
     chains: tuple[Chain, ...] = ()
-    links: tuple[tuple[int, int], ...] = ()
     not_judged: tuple[str, ...] = ()
     recorded: Mapping[str, int | str] = field(default_factory=dict)
     following: Following | None = None
@@ -439,7 +436,6 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         told, following, others = (
             _told(survey, names, selected, asked, installed) if names else ({}, None, {})
         )
-        numbers = {site.address.id: number for number, (_, _, site) in enumerate(records)}
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
         return Inspection(
             tuple(node for node, _, _ in records),
@@ -453,7 +449,6 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             _notes(names),
             others,
             tuple(chain for _, chain, _ in records),
-            padded_links([site for _, _, site in records], numbers),
             _not_judged(survey, [found for found, _ in told.values()]),
             survey.recorded,
             following,

@@ -115,7 +115,7 @@ def _report(found: Diagnosis, options: dict[str, Any]) -> None:
     from onnxpad.show.diagnoses import Around, diagnosis_document
 
     nearest = _follow(options, found, nearest=True)
-    around = Around(plan, wrote, _again(options), _follow(options, found), nearest)
+    around = Around(wrote, _again(options), _follow(options, found), nearest)
     document = diagnosis_document(found, options["model"], around)
     html_files.write(options["html"], lambda: document)
     if options["as_json"]:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import re
 
 _FINE, _WRONG, _LEFT = "32", "31", "33"
-_OF_LINES = {
-    _FINE: ("explained", "identical", "proved", "rounding", "validation: proved"),
-    _WRONG: (
-        *("breaks", "different", "error", "fails", "not explained", "validation: different"),
-        "wrong change",
-    ),
-    _LEFT: (
-        *("no way", "not proved and not refuted", "nothing written", "skip", "tolerated", "trap"),
-        *("unknown", "unverified", "warning"),
-    ),
+_LINES = {
+    **dict.fromkeys(("explained", "identical", "proved", "rounding", "validation: proved"), _FINE),
+    **dict.fromkeys(("breaks", "different", "error", "fails", "not explained"), _WRONG),
+    **dict.fromkeys(("validation: different", "wrong change"), _WRONG),
+    **dict.fromkeys(("no way", "not as it is", "not proved and not refuted", "skip"), _LEFT),
+    **dict.fromkeys(("nothing written", "tolerated", "trap", "unknown", "unverified"), _LEFT),
+    "warning": _LEFT,
 }
-_OF_CELLS = {
-    _FINE: ("takes",),
-    _WRONG: ("miscomputes",),
-    _LEFT: ("falls back", "no way", "refuses", "unknown"),
+_CELLS = {
+    "takes": _FINE,
+    "miscomputes": _WRONG,
+    **dict.fromkeys(("falls back", "no way", "refuses", "unknown"), _LEFT),
 }
 
 
@@ -33,14 +30,9 @@ def _in_colour(text: str, colour: str) -> str:
     return f"\x1b[{colour}m{text}\x1b[0m"
 
 
-def _by_word(colours: dict[str, tuple[str, ...]]) -> dict[str, str]:
-    return {word: colour for colour, words in colours.items() for word in words}
-
-
 def _either(words: dict[str, str]) -> str:
     return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
 
 
-_LINES, _CELLS = _by_word(_OF_LINES), _by_word(_OF_CELLS)
 _BEGINNINGS = re.compile(rf"^(?:{_either(_LINES)})(?=[:,])", re.MULTILINE)
 _CELLS_APART = re.compile(rf"(?<=  )(?:{_either(_CELLS)})(?=  |$| \d)", re.MULTILINE)

@@ -6,42 +6,34 @@ it for a terminal or a file, `onnxpad.show.pages.page` as HTML. Pictures are dra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from enum import Enum
-from itertools import takewhile
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from onnxpad.errors import either
 from onnxpad.show.tables import Terminal, table
 from onnxpad.show.wording import visible
 
-_NARROW = 100
-"""Columns: a terminal with fewer is narrow."""
+_LONGEST, _ROWS, _NOTES = 160, 20, 8
+"""Characters of a line, where the reason of a longer note has a line of its own; rows of a table
+and notes of a section in a brief text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A finding about nodes.
-
-    head: what was found, and at which nodes.
-    read: the tensor that the node reads, with its window; empty where it does not matter.
-    hints: options, each of which settles it.
-    """
+    """A finding about nodes: what and where in `head`, why, and options that settle it."""
 
     head: str
     reason: str
-    read: str = ""
     hints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command to type next; `case` says when, `remark` stands behind it."""
+    """A command to type next; `case` says when."""
 
     typed: str
     case: str = "next"
-    remark: str = ""
 
 
 Line: TypeAlias = str | Note | Command
@@ -49,24 +41,14 @@ Line: TypeAlias = str | Note | Command
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under headers.
-
-    caption: what the rows are, for a page.
-    names: headers of columns that a narrow terminal breaks anywhere.
-    whole: headers of columns that a narrow terminal does not break.
-    optional: header of a last column that a narrow terminal leaves out.
-    """
+    """Rows under headers; `caption` says what the rows are, for a page."""
 
     headers: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    caption: str = ""
-    names: tuple[str, ...] = ()
-    whole: tuple[str, ...] = ()
-    optional: str = ""
+    caption: str = "rows"
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(NamedTuple):
     """A figure as SVG, with the words above it."""
 
     svg: str
@@ -90,28 +72,16 @@ class Card:
     is_wrong: bool = False
 
 
-class Medium(Enum):
-    """Where a section is shown."""
-
-    EVERYWHERE = "everywhere"
-    PAGE = "page"
-    TERMINAL = "terminal"
-
-
 @dataclass(frozen=True, slots=True)
 class Section:
     """A part of a document.
 
-    title: the heading on a page; without one, a page shows the lines in its summary, and the text
-        too where no section with a title stands in front.
+    title: the heading on a page; without one, the lines join the summary of the page.
     lines: what stands in front of the table; empty ones are left out.
     notes: what stands behind the table.
-    about: how to read the section, for a page.
     cards: draws the pictures.
-    graph: draws a picture that may be larger than the page.
     windows: whether the pictures are of windows, whose signs are then explained.
-    wide: whether pictures stand side by side.
-    label: what the text says above the section, where a page has the title.
+    on_page_alone: whether the text leaves the section out.
     """
 
     anchor: str
@@ -119,25 +89,18 @@ class Section:
     lines: tuple[Line, ...] = ()
     table: Table | None = None
     notes: tuple[Line, ...] = ()
-    about: tuple[str, ...] = ()
     cards: Callable[[], Iterable[Card]] = tuple
-    graph: Callable[[], str] = str
     windows: bool = False
-    wide: bool = False
-    label: str = ""
-    medium: Medium = Medium.EVERYWHERE
+    on_page_alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
     """A report on `subject`.
 
-    headline: the first line of the text.
-    summary: the lines below it.
     state: 'fine', 'wrong', 'open' or '' for the colour of a page.
-    verdict: what a page says first instead of the headline.
-    hints: options or commands, each of which settles it.
-    gap: what stands between sections in the text.
+    gap: what stands between sections of the text that have no table.
+    is_brief: whether the text has only the first notes and rows of each section.
     """
 
     title: str
@@ -146,49 +109,43 @@ class Document:
     summary: tuple[Line, ...] = ()
     sections: tuple[Section, ...] = ()
     state: str = ""
-    verdict: str = ""
-    hints: tuple[str, ...] = ()
-    gap: str = "\n\n"
+    gap: str = "\n"
+    is_brief: bool = False
 
     def __str__(self) -> str:
         return document_text(self)
 
 
 def document_text(document: Document, terminal: Terminal | None = None) -> str:
-    """The document for a terminal, or for a file or pipe."""
-    shown = [one for one in document.sections if one.medium is not Medium.PAGE]
-    tried = f"  try     {either(document.hints)}" if document.hints else ""
-    joined = list(takewhile(lambda one: not one.title, shown))
-    head = [
-        document.headline,
-        tried,
-        *document.summary,
-        *(line for one in joined for line in one.lines),
-    ]
-    parts = [
-        lines_text(head),
-        *(part for one in shown[len(joined) :] for part in _section_texts(one, terminal)),
-    ]
-    return document.gap.join(filter(None, parts)) + "\n"
+    """The document for a terminal, or for a file or pipe; an empty line stands around tables."""
+    text, gap = lines_text((document.headline, *document.summary)), document.gap
+    for section in document.sections:
+        if section.on_page_alone:
+            continue
+        rows = section.table
+        told = rows.rows[: _ROWS if document.is_brief else None] if rows else ()
+        shown = table(rows.headers, told, terminal) if rows else ""
+        left = len(rows.rows) - len(told) if rows else 0
+        more = [f"and {left} more rows (--each or --json)"] if left else []
+        lines = _first_notes(section.lines) if document.is_brief else section.lines
+        behind = lines_text((*more, *section.notes))
+        parts = [*filter(None, (lines_text(lines), shown, behind))]
+        if parts:
+            around = "\n\n" if shown else document.gap
+            text += max(gap, around) + (around if shown else "\n").join(parts)
+            gap = around
+    return f"{text}\n"
 
 
-def _section_texts(section: Section, terminal: Terminal | None) -> Iterable[str]:
-    parts = [
-        lines_text(section.lines),
-        _table_text(section.table, terminal),
-        lines_text(section.notes),
-    ]
-    shown = [part for part in parts if part]
-    yield from [f"{section.label}\n{shown[0]}", *shown[1:]] if section.label and shown else shown
-
-
-def _table_text(rows: Table | None, terminal: Terminal | None) -> str:
-    if rows is None:
-        return ""
-    headers, cells = rows.headers, rows.rows
-    if headers[-1] == rows.optional and terminal and terminal.width < _NARROW:
-        headers, cells = headers[:-1], tuple(row[:-1] for row in cells)
-    return table(headers, cells, terminal, names=rows.names, whole=rows.whole)
+def _first_notes(lines: Iterable[Line]) -> Iterator[Line]:
+    """The lines with the first notes alone, and how many there are besides."""
+    count = 0
+    for line in lines:
+        count += isinstance(line, Note)
+        if count <= _NOTES or not isinstance(line, Note):
+            yield line
+    if count > _NOTES:
+        yield f"and {count - _NOTES} more (--each or --json)"
 
 
 def lines_text(lines: Iterable[Line]) -> str:
@@ -198,11 +155,11 @@ def lines_text(lines: Iterable[Line]) -> str:
 
 def _line_text(line: Line) -> str:
     if isinstance(line, Command):
-        return visible(f"{line.case}: {line.typed}{line.remark}")
+        return visible(f"{line.case}: {line.typed}")
     if isinstance(line, str):
         return visible(line)
     lines = [f"{line.head}: {line.reason}"]
-    if line.hints:
-        lines += [f"  input   {line.read}"] * bool(line.read)
-        lines.append(f"  try     {either(line.hints)}")
+    if len(lines[0]) > _LONGEST:
+        lines = [f"{line.head}:", f"  {line.reason}"]
+    lines += [f"  try     {either(line.hints)}"] if line.hints else []
     return "\n".join(map(visible, lines))

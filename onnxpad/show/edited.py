@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.errors import counted, few
-from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import FixSize, SetMetadata, describe_edit, edit_record
 from onnxpad.model.editing.session import Edited
 from onnxpad.model.shapes.recorded_facts import HOLDS_WHERE
 from onnxpad.show.document import Note
-from onnxpad.show.wording import assumed_text, input_text
+from onnxpad.show.wording import assumed_text
 
 if TYPE_CHECKING:
     from onnxpad.retargeting import Refused, Retargeting
@@ -59,22 +58,14 @@ def script_lines(found: Edited) -> Iterator[str]:
 
 def inlined_text(found: Edited) -> str:
     """Which local functions are written out where they are called."""
-    if not found.inlined:
-        return ""
-    names, one = few(found.inlined, 2), len(found.inlined) == 1
-    what = "local function is" if one else "local functions are"
-    return f"note: the {what} written out at every call: {names}"
+    names = few(found.inlined, 2)
+    return f"note: local functions are written out at every call: {names}" if names else ""
 
 
 def skip_note(skip: Refusal | Refused, by: str) -> Note:
     """Which node a pass or a convention left, why, and what to try."""
-    dims = skip.source.dims
-    shape = None if dims is None else [show(size) for size in dims]
-    axes = skip.chain.axes
-    kernel, strides = [axis.kernel for axis in axes], [axis.stride for axis in axes]
-    read = input_text(skip.tensor, shape, kernel, strides)
     head = f"skip: {by}, {skip.op} '{skip.node.label}'"
-    return Note(head, skip.skip.reason, read, tuple(skip.skip.hints))
+    return Note(head, skip.skip.reason, tuple(skip.skip.hints))
 
 
 def stated_in(found: Edited) -> tuple[list[str], list[str]]:
@@ -101,4 +92,4 @@ def although_unfit_text(found: Rewriting) -> str:
     plans = found.fitting.plans if found.fitting and found.unfit else ()
     helped = {one.node for one in plans} - {one.node for one in found.unfit}
     nodes = counted(len(helped), "node")
-    return f"--although-unfit, which writes {nodes} for which there is a way" if helped else ""
+    return f"try: --although-unfit, which rewrites {nodes} all the same" if helped else ""

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from textwrap import wrap
 
+from onnxpad.errors import few
 from onnxpad.explaining import KINDS, Explanation
 from onnxpad.show.tables import Terminal, table
 
-_LEGIBLE = 20
-"""Columns: facts are not broken into fewer."""
 PLURALS = {kind: "passes" if kind == "pass" else f"{kind}s" for kind in KINDS}
+_LEGIBLE, _FEW = 20, 6
+"""Columns that facts have at least; names of each kind on the first screen."""
 _FIRST_TOPICS = (
     *("recipes", "targets", "own-runtime", "measured", "sizes"),
     *("ci", "python", "diagnose", "installation", "words"),
 )
 """The topics that people need, in the order in which they need them."""
-_COLUMNS = 100
-_INDENT = "  "
 
 
 def explanation_text(
@@ -28,9 +27,8 @@ def explanation_text(
     The version that a fact is known from stands in it where it is not that of the source. A
     terminal breaks facts between words.
     """
-    source, told = explanation.source, explanation.facts
-    if explanation.brief and not everything:
-        told = explanation.brief
+    source, brief = explanation.source, explanation.brief
+    told = brief if brief and not everything else explanation.facts
     facts = [(name, value.replace(f": {source}, ", ": ")) for name, value in told]
     if source:
         shortened = facts != [*told]
@@ -39,48 +37,47 @@ def explanation_text(
     lines = "\n".join(_fact(f"{name.ljust(width)}  ", value, terminal) for name, value in facts)
     blocks = (_block(one, terminal) for one in explanation.text.split("\n\n"))
     parts = [f"{explanation.name} ({explanation.kind})", *blocks, lines]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def _fact(name: str, value: str, terminal: Terminal | None) -> str:
     room = terminal.width - len(name) if terminal else 0
     if room < _LEGIBLE:
         return f"{name}{value}"
-    lines = wrap(value, room, break_long_words=False, break_on_hyphens=False)
-    return f"\n{' ' * len(name)}".join([f"{name}{lines[0] if lines else ''}", *lines[1:]])
+    lines = wrap(value, room, break_long_words=False, break_on_hyphens=False) or [""]
+    return name + f"\n{' ' * len(name)}".join(lines)
 
 
 def _block(text: str, terminal: Terminal | None) -> str:
     """A paragraph, or a table."""
     if not text.startswith("| "):
         return text
-    cells = (line.strip("|").split("|") for line in text.splitlines())
-    headers, *rows = [[cell.strip() for cell in row] for row in cells]
-    rows = [row for row in rows if set("".join(row)) != {"-"}]
-    return table(headers, rows, terminal, names=headers[1:], whole=headers[:1])
+    headers, *rows = cells_of(text)
+    return table(headers, rows, terminal)
+
+
+def cells_of(text: str) -> list[tuple[str, ...]]:
+    """The rows of a table in a text, whose lines begin and end with bars; headers first."""
+    lines = (line.strip("|").split("|") for line in text.splitlines())
+    rows = [tuple(cell.strip() for cell in line) for line in lines]
+    return [row for row in rows if set("".join(row)) != {"-"}]
 
 
 def overview_text(entries: Sequence[Explanation], terminal: Terminal | None = None) -> str:
-    """One screen: the topics that people need, and the names of all other entries by kind."""
+    """One screen: the topics that people need, and a few names of each kind."""
     topics = {entry.name: entry.headline for entry in entries if entry.kind == "topic"}
-    rows = [(name, topics[name]) for name in _FIRST_TOPICS]
-    parts = [table(("topics", ""), rows, terminal)]
-    width = min(_COLUMNS, terminal.width) if terminal else _COLUMNS
+    first = [(name, topics[name]) for name in _FIRST_TOPICS]
+    rows = []
     for kind in KINDS:
         names = [one.name for one in entries if one.kind == kind and one.name not in _FIRST_TOPICS]
-        head = "more topics" if kind == "topic" else PLURALS[kind]
-        listed = wrap(", ".join(names), width - len(_INDENT), break_on_hyphens=False)
-        parts.append("\n".join([head, *(f"{_INDENT}{line}" for line in listed)]))
-    parts.append(
-        "'onnxpad explain NAME' explains one of them, 'onnxpad explain --all' lists them all"
-    )
+        rows.append(("more topics" if kind == "topic" else PLURALS[kind], few(names, _FEW)))
+    parts = [table(("topics", ""), first, terminal), table(("names", ""), rows, terminal)]
+    parts.append("'onnxpad explain NAME' explains one of them, --all lists them all")
     return "\n\n".join(parts) + "\n"
 
 
 def list_text(entries: Sequence[Explanation], terminal: Terminal | None = None) -> str:
     """Every entry with its first sentence, kind by kind."""
-    parts = []
-    for kind in KINDS:
-        rows = [(entry.name, entry.headline) for entry in entries if entry.kind == kind]
-        parts.append(table((PLURALS[kind], ""), rows, terminal))
-    return "\n\n".join(part for part in parts if part) + "\n"
+    rows = {kind: [(e.name, e.headline) for e in entries if e.kind == kind] for kind in KINDS}
+    parts = (table((PLURALS[kind], ""), told, terminal) for kind, told in rows.items())
+    return "\n\n".join(filter(None, parts)) + "\n"

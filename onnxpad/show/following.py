@@ -3,51 +3,49 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
-from onnxpad.errors import counted, either, few
+from onnxpad.errors import few
 from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact
 from onnxpad.inspection import FOLLOWED, Inspection
 from onnxpad.padding.effective_pads import may_be_written, told_in
-from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.traps import helping
-from onnxpad.show.document import Command, Line
+from onnxpad.show.document import Command, Line, Note
 from onnxpad.show.wording import given_text, open_in_file_text
 
-if TYPE_CHECKING:
-    from onnxpad.rewriting.for_target.report import NodeVerdict
-
+_NAMED = 3
 _CHOICE = "--ambiguous auto_pad"
-_NAMES_SHOWN = 3
 
 
 def next_lines(inspection: Inspection, model: str) -> Iterator[Line]:
     """The command that a reader most likely wants, and who explains the rest."""
     traps = [trap for node in inspection.nodes for trap in node.traps]
     failing = any(one.judgement.answer.fails for v in inspection.targets.values() for one in v)
-    options = _for_a_target(inspection) if inspection.targets else None
     asked = [f"--target {asked_as(name)}" for name in inspection.targets]
-    contradicting = any(_CHOICE in node.hints for node in inspection.nodes)
-    behind = ""
-    if contradicting and len(asked) <= FOLLOWED:
-        options = [*asked, given_text(inspection.assumed), _CHOICE]
-        behind = ", or --ambiguous pads: whichever the model was trained with"
-    elif options is None and not failing and asked and open_in_file_text(inspection.assumed):
-        options = [*asked, given_text(inspection.assumed)]
-    elif options is None and not failing:
-        options = _for_traps(inspection)
-    if options is not None:
-        follows = f"--ambiguous {inspection.ambiguous}" if inspection.ambiguous else ""
-        words = ["onnxpad rewrite", shlex.quote(model), *options, follows, "-o OUT"]
-        yield Command(_typed(*words), "next", behind)
+    stated = [*asked, given_text(inspection.assumed)]
+    follows = f"--ambiguous {inspection.ambiguous}" if inspection.ambiguous else ""
+    if any(_CHOICE in node.hints for node in inspection.nodes) and len(asked) <= FOLLOWED:
+        yield _rewrite(model, [*stated, _CHOICE])
+        yield _rewrite(model, [*stated, "--ambiguous pads"], "or, if it was trained with its pads")
+    else:
+        options = _for_a_target(inspection) if asked else None
+        if options is None and not failing:
+            sizes = asked and open_in_file_text(inspection.assumed)
+            options = stated if sizes else _for_traps(inspection)
+        if options is not None:
+            yield _rewrite(model, [*options, follows])
     yield from _no_rewrite(inspection, model)
     if inspection.nodes and not traps and not failing:
         typed = f"onnxpad diagnose {shlex.quote(model)} --data REF.npz"
         yield Command(typed, "if its numbers are wrong")
     if traps:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
+
+
+def _rewrite(model: str, options: Sequence[str], case: str = "next") -> Command:
+    words = ("onnxpad rewrite", shlex.quote(model), *options, "-o OUT")
+    return Command(" ".join(filter(None, words)), case)
 
 
 def _for_traps(inspection: Inspection) -> list[str] | None:
@@ -61,18 +59,13 @@ def _for_traps(inspection: Inspection) -> list[str] | None:
     told = [name for trap in traps if (name := helping(trap.code, trap.passes)) not in ("", *asked)]
     passes = dict.fromkeys(trap.passes[0] for trap in traps if trap.passes)
     if told and len(asked) <= FOLLOWED:
-        return [f"--target {asked_as(name)}" for name in (*asked, told[0])] + [
-            given_text(inspection.assumed)
-        ]
+        targets = [f"--target {asked_as(name)}" for name in (*asked, told[0])]
+        return [*targets, given_text(inspection.assumed)]
     idle = asked or not (inspection.ambiguous or any("auto_pad" in node.forms for node in nodes))
     if passes or not idle:
         facts = given_text({**inspection.assumed, **_facts_for(inspection)})
         return [*(f"--pass {name}" for name in passes), facts]
     return None
-
-
-def _typed(*words: str) -> str:
-    return " ".join(filter(None, words))
 
 
 def _facts_for(inspection: Inspection) -> dict[str, int | str]:
@@ -99,47 +92,29 @@ def _for_a_target(inspection: Inspection) -> list[str] | None:
     found = inspection.following
     if found is None:
         return None
-    device = ["--require-device"] if found.require_device else []
     typed = [f"--target {asked_as(name)}" for name in found.targets]
+    device = ["--require-device"] if found.require_device else []
     return [*typed, inspection.live, given_text(found.dims), *device]
 
 
 def _no_rewrite(inspection: Inspection, model: str) -> Iterator[Line]:
-    """For which targets no rewrite was found that writes the model, and for which nodes' sake.
-
-    Where there is a way for others, the command that writes those.
-    """
-    if inspection.following is not None or not inspection.targets:
+    """For which targets no rewrite writes the whole model, and what writes the rest of it."""
+    if inspection.following is not None or not 0 < len(inspection.targets) <= FOLLOWED:
         return
     from onnxpad.rewriting.for_target.report import NoWay, PassPlan
-    from onnxpad.show.verdicts import are_many
 
-    if are_many(inspection.targets):
-        return
     for name, found in inspection.targets.items():
-        stuck = [one for one in found if one.judgement.answer.fails and isinstance(one.way, NoWay)]
         left = inspection.openings[name].left
-        alike: dict[str, list[NodeVerdict]] = {}
-        for one in [one for one in stuck if one.node in left] or stuck:
-            judged = one.judgement
-            is_number = judged.answer is Answer.MISCOMPUTES and judged.measured and not judged.rows
-            # Each node's numbers are its own.
-            why = f"it {judged.does}" if is_number else judged.reason
-            alike.setdefault(left.get(one.node, why), []).append(one)
-        if alike:
-            why, nodes = max(alike.items(), key=lambda one: len(one[1]))
-            others = sum(map(len, alike.values())) - len(nodes)
-            more = f"; {counted(others, 'other')} for another reason" if others else ""
-            cures = dict.fromkeys(cure for one in nodes for cure in one.judgement.cures)
-            tried = f". Outside of onnxpad: {either(tuple(cures))}" if cures else ""
-            named = few([f"'{one.node.label}'" for one in nodes], _NAMES_SHOWN)
-            yield (
-                f"no rewrite for {name} is known, whatever is said of sizes: no way for {named}, "
-                f"because {why}{more}{tried}"
-            )
-            if helped := sum(isinstance(one.way, PassPlan) for one in found):
-                typed = _typed(
-                    *("onnxpad rewrite", shlex.quote(model), f"--target {asked_as(name)}"),
-                    *("--although-unfit", given_text(inspection.assumed), "-o OUT"),
-                )
-                yield Command(typed, f"next, for {helped} of the nodes")
+        stuck = [one for one in found if one.judgement.answer.fails and isinstance(one.way, NoWay)]
+        stuck = [one for one in stuck if one.node in left] or stuck
+        if not stuck:
+            continue
+        cures = dict.fromkeys(cure for one in stuck for cure in one.judgement.cures)
+        nodes = few([f"'{one.node.label}'" for one in stuck], _NAMED)
+        why = dict.fromkeys(left[one.node] for one in stuck if one.node in left)
+        reasons = f", because {'; '.join(why)}" if why else ""
+        yield Note(f"no rewrite for {name} is known", f"no way for {nodes}{reasons}", tuple(cures))
+        if helped := sum(isinstance(one.way, PassPlan) for one in found):
+            target = f"--target {asked_as(name)}"
+            options = [target, "--although-unfit", given_text(inspection.assumed)]
+            yield _rewrite(model, options, f"next, for {helped} of the nodes")

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, few
 from onnxpad.inspection import Inspection, PaddedNode, is_worth_a_row
-from onnxpad.runtimes.traps import Trap, of_another
+from onnxpad.runtimes.traps import of_another
 from onnxpad.show.document import Document, Line, Note, Section, Table
 from onnxpad.show.following import next_lines
 from onnxpad.show.wording import (
+    alike,
     assumed_text,
     frameworks_text,
-    input_text,
     limits_text,
-    onnx_pads_text,
     open_in_file_text,
     pads_text,
-    recorded_text,
     shape_text,
     window_text,
 )
@@ -28,10 +27,9 @@ if TYPE_CHECKING:
     from onnxpad.model.graph.broken import UnknownOperator
 
 _HEADERS = ("node", "operator", "input", "window", "pads", "written as", "fits")
-_PADS_OF_PAGES = "pads (all begins, then all ends)"
-_NAMES, _WHOLE = ("node", "input"), ("operator", "pads")
-T = TypeVar("T")
 _AUTO_PADS = ("VALID", "SAME_UPPER", "SAME_LOWER")
+_DEVICES = {"cpu": "CPU", "cuda": "GPU"}
+_INPUTS_SHOWN = 3
 # Traps that say why the pads are not known.
 _SAY_WHY = frozenset({"computed-pads", "overridable-pads", "optimised-only"})
 
@@ -48,64 +46,63 @@ def inspection_document(
 
     Nodes that can pad and write no padding are left out of the table, unless `everything` is asked
     for; findings that are alike are one row or line, unless `each` is. `model` stands in commands.
-    A `page` has every node, and pads as ONNX writes them.
+    A `page` has every node.
     """
-    each = each or page
-    shown = [node for node in inspection.nodes if everything or page or is_worth_a_row(node)]
-    lines = [
-        *_headlines(inspection),
-        _about_text(inspection),
-        _counts_text(inspection, len(inspection.nodes) - len(shown)),
-    ]
-    traps = Section("traps", "Traps" * page, tuple(_trap_notes(inspection, each=each)))
+    is_brief = not (each or everything or page)
+    each, everything = each or page, everything or page
+    shown = [node for node in inspection.nodes if everything or is_worth_a_row(node)]
+    hidden = len(inspection.nodes) - len(shown)
+    headline, *more = [*_headlines(inspection), counts_text(inspection, hidden)]
     pictures: tuple[Section, ...] = ()
     state = ""
     if page:
-        from onnxpad.show.pages.inspections import picture_sections, state_of
+        from onnxpad.show.pages.inspections import state_of, window_cards
 
-        state, pictures = state_of(inspection), tuple(picture_sections(inspection))
+        title = "What the windows read, and of transposed convolutions write"
+        cards = partial(window_cards, inspection)
+        pictures = (Section("drawings", title, cards=cards, windows=True),)
+        state = state_of(inspection)
+    targets: tuple[Section, ...] = ()
+    if inspection.targets:
+        from onnxpad.show.verdicts import target_sections
+
+        options = {"everything": everything and not page, "each": each}
+        targets = tuple(target_sections(inspection.targets, inspection.openings, **options))
     return Document(
         "Padding of",
         model,
-        lines[0],
-        (*lines[1:], *unknown_operator_notes(inspection.model.unknown_operators)),
+        headline,
         (
-            *(() if inspection.targets else (traps,)),
-            Section("next", "", tuple(next_lines(inspection, model))),
-            *_target_sections(inspection, everything=everything, each=each),
+            *more,
+            _about_text(inspection),
+            *unknown_operator_notes(inspection.model.unknown_operators),
+            *next_lines(inspection, model),
+        ),
+        (
+            *targets,
+            Section("traps", "Traps", tuple(_trap_notes(inspection, each=each))),
             *pictures,
-            Section("nodes", "Nodes", table=_nodes(shown, each=each, page=page)),
-            *((traps,) if inspection.targets else ()),
+            Section("nodes", "Nodes", table=_nodes(shown, each=each)),
             Section("unknown", "Not known", tuple(_unknown(inspection, each=each))),
             Section("leaving", "", tuple(_leaving(inspection))),
             Section("facts", "", tuple(_facts(inspection))),
         ),
         state,
-        verdict="" if inspection.targets else lines[-1],
+        is_brief=is_brief,
     )
 
 
-def _headlines(inspection: Inspection) -> list[str]:
+def _headlines(inspection: Inspection) -> Iterator[str]:
     """A line on each target, and how far what is said of them goes."""
     if not inspection.targets:
-        return []
+        return
     from onnxpad.show.verdicts import headlines, not_judged_text
 
-    return [
-        *headlines(inspection.targets, inspection.ran),
-        *filter(None, (open_in_file_text(inspection.assumed),)),
-        *(f"note: {text}" for text in inspection.unmeasured.values()),
-        *(one.note for one in inspection.installed.values()),
-        not_judged_text(inspection.not_judged),
-    ]
-
-
-def _target_sections(inspection: Inspection, *, everything: bool, each: bool) -> Iterator[Section]:
-    if inspection.targets:
-        from onnxpad.show.verdicts import target_sections
-
-        options = {"everything": everything, "each": each}
-        yield from target_sections(inspection.targets, inspection.openings, **options)
+    yield from headlines(inspection.targets, inspection.ran)
+    yield from filter(None, (open_in_file_text(inspection.assumed),))
+    yield from (f"note: {text}" for text in inspection.unmeasured.values())
+    yield from (one.note for one in inspection.installed.values())
+    yield not_judged_text(inspection.not_judged)
 
 
 def unknown_operator_notes(found: Iterable[UnknownOperator]) -> Iterator[Note]:
@@ -118,39 +115,25 @@ def unknown_operator_notes(found: Iterable[UnknownOperator]) -> Iterator[Note]:
 def _facts(inspection: Inspection) -> Iterator[str]:
     yield from limits_text(inspection.limits_met)
     yield assumed_text(inspection.assumed)
-    yield recorded_text(inspection.recorded)
+    if recorded := assumed_text(inspection.recorded):
+        yield f"{recorded}, as the model itself says in its metadata (onnxpad.holds_where)"
 
 
-def _alike(nodes: Iterable[T], key: Callable[[T], object], *, each: bool) -> list[list[T]]:
-    """The nodes in groups of one key, in the order of the first of each; alone with `each`."""
-    groups: dict[object, list[T]] = {}
-    for number, node in enumerate(nodes):
-        groups.setdefault(number if each else key(node), []).append(node)
-    return list(groups.values())
-
-
-def _needs_reason(node: PaddedNode) -> bool:
-    """Whether the pads are not known, and no trap says the same."""
-    told = any(trap.code in _SAY_WHY for trap in node.traps)
-    return node.pads is None and bool(node.hints or not told)
-
-
-def _nodes(nodes: Sequence[PaddedNode], *, each: bool, page: bool) -> Table:
+def _nodes(nodes: Sequence[PaddedNode], *, each: bool) -> Table:
     """The nodes; those of which the same is said are a row, unless `each` is asked for."""
-    named = [(node.node, *_cells(node, page=page)) for node in nodes]
-    groups = _alike(named, lambda row: row[1:], each=each)
-    rows = tuple((few([row[0] for row in rows], 1), *rows[0][1:]) for rows in groups)
-    headers = tuple(_PADS_OF_PAGES if page and name == "pads" else name for name in _HEADERS)
-    return Table(headers, rows, "operators that can pad", _NAMES, _WHOLE, _HEADERS[-1])
+    named = [(node.node, *_cells(node)) for node in nodes]
+    groups = alike(named, lambda row: row[1:], each=each)
+    rows = tuple((few([row[0] for row in group], 1), *group[0][1:]) for group in groups)
+    return Table(_HEADERS, rows, "operators that can pad")
 
 
-def _cells(node: PaddedNode, *, page: bool) -> tuple[str, ...]:
+def _cells(node: PaddedNode) -> tuple[str, ...]:
     """What stands in its row behind its name."""
     return (
         node.op,
         shape_text(node.input_shape),
         window_text(node.kernel, node.strides, node.dilations),
-        onnx_pads_text(node.pads) if page else pads_text(node.pads),
+        pads_text(node.pads),
         _written(node),
         "" if "mode" in node.written else frameworks_text(node.conventions),
     )
@@ -160,12 +143,10 @@ def _written(node: PaddedNode) -> str:
     if mode := node.written.get("mode"):
         value = node.written.get("value", "")
         shown = f"{value:g}" if isinstance(value, float) else str(value)
-        words = [
-            f"{mode} {shown}".rstrip(),
-            *(form for form in node.forms if form not in (mode, "pad-node")),
-        ]
+        words = [f"{mode} {shown}".rstrip()]
+        words += [form for form in node.forms if form not in (mode, "pad-node")]
     else:
-        words = [_auto_pad(node) for form in node.forms if form == "auto_pad"]
+        words = [_auto_pad(node)] * ("auto_pad" in node.forms)
         words += [form for form in node.forms if form != "auto_pad"]
     if not words and node.pads is None:
         return "pads" if "pads" in node.written else "not known"
@@ -177,44 +158,33 @@ def _auto_pad(node: PaddedNode) -> str:
     return value if value in _AUTO_PADS or value.startswith("@") else f"{value} (invalid)"
 
 
-def _why_unknown(node: PaddedNode) -> object:
-    return node.op, node.reason, node.hints
-
-
 def _unknown(inspection: Inspection, *, each: bool) -> Iterator[Note]:
-    """Operators whose pads are not known, or not what a Pad in front of them adds."""
-    unknown = [node for node in inspection.nodes if _needs_reason(node)]
-    for group in _alike(unknown, _why_unknown, each=each):
-        node = group[0]
-        where = few([f"'{one.node}'" for one in group], 1)
-        read = input_text(node.input, node.input_shape, node.kernel, node.strides)
-        yield Note(f"unknown: {node.op} {where}", node.reason, read, tuple(node.hints))
-    behind = [
-        node
-        for node, chain in zip(inspection.nodes, inspection.chains, strict=False)
-        if node.pads is not None and chain.pad is not None and chain.pad.unclear
-    ]
-    for group in _alike(behind, lambda node: node.op, each=each):
-        where = few([f"'{one.node}'" for one in group], 1)
-        reason = "what the Pad in front of it adds is not known; what settles the Pad settles it"
-        yield Note(f"unknown: {group[0].op} {where}", reason)
+    """Operators whose pads are not known, or not what a Pad in front of them adds.
+
+    Where a trap says why, only what settles it is told.
+    """
+    told: list[tuple[PaddedNode, str]] = []
+    for node, chain in zip(inspection.nodes, inspection.chains, strict=False):
+        trapped = any(trap.code in _SAY_WHY for trap in node.traps)
+        if node.pads is None and (node.hints or not trapped):
+            told.append((node, node.reason))
+        elif node.pads is not None and chain.pad is not None and chain.pad.unclear:
+            told.append((node, "what the Pad in front of it adds is not known"))
+    for group in alike(told, lambda one: (one[0].op, one[1], one[0].hints), each=each):
+        node, reason = group[0]
+        where = few([f"'{one.node}'" for one, _ in group], 1)
+        yield Note(f"unknown: {node.op} {where}", reason, tuple(node.hints))
 
 
 def _trap_notes(inspection: Inspection, *, each: bool) -> Iterator[Note]:
-    """A note for each kind of trap and operator; the sentence is that of the first node.
-
-    Nodes whose pads are not known are apart: sentences say whether they are.
-    """
+    """A note for each kind of trap and operator; the sentence is that of the first node."""
     found = [(node, trap) for node in inspection.nodes for trap in node.traps]
-    for group in _alike(found, _kind_of_trap, each=each):
+    # Sentences say whether pads are known.
+    kinds = alike(found, lambda one: (one[1].code, one[0].op, one[0].pads is None), each=each)
+    for group in kinds:
         node, trap = group[0]
         where = few([f"'{one.node}'" for one, _ in group], 1)
         yield Note(f"trap: {trap.code}, {node.op} {where}", trap.sentence)
-
-
-def _kind_of_trap(found: tuple[PaddedNode, Trap]) -> object:
-    node, trap = found
-    return trap.code, node.op, node.pads is None
 
 
 def _leaving(inspection: Inspection) -> Iterator[Line]:
@@ -222,21 +192,9 @@ def _leaving(inspection: Inspection) -> Iterator[Line]:
     for label, provider in gone.items():
         yield Note(f"leaves the GPU: '{label}'", f"onnxruntime runs it with {provider}")
     if inspection.device:
-        stay = len(inspection.placement) - len(gone)
-        where = _DEVICES[inspection.device]
-        nodes = _that_can_pad(len(inspection.placement))
-        yield f"{stay} of {nodes} on the {where}"
-
-
-_DEVICES = {"cpu": "CPU", "cuda": "GPU"}
-
-
-def _that_can_pad(number: int) -> str:
-    return counted(number, "operator that can pad", "operators that can pad")
-
-
-_INPUTS = ("input", "inputs")
-_INPUTS_SHOWN = 3
+        total = len(inspection.placement)
+        nodes = counted(total, "operator that can pad", "operators that can pad")
+        yield f"{total - len(gone)} of {nodes} on the {_DEVICES[inspection.device]}"
 
 
 def _about_text(inspection: Inspection) -> str:
@@ -245,55 +203,38 @@ def _about_text(inspection: Inspection) -> str:
     named = [f"'{name}' {shape_text(sizes)}" for name, sizes in facts.inputs.items()]
     inputs = few(named, _INPUTS_SHOWN)
     parts = [facts.producer or "no producer named", f"opset {facts.opset}" if facts.opset else ""]
-    parts += [
-        counted(facts.operators, "node"),
-        f"{_INPUTS[len(facts.inputs) > 1]} {inputs}" if inputs else "no input",
-    ]
-    return ", ".join(part for part in parts if part)
+    parts += [counted(facts.operators, "node")]
+    parts += [f"input{'s' * bool(named[1:])} {inputs}" if inputs else "no input"]
+    return ", ".join(filter(None, parts))
 
 
-def traps_texts(inspection: Inspection, shown: int = 0) -> list[str]:
-    """'2 traps', or '1 trap, 2 more of onnxruntime': a runtime not asked about is named.
-
-    Of each, as many codes as are to be `shown`.
-    """
-    found: dict[str, Counter[str]] = {}
-    for code in (one.code for node in inspection.nodes for one in node.traps):
-        found.setdefault(of_another(code, inspection.targets), Counter())[code] += 1
-    texts: list[str] = []
-    for runtime, codes in sorted(found.items()):
-        text = f"{codes.total()} more" if texts else counted(codes.total(), "trap")
-        text += f" of {runtime}" if runtime else ""
-        named = few([code for code, _ in codes.most_common()], shown) if shown else ""
-        texts.append(f"{text} ({named})" if named else text)
-    return texts
-
-
-def _counts_text(inspection: Inspection, hidden: int) -> str:
-    """How it pads."""
+def counts_text(inspection: Inspection, hidden: int = 0) -> str:
+    """'6 operators can pad, 5 do, 6 with auto_pad, 3 asymmetric, 2 traps'."""
     counts = inspection.summary
     if not counts["nodes"]:
         return "no operator that can pad"
     do = "does" if counts["padding"] == 1 else "do"
-    behind = sum(
-        "pad-node" in node.forms and node.pads is not None and not any(node.pads)
+    parts = [
+        f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} {do}",
+        f"{counts['forms']['auto_pad']} with auto_pad",
+        f"{counts['asymmetric']} asymmetric",
+        *(_traps_texts(inspection) or ["0 traps"]),
+    ]
+    text = ", ".join(parts)
+    text += f"; the pads of {counts['unknown']} are not known" if counts["unknown"] else ""
+    write = "writes" if hidden == 1 else "write"
+    return f"{text}; {hidden} that {write} no padding not shown (--all)" if hidden else text
+
+
+def _traps_texts(inspection: Inspection) -> list[str]:
+    """'2 traps', or '1 trap, 2 more of onnxruntime': a runtime not asked about is named."""
+    found = Counter(
+        of_another(trap.code, inspection.targets)
         for node in inspection.nodes
-        if "mode" not in node.written
+        for trap in node.traps
     )
-    rest = counts["nodes"] - counts["padding"] - counts["unknown"] - behind - hidden
-    text = ", ".join(
-        [
-            f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} {do}",
-            *([f"{behind} more behind a Pad"] if behind else []),
-            *([f"{counted(rest, 'adds', 'add')} no cell"] if rest > 0 else []),
-            f"{counts['forms']['auto_pad']} with auto_pad",
-            f"{counts['asymmetric']} asymmetric",
-            *(traps_texts(inspection) or ["0 traps"]),
-        ]
-    )
-    if counts["unknown"]:
-        text += f"; the pads of {counts['unknown']} are not known"
-    if hidden:
-        write = "writes" if hidden == 1 else "write"
-        text += f"; {hidden} that {write} no padding not shown (--all)"
-    return text
+    texts: list[str] = []
+    for runtime, count in sorted(found.items()):
+        text = f"{count} more" if texts else counted(count, "trap")
+        texts.append(f"{text} of {runtime}" if runtime else text)
+    return texts

@@ -16,7 +16,7 @@ def porting_document(found: Porting, language: str, model: str = "") -> Document
         Section(f"node-{number}", lines[0].removeprefix("# "), lines)
         for number, lines in enumerate(rest, 1)
     )
-    return Document(f"Code in {language} of", model, head[0], head[1:], sections)
+    return Document(f"Code in {language} of", model, head[0], head[1:], sections, gap="\n\n")
 
 
 def record(node: PortedNode, language: str) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from onnxpad.diagnosis import Diagnosis
 from onnxpad.errors import RuntimeUnavailable, in_python
@@ -26,41 +26,29 @@ from onnxpad.show.rewritings import rewriting_document
 from onnxpad.show.validations import validation_document
 from onnxpad.validation import Validation
 
-_MODEL = "MODEL"
-"""Stands for the name of the file, which a report does not know."""
 _WRITTEN = ".model"
 """Where an edited model is, of which a report does not know whether it was saved."""
+_Make: TypeAlias = Callable[[Any, str, str | None], Document]
 _RETARGET = "onnxpad retarget {} --plan plan.json -o OUT"
-
-
-def _written(page: bool) -> str | None:  # noqa: FBT001 - the only argument
-    return None if page else _WRITTEN
-
-
-def _diagnosed(report: Diagnosis, model: str, page: bool) -> Document:  # noqa: FBT001 - as below
-    follow = _RETARGET.format(model) if page else ""
-    return diagnosis_document(report, model, Around(follow=follow))
-
-
-_DOCUMENTS: dict[type, Callable[[Any, str, bool], Document]] = {
-    Inspection: lambda one, model, page: inspection_document(one, model, page=page),
-    Rewriting: lambda one, model, page: rewriting_document(model, _written(page), one, each=page),
-    Retargeting: lambda one, model, page: retargeting_document(
-        model, _written(page), one, each=page
+_DOCUMENTS: dict[type, _Make] = {
+    Inspection: lambda one, model, out: inspection_document(one, model, page=not out),
+    Rewriting: lambda one, model, out: rewriting_document(model, out, one, each=not out),
+    Retargeting: lambda one, model, out: retargeting_document(model, out, one, each=not out),
+    Validation: lambda one, _, out: validation_document(one, one.compared, each=not out),
+    Diagnosis: lambda one, model, out: diagnosis_document(
+        one, model, Around(follow="" if out else _RETARGET.format(model))
     ),
-    Validation: lambda one, _, page: validation_document(one, one.compared, each=page),
-    Diagnosis: _diagnosed,
-    Guarding: lambda one, _, page: guarding_document(one, draw=page),
+    Guarding: lambda one, _, out: guarding_document(one, draw=not out),
     Measurement: lambda one, *_: measurement_document(one),
     Resolution: lambda one, *_: resolution_document(one),
 }
-"""The document of each kind of report, for a page or for a terminal."""
+"""The document of each kind of report, about which model, and where it is; for a page nowhere."""
 
 
 def report_text(report: object, model: str) -> str | None:
     """A report as its command prints it, with options as arguments; None of other kinds."""
-    document = _document(report, model, page=False)
-    return None if document is None else in_python(document_text(document))
+    make = _DOCUMENTS.get(type(report))
+    return in_python(document_text(make(report, model, _WRITTEN))) if make else None
 
 
 def report_html(report: object, model: str, version: str) -> str | None:
@@ -69,20 +57,15 @@ def report_html(report: object, model: str, version: str) -> str | None:
     RuntimeUnavailable where the extra `html` is missing.
     """
     check_installed()
-    document = _document(report, model, page=True)
-    return None if document is None else page_html(document, version)
+    make = _DOCUMENTS.get(type(report))
+    return page_html(make(report, model, None), version) if make else None
 
 
 def notebook_html(report: object) -> str | None:
     """HTML of a report; None of a kind without a page, or where the extra `html` is missing."""
+    make = _DOCUMENTS.get(type(report))
     try:
         check_installed()
     except RuntimeUnavailable:
         return None
-    document = _document(report, _MODEL, page=True)
-    return None if document is None else fragment_html(document)
-
-
-def _document(report: object, model: str, *, page: bool) -> Document | None:
-    make = _DOCUMENTS.get(type(report))
-    return None if make is None else make(report, model, page)
+    return fragment_html(make(report, "MODEL", None)) if make else None

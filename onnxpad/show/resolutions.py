@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from typing import Any
 
 from onnxpad.errors import RequestError, few
 from onnxpad.frameworks.choices import Fill, HowKnown, Role
@@ -12,10 +13,9 @@ from onnxpad.resolving import Resolution, step_record
 from onnxpad.resolving.differences import AxisDifference, Difference
 from onnxpad.show.document import Card, Document, Picture, Section, Table
 from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame, sentence
-from onnxpad.show.wording import pads_text, shape_text, visible, window_text
+from onnxpad.show.wording import shape_text, visible, window_text
 
 _SHOWN = 4
-_FEW_CHANNELS, _MANY_CHANNELS = 4, 16
 _KNOWN = {
     HowKnown.EXECUTED: "",
     HowKnown.READ: "read, not run: ",
@@ -28,18 +28,17 @@ def resolution_document(found: Resolution, code: tuple[str, str] | None = None) 
 
     `code` is a framework's name and the same layer in its words.
     """
-    drawing = layer_drawing(found)
+    cards = partial(_cards, layer_drawing(found))
     pasted = (f"in {code[0]}:", *(f"  {line}" for line in code[1].splitlines())) if code else ()
+    notes = (*_facts(found), f"known    {_KNOWN[found.evidence]}{found.source}")
     return Document(
         "Layer",
-        drawing.op,
+        f"{found.framework} {found.op}",
         _heading(found),
         sections=(
-            Section("axes", "Axes", table=_table(found), notes=tuple(_facts(found))),
+            Section("axes", "Axes", table=_table(found), notes=notes),
             Section("code", "Code", pasted),
-            Section(
-                "drawing", "What its windows read", cards=partial(_cards, drawing), windows=True
-            ),
+            Section("drawing", "What its windows read", cards=cards, windows=True),
         ),
     )
 
@@ -85,20 +84,15 @@ def _held(found: Resolution) -> str:
 def difference_document(difference: Difference) -> Document:
     """Both layers, and which cells differ."""
     first, second = difference.first, difference.second
-    paddings = [padding_text(first), padding_text(second)]
-    if paddings[1] and not paddings[0]:
-        word = next(word.name for word in second.layer.words if word.role is Role.PADDING)
-        paddings[1] += f"; that of {first.framework} is not carried over: "
-        paddings[1] += f"--compare '{second.framework} {word}=...'"
     layers = tuple(
         Section(
             role,
             layer.framework,
             (_heading(layer) * (layer is second),),
             _table(layer),
-            (*_nodes(layer), _divisor(layer), padding),
+            tuple(_facts(layer)),
         )
-        for role, layer, padding in zip(("first", "second"), (first, second), paddings, strict=True)
+        for role, layer in (("first", first), ("second", second))
     )
     verdict = Section("cells", "Cells that differ", tuple(_verdict(difference)))
     return Document("Layers", "", _heading(first), sections=(*layers, verdict))
@@ -114,27 +108,23 @@ def _table(found: Resolution) -> Table:
     headers = ["axis", "input", "window", verb, "reaches over", "output"]
     rows = []
     for number, slide in enumerate(found.plan.slides):
-        over = max(0, slide.reach - max(slide.end, 0))
-        rows.append(
-            [
-                str(number + 2),
-                str(slide.size),
-                window_text([slide.kernel], [slide.stride], [slide.dilation]),
-                pads_text([slide.begin, slide.end]),
-                str(over) if over and not found.plan.is_transposed else "",
-                str(slide.output),
-            ]
-        )
-    if not any(row[4] for row in rows):
-        headers.pop(4)
-        for row in rows:
-            row.pop(4)
+        over = 0 if found.plan.is_transposed else max(0, slide.reach - max(slide.end, 0))
+        window = window_text([slide.kernel], [slide.stride], [slide.dilation])
+        pads = f"{slide.begin},{slide.end}"
+        rows.append([str(number + 2), str(slide.size), window, pads, str(over), str(slide.output)])
+    if all(row[4] == "0" for row in rows):
+        for row in (headers, *rows):
+            del row[4]
     return Table(tuple(headers), tuple(map(tuple, rows)), "axes")
 
 
 def _facts(found: Resolution) -> Iterator[str]:
-    yield from _nodes(found)
-    yield _divisor(found)
+    try:
+        yield f"onnx     {' -> '.join(map(step_text, found.steps))}"
+    except RequestError as error:
+        yield f"onnx     none: {error.told}"
+    if found.divisor:
+        yield f"divisor  {found.divisor}"
     if found.op.endswith("conv") and found.plan.fill is not Fill.ZEROS:
         yield f"filled   {found.plan.fill}"
     if found.plan.channels is None:
@@ -142,13 +132,6 @@ def _facts(found: Resolution) -> Iterator[str]:
         order = "C,M" if found.plan.is_transposed else "M,C"
         yield f"weight   not given: --weight {order},{kernel} says the channels '?'"
     yield padding_text(found)
-    yield _axes_note(found)
-    yield f"known    {_KNOWN[found.evidence]}{found.source}"
-
-
-def _divisor(found: Resolution) -> str:
-    divisor = found.divisor
-    return f"divisor  {divisor}" if divisor else ""
 
 
 def padding_text(found: Resolution) -> str:
@@ -161,58 +144,40 @@ def padding_text(found: Resolution) -> str:
     return f"padding  not given: {', '.join(defaults) or plain} by default"
 
 
-def _axes_note(found: Resolution) -> str:
-    """A word on the order of sizes where the last axis looks like the channels of an image."""
-    channels, last = found.input_shape[1], found.input_shape[-1]
-    if len(found.input_shape) < 4 or last > _FEW_CHANNELS or channels <= _MANY_CHANNELS:
-        return ""
-    return f"note     sizes are N,C,H,W: {channels} are channels here, and {last} are cells"
-
-
-def _nodes(found: Resolution) -> list[str]:
-    try:
-        return [f"onnx     {' -> '.join(map(step_text, found.steps))}"]
-    except RequestError as error:
-        return [f"onnx     none: {error.told}"]
-
-
 def step_text(step: Step) -> str:
     """One ONNX node as people write it, without what is 1 or 0 anyway."""
     record = step_record(step)
     op = record.pop("op")
-    match op:
-        case "Mul":
-            return f"Mul({record['factor']:g})"
-        case "Add":
-            return "Add(bias)"
-        case "Pad":
-            shown = [f"mode={record['mode']!r}", f"pads={record['pads']}"]
-            value = record.get("value", 0.0)
-            return f"Pad({', '.join(shown + [f'value={value:g}'] * bool(value))})"
-    plain_values = {"strides": {1}, "dilations": {1}}
-    shown = [
-        f"{name}={list(value) if isinstance(value, tuple) else value}"
-        for name, value in record.items()
-        if name != "takes_bias"
-        and not (name in plain_values and set(value) == plain_values[name])
-        and not (name == "group" and value == 1)
-    ]
-    return f"{op}({', '.join(shown)})"
+    if op in ("Mul", "Add"):
+        return f"Mul({record['factor']:g})" if op == "Mul" else "Add(bias)"
+    left_out = {"takes_bias"} | {name for name, value in record.items() if _is_plain(name, value)}
+    shown = ((name, value) for name, value in record.items() if name not in left_out)
+    return f"{op}({', '.join(f'{name}={_value_text(value)}' for name, value in shown)})"
+
+
+def _is_plain(name: str, value: Any) -> bool:  # noqa: ANN401 - of an attribute
+    ones = name in ("strides", "dilations") and set(value) == {1}
+    return ones or (name, value) in (("group", 1), ("value", 0.0))
+
+
+def _value_text(value: object) -> str:
+    if isinstance(value, tuple):
+        return str(list(value))
+    return f"{value:g}" if isinstance(value, float) else repr(value)
 
 
 def _verdict(difference: Difference) -> Iterator[str]:
-    names = f"{difference.first.framework} and {difference.second.framework}"
+    first, second = difference.first, difference.second
+    names = f"{first.framework} and {second.framework}"
     if difference.is_none:
         yield f"{names} give the same for every input"
         return
+    shared = ""
     if not difference.same_size:
-        sizes = [
-            "x".join(str(size) for size in found.output_shape[2:])
-            for found in (difference.first, difference.second)
-        ]
-        yield f"{names} give {sizes[0]} and {sizes[1]} cells"
+        sizes = ["x".join(map(str, one.output_shape[2:])) for one in (first, second)]
+        yield f"{names} give {' and '.join(sizes)} cells"
+        shared = " that both have"
     cells = f"{difference.cells} of {difference.total}"
-    shared = "" if difference.same_size else " that both have"
     yield f"{names} differ in {cells} cells of each channel{shared}"
     if difference.cells and not any(axis.ranges for axis in difference.axes):
         yield "  the divisors differ everywhere"
@@ -229,8 +194,8 @@ def _axis(axis: AxisDifference, difference: Difference) -> str:
     if most > shared:
         longer = difference.first if axis.outputs[0] == most else difference.second
         where += f"{', ' if where else ''}{_range(shared, most - 1)} in {longer.framework} only"
-    moved = axis.starts[0] != axis.starts[1]
-    starts = f", the first window starts at {axis.starts[0]} and {axis.starts[1]}" if moved else ""
+    first, second = axis.starts
+    starts = f", the first window starts at {first} and {second}" if first != second else ""
     return f"{where}{starts}" if where else "no difference"
 
 

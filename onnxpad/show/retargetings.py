@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, few
 from onnxpad.inspection import with_far_pad
-from onnxpad.retargeting import Move, Retargeting
+from onnxpad.retargeting import Retargeting
 from onnxpad.show.document import Card, Document, Section, Table
 from onnxpad.show.edited import inlined_text, relied_lines, script_lines, skip_note
 from onnxpad.show.pages.changes import Changed, changes_section
-from onnxpad.show.wording import (
-    idle_lines,
-    limits_text,
-    route_text,
-    shape_text,
-)
+from onnxpad.show.wording import alike, idle_lines, limits_text, ran_text, route_text, shape_text
 
 if TYPE_CHECKING:
     from onnxpad.validation.distances import Distance, Distances
 
-_LONGEST_SIZE = 16
 _MAPS = 8
 _ALONE = 3
 """So many nodes that stay for one reason are a row each."""
-HEADERS = ("node", "operator", "before", "after", "output")
-MOVED = ("sample", "output", "before", "after", "moved by", "relative", "elements")
+_HEADERS = ("node", "operator", "before", "after", "output")
+_MOVED = ("sample", "output", "before", "after", "moved by", "relative", "elements")
 
 
 def retargeting_document(  # noqa: PLR0913 - all that one report shows
@@ -49,10 +43,9 @@ def retargeting_document(  # noqa: PLR0913 - all that one report shows
     """
     summary = summary_text(found, done=written is not None)
     refused = "nothing written; " if objection else ""
-    state = "open" if found.skips else "fine"
     skips = tuple(skip_note(skip, found.to) for skip in found.skips)
-    names: dict[str, str] = {}
-    rows = Table(HEADERS, tuple(_rows(found, names, each=each)), "padded nodes", HEADERS[:1])
+    rows = Table(_HEADERS, tuple(_rows(found, each=each)), "padded nodes")
+    why = (f"nothing was written: {objection}",) if objection else ()
     return Document(
         "Retargeting of",
         model,
@@ -65,25 +58,22 @@ def retargeting_document(  # noqa: PLR0913 - all that one report shows
             *relied_lines(found),
         ),
         (
+            Section("refused", "", why, on_page_alone=True),
             changes_section(partial(_changes, found)),
-            Section("nodes", "Nodes", table=rows, notes=tuple(_named(names))),
+            Section("nodes", "Nodes", table=rows),
             Section("script", "Edit script", tuple(script_lines(found)) if script else ()),
             Section("skips", "Left as they were", skips),
             *((_outputs(moved),) if moved else ()),
         ),
-        "wrong" if objection else state,
-        f"nothing was written: {objection}" if objection else summary,
+        "wrong" if objection else "open" if found.skips else "fine",
+        is_brief=not each,
     )
-
-
-def _named(names: dict[str, str]) -> Iterator[str]:
-    return (f"{name} = {size}" for size, name in names.items())
 
 
 def _changes(found: Retargeting) -> Iterator[Changed]:
     for one in found.changes:
-        before, after = map(with_far_pad, one.chains)
-        yield Changed(one.node.label, one.op, found.to, one.before, one.after, before, after)
+        chains = map(with_far_pad, one.chains)
+        yield Changed(one.node.label, one.op, found.to, one.before, one.after, *chains)
 
 
 def summary_text(found: Retargeting, *, done: bool) -> str:
@@ -99,76 +89,52 @@ def summary_text(found: Retargeting, *, done: bool) -> str:
     return f"{text}, {len(found.unchanged)} unchanged, {len(found.skips)} skipped"
 
 
-def _rows(found: Retargeting, names: dict[str, str], *, each: bool) -> Iterator[tuple[str, ...]]:
-    """A row for each node that moves, and for those that stay; `names` get long sizes.
+def _rows(found: Retargeting, *, each: bool) -> Iterator[tuple[str, ...]]:
+    """A row for each node that moves, and for those that stay.
 
     Nodes of which the same is said are a row where they are many, which names the first of them.
     """
     for move in found.changes:
-        yield _move_row(move, names)
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for one in found.unchanged:
-        cells = one.op, one.padding, "unchanged", one.why, one.node.label * each
-        alike.setdefault(cells, []).append(one.node.label)
-    for (*said, _), nodes in alike.items():
-        names_shown = nodes if len(nodes) <= _ALONE else [f"{few(nodes, 1)} (--each)"]
-        yield from ((name, *said) for name in names_shown)
-
-
-def _move_row(move: Move, names: dict[str, str]) -> tuple[str, ...]:
-    size = f"{_sizes(move.output_before, names)} -> " if move.resized else ""
-    size += _sizes(move.output_after, names)
-    if move.same_values:
-        size += ", same values"
-    return (move.node.label, move.op, move.before, move.after, size)
-
-
-def _sizes(sizes: Sequence[str], names: dict[str, str]) -> str:
-    """'1x8xs1xs1': what is too long for a cell has a name."""
-    return "x".join(
-        size if len(size) <= _LONGEST_SIZE else names.setdefault(size, f"s{len(names) + 1}")
-        for size in sizes
-    )
+        size = shape_text(move.output_after)
+        if move.resized:  # in full: shortened sizes may look alike
+            size = f"[{', '.join(move.output_before)}] -> [{', '.join(move.output_after)}]"
+        size += ", same values" * move.same_values
+        yield move.node.label, move.op, move.before, move.after, size
+    for group in alike(found.unchanged, lambda one: (one.op, one.padding, one.why)):
+        said = group[0].op, group[0].padding, "unchanged", group[0].why
+        nodes = [one.node.label for one in group]
+        alone = each or len(nodes) <= _ALONE
+        yield from ((name, *said) for name in (nodes if alone else [f"{few(nodes, 1)} (--each)"]))
 
 
 def _outputs(moved: Distances) -> Section:
     """How far outputs moved, and where the most."""
-    ran = [f"{role} on {', '.join(names)}" for role, names in moved.providers.items()]
-    rows = Table(MOVED, tuple(map(_moved_row, moved.rows)), "outputs by sample", MOVED[1:2])
+    rows = Table(_MOVED, tuple(map(_moved_row, moved.rows)), "outputs by sample")
     notes = (
         *(f"{row.output}: {row.why}" for row in moved.rows if row.why),
         *(f"warning: {warning}" for warning in moved.warnings),
-        "; ".join(ran),
+        ran_text(moved.providers),
     )
-    title = "How far outputs moved"
     cards = partial(_maps, moved)
-    return Section("outputs", title, table=rows, notes=notes, cards=cards, wide=True)
+    return Section("outputs", "How far outputs moved", table=rows, notes=notes, cards=cards)
 
 
 def _maps(moved: Distances) -> Iterator[Card]:
     from onnxpad.show.pages.heatmaps import map_card
 
     rows = sorted(moved.rows, key=lambda row: -(row.max_abs or 0.0))
-    maps = [(row, row.difference) for row in rows if row.difference is not None]
-    for number, (row, difference) in enumerate(maps[:_MAPS], 1):
-        name = f"sample {row.sample}, output {row.output}"
-        yield map_card(f"difference-{number}", name, "", difference)
+    for number, row in enumerate(rows[:_MAPS]):
+        if row.difference is not None:
+            name = f"sample {row.sample}, output {row.output}"
+            yield map_card(f"difference-{number}", name, "", row.difference)
 
 
 def _moved_row(row: Distance) -> tuple[str, ...]:
     """The row of an output in a sample."""
-    shapes = [
-        "-" if shape is None else shape_text(shape) for shape in (row.shape_before, row.shape_after)
-    ]
+    both = row.shape_before, row.shape_after
+    shapes = ["-" if shape is None else shape_text(shape) for shape in both]
     if row.max_abs is None or row.relative is None or row.share is None:
-        other = row.shape_before != row.shape_after and not row.why
-        return (str(row.sample), row.output, *shapes, "another shape" if other else "-", "-", "-")
-    share = f"{100 * row.share:.1f} %"
-    return (
-        str(row.sample),
-        row.output,
-        *shapes,
-        f"{row.max_abs:.3g}",
-        f"{row.relative:.3g}",
-        share,
-    )
+        other = "another shape" if both[0] != both[1] and not row.why else "-"
+        return str(row.sample), row.output, *shapes, other, "-", "-"
+    numbers = f"{row.max_abs:.3g}", f"{row.relative:.3g}", f"{100 * row.share:.1f} %"
+    return str(row.sample), row.output, *shapes, *numbers

@@ -26,41 +26,28 @@ _WHOLE_FILE = {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2}
 class _Rule(NamedTuple):
     level: str
     short: str
-    full: str
     help: str
 
 
+_REWRITES = (
+    "onnxpad rewrite MODEL --target TARGET -o OUT writes a form that works, if there is one."
+)
 _ANSWERS = {
     Answer.MISCOMPUTES: _Rule(
         "error",
-        "The target runs the node and computes wrong numbers or sizes",
-        "The runtime loads the model and runs the node without an error, and its result differs "
-        "from what the ONNX text says. Nothing at run time tells.",
-        "Write the padding of the node in a form that the runtime computes right: onnxpad rewrite "
-        "MODEL --target TARGET -o OUT does so where there is a way, and changes no number.",
+        "The target runs the node and computes wrong numbers or sizes. Nothing at run time tells.",
+        _REWRITES,
     ),
-    Answer.REFUSES: _Rule(
-        "error",
-        "The target does not load or run the node",
-        "The runtime ends with an error when it loads or runs a model with this node.",
-        "Write the padding of the node in a form that the runtime takes: onnxpad rewrite MODEL "
-        "--target TARGET -o OUT does so where there is a way, and changes no number.",
-    ),
+    Answer.REFUSES: _Rule("error", "The target does not load or run the node.", _REWRITES),
     Answer.FALLS_BACK: _Rule(
         "note",
-        "The target leaves the node to the CPU",
-        "The node runs on the CPU and not on the device: its numbers are right, and its tensors "
-        "are copied there and back.",
-        "Write the node in a form that the device takes: onnxpad rewrite MODEL --target TARGET "
-        "--require-device -o OUT does so where there is a way, and changes no number.",
+        "The target leaves the node to the CPU: its numbers are right.",
+        _REWRITES.replace(" -o", " --require-device -o"),
     ),
     Answer.UNKNOWN: _Rule(
         "note",
-        "It is not known what the target does with the node",
-        "Nobody has measured or read what the runtime does with this form of padding, or it hangs "
-        "on sizes that the model leaves open.",
-        "Say what is known of open sizes with --dim, write the padding in a form that was "
-        "measured (onnxpad explain TARGET lists them), or try the model there.",
+        "It is not known what the target does with the node.",
+        "Say what is known of open sizes with --dim, or try the model there.",
     ),
 }
 
@@ -93,11 +80,7 @@ def sarif_text(
 def _invocation(unread: Sequence[tuple[str, str]]) -> dict[str, Any]:
     """Whether every model could be inspected, and what was said of those that could not."""
     told = [
-        {
-            "level": "error",
-            "message": {"text": reason},
-            "locations": [{"physicalLocation": {"artifactLocation": {"uri": _uri(model)}}}],
-        }
+        {"level": "error", "message": {"text": reason}, "locations": [_place(model)]}
         for model, reason in unread
     ]
     notes = {"toolExecutionNotifications": told} if told else {}
@@ -110,18 +93,17 @@ def _rule_id(answer: str) -> str:
 
 
 def _rule_of(trap: TrapRule) -> _Rule:
-    first, _, rest = trap.text.partition("\n\n")
-    short, full = " ".join(first.split()), " ".join((rest or first).split())
+    text = " ".join(trap.text.split())
     passes = f" Passes that may help: {', '.join(trap.passes)}." if trap.passes else ""
-    where = f"Known from: {trap.source}."
-    return _Rule("warning", short, full, f"{short} {full}{passes} {where}")
+    return _Rule("warning", text, f"{text}{passes} Known from: {trap.source}.")
 
 
 def _descriptor(code: str, rule: _Rule) -> dict[str, Any]:
+    short = rule.short if len(rule.short) <= _LONGEST else f"{rule.short[: _LONGEST - 3]}..."
     return {
         "id": code,
-        "shortDescription": {"text": _cut(rule.short)},
-        "fullDescription": {"text": _cut(rule.full)},
+        "shortDescription": {"text": short.partition(". ")[0].rstrip(".")},
+        "fullDescription": {"text": short},
         "help": {"text": rule.help},
         "defaultConfiguration": {"level": rule.level},
         "properties": {
@@ -130,10 +112,6 @@ def _descriptor(code: str, rule: _Rule) -> dict[str, Any]:
             "problem.severity": _SEVERITY[rule.level],
         },
     }
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def _results(record: Record, *, traps: bool) -> Iterator[dict[str, Any]]:
@@ -159,47 +137,39 @@ def _results(record: Record, *, traps: bool) -> Iterator[dict[str, Any]]:
 
 def _way(verdict: Record) -> str:
     """What a rewrite would do about a node, with its cost."""
-    way = verdict["rewrite"]
+    way, with_sizes = verdict["rewrite"], verdict["with_sizes"]
     if way is None:
-        if verdict["verdict"] != Answer.FALLS_BACK:
-            return "nothing"
-        return "no way" if verdict["on_device"] is False else "Fix: add --require-device."
+        falls = verdict["verdict"] == Answer.FALLS_BACK and verdict["on_device"] is not False
+        return "with --require-device" if falls else "no way"
     if way["passes"] is not None:
         cost = Cost(**way["cost"])
-        limits = " (not for onnxruntime)" if way["alone"] else ""
         steps = ", ".join((*way["whole"], *way["passes"]))
-        return f"{steps}{limits}{'' if cost == Cost() else f': {cost}'}"
-    with_sizes = verdict["with_sizes"]
-    is_open, left = verdict["verdict"] == Answer.UNKNOWN, way["remaining"]
-    if is_open and not (with_sizes and with_sizes["passes"]):
-        return "left as it is"
-    granted = ""
-    if left and way["nearest"] and all(one["verdict"] == Answer.UNKNOWN for one in left):
-        granted = "" if is_open else f"; {', '.join(way['nearest'])} with --allow-unknown"
+        return f"{steps}{'' if cost == Cost() else f': {cost}'}"
     if with_sizes:
-        said = facts_text(tuple(with_sizes["dims"].items()))
-        return f"with {said}: {', '.join(with_sizes['passes']) or 'taken as it is'}{granted}"
-    return f"no way{granted}"
+        facts = facts_text(tuple(with_sizes["dims"].items()))
+        return f"with {facts}: {', '.join(with_sizes['passes']) or 'taken as it is'}"
+    return "left as it is" if verdict["verdict"] == Answer.UNKNOWN else "no way"
 
 
 def _result(record: Record, finding: Record, rule: str, text: str) -> dict[str, Any]:
-    location = {"fullyQualifiedName": finding["node"], "kind": "object"}
-    file = {"artifactLocation": {"uri": _uri(record["file"])}, "region": _WHOLE_FILE}
-    found: dict[str, Any] = {
+    """A finding; the hash and count are those of a line: all of a model stands in its first."""
+    place = _place(record["file"])
+    place["physicalLocation"]["region"] = _WHOLE_FILE
+    place["logicalLocations"] = [{"fullyQualifiedName": finding["node"], "kind": "object"}]
+    identity = f"{finding['code']}/{finding['node']}/{finding['op']}"
+    digest = sha256(identity.encode(errors="backslashreplace")).hexdigest()[:16]
+    known = [{"kind": "external", "justification": "in the baseline"}]
+    return {
         "ruleId": rule,
         "message": {"text": text},
-        "locations": [{"physicalLocation": file, "logicalLocations": [location]}],
-        "partialFingerprints": {"primaryLocationLineHash": _fingerprint(finding)},
+        "locations": [place],
+        "partialFingerprints": {"primaryLocationLineHash": f"{digest}:1"},
+        **({"suppressions": known} if finding["known"] else {}),
     }
-    if finding["known"]:
-        found["suppressions"] = [{"kind": "external", "justification": "in the baseline"}]
-    return found
 
 
-def _fingerprint(finding: Record) -> str:
-    """A hash and a count, as upload tools make of a line: all of a model stands in its first."""
-    identity = f"{finding['code']}/{finding['node']}/{finding['op']}"
-    return f"{sha256(identity.encode(errors='backslashreplace')).hexdigest()[:16]}:1"
+def _place(model: str) -> dict[str, Any]:
+    return {"physicalLocation": {"artifactLocation": {"uri": _uri(model)}}}
 
 
 def _uri(model: str) -> str:

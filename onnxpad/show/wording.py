@@ -1,16 +1,30 @@
-"""Shapes, pads and windows as people write them, and notes about single nodes."""
+"""Shapes, pads, windows, facts and files as people write them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from onnxpad.errors import few
 from onnxpad.geometry.budgets import PLANNED
 
 if TYPE_CHECKING:
     from onnxpad.probing.whole import WholeRun
+
+T = TypeVar("T")
+STANDARD = "-"
+"""What stands for standard input and output."""
+_FRAMEWORKS_SHOWN, _LONGEST_SIZE = 3, 28
+_TYPED = re.compile(r"(--?[a-z-]+ )'([^'\n]*)'")
+
+
+def alike(items: Iterable[T], key: Callable[[T], object], *, each: bool = False) -> list[list[T]]:
+    """The items in groups of one key, in the order of the first of each; alone with `each`."""
+    groups: dict[object, list[T]] = {}
+    for number, item in enumerate(items):
+        groups.setdefault(number if each else key(item), []).append(item)
+    return list(groups.values())
 
 
 def visible(text: str) -> str:
@@ -28,11 +42,6 @@ def frameworks_text(names: Sequence[str]) -> str:
     return few(names, _FRAMEWORKS_SHOWN) or "-"
 
 
-_FRAMEWORKS_SHOWN = 3
-STANDARD = "-"
-"""What stands for standard input and output."""
-
-
 def route_text(model: str, written: str | None = None) -> str:
     """'a.onnx -> b.onnx': what a model was read from and, where it was, written to."""
     target = f" -> {'standard output' if written == STANDARD else written}" if written else ""
@@ -44,12 +53,14 @@ def runs_text(runs: Sequence[WholeRun]) -> list[str]:
     return [f"{one.target}: {one.sentence}" if runs[1:] else one.sentence for one in runs]
 
 
+def ran_text(providers: Mapping[str, Sequence[str]]) -> str:
+    """'before on CPUExecutionProvider; after on CPUExecutionProvider'."""
+    return "; ".join(f"{role} on {', '.join(names)}" for role, names in providers.items())
+
+
 def quotes_for_windows(text: str) -> str:
     """The same with double quotes around what is typed: cmd takes single ones as letters."""
     return _TYPED.sub(r'\1"\2"', text)
-
-
-_TYPED = re.compile(r"(--?[a-z-]+ )'([^'\n]*)'")
 
 
 def given_text(assumed: Mapping[str, int | str]) -> str:
@@ -72,12 +83,6 @@ def open_in_file_text(assumed: Mapping[str, int | str]) -> str:
     return f"judged as if the file said {said}: 'rewrite --dim' writes that into it"
 
 
-def recorded_text(recorded: Mapping[str, int | str]) -> str:
-    """'holds where height%32=0, as the model itself says in its metadata'; '' for nothing."""
-    said = assumed_text(recorded)
-    return f"{said}, as the model itself says in its metadata (onnxpad.holds_where)" * bool(said)
-
-
 def _as_fact(fact: int | str) -> str:
     if isinstance(fact, int):
         return f"={fact}"
@@ -97,39 +102,26 @@ def shape_text(shape: Sequence[object] | None) -> str:
     """'[1, 3, height, width]'; '?' where a size, or even the rank, is not known."""
     if shape is None:
         return "[?]"
-    return "[" + ", ".join("?" if size is None else size_text(str(size)) for size in shape) + "]"
+    return "[" + ", ".join("?" if size is None else _size_text(str(size)) for size in shape) + "]"
 
 
-def size_text(size: str) -> str:
+def _size_text(size: str) -> str:
     """The size, or about how much of a dimension it is where its expression is long."""
     if len(size) <= _LONGEST_SIZE:
         return size
     from onnxpad.show.sizes import about
 
-    return about(size) or "computed"
-
-
-_LONGEST_SIZE = 28
+    return about(size)
 
 
 def pads_text(pads: Sequence[int] | None) -> str:
-    """Begin and end of each axis: '0,1 0,1'; '?' where they are not known."""
-    if pads is None:
-        return "?"
-    half = len(pads) // 2
-    return " ".join(f"{pads[axis]},{pads[half + axis]}" for axis in range(half))
-
-
-def onnx_pads_text(pads: Sequence[int] | None) -> str:
     """Every begin, then every end, as ONNX writes them: '[0, 0, 1, 1]'; '?' for what is unknown."""
     return "?" if pads is None else str(list(pads))
 
 
 def each_text(numbers: Sequence[int]) -> str:
     """'3' for the same number on every axis, '3,5' otherwise."""
-    if len(set(numbers)) == 1:
-        return str(numbers[0])
-    return ",".join(str(number) for number in numbers)
+    return ",".join(map(str, numbers if len(set(numbers)) > 1 else numbers[:1]))
 
 
 def window_text(kernel: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> str:
@@ -138,18 +130,6 @@ def window_text(kernel: Sequence[int], strides: Sequence[int], dilations: Sequen
     parts += [f"s{each_text(strides)}"] if any(stride != 1 for stride in strides) else []
     parts += [f"d{each_text(dilations)}"] if any(step != 1 for step in dilations) else []
     return " ".join(parts)
-
-
-def input_text(
-    tensor: str, shape: Sequence[object] | None, kernel: Sequence[int], strides: Sequence[int]
-) -> str:
-    """'images [1, 3, height, width], kernel 3, stride 2'."""
-    text = f"{tensor} {shape_text(shape)}".strip()
-    if kernel:
-        text += f", kernel {each_text(kernel)}"
-    if any(stride != 1 for stride in strides):
-        text += f", stride {each_text(strides)}"
-    return text
 
 
 def bytes_text(count: int) -> str:
@@ -163,7 +143,6 @@ def bytes_text(count: int) -> str:
 
 def limits_text(limits_met: Iterable[str]) -> Iterator[str]:
     """A line for each limit that was met."""
-    for said in limits_met:
-        native = said != PLANNED.reason()
-        more = "; sizes that only it finds are not known" if native else ""
-        yield visible(f"warning: {said}{more}")
+    for limit in limits_met:
+        more = "" if limit == PLANNED.reason() else "; sizes that only it finds are not known"
+        yield f"warning: {limit}{more}"

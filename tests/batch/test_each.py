@@ -125,15 +125,6 @@ def test_the_line_is_what_the_command_prints_refusals_too(
         assert said.splitlines()[0] in printed
 
 
-def test_lines_have_arguments_of_python(folder: Path) -> None:
-    model = onnx.load(folder / "a.onnx")
-    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"
-    onnx.save(model, folder / "a.onnx")
-    (one,) = onnxpad.each("inspect", [folder / "a.onnx"], target="ncnn")
-    assert "dims={'n': 1}" in one.line
-    assert "--dim" not in one.line
-
-
 def test_pairs_are_validated(folder: Path, tmp_path: Path) -> None:
     onnxpad.each("rewrite", folder, output=tmp_path / "out")
     found = onnxpad.each("validate", [(folder, tmp_path / "out")], samples=1)

@@ -56,7 +56,7 @@ def test_a_model_of_which_nothing_is_known_is_not_called_fine(
         onnx.save(text_model(node, open_batch, constants=WEIGHT), tmp_path / f"{name}.onnx")
     assert run(["inspect", str(tmp_path), "--target", "ncnn"]) == 0
     first, _, what, last = capsys.readouterr().out.splitlines()
-    assert first.endswith("ncnn: unknown 1 until the batch is 1: add --dim N=1")
+    assert first.endswith("ncnn: unknown 1")
     assert what.startswith("not known: no finding unless --fail-on unknown")
     assert last.startswith("2 models: 2 not known (")
     assert run(["inspect", str(tmp_path), "--target", "ncnn", "--fail-on", "unknown"]) == 1
@@ -64,7 +64,7 @@ def test_a_model_of_which_nothing_is_known_is_not_called_fine(
     one = str(tmp_path / "a.onnx")
     assert run(["inspect", one, "--target", "ncnn"]) == 0
     said = capsys.readouterr().out
-    assert "nothing known of 1 operator that can pad until the batch is 1: add --dim N=1" in said
+    assert "target ncnn 20261020: unknown 1 of 1 operator that can pad\n" in said
     assert f"next: onnxpad rewrite {one} --target ncnn --dim 'N=1' -o OUT" in said
     assert run(["rewrite", one, "--target", "ncnn", "-o", str(tmp_path / "out.onnx")]) == 0
     capsys.readouterr()
@@ -186,9 +186,6 @@ def test_a_proof_of_what_onnxruntime_does_not_run_says_so(tmp_path: Path, capsys
     assert run(["rewrite", str(folder), "-o", out, "--validate", "--device", "cpu"]) == 0
     told = capsys.readouterr().out
     assert "; proved; onnxruntime opens neither model: " in told
-    totals = f"1 model that onnxruntime runs in neither form ({folder / 'twins.onnx'})"
-    assert totals in told
     assert run(["validate", str(folder), out, "--device", "cpu"]) == 0
     told = capsys.readouterr().out
-    assert "(onnxruntime opens neither model: " in told
-    assert "1 pair that onnxruntime runs in neither form" in told
+    assert "; onnxruntime opens neither model: " in told

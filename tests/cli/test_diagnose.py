@@ -21,7 +21,7 @@ def test_it_says_which_nodes_and_how(capsys: Captured) -> None:
     assert run(["diagnose", WRONG, "--data", DATA]) == 0
     said = capsys.readouterr().out
     assert "symmetric pads [2, 2]  pads [1, 2]  tensorflow, keras, " in said
-    assert "an input of [33] would tell them apart" in said
+    assert "what tells them apart: an input of [33]" in said
     assert "explained: padding: with 4 nodes padded otherwise" in said
     assert "; 2 samples" in said
 

@@ -60,7 +60,7 @@ def test_what_a_pass_and_the_target_undo_is_said_once(capsys: Captured, tmp_path
         run(["rewrite", str(path), "--target", "portable", "--pass", "auto-pads", "--check"]) == 0
     )
     shown = capsys.readouterr().out
-    said = "explicit-pads undoes auto-pads, as portable refuses it: auto_pad is written"
-    assert f"Conv 'conv' is as before: {said}" in shown
+    assert "Conv 'conv' is as before: " in shown
+    assert " undo each other" in shown
     assert "portable: Conv" not in shown
     assert "nothing was changed" in shown

@@ -25,8 +25,7 @@ def test_a_pool_of_which_no_negative_number_tells_the_padding_is_named() -> None
         found = diagnose(damaged, inputs={"x": value}, outputs={"y": outputs(true, value)[0]})
         assert [one.node for one in found.nodes if one.changed] == ["c"]
         said = str(diagnosis_document(found))
-        assert ("other way to pad y would give the same here" in said) == named, said
-        assert ("no change" in said) != named
+        assert ("inputs below the padded number" in said) == named, said
 
 
 @pytest.mark.parametrize("pool", ["1, 1, 1, 1", "0, 0, 1, 1"])

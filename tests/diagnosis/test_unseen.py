@@ -78,13 +78,13 @@ def test_nodes_that_the_reference_does_not_see_are_named_with_what_to_add(stem: 
 @pytest.mark.parametrize(
     ("last", "head", "lines"),
     [
-        ("Neg (s2)", "h2", ["output 'h1' has no reference and is not compared"]),
+        ("Neg (s2)", "h2", ["not compared, for want of a reference: output 'h1'"]),
         (
             "Neg (h1)",
             "h1",
             [
                 "1 node is not seen by this reference: s2",
-                "output 'h2' has no reference and is not compared",
+                "not compared, for want of a reference: output 'h2'",
             ],
         ),
     ],
@@ -95,7 +95,7 @@ def test_outputs_without_reference_that_would_show_no_other_node(
     found = of_one_head("0, 0, 1, 1", "h1", last=last, head=head)
     assert [entry.node for entry in found.plan.entries] == ["stem"]
     said = str(diagnosis_document(found)).splitlines()
-    assert [one for one in said if "not seen" in one or "no reference" in one] == lines
+    assert [one for one in said if "not seen" in one or "not compared" in one] == lines
 
 
 def test_a_model_that_is_seen_whole_says_nothing_of_it() -> None:
@@ -132,9 +132,6 @@ def test_a_branch_that_is_too_weak_to_tell_is_named_beside_a_plan_too(
         assert (
             "symmetric pads [2, 2, 2, 2]" in [one.label for one in others if one.nearly]
         ) == named
-        if found.plan.entries:
-            said = str(diagnosis_document(found))
-            assert ("other ways to pad gate would give the same here" in said) == named
 
 
 @pytest.mark.parametrize("c1", ["0, 0, 1, 1", "1, 1, 0, 0"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -229,11 +228,8 @@ def test_the_list_has_every_kind_and_name() -> None:
     assert len(KINDS) == text.count("\n\n") + 1
 
 
-def test_the_overview_is_short_and_has_every_name() -> None:
-    text = overview_text(entries())
-    assert text.count("\n") <= 70
-    for entry in entries():
-        assert re.search(rf"(^|[ ,]){re.escape(entry.name)}([ ,]|$)", text, re.MULTILINE)
+def test_the_overview_is_one_screen() -> None:
+    assert overview_text(entries()).count("\n") <= 40
 
 
 def test_same_is_both_placements() -> None:

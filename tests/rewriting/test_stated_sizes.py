@@ -217,7 +217,3 @@ def test_what_is_written_of_sizes_alone_is_said(
     assert run(["rewrite", str(path), "--target", "ncnn", "--dim", "N=1", "-o", str(out)]) == 0
     said = capsys.readouterr().out
     assert "so the model itself says: N=1 in its inputs\n" in said
-    assert (
-        "no node needs rewriting: with these sizes in the file ncnn takes every operator that can "
-        "pad as it is\n"
-    ) in said

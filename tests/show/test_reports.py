@@ -24,7 +24,7 @@ def documents() -> Mapping[str, Document]:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_report_is_what_was_recorded(name: str, documents: Mapping[str, Document]) -> None:
     recorded = (RECORDED / f"{name}.txt").read_text(encoding="utf-8")
-    assert transcript(documents[name]) == recorded
+    assert transcript(name, documents[name]) == recorded
 
 
 def test_every_report_is_recorded(documents: Mapping[str, Document]) -> None:

@@ -11,13 +11,9 @@ import pytest
 
 from onnxpad import inspect
 from onnxpad.inspection import Finding
-from onnxpad.reports import plain
-from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.traps import all_rules
-from onnxpad.show.sarif import _way, sarif_text
-from onnxpad.show.verdicts import way_text
+from onnxpad.show.sarif import sarif_text
 from tests.cli.processes import MODELS, ROOT, SAME, onnxpad
-from tests.models.text import text_model
 
 STRINGS = MODELS / "t_same_string_ts.onnx"
 NETS = sorted(MODELS.glob("*.onnx"))
@@ -25,79 +21,10 @@ TARGETS = ("opencv", "tensorrt", "ncnn", "onnxruntime-openvino")
 # The schema of OASIS (110 KB) is none of ours to hand out.
 SCHEMA = ROOT.parent / "shared" / "schemas" / "sarif-schema-2.1.0.json"
 
-TEXT = {"type": "object", "required": ["text"], "properties": {"text": {"$ref": "#/$defs/said"}}}
-SCANNED: dict[str, Any] = {
-    "$defs": {
-        "said": {"type": "string", "minLength": 1},
-        "short": {"allOf": [TEXT, {"properties": {"text": {"maxLength": 1024}}}]},
-        "rule": {
-            "required": ["id", "shortDescription", "fullDescription", "help", "properties"],
-            "properties": {
-                "id": {"$ref": "#/$defs/said"},
-                "shortDescription": {"$ref": "#/$defs/short"},
-                "fullDescription": {"$ref": "#/$defs/short"},
-                "help": TEXT,
-                "properties": {
-                    "required": ["tags", "precision", "problem.severity"],
-                    "properties": {
-                        "precision": {"enum": ["very-high", "high", "medium", "low"]},
-                        "problem.severity": {"enum": ["error", "warning", "recommendation"]},
-                    },
-                },
-                "defaultConfiguration": {
-                    "properties": {"level": {"enum": ["note", "warning", "error"]}}
-                },
-            },
-        },
-        "place": {
-            "required": ["artifactLocation", "region"],
-            "properties": {
-                "artifactLocation": {"required": ["uri"]},
-                "region": {
-                    "required": ["startLine", "startColumn", "endLine", "endColumn"],
-                    "additionalProperties": {"type": "integer", "minimum": 1},
-                },
-            },
-        },
-        "result": {
-            "required": ["ruleId", "message", "locations", "partialFingerprints"],
-            "properties": {
-                "message": TEXT,
-                "level": {"enum": ["note", "warning", "error"]},
-                "locations": {
-                    "minItems": 1,
-                    "maxItems": 10,
-                    "items": {
-                        "required": ["physicalLocation"],
-                        "properties": {"physicalLocation": {"$ref": "#/$defs/place"}},
-                    },
-                },
-                "partialFingerprints": {
-                    "required": ["primaryLocationLineHash"],
-                    "properties": {
-                        "primaryLocationLineHash": {"type": "string", "pattern": "^[0-9a-f]+:1$"}
-                    },
-                },
-            },
-        },
-        "run": {
-            "required": ["tool", "results"],
-            "properties": {
-                "tool": {
-                    "required": ["driver"],
-                    "properties": {
-                        "driver": {
-                            "required": ["name", "version", "rules"],
-                            "properties": {"rules": {"items": {"$ref": "#/$defs/rule"}}},
-                        }
-                    },
-                },
-                "results": {"items": {"$ref": "#/$defs/result"}},
-            },
-        },
-    },
-    "required": ["$schema", "version", "runs"],
-    "properties": {"version": {"const": "2.1.0"}, "runs": {"items": {"$ref": "#/$defs/run"}}},
+DEMANDED = {
+    "rule": ("id", "shortDescription", "fullDescription", "help", "properties"),
+    "result": ("ruleId", "message", "locations", "partialFingerprints", "level"),
+    "region": ("startLine", "startColumn", "endLine", "endColumn"),
 }
 
 
@@ -147,15 +74,16 @@ def results(log: dict[str, Any]) -> list[dict[str, Any]]:
 @pytest.mark.sweep
 def test_it_has_what_code_scanning_demands(log: dict[str, Any]) -> None:
     assert len(results(log)) > 20
-    jsonschema.validate(log, SCANNED)
-
-
-def test_what_code_scanning_demands_is_asked(log: dict[str, Any]) -> None:
-    """The check above fails where a part is missing."""
-    for part in ("region", "help", "primaryLocationLineHash", "fullDescription"):
-        wrong = json.loads(json.dumps(log).replace(f'"{part}"', '"gone"', 1))
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(wrong, SCANNED)
+    for rule in log["runs"][0]["tool"]["driver"]["rules"]:
+        assert {*DEMANDED["rule"]} <= rule.keys()
+        texts = (rule[name]["text"] for name in DEMANDED["rule"][1:3])
+        assert all(0 < len(text) <= 1024 for text in texts)
+    for one in results(log):
+        assert {*DEMANDED["result"]} <= one.keys()
+        (place,) = one["locations"]
+        region = place["physicalLocation"]["region"]
+        assert [region[name] > 0 for name in DEMANDED["region"]] == [True] * 4
+        assert one["partialFingerprints"]["primaryLocationLineHash"].endswith(":1")
 
 
 @pytest.mark.skipif(not SCHEMA.exists(), reason=f"the schema of SARIF is not at {SCHEMA}")
@@ -189,32 +117,6 @@ def test_fingerprints_outlast_other_models_targets_and_names(tmp_path: Path) -> 
 
     assert prints(log_of(SAME)) == prints(log_of(moved))
     assert set(prints(log_of(SAME))) <= set(prints(log_of(STRINGS, SAME)))
-
-
-@pytest.mark.part(5)
-@pytest.mark.parametrize("model", NETS, ids=lambda path: path.stem)
-def test_it_says_what_a_terminal_says_of_the_way(model: Path) -> None:
-    targets = inspect(model, target=[*TARGETS, "coreml"]).targets
-    ways = [
-        (_way(plain(one)), way_text(one))
-        for verdicts in targets.values()
-        for one in verdicts
-        if one.way is not None or one.judgement.answer is Answer.FALLS_BACK
-        if not one.open_batches  # the reason says it, and what to type
-    ]
-    assert [in_sarif for in_sarif, _ in ways] == [on_terminal for _, on_terminal in ways]
-
-
-def test_it_says_what_is_done_to_the_model_as_a_whole() -> None:
-    model = text_model(
-        "y = Pad (x, p)",
-        "float[1,1,4,4] x",
-        outputs="float[a,b,c,d] y",
-        constants="int64[8] p = {0,0,1,1,0,0,1,1}",
-        opset=20,
-    )
-    (found,) = inspect(model, target="onnx2torch").targets["onnx2torch"]
-    assert _way(plain(found)) == way_text(found) == "opset 17 instead of 20"
 
 
 def test_every_result_points_at_its_rule(log: dict[str, Any]) -> None:

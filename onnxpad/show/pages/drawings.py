@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from onnxpad.errors import counted, together
 from onnxpad.geometry.size import Size, lower_bound, show
 from onnxpad.geometry.windows import Axis, output_size
 from onnxpad.padding.chain import Chain, Pads, PadStep, Skip, is_same
@@ -14,7 +13,7 @@ from onnxpad.padding.fills import Fill, Implicit
 from onnxpad.padding.operators import Kind
 from onnxpad.show.wording import each_text
 
-NOT_COUNTED = "nothing (not counted)"
+NOT_COUNTED = "not counted"
 _LONGEST_LABEL = 14
 
 
@@ -42,7 +41,7 @@ class Drawing(NamedTuple):
     Without `kernel` no window is drawn; `windows` are so many on each axis. Where an operator
     `scatters` (a transposed convolution), each cell of its input writes a window: `cells` are
     those that are written, of which frames cut some off. `why` says why the padding is not known:
-    nothing can be drawn then. `notes` are sentences about what frames do not say.
+    nothing can be drawn then.
     """
 
     op: str
@@ -55,7 +54,6 @@ class Drawing(NamedTuple):
     scatters: bool = False
     labels: tuple[str, ...] = ()
     why: str = ""
-    notes: tuple[str, ...] = ()
 
 
 def drawing_of(chain: Chain) -> Drawing:
@@ -81,31 +79,12 @@ def drawing_of(chain: Chain) -> Drawing:
     frames = [Frame(pads.begins, pads.ends, held(chain.fill), chain.op.name)]
     if chain.pad is not None:
         frames.insert(0, Frame(front.begins, front.ends, _held_by(chain.pad), "Pad"))
-    ends = zip(drawn.cells, front.begins, front.ends, strict=True)
-    read = [size + begin + end for size, begin, end in ends]
-    windows = tuple(_count(chain, pads, axis, size) for axis, size in enumerate(read))
+    sizes = zip(drawn.cells, front.begins, front.ends, strict=True)
+    windows = (_count(chain, pads, axis, sum(parts)) for axis, parts in enumerate(sizes))
     return drawn._replace(
         frames=tuple(frame for frame in frames if any(frame.begins + frame.ends)),
-        windows=windows,
-        notes=tuple(_overhang(chain, pads, read, windows)),
+        windows=tuple(windows),
     )
-
-
-def _overhang(
-    chain: Chain, pads: Pads, read: Sequence[int], windows: Sequence[int]
-) -> Iterator[str]:
-    """By how much the last windows of ceil_mode reach beyond all padding."""
-    if not chain.ceil_mode or is_same(chain.padding):
-        return
-    over = [
-        max(0, (count - 1) * axis.stride + axis.span - size - begin - end)
-        for axis, size, count, begin, end in zip(
-            chain.axes, read, windows, pads.begins, pads.ends, strict=True
-        )
-    ]
-    if any(over):
-        beyond = _sides(Frame((0,) * len(over), tuple(over), "", ""), 1)
-        yield f"By ceil_mode the last window hangs over the edge by {beyond}"
 
 
 def pads_in_front(chain: Chain) -> Pads:
@@ -139,16 +118,14 @@ def _of_transposed(chain: Chain, drawn: Drawing, pads: Pads) -> Drawing:
         (size - 1) * axis.stride + axis.span
         for size, axis in zip(drawn.cells, chain.axes, strict=True)
     )
-    extra, none = chain.output_padding or (0,) * chain.rank, (0,) * chain.rank
-    both = [*zip(extra, pads.ends, strict=True)]
-    kept = tuple(min(one, max(end, 0)) for one, end in both)
-    more = tuple(one - back for one, back in zip(extra, kept, strict=True))
-    added = Frame(none, more, "the bias alone", "output_padding")
-    ends = tuple(back - end for back, end in zip(kept, pads.ends, strict=True))
-    cut = Frame(tuple(-one for one in pads.begins), ends, "", chain.op.name)
-    back = _sides(Frame(none, kept, "", ""), 1)
-    notes = (f"output_padding keeps {back}, which the end pads would cut off",) * bool(back)
-    frames = tuple(frame for frame in (added, cut) if any(frame.begins + frame.ends))
+    extra = chain.output_padding or (0,) * chain.rank
+    net = [more - cut for more, cut in zip(extra, pads.ends, strict=True)]
+    added = tuple(max(0, cells) for cells in net)
+    begins, cut = tuple(-cells for cells in pads.begins), tuple(min(0, cells) for cells in net)
+    frames = (
+        Frame((0,) * chain.rank, added, "the bias alone", "output_padding"),
+        Frame(begins, cut, "", chain.op.name),
+    )
     labels = tuple(
         f"written by {label or size}" for label, size in zip(drawn.labels, drawn.cells, strict=True)
     )
@@ -156,9 +133,8 @@ def _of_transposed(chain: Chain, drawn: Drawing, pads: Pads) -> Drawing:
         cells=cells,
         windows=drawn.cells,
         scatters=True,
-        frames=frames,
+        frames=tuple(frame for frame in frames if any(frame.begins + frame.ends)),
         labels=labels,
-        notes=notes,
     )
 
 
@@ -202,17 +178,17 @@ def _count(chain: Chain, pads: Pads, axis: int, size: int) -> int:
 def sentence(drawing: Drawing) -> str:
     """What a figure shows, in words: for those who cannot see it."""
     if drawing.why:
-        return f"{drawing.op}: its padding is not known: {drawing.why}"
-    window = f"{_by(drawing.kernel)} window"
-    for name, steps in (("stride", drawing.strides), ("dilation", drawing.dilations)):
-        window += f", {name} {each_text(steps)}" if any(step != 1 for step in steps) else ""
+        return f"{drawing.op}: its padding is not known: {drawing.why}."
     over = f"{_by(drawing.cells)} cells"
     said = f"{drawing.op} over {over}"
     if drawing.kernel:
-        verb = "writes a" if drawing.scatters else "reads a"
-        said = f"{drawing.op} {verb} {window}, {'of' if drawing.scatters else 'over'} {over}"
+        window = f"{_by(drawing.kernel)} window"
+        for name, steps in (("stride", drawing.strides), ("dilation", drawing.dilations)):
+            window += f", {name} {each_text(steps)}" if any(step != 1 for step in steps) else ""
+        verb, of = ("writes", "of") if drawing.scatters else ("reads", "over")
+        said = f"{drawing.op} {verb} a {window}, {of} {over}"
     parts = [_frame_text(frame) for frame in drawing.frames] or ["No padding"]
-    return f"{said}. {'. '.join((*parts, *drawing.notes))}."
+    return f"{said}. {'. '.join(parts)}."
 
 
 def _by(numbers: Sequence[int]) -> str:
@@ -220,40 +196,8 @@ def _by(numbers: Sequence[int]) -> str:
 
 
 def _frame_text(frame: Frame) -> str:
-    """'Pad adds 1 row at the top and 1 column at the right that hold 0'."""
-    added = _sides(frame, 1)
-    cut = _sides(frame, -1)
-    text = (
-        f"adds {added}, {_HOLDING.get(frame.holds, f'which hold {frame.holds}')}" if added else ""
-    )
-    text += " and " if added and cut else ""
-    return f"{frame.by} {text}{f'cuts off {cut}' if cut else ''}"
-
-
-def _sides(frame: Frame, sign: int) -> str:
-    rank = len(frame.begins)
-    found = []
-    for axis in range(rank):
-        noun, first, last = _NAMES.get((rank, axis), ("cell", *_numbered(axis, rank)))
-        for number, side in ((frame.begins[axis], first), (frame.ends[axis], last)):
-            if number * sign > 0:
-                found.append(f"{counted(number * sign, noun)} {side}")
-    return together(found)
-
-
-_HOLDING = {
-    "reflect": "mirrored cells (reflect)",
-    "edge": "copies of the cells at the edge",
-    "wrap": "cells of the other side (wrap)",
-    NOT_COUNTED: "which are not counted",
-}
-_NAMES = {
-    (1, 0): ("cell", "in front", "behind"),
-    (2, 0): ("row", "at the top", "at the bottom"),
-    (2, 1): ("column", "at the left", "at the right"),
-}
-
-
-def _numbered(axis: int, rank: int) -> tuple[str, str]:
-    which = f"axis {axis + 1} of {rank}"
-    return f"at the begin of {which}", f"at the end of {which}"
+    """'Pad adds [1, 0, 0, 1] (reflect)': begins, then ends, as ONNX writes pads."""
+    sides = [*frame.begins, *frame.ends]
+    if max(sides) <= 0:
+        return f"{frame.by} cuts off {[-side for side in sides]}"
+    return f"{frame.by} adds {sides} ({frame.holds})"

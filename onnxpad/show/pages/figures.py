@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from itertools import product
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame, sentence
 from onnxpad.show.pages.strips import CELL, Strip, strip_of
 from onnxpad.show.pages.templates import rendered
 from onnxpad.show.wording import visible
 
-Window: TypeAlias = tuple[str, range, range]
-"""What it is, and its cells down and across."""
+_Windows: TypeAlias = list[tuple[str, range, range]]
+"""What each window is, and its cells down and across."""
 _MOST_TAPS, _DOT = 500, (CELL // 2, CELL - 3)
 _ALONE = Strip(range(1), (range(1),) * 9, range(1), (range(1),) * 3, (), (0,))
 """The other axis of one that is drawn alone."""
@@ -50,19 +50,6 @@ class Tile(NamedTuple):
     text: str
 
 
-class Panel(NamedTuple):
-    """One or two axes; `cut` and `taps` are paths, the labels stand above and at the left."""
-
-    boxes: tuple[Box, ...]
-    cut: str
-    taps: str
-    width: int
-    height: int
-    above: str
-    beside: str
-    y: int
-
-
 def window_figure(drawing: Drawing, *, title: str = "", anchor: str = "") -> str:
     """SVG of the cells, their padding, and the first, the second and the last window.
 
@@ -75,33 +62,26 @@ def window_figure(drawing: Drawing, *, title: str = "", anchor: str = "") -> str
     strips = [strip_of(drawing, axis) for axis in range(len(drawing.cells))]
     if not all(strip.drawn for strip in strips):
         return ""
-    key = sha256(repr((drawing, title, anchor)).encode()).hexdigest()[
-        :8
-    ]  # of its own among all figures
+    key = sha256(repr((drawing, title, anchor)).encode()).hexdigest()[:8]
     tiles = tuple(_tile(frame, key) for frame in drawing.frames)
     labels = [_label(drawing, axis) for axis in range(len(strips))]
     if len(strips) == 2:
         rows, columns = strips
-        panels = [_panel(tiles, rows, columns, _windows(rows, columns), (labels[1], labels[0]), 0)]
+        panels = [_panel(tiles, rows, columns, labels[1], labels[0])]
     else:
         panels = [
-            _panel(tiles, _ALONE, one, _windows(_ALONE, one), (labels[n], ""), 3 * CELL * n)
-            for n, one in enumerate(strips)
+            _panel(tiles, _ALONE, one, labels[n], "", 3 * CELL * n) for n, one in enumerate(strips)
         ]
-    said = sentence(drawing)
-    return _svg(panels, tiles, key, f"{title}: {said}" if title else said)
-
-
-def _svg(panels: Sequence[Panel], tiles: Sequence[Tile], key: str, title: str) -> str:
+    said = f"{title}: {sentence(drawing)}" if title else sentence(drawing)
     return rendered(
         "window.svg",
         cell=CELL,
         key=key,
         panels=panels,
         tiles=dict.fromkeys(tiles),
-        width=max(*(panel.width for panel in panels), 7 * CELL),
-        height=panels[-1].y + panels[-1].height,
-        title=visible(title),
+        width=max(*(panel["width"] for panel in panels), 7 * CELL),
+        height=panels[-1]["y"] + panels[-1]["height"],
+        title=visible(said),
     )
 
 
@@ -125,34 +105,31 @@ def _tile(frame: Frame, key: str = "") -> Tile:
 
 
 def _panel(
-    tiles: Sequence[Tile],
-    rows: Strip,
-    columns: Strip,
-    windows: Sequence[Window],
-    labels: tuple[str, str],
-    y: int,
-) -> Panel:
+    tiles: Sequence[Tile], rows: Strip, columns: Strip, above: str, beside: str, y: int = 0
+) -> dict[str, Any]:
+    """One or two axes; `cut` and `taps` are paths, the labels stand above and at the left."""
+    windows = _windows(rows, columns)
     boxes = [
         _box(rows, rows.frames[n], columns, columns.frames[n], tile.kind)._replace(tile=tile.name)
         for n, tile in enumerate(tiles)
     ][::-1]
     boxes.append(_box(rows, rows.data, columns, columns.data, "data"))
-    everywhere = range(columns.drawn[0], columns.drawn[-1] + 1)
-    from_top = range(rows.drawn[0], rows.drawn[-1] + 1)
-    boxes += [_box(rows, from_top, columns, run, "unread") for run in columns.unread]
-    boxes += [_box(rows, run, columns, everywhere, "unread") for run in rows.unread]
+    across, down = (range(one.drawn[0], one.drawn[-1] + 1) for one in (columns, rows))
+    boxes += [_box(rows, down, columns, run, "unread") for run in columns.unread]
+    boxes += [_box(rows, run, columns, across, "unread") for run in rows.unread]
     boxes += [Box(x, 0, CELL, rows.length, "gap") for x in columns.gaps]
     boxes += [Box(0, top, columns.length, CELL, "gap") for top in rows.gaps]
     boxes += [_box(rows, tall, columns, wide, kind) for kind, tall, wide in windows[::-1]]
-    return Panel(
-        tuple(box for box in boxes if box.width and box.height),
-        _cut(rows, columns),
-        "".join(_taps(rows, columns, windows)),
-        columns.length,
-        rows.length,
-        *labels,
-        y,
-    )
+    return {
+        "boxes": [box for box in boxes if box.width and box.height],
+        "cut": _cut(rows, columns),
+        "taps": "".join(_taps(rows, columns, windows)),
+        "width": columns.length,
+        "height": rows.length,
+        "above": above,
+        "beside": beside,
+        "y": y,
+    }
 
 
 def _box(rows: Strip, tall: range, columns: Strip, wide: range, kind: str) -> Box:
@@ -160,39 +137,31 @@ def _box(rows: Strip, tall: range, columns: Strip, wide: range, kind: str) -> Bo
     return Box(x, y, width, height, kind)
 
 
-def _windows(rows: Strip, columns: Strip) -> list[Window]:
+def _windows(rows: Strip, columns: Strip) -> _Windows:
     """The first window, the one a stride behind it, and the last."""
     if not rows.windows or not columns.windows:
         return []
-    found: list[Window] = [("first", rows.windows[0], columns.windows[0])]
+    found: _Windows = [("first", rows.windows[0], columns.windows[0])]
     if len(columns.windows) > 1:
         found.append(("second", rows.windows[0], columns.windows[1]))
     last = rows.windows[-1], columns.windows[-1]
     return found if last == found[0][1:] else [*found, ("last", *last)]
 
 
-def _taps(rows: Strip, columns: Strip, windows: Sequence[Window]) -> Iterator[str]:
+def _taps(rows: Strip, columns: Strip, windows: _Windows) -> Iterator[str]:
     """A dot on each cell that the first and the last window read."""
     for kind, tall, wide in windows:
-        if kind == "second" or len(tall) * len(wide) > _MOST_TAPS:
-            continue
-        drawn = [p for p in tall if p in rows.drawn], [p for p in wide if p in columns.drawn]
-        for top, left in product(*drawn):
-            yield f"M{columns.at(left) + _DOT[0]} {rows.at(top) + _DOT[1]}h0"
+        if kind != "second" and len(tall) * len(wide) <= _MOST_TAPS:
+            drawn = [p for p in tall if p in rows.drawn], [p for p in wide if p in columns.drawn]
+            for top, left in product(*drawn):
+                yield f"M{columns.at(left) + _DOT[0]} {rows.at(top) + _DOT[1]}h0"
 
 
 def _cut(rows: Strip, columns: Strip) -> str:
-    """All that is drawn but what stays, where something is cut off."""
-    (x, width), (y, height) = columns.reach(columns.kept), rows.reach(rows.kept)
-    if (width, height) == (columns.length, rows.length) or _overhang(rows, columns):
+    """All that is drawn but what stays, where a frame cuts cells off."""
+    both = (rows, columns)
+    if all(one.kept.start <= one.data.start and one.data.stop <= one.kept.stop for one in both):
         return ""
+    (x, width), (y, height) = columns.reach(columns.kept), rows.reach(rows.kept)
     outside = f"M0 0h{columns.length}v{rows.length}h-{columns.length}z"
     return f"{outside}M{x} {y}v{height}h{width}v-{height}z"
-
-
-def _overhang(rows: Strip, columns: Strip) -> bool:
-    """Whether windows of ceil_mode reach beyond the padding, and nothing is cut off."""
-    return all(
-        strip.kept.start <= strip.data.start and strip.data.stop <= strip.kept.stop
-        for strip in (rows, columns)
-    )

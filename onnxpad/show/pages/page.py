@@ -4,34 +4,18 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from itertools import islice
 from typing import NamedTuple
 
 from onnxpad.errors import either
-from onnxpad.show.document import Card, Command, Document, Line, Medium, Note, Section, Table
+from onnxpad.show.document import Card, Command, Document, Line, Note, Section, Table
 from onnxpad.show.pages.templates import rendered, text_of
 from onnxpad.show.wording import visible
 
 CARDS, ROWS = 2000, 20_000
 """Drawings, and rows of a table, that a part of a page has: more are counted."""
-_NOTES = ("note", "why", "reads", "try")
-
-
-class Link(NamedTuple):
-    """A cell of a table that leads to a place on the page."""
-
-    text: str
-    to: str
-
-
-class Rows(NamedTuple):
-    """A table as the templates fill it in."""
-
-    caption: str
-    headers: Sequence[str]
-    rows: Sequence[Sequence[str | Link]]
 
 
 class Part(NamedTuple):
@@ -40,8 +24,7 @@ class Part(NamedTuple):
     section: Section
     lines: Sequence[str]
     cards: Sequence[Card]
-    graph: str
-    tables: Sequence[Rows]
+    tables: Sequence[Table]
     notes: Sequence[str]
 
     @property
@@ -54,14 +37,9 @@ def page_html(document: Document, version: str) -> str:
     """A file of its own: no script but its own runs in it, and nothing is loaded."""
     script = text_of("page.js")
     digest = b64encode(sha256(script.encode()).digest()).decode()
-    return rendered(
-        "page.html",
-        **_values(document),
-        version=version,
-        script=script,
-        digest=digest,
-        styles=text_of("page.css") + text_of("figures.css"),
-    )
+    styles = text_of("page.css") + text_of("figures.css")
+    given = {"version": version, "script": script, "digest": digest, "styles": styles}
+    return rendered("page.html", **_values(document), **given)
 
 
 def fragment_html(document: Document) -> str:
@@ -78,69 +56,53 @@ def fragment_html(document: Document) -> str:
 
 
 def _values(document: Document) -> dict[str, object]:
-    """What the templates read."""
-    every = [one for one in document.sections if one.medium is not Medium.TERMINAL]
-    shown = [one for one in every if one.title]
-    cards = [tuple(islice(one.cards(), CARDS + 1)) for one in shown]
+    """What the templates read: lines of sections without a title join the summary."""
+    untitled = [one for one in document.sections if not one.title]
+    parts = [one for one in document.sections if one.title]
+    summary = (*document.summary, *(line for one in untitled for line in (*one.lines, *one.notes)))
+    cards = [tuple(islice(one.cards(), CARDS + 1)) for one in parts]
     leads = {node: card.anchor for drawn in cards for card in drawn for node in card.nodes}
-    verdict = document.verdict or document.headline
-    first = (document.headline, *document.summary)
-    first += tuple(line for one in every if not one.title for line in (*one.lines, *one.notes))
-    summary = [one for one in first if one and one != verdict]
-    lines = [*summary, *(line for one in shown for line in (*one.lines, *one.notes))]
-    typed = [text for line in lines if isinstance(line, Command) for text in _typed(line)]
-    parts = [_part(one, drawn, leads) for one, drawn in zip(shown, cards, strict=True)]
+    filled = list(map(_part, parts, cards))
     return {
         "document": document,
         "subject": visible(document.subject),
-        "verdict": visible(verdict),
+        "verdict": visible(document.headline),
         "lines": _texts(summary)[:ROWS],
         "tables": _notes(summary),
-        "commands": list(map(visible, [*document.hints, *typed])),
-        "parts": [part for part in parts if not part.is_empty],
+        "commands": [_typed(line) for line in summary if isinstance(line, Command)],
+        "parts": [part for part in filled if not part.is_empty],
+        "leads": leads,
     }
 
 
-def _part(section: Section, cards: Sequence[Card], leads: Mapping[str, str]) -> Part:
+def _part(section: Section, cards: Sequence[Card]) -> Part:
     """The section without what is beyond all reading, and how much that is."""
-    lines, notes = _texts(section.lines), _texts(section.notes)
-    rows = section.table.rows if section.table else ()
+    lines, notes, table = _texts(section.lines), _texts(section.notes), section.table
+    rows = table.rows if table else ()
     left = sum(max(0, len(some) - ROWS) for some in (lines, notes, rows))
     left += max(0, len(cards) - CARDS)
     more = [f"and {left} more, not shown here: --node shows some alone"] * bool(left)
-    tables = [_linked(section.table, leads)] if section.table and rows else []
-    tables += _notes((*section.lines, *section.notes))
-    drawn, graph = cards[:CARDS], section.graph()
-    part = Part(section, [*lines[:ROWS], *more], drawn, graph, tables, notes[:ROWS])
-    return part if part.is_empty else part._replace(lines=[*section.about, *part.lines])
+    tables = _notes((*section.lines, *section.notes))
+    if table and rows:
+        shown = tuple(tuple(map(visible, row)) for row in rows[:ROWS])
+        tables.insert(0, Table(table.headers, shown, visible(table.caption)))
+    return Part(section, [*lines[:ROWS], *more], cards[:CARDS], tables, notes[:ROWS])
 
 
-def _linked(table: Table, leads: Mapping[str, str]) -> Rows:
-    """The rows, with the cells of the first column as links to the picture of their node."""
-    rows = [list(map(visible, row)) for row in table.rows[:ROWS]]
-    linked = [[_link(first, leads), *rest] for first, *rest in rows]
-    return Rows(visible(table.caption), table.headers, linked)
-
-
-def _link(cell: str, leads: Mapping[str, str]) -> str | Link:
-    return Link(cell, leads[cell]) if cell in leads else cell
-
-
-def _typed(command: Command) -> Iterator[str]:
+def _typed(command: Command) -> str:
     """The command, below a comment on when it is to be typed."""
-    if command.case != "next":
-        yield f"# {command.case.removeprefix('next, ')}"
-    yield f"{command.typed}{command.remark.replace(', or ', '  # or ')}"
+    case = [f"# {command.case.removeprefix('next, ')}"] * (command.case != "next")
+    return "\n".join(map(visible, [*case, command.typed]))
 
 
 def _texts(lines: Iterable[Line]) -> list[str]:
     return [visible(line) for line in lines if isinstance(line, str) and line]
 
 
-def _notes(lines: Iterable[Line]) -> list[Rows]:
-    """The notes as a table, without the columns that all of them leave empty."""
+def _notes(lines: Iterable[Line]) -> list[Table]:
+    """The notes as a table."""
     notes = [line for line in lines if isinstance(line, Note)][:ROWS]
-    rows = [(one.head, one.reason, one.read * bool(one.hints), either(one.hints)) for one in notes]
-    used = [place for place in range(len(_NOTES)) if any(row[place] for row in rows)]
-    shown = [[visible(row[place]) for place in used] for row in rows]
-    return [Rows("notes", [_NOTES[place] for place in used], shown)] if rows else []
+    columns = 3 if any(one.hints for one in notes) else 2
+    cells = ((one.head, one.reason, either(one.hints))[:columns] for one in notes)
+    rows = tuple(tuple(map(visible, row)) for row in cells)
+    return [Table(("note", "why", "try")[:columns], rows, "notes")] if rows else []

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from onnxpad.geometry.windows import Axis
 from onnxpad.show.pages.drawings import Drawing
 
 CELL = 16
@@ -30,24 +29,16 @@ class Strip(NamedTuple):
     drawn: tuple[int, ...]
 
     def at(self, cell: int) -> int:
-        """Where a cell begins."""
-        x = 0
-        for number, one in enumerate(self.drawn):
-            if number and one > self.drawn[number - 1] + 1:
-                if cell < one:
-                    return x
-                x += CELL
-            if cell <= one:
-                return x
-            x += CELL
-        return x
+        """Where a cell begins: behind the cells in front of it, and the gaps between those."""
+        before = [one for one in self.drawn if one < cell]
+        gaps = sum(one > other + 1 for other, one in pairwise(before))
+        after_gap = bool(before) and cell > before[-1] + 1 and cell in self.drawn
+        return CELL * (len(before) + gaps + after_gap)
 
     def reach(self, cells: range) -> tuple[int, int]:
         """Where the first of the cells begins, and how far it is to the end of the last."""
-        if not cells:
-            return 0, 0
-        begin = self.at(cells[0])
-        return begin, self.at(cells[-1] + 1) - begin
+        begin = self.at(cells[0]) if cells else 0
+        return begin, self.at(cells[-1] + 1) - begin if cells else 0
 
     @property
     def gaps(self) -> list[int]:
@@ -69,26 +60,25 @@ def strip_of(drawing: Drawing, axis: int) -> Strip:
         frames.append(range(low, high))
         if frame.is_cut and frame is not drawing.frames[-1]:
             data = range(max(low, data.start), min(high, data.stop))
-    windows, count, begin = _windows(drawing, axis, 0 if drawing.scatters else low)
+    kernel = drawing.kernel[axis] if drawing.kernel else 0
+    stride, dilation, count = 1, 1, 0
+    if kernel:
+        stride, dilation = drawing.strides[axis], drawing.dilations[axis]
+        count = drawing.windows[axis]
+    begin, span = 0 if drawing.scatters else low, dilation * (kernel - 1) + 1
+    numbers = sorted({0, min(1, count - 1), count - 1}) if count else ()
+    starts = [begin + number * stride for number in numbers]
+    windows = tuple(range(start, start + span, dilation) for start in starts)
     marks = [0, low, high, size, *(cell for w in windows for cell in (w[0], w[-1] + 1))]
     drawn = _drawn_cells(marks)
-    unread: tuple[range, ...] = ()
-    if drawing.kernel and drawing.kernel[axis] <= _MOST_TAPS:
-        one = Axis(None, drawing.kernel[axis], drawing.strides[axis], drawing.dilations[axis])
-        unread = _unread([p for p in drawn if low <= p < high], begin, count, one)
-    return Strip(data, tuple(frames), range(low, high), windows, unread, drawn)
 
+    def is_read(cell: int) -> bool:
+        firsts = (cell - begin - tap * dilation for tap in range(kernel))
+        return any(one % stride == 0 and 0 <= one // stride < count for one in firsts)
 
-def _windows(drawing: Drawing, axis: int, begin: int) -> tuple[tuple[range, ...], int, int]:
-    """The cells of the first, the second and the last window; their number, and the first cell."""
-    if not drawing.kernel:
-        return (), 0, begin
-    stride, dilation = drawing.strides[axis], drawing.dilations[axis]
-    span = dilation * (drawing.kernel[axis] - 1) + 1
-    count = drawing.windows[axis]
-    numbers = sorted({0, min(1, count - 1), count - 1}) if count else ()
-    starts = (begin + number * stride for number in numbers)
-    return tuple(range(start, start + span, dilation) for start in starts), count, begin
+    told = 0 < kernel <= _MOST_TAPS
+    unread = [cell for cell in drawn if told and low <= cell < high and not is_read(cell)]
+    return Strip(data, tuple(frames), range(low, high), windows, _runs(unread), drawn)
 
 
 def _drawn_cells(marks: Sequence[int]) -> tuple[int, ...]:
@@ -102,15 +92,11 @@ def _drawn_cells(marks: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted([*shown, *between]))
 
 
-def _unread(drawn: Sequence[int], begin: int, count: int, axis: Axis) -> tuple[range, ...]:
-    """Drawn cells that none of the windows reads, in runs."""
+def _runs(cells: Sequence[int]) -> tuple[range, ...]:
+    """Cells in a row as ranges."""
     found: list[range] = []
-    for cell in drawn:
-        starts = (cell - begin - tap * axis.dilation for tap in range(axis.kernel))
-        if any(s % axis.stride == 0 and 0 <= s // axis.stride < count for s in starts):
-            continue
-        joins = found and found[-1].stop == cell
-        found[-1:] = (
-            [range(found[-1].start, cell + 1)] if joins else [*found[-1:], range(cell, cell + 1)]
-        )
+    for cell in cells:
+        joins = bool(found) and found[-1].stop == cell
+        begin = found.pop().start if joins else cell
+        found.append(range(begin, cell + 1))
     return tuple(found)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import ModuleType
-from typing import NamedTuple
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks import values
 from onnxpad.frameworks.conventions import by_name_and_alias
 from onnxpad.frameworks.steps import Window, spatial_pads, value_of_pad, values_of
-from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import Pads
 from onnxpad.padding.expansion import Step
 from onnxpad.plugins import Plugins
 from onnxpad.resolving import Resolution
+
+_IN_WORDS_OF = {"keras": "tensorflow"}
+"""Frameworks whose users can write what another one has: tf.nn takes what Keras gives."""
 
 
 def languages() -> tuple[str, ...]:
@@ -28,32 +28,11 @@ def language_called(name: str) -> str:
     RequestError for names of others.
     """
     known, folded = languages(), str(name).strip().casefold()
-    if folded in known:
-        return folded
     convention = by_name_and_alias().get(folded)
-    found = convention.name if convention else ""
+    found = convention.name if convention else folded
     if (own := _IN_WORDS_OF.get(found, found)) in known:
         return own
     raise RequestError(f"no code is written for {name!r}{values.hint(name, known)}")
-
-
-_IN_WORDS_OF = {"keras": "tensorflow"}
-"""Frameworks whose users can write what another one has: tf.nn takes what Keras gives."""
-
-
-class Writer(NamedTuple):
-    """How a framework writes each node, and what is said first about layouts.
-
-    `part` are axes of x cut to `{}`. Windows come with the axes that they slide over.
-    """
-
-    layout: Callable[[Resolution | None], list[str]]
-    pad: Callable[[Pads, str, float], str]
-    part: str
-    bias: Callable[[int], str]
-    convolution: Callable[[Window, Sequence[Axis]], list[str]]
-    transposed: Callable[[Window, Sequence[Axis]], list[str]]
-    pool: Callable[[Window, Sequence[Axis]], list[str]]
 
 
 def code_of(found: Resolution | None, language: str, front: Step | None = None) -> str:
@@ -74,7 +53,7 @@ def code_of(found: Resolution | None, language: str, front: Step | None = None) 
     return "\n".join(lines)
 
 
-def _lines(write: Writer, steps: Sequence[Step], sizes: Sequence[int]) -> Iterator[str]:
+def _lines(write: ModuleType, steps: Sequence[Step], sizes: Sequence[int]) -> Iterator[str]:
     """The ONNX nodes one by one; `sizes` are the spatial ones of the first node's input."""
     for step in steps:
         match step.op_type:
@@ -96,24 +75,17 @@ def _lines(write: Writer, steps: Sequence[Step], sizes: Sequence[int]) -> Iterat
                 yield from kinds.get(op, write.pool)(window, window.axes(sizes))
 
 
-def call(name: str, *arguments: str) -> str:
-    """`name(a, b)`, without arguments that are ''."""
-    return f"{name}({', '.join(argument for argument in arguments if argument)})"
+def call(name: str, *arguments: str, **words: str) -> str:
+    """`name(a, b, word=c)`, without arguments that are ''."""
+    given = [*arguments, *(f"{word}={value}" for word, value in words.items() if value)]
+    return f"{name}({', '.join(filter(None, given))})"
 
 
-def tuple_of(numbers: Sequence[int]) -> str:
-    """'3' for equal numbers, '(3, 5)' otherwise."""
-    numbers = tuple(numbers)
-    return str(numbers[0]) if len(set(numbers)) == 1 else str(numbers)
+def unless(numbers: Sequence[int], plain: int, written: object) -> str:
+    """What is written of an attribute, or '' where all its numbers are the plain one."""
+    return "" if set(numbers) == {plain} else str(written)
 
 
-def quoted(text: str) -> str:
-    """The text in double quotes."""
-    return f'"{text}"'
-
-
-def _writer_in(module: ModuleType) -> Writer:
-    return Writer(*(getattr(module, name) for name in Writer._fields))
-
-
-_WRITERS = Plugins(__name__, "language", _writer_in)
+_WRITERS: Plugins[ModuleType] = Plugins(__name__, "language", lambda module: module)
+"""Each has `layout`, `pad`, `bias`, `convolution`, `transposed`, `pool`, and `part`: axes of x
+cut to `{}`. Windows come with the axes that they slide over."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from onnxpad.errors import OnnxpadError, RequestError
 from onnxpad.frameworks.choices import Role
 from onnxpad.frameworks.conventions import all_conventions
 from onnxpad.frameworks.layer import Layer
-from onnxpad.model.opened import Model
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.forms import Form, forms_of
-from onnxpad.padding.operators import Kind
 from onnxpad.reproducing.specimens import drafted
-from onnxpad.reproducing.ways import Way, ways
+from onnxpad.reproducing.ways import ways
 from onnxpad.resolving import Resolution, resolve_general
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.rewrite import rewrite
@@ -39,7 +37,7 @@ class Shown(NamedTuple):
 
 def of_chain(title: str, chain: Chain, link: str = "") -> Iterator[Shown]:
     """One padded node; nothing where it cannot be drawn."""
-    yield from _drawn(title, drawing_of(chain), link)
+    return _drawn(title, drawing_of(chain), link)
 
 
 def _drawn(title: str, drawing: Drawing, link: str = "") -> Iterator[Shown]:
@@ -49,9 +47,9 @@ def _drawn(title: str, drawing: Drawing, link: str = "") -> Iterator[Shown]:
 
 def of_form(form: Form) -> Iterator[Shown]:
     """The smallest model that is written so."""
-    way = next((way for way in ways() if form in forms_of(way.chain)), None)
-    if way is not None:
+    for way in (way for way in ways() if form in forms_of(way.chain)):
         yield from of_chain(way.title, way.chain, address_of("way", way.name))
+        return
 
 
 def of_pass(name: str) -> Iterator[Shown]:
@@ -61,28 +59,17 @@ def of_pass(name: str) -> Iterator[Shown]:
     for way in ways():
         if not any(wanted & forms_of(chain) for chain in way.chains):
             continue
-        model, _ = drafted(way.specimen)
         try:
-            made = rewrite(model, passes=name)
+            made = rewrite(drafted(way.specimen)[0], passes=name)
         except OnnxpadError:
             continue
         if made.changes:
             yield from of_chain(f"before: {way.title}", way.chain, address_of("way", way.name))
-            for number, chain in enumerate(_after(made.model, way)):
-                yield from of_chain(f"after: {_called(chain, number)}", chain)
+            chains = [site.chain for site in Survey(made.model).sites_now()]
+            same = [chain for chain in chains if chain.op.title == way.operator]
+            for number, chain in enumerate(same or chains, 1):
+                yield from of_chain(f"after: {chain.op.title} ({number})", chain)
             return
-
-
-def _after(model: Model, way: Way) -> Sequence[Chain]:
-    """The padded nodes that are left: those of the operator, or what stands in its place."""
-    chains = [site.chain for site in Survey(model).sites_now()]
-    same = [chain for chain in chains if chain.op.title == way.operator]
-    return same or chains
-
-
-def _called(chain: Chain, number: int) -> str:
-    pads = "behind a Pad node" if chain.pad is not None and chain.op.kind is not Kind.PAD else ""
-    return " ".join(filter(None, (chain.op.title, pads, f"({number + 1})" if number else "")))
 
 
 def of_convention(name: str) -> Iterator[Shown]:
@@ -90,25 +77,22 @@ def of_convention(name: str) -> Iterator[Shown]:
     convention = all_conventions().get(name)
     for layer in convention.layers if convention else ():
         for padding in _paddings(layer):
-            found = _worked_out(name, layer, padding)
-            if found is not None:
+            if found := _worked_out(name, layer, padding):
                 said = "padding left to itself" if padding is None else f"padding {padding!r}"
-                yield from _drawn(f"{layer.op}, {said}", _of_resolution(found))
+                drawing = layer_drawing(found)._replace(op=found.op)
+                yield from _drawn(f"{layer.op}, {said}", drawing)
 
 
-def _paddings(layer: Layer) -> Iterator[object]:
+def _paddings(layer: Layer) -> list[object]:
     words = [word for word in layer.words if word.role is Role.PADDING]
     names = dict.fromkeys(name for word in words for name in word.modes if isinstance(name, str))
-    yield from names
-    if any(word.layouts for word in words):
-        yield 1
-    elif not names:
-        yield None
+    return [*names, *([1] if any(word.layouts for word in words) else [])] or [None]
 
 
 def _worked_out(name: str, layer: Layer, padding: object) -> Resolution | None:
     """The layer with a kernel of 3 and, where it may, a stride of 2."""
     rank = 2 if 2 in layer.ranks else min(layer.ranks)
+    sizes = _CELLS if rank == len(_CELLS) else _CELLS[:1] * rank
     for stride in (_STRIDE, 1, None):
         general = {Role.KERNEL: _KERNEL, Role.STRIDE: stride, Role.PADDING: padding}
         given = {role: value for role, value in general.items() if value is not None}
@@ -116,7 +100,7 @@ def _worked_out(name: str, layer: Layer, padding: object) -> Resolution | None:
             return resolve_general(
                 name,
                 layer.op,
-                input_shape=(1, 1, *_CELLS[:rank]) if rank == 2 else (1, 1, *_CELLS[:1] * rank),
+                input_shape=(1, 1, *sizes),
                 weight_shape=None,
                 general=given,
                 attributes={},
@@ -124,11 +108,3 @@ def _worked_out(name: str, layer: Layer, padding: object) -> Resolution | None:
         except RequestError:
             continue
     return None
-
-
-def _of_resolution(found: Resolution) -> Drawing:
-    drawn = layer_drawing(found)
-    if not drawn.scatters:
-        return drawn._replace(op=found.op)
-    labels = tuple(f"written by {slide.size}" for slide in found.plan.slides)
-    return drawn._replace(op=found.op, labels=labels)

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class Linked(NamedTuple):
+    """Words, with the address that they lead to where there is one."""
+
+    text: str
+    link: str = ""
 
 
 def address_of(kind: str, name: str) -> str:

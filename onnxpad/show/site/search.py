@@ -14,37 +14,28 @@ from onnxpad.explaining import Explanation
 from onnxpad.frameworks.conventions import by_name_and_alias
 from onnxpad.reproducing.ways import ways
 from onnxpad.runtimes.releases import held
-from onnxpad.runtimes.targets import Target, all_targets, find_target
-from onnxpad.show.site.conformance import WORDS, Table, counted_words, facts_of, outcomes_of
+from onnxpad.runtimes.targets import all_targets, find_target
+from onnxpad.show.site.conformance import WORDS, Table, counted_words, facts_of
 from onnxpad.show.site.contents import brief
 from onnxpad.show.site.links import address_of
 
-MEANT = {
-    "deconv": "convtranspose",
-    "deconvolution": "convtranspose",
-    "transposed conv": "convtranspose",
-    "transposed convolution": "convtranspose",
-    "convolution transpose": "convtranspose",
-    "convolution": "conv",
-    "avg": "average",
-    "avgpool": "averagepool",
-    "transposed": "transpose",
-    "mean pool": "averagepool",
-    "l2 pool": "lppool",
-    "replicate": "edge",
-    "replication": "edge",
-    "mirror": "reflect",
-    "circular": "wrap",
-    "periodic": "wrap",
-    "zero": "constant 0",
-    "unsupported": "refused",
-    "rejected": "refused",
-    "crash": "refused",
-    "incorrect": "wrong",
-    "differ": "wrong",
-    "uneven": "asymmetric",
+_MEANT = {
+    "convtranspose": "deconv, deconvolution, transposed conv, transposed convolution, "
+    "convolution transpose",
+    "conv": "convolution",
+    "average": "avg",
+    "averagepool": "avgpool, mean pool",
+    "transpose": "transposed",
+    "lppool": "l2 pool",
+    "edge": "replicate, replication",
+    "reflect": "mirror",
+    "wrap": "circular, periodic",
+    "constant 0": "zero",
+    "refused": "unsupported, rejected, crash",
+    "wrong": "incorrect, differ",
+    "asymmetric": "uneven",
 }
-"""What people say, and how these pages say it; forms of the words are the search's business."""
+"""How these pages say it, and what people say; forms of the words are the search's business."""
 
 
 class Entry(NamedTuple):
@@ -65,28 +56,23 @@ def index_of(explained: Sequence[Explanation], table: Table) -> str:
     """The entries, and other names and words for what they hold, as JSON."""
     found = (*_pages(explained, table), *_cells(table), *_facts())
     entries = [[text.replace("`", "") for text in entry] for entry in found]
-    return json.dumps({"entries": entries, "names": called(), "words": MEANT})
+    words = {said: word for word, texts in _MEANT.items() for said in texts.split(", ")}
+    return json.dumps({"entries": entries, "names": _names(), "words": words})
 
 
-def called() -> Mapping[str, str]:
+def _names() -> Mapping[str, str]:
     """Names of runtimes and frameworks by what people write, in small letters and digits alone.
 
     'opencv4' is the target that has the releases 4.x of OpenCV.
     """
     found = {_letters(name): one.name for name, one in by_name_and_alias().items()}
     for target in all_targets().values():
-        for release in _releases_before(target):
-            found[_letters(target.name + release)] = target.before
-            found[_letters(target.name + release.partition(".")[0])] = target.before
+        before = find_target(target.before).releases if target.before else ()
+        for release in (one for one in before if one not in target.releases):
+            for number in (release, release.partition(".")[0]):
+                found[_letters(target.name + number)] = target.before
         found |= {_letters(name): target.name for name in (target.name, *target.also)}
     return found
-
-
-def _releases_before(target: Target) -> Sequence[str]:
-    """The releases that another target has, of those that this one is asked for."""
-    if not target.before:
-        return ()
-    return [one for one in find_target(target.before).releases if one not in target.releases]
 
 
 def _letters(name: str) -> str:
@@ -98,7 +84,7 @@ def _pages(explained: Sequence[Explanation], table: Table) -> Iterator[Entry]:
         address = address_of(one.kind, one.name)
         if one.kind == "target":
             also = " ".join(find_target(one.name).also)
-            counts = _counted(counted_words([cell for _, cell in table.of_target(one.name)]))
+            counts = counted_words(cell for _, cell in table.of_target(one.name))
             said = f"{one.headline}; of {len(ways())} ways of padding {counts}"
             yield Entry(one.name, one.kind, address, said, one.name, f"{also} {one.text}")
         else:
@@ -108,22 +94,15 @@ def _pages(explained: Sequence[Explanation], table: Table) -> Iterator[Entry]:
         many = len(table.of_operator(operator))
         said = f"{many} ways of padding in {len(table.newest)} runtimes"
         yield Entry(f"Where {operator} works", "table", address_of("works", operator), said)
-    for way in ways():
-        counts = _counted(outcomes_of(table, way))
-        yield Entry(way.title, "way of padding", address_of("way", way.name), counts)
-
-
-def _counted(outcomes: Sequence[tuple[str, int]]) -> str:
-    return ", ".join(f"{count} {word}" for word, count in outcomes)
 
 
 def _cells(table: Table) -> Iterator[Entry]:
     for way in ways():
-        for cell in table.of_way(way):
-            if "@" not in cell.target:
-                address = f"{address_of('way', way.name)}#{cell.anchor}"
-                title = f"{cell.target}: {way.title}"
-                yield Entry(title, cell.word, address, cell.reason, cell.target)
+        address, newest = address_of("way", way.name), table.of_way(way, newest=True)
+        yield Entry(way.title, "way of padding", address, counted_words(newest))
+        for cell in newest:
+            title, place = f"{cell.target}: {way.title}", f"{address}#{cell.anchor}"
+            yield Entry(title, cell.word, place, cell.reason, cell.target)
 
 
 def _facts() -> Iterator[Entry]:
@@ -132,5 +111,4 @@ def _facts() -> Iterator[Entry]:
             when = f" ({known})" if (known := held(row, target.releases)) else ""
             title = f"{name}: {WORDS[row.answer]}, {brief(row)}{when}"
             address = f"{address_of('target', name)}#{anchor}"
-            said, more = row.says, f"{row.what}; {row.evidence.what}"
-            yield Entry(title, "fact", address, said, name, more)
+            yield Entry(title, "fact", address, row.says, name, f"{row.what}; {row.evidence.what}")

@@ -84,7 +84,7 @@ def test_without_a_word_nothing_is_written(
 def test_inspect_says_what_to_type() -> None:
     given = model(CONV)
     told = str(inspection_document(inspect(given, target="opencv"), "m.onnx"))
-    assert "next: onnxpad rewrite m.onnx --target opencv --ambiguous auto_pad -o OUT, or" in told
+    assert "next: onnxpad rewrite m.onnx --target opencv --ambiguous auto_pad -o OUT\nor" in told
     told = str(inspection_document(inspect(given, target="opencv", ambiguous="pads"), "m.onnx"))
     assert "\nnext: onnxpad rewrite m.onnx --target opencv --ambiguous pads -o OUT\n" in told
     told = str(inspection_document(inspect(given, ambiguous="pads"), "m.onnx"))

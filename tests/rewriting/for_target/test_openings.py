@@ -61,7 +61,7 @@ def test_divisors_that_settle_the_nodes_are_named(capsys: Captured) -> None:
     shown = capsys.readouterr().out
     facts = "--dim 'unk__9105%4=0' --dim 'unk__9106%4=0'"
     assert f"try: {facts} settles all 2" in shown
-    assert "try: --allow-unknown, which takes for granted what is not known of opencv" in shown
+    assert "try: --allow-unknown, which " in shown
     given = ["--dim", "unk__9105%4=0", "--dim", "unk__9106%4=0"]
     assert run(["rewrite", str(DYNAMIC), "--target", "opencv", "--dry-run", *given]) == 0
 
@@ -124,9 +124,9 @@ def test_the_reason_has_arguments_of_python(batch: Path) -> None:
 def test_inspect_says_the_same(batch: Path, capsys: Captured) -> None:
     assert run(["inspect", str(batch), "--target", "ncnn"]) == 1
     shown = capsys.readouterr().out
-    assert shown.splitlines().count("Batch size is open; ncnn takes only 1. Add --dim n=1.") == 1
+    assert shown.splitlines().count("Batch size is open; ncnn takes only 1.") == 1
+    assert "\ntry: --dim 'n=1' settles all" in shown
     assert "left as it is" not in shown
-    assert "try:" not in shown
     assert run(["inspect", str(batch), "--target", "ncnn", "--all"]) == 1
     rows = [line for line in capsys.readouterr().out.splitlines() if "only batch 1 here" in line]
     assert len(rows) == 3
@@ -147,11 +147,8 @@ KEEPS = LOSES.replace(", int64[4] s)", ")").replace("{2}>", "{2}, int64[4] s = {
 def test_no_dead_end_behind_what_loses_the_batch(capsys: Captured, tmp_path: Path) -> None:
     """What --dim settles needs no word about the Reshape; what it does not names it."""
     path = tmp_path / "m.onnx"
-    behind = (
-        "Behind Reshape 'r' the batch size is not known; ncnn takes only 1, "
-        "which --allow-unknown takes for granted."
-    )
-    add = "Batch size is open; ncnn takes only 1. Add --dim n=1."
+    behind = "Batch size is not known behind Reshape 'r'; ncnn takes only 1."
+    add = "Batch size is open; ncnn takes only 1."
 
     def says(text: str, *options: str) -> set[str]:
         onnx.save(model_of(text), path)
@@ -171,7 +168,7 @@ def test_a_batch_of_an_unnamed_dimension_is_quoted(capsys: Captured, tmp_path: P
     path = tmp_path / "m.onnx"
     onnx.save(model_of(KEEPS.replace("float[n,1,8,8] x", "float[?,1,8,8] x")), path)
     run(["rewrite", str(path), "--target", "ncnn", "--check"])
-    assert "Add --dim 'x[0]=1'." in capsys.readouterr().out
+    assert "\ntry: --dim 'x[0]=1' settles" in capsys.readouterr().out
 
 
 def test_inspect_names_the_form_that_is_only_not_known(sizes: Path, capsys: Captured) -> None:
@@ -372,10 +369,9 @@ def test_no_rewrite_has_a_reason_for_the_nodes_that_are_left(
     )
     onnx.save(model_of(dilated), tmp_path / "m.onnx")
     assert run(["inspect", str(tmp_path / "m.onnx"), "--target", "tflite"]) == 1
-    assert (
-        "no rewrite for tflite is known, whatever is said of sizes: no way for 'lower', because "
-        "a stride is above 1, and a dilation is above 1; its weight is no constant\n"
-    ) in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "no rewrite for tflite is known: no way for 'lower'" in shown
+    assert "a stride is above 1, and a dilation is above 1; its weight is no constant" in shown
 
 
 def test_what_is_left_as_it_is_keeps_nothing_from_being_written(
@@ -397,15 +393,6 @@ def test_what_is_left_as_it_is_keeps_nothing_from_being_written(
     )
     assert run(words) == 0
     assert (tmp_path / "o.onnx").exists()
-
-
-def test_inspect_names_the_verb_of_an_option_that_it_has_not(
-    capsys: Captured, tmp_path: Path
-) -> None:
-    onnx.save(model_of(LOSES), tmp_path / "m.onnx")
-    run(["inspect", str(tmp_path / "m.onnx"), "--target", "ncnn"])
-    shown = capsys.readouterr().out
-    assert "which rewrite --allow-unknown takes for granted." in shown
 
 
 def test_what_would_leave_nothing_written_is_not_offered(tmp_path: Path, capsys: Captured) -> None:
@@ -450,9 +437,9 @@ def test_facts_that_lead_to_no_model_are_no_try(tmp_path: Path, capsys: Captured
     onnx.save(model_of(BRANCHES), tmp_path / "branches.onnx")
     run(["inspect", str(tmp_path / "branches.onnx"), "--target", "ncnn"])
     shown = capsys.readouterr().out
-    assert "no rewrite for ncnn is known, whatever is said of sizes: no way for 'choice'" in shown
+    assert "no rewrite for ncnn is known: no way for 'choice'" in shown
     assert "\ntry: " not in shown
-    assert "would settle 1 of the 2; nothing is written even so: If 'choice' stays\n" in shown
+    assert "would settle 1 of the 2; nothing is written even so\n" in shown
 
 
 @pytest.mark.parametrize("text", [SIZES, OPEN])

@@ -87,20 +87,17 @@ def test_a_rewrite_says_what_the_installed_one_does_with_what_it_wrote(
     assert rewrite(mended, target=["onnxruntime", "opencv"]).fitting.note == ""  # type: ignore[union-attr]
 
 
-def test_of_many_models_the_summary_says_what_the_installed_one_does(
+def test_of_many_models_each_line_says_what_the_installed_one_does(
     having: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     having["onnxruntime-gpu"] = "1.31.1"
     for name in ("a", "b"):
         onnx.save(pooled(), tmp_path / f"{name}.onnx")  # type: ignore[arg-type]
     onnx.save(text_model("y = Relu(x)"), tmp_path / "c.onnx")
-    line = (
-        "installed here: onnxruntime-gpu 1.31.1, which miscomputes 2 of the nodes in 2 models "
-        f"({tmp_path}/a.onnx, {tmp_path}/b.onnx): --target onnxruntime@1.31"
-    )
+    said = "installed here: onnxruntime-gpu 1.31.1, which miscomputes 1 of them: --target"
     for verb in (["inspect"], ["rewrite", "--check"]):
         assert run([*verb, str(tmp_path), "--target", "onnxruntime"]) == 0
-        assert capsys.readouterr().out.count(f"{line}\n") == 1
+        assert capsys.readouterr().out.count(f"{said} onnxruntime@1.31") == 2
     assert run(["inspect", str(tmp_path), "--target", "onnxruntime@1.31"]) == 1
     assert "installed here" not in capsys.readouterr().out
 

@@ -16,20 +16,14 @@ import pytest
 
 import onnxpad
 from onnxpad.cli import run
-from onnxpad.errors import LimitMet
-from onnxpad.inspection import inspect
 from onnxpad.show import document
-from onnxpad.show.inspections import inspection_document
 from onnxpad.show.pages import page as pages
 from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.page import page_html
 from onnxpad.show.resolutions import layer_drawing
-from onnxpad.show.retargetings import retargeting_document
-from onnxpad.show.rewritings import rewriting_document
 from onnxpad.show.validations import validation_document
 from onnxpad.validation.changed_padding import changed_padding
 from tests.models.text import text_model
-from tests.runtimes.targets.chains import chain, weights
 from tests.show.pages.documents import HOSTILE, Document, hostile_model, many_nodes, saved
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
@@ -73,23 +67,12 @@ def moved(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_page_names_each_node_of_which_something_is_not_known() -> None:
-    model = chain(13, [1, 2, 9, 9], *[("ConvTranspose", [weights(2, 2, 1, 1)], {})] * 3)
-    page = inspection_document(inspect(model, target="tenstorrent"), "m.onnx", page=True)
-    (table,) = [one.table for one in page.sections if one.anchor == "target-0"]
-    assert table is not None
-    assert table.caption == "nodes that tenstorrent may not take"
-    assert [row[1] for row in table.rows] == ["ConvTranspose"] * 3
-
-
-def test_drawings_and_boxes_of_nodes_that_go_wrong_are_marked(tmp_path: Path) -> None:
+def test_drawings_of_nodes_that_go_wrong_are_marked(tmp_path: Path) -> None:
     model = MODELS / "t_same_string_ts.onnx"
     text, _ = page(1, "inspect", model, "--target", "opencv", "--html", tmp_path / "a.html")
     cards = re.findall(r'<article class="card( wrong)?" id="[^"]+">\s*<h3>Conv (\S+)', text)
     assert [name for wrong, name in cards if wrong] == ["/f/f.2/Conv", "/f/f.4/Conv"]
     assert len(cards) > 2
-    for name in ("/f/f.2/Conv", "/f/f.4/Conv"):
-        assert f'y="44">{name}</text>' in text
 
 
 def test_inspect_draws_nodes_that_are_alike_once(tmp_path: Path) -> None:
@@ -100,19 +83,9 @@ def test_inspect_draws_nodes_that_are_alike_once(tmp_path: Path) -> None:
 
 
 def test_rewrite(tmp_path: Path) -> None:
-    text, found = page(
-        0,
-        "rewrite",
-        MODELS / "k_yolo_tiny_op15.onnx",
-        "--pass",
-        "explicit-pads",
-        "--pass",
-        "split-pads",
-        "-o",
-        tmp_path / "o.onnx",
-        "--html",
-        tmp_path / "a.html",
-    )
+    passes = ("--pass", "explicit-pads", "--pass", "split-pads")
+    files = ("-o", tmp_path / "o.onnx", "--html", tmp_path / "a.html")
+    text, found = page(0, "rewrite", MODELS / "k_yolo_tiny_op15.onnx", *passes, *files)
     assert "Before and after" in found.said
     assert "before: SAME_UPPER" in found.said
     assert "onnxpad validate" in found.said
@@ -120,45 +93,12 @@ def test_rewrite(tmp_path: Path) -> None:
 
 
 def test_retarget_and_how_far_outputs_moved(tmp_path: Path) -> None:
-    text, found = page(
-        0,
-        "retarget",
-        KT,
-        "--to",
-        "pytorch",
-        "--validate",
-        "--samples",
-        "1",
-        "--device",
-        "cpu",
-        "-o",
-        tmp_path / "o.onnx",
-        "--html",
-        tmp_path / "a.html",
-    )
+    words = ("--to", "pytorch", "--validate", "--samples", "1", "--device", "cpu")
+    files = ("-o", tmp_path / "o.onnx", "--html", tmp_path / "a.html")
+    text, found = page(0, "retarget", KT, *words, *files)
     assert "4 nodes moved to pytorch" in found.said
     assert text.count('class="onnxpad-heatmap"') == 1
     assert "before: pads [0, 0, 1, 1]" in found.said
-    assert "Pads are written as in ONNX" in found.said
-
-
-CONV = "y = Conv <pads=[{}]> (x, w)"
-CONV_READS = "float[1,1,8,9] x, float[1,1,3,3] w"
-
-
-def test_why_changed_nodes_are_not_drawn_is_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    line = ("validate", KT, KT, "--proof-only", "--html", tmp_path / "a.html")
-    _, found = page(0, *line)
-    assert "not drawn" not in found.said
-
-    def failing(*_args: object, **_given: object) -> None:
-        raise LimitMet("it took 3 s")
-
-    monkeypatch.setattr("onnxpad.validation.changed_padding.changed_padding", failing)
-    _, found = page(0, *line)
-    assert "the changed nodes are not drawn: it took 3 s" in found.said
 
 
 def test_a_node_that_has_no_partner_is_drawn_alone() -> None:
@@ -176,63 +116,10 @@ def test_a_node_that_has_no_partner_is_drawn_alone() -> None:
         assert "The changed nodes, before and after" in text
 
 
-@pytest.mark.parametrize(
-    ("op", "rule", "last"),
-    [
-        ("AveragePool", "average-by-conv", "Conv reads a 3 x 3 window"),
-        ("MaxPool", "symmetric-pads", "MaxPool reads a 3 x 3 window"),
-    ],
-)
-def test_the_last_of_several_nodes_is_drawn_as_well(op: str, rule: str, last: str) -> None:
-    pads = [1, 1, 1, 1] if op == "AveragePool" else [0, 0, 1, 1]
-    words = {"kernel_shape": [3, 3], "pads": pads, "strides": [2, 2]}
-    made = onnxpad.rewrite(chain(13, [1, 2, 8, 8], (op, [], words)), passes=rule)
-    told = {one.anchor: one for one in rewriting_document("m", "o", made).sections}
-    (card,) = told["changes"].cards()
-    assert [bool(picture.svg) for picture in card.pictures] == [True, True]
-    assert "; drawn is " in card.pictures[1].caption
-    assert f"After: {last}" in card.text
-    assert "shifted" not in card.text
-
-
-def test_an_expansion_without_a_padded_node_has_no_second_picture() -> None:
-    model = chain(13, [1, 2, 6, 6], ("MaxPool", [], {"kernel_shape": [3, 3], "pads": [1] * 4}))
-    made = onnxpad.rewrite(model, passes=["split-pads", "concat-pads"])
-    told = {one.anchor: one for one in rewriting_document("m", "o", made).sections}
-    *_, last = told["changes"].cards()
-    assert "Concat" in last.pictures[1].caption
-    assert not last.pictures[1].svg
-
-
-def test_pads_are_written_in_one_way_on_every_page() -> None:
-    """As in ONNX, each behind the word or in the column of that name."""
-    model = chain(13, [1, 2, 8, 8], ("MaxPool", [], {"kernel_shape": [3, 3], "pads": [0, 0, 1, 1]}))
-    moved = onnxpad.retarget(model, to="symmetric")
-    made = onnxpad.rewrite(model, passes="split-pads")
-    compared = onnxpad.validate(model, made.model, samples=1, device="cpu")
-    told = [
-        inspection_document(onnxpad.inspect(model, target="ncnn"), "m", page=True),
-        rewriting_document("m", "o", made),
-        retargeting_document("m", "o", moved),
-        validation_document(compared, ("a", "b")),
-    ]
-    for number, one in enumerate(told):
-        text = page_html(one, "1")
-        assert not re.search(r"[Pp]ads? \d+,\d|\d,\d \d,\d", text), number
-
-
 def test_diagnose(tmp_path: Path, moved: Path) -> None:
-    text, found = page(
-        0,
-        "diagnose",
-        moved,
-        "--data",
-        MODELS / "kt_net_even.npz",
-        "--device",
-        "cpu",
-        "--html",
-        tmp_path / "a.html",
-    )
+    words = ("--data", MODELS / "kt_net_even.npz", "--device", "cpu", "--html", tmp_path / "a.html")
+    text, found = page(0, "diagnose", moved, *words)
+    assert '<p class="verdict fine">' in text
     assert "onnxpad retarget" in found.said
     assert "node_Conv_95" in found.said
     assert 'class="onnxpad-heatmap"' in text
@@ -265,17 +152,7 @@ def test_names_of_a_model_are_never_html(tmp_path: Path) -> None:
     lines = [
         ("inspect", model, "--target", "opencv", "--target", "ncnn"),
         ("rewrite", model, "-o", tmp_path / "r.onnx"),
-        (
-            "retarget",
-            model,
-            "--to",
-            "caffe",
-            "--validate",
-            "--device",
-            "cpu",
-            "-o",
-            tmp_path / "t",
-        ),
+        ("retarget", model, "--to", "caffe", "-o", tmp_path / "t"),
         ("validate", model, out, "--device", "cpu", "--samples", "1"),
     ]
     for number, line in enumerate(lines):
@@ -291,9 +168,9 @@ def test_names_of_a_model_are_never_html(tmp_path: Path) -> None:
 def test_every_text_of_a_page_is_escaped() -> None:
     bad = '<b onclick=x>&"'
     table = document.Table((bad,), ((bad,),), bad)
-    section = document.Section("s", bad, (bad, document.Note(bad, bad, bad, (bad,))), table)
-    lines = (bad, document.Command(bad, bad, bad))
-    made = page_html(document.Document(bad, bad, bad, lines, (section,), verdict="v"), "1")
+    section = document.Section("s", bad, (bad, document.Note(bad, bad, (bad,))), table)
+    lines = (bad, document.Command(bad, bad))
+    made = page_html(document.Document(bad, bad, bad, lines, (section,)), "1")
     found = Document(made)
     assert "b" not in found.tags
     assert made.count(escape(bad, quote=False).replace('"', "&#34;")) >= 8
@@ -320,7 +197,7 @@ def test_notebooks_show_the_same_figures() -> None:
     other = onnxpad.inspect(str(KT), target="opencv")._repr_html_()
     assert other is not None
     both = [place for place in (*places, *Document(other).places) if place.startswith("onnxpad-")]
-    assert len(set(both)) == len(both) - both.count("onnxpad-arrow") + 1
+    assert len(set(both)) == len(both)
     written = onnxpad.rewrite(str(MODELS / "k_yolo_tiny_op15.onnx"))
     assert "Before and after" in (written._repr_html_() or "")
     assert onnxpad.explain("split-pads")[0]._repr_html_() is None

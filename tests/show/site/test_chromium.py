@@ -16,32 +16,6 @@ from tests.show.pages.test_chromium import CHROMIUM, browse
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
 PAGES = ("index.html", "works/MaxPool.html", "target/ncnn.html", "convention/tensorflow.html")
-SEARCH = """
-const field = document.getElementById("find");
-field.value = "ncnn asymmetric averagepool"; field.dispatchEvent(new Event("input"));
-const links = [...document.querySelectorAll("#found a")];
-const [first] = links;
-document.title = JSON.stringify([links.length > 2, first.textContent, first.getAttribute("href"),
-  document.getElementById("found-count").textContent]);
-"""
-WORDS = """
-const field = document.getElementById("find");
-const said = [];
-const texts = ["pools ncnn asymmetric", "asymetric averagepool opencv", "ncnn zzzzqqqq maxpool",
-  "pad", "opencv max-pooling SAME", "tensorrt deconvolution", "jsep convolution"];
-for (const text of texts) {
-  field.value = text; field.dispatchEvent(new Event("input"));
-  const links = [...document.querySelectorAll("#found a")];
-  said.push([links.length, links.length ? links[0].textContent : "",
-    document.getElementById("found-count").textContent]);
-}
-field.value = "pad"; field.dispatchEvent(new Event("input"));
-document.querySelector("#found button").click();
-said.push([document.querySelectorAll("#found a").length,
-  document.activeElement === document.querySelectorAll("#found a")[12],
-  document.getElementById("found-count").textContent]);
-document.title = JSON.stringify(said);
-"""
 ASKED = """
 const field = document.getElementById("find");
 document.title = JSON.stringify(QUESTIONS.map((text) => {
@@ -123,11 +97,6 @@ const out = all.filter((one) => !one.closest(".scroll, .pictures")
   && one.getBoundingClientRect().right > most + 1);
 document.title = JSON.stringify([...new Set(out.map((one) => one.tagName))]);
 """
-WHOLE = """
-const words = [...document.querySelectorAll("td code .option, pre .option")];
-document.title = JSON.stringify([words.length > 20,
-  words.filter((one) => one.getClientRects().length > 1).map((one) => one.textContent)]);
-"""
 
 
 @pytest.fixture(scope="module")
@@ -156,48 +125,11 @@ def test_the_console_is_silent_and_nothing_is_fetched(site: Path, tmp_path: Path
     assert asked == []
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("page", ["index.html", "target/ncnn.html"])
-def test_search_answers(page: str, site: Path, tmp_path: Path) -> None:
-    many, first, link, count = said_by(site / page, SEARCH, tmp_path)
-    assert many
-    assert first.startswith("ncnn: AveragePool, asymmetric pads")
-    assert (site / page).parent.joinpath(link.partition("#")[0]).resolve().exists()
-    assert re.fullmatch(r"\d+ found", count)
-
-
 @pytest.mark.part(2)
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("page", PAGES)
 def test_nothing_sticks_out(page: str, width: int, site: Path, tmp_path: Path) -> None:
     assert said_by(site / page, WIDE, tmp_path, f"--window-size={width},900") == []
-
-
-def test_words_that_are_typed_are_not_broken_behind_their_dashes(
-    site: Path, tmp_path: Path
-) -> None:
-    found = said_by(site / "target/ncnn.html", WHOLE, tmp_path, "--window-size=390,900")
-    assert found == [True, []]
-
-
-@pytest.mark.sweep
-def test_search_takes_plurals_misspellings_and_words_that_are_nowhere(
-    site: Path, tmp_path: Path
-) -> None:
-    plural, typo, unknown, many, *ours, every = said_by(site / "index.html", WORDS, tmp_path)
-    assert plural[1].startswith("ncnn: ")
-    assert "asymmetric" in plural[1]
-    assert typo[1].startswith("opencv: AveragePool, asymmetric")
-    assert 'read as "asymmetric"' in typo[2]
-    assert unknown[1].startswith("ncnn: MaxPool")
-    assert "with 2 of 3 words" in unknown[2]
-    assert many[0] == 12
-    assert "the first 12 are shown" in many[2]
-    for found, op in zip(ours, ("MaxPool", "ConvTranspose", "Conv"), strict=True):
-        assert op in found[1]
-        assert "with" not in found[2]
-    assert every[0] == int(every[2].split()[0]) > 12
-    assert every[1] is True
 
 
 def test_plain_questions_are_answered(site: Path, tmp_path: Path) -> None:
