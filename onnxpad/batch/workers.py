@@ -1,4 +1,4 @@
-"""Processes of onnxpad's own as an executor; and what each of them runs, `python -m` this module.
+"""Workers as executors: Dask's, and processes of onnxpad's own, which run `python -m` this module.
 
 A process that ends, for whatever reason, costs its own model another try and nothing else: an
 executor of the standard library is broken then.
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
 from onnxpad import processes
-from onnxpad.batch.course import addressable, answer
+from onnxpad.batch.course import answer
+from onnxpad.batch.facts import addressable
 from onnxpad.errors import RuntimeUnavailable
 
 MODULE = "onnxpad.batch.workers"
@@ -23,22 +25,37 @@ TRIES = 3
 _LONG = 7 * 86_400.0  # seconds: what is not bounded beforehand has limits of its own
 _COLLECT_RARELY = 100_000
 _RENAMES = 0.5
-_TASKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    "answer": answer,
-    "addressable": addressable,
-}
-
-
+_SCHEDULER_SECONDS = 10
+_TASKS: dict[str, Callable[..., dict[str, Any]]] = {"answer": answer, "addressable": addressable}
 _NOT_TRIED = "not tried, since each worker so far has crashed, whatever its model"
+_ALWAYS = (
+    "each worker so far has crashed, whatever its model ({}): most likely onnxruntime, or "
+    "what it loads (its CUDA libraries), is damaged here, and not the models\n"
+    "  try     python -c 'import onnxruntime', and install it again where that crashes"
+)
 
 
-def _always(how: str) -> str:
-    """What to do where each process that began ended by the same crash."""
-    return (
-        f"each worker so far has crashed, whatever its model ({how}): most likely onnxruntime, or "
-        "what it loads (its CUDA libraries), is damaged here, and not the models\n"
-        "  try     python -c 'import onnxruntime', and install it again where that crashes"
-    )
+@contextmanager
+def dask_executor(address: str) -> Iterator[Executor]:
+    """The workers of a Dask scheduler, as long as the block lasts.
+
+    Raises RuntimeUnavailable where `distributed` is not installed, or no scheduler answers.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise RuntimeUnavailable(
+            f"Dask cannot be loaded ({error})\n  try     pip install distributed"
+        ) from error
+    try:
+        client = Client(address, timeout=_SCHEDULER_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise RuntimeUnavailable(
+            f"no Dask scheduler answers at '{address}' ({error})\n"
+            "  try     dask scheduler, which prints its address, and dask worker ADDRESS"
+        ) from error
+    with client:
+        yield client.get_executor()
 
 
 class _Task(NamedTuple):
@@ -50,8 +67,7 @@ class _Task(NamedTuple):
 class Processes(Executor):
     """So many worker processes: plain `python -m` children that end with this process.
 
-    What is submitted has to be one of the two functions of `onnxpad.batch.course`; requests and
-    answers are plain data.
+    What is submitted has to be one of `_TASKS`; requests and answers are plain data.
     """
 
     def __init__(self, count: int) -> None:
@@ -67,7 +83,7 @@ class Processes(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
         """Hand one request to the next process that is free."""
         if kwargs or len(args) != 1 or _TASKS.get(fn.__name__) is not fn:
-            raise TypeError("these processes run what onnxpad.batch.course has, and nothing else")
+            raise TypeError(f"these processes run {' and '.join(_TASKS)}, and nothing else")
         if self._ended:
             raise RuntimeError("cannot submit to processes that have ended")
         task = _Task(Future(), fn.__name__, args[0])
@@ -107,15 +123,18 @@ class Processes(Executor):
         for left in reversed(range(TRIES)):
             try:
                 if child is None or not child.alive:
-                    child = self._started()
+                    child = processes.Child(MODULE, tidies=True)
+                    self._children = {one for one in self._children if one.alive} | {child}
                 reply = child.call({"do": task.name, "request": task.request}, seconds=_LONG)
             except processes.ChildEnded as ended:
                 if processes.is_ending():  # nobody is to hear of it any more
                     return None
-                always = self._crashes_always(task, ended)
+                if ended.crashed and task.name == "answer":
+                    self._crashes[str(task.request.get("model"))] = str(ended)
+                always = self._crashes_always()
                 if always or self._ended or not left:
-                    said = RuntimeUnavailable(_always(str(ended))) if always else ended
-                    task.future.set_exception(said)
+                    why = RuntimeUnavailable(_ALWAYS.format(ended)) if always else ended
+                    task.future.set_exception(why)
                     return None
             except Exception as error:  # noqa: BLE001 - it belongs to who waits for it
                 task.future.set_exception(error)
@@ -126,19 +145,10 @@ class Processes(Executor):
                 return child
         return child
 
-    def _crashes_always(
-        self, task: _Task | None = None, ended: processes.ChildEnded | None = None
-    ) -> bool:
+    def _crashes_always(self) -> bool:
         """Whether nothing was ever finished, and processes crashed alike over two models."""
-        if task and ended and ended.crashed and task.name == "answer":
-            self._crashes[str(task.request.get("model"))] = str(ended)
         alike = len(set(self._crashes.values())) == 1
         return alike and len(self._crashes) > 1 and not self._finished
-
-    def _started(self) -> processes.Child:
-        child = processes.Child(MODULE, tidies=True)
-        self._children = {one for one in self._children if one.alive} | {child}
-        return child
 
 
 def _tidy() -> None:
@@ -153,10 +163,6 @@ def _handler(run: Callable[[dict[str, Any]], dict[str, Any]]) -> processes.Handl
     return lambda head, _buffers: processes.Reply({"answer": run(head["request"])}, [])
 
 
-def _serve() -> None:
+if __name__ == "__main__":
     gc.set_threshold(_COLLECT_RARELY)
     processes.serve({name: _handler(run) for name, run in _TASKS.items()}, _tidy)
-
-
-if __name__ == "__main__":
-    _serve()

@@ -181,7 +181,7 @@ def test_runs_may_be_asked_for_as_well(folder: Path, capsys: Captured) -> None:
         (["rewrite", "in.onnx", "in.onnx", "-o", "d/", *LINE[4:]], "would both become"),
         ([*LINE[:5], "in.onnx"], "'in.onnx' is an input, which is never overwritten"),
         ([*LINE[:5], "in.onnx/out.json"], "Not a directory"),
-        ([*LINE, "--legacy-split"], "they cannot judge --legacy"),
+        ([*LINE, "--legacy-split"], "--legacy-split and --certificate exclude"),
         ([*CHECK, "--dim", "H=4"], "--dim does nothing here: --certificate says what is proved"),
         ([*CHECK, "--run-only"], "--run-only does nothing here: --certificate says"),
         ([*CHECK[:1], "-", *CHECK[2:]], "--certificate is about files: name both models"),

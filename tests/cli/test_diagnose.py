@@ -130,7 +130,7 @@ def test_requests_that_cannot_be_meant(small: Path, capsys: Captured) -> None:
             str(small / "names.npz"),
             "--inputs",
             str(small / "x.npy"),
-        ): "leave --inputs and --outputs out",
+        ): "--data and --inputs exclude each other",
         ("--inputs", str(small / "x.npy")): "the reference is missing",
         ("--data", str(small / "none.npz")): "does not exist",
         ("--data", str(bad)): "bad.npz",

@@ -55,7 +55,7 @@ def test_the_report_is_printed_where_the_plan_cannot_be_written_after_all(
     said = capsys.readouterr()
     assert "explained: padding" in said.out
     assert "wrote" not in said.out
-    assert "the plan: cannot write '" in said.err
+    assert "--plan: cannot write '" in said.err
     assert plan.read_text(encoding="utf-8") == "an older one"
     assert list(tmp_path.iterdir()) == [plan]
 

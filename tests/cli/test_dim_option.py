@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 import pytest
 
-from onnxpad.batch.inputs import dims_for
+from onnxpad.batch.facts import dims_for
 from onnxpad.cli import run
-from onnxpad.cli.arguments import parse_dims
+from onnxpad.cli.values import parse_dims
 from tests.cli.processes import DYNAMIC
 
 Captured = pytest.CaptureFixture[str]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from onnxpad.cli import run
-from onnxpad.cli.arguments import RENAMED, parse_shapes
+from onnxpad.cli.options import RENAMED
+from onnxpad.cli.values import parse_shapes
 from onnxpad.retargeting import retarget
 from tests.cli.processes import DYNAMIC, MODELS, SAME
 

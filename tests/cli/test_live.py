@@ -14,7 +14,7 @@ import pytest
 
 import onnxpad
 from onnxpad.cli import run, streams
-from onnxpad.cli.arguments import settled_live
+from onnxpad.cli.values import settled_live
 from tests.probing.runtimes import SAME, SCALED
 
 Captured = pytest.CaptureFixture[str]

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.cli.arguments import HERE, settled_live
+from onnxpad.cli import commands
+from onnxpad.cli.values import HERE, settled_live
 
 
 @pytest.mark.parametrize("name", ["model.pb", "model", "net.ort"])
@@ -25,8 +26,7 @@ def test_a_python_and_the_folder_of_an_environment_are_taken(tmp_path: Path) -> 
 
 
 def test_measure_takes_live_without_a_python() -> None:
-    from onnxpad.cli.measure import measure
-
+    measure = commands.commands["measure"]
     options = measure.make_context("measure", ["onnxruntime", f"--live={HERE}"]).params
     assert options["live"] is True
-    assert measure.make_context("measure", ["onnxruntime"]).params["live"] is None
+    assert measure.make_context("measure", ["onnxruntime"]).params["live"] is False

@@ -13,7 +13,7 @@ import pytest
 from onnx import helper
 
 from onnxpad.cli import run
-from onnxpad.cli.arguments import parse_dims
+from onnxpad.cli.values import parse_dims
 from onnxpad.errors import TEXT, ModelError, blaming_the_file
 from tests.cli.processes import DYNAMIC, SAME, environment, onnxpad
 from tests.models.external_data import external_tensor, model_of, saved
