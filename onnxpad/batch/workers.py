@@ -9,10 +9,9 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from queue import SimpleQueue
-from typing import Any, NamedTuple
+from typing import Any
 
 from onnxpad import processes
 from onnxpad.batch.course import answer
@@ -58,91 +57,62 @@ def dask_executor(address: str) -> Iterator[Executor]:
         yield client.get_executor()
 
 
-class _Task(NamedTuple):
-    future: Future[Any]
-    name: str
-    request: dict[str, Any]
-
-
-class Processes(Executor):
+class Processes(ThreadPoolExecutor):
     """So many worker processes: plain `python -m` children that end with this process.
 
-    What is submitted has to be one of `_TASKS`; requests and answers are plain data.
+    Each thread has a child of its own. What is submitted has to be one of `_TASKS`; requests and
+    answers are plain data.
     """
 
     def __init__(self, count: int) -> None:
-        self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
+        super().__init__(count)
+        self._own = threading.local()
         self._children: set[processes.Child] = set()
         self._ended = False
         self._crashes: dict[str, str] = {}
         self._finished = 0
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
-        for thread in self._threads:
-            thread.start()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
         """Hand one request to the next process that is free."""
         if kwargs or len(args) != 1 or _TASKS.get(fn.__name__) is not fn:
             raise TypeError(f"these processes run {' and '.join(_TASKS)}, and nothing else")
-        if self._ended:
-            raise RuntimeError("cannot submit to processes that have ended")
-        task = _Task(Future(), fn.__name__, args[0])
-        self._tasks.put(task)
-        return task.future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - the signature of Executor
-        """End the processes when they have done what was submitted."""
-        self._ended = True
-        while cancel_futures and not self._tasks.empty():
-            if task := self._tasks.get():
-                task.future.cancel()
-        for _ in self._threads:
-            self._tasks.put(None)
-        for thread in self._threads if wait else ():
-            thread.join()
+        return super().submit(self._done, fn.__name__, args[0])
 
     def end(self) -> None:
         """End the processes now, whatever they do; what they have half written goes with them."""
+        self._ended = True
         self.shutdown(wait=False, cancel_futures=True)
         for child in tuple(self._children):
             child.end()
 
-    def _work(self) -> None:
-        child: processes.Child | None = None
-        while (task := self._tasks.get()) is not None:
-            if task.future.set_running_or_notify_cancel():
-                child = self._done(task, child)
-        if child is not None:
-            child.end()
-
-    def _done(self, task: _Task, child: processes.Child | None) -> processes.Child | None:
-        """Settle a task; the process that may do the next one."""
+    def _done(self, name: str, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer of a process; one that ends costs the request another try."""
         if self._crashes_always():
-            task.future.set_exception(RuntimeUnavailable(_NOT_TRIED))
-            return None
+            raise RuntimeUnavailable(_NOT_TRIED)
         for left in reversed(range(TRIES)):
             try:
-                if child is None or not child.alive:
-                    child = processes.Child(MODULE, tidies=True)
-                    self._children = {one for one in self._children if one.alive} | {child}
-                reply = child.call({"do": task.name, "request": task.request}, seconds=_LONG)
+                reply = self._child().call({"do": name, "request": request}, seconds=_LONG)
             except processes.ChildEnded as ended:
                 if processes.is_ending():  # nobody is to hear of it any more
-                    return None
-                if ended.crashed and task.name == "answer":
-                    self._crashes[str(task.request.get("model"))] = str(ended)
-                always = self._crashes_always()
-                if always or self._ended or not left:
-                    why = RuntimeUnavailable(_ALWAYS.format(ended)) if always else ended
-                    task.future.set_exception(why)
-                    return None
-            except Exception as error:  # noqa: BLE001 - it belongs to who waits for it
-                task.future.set_exception(error)
-                return child
+                    threading.Event().wait()
+                if ended.crashed and name == "answer":
+                    self._crashes[str(request.get("model"))] = str(ended)
+                if self._crashes_always():
+                    raise RuntimeUnavailable(_ALWAYS.format(ended)) from ended
+                if self._ended or not left:
+                    raise
             else:
-                self._finished += task.name == "answer"
-                task.future.set_result(reply.head["answer"])
-                return child
+                self._finished += name == "answer"
+                answered: dict[str, Any] = reply.head["answer"]
+                return answered
+        raise AssertionError
+
+    def _child(self) -> processes.Child:
+        """The process of this thread, which is started where there is none."""
+        child: processes.Child | None = getattr(self._own, "child", None)
+        if child is None or not child.alive:
+            child = self._own.child = processes.Child(MODULE, tidies=True)
+            self._children = {one for one in self._children if one.alive} | {child}
         return child
 
     def _crashes_always(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -72,7 +72,6 @@ class Gate:
         self._seen = self._gone = self._told = 0
         self._unread: list[str] = []
         self._left_out: Counter[str] = Counter()
-        self._elsewhere: Counter[tuple[str, str]] = Counter()
 
     def judge(self, model: str, findings: tuple[Finding, ...], targets: Collection[str]) -> Gated:
         """What fails a model; where a baseline is to be written, nothing does."""
@@ -93,7 +92,6 @@ class Gate:
             if self._given["prune_baseline"] and gone:
                 self._baseline.learn(model, before - gone)
         accepted = frozenset(one for one in findings if known(one.code, one.node) in before)
-        self._elsewhere.update(_in_other_releases(now - before, before))
         return Gated(findings, named - accepted, accepted)
 
     def _looked_for(self, finding: Known, targets: Collection[str]) -> bool:
@@ -162,12 +160,6 @@ class Gate:
             return self._written(baseline)
         if self._seen:
             say(f"{counted(self._seen, 'known finding')} in {baseline.path}\n")
-        for (other, target), count in self._elsewhere.items():
-            are, them = ("is", "it") if count == 1 else ("are", "them")
-            say(
-                f"{counted(count, 'finding')} of {target} {are} known of {other}, which is not "
-                f"the same release: --write-baseline accepts {them} in {baseline.path}\n"
-            )
         gone = counted(self._gone, "known finding")
         if self._gone and self._given["prune_baseline"]:
             baseline.write()
@@ -204,20 +196,6 @@ class Gate:
         findings = counted(left.total(), "failing finding")
         names = "--each names" if self._given["as_json"] else "--each or --json names"
         say(f"{findings}{models} not named above: {names} every node\n")
-
-
-def _in_other_releases(
-    failing: Collection[Known], known: Collection[Known]
-) -> Iterator[tuple[str, str]]:
-    """The target that is known to do the same with the node, and the release of it that does."""
-    for finding in failing:
-        target, _, kind = finding.code.rpartition(":")
-        for other in known:
-            other_target, _, other_kind = other.code.rpartition(":")
-            runtimes = {name.partition("@")[0] for name in (target, other_target)}
-            if (other.node, other_kind) == (finding.node, kind) and len(runtimes) == 1 and target:
-                yield other_target, target
-                break
 
 
 def _baseline(models: Sequence[str], given: Mapping[str, Any]) -> Baseline | None:
