@@ -16,8 +16,6 @@ from onnxpad.inspection import KINDS
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.cli.processes import SAME
 from tests.cli.test_targets import INTEGER, STRINGS, save
-from tests.models.text import text_model
-from tests.models.traps import TRAPS
 
 Captured = pytest.CaptureFixture[str]
 UNTESTED = """<ir_version: 8, opset_import: ["" : 17]>
@@ -67,46 +65,6 @@ def test_a_level_means_it_and_what_is_worse(
     assert kinds - {"trap"} == {answer}
     given = [word for level in levels for word in ("--fail-on", level)]
     assert exits(model, "--target", target, *given) == expected
-
-
-def test_a_trap_of_an_older_release_is_mended_by_a_rewrite_for_that(
-    tmp_path: Path, capsys: Captured
-) -> None:
-    """Judged by the newest release nothing fails, and no pass is named for it."""
-    model, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
-    onnx.save(TRAPS["pad-fused-into-max-pool"][0], model)
-    mends = f"onnxpad rewrite {model} --target onnxruntime@1.31 -o OUT"
-    assert exits(model, "--fail-on", "trap", "--target", "onnxruntime") == 1
-    told = capsys.readouterr()
-    assert told.err.splitlines()[1] == f"  try     {mends}"
-    both = mends.replace("--target", "--target onnxruntime --target")
-    assert f"next: {both}" in told.out.splitlines()
-    for command in (mends, both):
-        assert run([*command.split()[1:-1], str(out)]) == 0
-        assert exits(out, "--fail-on", "trap") == 0
-
-
-@pytest.mark.parametrize("many", [False, True])
-def test_what_fails_has_its_reason_and_no_repair_that_would_be_refused(
-    capsys: Captured, tmp_path: Path, *, many: bool
-) -> None:
-    made = text_model(
-        "y = Conv (x, w) z = Conv <pads = [1, 1, 1, 1]> (x, v)",
-        "float[1,1,12,4] x",
-        outputs="float[a,b,c,d] y, float[e,f,g,h] z",
-        constants="float[1,1,1,1] v = {2}, float[1,1,9,1] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}",
-    )
-    stuck = tmp_path / "stuck.onnx"
-    onnx.save(made, stuck)
-    models = [stuck, SAME] if many else [stuck]
-    assert exits(*models, "--target", "opencv", "--fail-on", "wrong") == 1
-    first, second, tried, *_ = capsys.readouterr().err.splitlines()
-    assert "opencv:wrong 'y'" in first
-    assert "reads beyond the weights" in first
-    assert "opencv:wrong 'z'" in second
-    repair = f"onnxpad rewrite {stuck} --target opencv --although-unfit -o OUT"
-    none = "no form that onnxpad writes is taken for 1"
-    assert tried == f"  try     {none}, and for 1 more: {repair}"
 
 
 def test_what_a_run_does_not_look_for_stays_in_the_file(capsys: Captured, baseline: Path) -> None:
@@ -170,40 +128,3 @@ def test_a_file_of_an_earlier_version_is_read(baseline: Path) -> None:
     models = {name: {"opencv:wrong": ["Conv.0", "Conv.1", "MaxPool.0"]}}
     baseline.write_text(json.dumps({"onnxpad-baseline": 1, "models": models, "repairs": {}}))
     assert exits(SAME, "--baseline", baseline, "--target", "opencv") == 0
-
-
-OVERHANG = """<ir_version: 8, opset_import: ["" : 11, "com.microsoft" : 1]>
-g (uint8[1,2,8,8] x) => (uint8[a,b,c,d] y) <float s = {0.1}, uint8 z = {3}> {
-  [q] y = com.microsoft.QLinearAveragePool<ceil_mode=1, count_include_pad=1, kernel_shape=[3,3],
-    pads=[1,1,1,1], strides=[2,2]>(x, s, z, s, z)
-}"""
-BRANCHES = """<ir_version: 8, opset_import: ["" : 17]>
-g (float[n,1,8,8] x) => (float[n,1,8,8] y) <float[1,1,3,3] w = {1,1,1,1,1,1,1,1,1}> {
-  s = ReduceSum<keepdims=0>(x)
-  b = Cast<to=9>(s)
-  [cond] y = If(b)<
-    then_branch = t () => (float[n,1,8,8] t) {[conv_t] t = Conv<pads=[1,1,1,1]>(x, w)},
-    else_branch = e () => (float[n,1,8,8] e) {[conv_e] e = Conv<pads=[1,1,1,1]>(x, w)}>
-}"""
-
-
-@pytest.mark.parametrize("many", [False, True])
-def test_a_repair_names_no_target_for_which_nothing_is_written(
-    capsys: Captured, tmp_path: Path, *, many: bool
-) -> None:
-    path = save(tmp_path, OVERHANG)
-    line: list[str | Path] = [path, *([SAME] if many else []), "--fail-on", "refused"]
-    line += ["--target", "openvino@2024.6", "--target", "onnxruntime@1.20"]
-    assert exits(*line) == 1
-    repair = f"onnxpad rewrite {path} --target onnxruntime@1.20 -o OUT"
-    assert f"  try     {repair}\n" in capsys.readouterr().err
-    assert run([*repair.split()[1:-1], str(tmp_path / "out.onnx")]) == 0
-
-
-def test_no_size_is_offered_for_what_no_size_helps(capsys: Captured, tmp_path: Path) -> None:
-    path = save(tmp_path, BRANCHES)
-    line = (path, "--target", "ncnn", "--fail-on", "refused")
-    assert exits(*line) == 1
-    first, second = capsys.readouterr().err.splitlines()
-    assert first == f"fails: {path}: ncnn:refused 'cond': it has no If"
-    assert second == "  try     no form that onnxpad writes is taken for 1"

@@ -52,28 +52,6 @@ def test_old_spellings_are_not_shown(capsys: Captured) -> None:
         assert not {f"--{old}" for old in RENAMED} & set(capsys.readouterr().out.split())
 
 
-def test_old_names_of_settings_go_on_working(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "pyproject.toml").write_text('[tool.onnxpad.retarget]\nfrom = "keras"\nto = "tf"\n')
-    monkeypatch.chdir(tmp_path)
-    assert run(["retarget", str(EVEN), "--check"]) in {0, 1}
-
-
-def test_with_a_target_its_verdict_comes_first_and_the_next_command_works(
-    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run(["inspect", str(DYNAMIC), "--target", "cv2"]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "target opencv 5.0: takes 10, miscomputes 2 of 12 operators that can pad"
-    command = next(line for line in lines if line.startswith("next: ")).partition("onnxpad ")[2]
-    words = [word.strip("'") for word in command.replace("OUT", "out.onnx").split()]
-    assert run(words) == 0
-    facts = ["--dim", "unk__9105%4=0", "--dim", "unk__9106%4=0"]
-    assert run(["inspect", "out.onnx", "--target", "opencv", *facts]) == 0
-
-
 def test_a_tolerance_on_the_command_line(moved: Path, capsys: Captured) -> None:
     line = ["validate", str(moved), "--data", str(REFERENCE)]
     assert run([*line, "--rtol", "0.5", "--atol", "0.3"]) == 0

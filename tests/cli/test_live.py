@@ -152,6 +152,9 @@ def test_live_takes_a_python_and_no_model(place: Path) -> None:
     assert settled("inspect", "--live", "--json", "m") == ["inspect", "--live=here", "--json", "m"]
     assert settled("inspect", "--live", "models") == ["inspect", "--live=here", "models"]
     assert settled("inspect", "--live", "python9.9", "m") == ["inspect", "--live=python9.9", "m"]
+    (place / "model").write_text("#!/bin/sh\n")
+    (place / "model").chmod(0o755)  # marked as a program, which nobody means to start
+    assert settled("inspect", "--live", "model") == ["inspect", "--live=here", "model"]
     (place / "node_modules").mkdir()
     assert settled("inspect", "--live", ".", "m") == ["inspect", "--live=.", "m"]
     assert settled("guard", "--", "tool", "--live") == ["guard", "--", "tool", "--live"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -40,29 +39,6 @@ def test_refuted_with_an_input_that_shows_it(files: Path, capsys: Captured) -> N
         assert f"at H={shown['x'].shape[2]}" in first
     pytest.importorskip("onnxruntime")
     assert run(["validate", "same.onnx", "wrong.onnx", "--inputs", "x.npz", "--device", "cpu"]) == 1
-
-
-def test_no_counterexample_is_said_and_an_older_file_stays(files: Path, capsys: Captured) -> None:
-    (files / "x.npz").write_bytes(b"older")
-    line = ["validate", "same.onnx", "pads.onnx", "--proof-only", "--counterexample", "x.npz"]
-    assert run(line) == 0
-    said = "warning: there is no counterexample: 'x.npz' was not written"
-    assert said in capsys.readouterr().out
-    assert (files / "x.npz").read_bytes() == b"older"
-
-
-def test_both_are_made_unless_one_is_asked_for(files: Path, capsys: Captured) -> None:
-    pytest.importorskip("onnxruntime")
-    line = ["validate", "same.onnx", "pads.onnx", "--device", "cpu", "--json"]
-    assert run(line) == 0
-    read = json.loads(capsys.readouterr().out)
-    found = read["verdict"], read["proof"]["verdict"], read["run"]["verdict"]
-    assert found == ("proved", "proved", "identical")
-    assert run([*line, "--run-only"]) == 0
-    read = json.loads(capsys.readouterr().out)
-    assert (read["verdict"], read["proof"]) == ("identical", None)
-    assert run(["validate", "same.onnx", "wrong.onnx", "--counterexample", "x.npz"]) == 1
-    assert (files / "x.npz").exists()
 
 
 def test_no_runtime_is_loaded(files: Path) -> None:
