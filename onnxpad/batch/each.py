@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.batch.course import Request, answer, asked_of, refusal
-from onnxpad.batch.facts import About, Shapes, facts_of_each, submitted
+from onnxpad.batch.facts import About, Shapes, facts_of_each
 from onnxpad.batch.inputs import (
     AnyPath,
     Input,
@@ -178,7 +178,7 @@ def each(  # noqa: PLR0913 - one option each
         judging = {name: options[name] for name in kept if name in options}
     request = Request(verb, options, judging, strict=strict, although_unfit=although_unfit)
     with working_in(executor, processes) as where:
-        asked, notes = asked_of_each(jobs, request, where)
+        asked, notes = asked_of_each(jobs, request)
         done = outcomes(asked, where, progress)
         return Batch(tuple(one._replace(line=in_python(one.line)) for one in done), tuple(notes))
 
@@ -186,7 +186,6 @@ def each(  # noqa: PLR0913 - one option each
 def asked_of_each(
     jobs: Sequence[tuple[Job, str | None]],
     request: Request,
-    executor: Executor | None = None,
     shapes: Shapes | None = None,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """What is asked of each model, with the facts and globs that are about it, and notes.
@@ -196,7 +195,7 @@ def asked_of_each(
     options = dict(request.options)
     about = About(options.pop("dims", None), options.pop("nodes", None))
     request = request._replace(options=options)
-    facts, notes = facts_of_each([job.model for job, _ in jobs], about, shapes, executor)
+    facts, notes = facts_of_each([job.model for job, _ in jobs], about, shapes)
     return [
         asked_of(job, request.about(*own), after)
         for (job, after), own in zip(jobs, facts, strict=True)
@@ -239,7 +238,7 @@ def outcomes(
             yield _made(answer(one))
             tell(one["model"], number, len(asked))
         return
-    futures = [submitted(executor, answer, one) for one in asked]
+    futures = [_submitted(executor, one) for one in asked]
     numbers = {future: number for number, future in enumerate(futures)}
     ready: dict[int, Outcome] = {}
     following = 0
@@ -258,6 +257,16 @@ def outcomes(
             future.cancel()
         for folder in {Path(one["target"]).parent for one in asked if one["target"]}:
             swept(folder)  # workers that were killed leave files behind
+
+
+def _submitted(executor: Executor, one: dict[str, Any]) -> Future[Any]:
+    """The future of one request; a failed one where the executor takes no more."""
+    try:
+        return executor.submit(answer, one)
+    except Exception as error:  # noqa: BLE001 - whatever an executor raises is about one model
+        failed: Future[Any] = Future()
+        failed.set_exception(error)
+        return failed
 
 
 def _made(found: Mapping[str, Any]) -> Outcome:

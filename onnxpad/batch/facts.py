@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from onnxpad.batch.inputs import STANDARD, SUFFIX
 from onnxpad.errors import OnnxpadError, RequestError, nearest, told
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
 
 _GLOB = f"{SUFFIX}:"
 """Between the glob over models that a fact is about, and the dimension."""
@@ -66,17 +64,25 @@ def facts_about(model: str, dims: Mapping[str, Fact], shapes: Shapes) -> dict[st
     return facts_of_shapes(input_sizes(open_model(model).model), shapes, own)
 
 
-def addressable(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Dimensions and inputs of a model, and globs of padded nodes; {} where it cannot be read."""
-    from onnxpad.model.opened import open_model
+class Contents(NamedTuple):
+    """What of a request a model has: dimensions, those of the globs that match, sizes of inputs."""
+
+    dims: Collection[str] = ()
+    globs: Sequence[str] = ()
+    inputs: Mapping[str, Any] = {}
+
+
+def _contents(model: str, globs: Sequence[str]) -> Contents | None:
+    """The contents of a model; None where it cannot be read: its own turn says why."""
+    from onnxpad.model.opened import open_model  # loads onnx
     from onnxpad.model.reading.survey import Survey, selection
     from onnxpad.model.shapes.input_shapes import input_sizes
 
     try:
-        opened = open_model(str(Path(asked["folder"], asked["model"])))
+        opened = open_model(model)
         survey = Survey(opened.model, folder=opened.source.folder if opened.source else None)
     except OnnxpadError:
-        return {}
+        return None
 
     def matches(glob: str) -> bool:
         try:
@@ -85,16 +91,12 @@ def addressable(asked: Mapping[str, Any]) -> dict[str, Any]:
             return False
         return True
 
-    globs = [glob for glob in asked["globs"] if matches(glob)]
-    inputs = input_sizes(opened.model)
-    return {"dims": sorted(survey.dimension_names), "globs": globs, "inputs": inputs}
+    matching = [glob for glob in globs if matches(glob)]
+    return Contents(survey.dimension_names, matching, input_sizes(opened.model))
 
 
 def facts_of_each(
-    models: Sequence[str],
-    about: About,
-    shapes: Shapes | None = None,
-    executor: Executor | None = None,
+    models: Sequence[str], about: About, shapes: Shapes | None = None
 ) -> tuple[list[About], list[str]]:
     """What is said of each model, and notes.
 
@@ -111,89 +113,64 @@ def facts_of_each(
     if len(models) < 2 or not (any(own) or globs or shapes) or STANDARD in models:
         found = [facts_about(model, dims, shapes) for model in models]
         return [about._replace(dims=one if dims or shapes else None) for one in found], []
-    known = _known(models, globs, executor)
-    if any(known):
-        _refuse_unknown(known, dict.fromkeys(name for one in own for name in one), globs, shapes)
-    each, missing, asked = [], Counter[str](), Counter[str]()
-    for model, has, facts in zip(models, known, own, strict=True):
-        if not has:
+    contents = [_contents(model, globs) for model in models]
+    _refuse_unknown([one for one in contents if one], own, globs, shapes)
+    each, there, asked = [], Counter[str](), Counter[str]()
+    for model, has, facts in zip(models, contents, own, strict=True):
+        if has is None:
             each.append(about._replace(dims=facts))
             continue
         wanted = {
-            **{f"'{name}'": name in has["dims"] for name in facts},
-            **{f"a padded node that matches '{glob}'": glob in has["globs"] for glob in globs},
-            **{f"input '{name}'": name in has["inputs"] for name in shapes},
+            **{f"'{name}'": name in has.dims for name in facts},
+            **{f"a padded node that matches '{glob}'": glob in has.globs for glob in globs},
+            **{f"input '{name}'": name in has.inputs for name in shapes},
         }
         asked.update(wanted.keys())
-        missing.update(what for what, is_there in wanted.items() if not is_there)
-        there = {name: fact for name, fact in facts.items() if name in has["dims"]}
-        each.append(About(_with_shapes(model, there, shapes, has), has["globs"] if globs else None))
+        there.update(name for name, is_there in wanted.items() if is_there)
+        known = {name: fact for name, fact in facts.items() if name in has.dims}
+        each.append(About(_with_shapes(model, known, shapes, has), has.globs if globs else None))
     return each, [
-        f"{what} is in {asked[what] - number} of {asked[what]} models, and left out of the others"
-        for what, number in missing.items()
+        f"{name} is in {there[name]} of {number} models, and left out of the others"
+        for name, number in asked.items()
+        if there[name] < number
     ]
 
 
 def _with_shapes(
-    model: str, dims: Mapping[str, Fact], shapes: Shapes, has: Mapping[str, Any]
+    model: str, dims: Mapping[str, Fact], shapes: Shapes, has: Contents
 ) -> dict[str, Fact]:
     from onnxpad.model.shapes.input_shapes import facts_of_shapes  # loads onnx
 
-    own = {name: shape for name, shape in shapes.items() if name in has["inputs"]}
+    own = {name: shape for name, shape in shapes.items() if name in has.inputs}
     try:
-        return facts_of_shapes(has["inputs"], own, dims)
+        return facts_of_shapes(has.inputs, own, dims)
     except RequestError as error:
         raise RequestError(f"{model}: {told(error)}") from None
 
 
-def _known(
-    models: Sequence[str], globs: Sequence[str], executor: Executor | None
-) -> list[dict[str, Any]]:
-    """What each model has; {} for one that cannot be read: its own turn says why."""
-    asked = [{"model": model, "folder": str(Path.cwd()), "globs": globs} for model in models]
-    if executor is None:
-        return [addressable(one) for one in asked]
-    futures = [submitted(executor, addressable, one) for one in asked]
-    return [{} if future.exception() else future.result() for future in futures]
-
-
-def submitted(
-    executor: Executor, function: Callable[..., Any], one: Mapping[str, Any]
-) -> Future[Any]:
-    """The future of one request; a failed one where the executor takes no more."""
-    try:
-        return executor.submit(function, one)
-    except Exception as error:  # noqa: BLE001 - whatever an executor raises is about one model
-        from concurrent.futures import Future  # only many models need it
-
-        failed: Future[Any] = Future()
-        failed.set_exception(error)
-        return failed
-
-
 def _refuse_unknown(
-    known: Sequence[Mapping[str, Any]],
-    dims: Iterable[str],
+    contents: Sequence[Contents],
+    dims: Iterable[Iterable[str]],
     globs: Iterable[str],
     shapes: Iterable[str],
 ) -> None:
     """RequestError for what no model has."""
-    inputs, names, matching = (
-        sorted({name for has in known for name in has.get(kind, ())})
-        for kind in ("inputs", "dims", "globs")
-    )
+    if not contents:
+        return
+    inputs = sorted({name for has in contents for name in has.inputs})
     for name in shapes:
         if name not in inputs:
             near = nearest(name, inputs)
             hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(inputs)}"
             raise RequestError(f"no model has an input '{name}': {hint}")
-    for name in dims:
+    names = sorted({name for has in contents for name in has.dims})
+    for name in dict.fromkeys(chain.from_iterable(dims)):
         if name not in names:
             from onnxpad.model.shapes.dimensions import known_text  # loads onnx
 
             raise RequestError(f"no model has a dimension '{name}'{known_text(names)}")
     for glob in globs:
-        if glob not in matching:
+        if not any(glob in has.globs for has in contents):
             raise RequestError(
                 f"no padded node of any model matches '{glob}': onnxpad inspect lists them"
             )

@@ -15,7 +15,6 @@ from typing import Any
 
 from onnxpad import processes
 from onnxpad.batch.course import answer
-from onnxpad.batch.facts import addressable
 from onnxpad.errors import RuntimeUnavailable
 
 MODULE = "onnxpad.batch.workers"
@@ -25,7 +24,6 @@ _LONG = 7 * 86_400.0  # seconds: what is not bounded beforehand has limits of it
 _COLLECT_RARELY = 100_000
 _RENAMES = 0.5
 _SCHEDULER_SECONDS = 10
-_TASKS: dict[str, Callable[..., dict[str, Any]]] = {"answer": answer, "addressable": addressable}
 _NOT_TRIED = "not tried, since each worker so far has crashed, whatever its model"
 _ALWAYS = (
     "each worker so far has crashed, whatever its model ({}): most likely onnxruntime, or "
@@ -60,8 +58,8 @@ def dask_executor(address: str) -> Iterator[Executor]:
 class Processes(ThreadPoolExecutor):
     """So many worker processes: plain `python -m` children that end with this process.
 
-    Each thread has a child of its own. What is submitted has to be one of `_TASKS`; requests and
-    answers are plain data.
+    Each thread has a child of its own. What is submitted has to be `answer`; requests and answers
+    are plain data.
     """
 
     def __init__(self, count: int) -> None:
@@ -74,9 +72,9 @@ class Processes(ThreadPoolExecutor):
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
         """Hand one request to the next process that is free."""
-        if kwargs or len(args) != 1 or _TASKS.get(fn.__name__) is not fn:
-            raise TypeError(f"these processes run {' and '.join(_TASKS)}, and nothing else")
-        return super().submit(self._done, fn.__name__, args[0])
+        if kwargs or len(args) != 1 or fn is not answer:
+            raise TypeError("these processes run `answer`, and nothing else")
+        return super().submit(self._done, args[0])
 
     def end(self) -> None:
         """End the processes now, whatever they do; what they have half written goes with them."""
@@ -85,24 +83,24 @@ class Processes(ThreadPoolExecutor):
         for child in tuple(self._children):
             child.end()
 
-    def _done(self, name: str, request: dict[str, Any]) -> dict[str, Any]:
+    def _done(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer of a process; one that ends costs the request another try."""
         if self._crashes_always():
             raise RuntimeUnavailable(_NOT_TRIED)
         for left in reversed(range(TRIES)):
             try:
-                reply = self._child().call({"do": name, "request": request}, seconds=_LONG)
+                reply = self._child().call({"do": "answer", "request": request}, seconds=_LONG)
             except processes.ChildEnded as ended:
                 if processes.is_ending():  # nobody is to hear of it any more
                     threading.Event().wait()
-                if ended.crashed and name == "answer":
+                if ended.crashed:
                     self._crashes[str(request.get("model"))] = str(ended)
                 if self._crashes_always():
                     raise RuntimeUnavailable(_ALWAYS.format(ended)) from ended
                 if self._ended or not left:
                     raise
             else:
-                self._finished += name == "answer"
+                self._finished += 1
                 answered: dict[str, Any] = reply.head["answer"]
                 return answered
         raise AssertionError
@@ -129,10 +127,10 @@ def _tidy() -> None:
     processes.end_all(for_good=True)
 
 
-def _handler(run: Callable[[dict[str, Any]], dict[str, Any]]) -> processes.Handler:
-    return lambda head, _buffers: processes.Reply({"answer": run(head["request"])}, [])
+def _answered(head: dict[str, Any], _buffers: object) -> processes.Reply:
+    return processes.Reply({"answer": answer(head["request"])}, [])
 
 
 if __name__ == "__main__":
     gc.set_threshold(_COLLECT_RARELY)
-    processes.serve({name: _handler(run) for name, run in _TASKS.items()}, _tidy)
+    processes.serve({"answer": _answered}, _tidy)

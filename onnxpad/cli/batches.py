@@ -42,7 +42,7 @@ def run(
     status, shown = FINE, []
     workers = min(given["jobs"], len(jobs))
     with working_in(None, workers, given["dask"]) as executor:
-        requests, notes = asked_of_each(jobs, request, executor, given.get("input_shapes"))
+        requests, notes = asked_of_each(jobs, request, given.get("input_shapes"))
         for note in notes:
             say_with_try(f"note: {note}")
         with status_line(f"{noun}s 0/{len(jobs)}") as line:
