@@ -1,22 +1,16 @@
 """Say what a pass, target, form, operator, convention, trap or optimiser is, or a topic.
 
-Without NAME it lists all names. Topics are guides to the verbs and tables: installation,
-exit-codes, limits, passes, recipes, targets ... With WORD, such as an operator, only facts that
-have it are told.
-
     onnxpad explain
-    onnxpad explain split-pads
-    onnxpad explain AveragePool
     onnxpad explain exit-codes
-    onnxpad explain opencv
+    onnxpad explain AveragePool
     onnxpad explain opencv Resize
     onnxpad explain opencv --reproduce output-shape -o DIR
     onnxpad explain --html DIR
-    onnxpad explain --schema inspect
 
-With --reproduce ROW it writes the smallest model that shows what a target gets wrong, with an
-input, the expected output and a script for the runtime, ready for a bug report. ROW is what stands
-in front of the fact in what explain TARGET prints.
+Without NAME it lists all names. Topics are guides to the verbs and tables. With WORD, such as an
+operator, only facts that have it are told. With --reproduce ROW it writes the smallest model that
+shows what a target gets wrong, ready for a bug report; ROW stands in front of the fact in what
+explain TARGET prints.
 """
 
 from __future__ import annotations

@@ -1,24 +1,19 @@
 """List the operators that can pad: how their padding is written, and what may go wrong.
 
-    onnxpad inspect model.onnx
     onnxpad inspect model.onnx --dim 'height%32=0' --node 'stem/*'
     onnxpad inspect models/ -j 4
-    onnxpad inspect *.onnx --json | jq .summary.traps
     onnxpad inspect model.onnx --target opencv --target ncnn
-    onnxpad inspect model.onnx --target all
     onnxpad inspect model.onnx --target opencv --live
     onnxpad inspect model.onnx --target 'python run_npu.py {model} {inputs} {outputs}'
-    onnxpad inspect model.onnx --html report.html
     onnxpad inspect *.onnx --target opencv --fail-on unknown --baseline known.txt
     onnxpad inspect model.onnx --target opencv --reproduce stem/conv -o DIR
 
-Nothing is changed, and nothing is run without --live. Operators that can pad and write no padding
-are only counted. Pads are begin,end for each axis, in cells. 'fits' names the frameworks that can
-write the same, first those whose own rule it is (--json has all), 'any' where everybody can; a trap
-is a place where a runtime is known to fail or to compute something else. onnxpad explain NAME says
-more about both. With --target it says what a runtime does with each operator that can pad, how that
-is known, and what rewrite --target would write; it exits 1 where one is refused or computed
-wrongly, or as --fail-on says. All other operators are not judged.
+Nothing is changed, and nothing is run without --live. Pads are begin,end for each axis, in cells.
+'fits' names the frameworks that can write the same padding, first those whose own rule it is. A
+trap is a place where a runtime is known to fail or to compute something else. With --target it
+says what a runtime does with each operator that can pad, how that is known, and what rewrite
+--target would write; it exits 1 where one is refused or computed wrongly, or as --fail-on says.
+Only padding is judged.
 """
 
 from __future__ import annotations

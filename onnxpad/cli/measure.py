@@ -9,8 +9,7 @@ TARGET is a target that Python can run, or a runtime of your own: a .py file wit
 inputs), or a command that reads and writes .npz files. A command is started for each model: at a
 second a start, --count 600 takes about 15 minutes; a .py file is started once. The file that -o
 names is a target then: onnxpad inspect MODEL --target npu.toml. Models are small: one operator that
-pads, with one Pad in front at most. Exit codes: 0 fine; 2 wrong usage, or a runtime that does not
-start or computes no model right.
+pads, with one Pad in front at most.
 """
 
 from __future__ import annotations

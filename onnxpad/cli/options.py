@@ -56,31 +56,26 @@ word : explain : text optional
 --to : retarget : text NAME set eg=pytorch see=retarget words=convention
     The convention to move to.
 --source : retarget : text NAME set eg=pytorch see=retarget words=convention old=from
-    Whose padding it is: settles numbers that can mean several things. What that convention would
-    not write is skipped, with the reason.
+    Whose padding it is: settles numbers that can mean several things.
 --plan : retarget : existing FILE eg=plan.json see=plans not=to,source
     The padding of single nodes, as JSON; diagnose writes it. '-': from standard input.
 --target : inspect : names T many set eg=opencv see=targets words=target
-    A runtime, with a release where you like (onnxruntime@1.31), or one of your own as a file of
-    rules (npu.toml; onnxpad explain own-runtime): say what it does with each node that can pad, or
-    with a Concat that pads one with constants. onnxpad explain targets lists them, and all is a
-    line for each. Repeatable.
+    Say what this runtime does with each node that can pad: a name (onnxruntime, onnxruntime@1.31),
+    all, or a runtime of your own (npu.toml; onnxpad explain own-runtime). Repeatable.
 --target : rewrite : names T many set eg=opencv see=targets words=target
-    A runtime, with a release where you like (openvino@2024.6), or one of your own as a file of
-    rules (npu.toml; onnxpad explain own-runtime): write what it refuses or computes wrongly in the
-    cheapest form that it takes. Repeatable: one model that all of them take.
+    Write what this runtime refuses or computes wrongly in the cheapest form that it takes: a name
+    (openvino, openvino@2024.6), or a runtime of your own (npu.toml; onnxpad explain own-runtime).
+    Repeatable: one model that all of them take.
 --target : validate : names T many eg=opencv see=targets words=target
     A runtime in which the whole model is run: one that Python can start, or your own (./npu.py, a
     command with {model} {inputs} {outputs}). Repeatable.
 --live : inspect rewrite : live [PYTHON] alone=here needs=target
-    Ask the runtime itself: cut each distinct padded node out, and run it. In this Python, or in
-    PYTHON, which has the runtime (for onnxruntime-web a folder with node_modules). onnxpad explain
-    TARGET says what it needs. One PYTHON serves all targets. A runtime of your own is always asked.
+    Ask the runtime itself: cut each distinct padded node out, and run it in this Python, or in
+    PYTHON, which has all the runtimes (for onnxruntime-web a folder with node_modules).
 --live : validate : live PYTHON alone=here needs=target
     The Python that has the runtime of --target. [default: this one]
 --live : measure : live [PYTHON] alone=here
-    The Python that has the runtime; a folder with node_modules for one of npm. [default: this
-    Python]
+    The Python that has the runtime; a folder with node_modules for one of npm.
 --no-cache cache : inspect rewrite : unset
     With --live: read no earlier answers, and keep none.
 --no-cache cache : measure : unset
@@ -90,11 +85,9 @@ word : explain : text optional
 --allow-unknown : rewrite : flag set needs=target
     With --target: take for granted what is not known of it.
 --require-device : rewrite : flag needs=target
-    With --target: rewrite as well what it would leave to the CPU, and write nothing where there is
-    no way.
+    With --target: rewrite as well what it would leave to the CPU.
 --although-unfit : rewrite : flag set needs=target
-    With --target: write what it takes where there is a way, though for other nodes there is none,
-    and exit 1.
+    With --target: write the model although there is no way for some nodes, and exit 1.
 --data : diagnose validate : there PATH many eg=reference.npz not=inputs,outputs
     Inputs and reference: .npz, or a folder test_data_set_*. Repeatable.
 --inputs : diagnose : file FILE
@@ -136,11 +129,10 @@ word : explain : text optional
     What is known of a dimension: height=640, 'height%32=0', or 'images[2]=640' for one without a
     name; 'enc*.onnx:height=640' for some models alone. Repeatable.
 --input-shape input_shapes : inspect rewrite retarget validate : shapes NAME:1x3x64x64 many
-    The shape of an input that leaves sizes open, as --dim would fix them one by one. Repeatable.
+    The shape of an input that leaves sizes open. Repeatable.
 --node nodes : inspect rewrite retarget port : names GLOB many set eg='stem/*'
-    Only nodes whose address matches, such as 'stem/*'. An address is what inspect prints: the
-    scopes around the node, such as 'loop.body/', and its name, or its first output where it has no
-    name. Repeatable.
+    Only nodes whose address matches, such as 'stem/*'. inspect prints addresses: the scopes around
+    a node, and its name or first output. Repeatable.
 --exclude : inspect retarget validate : globs GLOB many set eg='broken*' see=batches
     Of folders, globs and several models leave out those whose path, name or folder matches, such
     as 'broken*' or old/. Repeatable.
@@ -150,8 +142,8 @@ word : explain : text optional
 --ambiguous : inspect rewrite retarget diagnose validate port : auto_pad|pads set
     Whether auto_pad or pads holds where a node has both.
 --legacy-split : rewrite : flag set not=validate,certificate old=convtranspose-legacy-split
-    Read auto_pad and output_shape of ConvTranspose as the text of opsets 1 to 10 has it: the odd
-    cell is cropped at the other side. onnxruntime does not, and so cannot judge the result.
+    Read auto_pad and output_shape of ConvTranspose as opsets 1 to 10 have it: the odd cell is
+    cropped at the other side. onnxruntime does not, and so cannot judge the result.
 --all everything : inspect : flag set
     Show operators that can pad and write no padding as well.
 --all everything : port : flag set
@@ -160,17 +152,14 @@ word : explain : text optional
     Every operator of every rule of a target, and how each is known; without NAME a line for each
     entry.
 --each : inspect : flag set
-    Show findings that are alike one by one, not as one row with a count; of many models, name
-    every node that fails.
+    Show findings that are alike one by one; of many models, name every node that fails.
 --each : rewrite retarget : flag set
-    Name every node of one model, where many alike are a row or a line otherwise.
+    Name every node of one model, also where many are alike.
 --failing : inspect : flag set
-    List only models that fail, a line for each, without a target for their traps; the last line
-    counts all of them.
+    List only models that fail, a line for each, and count all; without a target, traps fail.
 --fail-on : inspect : fallback|unknown|refused|wrong|trap many set
     Exit 1 where a target does this to a node, or worse: fallback (it leaves the node to the CPU),
-    unknown, refused, wrong. [default: refused] trap: where a node is in a trap as well; that is
-    what --failing and --sarif ask for where there is no target. Repeatable.
+    unknown, refused, wrong. [default: refused] trap: where a node is in a trap. Repeatable.
 --baseline : inspect : file-name FILE set
     A file of known findings, a line for each: they do not count for the exit code.
 --write-baseline : inspect : flag needs=baseline not=prune_baseline,nodes
@@ -178,18 +167,15 @@ word : explain : text optional
 --prune-baseline : inspect : flag needs=baseline not=nodes
     Drop from the --baseline FILE what is gone, and accept nothing new.
 --sarif : inspect : flag not=as_json
-    Print SARIF 2.1.0 about the targets; about traps with --fail-on trap, and where there is no
-    target.
+    Print SARIF 2.1.0 about the targets, or about traps where there is none.
 --schema : explain : text VERB not=name
     Print the JSON Schema (2020-12) of what the verb prints with --json.
 --reproduce : inspect : text NODE needs=target,output
-    Cut out this node, of which the one --target fails, and write it with an input, the expected
-    output and a script for that runtime into the folder -o DIR.
+    Write this node, with an input, the expected output and a script for the --target, into -o DIR.
 --reproduce : guard : folder DIR
     Where the models differ: write the changed part in both forms, and inputs that show it.
 --reproduce : explain : text ROW needs=name,output
-    Write a model, an input, the expected output and a script that show this fact of a target into
-    the folder -o DIR.
+    Write a model, an input, the expected output and a script that show this fact into -o DIR.
 -o output : inspect : text DIR eg=folder needs=reproduce
     The folder for --reproduce.
 -o output : explain : text DIR eg=folder needs=reproduce
@@ -211,15 +197,13 @@ word : explain : text optional
 --validate : retarget : flag set
     Run both models and show how far outputs move.
 --certificate : rewrite : model FILE
-    Prove both models the same first, write only if that holds, and record what was proved of which
-    bytes; onnxpad validate --certificate proves it again.
+    Write only if both models are proved the same, and record what was proved of which bytes.
 --certificate : validate : file FILE
     Prove again what rewrite --certificate wrote of these two files, at other random points.
 --counterexample : validate : model FILE
     Where the proof finds a difference: write inputs that show it, .npz.
 --plan : diagnose : new FILE eg=plan.json see=plans
-    Write what to change, for retarget --plan. '-': to standard output, the report to standard
-    error.
+    Write what to change, for retarget --plan. '-': to standard output.
 --nearest : diagnose : flag needs=plan
     With --plan: where nothing explains the reference, write what comes nearest.
 --budget : diagnose : seconds SECONDS set default=120
@@ -227,16 +211,13 @@ word : explain : text optional
 --html : inspect rewrite retarget diagnose validate guard : model FILE
     Write the report as a page with pictures as well: one file that loads nothing. Needs jinja2.
 --html : explain : text DIR not=name,schema,reproduce,output
-    Write everything as pages that need no network, with pictures, search and what works where.
-    Needs jinja2.
+    Write everything as pages that need no network. Needs jinja2.
 --proof-only : validate : flag set not=run_only
-    Run nothing: prove that both are the same function for all inputs, and all sizes that they and
-    --dim leave open, or refute it.
+    Run nothing: prove that both are the same function for all inputs and sizes, or refute it.
 --run-only : validate : flag set
     Prove nothing: say what runs show.
 --device : inspect : cuda|cpu set
-    Open the model with onnxruntime and say where each padded node runs; exit 1 where one leaves
-    the GPU.
+    Say where onnxruntime runs each padded node; exit 1 where one leaves the GPU.
 --device : rewrite retarget diagnose validate guard : auto|cuda|cpu set default=auto
     Where onnxruntime runs the models. cuda fails where there is none.
 --count : measure : count N
@@ -265,8 +246,7 @@ word : explain : text optional
 -j --jobs : inspect rewrite retarget validate : count N default=1
     How many models are worked on at once, each in a process of its own.
 --dask : inspect rewrite retarget validate : text ADDRESS
-    Work on the models with the workers of this Dask scheduler, such as tcp://host:8786. They have
-    to see the same files.
+    Use the workers of this Dask scheduler (tcp://host:8786), which have to see the same files.
 --json as_json : all : flag
     Print JSON, one line per report.
 -q --quiet : all : flag not=verbose

@@ -2,16 +2,13 @@
 
     onnxpad resolve tensorflow conv --input 1,3,224,224 --kernel 7 --stride 2 --padding SAME
     onnxpad resolve keras conv --input 1,3,224,224 --kernel 7 --stride 2 --padding same --as pytorch
-    onnxpad resolve caffe max_pool --input 1,64,112,112 --kernel 3 --stride 2 --compare pytorch
     onnxpad resolve tf conv --input 1,3,9,9 --kernel 3 --padding SAME --compare 'pytorch padding=1'
 
 OP is conv, depthwise_conv, grouped_conv, max_pool, avg_pool or conv_transpose. Sizes are in ONNX
 layout: batch, channels, axes. --set gives any attribute by the framework's own name, such as
---set ceil_mode=true or --set 'pads=[0,0,1,1]'; onnxpad explain FRAMEWORK lists them.
---compare works out a second framework with the same input, kernel, stride, dilation and groups,
-and says which cells of the output differ; its own attributes win over these. Padding is not carried
-over: its words differ. --as writes one layer, so not beside --compare. Exit codes: 0 fine,
-also where the two differ; 2 wrong usage.
+--set 'pads=[0,0,1,1]'; onnxpad explain FRAMEWORK lists them. --compare works out a second
+framework with the same input, kernel, stride, dilation and groups, but not its padding, whose
+words differ, and says which cells of the output differ.
 """
 
 from __future__ import annotations

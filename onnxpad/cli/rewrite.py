@@ -4,17 +4,14 @@
     onnxpad rewrite model.onnx --pass explicit-pads --pass split-pads -o padded.onnx
     onnxpad rewrite model.onnx --dim 'height%32=0' --validate --in-place
     onnxpad rewrite models/ -o rewritten/ -j 4
-    onnxpad rewrite model.onnx --target opencv -o for_opencv.onnx
     onnxpad rewrite model.onnx --target opencv --target ncnn -o for_both.onnx
-    onnxpad rewrite model.onnx --target opencv --live -o for_opencv.onnx
     onnxpad rewrite model.onnx -o explicit.onnx --certificate explicit.json
 
 Without --pass and --target it writes auto_pad as explicit pads. With --target it writes only what
-that runtime refuses or computes wrongly, and nothing at all where there is no way for a node; of
-several runtimes, one model that all of them take, or which of them stands in the way of what. With
-both, the passes run first, and what they write is judged for the target as well. A node that a
-pass cannot rewrite exactly is left as it is, with the reason. A model that needs no change is
-written byte for byte as it was. onnxpad explain lists the passes and the targets.
+that runtime refuses or computes wrongly, and nothing at all where there is no way for a node. With
+both, the passes run first. A node that a pass cannot rewrite exactly is left as it is, with the
+reason. A model that needs no change is written byte for byte as it was. onnxpad explain lists the
+passes and the targets.
 """
 
 from __future__ import annotations

@@ -19,7 +19,6 @@ from onnxpad.errors import RequestError, fault_in, nearest
 LARGEST = 2**20
 """Bytes that the file may have."""
 _TABLE = "tool.onnxpad"
-_Rows = Mapping[str, Option]
 
 
 class Settings(NamedTuple):
@@ -42,17 +41,12 @@ class Settings(NamedTuple):
         own = takewhile(lambda word: word != "--", words)
         given = (word.partition("=")[0].removeprefix("--") for word in own)
         typed = {RENAMED.get(name, name) for name in given}
-        names = [
-            row.setting
-            for row, value in self.values.get(verb or "", ())
-            if row.setting not in typed
-            and any(name in message for name in (f"--{row.setting}", *_quoted(value)))
-        ]
+        names = []
+        for row, value in self.values.get(verb or "", ()):
+            marks = [f"--{row.setting}", *(f"'{part}'" for part in _listed(value))]
+            if row.setting not in typed and any(mark in message for mark in marks):
+                names.append(row.setting)
         return f"{', '.join(names)} in {_shown(self.path)}" if names and self.path else ""
-
-
-def _quoted(value: object) -> list[str]:
-    return [f"'{part}'" for part in _listed(value)]
 
 
 def read_settings(files: Iterable[Path]) -> Settings:
@@ -88,41 +82,32 @@ def _table_of(path: Path) -> dict[str, Any] | None:
 
 def _values(path: Path, table: dict[str, Any]) -> dict[str, list[tuple[Option, Any]]]:
     """For each verb what is set for all, and then what is set for it alone."""
-    options = [row for row in OPTIONS if not row.is_argument]
-    verbs = {verb: {row.setting: row for row in options if verb in row.verbs} for verb in VERBS}
-    shared = _with_new_names({k: v for k, v in table.items() if not isinstance(v, dict)})
-    apart = {k: _with_new_names(v) for k, v in table.items() if isinstance(v, dict)}
-    _refuse_unknown(path, _TABLE, shared, options)
-    for verb, values in apart.items():
-        if verb not in verbs:
-            meant = _meant(verb, verbs) or f"the verbs are {', '.join(verbs)}"
-            raise RequestError(f"{_shown(path)}: [{_TABLE}.{verb}] is about no verb: {meant}")
-        _refuse_unknown(path, f"{_TABLE}.{verb}", values, verbs[verb].values())
-    return {
-        verb: [
-            (rows[name], _as_typed(path, rows[name], value))
-            for name, value in (shared | apart.get(verb, {})).items()
-            if name in rows and "set" in rows[name].more
-        ]
-        for verb, rows in verbs.items()
-    }
+    shared = {name: value for name, value in table.items() if not isinstance(value, dict)}
+    apart = {name: values for name, values in table.items() if isinstance(values, dict)}
+    found: dict[str, dict[str, tuple[Option, Any]]] = {verb: {} for verb in VERBS}
+    for verb, values in [("", shared), *apart.items()]:
+        place = f"{_TABLE}.{verb}".rstrip(".")
+        if verb not in ("", *VERBS):
+            meant = _meant(verb, VERBS) or f"the verbs are {', '.join(VERBS)}"
+            raise RequestError(f"{_shown(path)}: [{place}] is about no verb: {meant}")
+        rows = [row for row in OPTIONS if not verb or verb in row.verbs]
+        for name, value in values.items():
+            for row in _settable(f"{_shown(path)}: [{place}]", RENAMED.get(name, name), rows):
+                typed = row, _as_typed(path, row, value)
+                for one in [verb] if verb else row.verbs:
+                    found[one][row.name] = typed
+    return {verb: list(values.values()) for verb, values in found.items()}
 
 
-def _with_new_names(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {RENAMED.get(name, name): value for name, value in values.items()}
-
-
-def _refuse_unknown(
-    path: Path, table: str, values: Mapping[str, Any], rows: Iterable[Option]
-) -> None:
-    rows = list(rows)
+def _settable(place: str, name: str, rows: Sequence[Option]) -> list[Option]:
+    """The rows that a setting is about; RequestError where there is none."""
     known = {row.setting for row in rows if "set" in row.more}
-    for name in values:
-        if name not in known:
-            typed = any(row.setting == name for row in rows)
-            takes = f"it takes {', '.join(sorted(known)) or 'nothing'}"
-            cure = "it is said on the command line alone" if typed else _meant(name, known) or takes
-            raise RequestError(f"{_shown(path)}: [{table}] takes no '{name}': {cure}")
+    if name in known:
+        return [row for row in rows if row.setting == name and "set" in row.more]
+    cure = "it is said on the command line alone"
+    if name not in [row.setting for row in rows if not row.is_argument]:
+        cure = _meant(name, known) or f"it takes {', '.join(sorted(known)) or 'nothing'}"
+    raise RequestError(f"{place} takes no '{name}': {cure}")
 
 
 def _meant(name: str, known: Iterable[str]) -> str:

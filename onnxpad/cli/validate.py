@@ -1,20 +1,16 @@
 """Compare two models by a proof and by runs, or a model with a reference by runs.
 
-    onnxpad validate model.onnx explicit.onnx
     onnxpad validate model.onnx explicit.onnx --device cuda --samples 10 --dim height=224
     onnxpad validate model.onnx --data reference.npz
     onnxpad validate model.onnx --inputs x.npy --outputs y.npy
-    onnxpad validate model.onnx explicit.onnx --proof-only
     onnxpad validate model.onnx explicit.onnx --certificate explicit.json
     onnxpad validate models/ rewritten/ -j 2
     onnxpad validate model.onnx --target opencv
     onnxpad validate model.onnx --target 'python run_npu.py {model} {inputs} {outputs}'
 
-The proof says whether both are the same function for all inputs, and for all sizes that they leave
-open; the runs say whether onnxruntime computes them alike. Verdicts: proved, or where nothing is
-proved or refuted what the runs say: identical, rounding (exit 0), different, unverified (exit 1).
-What a run shows to be different is different, proved or not. What --atol or --rtol allow is
-tolerated (exit 0). Where onnxruntime is not installed, the proof alone decides.
+The proof says whether both are the same function for all inputs and all sizes that they leave
+open; the runs say whether onnxruntime computes them alike. Exit 0: proved, identical, rounding, or
+tolerated by --atol and --rtol. Exit 1: different (a run shows it, or the proof), or unverified.
 
 Of two folders, models with the same place in them are compared.
 

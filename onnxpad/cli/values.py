@@ -6,7 +6,6 @@ import ast
 import os
 import re
 from collections.abc import Callable, Sequence
-from math import gcd
 from pathlib import Path
 from shutil import which
 from typing import Any, NamedTuple
@@ -50,7 +49,7 @@ def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
             raise click.BadParameter(f"cannot read '{text}': expected NAME=SIZE or 'NAME%32=0'")
         name, fact = parsed
         if name in dims:
-            raise click.BadParameter(_two_facts(name, dims[name], fact))
+            raise click.BadParameter(f"two facts about '{name}': give one")
         dims[name] = fact
     return dims
 
@@ -72,16 +71,6 @@ def _fact(text: str) -> tuple[str, int | str] | None:
     if max(map(len, numbers)) > DIGITS:
         raise click.BadParameter(f"'{text}': a size has at most {DIGITS} digits")
     return name.rstrip(), text[len(name) :] if divides else int(number)
-
-
-def _two_facts(name: str, first: int | str, second: int | str) -> str:
-    """Why two facts about a dimension are too many, and what to say where two sizes are meant."""
-    sizes = isinstance(first, int) and isinstance(second, int)
-    divisor = gcd(first, second) if sizes else 1  # type: ignore[arg-type]
-    if first != second and divisor > 1:
-        both = f"{first} and {second}"
-        return f"two sizes of '{name}': for {both} say what both are, --dim '{name}%{divisor}=0'"
-    return f"two facts about '{name}': give the one that says more"
 
 
 def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
