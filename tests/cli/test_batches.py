@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from functools import partial
 from pathlib import Path
 
 import onnx
@@ -82,43 +80,6 @@ def test_workers_end_tidily_when_their_parent_is_killed(folder: Path) -> None:
     while leftovers(folder.parent / "out") and time.monotonic() < deadline:
         time.sleep(0.02)
     assert leftovers(folder.parent / "out") == []
-
-
-def test_the_nodes_that_fail_are_named_and_what_is_left_out_is_counted(
-    tmp_path: Path, capsys: Captured
-) -> None:
-    """Without a gate as well: up to ten, and then what names the others."""
-    few, many = (
-        "float[1,1,10] x",
-        " ".join(f"a{n} = LpPool<kernel_shape=[2]>(x)" for n in range(11)),
-    )
-    model = partial(text_model, inputs=few, outputs="float[a,b,c] y", opset=17)
-    bad = tmp_path / "bad.onnx"
-    onnx.save(model("[p] y = LpPool<kernel_shape=[2]>(x)"), bad)
-    good = tmp_path / "good.onnx"
-    onnx.save(model("y = Relu(x)"), good)
-    assert run(["inspect", str(bad), str(good), "--target", "opencv"]) == 1
-    told = capsys.readouterr()
-    assert told.err.startswith(f"fails: {bad}: opencv:refused 'p': it has no LpPool\n")
-    assert "not named" not in told.err
-    assert "names the nodes" not in told.out
-    more = tmp_path / "more.onnx"
-    onnx.save(model(f"{many} y = Relu(x)"), more)
-    assert run(["inspect", str(bad), str(more), "--target", "opencv"]) == 1
-    told = capsys.readouterr()
-    count = f"11 failing findings in 1 model ({more}) not named above"
-    left = f"{count}: --each or --json names every node"
-    assert f"{left}\n" in told.err
-    assert run(["inspect", str(bad), str(more), "--target", "opencv", "--each"]) == 1
-    told = capsys.readouterr()
-    assert all(f"'a{n}'" in told.err for n in range(11))
-    assert "not named" not in told.err
-    command = ["inspect", str(bad), str(more), "--target", "opencv", "--fail-on", "refused"]
-    assert run(command) == 1
-    assert f"8 failing findings in 1 model ({more}) not named" in capsys.readouterr().err
-    assert run([*command, "--json"]) == 1
-    records = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [len(one["findings"]) for one in records] == [1, 11]
 
 
 def test_a_proof_of_what_onnxruntime_does_not_run_says_so(tmp_path: Path, capsys: Captured) -> None:

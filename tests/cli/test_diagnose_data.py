@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -24,18 +23,6 @@ FORMATS = {
     "folders": (["--data", "data"], 2),
     "two of them": (["--data", "data/test_data_set_0", "--data", "names.npz"], 2),
 }
-
-
-@pytest.mark.part(3)
-@pytest.mark.parametrize(("options", "samples"), FORMATS.values(), ids=FORMATS)
-def test_every_format_of_samples(
-    options: list[str], samples: int, small: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    monkeypatch.chdir(small)
-    assert run(["diagnose", "model.onnx", *options, "--json", *HASTE]) in {0, 1}
-    read = json.loads(capsys.readouterr().out)
-    assert read["samples"] == samples
-    assert read["before"] > 1e-3
 
 
 def saved(small: Path, arrays: dict[str, Any]) -> list[str]:
@@ -69,15 +56,6 @@ def test_arrays_that_match_nothing_are_warned_about(
     assert said in text
 
 
-@pytest.mark.sweep
-def test_warnings_about_arrays_stand_in_json(small: Path, capsys: Captured) -> None:
-    given = dict(np.load(small / "names.npz"))
-    command = saved(small, given | {"fc_bias": given["fc_out"]})
-    assert run([*command, "--json"]) in {0, 1}
-    (warning,) = json.loads(capsys.readouterr().out)["warnings"]
-    assert "'fc_bias' is left out" in warning
-
-
 def test_names_of_another_framework_lead_to_places(small: Path, capsys: Captured) -> None:
     x, y = np.load(small / "x.npy"), np.load(small / "y.npy")
     assert run(saved(small, {"input_1": x, "Identity": y})) in {0, 1}
@@ -91,13 +69,6 @@ def test_names_of_another_framework_lead_to_places(small: Path, capsys: Captured
     command[2:] = ["--inputs", command[3], "--outputs", str(small / "y.npy")]
     assert run(command) == 2
     assert "an .npy file needs no names" in capsys.readouterr().err
-
-
-@pytest.mark.sweep
-def test_a_misspelt_array_beside_the_others_has_a_hint(small: Path, capsys: Captured) -> None:
-    given = dict(np.load(small / "names.npz"))
-    assert run(saved(small, given | {"s1b0_2_relu_ot": given["fc_out"]})) in {0, 1}
-    assert "did you mean 's1b0_2_relu_out'?" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("apart", [False, True])

@@ -114,14 +114,3 @@ def test_what_is_written_for_a_target_alone_is_said_to_need_no_validation(
     assert "without --validate it is written for onnx2torch alone" in said
     assert not out.exists()
     assert run(command) == 0
-
-
-def test_where_there_is_no_way_nothing_is_said_of_validating(
-    capsys: Captured, tmp_path: Path
-) -> None:
-    path = save(tmp_path, ZERO_PAD_BEFORE_SAME_POOL)
-    command = ["rewrite", str(path), "--target", "onnx2torch", "--exclude", "explicit-pads"]
-    assert run([*command, "--validate", "-o", str(tmp_path / "out.onnx")]) == 1
-    shown = capsys.readouterr()
-    assert "nothing written" in shown.err
-    assert "nothing to validate" not in shown.out
