@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -107,26 +105,21 @@ class Gate:
         """Note that a model could not be inspected: what is known of it stays as it is."""
         self._unread.append(model)
 
-    def say_why(self, model: str, gated: Gated, record: Mapping[str, Any]) -> None:
-        """Lines on standard error about what fails a model, where a gate was asked for.
+    def say_why(
+        self, model: str, gated: Gated, record: Mapping[str, Any], *, many: bool = False
+    ) -> None:
+        """Lines on standard error about what fails a model: each code and reason, and its repair.
 
-        Each code and reason is a line, and one with the command that repairs it. `record` is the
-        report on the model, as `repairs` takes it.
-        """
-        if self._speaks:
-            self._say(model, gated, record)
-
-    def say_of_one(self, model: str, gated: Gated, record: Mapping[str, Any]) -> None:
-        """The same about one of many models: a line is all that there is of it elsewhere.
-
-        Without a gate the first findings are told, or --each; `conclude` says how many are not.
+        Of one model only where a gate was asked for: its report says the same. Of `many` the first
+        findings, or with --each all of them; `conclude` says how many were not told. `record` is
+        the report on the model, as `repairs` takes it.
         """
         failing, as_json = len(gated.failing), self._given["as_json"]
-        told = self._told + failing
-        if self._speaks or self._given["each"] or (not as_json and told <= _ALL):
-            self._told = told
+        few_yet = not as_json and self._told + failing <= _ALL
+        if self._speaks or (many and (self._given["each"] or few_yet)):
+            self._told += failing
             self._say(model, gated, record)
-        elif failing and not as_json:
+        elif many and failing and not as_json:
             self._left_out[model] += failing
 
     def _say(self, model: str, gated: Gated, record: Mapping[str, Any]) -> None:
@@ -153,7 +146,9 @@ class Gate:
         """Write the baseline, or say how it compares, and what was left out; the exit code."""
         baseline = self._baseline
         if (left := +self._left_out) and not self._given["write_baseline"]:
-            self._say_left_out(left)
+            models = f"{counted(len(left), 'model')} ({few(list(left), _FEW)})"
+            findings = counted(left.total(), "failing finding")
+            say(f"{findings} in {models} not named above: --each names every node\n")
         if baseline is None:
             return status
         if self._given["write_baseline"]:
@@ -172,30 +167,19 @@ class Gate:
     def _written(self, baseline: Baseline) -> int:
         """Write what is known of the models that could be inspected; WRONG where one could not."""
         count = len(self._unread)
-        if count < max(1, len(self._models)):
-            baseline.write()
         if not count:
+            baseline.write()
             say(f"wrote {baseline.path}\n")
             return FINE
+        done = f"nothing written to {baseline.path}: there are only"
+        if count < len(self._models):
+            baseline.write()
+            done = f"wrote {baseline.path} without"
         models = f"{counted(count, 'model')} that could not be inspected"
         named = few([f"'{one}'" for one in self._unread], _ALL)
-        if count == len(self._models):
-            say_with_try(f"nothing written to {baseline.path}: there are only {models}: {named}")
-            return WRONG
-        options = " ".join(f"--exclude {shlex.quote(escape(one))}" for one in self._unread)
-        cure = f"mend {'it' if count == 1 else 'them'}, or leave out with {options}"
-        if count > _FEW:
-            cure = "mend them, or leave them out with --exclude GLOB"
-        say_with_try(f"wrote {baseline.path} without {models}: {named}", cure)
+        cure = "mend what cannot be read, or leave it out with --exclude GLOB"
+        say_with_try(f"{done} {models}: {named}", cure)
         return WRONG
-
-    def _say_left_out(self, left: Counter[str]) -> None:
-        """How many nodes no line named, and what names them."""
-        which = f"{counted(len(left), 'model')} ({few(list(left), _FEW)})"
-        models = f" in {which}" if len(self._models) > 1 else ""
-        findings = counted(left.total(), "failing finding")
-        names = "--each names" if self._given["as_json"] else "--each or --json names"
-        say(f"{findings}{models} not named above: {names} every node\n")
 
 
 def _baseline(models: Sequence[str], given: Mapping[str, Any]) -> Baseline | None:

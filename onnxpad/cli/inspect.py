@@ -160,7 +160,7 @@ def _many(
             record={**outcome.record, **gated.to_json(), "status": status},
         )
         heard(outcome)
-        return outcome, partial(gate.say_of_one, outcome.file, gated, record)
+        return outcome, partial(gate.say_why, outcome.file, gated, record, many=True)
 
     jobs = [(Job(model), None) for model in models]
     request = Request("inspect", {name: given[name] for name in _OPTIONS})
