@@ -234,7 +234,7 @@ def answer(asked: Plain) -> Plain:
                 f"this worker has onnxpad {_version()}, and the request is from "
                 f"{asked['version']}: install the same on both machines"
             )
-        return {"file": asked["model"], "error": "", "written": None, "line": ""} | _done(asked)
+        return {"file": asked["model"]} | _done(asked)
     except OnnxpadError as error:
         return refusal(asked, type(error).__name__, named(asked["model"], error))
     except Exception as error:  # the other models go on
@@ -254,8 +254,6 @@ def refusal(asked: Plain, kind: str, message: str) -> Plain:
         "code": WRONG,
         "record": without_report(asked["model"], kind, message),
         "error": message,
-        "written": None,
-        "line": "",
     }
 
 

@@ -271,9 +271,9 @@ def _submitted(executor: Executor, one: dict[str, Any]) -> Future[Any]:
 
 def _made(found: Mapping[str, Any]) -> Outcome:
     """An outcome from the answer of a worker, which has options as the command line does."""
-    message = found["error"]
-    line = message or found["line"]
-    return Outcome(**{**found, "error": in_python(message), "told": message, "line": line})
+    message = found.get("error", "")
+    more = {"error": in_python(message), "told": message, "line": message or found["line"]}
+    return Outcome(**{**found, **more})
 
 
 def _outcome(asked: dict[str, Any], future: Future[Any]) -> Outcome:

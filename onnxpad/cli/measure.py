@@ -27,12 +27,13 @@ def measure(given: dict[str, Any]) -> int:
     """Measure, print what came out, and write the target file."""
     from onnxpad import measuring  # loads numpy and onnx
 
+    given["live"] = given["live"] or None
     target, output = given["target"], given["output"]
     refuse_overwriting("-o", output, [target])
     if output is not None:
         measuring.check_place(output)
     names = ("live", "count", "seed", "timeout")
-    options = {name: given[name] for name in names if given[name] not in (None, False)}
+    options = {name: given[name] for name in names if given[name] is not None}
     with working(f"starting {target}") as tell:
         found = measuring.measure(target, cache=given["cache"], progress=tell, **options)
     if output is not None:

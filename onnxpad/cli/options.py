@@ -288,20 +288,6 @@ class Option(NamedTuple):
         return [name for name in self.more.get(key, "").split(",") if name]
 
 
-class Idle(NamedTuple):
-    """Options that would do nothing: an error where they stand on the command line.
-
-    given: the options that make it so.
-    absent: options whose absence makes it so.
-    """
-
-    verbs: tuple[str, ...]
-    names: tuple[str, ...]
-    given: tuple[str, ...]
-    absent: tuple[str, ...]
-    why: str
-
-
 _RUNS = "data inputs outputs device samples seed tf32 atol rtol"
 _IDLE = f"""\
 rewrite retarget : device samples seed : -validate : only --validate runs models
@@ -319,15 +305,7 @@ validate : data inputs outputs counterexample certificate input_shapes : many : 
  is compared on inputs of its own
 validate : exclude : -many : it leaves out models of folders
 """
-"""Verbs, options that do nothing, what makes it so (`-`: its absence), and the reason."""
 _ATTRIBUTE = re.compile("([a-z]+)(?:=(.+))?")
-
-
-def _idle(line: str) -> Idle:
-    verbs, names, when, why = line.split(" : ")
-    absent = tuple(name[1:] for name in when.split() if name.startswith("-"))
-    given = tuple(name for name in when.split() if not name.startswith("-"))
-    return Idle(tuple(verbs.split()), tuple(names.split()), given, absent, why)
 
 
 def _rows(table: str) -> list[Option]:
@@ -355,7 +333,8 @@ def _rows(table: str) -> list[Option]:
 
 
 OPTIONS = _rows(_TABLE)
-IDLE = [_idle(line) for line in _IDLE.splitlines()]
+IDLE = [line.split(" : ") for line in _IDLE.splitlines()]
+"""Verbs, options that do nothing, what makes it so (`-`: its absence), and the reason."""
 RENAMED = {row.more["old"]: row.setting for row in OPTIONS if "old" in row.more}
 """Options that had another name, without dashes: the old one goes on working."""
 

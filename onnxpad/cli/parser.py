@@ -122,19 +122,14 @@ def _check(verb: str, given: Mapping[str, Any]) -> None:
                 both = f"{row.spellings[0]} and {rows[other].spellings[0]}"
                 raise click.UsageError(f"{both} exclude each other: give one of them")
     state = {**given, "many": verb == "validate" and are_pairs(given)}
-    for idle in IDLE:
-        if verb not in idle.verbs:
-            continue
-        if all(state[name] for name in idle.given) and not any(map(state.get, idle.absent)):
-            refuse_given(idle.why, *(rows[name] for name in idle.names))
-
-
-def refuse_given(why: str, *rows: Option) -> None:
-    """UsageError for options that stand on the command line and would do nothing."""
-    typed = [row.spellings[0] for row in rows if given_by_hand(row.name)]
-    if typed:
-        does = "does" if len(typed) == 1 else "do"
-        raise click.UsageError(f"{' and '.join(typed)} {does} nothing here: {why}")
+    for verbs, names, when, why in IDLE:
+        idle = verb in verbs.split() and all(
+            bool(state[name.lstrip("-")]) != name.startswith("-") for name in when.split()
+        )
+        named = [rows[name].spellings[0] for name in names.split() if idle and given_by_hand(name)]
+        if named:
+            does = "does" if len(named) == 1 else "do"
+            raise click.UsageError(f"{' and '.join(named)} {does} nothing here: {why}")
 
 
 def are_pairs(given: Mapping[str, Any]) -> bool:
