@@ -205,8 +205,8 @@ def _too_many_skips(found: Rewriting | Retargeting, request: Request) -> str:
     return ""
 
 
-def asked_of(job: Job, request: Request, after: str | None = None) -> Plain:
-    """A job and what to do as plain data for `answer`; `after` is the second model of validate.
+def asked_of(job: Job, request: Request) -> Plain:
+    """A job and what to do as plain data for `answer`.
 
     A model that is to be replaced gets a stamp: tried once more, it must not be read again where
     the first try has replaced it already.
@@ -219,7 +219,6 @@ def asked_of(job: Job, request: Request, after: str | None = None) -> Plain:
     return {
         "version": _version(),
         "folder": os.getcwd(),  # noqa: PTH109 - a text
-        "after": after,
         "stamp": _stamp(job.model) if in_place else None,
         **job._asdict(),
         **request._asdict(),
@@ -273,8 +272,7 @@ def named(model: str, error: OnnxpadError) -> str:
 
 def _done(asked: Plain) -> Plain:
     request = Request(**{name: asked[name] for name in Request._fields})
-    model, target = _place(asked, asked["model"]), asked["target"]
-    job = Job(model, target and _place(asked, target))
+    job = Job(*(asked[name] and _place(asked, asked[name]) for name in Job._fields))
     if asked["stamp"] is not None and asked["stamp"] != _stamp(job.model):
         raise ModelError(
             "the file has changed since the work on it began: a worker that ended may have "
@@ -345,16 +343,15 @@ def _validate(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.show.batches import validation_line
     from onnxpad.validation import validate
 
-    if asked["after"] is None and not request.options.get("target"):
+    if job.second is None and not request.options.get("target"):
         raise ModelError("the second folder has no such model")
-    after = asked["after"] and _place(asked, asked["after"])
-    found = validate(job.model, after, **request.options)
-    head = {"before": asked["model"], "after": asked["after"], "status": str(found.verdict)}
+    found = validate(job.model, job.second, **request.options)
+    head = {"before": asked["model"], "after": asked["second"], "status": str(found.verdict)}
     return {
         "result": str(found.verdict),
         "code": FINE if found.ok else FINDINGS,
         "record": head | found.to_json(),
-        "line": validation_line(asked["model"], asked["after"], found),
+        "line": validation_line(asked["model"], asked["second"], found),
     }
 
 

@@ -184,22 +184,20 @@ def each(  # noqa: PLR0913 - one option each
 
 
 def asked_of_each(
-    jobs: Sequence[tuple[Job, str | None]],
+    jobs: Sequence[Job],
     request: Request,
     shapes: Shapes | None = None,
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """What is asked of each model, with the facts and globs that are about it, and notes.
 
-    Each job stands beside the second model of validate; `shapes` and errors as of `facts_of_each`.
+    `shapes` and errors are those of `facts_of_each`.
     """
     options = dict(request.options)
     about = About(options.pop("dims", None), options.pop("nodes", None))
     request = request._replace(options=options)
-    facts, notes = facts_of_each([job.model for job, _ in jobs], about, shapes)
-    return [
-        asked_of(job, request.about(*own), after)
-        for (job, after), own in zip(jobs, facts, strict=True)
-    ], notes
+    facts, notes = facts_of_each([job.model for job in jobs], about, shapes)
+    pairs = zip(jobs, facts, strict=True)
+    return [asked_of(job, request.about(*own)) for job, own in pairs], notes
 
 
 @contextmanager
@@ -365,15 +363,13 @@ def _inputs(paths: Paths, output: AnyPath | None, exclude: Sequence[str]) -> Inp
     return inputs(names, None if output is None else os.fspath(output), exclude)
 
 
-def _jobs(
-    models: Sequence[Input], output: AnyPath | None, *, in_place: bool
-) -> list[tuple[Job, str | None]]:
+def _jobs(models: Sequence[Input], output: AnyPath | None, *, in_place: bool) -> list[Job]:
     """Each model with the file to write, and the second model of validate."""
     if output is not None:
-        return [(job, None) for job in placed(models, os.fspath(output))]
+        return placed(models, os.fspath(output))
     if in_place:
         refuse_one_file_twice([one.model for one in models])
-    return [(Job(one.model, one.model if in_place else None), one.second) for one in models]
+    return [Job(one.model, one.model if in_place else None, one.second) for one in models]
 
 
 def _pairs(paths: Paths, exclude: Sequence[str]) -> Inputs:

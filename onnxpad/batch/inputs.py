@@ -46,10 +46,15 @@ class Inputs(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A model and the file to write, None where nothing is to be written."""
+    """A model to work on.
+
+    target: the file to write, None where nothing is to be written.
+    second: the model that validate compares it with.
+    """
 
     model: str
     target: str | None = None
+    second: str | None = None
 
     def check(self) -> None:
         """ModelError where the file could not be written, before there is work to lose."""

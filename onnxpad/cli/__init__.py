@@ -31,16 +31,7 @@ import click
 from onnxpad import __version__
 from onnxpad.cli.options import VERBS
 from onnxpad.cli.parser import Verb, as_help, refuse_swallowed, renamed, usage_message
-from onnxpad.cli.streams import (
-    FINE,
-    INTERRUPTED,
-    PIPE_CLOSED,
-    WINDOWS,
-    WRONG,
-    drop_output,
-    fail,
-    say,
-)
+from onnxpad.cli.streams import FINE, WINDOWS, WRONG, drop_output, fail, say
 from onnxpad.cli.values import settled_live
 from onnxpad.errors import OnnxpadError, fault_in, headline, told
 
@@ -66,6 +57,7 @@ onnxpad explain lists guides to the verbs, and all that a message may name. Ever
 would change something, --strict and a skip, what --fail-on names); 2 wrong usage, a file that
 cannot be read, or an output that cannot be written.
 """
+_INTERRUPTED, _PIPE_CLOSED = 130, 141
 _COMPLETES = "_ONNXPAD_COMPLETE"
 _GLANCE = 2**20
 """Bytes of a pyproject.toml that are looked through for the name onnxpad."""
@@ -133,10 +125,10 @@ def run(words: Sequence[str]) -> int:
         status = _status(words)
         sys.stdout.flush()
     except (KeyboardInterrupt, click.Abort):
-        return INTERRUPTED
+        return _INTERRUPTED
     except BrokenPipeError:
         drop_output()
-        return PIPE_CLOSED
+        return _PIPE_CLOSED
     except OSError as error:
         drop_output()
         if error.errno == ENOSPC:

@@ -19,7 +19,6 @@ from onnxpad.errors import RequestError
 
 LARGEST = 64 * 2**20
 """Bytes that the file may have."""
-_AGAIN = "write it anew with --write-baseline"
 
 
 class Known(NamedTuple):
@@ -90,22 +89,21 @@ def read_baseline(path: str) -> Baseline:
 
     try:
         text = bytes(contents(path, LARGEST)).decode()
-        lines = list(_of_json(text) if text.lstrip().startswith(("{", "[")) else text.split("\n"))
+        is_json = text.lstrip().startswith(("{", "["))
+        lines = list(filter(None, _of_json(text) if is_json else text.splitlines()))
+        whole = all(re.match(r".+: \S+ ", line) for line in lines)
     except FileNotFoundError:
         raise RequestError(f"there is no baseline '{path}': --write-baseline writes one") from None
-    except OSError as error:
-        raise RequestError(f"cannot read the baseline '{path}': {error.strerror}") from error
-    except Refused as error:
-        raise RequestError(f"cannot read the baseline '{path}': {error}") from error
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        raise RequestError(f"the baseline '{path}' is none of onnxpad's: {_AGAIN}") from error
-    for line in filter(None, lines):
-        if not re.match(r".+: \S+ ", line):
-            raise RequestError(
-                f"the baseline '{path}' cannot be read at '{line}', which is to be "
-                f"'model: code node': {_AGAIN}"
-            )
-    return Baseline(path, list(filter(None, lines)))
+    except (OSError, Refused) as error:
+        why = getattr(error, "strerror", None) or error
+        raise RequestError(f"cannot read the baseline '{path}': {why}") from error
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        whole = False
+    if not whole:
+        raise RequestError(
+            f"the baseline '{path}' is none of onnxpad's: write it anew with --write-baseline"
+        )
+    return Baseline(path, lines)
 
 
 def _of_json(text: str) -> Iterator[str]:

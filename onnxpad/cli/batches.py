@@ -19,7 +19,7 @@ Judge: TypeAlias = "Callable[[Outcome], tuple[Outcome, Callable[[], None]]]"
 
 
 def run(
-    jobs: Sequence[tuple[Job, str | None]],
+    jobs: Sequence[Job],
     request: Request,
     given: Mapping[str, Any],
     *,
@@ -27,7 +27,7 @@ def run(
     judge: Judge | None = None,
     lines: bool = True,
 ) -> int:
-    """Do all of them, each with the second model of validate; the highest exit code.
+    """Do all of them; the highest exit code.
 
     `judge` gives an outcome as it is to be shown, and what says more about it afterwards. Without
     `lines` errors alone are shown.
@@ -35,7 +35,7 @@ def run(
     from onnxpad.batch.each import asked_of_each, outcomes, working_in
     from onnxpad.show.batches import totals_text
 
-    if (given["jobs"] > 1 or given["dask"]) and any(job.model == STANDARD for job, _ in jobs):
+    if (given["jobs"] > 1 or given["dask"]) and any(job.model == STANDARD for job in jobs):
         raise click.UsageError("standard input can be read here alone: leave -j and --dask out")
     options = request.options | {"dims": given["dims"], "nodes": given.get("nodes")}
     request = request._replace(options={k: v for k, v in options.items() if v is not None})

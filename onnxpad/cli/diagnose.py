@@ -25,10 +25,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad.batch.inputs import SUFFIX
-from onnxpad.cli import outputs
+from onnxpad.cli import outputs, streams
 from onnxpad.cli.options import options_of
-from onnxpad.cli.streams import FINDINGS, FINE, STANDARD, report, report_stream, say_with_try
-from onnxpad.cli.streams import working as working_on
+from onnxpad.cli.streams import FINDINGS, FINE, STANDARD
 from onnxpad.cli.validate import recorded, reference_words
 from onnxpad.errors import RequestError, counted
 
@@ -82,7 +81,7 @@ def _diagnosed(given: Mapping[str, Any]) -> Diagnosis:
     if not given["data"]:
         reference = recorded(model, given, left_out)
     options = {option: given[option] for option in _OPTIONS}
-    with working_on(f"diagnosing {name}") as tell:
+    with streams.working(f"diagnosing {name}") as tell:
         found = diagnosis.diagnose(model, **reference, **options, progress=tell)
     return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
 
@@ -120,10 +119,11 @@ def _report(found: Diagnosis, given: Mapping[str, Any]) -> None:
         return diagnosis_document(found, given["model"], around)
 
     outputs.write_page(given["html"], document)
-    stream = report_stream(model_on_stdout=given["plan"] == STANDARD)
-    report(given, lambda: {"model": given["model"], **found.to_json()}, document, stream)
+    stream = streams.report_stream(model_on_stdout=given["plan"] == STANDARD)
+    record = {"model": given["model"], **found.to_json()}
+    streams.report(given, lambda: record, document, stream)
     if given["as_json"] and wrote and not found.explained:
-        say_with_try(wrote)
+        streams.say_with_try(wrote)
     if failed:
         raise failed
 

@@ -162,7 +162,7 @@ def _many(
         heard(outcome)
         return outcome, partial(gate.say_why, outcome.file, gated, record, many=True)
 
-    jobs = [(Job(model), None) for model in models]
+    jobs = [Job(model) for model in models]
     request = Request("inspect", {name: given[name] for name in _OPTIONS})
     return gate.conclude(batches.run(jobs, request, given, judge=judge, lines=lines))
 

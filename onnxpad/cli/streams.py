@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from onnxpad.show.progress import Line
     from onnxpad.show.tables import Terminal
 
-FINE, FINDINGS, WRONG, INTERRUPTED, PIPE_CLOSED = 0, 1, 2, 130, 141
+FINE, FINDINGS, WRONG = 0, 1, 2
 STANDARD = "-"
 WINDOWS = os.name == "nt"
 _TRY = "\n  try     "

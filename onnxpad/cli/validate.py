@@ -186,15 +186,14 @@ def _pairs(given: Mapping[str, Any]) -> int:
 
     before, after = given["before"], given["after"]
     alone = after is None and bool(given["target"])
-    found: list[tuple[str, str | None]] = [(before, after)]
+    jobs = [Job(before, second=after)]
     if alone:
-        found = [(one.model, None) for one in inputs_of((before,), given["exclude"]).models]
+        jobs = [Job(one.model) for one in inputs_of((before,), given["exclude"]).models]
     elif after is None or Path(before).is_dir() != Path(after).is_dir():
         raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
     elif Path(before).is_dir():
         paired = pairs(before, after, given["exclude"])
         say_left_out(paired.left_out, paired.idle, "pair")
-        found = [(one.model, one.second) for one in paired.models]
-    jobs = [(Job(model), other) for model, other in found]
+        jobs = [Job(one.model, second=one.second) for one in paired.models]
     request = Request("validate", {name: given[name] for name in _OPTIONS})
     return batches.run(jobs, request, given, noun="model" if alone else "pair")

@@ -12,15 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad.batch.facts import facts_about
-from onnxpad.cli import outputs
-from onnxpad.cli.streams import (
-    STANDARD,
-    fail_for,
-    report,
-    report_stream,
-    say_with_try,
-    working,
-)
+from onnxpad.cli import outputs, streams
+from onnxpad.cli.streams import STANDARD, working
 from onnxpad.errors import OnnxpadError
 
 if TYPE_CHECKING:
@@ -50,14 +43,16 @@ def run(
     if many:
         from onnxpad.cli import batches
 
-        return batches.run([(job, None) for job in jobs.jobs], request, given)
+        return batches.run(jobs.jobs, request, given)
     (job,) = jobs.jobs
     try:
         dims = facts_about(job.model, given["dims"], given["input_shapes"])
         job.check()
         done = _edited(job, request.about(dims, given["nodes"]), edit)
     except OnnxpadError as error:
-        return fail_for(job.model, error, as_json=given["as_json"] and job.target != STANDARD)
+        return streams.fail_for(
+            job.model, error, as_json=given["as_json"] and job.target != STANDARD
+        )
 
     def made(*, each: bool = given["each"]) -> Document:
         return document(
@@ -76,9 +71,10 @@ def run(
         return edited_record(request.verb, *parts, script=script, refused=refused)
 
     outputs.write_page(given["html"], lambda: made(each=True))
-    report(given, record, made, report_stream(model_on_stdout=done.written == STANDARD))
+    stream = streams.report_stream(model_on_stdout=done.written == STANDARD)
+    streams.report(given, record, made, stream)
     if done.objection:
-        say_with_try(f"nothing written for {job.model}: {done.objection}")
+        streams.say_with_try(f"nothing written for {job.model}: {done.objection}")
     return done.code
 
 
