@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -93,32 +93,19 @@ def rewritten(job: Job, request: Request) -> Done:
         from onnxpad.validation import validate  # loads numpy, and onnxruntime when it runs
 
         validation = validate(before(job.model, found), found.unread, **request.judging)
-    certify = _certifier(job, validation, request)
+    path, original = request.certificate, None
+    if path is not None:
+        from onnxpad.model.files.fingerprints import fingerprint
+
+        original = fingerprint(job.model)  # now, since it may be overwritten
     done = _concluded(job, request, found, validation, _against(found, validation, request))
-    if done.written and certify:
-        certify()
-    return done
+    if path and original and done.written and validation and validation.proof:
+        from onnxpad.validation.certificates import certificate
 
-
-def _certifier(
-    job: Job, validation: Validation | None, request: Request
-) -> Callable[[], None] | None:
-    """What writes the certificate; the original is hashed now, since it may be overwritten."""
-    path = request.certificate
-    if path is None or validation is None or validation.proof is None or job.target is None:
-        return None
-    from onnxpad.model.files.fingerprints import fingerprint
-    from onnxpad.validation.certificates import certificate
-
-    original, proof, target = fingerprint(job.model), validation.proof, job.target
-    judging = request.judging or {}
-
-    def write() -> None:
-        files = original, fingerprint(target)
-        record = certificate(proof, files, judging["dims"], judging["ambiguous"])
+        judging, files = request.judging or {}, (original, fingerprint(done.written))
+        record = certificate(validation.proof, files, judging["dims"], judging["ambiguous"])
         replace(record, onnxpad=_version()).write(path)
-
-    return write
+    return done
 
 
 def retargeted(job: Job, request: Request) -> Done:

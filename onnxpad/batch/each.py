@@ -28,6 +28,7 @@ from onnxpad.batch.inputs import (
 )
 from onnxpad.errors import RequestError, RuntimeUnavailable, headline, in_python, nearest
 from onnxpad.reports import Report, reported
+from onnxpad.rewriting.passes import pass_names
 from onnxpad.verbs import ARGUMENTS, is_path, refuse_unless
 
 Paths: TypeAlias = AnyPath | Iterable[AnyPath | tuple[AnyPath, AnyPath]]
@@ -162,7 +163,7 @@ def each(  # noqa: PLR0913 - one option each
         raise RequestError("output and in_place contradict each other: give one of them")
     refuse_unless(*ARGUMENTS["exclude"], "exclude", exclude)
     names = (exclude,) if isinstance(exclude, str) else tuple(exclude)
-    passes = _passes() if verb == "rewrite" else ()
+    passes = pass_names() if verb == "rewrite" else ()
     globs = tuple(name for name in names if name not in passes)
     if len(globs) < len(names):
         arguments["exclude"] = [name for name in names if name in passes]
@@ -303,12 +304,6 @@ def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool)
             f"{verb} writes no model: leave output, in_place, strict, validate and although_unfit "
             "out"
         )
-
-
-def _passes() -> Iterable[str]:
-    from onnxpad.rewriting.passes import pass_names
-
-    return pass_names()
 
 
 def _arguments(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
