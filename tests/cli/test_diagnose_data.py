@@ -7,22 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from onnx import numpy_helper
 
 from onnxpad.cli import run
 
 Captured = pytest.CaptureFixture[str]
 HASTE = ("--budget", "0.001")
 """What is read from files does not depend on what the search finds."""
-FORMATS = {
-    "names": (["--data", "names.npz"], 1),
-    "places": (["--data", "places.npz"], 1),
-    "samples": (["--data", "samples.npz"], 2),
-    "npy": (["--inputs", "x.npy", "--outputs", "y.npy"], 1),
-    "one folder": (["--data", "data/test_data_set_1"], 1),
-    "folders": (["--data", "data"], 2),
-    "two of them": (["--data", "data/test_data_set_0", "--data", "names.npz"], 2),
-}
 
 
 def saved(small: Path, arrays: dict[str, Any]) -> list[str]:
@@ -80,23 +70,3 @@ def test_samples_are_never_paired_with_others(apart: bool, small: Path, capsys: 
         command[2:] = ["--inputs", command[3], "--outputs", command[3]]
     assert run(command) == 2
     assert "sample 2 lacks 'x', which sample 0 has" in capsys.readouterr().err
-
-
-def test_arrays_without_names_are_no_more_than_inputs_and_outputs(
-    small: Path, capsys: Captured
-) -> None:
-    x, y = np.load(small / "x.npy"), np.load(small / "y.npy")
-    np.savez(small / "more.npz", x, y, y)
-    assert run(["diagnose", str(small / "model.onnx"), "--data", str(small / "more.npz")]) == 2
-    assert "has 3 arrays without names, the model has the inputs 'x'" in capsys.readouterr().err
-
-
-def test_a_tensor_of_a_folder_that_matches_nothing_is_warned_about(
-    small: Path, capsys: Captured
-) -> None:
-    folder = small / "data" / "test_data_set_0"
-    tensor = numpy_helper.from_array(np.load(small / "y.npy"), "fc_ot")
-    (folder / "output_1.pb").write_bytes(tensor.SerializeToString())
-    command = ["diagnose", str(small / "model.onnx"), "--data", str(folder), *HASTE]
-    assert run(command) in {0, 1}
-    assert "'fc_ot' is left out" in capsys.readouterr().out

@@ -25,27 +25,6 @@ def moved(tmp_path: Path) -> Path:
     return tmp_path / "my model.onnx"
 
 
-@pytest.mark.parametrize(
-    ("line", "old"),
-    [
-        (("retarget", str(EVEN), "--to", "pytorch", "--check", "--from", "keras"), "from"),
-        (
-            ("rewrite", str(SAME), "--check", "--convtranspose-legacy-split"),
-            "convtranspose-legacy-split",
-        ),
-    ],
-)
-def test_old_spellings_go_on_working_with_a_warning(
-    line: tuple[str, ...], old: str, capsys: Captured
-) -> None:
-    status = run(line)
-    first = capsys.readouterr()
-    assert first.err.startswith(f"warning: --{old} is now called --{RENAMED[old]}\n")
-    assert run([word.replace(f"--{old}", f"--{RENAMED[old]}") for word in line]) == status
-    second = capsys.readouterr()
-    assert (second.out, second.err) == (first.out, first.err.partition("\n")[2])
-
-
 def test_old_spellings_are_not_shown(capsys: Captured) -> None:
     for verb in ("retarget", "rewrite", "inspect"):
         run([verb, "--help"])

@@ -60,13 +60,6 @@ def test_a_long_explanation_is_brief_and_a_word_or_all_has_the_rest(capsys: Capt
     assert "no fact about onnxruntime has the word 'nonesuch'" in capsys.readouterr().err
 
 
-def test_device_says_where_each_padded_node_runs(capsys: Captured) -> None:
-    assert run(["inspect", str(SAME), "--device", "cpu", "--json"]) == 0
-    places = json.loads(capsys.readouterr().out)["placement"]
-    assert set(places.values()) == {"CPUExecutionProvider"}
-    assert "MaxPool.0" in places
-
-
 def test_a_model_that_onnxruntime_refuses_is_an_error(capsys: Captured, tmp_path: Path) -> None:
     model = save(tmp_path, INTEGER.replace("pads=[1,1,1,1]", "pads=[-9,1,1,1]"))
     assert run(["inspect", str(model), "--device", "cpu"]) == 2
