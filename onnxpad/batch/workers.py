@@ -24,6 +24,7 @@ _LONG = 7 * 86_400.0  # seconds: what is not bounded beforehand has limits of it
 _COLLECT_RARELY = 100_000
 _RENAMES = 0.5
 _SCHEDULER_SECONDS = 10
+_LEAVING = 30.0  # seconds that this process needs at most to end
 _NOT_TRIED = "not tried, since each worker so far has crashed, whatever its model"
 _ALWAYS = (
     "each worker so far has crashed, whatever its model ({}): most likely onnxruntime, or "
@@ -92,7 +93,7 @@ class Processes(ThreadPoolExecutor):
                 reply = self._child().call({"do": "answer", "request": request}, seconds=_LONG)
             except processes.ChildEnded as ended:
                 if processes.is_ending():  # nobody is to hear of it any more
-                    threading.Event().wait()
+                    threading.Event().wait(_LEAVING)
                 if ended.crashed:
                     self._crashes[str(request.get("model"))] = str(ended)
                 if self._crashes_always():
@@ -110,7 +111,7 @@ class Processes(ThreadPoolExecutor):
         child: processes.Child | None = getattr(self._own, "child", None)
         if child is None or not child.alive:
             child = self._own.child = processes.Child(MODULE, tidies=True)
-            self._children = {one for one in self._children if one.alive} | {child}
+            self._children.add(child)
         return child
 
     def _crashes_always(self) -> bool:
