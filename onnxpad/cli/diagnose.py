@@ -44,9 +44,9 @@ _OPTIONS = ("device", "budget", "atol", "rtol", "ambiguous", "timeout", "memory"
 def diagnose(given: dict[str, Any]) -> int:
     """Diagnose, print the report and write the plan."""
     _check(given)
-    found = _diagnosed(given)
-    _report(found, given)
-    return FINE if found.explained else FINDINGS
+    diagnosis = _diagnosed(given)
+    _report(diagnosis, given)
+    return FINE if diagnosis.explained else FINDINGS
 
 
 def _check(given: dict[str, Any]) -> None:
@@ -69,7 +69,7 @@ def _check(given: dict[str, Any]) -> None:
 
 
 def _diagnosed(given: Mapping[str, Any]) -> Diagnosis:
-    from onnxpad import diagnosis  # loads numpy and onnx
+    from onnxpad.diagnosis import diagnose as search  # loads numpy and onnx
     from onnxpad.model.comparing.networks import open_network
     from onnxpad.model.files.onnx_file import load
 
@@ -82,8 +82,8 @@ def _diagnosed(given: Mapping[str, Any]) -> Diagnosis:
         reference = recorded(model, given, left_out)
     options = {option: given[option] for option in _OPTIONS}
     with streams.working(f"diagnosing {name}") as tell:
-        found = diagnosis.diagnose(model, **reference, **options, progress=tell)
-    return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
+        diagnosis = search(model, **reference, **options, progress=tell)
+    return replace(diagnosis, warnings=(*dict.fromkeys(left_out), *diagnosis.warnings))
 
 
 def _check_weights(plan: str | None, network: Network) -> None:
@@ -97,7 +97,7 @@ def _check_weights(plan: str | None, network: Network) -> None:
     outputs.refuse_overwriting("--plan", plan, weights)
 
 
-def _report(found: Diagnosis, given: Mapping[str, Any]) -> None:
+def _report(diagnosis: Diagnosis, given: Mapping[str, Any]) -> None:
     """The plan first, where there is one, then the report; also where the plan cannot be written.
 
     With the plan on standard output the report goes to standard error.
@@ -106,7 +106,7 @@ def _report(found: Diagnosis, given: Mapping[str, Any]) -> None:
     failed, wrote = None, ""
     if plan:
         try:
-            wrote = _write_plan(found, plan, nearest=given["nearest"])
+            wrote = _write_plan(diagnosis, plan, nearest=given["nearest"])
         except RequestError as error:
             failed, plan = error, None
 
@@ -114,30 +114,29 @@ def _report(found: Diagnosis, given: Mapping[str, Any]) -> None:
     def document() -> Document:
         from onnxpad.show.diagnoses import Around, diagnosis_document
 
-        follow = [_follow(given, found, nearest=nearest) for nearest in (False, True)]
+        follow = [_follow(given, diagnosis, nearest=nearest) for nearest in (False, True)]
         around = Around(plan, wrote, _again(given), *follow)
-        return diagnosis_document(found, given["model"], around)
+        return diagnosis_document(diagnosis, given["model"], around)
 
     outputs.write_page(given["html"], document)
     stream = streams.report_stream(model_on_stdout=given["plan"] == STANDARD)
-    record = {"model": given["model"], **found.to_json()}
+    record = {"model": given["model"], **diagnosis.to_json()}
     streams.report(given, lambda: record, document, stream)
-    if given["as_json"] and wrote and not found.explained:
+    if given["as_json"] and wrote and not diagnosis.explained:
         streams.say_with_try(wrote)
     if failed:
         raise failed
 
 
-def _write_plan(found: Diagnosis, path: str, *, nearest: bool) -> str:
+def _write_plan(diagnosis: Diagnosis, path: str, *, nearest: bool) -> str:
     """Write the plan, or the nearest where that is asked for; what is said of it, or why not."""
-    plan, more = found.plan, ""
-    if not found.explained:
-        near = found.nearest if found.nearest is not None and found.nearest.entries else None
-        if near is None or not nearest:
-            older = path != STANDARD and Path(path).exists()
+    plan, more = diagnosis.plan, ""
+    if not diagnosis.explained:
+        near = diagnosis.nearest
+        if near is None or not near.entries or not nearest:
+            older = f", {path} is an older one" if Path(path).exists() and path != STANDARD else ""
             why = "what comes nearest is not the whole cause; --nearest writes it all the same"
-            reason = f": {why}" if near is not None else ""
-            return f"no plan was written{f', {path} is an older one' if older else ''}{reason}"
+            return f"no plan was written{older}{f': {why}' if near and near.entries else ''}"
         plan, more = near, ", which comes nearest and is not the whole cause"
     outputs.write_file("--plan", path, json.dumps(plan.to_json(), indent=2).encode() + b"\n")
     name = "the plan to standard output" if path == STANDARD else path
@@ -156,7 +155,7 @@ def _again(given: Mapping[str, Any]) -> str:
     return shlex.join(words)
 
 
-def _follow(given: Mapping[str, Any], found: Diagnosis, *, nearest: bool) -> str:
+def _follow(given: Mapping[str, Any], diagnosis: Diagnosis, *, nearest: bool) -> str:
     """How to write the model with the plan, or the `nearest`, and to see what that gives.
 
     Nothing where the model or the plan came through a stream, which is not there any more. What
@@ -167,13 +166,13 @@ def _follow(given: Mapping[str, Any], found: Diagnosis, *, nearest: bool) -> str
         return ""
     fixed = str(Path(model).with_name(f"{Path(model).stem}-fixed.onnx"))
     lines = [["onnxpad", "retarget", model, "--plan", plan or "plan.json", "-o", fixed]]
-    if not found.preparation:
+    if not diagnosis.preparation:
         lines.append(["onnxpad", "validate", fixed, *reference_words(given)])
     commands = [shlex.join(words) for words in lines]
     asks = ["--plan plan.json"] * (not plan) + ["--nearest"] * (nearest > given["nearest"])
     if asks:
-        seconds = found.nearest_seconds if nearest else None
-        if seconds is not None:  # the search need not go on behind what it found
+        seconds = diagnosis.nearest_seconds if nearest else None
+        if seconds is not None:  # the search need not go on behind what it diagnosis
             longer = float(ceil(_AGAIN * seconds + _AGAIN))
             given = {**given, "budget": min(given["budget"], longer)}
         commands.insert(0, f"{_again(given)} {' '.join(asks)}")

@@ -30,7 +30,7 @@ _OPTIONS = (
 
 def guard(given: dict[str, Any]) -> int:
     """Guard and print the verdict."""
-    from onnxpad import guarding  # loads numpy and onnx
+    from onnxpad.guarding import guard as run_guarded  # loads numpy and onnx
     from onnxpad.show.guardings import guarding_document
 
     command = given["command"]
@@ -46,7 +46,7 @@ def guard(given: dict[str, Any]) -> int:
             line()(step)
 
         quiet = given["as_json"]
-        found = guarding.guard(command, quiet_stdout=quiet, **options, progress=tell)
-    outputs.write_page(given["html"], partial(guarding_document, found, draw=True))
-    report(given, found.to_json, lambda: guarding_document(found))
-    return FINE if found.ok else FINDINGS
+        guarding = run_guarded(command, quiet_stdout=quiet, **options, progress=tell)
+    outputs.write_page(given["html"], partial(guarding_document, guarding, draw=True))
+    report(given, guarding.to_json, lambda: guarding_document(guarding))
+    return FINE if guarding.ok else FINDINGS

@@ -35,14 +35,14 @@ def measure(given: dict[str, Any]) -> int:
     names = ("live", "count", "seed", "timeout")
     options = {name: given[name] for name in names if given[name] is not None}
     with working(f"starting {target}") as tell:
-        found = measuring.measure(target, cache=given["cache"], progress=tell, **options)
+        measurement = measuring.measure(target, cache=given["cache"], progress=tell, **options)
     if output is not None:
-        found.save(output)
+        measurement.save(output)
 
     def document() -> Document:
         from onnxpad.show.measurements import measurement_document
 
-        return measurement_document(found, output)
+        return measurement_document(measurement, output)
 
-    report(given, found.to_json, document, report_stream(model_on_stdout=output == STANDARD))
+    report(given, measurement.to_json, document, report_stream(model_on_stdout=output == STANDARD))
     return FINE

@@ -21,7 +21,7 @@ _OPTIONS = ("dims", "nodes", "ambiguous", "everything", "timeout", "memory")
 
 def port(given: dict[str, Any]) -> int:
     """Port and print the code."""
-    from onnxpad import porting  # loads onnx
+    from onnxpad.porting import port as port_model  # loads onnx
     from onnxpad.show import portings
     from onnxpad.show.pasting import language_called
 
@@ -31,13 +31,13 @@ def port(given: dict[str, Any]) -> int:
     except RequestError as error:
         raise click.BadParameter(error.told, param_hint="--as") from None
     with working(model):
-        found = porting.port(model, **{name: given[name] for name in _OPTIONS})
+        porting = port_model(model, **{name: given[name] for name in _OPTIONS})
 
     def record() -> dict[str, Any]:
-        plain = found.to_json()
-        for node, one in zip(plain["nodes"], found.nodes, strict=True):
+        plain = porting.to_json()
+        for node, one in zip(plain["nodes"], porting.nodes, strict=True):
             node.update(portings.record(one, language))
         return {"file": model, "language": language, **plain}
 
-    report(given, record, lambda: portings.porting_document(found, language, model))
-    return FINE if portings.complete(found, language) else FINDINGS
+    report(given, record, lambda: portings.porting_document(porting, language, model))
+    return FINE if portings.complete(porting, language) else FINDINGS

@@ -59,21 +59,21 @@ def validate(given: dict[str, Any]) -> int:
     given["live"] = given["live"] or True
     if are_pairs(given):
         return _pairs(given)
-    found = _validated(given)
+    validation = _validated(given)
     if given["counterexample"] is not None:
-        found = _with_counterexample(found, given["counterexample"])
-    if after is None and found.verdict == "different" and found.hints:
-        found = replace(found, hints=(_diagnosing(given),))
+        validation = _with_counterexample(validation, given["counterexample"])
+    if after is None and validation.verdict == "different" and validation.hints:
+        validation = replace(validation, hints=(_diagnosing(given),))
 
     def document() -> Document:
         from onnxpad.show.validations import validation_document
 
-        return validation_document(found)
+        return validation_document(validation)
 
-    outputs.write_page(given["html"], lambda: _page(found, given))
-    head = {"before": before, "after": after, "status": found.verdict}
-    report(given, lambda: head | found.to_json(), document)
-    return FINE if found.ok else FINDINGS
+    outputs.write_page(given["html"], lambda: _page(validation, given))
+    head = {"before": before, "after": after, "status": validation.verdict}
+    report(given, lambda: head | validation.to_json(), document)
+    return FINE if validation.ok else FINDINGS
 
 
 def _check(given: Mapping[str, Any]) -> None:
@@ -110,7 +110,7 @@ def _diagnosing(given: Mapping[str, Any]) -> str:
     return shlex.join([*words, "--plan", plan])
 
 
-def _page(found: Validation, given: Mapping[str, Any]) -> Document:
+def _page(validation: Validation, given: Mapping[str, Any]) -> Document:
     """The report with pictures of the padding that changed."""
     from onnxpad.show.validations import validation_document
     from onnxpad.validation.changed_padding import ChangedPadding, changed_padding
@@ -125,24 +125,24 @@ def _page(found: Validation, given: Mapping[str, Any]) -> Document:
             changes = changed_padding(before, after, **options)
         except OnnxpadError as error:  # they were compared all the same
             undrawn = headline(error)
-    return validation_document(found, names, changes, undrawn, each=True)
+    return validation_document(validation, names, changes, undrawn, each=True)
 
 
-def _with_counterexample(found: Validation, path: str) -> Validation:
+def _with_counterexample(validation: Validation, path: str) -> Validation:
     """The report after its counterexample was written, or with a warning that there is none."""
     from onnxpad.validation.kernel_verdict import counterexample_file
 
-    data = counterexample_file(found)
+    data = counterexample_file(validation)
     if data is None:
         warning = f"there is no counterexample: '{path}' was not written"
-        return replace(found, warnings=(*found.warnings, warning))
+        return replace(validation, warnings=(*validation.warnings, warning))
     outputs.write_file("--counterexample", path, data)
-    return found
+    return validation
 
 
 def _validated(given: Mapping[str, Any]) -> Validation:
-    from onnxpad import validation  # loads numpy and onnx
     from onnxpad.model.files.onnx_file import load
+    from onnxpad.validation import validate as compare  # loads numpy and onnx
 
     before, after = given["before"], given["after"]
     if before == after == STANDARD:
@@ -161,8 +161,8 @@ def _validated(given: Mapping[str, Any]) -> Validation:
     else:
         options["data"] = given["data"] or None
     with working("reading the models") as tell:
-        found = validation.validate(model, after, **options, progress=tell)
-    return replace(found, warnings=(*dict.fromkeys(left_out), *found.warnings))
+        validation = compare(model, after, **options, progress=tell)
+    return replace(validation, warnings=(*dict.fromkeys(left_out), *validation.warnings))
 
 
 def recorded(model: object, given: Mapping[str, Any], left_out: list[str]) -> dict[str, Any]:
