@@ -133,12 +133,9 @@ word : explain : text optional
 --node nodes : inspect rewrite retarget port : names GLOB many set eg='stem/*'
     Only nodes whose address matches, such as 'stem/*'. inspect prints addresses: the scopes around
     a node, and its name or first output. Repeatable.
---exclude : inspect retarget validate : globs GLOB many set eg='broken*' see=batches
+--exclude : inspect rewrite retarget validate : globs GLOB many set eg='broken*' see=batches
     Of folders, globs and several models leave out those whose path, name or folder matches, such
-    as 'broken*' or old/. Repeatable.
---exclude : rewrite : globs GLOB|PASS many set eg='broken*' see=batches
-    Of folders, globs and several models leave out those whose path, name or folder matches, such
-    as 'broken*' or old/. With --target, the name of a pass: it is not used. Repeatable.
+    as 'broken*' or old/. Of rewrite also a pass, which is not used. Repeatable.
 --ambiguous : inspect rewrite retarget diagnose validate port : auto_pad|pads set
     Whether auto_pad or pads holds where a node has both.
 --legacy-split : rewrite : flag set not=validate,certificate old=convtranspose-legacy-split
