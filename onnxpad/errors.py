@@ -32,20 +32,20 @@ def _cut(text: str, most: int) -> str:
 
 
 _FACT = r"--dim (?:'[^'\n]+'|\w+=\w+)"
-_OPTIONS = re.compile(rf"{_FACT}(?: {_FACT})*|--pass [\w-]+(?: --pass [\w-]+)*")
 _DIM = re.compile(r"--dim '?(.+?)=?((?<==)(?:\d+|[A-Z]+)|%\d+=\d+)(?!\w)'?")
-_LIMIT = re.compile(r"--(timeout|memory) (\d[\w.]*)")
-_NAMED = re.compile(r"--([a-z][a-z-]*) ([A-Z]+)\b")
-_CHOICE = re.compile(r"--ambiguous (auto_pad|pads)\b")
-_COMMAND = re.compile(r"(onnxpad [a-z]+ [^;'\n]*)")
+_OPTION = re.compile(
+    rf"(?P<dims>{_FACT}(?: {_FACT})*)|(?P<passes>--pass [\w-]+(?: --pass [\w-]+)*)"
+    r"|--(?P<name>[a-z][a-z-]*)(?: (?P<value>[A-Z]+\b|auto_pad\b|pads\b|\d[\w.]*))?(?! '|[\w-])"
+)
+_COMMAND = re.compile(r"(onnxpad [a-z]+ (?: '[^'\n]*'|[^;'\n])*)")
 _FLAGS = (
     *("allow-unknown", "strict", "in-place", "require-device", "legacy-split", "validate"),
     *("proof-only", "run-only", "although-unfit"),
 )
 _PLURAL = {"dim": "dims", "node": "nodes", "pass": "passes"}
-_BARE = ("dim", "node", "pass", "target", "prefer", "exclude", "source", "plan", "inputs")
-_ARGUMENT = re.compile(
-    rf"--({'|'.join((*_FLAGS, *_BARE, 'outputs', 'data', 'memory'))})(?! '|[\w-])"
+_BARE = (
+    *("target", "prefer", "exclude", "source", "plan", "inputs", "outputs", "data", "memory"),
+    *_PLURAL,
 )
 
 
@@ -56,28 +56,29 @@ def in_python(text: str) -> str:
     """
     if "--" not in text:
         return text
-    text = text.replace("another -o,", "another output,")
-    found = _OPTIONS.sub(lambda match: _argument(match[0]), text)
-    found = _NAMED.sub(lambda match: f"{match[1].replace('-', '_')}={match[2]}", found)
-    found = _LIMIT.sub(lambda match: f"{match[1]}={_value(match[2])!r}", found)
-    found = _CHOICE.sub(r"ambiguous='\1'", found)
-    parts = _COMMAND.split(found)
-    parts[::2] = [_ARGUMENT.sub(lambda match: _bare(match[1]), part) for part in parts[::2]]
+    parts = _COMMAND.split(text.replace("another -o,", "another output,"))
+    parts[::2] = [_OPTION.sub(_argument, part) for part in parts[::2]]
     return "".join(parts)
 
 
-def _bare(option: str) -> str:
-    name = _PLURAL.get(option, option.replace("-", "_"))
-    return f"{name}=True" if option in _FLAGS else name
-
-
-def _argument(options: str) -> str:
-    if options.startswith("--pass"):
-        names = [one for one in options.split() if one != "--pass"]
+def _argument(match: re.Match[str]) -> str:
+    """An option as an argument."""
+    if match["passes"]:
+        names = [word for word in match[0].split() if word != "--pass"]
         return f"passes={names if len(names) > 1 else names[0]!r}"
-    said = [found.groups() for found in map(_DIM.fullmatch, re.findall(_FACT, options)) if found]
-    facts = {name: _value(fact) for name, fact in said}
-    return f"dims={facts!r}" if len(said) == options.count("--dim ") else options
+    if match["dims"]:
+        facts = [_DIM.fullmatch(fact) for fact in re.findall(_FACT, match[0])]
+        dims = {fact[1]: _value(fact[2]) for fact in facts if fact}
+        return f"dims={dims!r}" if all(facts) else match[0]
+    option, value = match["name"], match["value"]
+    name = _PLURAL.get(option, option.replace("-", "_"))
+    if value and value.isalpha() and value.isupper():
+        return f"{name}={value}"
+    if value:
+        return f"{name}={_value(value)!r}"
+    if option in _FLAGS:
+        return f"{name}=True"
+    return name if option in _BARE else match[0]
 
 
 def _value(text: str) -> int | float | str:

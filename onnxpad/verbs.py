@@ -30,15 +30,9 @@ def _is_texts(value: object) -> bool:
 
 
 def _are_targets(value: object) -> bool:
-    if callable(value):
-        return True
     if isinstance(value, Collection) and not is_text(value):
         return all(is_text(one) or callable(one) for one in value)
-    return _is_texts(value)
-
-
-def _is_live(value: object) -> bool:
-    return is_path(value) or _is_flag(value)
+    return callable(value) or _is_texts(value)
 
 
 def _is_count(value: object) -> bool:
@@ -59,39 +53,31 @@ def _is_flag(value: object) -> bool:
     return isinstance(value, bool) or value in (0, 1)
 
 
-def _is_plan(value: object) -> bool:
-    return is_path(value) or isinstance(value, Mapping) or hasattr(value, "entries")
-
-
 _IN_FULL = 200
 """Characters of a value that is repeated in an error."""
 _DIMS = "a dict of numbers and facts, such as {'height': 640, 'width': '%32=0'}"
+_FLAGS = "allow_unknown although_unfit legacy_split strict proof_only run_only tf32"
 ARGUMENTS: dict[str, tuple[Check, str]] = {
     "target": (_are_targets, "a name, or a list of names, or a function that runs a model"),
-    "live": (_is_live, "True, False, or the path of a Python that has the runtime"),
-    "passes": (_is_texts, "a name, or a list of names"),
-    "prefer": (_is_texts, "a name, or a list of names"),
-    "exclude": (_is_texts, "a name, or a list of names"),
+    "live": (
+        lambda value: is_path(value) or _is_flag(value),
+        "True, False, or the path of a Python that has the runtime",
+    ),
+    **dict.fromkeys(("passes", "prefer", "exclude"), (_is_texts, "a name, or a list of names")),
     "nodes": (_is_texts, "a glob over addresses, or a list of them"),
-    "to": (is_text, "a name"),
-    "source": (is_text, "a name"),
-    "plan": (_is_plan, "a Plan, its JSON as a dict, or the path of a file"),
+    **dict.fromkeys(("to", "source"), (is_text, "a name")),
+    "plan": (
+        lambda value: is_path(value) or isinstance(value, Mapping) or hasattr(value, "entries"),
+        "a Plan, its JSON as a dict, or the path of a file",
+    ),
     "dims": (_are_facts, _DIMS),
-    "samples": (_is_count, "a whole number"),
-    "seed": (_is_count, "a whole number"),
-    "budget": (_is_number, "a number of seconds"),
-    "timeout": (_is_number, "a number of seconds"),
+    **dict.fromkeys(("samples", "seed"), (_is_count, "a whole number")),
+    **dict.fromkeys(("budget", "timeout"), (_is_number, "a number of seconds")),
     "memory": (lambda value: is_text(value) or _is_count(value), "bytes, or a text such as '4G'"),
     "progress": (callable, "a function"),
     "device": (lambda value: value in ("auto", "cuda", "cpu"), "'auto', 'cuda' or 'cpu'"),
     "ambiguous": (lambda value: value in ("auto_pad", "pads"), "'auto_pad' or 'pads'"),
-    "allow_unknown": (_is_flag, "True or False"),
-    "although_unfit": (_is_flag, "True or False"),
-    "legacy_split": (_is_flag, "True or False"),
-    "strict": (_is_flag, "True or False"),
-    "proof_only": (_is_flag, "True or False"),
-    "run_only": (_is_flag, "True or False"),
-    "tf32": (_is_flag, "True or False"),
+    **dict.fromkeys(_FLAGS.split(), (_is_flag, "True or False")),
 }
 """What arguments of the verbs may be, by name, besides None where that is the default."""
 

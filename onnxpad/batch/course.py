@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -47,20 +47,28 @@ class Request(NamedTuple):
     """What to do with a model; `options` go to the verb, `judging` to the runs of both models."""
 
     verb: str
-    options: dict[str, Any]
-    judging: dict[str, Any] | None = None
+    options: Plain
+    judging: Plain | None = None
     check: bool = False
     dry_run: bool = False
     strict: bool = False
     certificate: str | None = None
     although_unfit: bool = False
 
+    def about(self, dims: Mapping[str, Any] | None, nodes: Sequence[str] | None) -> Request:
+        """The same with what is said of one model."""
+        said = {"dims": dims, "nodes": nodes}
+        said = {name: value for name, value in said.items() if value is not None}
+        judging = None if self.judging is None else {**self.judging, "dims": dims}
+        return self._replace(options={**self.options, **said}, judging=judging)
+
 
 class Done(NamedTuple):
     """What became of a model that was to be edited.
 
-    `compared` is what the runs of both models gave, `objection` why nothing was written, and
-    `written` the file.
+    compared: what the runs of both models gave.
+    objection: why nothing was written.
+    written: the file.
     """
 
     found: Any
@@ -68,6 +76,11 @@ class Done(NamedTuple):
     objection: str
     written: str | None
     code: int
+
+    @property
+    def unfit(self) -> bool:
+        """Whether a target would refuse or miscompute some of its nodes."""
+        return bool(getattr(self.found, "unfit", ()))
 
 
 def rewritten(job: Job, request: Request) -> Done:
@@ -80,30 +93,19 @@ def rewritten(job: Job, request: Request) -> Done:
         from onnxpad.validation import validate  # loads numpy, and onnxruntime when it runs
 
         validation = validate(before(job.model, found), found.unread, **request.judging)
-    certify = _certifier(job, validation, request)
-    objection = _against(found, validation, request)
-    return _concluded(job, request, found, validation, objection, certify)
+    path, original = request.certificate, None
+    if path is not None:
+        from onnxpad.model.files.fingerprints import fingerprint
 
+        original = fingerprint(job.model)  # now, since it may be overwritten
+    done = _concluded(job, request, found, validation, _against(found, validation, request))
+    if path and original and done.written and validation and validation.proof:
+        from onnxpad.validation.certificates import certificate
 
-def _certifier(
-    job: Job, validation: Validation | None, request: Request
-) -> Callable[[], None] | None:
-    """What writes the certificate; the original is hashed now, since it may be overwritten."""
-    path = request.certificate
-    if path is None:
-        return None
-    from onnxpad.model.files.fingerprints import fingerprint
-    from onnxpad.validation.certificates import certificate
-
-    original, judging = fingerprint(job.model), request.judging or {}
-
-    def write() -> None:
-        if validation is not None and validation.proof is not None and job.target is not None:
-            files = original, fingerprint(job.target)
-            record = certificate(validation.proof, files, judging["dims"], judging["ambiguous"])
-            replace(record, onnxpad=_version()).write(path)
-
-    return write
+        judging, files = request.judging or {}, (original, fingerprint(done.written))
+        record = certificate(validation.proof, files, judging["dims"], judging["ambiguous"])
+        replace(record, onnxpad=_version()).write(path)
+    return done
 
 
 def retargeted(job: Job, request: Request) -> Done:
@@ -116,7 +118,8 @@ def retargeted(job: Job, request: Request) -> Done:
         from onnxpad.validation.distances import distances  # loads numpy, and onnxruntime
 
         moved = distances(before(job.model, found), found.unread, **request.judging)
-    return _concluded(job, request, found, moved, _against_moving(found, request))
+    breaks = f"it would break {found.breaks[0]}" if found.breaks else ""
+    return _concluded(job, request, found, moved, breaks or _too_many_skips(found, request))
 
 
 def before(model: str, found: Edited) -> object:
@@ -132,22 +135,21 @@ def before(model: str, found: Edited) -> object:
 def _concluded(
     job: Job,
     request: Request,
-    found: Edited,
-    compared: Any,  # noqa: ANN401 - one of two reports
+    found: Any,  # noqa: ANN401 - one of two reports, and the next too
+    compared: Any,  # noqa: ANN401
     objection: str,
-    saved: Callable[[], None] | None = None,
 ) -> Done:
-    """Write the model where nothing speaks against it; `saved` is called when it stands there."""
-    if job.target is not None and not objection:
-        more = {"although_unfit": True} if request.although_unfit else {}
-        found.save(job.target, in_place=job.target == job.model, **more)
-        if saved is not None:
-            saved()
-    run = getattr(found, "run", None)
-    unfit = bool(getattr(found, "unfit", ())) or (run is not None and run.ok is False)
-    findings = bool(objection) or unfit or (request.check and found.changed)
+    """Write the model where nothing speaks against it."""
     written = None if objection else job.target
-    return Done(found, compared, objection, written, FINDINGS if findings else FINE)
+    if written is not None:
+        more = {"although_unfit": True} if request.although_unfit else {}
+        found.save(written, in_place=written == job.model, **more)
+    done = Done(found, compared, objection, written, FINE)
+    run = getattr(found, "run", None)
+    unfit = done.unfit or (run is not None and run.ok is False)
+    if objection or unfit or (request.check and found.changed):
+        return done._replace(code=FINDINGS)
+    return done
 
 
 def _against(found: Rewriting, validation: Validation | None, request: Request) -> str:
@@ -161,18 +163,12 @@ def _against(found: Rewriting, validation: Validation | None, request: Request) 
     if request.certificate is not None and (proof is None or proof.verdict != "proved"):
         return "the rewritten model is not proved, so there is nothing to certify"
     if validation is not None and not validation.ok:
-        alone = _only_for_the_target(found, validation)
+        # Only onnxruntime's optimiser harms it, in a form that it is said to harm.
+        plain = [row.equal for row in validation.outputs if row.level == "off"]
+        alone = found.fitting is not None and found.fitting.elsewhere and plain and all(plain)
         hint = f"; without --validate it is written for {found.target} alone" if alone else ""
         return f"the rewritten model is not validated{hint} ({validation.verdict})"
     return _too_many_skips(found, request)
-
-
-def _only_for_the_target(found: Rewriting, validation: Validation) -> bool:
-    """Whether only onnxruntime's optimiser harms it, in a form that it is said to harm."""
-    if found.fitting is None or not found.fitting.elsewhere:
-        return False
-    plain = [row.equal for row in validation.outputs if row.level == "off"]
-    return bool(plain) and all(plain)
 
 
 def _unfit(found: Rewriting) -> str:
@@ -190,20 +186,14 @@ def _unfit(found: Rewriting) -> str:
     return f"it is not known whether {found.target} runs {count} of its nodes"
 
 
-def _against_moving(found: Retargeting, request: Request) -> str:
-    if found.breaks:
-        return f"it would break {found.breaks[0]}"
-    return _too_many_skips(found, request)
-
-
 def _too_many_skips(found: Rewriting | Retargeting, request: Request) -> str:
     if request.strict and found.skips:
         return f"--strict allows no skips, and there are {len(found.skips)}"
     return ""
 
 
-def asked_of(job: Job, request: Request, after: str | None = None) -> Plain:
-    """A job and what to do as plain data for `answer`; `after` is the second model of validate.
+def asked_of(job: Job, request: Request) -> Plain:
+    """A job and what to do as plain data for `answer`.
 
     A model that is to be replaced gets a stamp: tried once more, it must not be read again where
     the first try has replaced it already.
@@ -216,7 +206,6 @@ def asked_of(job: Job, request: Request, after: str | None = None) -> Plain:
     return {
         "version": _version(),
         "folder": os.getcwd(),  # noqa: PTH109 - a text
-        "after": after,
         "stamp": _stamp(job.model) if in_place else None,
         **job._asdict(),
         **request._asdict(),
@@ -226,8 +215,12 @@ def asked_of(job: Job, request: Request, after: str | None = None) -> Plain:
 def answer(asked: Plain) -> Plain:
     """Do what is asked with one model; the fields of an Outcome. Errors are answers too."""
     try:
-        _refuse_other_version(asked)
-        return {"file": asked["model"], "error": "", "written": None, "line": ""} | _done(asked)
+        if asked["version"] != _version():
+            raise RequestError(  # noqa: TRY301 - an answer as all others
+                f"this worker has onnxpad {_version()}, and the request is from "
+                f"{asked['version']}: install the same on both machines"
+            )
+        return {"file": asked["model"]} | _done(asked)
     except OnnxpadError as error:
         return refusal(asked, type(error).__name__, named(asked["model"], error))
     except Exception as error:  # the other models go on
@@ -235,72 +228,38 @@ def answer(asked: Plain) -> Plain:
             raise
         what = f"{type(error).__name__}: {headline(error)}"
         internal = f"internal error; nothing was written ({what}){_REPORT}"
-        said = fault_in(error) or internal
-        return refusal(asked, "InternalError", f"{asked['model']}: {said}")
+        message = fault_in(error) or internal
+        return refusal(asked, "InternalError", f"{asked['model']}: {message}")
 
 
-def refusal(asked: Plain, kind: str, said: str) -> Plain:
+def refusal(asked: Plain, kind: str, message: str) -> Plain:
     """The answer about a model that came to nothing."""
-    record = without_report(asked["model"], kind, said)
     return {
         "file": asked["model"],
-        "result": record["status"],
+        "result": "error",
         "code": WRONG,
-        "record": record,
-        "error": said,
-        "written": None,
-        "line": "",
+        "record": without_report(asked["model"], kind, message),
+        "error": message,
     }
 
 
-def without_report(model: str, kind: str, said: str) -> Plain:
+def without_report(model: str, kind: str, message: str) -> Plain:
     """The record of a model that came to nothing."""
-    error = {"kind": kind, "message": said}
+    error = {"kind": kind, "message": message}
     return {"schema": 1, "file": model, "status": "error", "error": error}
 
 
 def named(model: str, error: OnnxpadError) -> str:
     """What an error about one of several models says; it begins with the model's name."""
     name = "standard input" if model == STANDARD else model
-    said = told(error)
-    own = said.startswith((name, f"'{name}'", brief(name)))
-    return said if own or isinstance(error, RuntimeUnavailable) else f"{name}: {said}"
-
-
-def addressable(asked: Plain) -> Plain:
-    """Dimensions and inputs of a model, and globs of padded nodes; {} where it cannot be read."""
-    from onnxpad.model.opened import open_model
-    from onnxpad.model.reading.survey import Survey, selection
-    from onnxpad.model.shapes.input_shapes import input_sizes
-
-    try:
-        opened = open_model(_place(asked, asked["model"]))
-        survey = Survey(opened.model, folder=opened.source.folder if opened.source else None)
-    except OnnxpadError:
-        return {}
-    globs = []
-    for glob in asked["globs"]:
-        try:
-            selection(survey, glob)
-        except RequestError:
-            continue
-        globs.append(glob)
-    inputs = input_sizes(opened.model)
-    return {"dims": sorted(survey.dimension_names), "globs": globs, "inputs": inputs}
-
-
-def _refuse_other_version(asked: Plain) -> None:
-    if asked["version"] != _version():
-        raise RequestError(
-            f"this worker has onnxpad {_version()}, and the request is from {asked['version']}: "
-            "install the same on both machines"
-        )
+    message = told(error)
+    own = message.startswith((name, f"'{name}'", brief(name)))
+    return message if own or isinstance(error, RuntimeUnavailable) else f"{name}: {message}"
 
 
 def _done(asked: Plain) -> Plain:
     request = Request(**{name: asked[name] for name in Request._fields})
-    model, target = _place(asked, asked["model"]), asked["target"]
-    job = Job(model, target and _place(asked, target))
+    job = Job(*(asked[name] and _place(asked, asked[name]) for name in Job._fields))
     if asked["stamp"] is not None and asked["stamp"] != _stamp(job.model):
         raise ModelError(
             "the file has changed since the work on it began: a worker that ended may have "
@@ -311,63 +270,49 @@ def _done(asked: Plain) -> Plain:
 
 
 def _rewrite(job: Job, request: Request, asked: Plain) -> Plain:
-    from onnxpad.show import batches
+    from onnxpad.show.batches import rewriting_line
 
     done = rewritten(job, request)
-    line = batches.rewriting_line(asked["model"], _written(done, asked), done.found, done.compared)
-    return _edited(done, asked, line)
+    written = asked["target"] if done.written else None
+    line = rewriting_line(asked["model"], written, done.found, done.compared)
+    return _edited(done, written, asked, line)
 
 
 def _retarget(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.retargeting.plan import Plan
-    from onnxpad.show import batches
+    from onnxpad.show.batches import retargeting_line
 
     if sent := request.options.get("plan"):
         plan = Plan.from_json(sent["record"], file=sent["file"])
         request = request._replace(options={**request.options, "plan": plan})
     done = retargeted(job, request)
-    line = batches.retargeting_line(asked["model"], _written(done, asked), done.found)
-    return _edited(done, asked, line)
+    written = asked["target"] if done.written else None
+    return _edited(done, written, asked, retargeting_line(asked["model"], written, done.found))
 
 
-def _written(done: Done, asked: Plain) -> str | None:
-    """The file as it was asked for; None where nothing was written."""
-    target: str | None = asked["target"]
-    return target if done.written else None
-
-
-def _edited(done: Done, asked: Plain, line: str) -> Plain:
+def _edited(done: Done, written: str | None, asked: Plain, line: str) -> Plain:
     """The answer about a model that was to be edited."""
     from onnxpad.show.batches import refusal_text
     from onnxpad.show.document import lines_text
     from onnxpad.show.edited import edited_record, script_lines
 
-    written = _written(done, asked)
-    against = done.objection
+    against, script = done.objection, asked["dry_run"]
     failed = None if getattr(done.compared, "ok", True) else done.compared
-    refused = refusal_text(asked["model"], against, done.found, failed) if against else ""
-    record = edited_record(
-        asked["verb"],
-        asked["model"],
-        written,
-        done.found,
-        done.compared,
-        script=asked["dry_run"],
-        refused=done.objection,
-    )
+    parts = (asked["model"], written, done.found, done.compared)
+    record = edited_record(asked["verb"], *parts, script=script, refused=against)
     return {
         "result": record["status"],
         "code": done.code,
         "record": record,
-        "error": refused,
+        "error": refusal_text(asked["model"], against, done.found, failed) if against else "",
         "written": written,
-        "line": lines_text([*(script_lines(done.found) if asked["dry_run"] else ()), line]),
+        "line": lines_text([*(script_lines(done.found) if script else ()), line]),
     }
 
 
 def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.inspection import inspect, inspected_status
-    from onnxpad.show import batches
+    from onnxpad.show.batches import inspection_line
 
     found = inspect(job.model, **request.options)
     record = found.to_json()
@@ -376,33 +321,31 @@ def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
         "result": status,
         "code": FINDINGS if found.fails else FINE,
         "record": {"file": asked["model"], "status": status} | record,
-        "line": batches.inspection_line(asked["model"], found),
+        "line": inspection_line(asked["model"], found),
         "following": found.following.to_json() if found.following else {},
     }
 
 
 def _validate(job: Job, request: Request, asked: Plain) -> Plain:
-    from onnxpad.show import batches
+    from onnxpad.show.batches import validation_line
     from onnxpad.validation import validate
 
-    if asked["after"] is None and not request.options.get("target"):
+    if job.second is None and not request.options.get("target"):
         raise ModelError("the second folder has no such model")
-    after = asked["after"] and _place(asked, asked["after"])
-    found = validate(job.model, after, **request.options)
+    found = validate(job.model, job.second, **request.options)
+    head = {"before": asked["model"], "after": asked["second"], "status": str(found.verdict)}
     return {
         "result": str(found.verdict),
         "code": FINE if found.ok else FINDINGS,
-        "record": {"before": asked["model"], "after": asked["after"]}
-        | {"status": str(found.verdict)}
-        | found.to_json(),
-        "line": batches.validation_line(asked["model"], asked["after"], found),
+        "record": head | found.to_json(),
+        "line": validation_line(asked["model"], asked["second"], found),
     }
 
 
 _VERBS = {"inspect": _inspect, "rewrite": _rewrite, "retarget": _retarget, "validate": _validate}
 
 
-def _place(asked: Mapping[str, Any], path: str) -> str:
+def _place(asked: Plain, path: str) -> str:
     """The path as this process finds it, which may work in another folder."""
     if path == STANDARD or asked["folder"] == os.getcwd():  # noqa: PTH109 - a text
         return path

@@ -14,27 +14,32 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
-from onnxpad.batch.course import Request, addressable, answer, asked_of, refusal
+from onnxpad.batch.course import Request, answer, asked_of, refusal
+from onnxpad.batch.facts import About, Shapes, facts_of_each
 from onnxpad.batch.inputs import (
-    STANDARD,
     AnyPath,
-    Fact,
+    Input,
+    Inputs,
     Job,
-    Pairs,
-    dims_for,
-    facts_about,
     inputs,
     pairs,
     placed,
     refuse_one_file_twice,
 )
-from onnxpad.errors import RequestError, RuntimeUnavailable, headline, in_python, nearest, told
+from onnxpad.errors import RequestError, RuntimeUnavailable, headline, in_python, nearest
 from onnxpad.reports import Report, reported
-from onnxpad.verbs import ARGUMENTS, refuse_unless
+from onnxpad.rewriting.passes import pass_names
+from onnxpad.verbs import ARGUMENTS, is_path, refuse_unless
 
 Paths: TypeAlias = AnyPath | Iterable[AnyPath | tuple[AnyPath, AnyPath]]
 Progress = Callable[[str, int, int], None]
-VERBS = ("inspect", "rewrite", "retarget", "validate")
+_HOMES = {
+    "inspect": "onnxpad.inspection",
+    "rewrite": "onnxpad.rewriting.rewrite",
+    "retarget": "onnxpad.retargeting",
+    "validate": "onnxpad.validation",
+}
+VERBS = tuple(_HOMES)
 _EDITS = ("rewrite", "retarget")
 _ABOUT_ONE = ("data", "inputs", "input_shapes", "outputs", "progress")
 
@@ -42,14 +47,17 @@ _ABOUT_ONE = ("data", "inputs", "input_shapes", "outputs", "progress")
 class Outcome(NamedTuple):
     """What became of one model.
 
-    `result` is a word: rewritten, moved (would be rewritten, would be moved: where nothing was to
-    be written), unchanged, fine, with traps, not known (a target's answer for some node), failing,
-    with known findings, a verdict of validate, not written, or error; `code` the exit code that the
-    command would have, `record` what its `--json` prints, `error` why it was not written or what
-    was wrong, `line` what the command prints about the model, which is `error` where there is
-    one, both with options as arguments of Python,
-    `written` the file, `told` is `error` as the command line has it. `following` has the targets
-    and sizes of a rewrite that inspect tried and that writes the model; {} where it knows none.
+    result: a word: rewritten, moved (would be rewritten, would be moved: where nothing was to be
+        written), unchanged, fine, with traps, not known (a target's answer for some node),
+        failing, with known findings, a verdict of validate, not written, or error.
+    code: the exit code that the command would have.
+    record: what its `--json` prints.
+    error: why it was not written or what was wrong, with options as arguments of Python.
+    written: the file.
+    line: what the command prints about the model, or `error` where there is one.
+    told: `error` as the command line has it.
+    following: targets and sizes of a rewrite that inspect tried and that writes the model; {}
+        where it knows none.
     """
 
     file: str
@@ -92,10 +100,7 @@ class Batch(Report):
     @property
     def summary(self) -> dict[str, int]:
         """How many models had which result."""
-        found: dict[str, int] = {}
-        for one in self.outcomes:
-            found[one.result] = found.get(one.result, 0) + 1
-        return found
+        return dict(Counter(one.result for one in self.outcomes))
 
     @property
     def refused(self) -> tuple[Outcome, ...]:
@@ -117,8 +122,8 @@ class Batch(Report):
         return True
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{number} {result}" for result, number in self.summary.items())
-        return f"<Batch of {len(self.outcomes)}: {told}>"
+        results = ", ".join(f"{number} {result}" for result, number in self.summary.items())
+        return f"<Batch of {len(self.outcomes)}: {results}>"
 
 
 def each(  # noqa: PLR0913 - one option each
@@ -156,18 +161,65 @@ def each(  # noqa: PLR0913 - one option each
     _check(verb, executor, processes, edits=edits)
     if output is not None and in_place:
         raise RequestError("output and in_place contradict each other: give one of them")
-    globs, passes = _told_apart(verb, exclude)
-    options = _arguments(verb, arguments | passes)
-    jobs = _jobs(verb, paths, output, globs, in_place=in_place)
+    refuse_unless(*ARGUMENTS["exclude"], "exclude", exclude)
+    names = (exclude,) if isinstance(exclude, str) else tuple(exclude)
+    passes = pass_names() if verb == "rewrite" else ()
+    globs = tuple(name for name in names if name not in passes)
+    if len(globs) < len(names):
+        arguments["exclude"] = [name for name in names if name in passes]
+    options = _arguments(verb, arguments)
+    found = _pairs(paths, globs) if verb == "validate" else _inputs(paths, output, globs)
+    for glob in found.idle:
+        near = "".join(f"; did you mean the pass '{one}'?" for one in nearest(glob, passes))
+        raise RequestError(f"exclude '{glob}' is about no model of a folder or of several{near}")
+    jobs = _jobs(found.models, output, in_place=in_place)
+    judging = None
+    if validate:
+        kept = ("timeout", "memory", *(("ambiguous",) if verb == "rewrite" else ()))
+        judging = {name: options[name] for name in kept if name in options}
+    request = Request(verb, options, judging, strict=strict, although_unfit=although_unfit)
     with working_in(executor, processes) as where:
-        about, notes = options_for([job for job, _ in jobs], options, where)
-        asked = []
-        for (job, after), own in zip(jobs, about, strict=True):
-            judging = _judging(verb, own) if validate else None
-            request = Request(verb, own, judging, strict=strict, although_unfit=although_unfit)
-            asked.append(asked_of(job, request, after))
+        asked, notes = asked_of_each(jobs, request)
         done = outcomes(asked, where, progress)
         return Batch(tuple(one._replace(line=in_python(one.line)) for one in done), tuple(notes))
+
+
+def asked_of_each(
+    jobs: Sequence[Job],
+    request: Request,
+    shapes: Shapes | None = None,
+) -> tuple[list[dict[str, Any]], list[str]]:
+    """What is asked of each model, with the facts and globs that are about it, and notes.
+
+    `shapes` and errors are those of `facts_of_each`.
+    """
+    options = dict(request.options)
+    about = About(options.pop("dims", None), options.pop("nodes", None))
+    request = request._replace(options=options)
+    facts, notes = facts_of_each([job.model for job in jobs], about, shapes)
+    pairs = zip(jobs, facts, strict=True)
+    return [asked_of(job, request.about(*own)) for job, own in pairs], notes
+
+
+@contextmanager
+def working_in(
+    executor: Executor | None, processes: int = 1, dask: str | None = None
+) -> Iterator[Executor | None]:
+    """The executor that was given, or workers that end with the block, or none of them."""
+    if executor is not None or (processes == 1 and not dask):
+        yield executor
+        return
+    from onnxpad.batch.workers import Processes, dask_executor
+
+    if dask:
+        with dask_executor(dask) as workers_of_dask:
+            yield workers_of_dask
+        return
+    workers = Processes(processes)
+    try:
+        yield workers
+    finally:
+        workers.end()
 
 
 def outcomes(
@@ -179,13 +231,13 @@ def outcomes(
 
     What was not begun when nobody wants the rest any more is not begun at all.
     """
-    told = progress or _silent
+    tell = progress or (lambda _model, _done, _of: None)
     if executor is None:
         for number, one in enumerate(asked, 1):
             yield _made(answer(one))
-            told(one["model"], number, len(asked))
+            tell(one["model"], number, len(asked))
         return
-    futures = [_submitted(executor, answer, one) for one in asked]
+    futures = [_submitted(executor, one) for one in asked]
     numbers = {future: number for number, future in enumerate(futures)}
     ready: dict[int, Outcome] = {}
     following = 0
@@ -193,156 +245,23 @@ def outcomes(
         for done, future in enumerate(as_completed(futures), 1):
             one = asked[numbers[future]]
             ready[numbers[future]] = _outcome(one, future)
-            told(one["model"], done, len(asked))
+            tell(one["model"], done, len(asked))
             while following in ready:
                 yield ready.pop(following)
                 following += 1
     finally:
+        from onnxpad.model.files.atomic import swept  # loads onnx
+
         for future in futures:
             future.cancel()
-        _sweep({Path(one["target"]).parent for one in asked if one["target"]})
+        for folder in {Path(one["target"]).parent for one in asked if one["target"]}:
+            swept(folder)  # workers that were killed leave files behind
 
 
-def _sweep(folders: Iterable[Path]) -> None:
-    """Workers that were killed leave files behind."""
-    from onnxpad.model.files.atomic import swept  # loads onnx
-
-    for folder in folders:
-        swept(folder)
-
-
-def options_for(
-    jobs: Sequence[Job],
-    options: Mapping[str, Any],
-    executor: Executor | None = None,
-    shapes: Mapping[str, Sequence[int]] | None = None,
-) -> tuple[list[dict[str, Any]], list[str]]:
-    """The options for each model, with the facts and globs that are about it, and notes.
-
-    `shapes` are those of inputs. With several models, what one of them lacks is left out there,
-    with a note. Raises RequestError where no model has it, and for a shape that one cannot have.
-    Standard input, which can be read only once, has to have everything.
-    """
-    given, nodes, shapes = options.get("dims") or {}, options.get("nodes"), shapes or {}
-    _refuse_idle_globs(given, jobs)
-    globs = [nodes] if isinstance(nodes, str) else list(nodes or ())
-    each_own = [dims_for(job.model, given) for job in jobs]
-    dims = dict.fromkeys(name for own in each_own for name in own)
-    is_plain = len(jobs) < 2 or not (dims or globs or shapes)
-    if is_plain or any(job.model == STANDARD for job in jobs):
-        said = [facts_about(job.model, given, shapes) for job in jobs]
-        return [{**options, **({"dims": own} if given or shapes else {})} for own in said], []
-    known = _known(jobs, globs, executor)
-    if any(known):
-        _refuse_what_nobody_has(known, dims, globs, shapes)
-    found, missing, asked = [], Counter[str](), Counter[str]()
-    for job, has, own in zip(jobs, known, each_own, strict=True):
-        about = {**options, **({"dims": own} if given else {})}
-        if has:
-            wanted = _wanted(own, globs, shapes, has)
-            asked.update(wanted.keys())
-            missing.update(what for what, is_there in wanted.items() if not is_there)
-            there = {name: fact for name, fact in own.items() if name in has["dims"]}
-            about["dims"] = _with_shapes(job, there, shapes, has)
-            if globs:
-                about["nodes"] = has["globs"]
-        found.append(about)
-    return found, [
-        f"{what} is in {asked[what] - number} of {asked[what]} models, and left out of the others"
-        for what, number in missing.items()
-    ]
-
-
-def _wanted(
-    dims: Mapping[str, Fact], globs: Sequence[str], shapes: Iterable[str], has: Mapping[str, Any]
-) -> dict[str, bool]:
-    """What was asked for, and whether the model has it."""
-    return {
-        **{f"'{name}'": name in has["dims"] for name in dims},
-        **{f"a padded node that matches '{glob}'": glob in has["globs"] for glob in globs},
-        **{f"input '{name}'": name in has["inputs"] for name in shapes},
-    }
-
-
-def _with_shapes(
-    job: Job,
-    dims: Mapping[str, Fact],
-    shapes: Mapping[str, Sequence[int]],
-    has: Mapping[str, Any],
-) -> dict[str, Fact]:
-    from onnxpad.model.shapes.input_shapes import facts_of_shapes  # loads onnx
-
-    own = {name: shape for name, shape in shapes.items() if name in has["inputs"]}
-    try:
-        return facts_of_shapes(has["inputs"], own, dims)
-    except RequestError as error:
-        raise RequestError(f"{job.model}: {told(error)}") from None
-
-
-@contextmanager
-def working_in(executor: Executor | None, processes: int = 1) -> Iterator[Executor | None]:
-    """The executor that was given, or worker processes that end with the block, or neither."""
-    if executor is not None or processes == 1:
-        yield executor
-        return
-    from onnxpad.batch.workers import Processes
-
-    workers = Processes(processes)
-    try:
-        yield workers
-    finally:
-        workers.end()
-
-
-def _known(
-    jobs: Sequence[Job], globs: Sequence[str], executor: Executor | None
-) -> list[dict[str, Any]]:
-    """What each model has; {} for one that cannot be read: its own turn says why."""
-    asked = [{"model": job.model, "folder": str(Path.cwd()), "globs": globs} for job in jobs]
-    if executor is None:
-        return [addressable(one) for one in asked]
-    futures = [_submitted(executor, addressable, one) for one in asked]
-    return [{} if future.exception() else future.result() for future in futures]
-
-
-def _refuse_what_nobody_has(
-    known: Sequence[Mapping[str, Any]],
-    dims: Iterable[str],
-    globs: Iterable[str],
-    shapes: Iterable[str],
-) -> None:
-    inputs = sorted(set().union(*(has.get("inputs", ()) for has in known)))
-    for name in shapes:
-        if name not in inputs:
-            near = nearest(name, inputs)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(inputs)}"
-            raise RequestError(f"no model has an input '{name}': {hint}")
-    there = sorted(set().union(*(has.get("dims", ()) for has in known)))
-    for name in dims:
-        if name not in there:
-            from onnxpad.model.shapes.dimensions import known_text  # loads onnx
-
-            raise RequestError(f"no model has a dimension '{name}'{known_text(there)}")
-    for glob in globs:
-        if not any(glob in has.get("globs", ()) for has in known):
-            raise RequestError(
-                f"no padded node of any model matches '{glob}': onnxpad inspect lists them"
-            )
-
-
-def _refuse_idle_globs(dims: Mapping[str, Any], jobs: Sequence[Job]) -> None:
-    """RequestError for a fact about models that match a glob, where none does."""
-    for name in dims:
-        if not any(dims_for(job.model, {name: 1}) for job in jobs):
-            raise RequestError(f"the fact '{name}' is about no model here: no file matches it")
-
-
-def _submitted(
-    executor: Executor, function: Callable[..., Any], one: dict[str, Any]
-) -> Future[Any]:
+def _submitted(executor: Executor, one: dict[str, Any]) -> Future[Any]:
     """The future of one request; a failed one where the executor takes no more."""
     try:
-        return executor.submit(function, one)
+        return executor.submit(answer, one)
     except Exception as error:  # noqa: BLE001 - whatever an executor raises is about one model
         failed: Future[Any] = Future()
         failed.set_exception(error)
@@ -351,9 +270,9 @@ def _submitted(
 
 def _made(found: Mapping[str, Any]) -> Outcome:
     """An outcome from the answer of a worker, which has options as the command line does."""
-    said = found.get("error", "")
-    line = said or found["line"]
-    return Outcome(**{**found, "error": in_python(said), "told": said, "line": line})
+    message = found.get("error", "")
+    more = {"error": in_python(message), "told": message, "line": message or found["line"]}
+    return Outcome(**{**found, **more})
 
 
 def _outcome(asked: dict[str, Any], future: Future[Any]) -> Outcome:
@@ -361,16 +280,11 @@ def _outcome(asked: dict[str, Any], future: Future[Any]) -> Outcome:
     try:
         return _made(future.result())
     except RuntimeUnavailable as error:
-        said = f"{asked['model']}: {error.told}"
-        return _made(refusal(asked, type(error).__name__, said))
-    except Exception as error:  # noqa: BLE001 - see above
+        message, kind = error.told, type(error).__name__
+    except Exception as error:  # noqa: BLE001 - whatever an executor raises is about one model
         kind = type(error).__name__
-        said = f"{asked['model']}: no worker finished it ({kind}: {headline(error)}); run it alone"
-        return _made(refusal(asked, kind, said))
-
-
-def _silent(_model: str, _done: int, _total: int) -> None:
-    """Tell nobody."""
+        message = f"no worker finished it ({kind}: {headline(error)}); run it alone"
+    return _made(refusal(asked, kind, f"{asked['model']}: {message}"))
 
 
 def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool) -> None:
@@ -394,9 +308,10 @@ def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool)
 
 def _arguments(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as plain data; RequestError for one that the verb does not have."""
+    parameters = signature(getattr(import_module(_HOMES[verb]), verb)).parameters
     known = [
         name
-        for name, parameter in signature(_function(verb)).parameters.items()
+        for name, parameter in parameters.items()
         if parameter.kind is parameter.KEYWORD_ONLY and name not in _ABOUT_ONE
     ]
     for name in given:
@@ -410,17 +325,6 @@ def _arguments(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
         found["plan"] = read_plan(given["plan"])
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _function(verb: str) -> Callable[..., Any]:
-    homes = {
-        "inspect": "onnxpad.inspection",
-        "rewrite": "onnxpad.rewriting.rewrite",
-        "retarget": "onnxpad.retargeting",
-        "validate": "onnxpad.validation",
-    }
-    found: Callable[..., Any] = getattr(import_module(homes[verb]), verb)
-    return found
 
 
 def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever an argument may be
@@ -440,91 +344,48 @@ def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever an argument
     raise RequestError(f"{name} is {value!r}, which cannot be sent to a worker")
 
 
-def _told_apart(
-    verb: str, exclude: str | Sequence[str]
-) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
-    """Globs over models, and passes as rewrite's argument; RequestError for what is no text."""
-    refuse_unless(*ARGUMENTS["exclude"], "exclude", exclude)
-    names = (exclude,) if isinstance(exclude, str) else tuple(exclude)
-    if verb != "rewrite":
-        return names, {}
-    from onnxpad.rewriting.passes import pass_names
-
-    passes = tuple(name for name in names if name in pass_names())
-    globs = tuple(name for name in names if name not in passes)
-    return globs, {"exclude": passes} if passes else {}
-
-
-def _jobs(
-    verb: str, paths: Paths, output: AnyPath | None, exclude: Sequence[str], *, in_place: bool
-) -> list[tuple[Job, str | None]]:
-    """Each model with the file to write, and the second model of validate."""
-    if verb == "validate":
-        return [(Job(before), after) for before, after in _pairs(paths, exclude)]
-    names = _names(paths)
-    folder = None if output is None else os.fspath(output)
-    told = inputs(names, folder, exclude)
-    _refuse_idle(verb, told.idle)
-    found = told.models
-    if in_place:
-        refuse_one_file_twice([one.model for one in found])
-        return [(Job(one.model, one.model), None) for one in found]
-    if folder is None:
-        return [(Job(one.model), None) for one in found]
-    return [(job, None) for job in placed(found, folder)]
-
-
-def _names(paths: Paths) -> list[Any]:
-    """Names of files, folders and globs; RequestError for what is none, such as a model."""
+def _inputs(paths: Paths, output: AnyPath | None, exclude: Sequence[str]) -> Inputs:
+    """The models that are named; RequestError for what is no name, such as a model."""
     given: Any = paths
     several = isinstance(given, Iterable) and not isinstance(given, str | bytes)
     names = list(given) if several else [given]
     for one in names:
-        if not isinstance(one, str | os.PathLike):
+        if not is_path(one):
             raise RequestError(
                 f"paths has a {type(one).__name__}: each takes names of files, folders and globs; "
                 "the verbs themselves take models as well"
             )
-    return names
+    return inputs(names, None if output is None else os.fspath(output), exclude)
 
 
-def _refuse_idle(verb: str, idle: Sequence[str]) -> None:
-    """RequestError for a glob of `exclude` that leaves nothing out."""
-    for glob in idle:
-        said = f"exclude '{glob}' is about no model of a folder or of several"
-        if verb == "rewrite":
-            from onnxpad.rewriting.passes import pass_names
-
-            said += "".join(
-                f"; did you mean the pass '{one}'?" for one in nearest(glob, pass_names())
-            )
-        raise RequestError(said)
+def _jobs(models: Sequence[Input], output: AnyPath | None, *, in_place: bool) -> list[Job]:
+    """Each model with the file to write, and the second model of validate."""
+    if output is not None:
+        return placed(models, os.fspath(output))
+    if in_place:
+        refuse_one_file_twice([one.model for one in models])
+    return [Job(one.model, one.model if in_place else None, one.second) for one in models]
 
 
-def _pairs(paths: Paths, exclude: Sequence[str]) -> list[tuple[str, str | None]]:
+def _pairs(paths: Paths, exclude: Sequence[str]) -> Inputs:
     """Pairs of files; two folders are as many pairs as there are places in them."""
-    found: list[tuple[str, str | None]] = []
-    listed = [] if isinstance(paths, str | os.PathLike) else list(paths)
-    names = [one for one in listed if isinstance(one, str | os.PathLike)]
-    if len(names) == len(listed) == len([one for one in names if Path(one).is_dir()]) == 2:
-        return _pairs([(names[0], names[1])], exclude)
-    for pair in listed:
-        if isinstance(pair, str | os.PathLike) or len(pair) != 2:
-            found = []
-            break
-        before, after = os.fspath(pair[0]), os.fspath(pair[1])
-        both = Path(before).is_dir() and Path(after).is_dir()
-        told = pairs(before, after, exclude) if both else Pairs(((before, after),))
-        _refuse_idle("validate", told.idle)
-        found += told.models
-    if not found:
+    given: Any = paths
+    listed: list[Any] = [] if is_path(given) else list(given)
+    names = [one for one in listed if is_path(one)]
+    if len(names) == len(listed) == 2 and all(map(os.path.isdir, names)):
+        listed = [(names[0], names[1])]
+    elif names or not all(len(pair) == 2 for pair in listed) or not listed:
         raise RequestError(
             "validate of many models needs pairs: [(before, after), ...], or two folders"
         )
-    return found
-
-
-def _judging(verb: str, own: Mapping[str, Any]) -> dict[str, Any]:
-    """What the runs of both models are told, from the arguments of the verb."""
-    names = ("dims", "timeout", "memory", *(("ambiguous",) if verb == "rewrite" else ()))
-    return {name: own[name] for name in names if name in own}
+    found: list[Input] = []
+    idle: tuple[str, ...] = ()
+    for before, after in listed:
+        if os.path.isdir(before) and os.path.isdir(after):  # noqa: PTH112
+            paired = pairs(before, after, exclude)
+            found += paired.models
+            idle = paired.idle or idle
+        else:
+            name = os.fspath(before)
+            found.append(Input(name, name, second=os.fspath(after)))
+    return Inputs(tuple(found), idle=idle)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
@@ -14,48 +14,54 @@ from onnxpad.errors import RequestError
 
 STANDARD = "-"
 SUFFIX = ".onnx"
-_GLOB = f"{SUFFIX}:"
-"""Between the glob over models that a fact is about, and the dimension."""
-Fact = int | str
 AnyPath = str | os.PathLike[str]
 
 
 class Input(NamedTuple):
-    """A model, and its place below a folder that all of them are written to.
+    """A model to work on.
 
-    `is_named` says that no folder or glob stands for it.
+    place: its path below a folder that all of them are written to.
+    is_named: no folder or glob stands for it.
+    second: the model that validate compares it with; None where there is none.
     """
 
     model: str
     place: str
     is_named: bool = False
+    second: str | None = None
 
 
 class Inputs(NamedTuple):
-    """Models in the order given; `many` where a folder or a glob stands for them, or several.
+    """Models in the order given.
 
-    `left_out` are models that a glob of `exclude` left out, `idle` the globs that left none out.
+    many: a folder or a glob stands for them, or there are several.
+    left_out: models that a glob of `exclude` left out.
+    idle: globs of `exclude` that left none out.
     """
 
     models: tuple[Input, ...]
-    many: bool
+    many: bool = True
     left_out: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
 
 
 class Job(NamedTuple):
-    """A model and the file to write, None where nothing is to be written."""
+    """A model to work on.
+
+    target: the file to write, None where nothing is to be written.
+    second: the model that validate compares it with.
+    """
 
     model: str
     target: str | None = None
+    second: str | None = None
 
     def check(self) -> None:
         """ModelError where the file could not be written, before there is work to lose."""
-        if self.target is None:
-            return
-        from onnxpad.model.files.delivery import check_target  # loads onnx
+        if self.target is not None:
+            from onnxpad.model.files.delivery import check_target  # loads onnx
 
-        check_target(self.target)
+            check_target(self.target)
 
 
 def inputs(
@@ -69,7 +75,6 @@ def inputs(
     model, and where all are left out.
     """
     found: list[Input] = []
-    seen: set[str] = set()
     many = False
     for name in [os.fspath(one) for one in names]:
         folder = _folder_of(name)
@@ -77,44 +82,46 @@ def inputs(
             found.append(Input(name, Path(name).name, is_named=True))
             continue
         many = True
-        kept = _meant(name, folder)
-        if output is not None and not _within(folder, output):
-            kept = [one for one in kept if not _within(one.model, output)]
-        if not kept:
+        models = _in_folder(name) if name == folder else _matching(name, folder)
+        models = _outside(models, folder, output)
+        if not models:
             raise RequestError(_nothing(name))
-        seen |= {_key(one.model) for one in found}
-        found += [one for one in kept if _key(one.model) not in seen]
+        seen = {_key(one.model) for one in found}
+        found += [one for one in models if _key(one.model) not in seen]
     if not many and len(found) < 2:
         return Inputs(tuple(found), many=False, idle=tuple(exclude))
-    kept, idle = remaining(found, exclude)
-    left_out = tuple(one.model for one in found if one not in kept)
-    return Inputs(tuple(kept), many=True, left_out=left_out, idle=idle)
+    return _remaining(found, exclude)
 
 
-def remaining(
-    found: Sequence[Input], exclude: Sequence[str]
-) -> tuple[list[Input], tuple[str, ...]]:
-    """The models that no glob of `exclude` is about, and the globs that are about none of them.
+def _remaining(found: Sequence[Input], exclude: Sequence[str]) -> Inputs:
+    """What no glob of `exclude` is about; RequestError where nothing is left.
 
     A glob matches the path of a model, as it was given or below the folder that was named, its
-    name, and as well a folder that it stands in, by path or by name. Raises RequestError where
-    nothing is left.
+    name, and as well a folder that it stands in, by path or by name.
     """
     spellings = {one: _spellings(one) for one in found}
-    about = {glob: {one for one in found if _matches(spellings[one], glob)} for glob in exclude}
-    kept = [one for one in found if not any(one in left for left in about.values())]
-    if not kept:
-        globs = ", ".join(f"'{glob}'" for glob in exclude)
+    about = {name: {one for one in found if _matches(spellings[one], name)} for name in exclude}
+    excluded = set[Input]().union(*about.values())
+    if len(excluded) == len(spellings):
+        globs = ", ".join(f"'{name}'" for name in exclude)
         raise RequestError(f"no model is left: exclude {globs} matches all {len(found)} of them")
-    return kept, tuple(glob for glob, left in about.items() if not left)
+    return Inputs(
+        tuple(one for one in found if one not in excluded),
+        left_out=tuple(one.model for one in found if one in excluded),
+        idle=tuple(name for name, models in about.items() if not models),
+    )
 
 
 def are_left_out(names: Sequence[str], exclude: Sequence[str]) -> bool:
     """Whether all of them name one file each, and `exclude` has a glob for every one."""
-    files = [Input(one, Path(one).name, is_named=True) for one in names if one != STANDARD]
-    return len(files) == len(names) and all(
-        _folder_of(one.model) is None and any(_matches(_spellings(one), glob) for glob in exclude)
-        for one in files
+    return all(
+        name != STANDARD
+        and _folder_of(name) is None
+        and any(
+            _matches(_spellings(Input(name, Path(name).name, is_named=True)), one)
+            for one in exclude
+        )
+        for name in names
     )
 
 
@@ -129,8 +136,8 @@ def _spellings(one: Input) -> set[str]:
     return {path.as_posix() for path in paths} | {*parts}
 
 
-def _matches(spellings: Iterable[str], glob_of: str) -> bool:
-    pattern = glob_of.replace(os.sep, "/").removeprefix("./").rstrip("/")
+def _matches(spellings: Iterable[str], name: str) -> bool:
+    pattern = name.replace(os.sep, "/").removeprefix("./").rstrip("/")
     return any(fnmatchcase(spelling, pattern) for spelling in spellings)
 
 
@@ -138,80 +145,38 @@ def _key(path: str) -> str:
     return os.path.normcase(os.path.abspath(path))  # noqa: PTH100 - links stay
 
 
-def dims_for(model: str, dims: Mapping[str, Fact]) -> dict[str, Fact]:
-    """The facts that are about a model: 'enc*.onnx:height' is about those that match alone.
+def pairs(before: AnyPath, after: AnyPath, exclude: Sequence[str] = ()) -> Inputs:
+    """Models of two folders by their path in them, `second` None where the second one lacks it.
 
-    A glob is one over names of files, or over paths, which may begin at any folder. What is said
-    of fewer models wins.
+    Of a folder in the other one, no model is one of that. A model that only the second one has
+    stands there with its path in the first, which does not exist. `exclude` is as for `inputs`.
+    Raises RequestError where neither has a model.
     """
-    found: dict[str, Fact] = {}
-    for name, fact in sorted(dims.items(), key=lambda one: _GLOB in one[0]):
-        glob_of, colon, dimension = name.partition(_GLOB)
-        pattern = glob_of + SUFFIX
-        if not colon:
-            found[name] = fact
-        elif _is_about(Path(model), pattern.removeprefix("./")):
-            found[dimension] = fact
-    return found
-
-
-def facts_about(
-    model: str, dims: Mapping[str, Fact], shapes: Mapping[str, Sequence[int]]
-) -> dict[str, Fact]:
-    """The facts that are about a model, those that follow from shapes of its inputs among them.
-
-    Raises RequestError for shapes of standard input, which is read only once, and as
-    `facts_of_shapes`; ModelError where the model cannot be read.
-    """
-    own = dims_for(model, dims)
-    if not shapes:
-        return own
-    if model == STANDARD:
-        raise RequestError("standard input is read once: say its sizes with --dim NAME=SIZE")
-    from onnxpad.model.opened import open_model  # loads onnx
-    from onnxpad.model.shapes.input_shapes import facts_of_shapes, input_sizes
-
-    return facts_of_shapes(input_sizes(open_model(model).model), shapes, own)
-
-
-def _is_about(model: Path, pattern: str) -> bool:
-    path = model.as_posix()
-    below = "/" in pattern and fnmatchcase(path, f"*/{pattern}")
-    return below or any(fnmatchcase(one, pattern) for one in (path, model.name))
-
-
-class Pairs(NamedTuple):
-    """Pairs of models; `left_out` and `idle` as for Inputs, by the first of each pair."""
-
-    models: tuple[tuple[str, str | None], ...]
-    left_out: tuple[str, ...] = ()
-    idle: tuple[str, ...] = ()
-
-
-def pairs(before: AnyPath, after: AnyPath, exclude: Sequence[str] = ()) -> Pairs:
-    """Models of two folders by their path in them, None where the second one lacks it.
-
-    Of a folder in the other one, no model is one of that.
-    A model that only the second one has stands there with its path in the first, which does not
-    exist. `exclude` is as for `inputs`. Raises RequestError where neither has a model.
-    """
-    one, other = os.fspath(before), os.fspath(after)
-    first, second = _by_place(one, other), _by_place(other, one)
+    folders = os.fspath(before), os.fspath(after)
+    first, second = (
+        {one.place: one.model for one in _outside(_in_folder(folder), folder, other)}
+        for folder, other in (folders, folders[::-1])
+    )
     if not first and not second:
-        raise RequestError(_nothing(os.fspath(before)))
-    places = sorted(first.keys() | second.keys())
-    found = [Input(first.get(below) or str(Path(before, below)), below) for below in places]
-    kept, idle = remaining(found, exclude)
-    left_out = tuple(one.model for one in found if one not in kept)
-    return Pairs(tuple((one.model, second.get(one.place)) for one in kept), left_out, idle)
+        raise RequestError(_nothing(folders[0]))
+    return _remaining(
+        [
+            Input(first.get(place) or str(Path(before, place)), place, second=second.get(place))
+            for place in sorted(first.keys() | second.keys())
+        ],
+        exclude,
+    )
 
 
-def _by_place(folder: str, other: str) -> dict[str, str]:
-    """The models of a folder, but for those of another one in it."""
-    found = _in_folder(folder)
-    if not _within(folder, other):
-        found = [one for one in found if not _within(one.model, other)]
-    return {one.place: one.model for one in found}
+def _outside(models: Sequence[Input], folder: str, other: str | None) -> list[Input]:
+    """The models of a folder but for those in another one, unless that is around the folder."""
+    if other is None or _within(folder, other):
+        return list(models)
+    return [one for one in models if not _within(one.model, other)]
+
+
+def _within(path: str, folder: str) -> bool:
+    return Path(path).resolve().is_relative_to(Path(folder).resolve())
 
 
 def _folder_of(name: str) -> str | None:
@@ -224,10 +189,6 @@ def _folder_of(name: str) -> str | None:
     while glob.has_magic(str(fixed)):
         fixed = fixed.parent
     return None if fixed == Path(name) else str(fixed)
-
-
-def _meant(name: str, folder: str) -> list[Input]:
-    return _in_folder(name) if name == folder else _matching(name, folder)
 
 
 def _in_folder(folder: str) -> list[Input]:
@@ -252,10 +213,6 @@ def _matching(pattern: str, folder: str) -> list[Input]:
     return [Input(path, os.path.relpath(path, folder)) for path in found]
 
 
-def _within(path: str, folder: str) -> bool:
-    return Path(path).resolve().is_relative_to(Path(folder).resolve())
-
-
 def _nothing(name: str) -> str:
     if os.path.isfile(os.path.join(name, "saved_model.pb")):  # noqa: PTH113, PTH118
         return (
@@ -275,8 +232,7 @@ def placed(found: Sequence[Input], folder: str) -> list[Job]:
     jobs: dict[str, Job] = {}
     for one in found:
         target = os.path.join(folder, one.place)  # noqa: PTH118 - as it was given
-        other = jobs.get(os.path.normcase(target))
-        if other is not None:
+        if other := jobs.get(os.path.normcase(target)):
             raise RequestError(
                 f"'{other.model}' and '{one.model}' would both become '{target}': write them "
                 "into different folders, or name the folder above both, which keeps those below it"

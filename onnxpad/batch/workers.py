@@ -1,4 +1,4 @@
-"""Processes of onnxpad's own as an executor; and what each of them runs, `python -m` this module.
+"""Workers as executors: Dask's, and processes of onnxpad's own, which run `python -m` this module.
 
 A process that ends, for whatever reason, costs its own model another try and nothing else: an
 executor of the standard library is broken then.
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
-from queue import SimpleQueue
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
 
 from onnxpad import processes
-from onnxpad.batch.course import addressable, answer
+from onnxpad.batch.course import answer
 from onnxpad.errors import RuntimeUnavailable
 
 MODULE = "onnxpad.batch.workers"
@@ -23,122 +23,101 @@ TRIES = 3
 _LONG = 7 * 86_400.0  # seconds: what is not bounded beforehand has limits of its own
 _COLLECT_RARELY = 100_000
 _RENAMES = 0.5
-_TASKS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {
-    "answer": answer,
-    "addressable": addressable,
-}
-
-
+_SCHEDULER_SECONDS = 10
+_LEAVING = 30.0  # seconds that this process needs at most to end
 _NOT_TRIED = "not tried, since each worker so far has crashed, whatever its model"
+_ALWAYS = (
+    "each worker so far has crashed, whatever its model ({}): most likely onnxruntime, or "
+    "what it loads (its CUDA libraries), is damaged here, and not the models\n"
+    "  try     python -c 'import onnxruntime', and install it again where that crashes"
+)
 
 
-def _always(how: str) -> str:
-    """What to do where each process that began ended by the same crash."""
-    return (
-        f"each worker so far has crashed, whatever its model ({how}): most likely onnxruntime, or "
-        "what it loads (its CUDA libraries), is damaged here, and not the models\n"
-        "  try     python -c 'import onnxruntime', and install it again where that crashes"
-    )
+@contextmanager
+def dask_executor(address: str) -> Iterator[Executor]:
+    """The workers of a Dask scheduler, as long as the block lasts.
+
+    Raises RuntimeUnavailable where `distributed` is not installed, or no scheduler answers.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise RuntimeUnavailable(
+            f"Dask cannot be loaded ({error})\n  try     pip install distributed"
+        ) from error
+    try:
+        client = Client(address, timeout=_SCHEDULER_SECONDS, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise RuntimeUnavailable(
+            f"no Dask scheduler answers at '{address}' ({error})\n"
+            "  try     dask scheduler, which prints its address, and dask worker ADDRESS"
+        ) from error
+    with client:
+        yield client.get_executor()
 
 
-class _Task(NamedTuple):
-    future: Future[Any]
-    name: str
-    request: dict[str, Any]
-
-
-class Processes(Executor):
+class Processes(ThreadPoolExecutor):
     """So many worker processes: plain `python -m` children that end with this process.
 
-    What is submitted has to be one of the two functions of `onnxpad.batch.course`; requests and
-    answers are plain data.
+    Each thread has a child of its own. What is submitted has to be `answer`; requests and answers
+    are plain data.
     """
 
     def __init__(self, count: int) -> None:
-        self._tasks: SimpleQueue[_Task | None] = SimpleQueue()
+        super().__init__(count)
+        self._own = threading.local()
         self._children: set[processes.Child] = set()
         self._ended = False
         self._crashes: dict[str, str] = {}
         self._finished = 0
-        self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
-        for thread in self._threads:
-            thread.start()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
         """Hand one request to the next process that is free."""
-        if kwargs or len(args) != 1 or _TASKS.get(fn.__name__) is not fn:
-            raise TypeError("these processes run what onnxpad.batch.course has, and nothing else")
-        if self._ended:
-            raise RuntimeError("cannot submit to processes that have ended")
-        task = _Task(Future(), fn.__name__, args[0])
-        self._tasks.put(task)
-        return task.future
-
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002 - the signature of Executor
-        """End the processes when they have done what was submitted."""
-        self._ended = True
-        while cancel_futures and not self._tasks.empty():
-            if task := self._tasks.get():
-                task.future.cancel()
-        for _ in self._threads:
-            self._tasks.put(None)
-        for thread in self._threads if wait else ():
-            thread.join()
+        if kwargs or len(args) != 1 or fn is not answer:
+            raise TypeError("these processes run `answer`, and nothing else")
+        return super().submit(self._done, args[0])
 
     def end(self) -> None:
         """End the processes now, whatever they do; what they have half written goes with them."""
+        self._ended = True
         self.shutdown(wait=False, cancel_futures=True)
         for child in tuple(self._children):
             child.end()
 
-    def _work(self) -> None:
-        child: processes.Child | None = None
-        while (task := self._tasks.get()) is not None:
-            if task.future.set_running_or_notify_cancel():
-                child = self._done(task, child)
-        if child is not None:
-            child.end()
-
-    def _done(self, task: _Task, child: processes.Child | None) -> processes.Child | None:
-        """Settle a task; the process that may do the next one."""
+    def _done(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer of a process; one that ends costs the request another try."""
         if self._crashes_always():
-            task.future.set_exception(RuntimeUnavailable(_NOT_TRIED))
-            return None
+            raise RuntimeUnavailable(_NOT_TRIED)
         for left in reversed(range(TRIES)):
             try:
-                if child is None or not child.alive:
-                    child = self._started()
-                reply = child.call({"do": task.name, "request": task.request}, seconds=_LONG)
+                reply = self._child().call({"do": "answer", "request": request}, seconds=_LONG)
             except processes.ChildEnded as ended:
                 if processes.is_ending():  # nobody is to hear of it any more
-                    return None
-                always = self._crashes_always(task, ended)
-                if always or self._ended or not left:
-                    said = RuntimeUnavailable(_always(str(ended))) if always else ended
-                    task.future.set_exception(said)
-                    return None
-            except Exception as error:  # noqa: BLE001 - it belongs to who waits for it
-                task.future.set_exception(error)
-                return child
+                    threading.Event().wait(_LEAVING)
+                if ended.crashed:
+                    self._crashes[str(request.get("model"))] = str(ended)
+                if self._crashes_always():
+                    raise RuntimeUnavailable(_ALWAYS.format(ended)) from ended
+                if self._ended or not left:
+                    raise
             else:
-                self._finished += task.name == "answer"
-                task.future.set_result(reply.head["answer"])
-                return child
+                self._finished += 1
+                answered: dict[str, Any] = reply.head["answer"]
+                return answered
+        raise AssertionError
+
+    def _child(self) -> processes.Child:
+        """The process of this thread, which is started where there is none."""
+        child: processes.Child | None = getattr(self._own, "child", None)
+        if child is None or not child.alive:
+            child = self._own.child = processes.Child(MODULE, tidies=True)
+            self._children.add(child)
         return child
 
-    def _crashes_always(
-        self, task: _Task | None = None, ended: processes.ChildEnded | None = None
-    ) -> bool:
+    def _crashes_always(self) -> bool:
         """Whether nothing was ever finished, and processes crashed alike over two models."""
-        if task and ended and ended.crashed and task.name == "answer":
-            self._crashes[str(task.request.get("model"))] = str(ended)
         alike = len(set(self._crashes.values())) == 1
         return alike and len(self._crashes) > 1 and not self._finished
-
-    def _started(self) -> processes.Child:
-        child = processes.Child(MODULE, tidies=True)
-        self._children = {one for one in self._children if one.alive} | {child}
-        return child
 
 
 def _tidy() -> None:
@@ -149,14 +128,10 @@ def _tidy() -> None:
     processes.end_all(for_good=True)
 
 
-def _handler(run: Callable[[dict[str, Any]], dict[str, Any]]) -> processes.Handler:
-    return lambda head, _buffers: processes.Reply({"answer": run(head["request"])}, [])
-
-
-def _serve() -> None:
-    gc.set_threshold(_COLLECT_RARELY)
-    processes.serve({name: _handler(run) for name, run in _TASKS.items()}, _tidy)
+def _answered(head: dict[str, Any], _buffers: object) -> processes.Reply:
+    return processes.Reply({"answer": answer(head["request"])}, [])
 
 
 if __name__ == "__main__":
-    _serve()
+    gc.set_threshold(_COLLECT_RARELY)
+    processes.serve({"answer": _answered}, _tidy)

@@ -1,48 +1,35 @@
-"""Where text goes: standard output, standard error, and whether a person reads it there."""
+"""Where text goes, whether a person reads it there, and the exit codes."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from enum import IntEnum
 from time import monotonic
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from onnxpad.errors import OnnxpadError, brief
+
 if TYPE_CHECKING:
+    from onnxpad.show.document import Document
     from onnxpad.show.progress import Line
     from onnxpad.show.tables import Terminal
 
-
-class Loudness(IntEnum):
-    """What a command says beside what it was asked for."""
-
-    QUIET = 0
-    NORMAL = 1
-    VERBOSE = 2
-
-
-_KEY = "onnxpad.loudness"
+FINE, FINDINGS, WRONG = 0, 1, 2
+STANDARD = "-"
 WINDOWS = os.name == "nt"
+_TRY = "\n  try     "
 _SELDOM = 30.0
 """Seconds between two lines that say in a log what is being done."""
 
 
-def set_loudness(level: Loudness) -> None:
-    """How much this command says; raises click.UsageError where two answers are given."""
-    meta = click.get_current_context().meta
-    if meta.get(_KEY, level) is not level:
-        raise click.UsageError("-q and -v contradict each other: give one of them")
-    meta[_KEY] = level
-
-
-def loudness() -> Loudness:
-    """How much the command that runs says."""
+def is_given(flag: str) -> bool:
+    """Whether the verb that runs was given 'quiet' or 'verbose'."""
     context = click.get_current_context(silent=True)
-    return Loudness.NORMAL if context is None else context.meta.get(_KEY, Loudness.NORMAL)
+    return bool(context and context.params.get(flag))
 
 
 def terminal(stream: TextIO) -> Terminal | None:
@@ -65,13 +52,31 @@ def has_colours(stream: TextIO) -> bool:
     return os.environ.get("TERM") != "dumb" and stream.isatty()
 
 
+def report(
+    given: Mapping[str, Any],
+    record: Callable[[], Mapping[str, Any]],
+    document: Callable[[], Document],
+    stream: TextIO | None = None,
+) -> None:
+    """Print a report: its record with --json, and otherwise its document, for people."""
+    stream = stream or sys.stdout
+    if given["as_json"]:
+        from onnxpad.reports import json_line
+
+        stream.write(json_line(record()))
+        stream.flush()
+    else:
+        from onnxpad.show.document import document_text
+
+        show(document_text(document(), terminal(stream)), stream)
+
+
 def show(text: str, stream: TextIO | None = None) -> None:
     """Write a report for people, on standard output where nothing else is said; -q leaves it."""
     stream = stream or sys.stdout
-    if loudness() is Loudness.QUIET:
-        return
-    stream.write(dressed(text, stream))
-    stream.flush()
+    if not is_given("quiet"):
+        stream.write(dressed(text, stream))
+        stream.flush()
 
 
 def dressed(text: str, stream: TextIO) -> str:
@@ -100,18 +105,18 @@ def working(text: str) -> Iterator[Callable[[str], None]]:
     is being done now.
     """
     with status_line(text) as line:
-        if loudness() is Loudness.QUIET:
-            yield _silent
-        elif line:
+        if line:
             yield line.say
+        elif is_given("quiet"):
+            yield lambda _text: None
         else:
-            yield _teller(text, every=0 if loudness() is Loudness.VERBOSE else _SELDOM)
+            yield _log(text, every=0 if is_given("verbose") else _SELDOM)
 
 
 @contextmanager
 def status_line(text: str) -> Iterator[Line | None]:
     """The line on standard error, where that is a terminal and neither -q nor -v is given."""
-    if loudness() is not Loudness.NORMAL or not sys.stderr.isatty():
+    if is_given("quiet") or is_given("verbose") or not sys.stderr.isatty():
         yield None
         return
     from onnxpad.show.progress import alive
@@ -120,28 +125,79 @@ def status_line(text: str) -> Iterator[Line | None]:
         yield line
 
 
-def _silent(_text: str) -> None:
-    """Say nothing."""
-
-
-def _teller(text: str, every: float) -> Callable[[str], None]:
+def _log(text: str, every: float) -> Callable[[str], None]:
     """Steps with the seconds since the first, one in `every` seconds; each step once.
 
     Where standard error is gone, nothing is written.
     """
-    from onnxpad.errors import brief
     from onnxpad.show.wording import visible
 
-    started = told = monotonic()
+    begin = last_time = monotonic()
     last = ""
 
-    def tell(step: str) -> None:
-        nonlocal told, last
-        if step != last and monotonic() - told >= every:
-            told, last = monotonic(), step
+    def write(step: str) -> None:
+        nonlocal last_time, last
+        if step != last and monotonic() - last_time >= every:
+            last_time, last = monotonic(), step
             with suppress(OSError, ValueError):
-                sys.stderr.write(f"{monotonic() - started:7.1f} s  {visible(brief(step))}\n")
+                sys.stderr.write(f"{monotonic() - begin:7.1f} s  {visible(brief(step))}\n")
                 sys.stderr.flush()
 
-    tell(text)
-    return tell
+    write(text)
+    return write
+
+
+def fail(message: str, hint: str = "") -> int:
+    """Write one error message to stderr; gives the exit code for it."""
+    say_with_try(f"error: {message}", hint)
+    return WRONG
+
+
+def say_with_try(message: str, hint: str = "") -> None:
+    """Write a message to stderr, with what to try on lines of their own."""
+    from onnxpad.show.wording import visible
+
+    line, *own_hints = message.split(_TRY)
+    text = f"{brief(visible(line))}\n"
+    text += "".join(f"{_TRY[1:]}{brief(visible(line))}\n" for line in (*own_hints, hint) if line)
+    say(text)
+
+
+def fail_for(model: str, error: OnnxpadError, *, as_json: bool) -> int:
+    """The same for an error about a model; `as_json` also prints it as a record.
+
+    Raises BrokenPipeError where it is about a pipe whose reader has gone.
+    """
+    if isinstance(error.__cause__, BrokenPipeError):
+        raise error.__cause__
+    from onnxpad.batch.course import named, without_report
+
+    message = named(model, error)
+    if as_json:
+        from onnxpad.reports import json_line
+
+        sys.stdout.write(json_line(without_report(model, type(error).__name__, message)))
+        sys.stdout.flush()
+    return fail(message)
+
+
+def say(text: str) -> None:
+    """Write to stderr, or nowhere where that is closed or full: there is no other place."""
+    try:
+        sys.stderr.write(dressed(text, sys.stderr))
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        _drop(sys.stderr)
+
+
+def drop_output() -> None:
+    """Send what is left of standard output nowhere, since it takes no more."""
+    _drop(sys.stdout)
+
+
+def _drop(stream: TextIO) -> None:
+    """Python would try once more at its end, and exit with a code of its own."""
+    with suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)

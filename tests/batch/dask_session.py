@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import onnxpad
-from onnxpad.batch import fleets
+from onnxpad.batch import workers
 from onnxpad.cli import run
 
 
@@ -45,7 +45,7 @@ def main() -> None:
         now = set(client.run(os.getpid).values())
         some = [one.file for one in done.outcomes[:2]]
         line = said("inspect", *some, "--dask", cluster.scheduler_address)
-    fleets._SECONDS = 1  # noqa: SLF001  nobody answers, however long it waits
+    workers._SCHEDULER_SECONDS = 1  # noqa: SLF001  nobody answers, however long it waits
     told: dict[str, Any] = {"summary": done.summary, "files": [one.file for one in done.outcomes]}
     told |= {"killed": victim not in now, "stayed": other in now, "code": done.code}
     told |= {"line": line, "nobody": said("inspect", *some, "--dask", "tcp://127.0.0.1:1")}

@@ -241,6 +241,9 @@ def test_a_worker_in_another_folder_finds_the_files(
         ("rewrite", {"nodes": "nobody"}, "no padded node of any model matches 'nobody'"),
         ("rewrite", {"passes": [object()]}, "cannot be sent to a worker"),
         ("validate", {}, "needs pairs"),
+        ("inspect", {"paths": [onnx.ModelProto()]}, "paths has a ModelProto: each takes names of"),
+        ("inspect", {"paths": 3}, "paths has a int"),
+        ("inspect", {"executor": 3}, "executor is 3: it has to be one of concurrent.futures"),
         ("retarget", {"plan": "missing.json"}, "cannot read the plan"),
     ],
 )
@@ -248,7 +251,7 @@ def test_a_wrong_request_is_refused_before_any_work(
     verb: str, arguments: dict[str, Any], said: str, folder: Path
 ) -> None:
     with pytest.raises(RequestError) as error:
-        onnxpad.each(verb, folder, **arguments)
+        onnxpad.each(verb, **{"paths": folder} | arguments)
     assert said in str(error.value)
 
 
@@ -275,18 +278,6 @@ def test_why_a_model_is_refused_names_arguments_of_python(tmp_path: Path) -> Non
     (one,) = onnxpad.each("rewrite", tmp_path / "m.onnx", passes="explicit-pads", strict=True)
     assert "strict=True allows no skips" in one.error
     assert "dims={'n': '%2=0'}" in one.error
+    assert one.line == one.error
     assert "--" not in one.error
     assert "--dim 'n%2=0'" in one.told
-
-
-@pytest.mark.parametrize(
-    ("paths", "given", "said"),
-    [
-        ([onnx.ModelProto()], {}, "paths has a ModelProto: each takes names of files"),
-        (3, {}, "paths has a int"),
-        (["m.onnx"], {"executor": 3}, "executor is 3: it has to be one of concurrent.futures"),
-    ],
-)
-def test_what_is_no_path_and_no_executor(paths: Any, given: dict[str, Any], said: str) -> None:
-    with pytest.raises(RequestError, match=said):
-        onnxpad.each("inspect", paths, **given)

@@ -114,15 +114,6 @@ def test_more_than_can_be_proved_is_not_believed(
     assert said in capsys.readouterr().out.splitlines()[0]
 
 
-def test_dims_that_do_not_suffice_are_found_out(folder: Path, capsys: Captured) -> None:
-    assert run(LINE) == 0
-    proof = json.loads((folder / "out.json").read_text())["proof"]
-    edited(folder / "out.json", dims={}, proof={**proof, "dims": {}})
-    capsys.readouterr()
-    assert run(CHECK) == 1
-    assert "'out.json' says more than that: dims {}" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("content", "said"),
     [
@@ -163,35 +154,3 @@ def test_in_place_the_original_is_named_by_its_old_bytes(folder: Path) -> None:
     assert run(["rewrite", "in.onnx", "--in-place", "--dim", "H%2=0", *LINE[4:6]]) == 0
     read = json.loads((folder / "out.json").read_text())
     assert read["before"]["sha256"] != read["after"]["sha256"]
-
-
-def test_runs_may_be_asked_for_as_well(folder: Path, capsys: Captured) -> None:
-    pytest.importorskip("onnxruntime")
-    assert run([*LINE, "--validate", "--device", "cpu", "--json"]) == 0
-    read = json.loads(capsys.readouterr().out)["validation"]
-    assert (read["verdict"], read["run"]["verdict"]) == ("proved", "identical")
-    assert (folder / "out.json").exists()
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ([*LINE[:2], *LINE[4:], "--check"], "--certificate is about files"),
-        ([*LINE[:3], "-", *LINE[4:]], "--certificate is about files"),
-        (["rewrite", "in.onnx", "in.onnx", "-o", "d/", *LINE[4:]], "would both become"),
-        ([*LINE[:5], "in.onnx"], "'in.onnx' is an input, which is never overwritten"),
-        ([*LINE[:5], "in.onnx/out.json"], "Not a directory"),
-        ([*LINE, "--legacy-split"], "they cannot judge --legacy"),
-        ([*CHECK, "--dim", "H=4"], "--dim does nothing here: --certificate says what is proved"),
-        ([*CHECK, "--run-only"], "--run-only does nothing here: --certificate says"),
-        ([*CHECK[:1], "-", *CHECK[2:]], "--certificate is about files: name both models"),
-        ([*CHECK[:2], *CHECK[3:]], "give either AFTER, or a reference"),
-    ],
-)
-def test_options_that_do_not_fit(
-    line: list[str], said: str, folder: Path, capsys: Captured
-) -> None:
-    (folder / "out.json").write_text("older")
-    assert run(line) == 2
-    assert said in capsys.readouterr().err
-    assert (folder / "out.json").read_text() == "older"

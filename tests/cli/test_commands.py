@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import nullcontext
 from dataclasses import replace
@@ -12,78 +11,9 @@ import pytest
 
 from onnxpad import validation
 from onnxpad.cli import run, writing
-from onnxpad.inspection import inspect
-from tests.cli.processes import MODELS, SAME
+from tests.cli.processes import SAME
 
 Captured = pytest.CaptureFixture[str]
-
-
-def test_in_place(capsys: Captured, tmp_path: Path) -> None:
-    model = tmp_path / "m.onnx"
-    model.write_bytes(SAME.read_bytes())
-    assert run(["rewrite", str(model), "--in-place"]) == 0
-    assert f"{model} -> {model}: 6 nodes rewritten" in capsys.readouterr().out
-    assert inspect(model).summary["forms"]["auto_pad"] == 0
-
-
-def refusals(folder: Path) -> dict[str, tuple[list[str], str]]:
-    (folder / "a").mkdir()
-    (folder / "b").mkdir()
-    for name in ("a/m.onnx", "b/m.onnx", "n.onnx"):
-        (folder / name).write_bytes(SAME.read_bytes())
-    (folder / "link.onnx").symlink_to("n.onnx")
-    return {
-        "an input": (["n.onnx", "-o", "n.onnx"], "is an input"),
-        "an input by another path": (["n.onnx", "-o", "a/../n.onnx"], "is an input"),
-        "an input by a link": (["n.onnx", "-o", "link.onnx"], "is an input"),
-        "another input": (["a/m.onnx", "n.onnx", "-o", "."], "is an input"),
-        "one name twice": (["a/m.onnx", "b/m.onnx", "-o", "out"], "would both become"),
-        "a file for several": (["a/m.onnx", "b/m.onnx", "-o", "n.onnx"], "is a file"),
-        "a stream for several": (["a/m.onnx", "n.onnx", "-o", "-"], "several models"),
-        "standard input into a folder": (["-", "-o", "out/"], "standard input has no file name"),
-        "standard input in place": (["-", "--in-place"], "standard input has no place"),
-        "standard input twice": (["-", "-", "-o", "out/"], "read only once"),
-    }
-
-
-CASES = (
-    "an input",
-    "an input by another path",
-    "an input by a link",
-    "another input",
-    "one name twice",
-    "a file for several",
-    "a stream for several",
-    "standard input into a folder",
-    "standard input in place",
-    "standard input twice",
-)
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_nothing_is_overwritten_by_accident(
-    case: str, capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cases = refusals(tmp_path)
-    assert tuple(cases) == CASES
-    arguments, message = cases[case]
-    monkeypatch.chdir(tmp_path)
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*.onnx")}
-    assert run(["rewrite", *arguments]) == 2
-    assert message in capsys.readouterr().err
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*.onnx")} == before
-
-
-def test_validate_before_writing(capsys: Captured, tmp_path: Path) -> None:
-    pytest.importorskip("onnxruntime")
-    out = tmp_path / "o.onnx"
-    options = ["--validate", "--device", "cpu", "--samples", "1", "--seed", "5"]
-    assert run(["rewrite", str(SAME), "-o", str(out), "--json", *options]) == 0
-    read = json.loads(capsys.readouterr().out)
-    assert read["validation"]["verdict"] == "proved"
-    assert read["validation"]["seed"] == 5
-    assert len(read["validation"]["input_shapes"]) == 1
-    assert out.exists()
 
 
 @pytest.mark.parametrize("verdict", ["different", "unverified"])
@@ -121,18 +51,6 @@ def test_a_terminal_shows_what_a_validation_does(
     assert told[:3] == ["explicit-pads", "proving", "sample 0"]
 
 
-def test_an_unchanged_model_is_not_run(
-    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def forbidden(*_: object, **__: object) -> None:
-        raise AssertionError
-
-    monkeypatch.setattr(validation, "validate", forbidden)
-    model = str(MODELS / "kt_net_even.onnx")
-    assert run(["rewrite", model, "-o", str(tmp_path / "o.onnx"), "--validate"]) == 0
-    assert "0 nodes rewritten" in capsys.readouterr().out
-
-
 def test_a_device_that_is_not_there_is_an_error(capsys: Captured) -> None:
     runtime = pytest.importorskip("onnxruntime")
     if "CUDAExecutionProvider" in runtime.get_available_providers() and _has_gpu():
@@ -143,13 +61,6 @@ def test_a_device_that_is_not_there_is_an_error(capsys: Captured) -> None:
 
 def _has_gpu() -> bool:
     return Path("/dev/nvidia0").exists()
-
-
-def test_an_error_while_writing_is_an_error(capsys: Captured, tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    assert run(["rewrite", str(SAME), "-o", f"{blocked}/x/"]) == 2
-    assert capsys.readouterr().err.startswith(f"error: cannot make the folder '{blocked}/x/'")
 
 
 @pytest.mark.parametrize("command", [["rewrite"], ["retarget", "--to", "tensorflow"]])

@@ -17,27 +17,6 @@ WRONG, DATA = str(PAIR / "wrong.onnx"), str(PAIR / "reference.npz")
 NODES = ["/Conv", "/Conv_1", "/MaxPool", "/Conv_2"]
 
 
-def test_it_says_which_nodes_and_how(capsys: Captured) -> None:
-    assert run(["diagnose", WRONG, "--data", DATA]) == 0
-    said = capsys.readouterr().out
-    assert "symmetric pads [2, 2]  pads [1, 2]  tensorflow, keras, " in said
-    assert "what tells them apart: an input of [33]" in said
-    assert "explained: padding: with 4 nodes padded otherwise" in said
-    assert "; 2 samples" in said
-
-
-def test_the_plan_is_what_retarget_takes(tmp_path: Path, capsys: Captured) -> None:
-    plan, fixed = tmp_path / "plan.json", tmp_path / "fixed.onnx"
-    assert run(["diagnose", WRONG, "--data", DATA, "--plan", str(plan)]) == 0
-    assert f"wrote {plan}: 4 nodes to change" in capsys.readouterr().out
-    assert run(["retarget", WRONG, "--plan", str(plan), "-o", str(fixed)]) == 0
-    capsys.readouterr()
-    assert run(["diagnose", str(fixed), "--data", DATA, "--json"]) == 0
-    read = json.loads(capsys.readouterr().out)
-    assert (read["cause"], read["plan"]["nodes"], read["tried"]) == ("rounding", [], 1)
-    assert read["residual"] < 1e-5
-
-
 @pytest.mark.sweep
 def test_the_verdict_comes_first_and_then_what_to_type(
     small: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
@@ -58,43 +37,6 @@ def test_the_verdict_comes_first_and_then_what_to_type(
         assert Path("wrong-fixed.onnx").exists()
         Path("wrong-fixed.onnx").unlink()
         capsys.readouterr()
-
-
-def test_every_other_padded_node_is_counted(capsys: Captured) -> None:
-    assert run(["diagnose", WRONG, "--data", DATA, "--json"]) == 0
-    read = json.loads(capsys.readouterr().out)
-    assert run(["diagnose", WRONG, "--data", DATA]) == 0
-    count = len(read["unchanged"])
-    assert ("no change" in capsys.readouterr().out) == bool(count)
-    assert not set(read["unchanged"]) & set(NODES)
-
-
-def test_json_holds_the_whole_report(capsys: Captured) -> None:
-    assert run(["diagnose", WRONG, "--data", DATA, "--json"]) == 0
-    read = json.loads(capsys.readouterr().out)
-    assert (read["schema"], read["explained"], read["cause"]) == (2, True, "padding")
-    assert [one["node"] for one in read["plan"]["nodes"]] == NODES
-    assert read["before"] > 0.1
-    assert read["residual"] < 1e-5
-    pool = next(one for one in read["nodes"] if one["node"] == "/MaxPool")
-    assert (pool["before"], pool["after"]) == ("symmetric pads [1, 1]", "pads [0, 1]")
-    assert {"label": "no padding, rounding up", "sizes": [33]}.items() <= {
-        key: pool["alternatives"][0][key] for key in ("label", "sizes")
-    }.items()
-    assert read["providers"] == {"model": ["CPUExecutionProvider"]}
-
-
-def test_what_no_padding_explains_exits_1_and_writes_no_plan(
-    tmp_path: Path, capsys: Captured
-) -> None:
-    stored = dict(np.load(DATA))
-    shuffled = {key: value[..., ::-1] if "ref" in key else value for key, value in stored.items()}
-    np.savez(tmp_path / "other.npz", **shuffled)
-    plan = tmp_path / "plan.json"
-    command = ["diagnose", WRONG, "--data", str(tmp_path / "other.npz"), "--budget", "2"]
-    assert run([*command, "--plan", str(plan)]) == 1
-    assert "not explained: " in capsys.readouterr().out
-    assert not plan.exists()
 
 
 def test_the_nearest_plan_is_written_where_that_is_asked_for(
@@ -119,26 +61,5 @@ def test_the_nearest_plan_is_written_where_that_is_asked_for(
 
 
 def test_requests_that_cannot_be_meant(small: Path, capsys: Captured) -> None:
-    model = str(small / "model.onnx")
-    bad = small / "bad.npz"
-    bad.write_bytes(b"no archive")
-    (small / "empty").mkdir()
-    wanted = {
-        (): "the reference is missing",
-        (
-            "--data",
-            str(small / "names.npz"),
-            "--inputs",
-            str(small / "x.npy"),
-        ): "leave --inputs and --outputs out",
-        ("--inputs", str(small / "x.npy")): "the reference is missing",
-        ("--data", str(small / "none.npz")): "does not exist",
-        ("--data", str(bad)): "bad.npz",
-        ("--data", str(small / "empty")): "neither input_0.pb nor folders test_data_set_*",
-        ("--data", str(small / "x.npy")): "give the inputs as --inputs",
-        ("--data", DATA): "has rank 3, the model takes 4",
-        ("--data", str(small / "names.npz"), "--budget", "0"): "budget",
-    }
-    for options, said in wanted.items():
-        assert run(["diagnose", model, *options]) == 2, options
-        assert said in capsys.readouterr().err, options
+    assert run(["diagnose", str(small / "model.onnx"), "--data", str(small / "x.npy")]) == 2
+    assert "give the inputs as --inputs" in capsys.readouterr().err

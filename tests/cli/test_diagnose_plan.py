@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from errno import ENOSPC
 from pathlib import Path
 
@@ -55,16 +54,9 @@ def test_the_report_is_printed_where_the_plan_cannot_be_written_after_all(
     said = capsys.readouterr()
     assert "explained: padding" in said.out
     assert "wrote" not in said.out
-    assert "the plan: cannot write '" in said.err
+    assert "--plan: cannot write '" in said.err
     assert plan.read_text(encoding="utf-8") == "an older one"
     assert list(tmp_path.iterdir()) == [plan]
-
-
-def test_a_plan_on_standard_output_has_it_alone(capsys: Captured) -> None:
-    assert run(["diagnose", WRONG, "--data", DATA, "--plan", "-"]) == 0
-    said = capsys.readouterr()
-    assert [one["node"] for one in json.loads(said.out)["nodes"]] == NODES
-    assert "wrote the plan to standard output: 4 nodes to change" in said.err
 
 
 @pytest.mark.parametrize("as_json", [False, True])

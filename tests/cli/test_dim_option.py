@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 import pytest
 
-from onnxpad.batch.inputs import dims_for
+from onnxpad.batch.facts import dims_for
 from onnxpad.cli import run
-from onnxpad.cli.arguments import parse_dims
+from onnxpad.cli.values import parse_dims
 from tests.cli.processes import DYNAMIC
 
 Captured = pytest.CaptureFixture[str]
@@ -47,16 +47,6 @@ def test_a_fact_about_some_models_alone() -> None:
             assert dims_for(model, {f"{glob}:h": 4}) == {"h": 4}
     assert not dims_for("models/ba/b.onnx", {"a/*.onnx:h": 4})
     assert not dims_for("models/a/b.onnx", {"a*.onnx:h": 4})
-
-
-def test_facts_reach_inspect_and_rewrite(capsys: Captured, tmp_path: Path) -> None:
-    facts = ["--dim", "unk__9105%4=0", "--dim", "unk__9106=64"]
-    assert run(["inspect", str(DYNAMIC), "--json", *facts]) == 0
-    read = json.loads(capsys.readouterr().out)
-    assert read["assumed"] == {"unk__9105": "%4=0", "unk__9106": 64}
-    assert read["summary"]["unknown"] == 0
-    assert run(["rewrite", str(DYNAMIC), "-o", str(tmp_path / "o.onnx"), *facts]) == 0
-    assert "0 skipped" in capsys.readouterr().out
 
 
 SHAPE = {"unk__9104": 1, "unk__9105": 64, "unk__9106": 96}

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from onnxpad.cli import run
-from onnxpad.cli.arguments import RENAMED, parse_shapes
+from onnxpad.cli.options import RENAMED
+from onnxpad.cli.values import parse_shapes
 from onnxpad.retargeting import retarget
 from tests.cli.processes import DYNAMIC, MODELS, SAME
 
@@ -24,53 +25,10 @@ def moved(tmp_path: Path) -> Path:
     return tmp_path / "my model.onnx"
 
 
-@pytest.mark.parametrize(
-    ("line", "old"),
-    [
-        (("retarget", str(EVEN), "--to", "pytorch", "--check", "--from", "keras"), "from"),
-        (
-            ("rewrite", str(SAME), "--check", "--convtranspose-legacy-split"),
-            "convtranspose-legacy-split",
-        ),
-    ],
-)
-def test_old_spellings_go_on_working_with_a_warning(
-    line: tuple[str, ...], old: str, capsys: Captured
-) -> None:
-    status = run(line)
-    first = capsys.readouterr()
-    assert first.err.startswith(f"warning: --{old} is now called --{RENAMED[old]}\n")
-    assert run([word.replace(f"--{old}", f"--{RENAMED[old]}") for word in line]) == status
-    second = capsys.readouterr()
-    assert (second.out, second.err) == (first.out, first.err.partition("\n")[2])
-
-
 def test_old_spellings_are_not_shown(capsys: Captured) -> None:
     for verb in ("retarget", "rewrite", "inspect"):
         run([verb, "--help"])
         assert not {f"--{old}" for old in RENAMED} & set(capsys.readouterr().out.split())
-
-
-def test_old_names_of_settings_go_on_working(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "pyproject.toml").write_text('[tool.onnxpad.retarget]\nfrom = "keras"\nto = "tf"\n')
-    monkeypatch.chdir(tmp_path)
-    assert run(["retarget", str(EVEN), "--check"]) in {0, 1}
-
-
-def test_with_a_target_its_verdict_comes_first_and_the_next_command_works(
-    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert run(["inspect", str(DYNAMIC), "--target", "cv2"]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "target opencv 5.0: takes 10, miscomputes 2 of 12 operators that can pad"
-    command = next(line for line in lines if line.startswith("next: ")).partition("onnxpad ")[2]
-    words = [word.strip("'") for word in command.replace("OUT", "out.onnx").split()]
-    assert run(words) == 0
-    facts = ["--dim", "unk__9105%4=0", "--dim", "unk__9106%4=0"]
-    assert run(["inspect", "out.onnx", "--target", "opencv", *facts]) == 0
 
 
 def test_a_tolerance_on_the_command_line(moved: Path, capsys: Captured) -> None:

@@ -13,9 +13,9 @@ import pytest
 from onnx import helper
 
 from onnxpad.cli import run
-from onnxpad.cli.arguments import parse_dims
+from onnxpad.cli.values import parse_dims
 from onnxpad.errors import TEXT, ModelError, blaming_the_file
-from tests.cli.processes import DYNAMIC, SAME, environment, onnxpad
+from tests.cli.processes import SAME, environment, onnxpad
 from tests.models.external_data import external_tensor, model_of, saved
 from tests.models.text import text_model
 
@@ -147,24 +147,6 @@ def test_the_fault_of_a_file_is_an_ordinary_error(
     assert said in said_by(capsys, "inspect", str(SAME))
 
 
-def test_one_faulty_model_does_not_hold_up_the_next(
-    monkeypatch: pytest.MonkeyPatch, capsys: Captured, tmp_path: Path
-) -> None:
-    from onnxpad.model import opened
-
-    real = opened.open_model
-
-    def broken_once(_: str) -> object:
-        monkeypatch.setattr("onnxpad.rewriting.rewrite.open_model", real)
-        raise RecursionError
-
-    monkeypatch.setattr("onnxpad.rewriting.rewrite.open_model", broken_once)
-    other = SAME.with_name("kt_net_even.onnx")
-    assert run(["rewrite", str(SAME), str(other), "-o", str(tmp_path / "out")]) == 2
-    assert [path.name for path in (tmp_path / "out").iterdir()] == [other.name]
-    assert capsys.readouterr().err.startswith(f"error: {SAME}: it is nested too deeply")
-
-
 def test_warnings_of_other_packages_are_not_shown() -> None:
     code = "import warnings, sys; sys.argv = ['onnxpad', 'explain', 'Conv']\n"
     code += (
@@ -177,15 +159,3 @@ def test_warnings_of_other_packages_are_not_shown() -> None:
     )
     assert done.returncode == 0
     assert done.stderr == b""
-
-
-def test_no_folder_stays_behind_where_nothing_is_written_into_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
-) -> None:
-    def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("os.fsync", full)
-    assert run(["rewrite", str(SAME), str(DYNAMIC), "-o", f"{tmp_path}/a/b/"]) == 2
-    assert "No space left on device" in capsys.readouterr().err
-    assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ import pytest
 
 from onnxpad import __version__
 from onnxpad.cli import run
-from tests.cli.processes import DYNAMIC, MODELS, SAME, environment, onnxpad
+from tests.cli.processes import SAME, environment, onnxpad
 
 
 def test_version() -> None:
@@ -69,13 +69,6 @@ def test_rewrite_from_standard_input_to_standard_output(tmp_path: Path) -> None:
     assert json.loads(with_json.stderr)["written"] == "-"
 
 
-def test_what_needs_no_change_is_written_byte_for_byte(tmp_path: Path) -> None:
-    model = MODELS / "kt_net_even.onnx"
-    done = onnxpad("rewrite", model, "-o", tmp_path / "same.onnx")
-    assert done.returncode == 0
-    assert (tmp_path / "same.onnx").read_bytes() == model.read_bytes()
-
-
 def test_what_nobody_foresaw_is_one_message(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -88,34 +81,6 @@ def test_what_nobody_foresaw_is_one_message(
     assert "internal error; nothing more was written" in said
     assert "KeyError: 'surprise'" in said
     assert "Traceback" not in said
-
-
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-@pytest.mark.parametrize(
-    ("streams", "code", "said"),
-    [
-        (">&-", 2, b"error: standard output is closed"),
-        (">/dev/full", 2, b"error: cannot write: No space left on device"),
-        (">/dev/null 2>&-", 0, b""),
-    ],
-)
-def test_closed_and_full_streams(streams: str, code: int, said: bytes) -> None:
-    done = subprocess.run(
-        ["/bin/sh", "-c", f'"{sys.executable}" -m onnxpad inspect "{SAME}" {streams}'],
-        capture_output=True,
-        check=False,
-        env=environment(),
-    )
-    assert done.returncode == code
-    assert done.stderr.startswith(said)
-    assert b"internal error" not in done.stderr
-    assert b"Traceback" not in done.stderr
-
-
-def test_a_size_beyond_what_a_file_can_hold() -> None:
-    done = onnxpad("inspect", DYNAMIC, "--dim", f"unk__9105={2**63}")
-    assert done.returncode == 2
-    assert b"a size is at most 9223372036854775807" in done.stderr
 
 
 ENDING = """

@@ -11,8 +11,7 @@ import pytest
 from onnxpad import validation
 from onnxpad.cli import run
 from onnxpad.explaining import explain
-from onnxpad.inspection import inspect
-from tests.cli.processes import COMMAND, MODELS, ROOT, SAME
+from tests.cli.processes import COMMAND, ROOT, SAME
 from tests.cli.test_terminals import on_a_terminal
 from tests.models.text import text_model
 
@@ -34,15 +33,6 @@ def test_errors_and_notes_are_escaped(capsys: Captured, tmp_path: Path) -> None:
     error = capsys.readouterr().err
     assert r"\x1b[31mred\nerror: forged" in error
     assert len(error.splitlines()) == 1
-
-
-def test_all_rows_are_shown_where_asked(capsys: Captured) -> None:
-    path = MODELS / "k_yolo_tiny_op15.onnx"
-    nodes = inspect(path).nodes
-    assert run(["inspect", str(path)]) == 0
-    assert capsys.readouterr().out.partition("\n\n")[2].count("\n") - 1 < len(nodes)
-    assert run(["inspect", str(path), "--all"]) == 0
-    assert capsys.readouterr().out.partition("\n\n")[2].count("\n") - 1 == len(nodes)
 
 
 def test_ambiguous_reaches_the_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

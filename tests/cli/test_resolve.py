@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onnxpad.cli.resolve import parse_value
+from onnxpad.cli.values import parse_value
 
 CONV = ["resolve", "tensorflow", "conv", "--input", "1,3,224,224", "--kernel", "7", "--stride", "2"]
 SAME = [*CONV, "--padding", "SAME"]

@@ -27,12 +27,6 @@ def test_validate_shows_how_far_outputs_moved(capsys: Captured) -> None:
     assert "moved by" not in capsys.readouterr().out
 
 
-def test_a_model_that_needs_nothing_is_written_as_it_was(tmp_path: Path) -> None:
-    target = tmp_path / "same.onnx"
-    assert run(["retarget", str(PAIR), "--to", "pytorch", "-o", str(target)]) == 0
-    assert target.read_bytes() == PAIR.read_bytes()
-
-
 def test_a_pipe_carries_the_model() -> None:
     done = onnxpad("retarget", "-", "--to", "tensorflow", "-o", "-", stdin=PAIR.read_bytes())
     assert done.returncode == 0
@@ -48,3 +42,15 @@ def test_python_refuses_the_same() -> None:
     with pytest.raises(RequestError, match="cannot read the plan"):
         retarget(PAIR, plan=PAIR.parent / "nothing.json")
     assert not retarget(PAIR, plan={"nodes": []}).changed
+
+
+@pytest.mark.parametrize(
+    "text", [b"[" * 100_000, b'{"nodes": [{"node": "/MaxPool", "pads": [1' + b"0" * 9999 + b"]}]}"]
+)
+def test_a_plan_that_no_parser_takes_is_named(
+    text: bytes, tmp_path: Path, capsys: Captured
+) -> None:
+    plan = tmp_path / "plan.json"
+    plan.write_bytes(text)
+    assert run(["retarget", str(PAIR), "--plan", str(plan), "--check"]) == 2
+    assert f"the plan '{plan}' is no JSON: " in capsys.readouterr().err

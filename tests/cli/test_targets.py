@@ -27,15 +27,6 @@ def save(folder: Path, text: str) -> Path:
     return path
 
 
-def test_json_has_every_verdict_with_its_evidence(capsys: Captured) -> None:
-    assert run(["inspect", str(SAME), "--target", "opencv", "--json"]) == 1
-    verdicts = json.loads(capsys.readouterr().out)["targets"]["opencv"]
-    wrong = [one for one in verdicts if one["verdict"] == "miscomputes"]
-    assert [one["rewrite"]["passes"] for one in wrong] == [["explicit-pads"]] * 3
-    assert all(one["evidence"] and one["reason"] for one in wrong)
-    assert len(verdicts) > len(wrong)
-
-
 @pytest.mark.parametrize("absolute", [False, True])
 def test_sarif_names_files_below_the_working_folder_as_code_scanning_does(
     capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, absolute: bool
@@ -49,50 +40,6 @@ def test_sarif_names_files_below_the_working_folder_as_code_scanning_does(
     (found,) = json.loads(capsys.readouterr().out)["runs"]
     where = found["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
     assert where == {"uri": "nets/a%20b%231.onnx"}
-
-
-PADDED = """<ir_version: 8, opset_import: ["" : 20]>
-g (float[1,1,4,4] x) => (float[1,1,6,6] y) <int64[8] p = {0,0,1,1,0,0,1,1}> { y = Pad(x, p) }"""
-
-
-def test_inspect_names_the_cure_where_no_rewrite_helps(capsys: Captured, tmp_path: Path) -> None:
-    text = """<ir_version: 8, opset_import: ["" : 17]>
-    g (float[1,2,5,20] x) => (float[1,1,c,d] y) <float[1,2,1,9] k = {0,0,0,0,0,0,0,0,0,
-    1,1,1,1,1,1,1,1,1}> {
-      y = Conv(x, k)
-    }"""
-    model = save(tmp_path, text)
-    assert run(["inspect", str(model), "--target", "opencv", "--all"]) == 1
-    shown = capsys.readouterr().out
-    assert "no rewrite for opencv is known: no way for 'y'\n  try     write it with a kern" in shown
-
-
-@pytest.mark.parametrize("option", ["--check", "--dry-run"])
-def test_of_what_is_not_written_it_is_said_what_would_be(
-    capsys: Captured, tmp_path: Path, option: str
-) -> None:
-    words = ["rewrite", str(save(tmp_path, PADDED)), "--target", "onnx2torch"]
-    run([*words, option])
-    shown = capsys.readouterr().out
-    assert "onnx2torch: the model would have opset 17 instead of 20\n" in shown
-    assert "is of opset 17 now" not in shown
-    run([*words, "-o", str(tmp_path / "out.onnx")])
-    assert "onnx2torch: the model is of opset 17 now, and was of 20\n" in capsys.readouterr().out
-
-
-def test_what_a_target_takes_is_written_byte_for_byte(tmp_path: Path) -> None:
-    out = tmp_path / "out.onnx"
-    assert run(["rewrite", str(SAME), "--target", "tvm", "-o", str(out)]) == 0
-    assert out.read_bytes() == SAME.read_bytes()
-
-
-def test_nothing_is_written_where_there_is_no_way(capsys: Captured, tmp_path: Path) -> None:
-    out, model = tmp_path / "out.onnx", save(tmp_path, INTEGER)
-    assert run(["rewrite", str(model), "--target", "opencv", "-o", str(out)]) == 1
-    found = capsys.readouterr()
-    assert "no way: opencv, ConvInteger 'first': opencv refuses it: " in found.out
-    assert "nothing written" in found.err
-    assert not out.exists()
 
 
 def test_a_long_explanation_is_brief_and_a_word_or_all_has_the_rest(capsys: Captured) -> None:
@@ -111,13 +58,6 @@ def test_a_long_explanation_is_brief_and_a_word_or_all_has_the_rest(capsys: Capt
     assert all(words in [line.split() for line in everything.splitlines()] for words in told)
     assert run(["explain", "onnxruntime", "nonesuch"]) == 2
     assert "no fact about onnxruntime has the word 'nonesuch'" in capsys.readouterr().err
-
-
-def test_device_says_where_each_padded_node_runs(capsys: Captured) -> None:
-    assert run(["inspect", str(SAME), "--device", "cpu", "--json"]) == 0
-    places = json.loads(capsys.readouterr().out)["placement"]
-    assert set(places.values()) == {"CPUExecutionProvider"}
-    assert "MaxPool.0" in places
 
 
 def test_a_model_that_onnxruntime_refuses_is_an_error(capsys: Captured, tmp_path: Path) -> None:
@@ -167,14 +107,3 @@ def test_what_is_written_for_a_target_alone_is_said_to_need_no_validation(
     assert "without --validate it is written for onnx2torch alone" in said
     assert not out.exists()
     assert run(command) == 0
-
-
-def test_where_there_is_no_way_nothing_is_said_of_validating(
-    capsys: Captured, tmp_path: Path
-) -> None:
-    path = save(tmp_path, ZERO_PAD_BEFORE_SAME_POOL)
-    command = ["rewrite", str(path), "--target", "onnx2torch", "--exclude", "explicit-pads"]
-    assert run([*command, "--validate", "-o", str(tmp_path / "out.onnx")]) == 1
-    shown = capsys.readouterr()
-    assert "nothing written" in shown.err
-    assert "nothing to validate" not in shown.out

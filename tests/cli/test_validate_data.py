@@ -10,10 +10,18 @@ import onnx
 import pytest
 
 from onnxpad.cli import run
-from tests.cli.test_diagnose_data import FORMATS
 from tests.diagnosis.networks import AMBIGUOUS, resnet
 
 Captured = pytest.CaptureFixture[str]
+FORMATS = {
+    "names": (["--data", "names.npz"], 1),
+    "places": (["--data", "places.npz"], 1),
+    "samples": (["--data", "samples.npz"], 2),
+    "npy": (["--inputs", "x.npy", "--outputs", "y.npy"], 1),
+    "one folder": (["--data", "data/test_data_set_1"], 1),
+    "folders": (["--data", "data"], 2),
+    "two of them": (["--data", "data/test_data_set_0", "--data", "names.npz"], 2),
+}
 
 
 @pytest.fixture

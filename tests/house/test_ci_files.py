@@ -15,8 +15,7 @@ import pytest
 import yaml
 
 from onnxpad.cli import run
-from onnxpad.cli.inspect import inspect as cli_inspect
-from onnxpad.cli.settings import SETTABLE
+from onnxpad.cli.options import options_of
 from tests.cli.processes import ROOT, SAME
 from tests.cli.test_targets import STRINGS
 from tests.house.documents import DOCUMENTS, of
@@ -85,9 +84,9 @@ def test_the_files_that_the_guide_shows_ask_for_what_is_there() -> None:
 def test_the_guide_names_what_a_project_cannot_set() -> None:
     (told,) = re.findall(r"limits: (--.*?) and the like", " ".join(CI.split()))
     names = {name.strip().lstrip("-") for name in told.split(",")}
-    assert not names & SETTABLE
-    known = {text.lstrip("-") for one in cli_inspect.params for text in one.opts}
-    assert names <= known
+    rows = {row.setting: row for row in options_of("inspect").values()}
+    assert names <= rows.keys()
+    assert not [name for name in names if "set" in rows[name].more]
 
 
 def test_the_hooks_are_run_once_and_print_what_fails(capsys: Captured) -> None:

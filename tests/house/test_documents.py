@@ -104,7 +104,7 @@ def test_the_settings_are_taken(document: str, folder: Path) -> None:
     shutil.copytree(folder / "models", project / "models")
     (project / "pyproject.toml").write_text(of(document, "toml")[0])
     run("onnxpad inspect models/*.onnx --write-baseline", project)
-    assert "known findings in known.json" in run("onnxpad inspect models/*.onnx", project)
+    assert "known findings in known.txt" in run("onnxpad inspect models/*.onnx", project)
 
 
 def test_the_example_of_many_models_runs(folder: Path) -> None:

@@ -121,7 +121,7 @@ def loaded_by_onnx() -> set[str]:
     [
         (("--json", MODEL), "onnxpad.batch.course"),
         (("--target", "ncnn"), "onnxpad.runtimes.targets"),
-        (("--baseline", "known.json", "--write-baseline"), "onnxpad.cli.baseline"),
+        (("--baseline", "known.txt", "--write-baseline"), "onnxpad.cli.baseline"),
     ],
 )
 def test_they_are_loaded_where_they_are_asked_for(

@@ -4,12 +4,14 @@ A session is a file `*.txt` of steps in one empty folder:
 
     @ FILE                  and indented lines: a text file, or a model in ONNX text (*.onnx)
     $ onnxpad ARGUMENTS     a command; `< FILE` feeds it, `| a.b, c` prints fields of its JSON alone
-    $ cp A B                files are copied, `rm` removes one, `ls` lists the folder, `cat` prints
+    $ cp A B                files are copied, `ln A B` links, `rm` removes one, `cat` prints it,
+                            `ls` lists the folder
     > LINE                  standard output
     ! LINE                  standard error
     = CODE                  the exit code, where it is not 0
 
-`MODELS` are there under short names. Seconds, versions and the folder are written as words.
+`MODELS` are there under short names. Seconds, versions, tiny numbers, hashes and the folder are
+written as words.
 """
 
 from __future__ import annotations
@@ -38,10 +40,14 @@ MODELS = {
     "strings": "t_same_string_ts",
     "unet": "k_unet_dyn_op13",
     "yolo": "k_yolo_tiny_op15",
+    "wrong": "../tests/retargeting/pairs/p10_conv1d/wrong",
+    "reference": "../tests/retargeting/pairs/p10_conv1d/reference",
 }
 _ANSWERS = (">", "!", "=")
 _SECONDS = re.compile(r"\b\d+(\.\d+)? s\b")
 _VERSIONS = re.compile(r"\b(onnxruntime|onnx|onnxpad) \d+(\.\d+)+")
+_TINY = re.compile(r"\b\d\.\d+e-\d+\b|\b[0-9a-f]{16}(?=\.\.\.)")
+"""Rounding and hashes, which follow from versions."""
 _COPIES = Path(__file__).parents[2] / "models"
 
 
@@ -69,8 +75,9 @@ def replayed(session: Path, folder: Path, capture: pytest.CaptureFixture[str]) -
     text = session.read_text(encoding="utf-8")
     for short, name in MODELS.items():
         for suffix in (".onnx", ".npz"):
-            if f"{short}{suffix}" in text:
-                shutil.copy(_COPIES / f"{name}{suffix}", folder / f"{short}{suffix}")
+            copy = _COPIES / f"{name}{suffix}"
+            if f" {short}{suffix}" in text and copy.exists():
+                shutil.copy(copy, folder / f"{short}{suffix}")
     lines: list[str] = []
     for step in steps(text):
         lines += [step.line, *(f"    {line}".rstrip() for line in step.content)]
@@ -123,7 +130,7 @@ def _selected(record: object, fields: str) -> str:
 
 def _normal(text: str, folder: Path) -> str:
     text = text.replace(str(folder), "FOLDER")
-    return _SECONDS.sub("N s", _VERSIONS.sub(r"\1 VERSION", text))
+    return _TINY.sub("N", _SECONDS.sub("N s", _VERSIONS.sub(r"\1 VERSION", text)))
 
 
 def _shell(verb: str, *names: str) -> list[str]:
@@ -138,5 +145,8 @@ def _shell(verb: str, *names: str) -> list[str]:
     if verb == "cp":
         Path(names[1]).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(names[0], names[1])
+        return []
+    if verb == "ln":
+        Path(names[1]).symlink_to(names[0])
         return []
     raise ValueError(verb)

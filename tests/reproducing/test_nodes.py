@@ -76,7 +76,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     assert {path.name for path in (tmp_path / "made").iterdir()} == {*FILES[:5]}
     assert "opencv miscomputes" in capsys.readouterr().out
     assert run(line) == 2
-    assert "a reproducer needs a model, a target, a node and a folder" in capsys.readouterr().err
+    assert "--reproduce needs -o DIR" in capsys.readouterr().err
     assert run([*line[:4], "-o", str(tmp_path)]) == 2
     line[5] = "nothing"
     assert run([*line, "-o", str(tmp_path / "other")]) == 2

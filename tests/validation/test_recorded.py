@@ -9,7 +9,7 @@ import onnx.parser
 import pytest
 from click.testing import CliRunner
 
-from onnxpad.cli.validate import validate as command
+from onnxpad.cli import commands
 from onnxpad.diagnosis import diagnose
 from onnxpad.errors import OnnxpadError, RequestError
 from onnxpad.model.files.arrays import arrays_in
@@ -83,10 +83,10 @@ def test_the_command_raises_no_other_error(tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
     one_array(path)
     (tmp_path / "m.onnx").write_bytes(ONE.SerializeToString())
-    words = [str(tmp_path / "m.onnx")] * 2 + ["--inputs", str(path)]
-    assert CliRunner().invoke(command, words, standalone_mode=False).exception is None
+    words = ["validate", *[str(tmp_path / "m.onnx")] * 2, "--inputs", str(path)]
+    assert CliRunner().invoke(commands, words, standalone_mode=False).exception is None
     path.write_bytes(path.read_bytes()[:90])
-    result = CliRunner().invoke(command, words)
+    result = CliRunner().invoke(commands, words)
     assert isinstance(result.exception, RequestError)
 
 

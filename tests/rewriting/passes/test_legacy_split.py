@@ -72,4 +72,4 @@ def test_on_the_command_line(tmp_path: Path, capsys: Captured) -> None:
     assert attributes(onnx.load(after))["pads"] == [0, 1]
     capsys.readouterr()
     assert run([*command, "--legacy-split", "--validate"]) == 2
-    assert "cannot judge --legacy-split" in capsys.readouterr().err
+    assert "--legacy-split and --validate exclude each other" in capsys.readouterr().err

@@ -1,0 +1,176 @@
+"""Which facts and globs are about which models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from onnxpad.batch.inputs import STANDARD, SUFFIX
+from onnxpad.errors import OnnxpadError, RequestError, nearest, told
+
+_GLOB = f"{SUFFIX}:"
+"""Between the glob over models that a fact is about, and the dimension."""
+Fact = int | str
+Shapes = Mapping[str, Sequence[int]]
+
+
+class About(NamedTuple):
+    """What is said of one model: facts about its dimensions, and globs of its nodes."""
+
+    dims: Mapping[str, Fact] | None
+    nodes: Sequence[str] | None
+
+
+def dims_for(model: str, dims: Mapping[str, Fact]) -> dict[str, Fact]:
+    """The facts that are about a model: 'enc*.onnx:height' is about those that match alone.
+
+    A glob is one over names of files, or over paths, which may begin at any folder. What is said
+    of fewer models wins.
+    """
+    found: dict[str, Fact] = {}
+    for name, fact in sorted(dims.items(), key=lambda one: _GLOB in one[0]):
+        glob, colon, dimension = name.partition(_GLOB)
+        if not colon:
+            found[name] = fact
+        elif _matches(Path(model), f"{glob}{SUFFIX}".removeprefix("./")):
+            found[dimension] = fact
+    return found
+
+
+def _matches(model: Path, pattern: str) -> bool:
+    path = model.as_posix()
+    below = "/" in pattern and fnmatchcase(path, f"*/{pattern}")
+    return below or any(fnmatchcase(one, pattern) for one in (path, model.name))
+
+
+def facts_about(model: str, dims: Mapping[str, Fact], shapes: Shapes) -> dict[str, Fact]:
+    """The facts that are about a model, those that follow from shapes of its inputs among them.
+
+    Raises RequestError for shapes of standard input, which is read only once, and as
+    `facts_of_shapes`; ModelError where the model cannot be read.
+    """
+    own = dims_for(model, dims)
+    if not shapes:
+        return own
+    if model == STANDARD:
+        raise RequestError("standard input is read once: say its sizes with --dim NAME=SIZE")
+    from onnxpad.model.opened import open_model  # loads onnx
+    from onnxpad.model.shapes.input_shapes import facts_of_shapes, input_sizes
+
+    return facts_of_shapes(input_sizes(open_model(model).model), shapes, own)
+
+
+class Contents(NamedTuple):
+    """What of a request a model has: dimensions, those of the globs that match, sizes of inputs."""
+
+    dims: Collection[str] = ()
+    globs: Sequence[str] = ()
+    inputs: Mapping[str, Any] = {}
+
+
+def _contents(model: str, globs: Sequence[str]) -> Contents | None:
+    """The contents of a model; None where it cannot be read: its own turn says why."""
+    from onnxpad.model.opened import open_model  # loads onnx
+    from onnxpad.model.reading.survey import Survey, selection
+    from onnxpad.model.shapes.input_shapes import input_sizes
+
+    try:
+        opened = open_model(model)
+        survey = Survey(opened.model, folder=opened.source.folder if opened.source else None)
+    except OnnxpadError:
+        return None
+
+    def matches(glob: str) -> bool:
+        try:
+            selection(survey, glob)
+        except RequestError:
+            return False
+        return True
+
+    matching = [glob for glob in globs if matches(glob)]
+    return Contents(survey.dimension_names, matching, input_sizes(opened.model))
+
+
+def facts_of_each(
+    models: Sequence[str], about: About, shapes: Shapes | None = None
+) -> tuple[list[About], list[str]]:
+    """What is said of each model, and notes.
+
+    `shapes` are those of inputs. With several models, what one of them lacks is left out there,
+    with a note. Raises RequestError where no model has it, and for a shape that one cannot have.
+    Standard input, which can be read only once, has to have everything.
+    """
+    dims, shapes = about.dims or {}, shapes or {}
+    globs = [about.nodes] if isinstance(about.nodes, str) else list(about.nodes or ())
+    own = [dims_for(model, dims) for model in models]
+    for name in dims:
+        if not any(dims_for(model, {name: 1}) for model in models):
+            raise RequestError(f"the fact '{name}' is about no model here: no file matches it")
+    if len(models) < 2 or not (any(own) or globs or shapes) or STANDARD in models:
+        found = [facts_about(model, dims, shapes) for model in models]
+        return [about._replace(dims=one if dims or shapes else None) for one in found], []
+    contents = [_contents(model, globs) for model in models]
+    _refuse_unknown([one for one in contents if one], own, globs, shapes)
+    each, there, asked = [], Counter[str](), Counter[str]()
+    for model, has, facts in zip(models, contents, own, strict=True):
+        if has is None:
+            each.append(about._replace(dims=facts))
+            continue
+        wanted = {
+            **{f"'{name}'": name in has.dims for name in facts},
+            **{f"a padded node that matches '{glob}'": glob in has.globs for glob in globs},
+            **{f"input '{name}'": name in has.inputs for name in shapes},
+        }
+        asked.update(wanted.keys())
+        there.update(name for name, is_there in wanted.items() if is_there)
+        known = {name: fact for name, fact in facts.items() if name in has.dims}
+        each.append(About(_with_shapes(model, known, shapes, has), has.globs if globs else None))
+    return each, [
+        f"{name} is in {there[name]} of {number} models, and left out of the others"
+        for name, number in asked.items()
+        if there[name] < number
+    ]
+
+
+def _with_shapes(
+    model: str, dims: Mapping[str, Fact], shapes: Shapes, has: Contents
+) -> dict[str, Fact]:
+    from onnxpad.model.shapes.input_shapes import facts_of_shapes  # loads onnx
+
+    own = {name: shape for name, shape in shapes.items() if name in has.inputs}
+    try:
+        return facts_of_shapes(has.inputs, own, dims)
+    except RequestError as error:
+        raise RequestError(f"{model}: {told(error)}") from None
+
+
+def _refuse_unknown(
+    contents: Sequence[Contents],
+    dims: Iterable[Iterable[str]],
+    globs: Iterable[str],
+    shapes: Iterable[str],
+) -> None:
+    """RequestError for what no model has."""
+    if not contents:
+        return
+    inputs = sorted({name for has in contents for name in has.inputs})
+    for name in shapes:
+        if name not in inputs:
+            near = nearest(name, inputs)
+            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(inputs)}"
+            raise RequestError(f"no model has an input '{name}': {hint}")
+    names = sorted({name for has in contents for name in has.dims})
+    for name in dict.fromkeys(chain.from_iterable(dims)):
+        if name not in names:
+            from onnxpad.model.shapes.dimensions import known_text  # loads onnx
+
+            raise RequestError(f"no model has a dimension '{name}'{known_text(names)}")
+    for glob in globs:
+        if not any(glob in has.globs for has in contents):
+            raise RequestError(
+                f"no padded node of any model matches '{glob}': onnxpad inspect lists them"
+            )
