@@ -324,10 +324,7 @@ def _recorded(
 ) -> dict[str, Any]:
     """Inputs, and outputs where they are given, as `diagnose` reads them."""
     from onnxpad.model.comparing.networks import open_network
-    from onnxpad.validation.recorded import recorded_apart, recorded_inputs
+    from onnxpad.validation.recorded import recorded_apart
 
-    network = open_network(model)
-    if outputs:
-        found = recorded_apart(inputs, outputs, network, warn)
-        return dict(zip(("inputs", "outputs"), found, strict=True))
-    return {"inputs": recorded_inputs(inputs, network, warn)}
+    given, expected = recorded_apart(inputs, outputs, open_network(model), warn)
+    return {"inputs": given, "outputs": expected or None}
