@@ -224,10 +224,7 @@ def _changed_nodes(changes: Sequence[ChangedPadding]) -> Sequence[Changed]:
     for one in changes:
         before, after = (None if c is None else with_far_pad(c) for c in (one.before, one.after))
         written = "written " * any(c and isinstance(c.padding, AutoPad) for c in (before, after))
-        was, is_now = (
-            _pads(chain, nodes, written)
-            for chain, nodes in zip((before, after), one.nodes, strict=True)
-        )
+        was, is_now = _pads(before, written), _pads(after, written)
         told.append(Changed(one.label, one.op, "changed", was, is_now, before, after))
     told.sort(key=lambda one: _reads_alike(one.before, one.after))
     return told
@@ -239,13 +236,10 @@ def _reads_alike(before: Chain | None, after: Chain | None) -> bool:
     return drawing_of(before) == drawing_of(after)
 
 
-def _pads(chain: Chain | None, nodes: Sequence[str], written: str) -> str:
-    """How a node pads, in words; of a place without it, what stands there.
-
-    `written` is what explicit pads are called.
-    """
+def _pads(chain: Chain | None, written: str) -> str:
+    """How a node pads, in words; `written` is what explicit pads are called."""
     if chain is None:
-        return ", ".join(nodes) or "nothing in its place"
+        return "no such node in its place"
     pads = effective_pads(chain)
     if isinstance(pads, Skip) or not chain.axes:
         return label_of(chain)

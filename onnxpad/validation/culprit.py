@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from onnxpad.errors import LimitMet
 from onnxpad.model.comparing.networks import Network, Operation, open_lean_network
 from onnxpad.model.comparing.pieces import cut, standalone
-from onnxpad.model.comparing.regions import Region, regions
 from onnxpad.model.opened import Model, ModelLike
 from onnxpad.probing.random_inputs import Sampler
 from onnxpad.reports import reported
@@ -52,48 +51,22 @@ def culprit(
     found: Validation,
     dims: Mapping[str, int | str] | None = None,
 ) -> Culprit | None:
-    """The first changed part, in the order of the first model, whose two forms differ.
+    """The nodes that make the first shared tensor that differs, in both models.
 
     It is looked for on the inputs and the device that `found` is about, which was made with `dims`.
-    None where no part runs alone, or none
-    differs on them.
+    None where nothing runs, or those nodes do not differ alone.
     """
     bench = Bench(Settings(device="cuda" if found.device == "cuda" else "cpu"))
     first = open_lean_network(before)
     pair = Pair(first, matched(bench.warn, first, open_lean_network(after, first.folder)))
-    parts = regions(*pair.both())
     try:
         for ran in _runs(bench, pair, (found, dims)):
-            for region in parts:
-                if shown := _apart(bench, pair, region, ran):
-                    return _culprit(pair, region, *shown)
+            shown = judged(bench, pair, ran)
+            if shown.verdict is Verdict.DIFFERENT and shown.first is not None:
+                return _alone(bench, pair, shown.first.tensor, ran)
     except LimitMet:
         return None
     return None
-
-
-def _apart(
-    bench: Bench, pair: Pair, region: Region, ran: Ran
-) -> tuple[dict[str, Array], str] | None:
-    """What a changed part is fed, and its output that both forms make otherwise; None if none."""
-    inner = [name for name in region.inputs if name not in ran.feeds]
-    given: dict[str, Array] = dict(ran.feeds)
-    for network in pair.both():
-        captured = bench.run(network, ran.feeds, inner)
-        if not isinstance(captured, RunFailure):
-            given |= captured
-            break
-    if not all(name in given for name in region.inputs):
-        return None
-    feeds = {name: given[name] for name in region.inputs}
-    sides = zip(pair.both(), (region.before, region.after), strict=True)
-    forms = Pair(*(_cut(network, indices, region, feeds) for network, indices in sides))
-    alone = run_both(bench, forms, ran.index, feeds)
-    shown = judged(bench, forms, alone)
-    if shown.verdict is not Verdict.DIFFERENT:
-        return None
-    first = shown.first.tensor if shown.first else region.outputs[0]
-    return feeds, first
 
 
 def _runs(
@@ -112,33 +85,57 @@ def _runs(
     yield from random_samples(bench, pair, sampler, min(count, MOST))
 
 
-def _culprit(pair: Pair, region: Region, feeds: Mapping[str, Array], tensor: str) -> Culprit:
-    first = [pair.before.operation(index) for index in region.before]
-    second = [pair.after.operation(index) for index in region.after]
-    return Culprit(
-        tuple(one.label for one in first),
-        tuple(one.label for one in second),
-        kind_of_change(first, second, pair),
-        tensor,
-        (
-            _form(pair.before, region.before, region, feeds),
-            _form(pair.after, region.after, region, feeds),
-        ),
-        dict(feeds),
+def _alone(bench: Bench, pair: Pair, tensor: str, ran: Ran) -> Culprit | None:
+    """The part of each model between shared tensors and this one; None if they agree alone."""
+    shared = (pair.before.producers.keys() & pair.after.producers.keys()) | set(pair.before.fed)
+    parts = [_behind(network, tensor, shared - {tensor}) for network in pair]
+    read = set[str]().union(
+        *(network.names_read(part) for network, part in zip(pair, parts, strict=True))
     )
+    inner = sorted(read & shared - ran.feeds.keys())
+    values = bench.run(pair.before, ran.feeds, inner)
+    given = {**ran.feeds, **({} if isinstance(values, RunFailure) else values)}
+    if not all(name in given for name in inner):
+        return None
+    feeds = {name: given[name] for name in sorted(read & given.keys())}
+    forms = Pair(
+        *(
+            cut(network, part, _kinds(network, part, feeds), [tensor])
+            for network, part in zip(pair, parts, strict=True)
+        )
+    )
+    if judged(bench, forms, run_both(bench, forms, ran.index, feeds)).verdict is Verdict.DIFFERENT:
+        ours, theirs = (
+            [network.operation(index) for index in part]
+            for network, part in zip(pair, parts, strict=True)
+        )
+        models = standalone(forms.before, feeds), standalone(forms.after, feeds)
+        return Culprit(
+            tuple(one.label for one in ours),
+            tuple(one.label for one in theirs),
+            kind_of_change(ours, theirs, pair),
+            tensor,
+            models,
+            feeds,
+        )
+    return None
 
 
-def _form(
-    network: Network, indices: tuple[int, ...], region: Region, feeds: Mapping[str, Array]
-) -> Model:
-    return standalone(_cut(network, indices, region, feeds), network.reads(indices, feeds))
+def _behind(network: Network, tensor: str, stops: Collection[str]) -> list[int]:
+    """The nodes that make a tensor, back to those that are shared."""
+    pending, found = [tensor], set[int]()
+    for name in pending:  # which grows
+        index = network.producers.get(name)
+        if index is not None and index not in found and name not in stops:
+            found.add(index)
+            pending += network.names_read([index])
+    return sorted(found)
 
 
-def _cut(
-    network: Network, indices: tuple[int, ...], region: Region, feeds: Mapping[str, Array]
-) -> Network:
-    kinds = {name: value.dtype for name, value in network.reads(indices, feeds).items()}
-    return cut(network, indices, kinds, region.outputs)
+def _kinds(
+    network: Network, part: Sequence[int], feeds: Mapping[str, Array]
+) -> dict[str, np.dtype[Any]]:
+    return {name: value.dtype for name, value in network.reads(part, feeds).items()}
 
 
 def kind_of_change(before: list[Operation], after: list[Operation], pair: Pair) -> str:

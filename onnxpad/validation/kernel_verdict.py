@@ -50,15 +50,15 @@ def proved(pair: Pair, types: Mapping[str, Type], limits: Limits) -> ProofReport
     if found.verdict == "undecided" and ambiguous_nodes(pair.before):
         found = _either_way(pair, facts, replace(limits, seconds=clock.left), fixing) or found
     unfinished = found.verdict == "undecided" and larger is not None
-    for one in pair.both():
+    for one in pair:
         one.refuse_changed()
-    drawn = [label for one in pair.both() for label in random_nodes(one)]
+    drawn = [label for one in pair for label in random_nodes(one)]
     if drawn and found.verdict == "proved":
         found = replace(
             found, verdict="undecided", reason=f"{drawn[0]} draws random numbers: no function"
         )
     shown = found.counterexample
-    if found.verdict == "refuted" and shown is None and not broken(*pair.both()):
+    if found.verdict == "refuted" and shown is None and not broken(*pair):
         found = replace(found, verdict="undecided")  # of defaults, which callers seldom replace
     return ProofReport(
         found.verdict,
@@ -108,10 +108,10 @@ def _proof(
     begin, clock = time.monotonic(), Clock(limits.seconds, limits.slowdown)
     found = Proof("undecided", _NO_TIME)
     try:
-        if sum(1 for one in pair.both() for _ in every_node(one.nodes)) <= _FEW_NODES:
+        if sum(1 for one in pair for _ in every_node(one.nodes)) <= _FEW_NODES:
             found = _here(pair, facts, limits)
         if _out_of(found) and (left := clock.left) > 0:
-            found = prove_apart(pair.both(), facts, replace(limits, seconds=left))
+            found = prove_apart(pair, facts, replace(limits, seconds=left))
         took = min(limits.seconds * limits.slowdown, time.monotonic() - begin)
         if why := _out_of(found):
             said, larger = _unfinished(why, took, limits)
@@ -138,7 +138,7 @@ def _either_way(
     No node of the second model alone may have both, which some runtimes refuse, and only nodes of
     one operator: a runtime reads them alike.
     """
-    had, has = (set(ambiguous_nodes(one)) for one in pair.both())
+    had, has = (set(ambiguous_nodes(one)) for one in pair)
     if not has <= had or len({label.partition(" ")[0] for label in had}) > 1:
         return None
     clock, proofs = Clock(limits.seconds, limits.slowdown), list[Proof]()

@@ -47,7 +47,7 @@ def recorded(data: Recorded, network: Network, warn: Warn) -> tuple[Samples, Sam
     """
     joined: tuple[Samples, Samples] = {}, {}
     paths = [data] if isinstance(data, str | PathLike) else data
-    for path in map(fspath, paths):
+    for path in [fspath(one) for one in paths]:
         for arrays in _files(path, network):
             found = _in_order(path, _sides(path, arrays, network, warn))
             for known, more in zip(joined, found, strict=True):
@@ -71,6 +71,7 @@ def recorded_apart(
 
 def _one_side(path: str, network: Network, warn: Warn, kind: str) -> Rows:
     """Inputs alone or outputs alone; an .npy is the first of them."""
+    arrays: Mapping[str, Array]
     if Path(path).suffix == ".npy":
         arrays = {f"s0_{_PLACES[kind][0]}0": array_from_npy(path)}
     else:
