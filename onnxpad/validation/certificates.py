@@ -65,23 +65,24 @@ def certificate(
 
 def read(path: AnyPath) -> Certificate:
     """A certificate from its file; raises RequestError for anything else."""
-    told = f"'{path}' is no certificate"
     try:
         found = json.loads(contents(path, _LARGEST))
     except (OSError, ValueError) as error:
         raise RequestError(f"cannot read the certificate '{path}': {error}") from error
-    names = {one.name for one in fields(Certificate)}
-    if not isinstance(found, dict) or not names <= found.keys():
-        raise RequestError(f"{told}: onnxpad rewrite --certificate writes one")
-    if found["certificate"] != SCHEMA:
-        raise RequestError(f"{told} that this onnxpad reads: its schema is {found['certificate']}")
     try:
-        given = {name: found[name] for name in names}
+        given = {one.name: found[one.name] for one in fields(Certificate)}
         files = {name: Fingerprint(**found[name]) for name in ("before", "after")}
         claims = {name: found["proof"][name] for name in _CLAIMS}
-        return Certificate(**given | files | {"proof": claims})
     except (TypeError, KeyError) as error:
-        raise RequestError(f"{told}: an entry of it is missing or of another kind") from error
+        raise RequestError(
+            f"'{path}' is no certificate: onnxpad rewrite --certificate writes one"
+        ) from error
+    if found["certificate"] != SCHEMA:
+        raise RequestError(
+            f"'{path}' is no certificate that this onnxpad reads: its schema is "
+            f"{found['certificate']}"
+        )
+    return Certificate(**given | files | {"proof": claims})
 
 
 def proved_again(

@@ -94,45 +94,48 @@ def judged(bench: Bench, pair: Pair, ran: Ran) -> Finding:
     verdict, reason, first = locate(bench, pair, ran)
     if verdict is not Verdict.DIFFERENT:
         return Finding(rows, verdict, reason)
-    text = _by_text(pair.before, ran.feeds)
-    follows = Verdict.UNVERIFIED
-    if text and all(np.isfinite(value).all() for value in text.values()):
-        follows = _against_text(text, after, noise(bench, pair.after, ran.feeds, after))
-    if follows in (Verdict.IDENTICAL, Verdict.ROUNDING):
-        where = f" at {first.node}" if first else ""
-        bench.warn(
-            f"onnxruntime computes the original differently from the ONNX text{where}; the second "
-            "model follows the text"
-        )
-        return Finding(rows, follows, judge=EVALUATOR)
+    by_text = _by_text(pair.before, ran.feeds)
+    if by_text and all(np.isfinite(value).all() for value in by_text.values()):
+        follows = _against_text(bench, pair, ran, by_text, after)
+        if follows in (Verdict.IDENTICAL, Verdict.ROUNDING):
+            where = f" at {first.node}" if first else ""
+            bench.warn(
+                f"onnxruntime computes the original differently from the ONNX text{where}; the "
+                "second model follows the text"
+            )
+            return Finding(rows, follows, judge=EVALUATOR)
     return Finding(rows, verdict, reason, first)
 
 
 def _unrun(bench: Bench, pair: Pair, ran: Ran) -> Finding:
     """The verdict where onnxruntime does not run the first model, by what the ONNX text says."""
-    right, lacking = _by_text(pair.before, ran.feeds), "; ".join(ran.failures)
-    runs = isinstance(ran.after, dict)
+    rows, right, lacking = (
+        _rows(pair, ran),
+        _by_text(pair.before, ran.feeds),
+        "; ".join(ran.failures),
+    )
     got = ran.after if isinstance(ran.after, dict) else _by_text(pair.after, ran.feeds)
-    if right is None or got is None:
-        is_same = not runs and not any(changed_nodes(*pair))
-        verdict = Verdict.IDENTICAL if is_same else Verdict.UNVERIFIED
-        why = f"no node of the two models differs; {lacking}" if is_same else lacking
-        return Finding(_rows(pair, ran), verdict, why)
-    verdict = _against_text(right, got, noise(bench, pair.after, ran.feeds, got) if runs else None)
-    reason, first = "" if verdict else lacking, None
-    if verdict is Verdict.DIFFERENT:
-        computed = replace(ran, before=dict(right), after=dict(got))
-        reason, first = _at_output(pair, computed)[1:]
-    return Finding(_rows(pair, ran), verdict, reason, first, EVALUATOR)
+    if right is not None and got is not None:
+        verdict = _against_text(bench, pair, ran, right, got)
+        reason, first = "" if verdict else lacking, None
+        if verdict is Verdict.DIFFERENT:
+            computed = replace(ran, before=dict(right), after=dict(got))
+            reason, first = _at_output(pair, computed)[1:]
+        return Finding(rows, verdict, reason, first, EVALUATOR)
+    if isinstance(ran.after, dict) or any(changed_nodes(*pair)):
+        return Finding(rows, Verdict.UNVERIFIED, lacking)
+    return Finding(rows, Verdict.IDENTICAL, f"no node of the two models differs; {lacking}")
 
 
 def _against_text(
-    text: Mapping[str, Array], got: Mapping[str, Array], bounds: Bounds | None
+    bench: Bench, pair: Pair, ran: Ran, text: Mapping[str, Array], got: Mapping[str, Array]
 ) -> Verdict:
     """The verdict on the second model's outputs against those of the ONNX text.
 
     Where nothing runs and tells how far rounding may go, only much larger differences count.
     """
+    runs = isinstance(ran.after, dict)
+    bounds = noise(bench, pair.after, ran.feeds, got) if runs else None
     found = {Verdict.IDENTICAL}
     for name, value in got.items():
         right = text[name]

@@ -110,9 +110,9 @@ def _tried(bench: Bench, pair: Pair, sampler: Sampler, index: int, *, picky: boo
     draws = [*([sampler.settled] if sampler.settled else []), *sampler.draws()]
     left = 1 if isinstance(bench.session(pair.before), RunFailure) else len(draws)
     best: _Trial | None = None
-    tried: set[tuple[tuple[int, ...], ...]] = set()
+    tried = set[tuple[object, ...]]()
     for draw in draws:
-        shapes = tuple(map(tuple, sampler.shapes(index, draw).values()))
+        shapes = (draw.style, *map(tuple, sampler.shapes(index, draw).values()))
         if best is not None:
             is_smaller = draw.size_from <= best.draw.size_from or draw.style != best.draw.style
             if shapes in tried or sampler.cells(index, draw) > _MOST_TRIED:

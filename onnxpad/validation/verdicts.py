@@ -181,12 +181,12 @@ def _closest(findings: Sequence[Finding]) -> str:
 
 
 def apart_when_optimised(off: Sequence[OutputRow], on: Sequence[OutputRow]) -> str:
-    """Which outputs onnxruntime's optimisations move further apart than they are without them."""
+    """Which output onnxruntime's optimisations move further apart than it is without them."""
     most = max((row.max_abs or 0.0 for row in off), default=0.0)
     worst = max(on, key=lambda row: row.max_abs or 0.0, default=None)
     if worst is None or worst.max_abs is None or worst.max_abs <= most:
         return ""
-    return (
-        f" without onnxruntime's optimisations; with them '{worst.output}' is apart by up to "
-        f"{worst.max_abs:.2g} (sample {worst.sample})"
-    )
+    level = "; with onnxruntime's optimisations"
+    if not most:
+        level = " without onnxruntime's optimisations; with them"
+    return f"{level} '{worst.output}' is apart by up to {worst.max_abs:.3g} (sample {worst.sample})"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onnxpad.validation.agreement import gap, relative_gap, same, untelling
-from onnxpad.validation.movement import bounds_of, stored
+from onnxpad.validation.noise import _bound as bounds_of, _stored as stored
 
 INF = np.inf
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from onnxpad.errors import RequestError
 from onnxpad.proof.alone import computed
 from onnxpad.validation import OutputRow, Verdict
-from onnxpad.validation.reference import _more_when_optimised
+
 from tests.retargeting.running import outputs
 from tests.validation.builders import B1, W1, W2, pooled, two_convs
 from tests.validation.runs import validate
