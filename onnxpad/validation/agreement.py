@@ -13,7 +13,6 @@ Array = NDArray[Any]
 Bound = Array | float
 UNTELLING = 1 / 8
 _BLOCK = 1 << 18
-_MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,20 +151,11 @@ def _where(beyond: NDArray[np.bool_]) -> str:
     others = tuple(axis for axis in range(beyond.ndim) if axis not in spatial)
     differing = np.asarray(beyond.any(axis=others))
     if differing.all():
-        return _in_channels(beyond) or "everywhere"
+        channels = beyond.any(axis=tuple(axis for axis in range(beyond.ndim) if axis != 1))
+        many = int(channels.sum())
+        return "everywhere" if channels.all() else f"in {many} of {channels.size} channels"
     text = _border_text(differing, spatial) or _box_text(differing, spatial) or "scattered"
     return f"{text}; {int(differing.sum())} of {differing.size} places"
-
-
-def _in_channels(beyond: NDArray[np.bool_]) -> str:
-    """'in channels 3, 5 of 8', counted from 0; '' where all of them differ at some place."""
-    channels = beyond.any(axis=tuple(axis for axis in range(beyond.ndim) if axis != 1))
-    found = [str(index) for index in np.flatnonzero(channels)]
-    if len(found) == channels.size:
-        return ""
-    if len(found) > _MOST_NAMED:
-        return f"in {len(found)} of {channels.size} channels"
-    return f"in channel{'s' * (len(found) > 1)} {', '.join(found)} of {channels.size}"
 
 
 def _border_text(differing: NDArray[np.bool_], names: Sequence[int]) -> str:

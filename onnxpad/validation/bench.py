@@ -74,41 +74,34 @@ class Bench:
         if threads is None:
             threads = 1 if len(network.nodes) <= FEW_NODES else self.settings.threads
         key = (network, tuple(names), optimise, threads)
-        known = self._sessions.get(key)
+        known = self._sessions.pop(key, None)
         if known is None or (isinstance(known, Session) and known.lost):
-            settings = replace(
-                self.settings,
-                optimise=optimise,
-                folder=network.folder,
-                threads=threads,
-            )
-            known = None
-            self._make_room(self._sizes.get(network, 0))  # before there are bytes of it
-            known = self._opened(network, names, settings)
+            told: dict[str, Any] = {"optimise": optimise, "folder": network.folder, "threads": threads}
+            known = self._opened(network, names, replace(self.settings, **told))
             if isinstance(known, Session):
                 self._ran_on.setdefault(network, known.providers)
-        self._sessions.pop(key, None)
-        self._sessions[key] = known
+        self._sessions[key] = known  # the last one that was used
         return known
 
     def _opened(
         self, network: Network, names: Sequence[str], settings: Settings
     ) -> Session | RunFailure:
         """The session, of the model's own file where that is what is run: no copy is sent."""
+        self._make_room(self._sizes.get(network, 0))  # before there are bytes of it
         if network.file is not None and not names:
-            self._sizes[network] = size = network.file.stat().st_size
-            self._make_room(size)
-            known = open_session(network.file, settings, size)
+            self._make_room(network.file.stat().st_size, network)
+            known = open_session(network.file, settings, self._sizes[network])
             network.refuse_changed()
             if isinstance(known, Session):  # a refusal names the path: the bytes say the same
                 return known
         model = exposed(network, names)
-        self._sizes[network] = len(model)
-        self._make_room(len(model))
+        self._make_room(len(model), network)
         return open_session(model, settings, network.outside_bytes)
 
-    def _make_room(self, size: int) -> None:
+    def _make_room(self, size: int, network: Network | None = None) -> None:
         """Close the sessions that were not used for the longest time, for one of this size."""
+        if network is not None:
+            self._sizes[network] = size
         while self._sessions:
             taken = size + sum(self._sizes[key[0]] for key in self._sessions)
             many = len(self._sessions) >= LEAST_SESSIONS and taken > MOST_BYTES

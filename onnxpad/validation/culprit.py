@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,7 +88,7 @@ def _runs(
 def _alone(bench: Bench, pair: Pair, tensor: str, ran: Ran) -> Culprit | None:
     """The part of each model between shared tensors and this one; None if they agree alone."""
     shared = (pair.before.producers.keys() & pair.after.producers.keys()) | set(pair.before.fed)
-    parts = [_behind(network, tensor, shared - {tensor}) for network in pair]
+    parts = [network.behind([tensor], shared - {tensor}) for network in pair]
     read = set[str]().union(
         *(network.names_read(part) for network, part in zip(pair, parts, strict=True))
     )
@@ -119,17 +119,6 @@ def _alone(bench: Bench, pair: Pair, tensor: str, ran: Ran) -> Culprit | None:
             feeds,
         )
     return None
-
-
-def _behind(network: Network, tensor: str, stops: Collection[str]) -> list[int]:
-    """The nodes that make a tensor, back to those that are shared."""
-    pending, found = [tensor], set[int]()
-    for name in pending:  # which grows
-        index = network.producers.get(name)
-        if index is not None and index not in found and name not in stops:
-            found.add(index)
-            pending += network.names_read([index])
-    return sorted(found)
 
 
 def _kinds(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -214,6 +214,16 @@ class Network:
     def names_read(self, indices: Iterable[int]) -> set[str]:
         """Tensors that the nodes at `indices` read, in their bodies too."""
         return {name for index in indices for name in free_names(self.nodes[index])}
+
+    def behind(self, tensors: Iterable[str], stops: Collection[str] = ()) -> list[int]:
+        """Indices of the nodes that make tensors, back to the inputs or to tensors in `stops`."""
+        pending, found = list(tensors), set[int]()
+        for name in pending:  # which grows
+            index = self.producers.get(name)
+            if index is not None and index not in found and name not in stops:
+                found.add(index)
+                pending += free_names(self.nodes[index])
+        return sorted(found)
 
     def operation(self, index: int) -> Operation:
         """A node as plain values."""
