@@ -76,7 +76,11 @@ class Bench:
         key = (network, tuple(names), optimise, threads)
         known = self._sessions.pop(key, None)
         if known is None or (isinstance(known, Session) and known.lost):
-            told: dict[str, Any] = {"optimise": optimise, "folder": network.folder, "threads": threads}
+            told: dict[str, Any] = {
+                "optimise": optimise,
+                "folder": network.folder,
+                "threads": threads,
+            }
             known = self._opened(network, names, replace(self.settings, **told))
             if isinstance(known, Session):
                 self._ran_on.setdefault(network, known.providers)

@@ -58,13 +58,6 @@ def test_fixed_sizes_with_windows_of_padding_alone_are_said_and_the_node_is_name
     assert len([w for w in report.warnings if "say little" in w]) == 1
 
 
-def test_inputs_that_are_given_are_not_drawn_again() -> None:
-    x = RANDOM.standard_normal((1, 3, 34, 34)).astype(np.float32)
-    report = both(("H", "W"), inputs={"x": x})
-    assert report.input_shapes == ({"x": (1, 3, 34, 34)},)
-    assert report.verdict is Verdict.DIFFERENT
-
-
 def test_a_model_that_always_overflows_is_tried_a_few_times_only() -> None:
     huge = model([node("Mul", ["x", "k"], ["y"])], {"k": np.array(1e38, np.float32)})
     steps: list[str] = []

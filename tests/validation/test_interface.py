@@ -47,17 +47,6 @@ def test_outputs_in_another_order_are_different() -> None:
     assert cpu(two_results("ab"), two_results("ab")).verdict is Verdict.IDENTICAL
 
 
-def difference(names: str) -> ModelProto:
-    inputs = [(name, F, [1, 4]) for name in names]
-    return made([node("Sub", ["a", "b"], ["y"])], inputs, [("y", F, None)])
-
-
-def test_inputs_in_another_order_are_different() -> None:
-    report = cpu(difference("ab"), difference("ba"))
-    assert report.verdict is Verdict.DIFFERENT
-    assert "inputs stand in another order" in report.reason
-
-
 def test_an_output_of_another_name_is_said_and_compared_by_position() -> None:
     other = made([node("Relu", ["x"], ["z"])], [("x", F, [1, 4])], [("z", F, None)])
     one = made([node("Relu", ["x"], ["y"])], [("x", F, [1, 4])], [("y", F, None)])

@@ -111,7 +111,7 @@ def test_one_of_both_can_be_asked_for() -> None:
     assert (run.verdict, run.proof) == (Verdict.IDENTICAL, None)
     proof = onnxpad.validate(*models, proof_only=True)
     assert (proof.verdict, proof.run, proof.outputs) == (Verdict.PROVED, None, ())
-    with pytest.raises(RequestError, match="contradict each other"):
+    with pytest.raises(RequestError, match="leave run_only out"):
         onnxpad.validate(*models, proof_only=True, run_only=True)
 
 
@@ -214,25 +214,6 @@ def test_rounding_explains_no_other_shape() -> None:
     refuted = of_proof("refuted")
     shape = replace(refuted, counterexample=replace(refuted.counterexample, cell=None))
     assert joined(shape, of_run(Verdict.ROUNDING, Verdict.ROUNDING)).verdict is Verdict.DIFFERENT
-
-
-@pytest.mark.parametrize(("after", "coarse"), [(2.0, True), (1.00001, False)])
-def test_a_step_that_rounding_may_explain_is_said(after: float, coarse: bool) -> None:
-    refuted = of_proof("refuted")
-    cell = replace(refuted.counterexample.cell, after=after)
-    small = replace(refuted, counterexample=replace(refuted.counterexample, cell=cell))
-    found = joined(small, of_run(Verdict.ROUNDING, Verdict.ROUNDING))
-    assert found.verdict is Verdict.ROUNDING
-    assert bool(found.warnings) is coarse
-    assert all("by the ONNX text, y[0] is 1 in the first model and 2" in w for w in found.warnings)
-
-
-def test_a_tie_is_rounded_as_the_text_says() -> None:
-    body = """g (uint8[1,4] x) => (uint8[1,4] y)
-    <float one = {{1}}, float two = {{2}}, float b = {{{0}}}>
-    {{ t = DequantizeLinear(x, one) u = Add(t, b) y = QuantizeLinear(u, two) }}"""
-    found = onnxpad.validate(text(body.format("1")), text(body.format("2")), proof_only=True)
-    assert found.verdict is Verdict.DIFFERENT
 
 
 def test_json_says_what_each_of_them_says() -> None:

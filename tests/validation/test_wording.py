@@ -64,24 +64,6 @@ def test_a_model_written_for_some_sizes_asks_for_the_facts() -> None:
     assert cpu(before, after, dims=facts).ok
 
 
-def test_fixed_sizes_have_no_facts_to_give() -> None:
-    nodes = [node("Conv", ["x", "W"], ["y"], name="c", pads=[1, 1, 1, 1])]
-    other = [node("Conv", ["x", "W"], ["y"], name="c")]
-    sizes = [1, 3, 9, 9]
-    report = cpu(model(nodes, {"W": W1}, shape=sizes), model(other, {"W": W1}, shape=sizes))
-    assert report.verdict is Verdict.DIFFERENT
-    assert report.hints == ()
-    assert {row.other_shape for row in report.outputs} == {True}
-
-
-def test_what_did_not_run_is_no_row() -> None:
-    from tests.validation.test_unrunnable import PADS, twins
-
-    found = validate(twins(**PADS), twins(**PADS), device="cpu")
-    assert found.outputs
-    assert "unknown" not in str(validation_document(found))
-
-
 @pytest.mark.parametrize("shapes", [((), None), (None, ()), (None, None)])
 def test_a_scalar_that_one_of_them_computes_is_a_row(
     shapes: tuple[tuple[int, ...] | None, tuple[int, ...] | None],
