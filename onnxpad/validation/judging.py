@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ MOST_EVALUATED = 1 << 23
 """Cells of inputs times nodes of a model that is computed by the ONNX text in a moment."""
 _WORSE = 4.0
 """How much more the second model may suffer from the optimiser than the first."""
+_MODEL = "THE MODEL"
 _POOLS = ("MaxPool", "AveragePool")
 """What onnxruntime's optimiser damages where it fuses a Pad with it."""
 
@@ -296,19 +297,6 @@ def _at_output(pair: Pair, ran: Ran) -> tuple[Verdict, str, FirstDifference | No
 # Default optimisations.
 
 
-class Damage(NamedTuple):
-    """What default optimisations change in a model by more than rounding; `most` is how much."""
-
-    what: str
-    most: float
-    more: str = ""
-
-    def text(self, model: str) -> str:
-        """A sentence without its full stop."""
-        traps = "; onnxpad inspect lists what is known of it"
-        return f"onnxruntime's default optimiser {self.what} {model}{traps}{self.more}"
-
-
 def optimised(bench: Bench, pair: Pair, runs: Sequence[Ran]) -> tuple[list[OutputRow], str]:
     """Rows for the level 'on', and what speaks against the second model there, '' for nothing.
 
@@ -322,66 +310,63 @@ def optimised(bench: Bench, pair: Pair, runs: Sequence[Ran]) -> tuple[list[Outpu
     rows, problem = list[OutputRow](), ""
     for ran, first, second in zip(runs, *ons, strict=True):
         bench.look(first, second)
-        one = _damage(bench, pair.before, ran.feeds, (ran.before, first))
-        other = _damage(bench, pair.after, ran.feeds, (ran.after, second))
-        is_worse = other is not None and _is_worse(pair, ran, (one, other), (first, second))
+        sides = zip(pair, (ran.before, ran.after), (first, second), strict=True)
+        damages = [_damage(bench, network, ran.feeds, off, on) for network, off, on in sides]
+        is_worse = damages[1][0] > _WORSE * damages[0][0] and _may_be_worse(pair, ran)
+        is_worse = is_worse and not _are_alike(first, second)
         for name in pair.before.outputs:
             row = row_of(ran.index, name, "on", (first, second), 0.0 if is_worse else None)
             rows.append(replace(row, bound=None))
-        if other is not None and is_worse:
-            problem, other = other.text("the second model"), None
-        if one is not None and one == other:
-            bench.warn(one.text("both models alike"))
-            continue
-        for title, damage in (("the first model", one), ("the second model", other)):
-            if damage is not None:
-                bench.warn(damage.text(title))
+        told = list(zip(damages, ("the first model", "the second model"), strict=True))
+        if is_worse:
+            problem = told.pop()[0][1].replace(_MODEL, "the second model")
+        elif damages[0] == damages[1]:
+            told = [(damages[0], "both models alike")]
+        for (_, text), model in told:
+            if text:
+                bench.warn(text.replace(_MODEL, model))
     return rows, problem
 
 
-def _is_worse(
-    pair: Pair, ran: Ran, damages: tuple[Damage | None, Damage], on: tuple[Results, Results]
-) -> bool:
-    """Whether the second model suffers more than the first one does.
+def _may_be_worse(pair: Pair, ran: Ran) -> bool:
+    """Whether a pool changed, where a first model that does not run cannot tell."""
+    nodes, (_, indices) = pair.after.nodes, changed_nodes(*pair)
+    changed = {nodes[index].output[0]: nodes[index].op_type for index in indices}
+    return isinstance(ran.before, dict) or any(
+        node.output[0] in changed or changed.get(node.input[0]) == "Pad"
+        for node in nodes
+        if node.op_type in _POOLS
+    )
 
-    Of a first model that does not run, only what was changed can tell.
-    """
-    (first, second), (one, other) = damages, on
-    if not isinstance(ran.before, dict):
-        nodes = pair.after.nodes
-        changed = {nodes[at].output[0]: nodes[at].op_type for at in changed_nodes(*pair)[1]}
-        return any(
-            node.output[0] in changed or changed.get(node.input[0]) == "Pad"
-            for node in nodes
-            if node.op_type in _POOLS
-        )
-    results = [value for value in (one, other) if isinstance(value, dict)]
-    if len(results) > 1 and all(same(results[0][name], results[1][name]) for name in results[0]):
-        return False
-    return first is None or second.most > _WORSE * first.most
+
+def _are_alike(one: Results, other: Results) -> bool:
+    both = [result for result in (one, other) if isinstance(result, dict)]
+    return len(both) > 1 and all(same(value, both[1][name]) for name, value in both[0].items())
 
 
 def _damage(
-    bench: Bench, network: Network, feeds: Mapping[str, Array], results: tuple[Results, Results]
-) -> Damage | None:
-    """What default optimisations do to a model that runs without them."""
-    off, on = results
+    bench: Bench, network: Network, feeds: Mapping[str, Array], off: Results, on: Results
+) -> tuple[float, str]:
+    """By how much default optimisations change a model that runs without them, and a sentence."""
+    traps = f" {_MODEL}; onnxpad inspect lists what is known of it"
     if isinstance(off, RunFailure):
-        return None
+        return 0.0, ""
     if isinstance(on, RunFailure):
-        return Damage("breaks", np.inf, f"; onnxruntime says: {on}")
+        text = f"onnxruntime's default optimiser breaks{traps}; onnxruntime says: {on}"
+        return np.inf, text
     if all(_is_unmoved(value, on[name]) for name, value in off.items()):
-        return None
+        return 0.0, ""
     bounds = noise(bench, network, feeds, off)
     if bounds is None:
         bench.warn("how far rounding may go at the default level could not be measured")
-        return None
+        return 0.0, ""
     for name in network.outputs:
         apart = gap(off[name], on[name], bounds[name])
         if not apart.within:
             how = f"by up to {apart.max_abs:.3g}" if np.isfinite(apart.max_abs) else apart.where
-            return Damage(f"changes output '{name}' ({how}) in", apart.max_abs)
-    return None
+            text = f"onnxruntime's default optimiser changes output '{name}' ({how}) in{traps}"
+            return apart.max_abs, text
+    return 0.0, ""
 
 
 def _is_unmoved(off: Array, on: Array) -> bool:
