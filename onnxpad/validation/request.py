@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -238,14 +238,12 @@ def checked_outputs(
     and for values that are no numbers, NaN or empty.
     """
     expected = _listed(outputs, [*network.outputs, *network.producers], "tensor")
-    if not expected:
-        raise RequestError("there is no reference output: give at least one tensor of the model")
+    if not (expected and count):
+        raise RequestError("there is no reference: give an output of at least one sample")
     if _count_of(expected) != count:
         raise RequestError(
             f"the number of samples differs: {_count_of(expected)} of outputs, {count} of inputs"
         )
-    if not count:
-        raise RequestError("there is no sample: give inputs and outputs of at least one run")
     found = {}
     for name in sorted(expected, key=lambda name: network.producers.get(name, -1)):
         if name not in network.producers:
@@ -262,18 +260,17 @@ def checked_outputs(
 
 
 def _refuse_useless(kind: str, name: str, sample: int, value: Array) -> None:
-    where = f"{kind} '{name}' of sample {sample}"
+    fault, is_float = "", value.dtype.kind == "f"
     if value.dtype.kind in "cOSU":
-        raise RequestError(f"{where} has elements of type {value.dtype}: give numbers")
-    if value.size == 0:
-        raise RequestError(f"{where} is empty: its shape is {list(value.shape)}")
-    if value.dtype.kind == "f" and (missing := int(np.isnan(value).sum())):
-        raise RequestError(
-            f"{where} holds NaN in {missing} of {value.size} elements: save it again from a run "
-            "without NaN"
-        )
-    if value.dtype.kind == "f" and not np.isfinite(value).any():
-        raise RequestError(f"{where} holds no finite number")
+        fault = f"has elements of type {value.dtype}: give numbers"
+    elif value.size == 0:
+        fault = f"is empty: its shape is {list(value.shape)}"
+    elif is_float and (missing := int(np.isnan(value).sum())):
+        fault = f"holds NaN in {missing} of {value.size} elements: save it again without NaN"
+    elif is_float and not np.isfinite(value).any():
+        fault = "holds no finite number"
+    if fault:
+        raise RequestError(f"{kind} '{name}' of sample {sample} {fault}")
 
 
 def in_layout(
@@ -287,55 +284,51 @@ def in_layout(
     Raises RequestError for values that cannot be of the tensor, whatever the padding.
     """
     ran = bench.run(network, samples[0], tuple(expected))
-    given = {} if isinstance(ran, RunFailure) else ran
-    stated = network.stated_types()
+    given, stated = {} if isinstance(ran, RunFailure) else ran, network.stated_types()
     batches = {value.shape[0] for value in samples[0].values() if value.ndim > 1}
-    batch = batches.pop() if len(batches) == 1 else None
     found = {}
     for name, values in expected.items():
-        dims = given[name].shape if name in given else stated[name].dims if name in stated else None
+        dims: Dims | None = stated[name].dims if name in stated else None
         if name in given:
-            _refuse_other(name, values[0], given[name], batch)
-        found[name] = [_in_layout(name, value, dims, bench.warn) for value in values]
+            dims = given[name].shape
+            _refuse_integers(name, values[0], given[name])
+        if dims is not None and values[0].ndim != len(dims):
+            raise RequestError(f"{_shapes(name, values[0].shape, dims)}: another rank")
+        found[name] = list(values)
+        if dims is not None:
+            turned = (_turned(name, value, dims, bench.warn, is_output=True) for value in values)
+            found[name] = list(turned)
         if name in given:
-            _refuse_other_sizes(network, name, found[name][0].shape, given[name].shape)
+            _refuse_other_sizes(network, name, found[name][0].shape, given[name].shape, batches)
     return found
 
 
-def _in_layout(name: str, value: Array, dims: Dims | None, warn: Warn) -> Array:
-    """The value in the layout of the model; raises RequestError for another rank."""
-    if dims is not None and value.ndim != len(dims):
-        raise RequestError(
-            f"reference '{name}' has shape {list(value.shape)}, the model gives {list(dims)}: "
-            "another rank"
-        )
-    return value if dims is None else _turned(name, value, dims, warn, is_output=True)
+def _shapes(name: str, right: Sequence[int], dims: Dims) -> str:
+    return f"reference '{name}' has shape {list(right)}, the model gives {list(dims)}"
 
 
-def _refuse_other(name: str, right: Array, got: Array, batch: int | None) -> None:
-    """Refuse integers where the model computes floats, and another number of images."""
+def _refuse_integers(name: str, right: Array, got: Array) -> None:
     if got.dtype.kind == "f" and right.dtype.kind in "iub":
         raise RequestError(
             f"reference '{name}' holds {right.dtype}, the model computes {got.dtype}: save the "
             "framework's own floats, before any rounding or quantisation"
         )
-    if right.ndim == got.ndim > 1 and right.shape[0] != got.shape[0] == batch:
-        raise RequestError(
-            f"reference '{name}' has shape {list(right.shape)}, the model gives "
-            f"{list(got.shape)}: the inputs hold {batch} images, and padding does not change that"
-        )
 
 
 def _refuse_other_sizes(
-    network: Network, name: str, right: Sequence[int], got: Sequence[int]
+    network: Network, name: str, right: Sequence[int], got: Sequence[int], batches: Collection[int]
 ) -> None:
-    """Refuse a reference with another size where weights decide it."""
+    """Refuse another number of images than the inputs have, and a size that weights decide."""
+    if len(got) > 1 and right[0] != got[0] and list(batches) == [got[0]]:
+        raise RequestError(
+            f"{_shapes(name, right, got)}: the inputs hold {got[0]} images, and padding does not "
+            "change that"
+        )
     decided = _decided(network, name, len(got))
     if decided is not None and right[decided[1]] != got[decided[1]]:
         raise RequestError(
-            f"reference '{name}' has shape {list(right)}, the model gives {list(got)}: "
-            f"{decided[0]} makes axis {decided[1]}, and no padding changes that; is it the "
-            "reference of this model, and of this output?"
+            f"{_shapes(name, right, got)}: {decided[0]} makes axis {decided[1]}, and no padding "
+            "changes that; is it the reference of this model, and of this output?"
         )
 
 

@@ -129,8 +129,8 @@ def test_dims_that_do_not_suffice_are_found_out(folder: Path, capsys: Captured) 
         ("{}", "is no certificate: onnxpad rewrite --certificate writes one"),
         ("nothing", "cannot read the certificate 'out.json'"),
         ({"certificate": 9}, "its schema is 9"),
-        ({"before": {"file": 3}}, "an entry of it is missing or of another kind"),
-        ({"proof": []}, "an entry of it is missing or of another kind"),
+        ({"before": {"file": 3}}, "is no certificate: onnxpad rewrite --certificate writes one"),
+        ({"proof": []}, "is no certificate: onnxpad rewrite --certificate writes one"),
     ],
 )
 def test_what_is_no_certificate_is_said(

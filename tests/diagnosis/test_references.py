@@ -67,8 +67,8 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "integer input": ({"x": X.astype(np.int32)}, {"fc_out": Y}, "the model takes float32"),
     "texts": ({"x": X}, {"fc_out": Y.astype(object)}, "elements of type object: give numbers"),
     "empty": ({"x": X}, {"fc_out": Y[:0]}, "is empty: its shape is [0, 10]"),
-    "no output": ({"x": X}, {}, "there is no reference output"),
-    "no sample": ({"x": []}, {"fc_out": []}, "there is no sample"),
+    "no output": ({"x": X}, {}, "there is no reference: give an output"),
+    "no sample": ({"x": []}, {"fc_out": []}, "there is no reference: give an output"),
     "rank": ({"x": X}, {"fc_out": Y[0]}, "has shape [10], the model gives [1, 10]: another rank"),
     "images": ({"x": X}, {"fc_out": np.tile(Y, (2, 1))}, "the inputs hold 1 images"),
     "batch": (
