@@ -156,11 +156,13 @@ def _sides(
         return {fed: {0: arrays[keys[0]]}}, {made: {0: arrays[keys[1]]}}
     for kind, side in zip(BOTH, sides, strict=True):
         if kind in needs and not side:
+            names = quoted(_tensors(network, kind)[1][:_SHOWN])
+            hint = "an .npy file needs no names"
+            if len(needs) > 1:
+                hint = f"arrays without names go by place: np.savez({path!r}, x, y), inputs first"
             raise RequestError(
-                f"{path}: has {quoted(list(arrays)[:_SHOWN])}, and no {kind}: expected "
-                f"{quoted(_tensors(network, kind)[1][:_SHOWN])}, or keys such as 's0_in0' and "
-                "'s0_ref0'; arrays without names go by place: "
-                f"np.savez({path!r}, x, y), every input, then every output"
+                f"{path}: has {quoted(list(arrays)[:_SHOWN])}, and no {kind}: expected {names}, or "
+                f"keys such as 's0_in0' and 's0_ref0'; {hint}"
             )
     if left := [key for key in arrays if key not in used]:
         free = set(network.fed).union(network.tensors) - used

@@ -61,27 +61,6 @@ def test_damage_to_nodes_that_changed_is_different(runs: bool) -> None:
     assert "in the second model" in report.reason
 
 
-def test_what_onnxruntime_says_of_a_model_that_its_optimiser_breaks_comes_last() -> None:
-    """The pads of the Pad and of the pool reach the kernel together."""
-    constants = {"pads": np.array([0, 0, 2, 2, 0, 0, 2, 2])}
-    models = [
-        model(
-            [
-                node("Pad", ["x", "pads"], ["q"], name="pad"),
-                node("MaxPool", ["q"], ["y"], name="pool", **WINDOW, **padding),
-            ],
-            constants,
-        )
-        for padding in ({"auto_pad": "SAME_UPPER"}, {"pads": [0, 1, 1, 1]})
-    ]
-    report = cpu(*models, dims={"H": 32, "W": 33})
-    assert report.verdict is Verdict.DIFFERENT
-    said, _, native = report.reason.partition("; onnxruntime says: ")
-    assert said.startswith("onnxruntime's default optimiser breaks the second model")
-    assert "ONNXRuntimeError" in native
-    assert "ONNXRuntimeError" not in said
-
-
 def test_a_changed_node_next_to_an_old_damage_does_not_inherit_it() -> None:
     before = old_damage(auto_pad="SAME_UPPER")
     report = cpu(before, old_damage(pads=[1, 1, 1, 1]))

@@ -233,6 +233,11 @@ CASES = {
         FINE,
         said="differently from the ONNX text",
     ),
+    "a pad that moves": Case(
+        made("q = Pad (x, p) t = Transpose <perm = [0,1,3,2]> (q) y = Conv (t, w)", w=W, p=ONE),
+        made(f"t = Transpose <perm = [0,1,3,2]> (x) y = Conv <{PADS}> (t, w)", w=W),
+        FINE,
+    ),
     "nothing but NaN": Case(lost(PADS), lost(MOVED), "-, unverified", said="NaN"),
     "nobody runs it": Case(nobody(PADS), nobody(MOVED), "unverified, unverified", said="Nobody"),
     "nobody behind": Case(

@@ -77,19 +77,6 @@ def test_proved_and_a_model_that_onnxruntime_does_not_open() -> None:
     assert found.reason.startswith(said)
 
 
-def test_a_cell_that_nobody_reads_is_no_difference_where_nothing_runs() -> None:
-    """MaxPool's pads reach its kernel, which onnxruntime refuses; it leaves every other cell."""
-    head = "g (float[1,1,8] x) => (float[a,b,c] y)"
-    pool = "y = MaxPool <kernel_shape = [1], pads = [1, 1], strides = [2]> (t)"
-    padded = (
-        f"{head} <int64[6] p = {{0,0,1,0,0,2}}, float v = {{5}}> {{ t = Pad (x, p, v) {pool} }}"
-    )
-    joined_on = "<float[1,1,1] f = {7}, float[1,1,2] e = {5, 9}> { t = Concat <axis = 2> (f, x, e)"
-    found = both(text(padded), text(f"{head} {joined_on} {pool} }}"))
-    assert found.verdict is Verdict.PROVED, found.reason
-    assert any("onnxruntime opens neither model" in one for one in found.warnings)
-
-
 def test_what_the_text_tells_apart_is_different_although_onnxruntime_does_not() -> None:
     """onnxruntime 1.31.1 places SAME padding of a dilated pool as if there were no dilation."""
     window = "kernel_shape = [3], dilations = [2]"
@@ -156,15 +143,6 @@ def test_what_cannot_be_drawn_is_still_proved() -> None:
         both(conv(SAME), conv("pads = [1, 1]"), dims=dims, run_only=True)
 
 
-def test_a_default_that_callers_may_not_replace_any_more_is_a_warning() -> None:
-    before, after = conv(SAME), conv("pads = [1, 1]")
-    given = before.graph.input.add()
-    given.CopyFrom(onnx.helper.make_tensor_value_info("w", 1, [1, 1, 3]))
-    found = both(before, after)
-    assert found.ok
-    assert "callers of the first model may give 'w'" in found.warnings[0]
-
-
 def of_run(verdict: Verdict, shown: Verdict | None) -> Validation:
     report = both_agree()
     run = RunReport(verdict, "what runs say", "onnxruntime", shown)
@@ -225,22 +203,6 @@ def test_json_says_what_each_of_them_says() -> None:
     }
     assert (read["run"]["verdict"], read["run"]["counterexample"]) == ("identical", None)
     assert onnxpad.validate(conv(SAME), conv(SAME), proof_only=True).to_json()["run"] is None
-
-
-def test_what_is_true_and_what_is_proved() -> None:
-    """`if validate(...)` asks whether the models agree, `.proved` whether that is proved."""
-    same, other = conv("pads = [1, 1]"), conv("pads = [0, 2]")
-    ran, proof, wrong = (
-        both(conv(SAME), same, run_only=True),
-        onnxpad.validate(conv(SAME), same, proof_only=True),
-        onnxpad.validate(conv(SAME), other, proof_only=True),
-    )
-    assert [bool(one) for one in (ran, proof, wrong)] == [True, True, False]
-    assert [one.proved for one in (ran, proof, wrong)] == [False, True, False]
-    assert [one.verdict.proved for one in (ran, proof, wrong)] == [False, True, False]
-    assert proof.proof is not None
-    assert wrong.proof is not None
-    assert (proof.proof.proved, wrong.proof.proved) == (True, False)
 
 
 def test_a_report_of_models_that_nothing_runs_has_the_words_of_onnxruntime() -> None:

@@ -34,11 +34,6 @@ def test_requests_that_do_not_fit(options: dict[str, object], said: str) -> None
         validate(ONE, ONE, device="cpu", **options)  # type: ignore[arg-type]
 
 
-def test_nothing_to_compare_with() -> None:
-    with pytest.raises(RequestError, match="second model or reference"):
-        validate(ONE)
-
-
 def test_models_with_other_inputs() -> None:
     half = model([node("Relu", ["x"], ["y"])], {}, dtype=TensorProto.FLOAT16)
     with pytest.raises(RequestError, match="float32 in the first model and float16"):

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from onnx import ModelProto
 
 import onnxpad
-from onnxpad.errors import RequestError
 from onnxpad.validation import Validation, Verdict
 from tests.validation.builders import B1, W1, W2, model, node, two_convs
 from tests.validation.runs import validate
@@ -31,14 +30,6 @@ def twins(**attributes: Any) -> ModelProto:
         node("Conv", ["r", "W2"], ["y"], name="c2", **attributes),
     ]
     return model(nodes, {"W": W1, "B": B1, "W2": W2})
-
-
-def test_models_that_nothing_runs_are_judged_by_structure_where_no_node_differs() -> None:
-    report = cpu(twins(**PADS), twins(**PADS))
-    assert report.verdict is Verdict.IDENTICAL
-    assert report.judge == "onnxpad float64 evaluator"
-    assert report.providers == {}
-    assert any("onnxruntime opens neither model" in warning for warning in report.warnings)
 
 
 @pytest.mark.parametrize(("after", "ok"), [(PADS, True), (SHIFTED, False)])
@@ -63,12 +54,6 @@ def test_a_node_with_auto_pad_and_pads_is_read_as_asked(
     report = cpu(two_convs(**SAME, **SHIFTED), two_convs(**after), ambiguous=keep)
     assert report.ok is ok, report.reason
     assert any(f"judged by {keep} alone" in w and "Conv 'c1'" in w for w in report.warnings)
-
-
-def test_a_choice_changes_no_other_model_and_must_be_one() -> None:
-    assert cpu(two_convs(**SAME), two_convs(**PADS), ambiguous="pads").warnings == ()
-    with pytest.raises(RequestError, match="must be 'auto_pad' or 'pads'"):
-        cpu(two_convs(**PADS), two_convs(**PADS), ambiguous="both")
 
 
 def test_a_first_model_that_alone_does_not_open() -> None:
