@@ -1,4 +1,13 @@
-"""`validate`: do two models, or a model and a reference, compute the same?"""
+"""`validate`: do two models, or a model and a reference, compute the same?
+
+A proof and runs stand side by side. Of two models, in this order: `request` and `recorded` check
+what the caller gives, `interface` what callers of both models see. `kernel_verdict` asks the formal
+kernel (`proof_apart` in a child). `samples` draws inputs and runs both models on a `bench`;
+`judging` compares the results with what rounding does there (`noise`, `agreement`), without and
+with onnxruntime's optimisations, and locates the first tensor that differs. `verdicts` has the one
+table: from a proof and runs to a verdict. `reference` compares a model with saved outputs,
+`on_runtime` with a target. `culprit`, `changed_padding` and `distances` answer other rooms.
+"""
 
 from __future__ import annotations
 
