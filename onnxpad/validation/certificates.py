@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,9 @@ from onnxpad.model.files.delivery import deliver
 from onnxpad.model.files.fingerprints import Fingerprint, fingerprint
 from onnxpad.padding.chain import Preference
 from onnxpad.proof import VERSION
+from onnxpad.reports import plain
 from onnxpad.validation import validate
-from onnxpad.validation.report import ProofReport, Validation, Verdict, plain_values
+from onnxpad.validation.report import ProofReport, Validation, Verdict
 
 SCHEMA = 1
 _LARGEST = 1 << 24
@@ -44,7 +45,7 @@ class Certificate:
 
     def write(self, path: AnyPath) -> None:
         """Write it as JSON, all or nothing; raises ModelError where that fails."""
-        data = json.dumps(plain_values(asdict(self)), indent=2).encode() + b"\n"
+        data = json.dumps(plain(self), indent=2).encode() + b"\n"
         deliver([memoryview(data)], (), path, origin=None)
 
 
@@ -131,7 +132,7 @@ def _refuse_others(
 
 def _weaker(claims: Mapping[str, Any], proof: ProofReport) -> str:
     """What a certificate claims beyond a proof; '' for nothing."""
-    own = plain_values({name: getattr(proof, name) for name in _CLAIMS})
+    own = plain({name: getattr(proof, name) for name in _CLAIMS})
     if own["rounded"] and not claims["rounded"]:
         return "that no constant is rounded"
     for name in ("open_sizes", "dims"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,12 @@ from onnxpad import processes
 from onnxpad.model.comparing.networks import open_lean_network
 from onnxpad.model.opened import ModelLike
 from onnxpad.probing.random_inputs import Sampler
+from onnxpad.reports import plain
 from onnxpad.sessions import Device, RunFailure, Settings, resolved
 from onnxpad.validation.agreement import gap, relative_gap
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.difference_maps import DifferenceMap, difference_map
 from onnxpad.validation.interface import joint_types, matched
-from onnxpad.validation.report import plain_values
 from onnxpad.validation.request import with_channels
 from onnxpad.validation.samples import Pair, Ran, random_samples
 
@@ -42,7 +42,7 @@ class Distance:
 
     def to_json(self) -> dict[str, Any]:
         """The row as plain data; numbers that are infinite are texts."""
-        record: dict[str, Any] = plain_values(asdict(self))
+        record: dict[str, Any] = plain(self)
         return record
 
 
@@ -56,7 +56,7 @@ class Distances:
 
     def to_json(self) -> dict[str, Any]:
         """The rows as plain data."""
-        record: dict[str, Any] = plain_values(asdict(self))
+        record: dict[str, Any] = plain(self)
         return record
 
 
