@@ -112,7 +112,7 @@ def _concluded(
                 f"move it by {row.bound:.3g}: too much to see padding (a quantised model?)"
             )
             return Against(rows, Verdict.UNVERIFIED, why)
-    worst = max(row.max_abs or 0.0 for row in off)
+    worst = max(row.max_abs or 0.0 for row in rows if _is_fine(row))
     more += ", which is more than rounding" * (not all(map(_is_fine, on)))
     reason = f"apart from the reference by rounding, {worst:.3g} at most{more}"
     return Against(rows, Verdict.ROUNDING, reason)
