@@ -40,7 +40,7 @@ SAME, PADS, MOVED = 'auto_pad = "SAME_UPPER"', "pads = [1,1,1,1]", "pads = [0,0,
 
 
 def made(
-    body: str, given: str = IMAGE, out: str = "float[a,b,c,d] y", *, opset: int = 17, **held: Array
+    body: str, given: str = IMAGE, out: str = "float[a,b,c,d] y", *, opset: int = 17, **held: Any
 ) -> onnx.ModelProto:
     found = text(f"g ({given}) => ({out}) {{ {body} }}", opset)
     for name, value in held.items():
@@ -63,7 +63,7 @@ def quantised(weight: Array, at: str) -> onnx.ModelProto:
     scales = {"s": F(0.03), "t": F(0.01), "u": F(0.1)}
     zeros = {"sz": np.uint8(120), "tz": np.int8(5), "uz": np.uint8(128)}
     body = f"q = QuantizeLinear (x, s, sz) p = QLinearConv <{at}> (q, s, sz, w, t, tz, u, uz)"
-    held = {name: np.asarray(value) for name, value in (scales | zeros).items()}
+    held: dict[str, Any] = {**scales, **zeros}
     return made(f"{body} y = DequantizeLinear (p, u, uz)", w=weight, **held)
 
 
@@ -158,9 +158,9 @@ def sized(period: int) -> onnx.ModelProto:
         "more = Cast <to = 7> (e) p = Concat <axis = 0> (head, more, tail) t = Pad (x, p) "
         "y = Conv (t, w)"
     )
-    numbers: dict[str, Any] = {"three": [3], "q": [period], "zero": [0]}
-    numbers |= {"head": [0, 0, 1], "tail": [0, 0, 0, 0]}
-    return made(body, w=W, **{name: np.array(value) for name, value in numbers.items()})
+    numbers = {"three": [3], "q": [period], "zero": [0], "head": [0, 0, 1], "tail": [0] * 4}
+    held: dict[str, Any] = {name: np.array(value) for name, value in numbers.items()}
+    return made(body, w=W, **held)
 
 
 def double(at: str) -> onnx.ModelProto:
