@@ -178,6 +178,28 @@ def softmax(*, written_out: bool) -> onnx.ModelProto:
     return made(body, "float[N,40] x", "float[a,b] y", one=np.array([1]))
 
 
+def two(outputs: str) -> onnx.ModelProto:
+    return made("a = Relu (x) b = Neg (x)", "float[1,4] x", outputs)
+
+
+def of_row(body: str, kind: str = "float", **held: Any) -> onnx.ModelProto:
+    return made(body, "float[1,40] x", f"{kind}[1,40] y", **held)
+
+
+def dropped(*, training: bool) -> onnx.ModelProto:
+    return of_row("d = Dropout (x, r, t) y = Neg (d)", r=F(0.5), t=np.array(training))
+
+
+def optional(front: str, more: str = ", int64[6] p") -> onnx.ModelProto:
+    """A Pad of nothing, whose pads a caller may give."""
+    body = f"t = {front} y = MaxPool <kernel_shape = [2]> (t)"
+    return made(body, f"float[1,1,8] x{more}", "float[a,b,c] y", p=np.zeros(6, np.int64))
+
+
+def strided(at: str, given: str = "float[1,1,8] x") -> onnx.ModelProto:
+    return made(f"y = MaxPool <{at}> (x)", given, "float[a,b,c] y")
+
+
 class Case(NamedTuple):
     """`found` is the verdict by default and that of runs alone, '-' where it is not asked.
 
@@ -279,6 +301,68 @@ CASES = {
     ),
     "float64": Case(double(SAME), double(PADS), FINE),
     "float64 wrong": Case(double(SAME), double("pads = [0,1,2,1]"), WRONG),
+    "outputs in another order": Case(
+        two("float[a,b] a, float[c,d] b"),
+        two("float[c,d] b, float[a,b] a"),
+        WRONG,
+        said="outputs stand in another order, 'a', 'b'",
+    ),
+    "inputs in another order": Case(
+        made("y = Sub (a, b)", "float[4] a, float[4] b", "float[c] y"),
+        made("y = Sub (a, b)", "float[4] b, float[4] a", "float[c] y"),
+        WRONG,
+        said="inputs stand in another order",
+    ),
+    "output of another name": Case(
+        of_row("y = Relu (x)"),
+        made("z = Relu (x)", "float[1,40] x", "float[1,40] z"),
+        FINE,
+        said="outputs have other names",
+    ),
+    "another type": Case(
+        of_row("y = Cast <to = 1> (x)"),
+        of_row("y = Cast <to = 11> (x)", "double"),
+        "-, different",
+        said="output 'y' is float32 in the first model and float64 in the second",
+    ),
+    "random": Case(
+        *[of_row("n = RandomNormalLike <seed = 1.0> (x) y = Add (x, n)")] * 2,
+        "unverified, unverified",
+        said="RandomNormalLike 'n' draws random numbers",
+    ),
+    "random and unused": Case(*[of_row("n = Bernoulli (x) y = Neg (x)")] * 2, FINE),
+    "dropout": Case(*[dropped(training=False)] * 2, FINE),
+    "dropout that trains": Case(*[dropped(training=True)] * 2, "unverified, unverified"),
+    "a default that is gone": Case(
+        optional("Pad (x, p)"),
+        optional("Pad (x, p)", ""),
+        "-, identical",
+        said="callers of the first model may give 'p' in place",
+    ),
+    "a default that matters": Case(
+        optional("Pad (x, p)"),
+        optional("Identity (x)"),
+        "different, -",
+        said="where a caller gives p",
+    ),
+    "a default that was run": Case(
+        optional("Pad (x, p)"),
+        optional("Identity (x)"),
+        "-, identical",
+        said="callers may give 'p' in place",
+    ),
+    "large strides": Case(
+        strided("kernel_shape = [1], strides = [300]", "float[1,1,H] x"),
+        strided("kernel_shape = [1], strides = [301]", "float[1,1,H] x"),
+        "identical, -",
+        said="sizes of 'x' are open",
+    ),
+    "auto_pad beside pads": Case(
+        strided("kernel_shape = [2]"),
+        strided('kernel_shape = [2], auto_pad = "VALID", pads = [0, 0]'),
+        "-, identical",
+        said="MaxPool 'y' of the second model has auto_pad and pads",
+    ),
     "softmax written out": Case(
         softmax(written_out=False), softmax(written_out=True), "rounding, rounding"
     ),
