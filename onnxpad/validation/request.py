@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import RequestError, few, nearest
-from onnxpad.geometry.size import Size
-from onnxpad.model.comparing.channels import input_channels
+from onnxpad.errors import OnnxpadError, RequestError, few, nearest
+from onnxpad.geometry.size import Size, Symbol
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.graph.types import Type
+from onnxpad.model.reading.survey import Survey
 from onnxpad.model.shapes.input_shapes import facts_of_shapes, input_sizes
 from onnxpad.model.shapes.recorded_facts import (
     HOLDS_WHERE,
@@ -21,7 +21,9 @@ from onnxpad.model.shapes.recorded_facts import (
     recorded_dimensions,
     recorded_facts,
 )
+from onnxpad.padding.chain import Chain
 from onnxpad.padding.effective_pads import facts_text
+from onnxpad.padding.operators import Kind
 from onnxpad.padding.plain_operators import ARITHMETIC, CELL_BY_CELL
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
@@ -29,7 +31,10 @@ from onnxpad.validation.bench import Bench
 Array = NDArray[Any]
 GivenArrays = Mapping[str, "Array | Sequence[Array]"]
 Dims = Sequence[Size | None]
+Channels = tuple[int, int, int]
 Warn = Callable[[str], None]
+_LEAST = 3
+"""Axes of the weight of a convolution: its channels and what it reads at least one of."""
 _LAYOUTS = (("channels last (NHWC)", -1, 1), ("channels first (NCHW)", 1, -1))
 _SAME_SHAPE = CELL_BY_CELL | ARITHMETIC | {"Cast", "Dropout", "Softmax", "LogSoftmax"}
 _WEIGHTED = {"Gemm": -1, "MatMul": -1, "Conv": 1, "ConvTranspose": 1}
@@ -75,6 +80,52 @@ def with_channels(network: Network, types: Mapping[str, Type]) -> dict[str, Type
             dims[axis] = count
             found[name] = Type(types[name].dtype, tuple(dims))
     return found
+
+
+def input_channels(network: Network) -> dict[str, Channels]:
+    """(axis, channels, rank) of each input that a convolution reads, and that has only one answer.
+
+    Each axis of an input gets a name, which reaches the convolution through whatever keeps its
+    size. An input without a shape is taken to have as many axes as some weight.
+    """
+    stated = network.input_types()
+    is_open = any(found.dims is None for found in stated.values())
+    ranks = {len(one.dims) for one in network.initializers.values() if len(one.dims) >= _LEAST}
+    answers: dict[str, set[Channels]] = {}
+    for rank in sorted(ranks) if is_open else [0]:
+        types, places = dict[str, Type](), dict[Size | None, tuple[str, int, int]]()
+        for name, found in stated.items():
+            count = rank if found.dims is None else len(found.dims)
+            sizes = tuple(Symbol(f"{name}[{axis}]") for axis in range(count))
+            types[name] = Type(found.dtype, sizes)
+            places |= {size: (name, axis, count) for axis, size in enumerate(sizes)}
+        for size, channels in _read(network, types):
+            if size in places:
+                name, axis, count = places[size]
+                answers.setdefault(name, set()).add((axis, channels, count))
+    return {name: found.pop() for name, found in answers.items() if len(found) == 1}
+
+
+def _read(network: Network, types: Mapping[str, Type]) -> Iterator[tuple[Size | None, int]]:
+    """The size that each convolution reads as its channels, and how many it reads."""
+    try:
+        sites = Survey(network.model, folder=network.folder, types=types).sites_now()
+    except OnnxpadError:  # no model that can be meant
+        return
+    for chain in (site.chain for site in sites):
+        count = _channels(chain)
+        if count is not None and chain.shape and chain.first_axis > 1:
+            yield chain.shape[1], count
+
+
+def _channels(chain: Chain) -> int | None:
+    """How many channels a convolution reads (ONNX Operators, Conv and ConvTranspose)."""
+    weight, group = chain.weight.shape, chain.attribute("group", 1)
+    if not weight or len(weight) < _LEAST or not isinstance(group, int):
+        return None
+    transposed = chain.op.kind is Kind.TRANSPOSED
+    read = weight[0] if transposed else weight[1]
+    return None if not isinstance(read, int) else read if transposed else read * group
 
 
 # Inputs.

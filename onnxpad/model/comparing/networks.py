@@ -271,6 +271,11 @@ def open_lean_network(model: ModelLike | Opened, folder: Path | None = None) -> 
     return Network(proto, own_folder or folder, left, file if file and file.exists() else None)
 
 
+def label_of(node: NodeProto) -> str:
+    """Operator and name as people write them; the first output names a nameless node."""
+    return f"{node.op_type} '{node.name or next(iter(node.output), '?')}'"
+
+
 def free_names(node: NodeProto) -> set[str]:
     """Tensors that a node reads: its inputs and what its bodies take from outside."""
     names = {name for name in node.input if name}
@@ -308,9 +313,8 @@ def _value(node: NodeProto, attribute: AttributeProto) -> Any:  # noqa: ANN401 -
     try:
         return _plain(attribute)
     except _UNREADABLE as error:
-        label = f"{node.op_type} '{node.name or next(iter(node.output), '?')}'"
         raise ModelError(
-            f"{label}: its attribute '{attribute.name}' cannot be read: {headline(error)}"
+            f"{label_of(node)}: its attribute '{attribute.name}' cannot be read: {headline(error)}"
         ) from error
 
 
