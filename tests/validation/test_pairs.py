@@ -200,6 +200,27 @@ def strided(at: str, given: str = "float[1,1,8] x") -> onnx.ModelProto:
     return made(f"y = MaxPool <{at}> (x)", given, "float[a,b,c] y")
 
 
+def shrinking(middle: str, sizes: str) -> onnx.ModelProto:
+    """A wide average leaves few cells for a MaxPool of kernel 2, dilation 6 and pads 1.
+
+    Of 34 cells it leaves 5, and the only window reads one cell of padding at either end.
+    """
+    window = "kernel_shape = [2,2], dilations = [6,6]"
+    body = f"a = AveragePool <kernel_shape = [30,30]> (x) c = Conv (a, w) {middle} y = Conv (m, l)"
+    held: dict[str, Any] = {"w": NARROW, "l": NARROW[:, :2] / 10, "p": ONE, "low": F(-np.inf)}
+    return made(body.replace("WINDOW", window), f"float[1,3,{sizes}] x", **held)
+
+
+NARROW = rand(2, 3, 1, 1)
+SHRINKING = {
+    sizes: (
+        shrinking(f"m = MaxPool <WINDOW, {PADS}> (c)", sizes),
+        shrinking("q = Pad (c, p, low) m = MaxPool <WINDOW> (q)", sizes),
+    )
+    for sizes in ("H,W", "34,34")
+}
+
+
 class Case(NamedTuple):
     """`found` is the verdict by default and that of runs alone, '-' where it is not asked.
 
@@ -367,6 +388,8 @@ CASES = {
         "-, identical",
         said="MaxPool 'y' of the second model has auto_pad and pads",
     ),
+    "windows of padding alone are drawn again": Case(*SHRINKING["H,W"], "-, identical"),
+    "windows of padding alone": Case(*SHRINKING["34,34"], "-, different", said="say little"),
     "softmax written out": Case(
         softmax(written_out=False), softmax(written_out=True), "rounding, rounding"
     ),

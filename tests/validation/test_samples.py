@@ -84,3 +84,11 @@ def test_indices_that_must_stay_small() -> None:
     report = validate(gather, gather, device="cpu")
     assert report.verdict == "identical"
     assert not any("does not run" in warning for warning in report.warnings)
+
+
+def test_a_model_that_always_overflows_is_tried_a_few_times_only() -> None:
+    huge = model([node("Mul", ["x", "k"], ["y"])], {"k": np.array(1e38, np.float32)})
+    report = validate(huge, huge, device="cpu")
+    assert report.verdict == "identical"
+    assert ["no better sizes" in one for one in report.warnings] == [True]
+    assert max(max(shapes["x"]) for shapes in report.input_shapes) < 64
