@@ -403,7 +403,7 @@ def _with_reference(
     report = Validation(
         *(found.verdict, found.reason, ONNXRUNTIME),
         *(dict(bench.providers), bench.settings.device, None),
-        outputs=tuple(found.rows),
+        outputs=found.rows,
         first_difference=found.first,
         warnings=tuple(bench.warnings),
         input_shapes=tuple({name: v.shape for name, v in feeds.items()} for feeds in samples),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import LimitMet
-from onnxpad.model.comparing.networks import Network, Operation, open_lean_network
+from onnxpad.model.comparing.networks import Operation, open_lean_network
 from onnxpad.model.comparing.pieces import cut, standalone
 from onnxpad.model.opened import Model, ModelLike
 from onnxpad.probing.random_inputs import Sampler
@@ -98,18 +98,17 @@ def _alone(bench: Bench, pair: Pair, tensor: str, ran: Ran) -> Culprit | None:
     if not all(name in given for name in inner):
         return None
     feeds = {name: given[name] for name in sorted(read & given.keys())}
-    forms = Pair(
-        *(
-            cut(network, part, _kinds(network, part, feeds), [tensor])
-            for network, part in zip(pair, parts, strict=True)
-        )
-    )
-    if judged(bench, forms, run_both(bench, forms, ran.index, feeds)).verdict is Verdict.DIFFERENT:
+    forms = []
+    for network, part in zip(pair, parts, strict=True):
+        kinds = {name: value.dtype for name, value in network.reads(part, feeds).items()}
+        forms.append(cut(network, part, kinds, [tensor]))
+    apart = Pair(*forms)
+    if judged(bench, apart, run_both(bench, apart, ran.index, feeds)).verdict is Verdict.DIFFERENT:
         ours, theirs = (
             [network.operation(index) for index in part]
             for network, part in zip(pair, parts, strict=True)
         )
-        models = standalone(forms.before, feeds), standalone(forms.after, feeds)
+        models = standalone(forms[0], feeds), standalone(forms[1], feeds)
         return Culprit(
             tuple(one.label for one in ours),
             tuple(one.label for one in theirs),
@@ -119,12 +118,6 @@ def _alone(bench: Bench, pair: Pair, tensor: str, ran: Ran) -> Culprit | None:
             feeds,
         )
     return None
-
-
-def _kinds(
-    network: Network, part: Sequence[int], feeds: Mapping[str, Array]
-) -> dict[str, np.dtype[Any]]:
-    return {name: value.dtype for name, value in network.reads(part, feeds).items()}
 
 
 def kind_of_change(before: list[Operation], after: list[Operation], pair: Pair) -> str:

@@ -40,11 +40,6 @@ class Distance:
     why: str = ""
     difference: DifferenceMap | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """The row as plain data; numbers that are infinite are texts."""
-        record: dict[str, Any] = plain(self)
-        return record
-
 
 @dataclass(frozen=True, slots=True)
 class Distances:

@@ -59,13 +59,14 @@ _POOLS = ("MaxPool", "AveragePool")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What one sample showed, with a row for each output."""
+    """What samples showed, with a row for each output; `hints` are what to try."""
 
     rows: tuple[OutputRow, ...]
     verdict: Verdict
     reason: str = ""
     first: FirstDifference | None = None
     judge: str = ONNXRUNTIME
+    hints: tuple[str, ...] = ()
 
 
 def judged(bench: Bench, pair: Pair, ran: Ran) -> Finding:

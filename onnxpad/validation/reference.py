@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from onnxpad.model.comparing.pieces import with_written_pads
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.agreement import untelling
 from onnxpad.validation.bench import Bench, Results
-from onnxpad.validation.judging import row_of
+from onnxpad.validation.judging import Finding, row_of
 from onnxpad.validation.noise import noise
 from onnxpad.validation.report import FirstDifference, OutputRow, Verdict
 from onnxpad.validation.verdicts import apart_when_optimised
@@ -28,16 +29,6 @@ _AS_PADS = (
 )
 
 
-class Against(NamedTuple):
-    """What samples show of a model: `first` is what differs first, `hints` are what to try."""
-
-    rows: list[OutputRow]
-    verdict: Verdict
-    reason: str
-    first: FirstDifference | None = None
-    hints: tuple[str, ...] = ()
-
-
 def against_reference(
     bench: Bench,
     network: Network,
@@ -46,7 +37,7 @@ def against_reference(
     *,
     hold_optimised: bool = True,
     in_pads: bool = False,
-) -> Against:
+) -> Finding:
     """What the samples show, with the first tensor in the model's order that differs.
 
     The bound is the measured effect of rounding on each tensor, and as much again for the
@@ -64,14 +55,14 @@ def against_reference(
             refused = True
         if isinstance(off, RunFailure):
             why = f"onnxruntime does not {off.stage} the model: {off}"
-            return Against(rows, Verdict.UNVERIFIED, why, hints=_WHERE_IT_DOES_NOT_RUN)
+            return Finding(tuple(rows), Verdict.UNVERIFIED, why, hints=_WHERE_IT_DOES_NOT_RUN)
         clean = {name: off[name] for name in names}
         right = {name: expected[name][index] for name in names}
         bench.look(right, clean)
         measured = noise(bench, ran, feeds, clean, foreign=True)
         if measured is None:
             why = "how far rounding may go in this model could not be measured"
-            return Against(rows, Verdict.UNVERIFIED, why)
+            return Finding(tuple(rows), Verdict.UNVERIFIED, why)
         bounds = {
             name: FOREIGN * float(measured[name].max(initial=0.0)) + own_rounding(right[name])
             for name in names
@@ -82,7 +73,7 @@ def against_reference(
             bench.look(right, on)
         rows += _on_rows(bench, rows[-len(names) :], right, on)
     found = _concluded(network, rows, expected)
-    return found._replace(reason=found.reason + _AS_PADS * refused)
+    return replace(found, reason=found.reason + _AS_PADS * refused)
 
 
 def own_rounding(right: Array) -> float:
@@ -94,28 +85,28 @@ def own_rounding(right: Array) -> float:
 
 def _concluded(
     network: Network, rows: list[OutputRow], expected: Mapping[str, Sequence[Array]]
-) -> Against:
+) -> Finding:
     off, on = ([row for row in rows if row.level == level] for level in ("off", "on"))
     if row := next((row for row in off if not _is_fine(row)), None):
         index = network.producers.get(row.output)
         label = "" if index is None else network.operation(index).label
         first = FirstDifference(label, row.output, row.max_abs, row.where)
         said = f"'{first.tensor}' differs from the reference{first.amount()}"
-        return Against(rows, Verdict.DIFFERENT, said, first)
+        return Finding(tuple(rows), Verdict.DIFFERENT, said, first)
     more = apart_when_optimised(off, on)
     if all(row.equal for row in off):
-        return Against(rows, Verdict.IDENTICAL, f"every element equals the reference{more}")
+        return Finding(tuple(rows), Verdict.IDENTICAL, f"every element equals the reference{more}")
     for row in off:
         if not row.equal and untelling(expected[row.output][row.sample], row.bound or 0.0):
             why = (
                 f"'{row.output}' is {row.max_abs:.3g} off the reference, and rounding alone may "
                 f"move it by {row.bound:.3g}: too much to see padding (a quantised model?)"
             )
-            return Against(rows, Verdict.UNVERIFIED, why)
+            return Finding(tuple(rows), Verdict.UNVERIFIED, why)
     worst = max(row.max_abs or 0.0 for row in rows if _is_fine(row))
     more += ", which is more than rounding" * (not all(map(_is_fine, on)))
     reason = f"apart from the reference by rounding, {worst:.3g} at most{more}"
-    return Against(rows, Verdict.ROUNDING, reason)
+    return Finding(tuple(rows), Verdict.ROUNDING, reason)
 
 
 def _on_rows(
