@@ -62,8 +62,9 @@ def culprit(
     try:
         for ran in _runs(bench, pair, (found, dims)):
             shown = judged(bench, pair, ran)
-            if shown.verdict is Verdict.DIFFERENT and shown.first is not None:
-                return _alone(bench, pair, shown.first.tensor, ran)
+            first_tensor = shown.first.tensor if shown.first else ""
+            if first_tensor and (part := _alone(bench, pair, first_tensor, ran)):
+                return part
     except LimitMet:
         return None
     return None
@@ -97,7 +98,7 @@ def _alone(bench: Bench, pair: Pair, tensor: str, ran: Ran) -> Culprit | None:
     given = {**ran.feeds, **({} if isinstance(values, RunFailure) else values)}
     if not all(name in given for name in inner):
         return None
-    feeds = {name: given[name] for name in sorted(read & given.keys())}
+    feeds = {name: given[name] for name in sorted(read & {*inner, *ran.feeds})}
     forms = []
     for network, part in zip(pair, parts, strict=True):
         kinds = {name: value.dtype for name, value in network.reads(part, feeds).items()}
