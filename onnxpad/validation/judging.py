@@ -7,7 +7,7 @@ that both models have are followed back to the nodes that were changed (`locate`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -93,7 +93,8 @@ def judged(bench: Bench, pair: Pair, ran: Ran) -> Finding:
     rows = _rows(pair, ran, bounds)
     if all(_is_rounding(before[name], after[name], bounds[name]) for name in names):
         return Finding(rows, Verdict.ROUNDING)
-    verdict, reason, first = locate(bench, pair, ran)
+    beyond = {name for name in names if not gap(before[name], after[name], bounds[name]).within}
+    verdict, reason, first = locate(bench, pair, ran, beyond)
     if verdict is not Verdict.DIFFERENT:
         return Finding(rows, verdict, reason)
     by_text = _by_text(pair.before, ran.feeds)
@@ -227,8 +228,10 @@ def row_of(
 # Where it begins.
 
 
-def locate(bench: Bench, pair: Pair, ran: Ran) -> tuple[Verdict, str, FirstDifference | None]:
-    """Whether changed nodes explain that outputs lie beyond rounding, and the first that does.
+def locate(
+    bench: Bench, pair: Pair, ran: Ran, outputs: Collection[str]
+) -> tuple[Verdict, str, FirstDifference | None]:
+    """Whether changed nodes explain that `outputs` lie beyond rounding, and the first that does.
 
     From the outputs back: what lies within rounding is fine; of a node that both models have, its
     inputs are looked at (an ArgMax makes whole steps of roundings); a changed one is guilty.
@@ -236,6 +239,8 @@ def locate(bench: Bench, pair: Pair, ran: Ran) -> tuple[Verdict, str, FirstDiffe
     fixed = pair.before.initializers.keys() | pair.after.initializers.keys()
     shared = [n for n in pair.before.producers if n in pair.after.producers and n not in fixed]
     inner = [name for name in shared if name not in pair.before.outputs]
+    if any(name not in shared for name in outputs):  # no nodes make it in both models
+        return _at_output(pair, ran)
     try:
         before, after = (bench.run(network, ran.feeds, inner) for network in pair)
         if isinstance(before, RunFailure) or isinstance(after, RunFailure):

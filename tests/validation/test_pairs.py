@@ -390,6 +390,12 @@ CASES = {
     ),
     "windows of padding alone are drawn again": Case(*SHRINKING["H,W"], "-, identical"),
     "windows of padding alone": Case(*SHRINKING["34,34"], "-, different", said="say little"),
+    "outputs that are constants": Case(
+        made("z = Relu (x)", "float[2] x", "float[2] y, float[2] z", y=np.array([4, 7], F)),
+        made("z = Relu (x)", "float[2] x", "float[2] y, float[2] z", y=np.array([4, 6], F)),
+        WRONG,
+        said="'y' differs",
+    ),
     "softmax written out": Case(
         softmax(written_out=False), softmax(written_out=True), "rounding, rounding"
     ),
