@@ -103,22 +103,22 @@ def _alone(bench: Bench, pair: Pair, tensor: str, ran: Ran) -> Culprit | None:
     for network, part in zip(pair, parts, strict=True):
         kinds = {name: value.dtype for name, value in network.reads(part, feeds).items()}
         forms.append(cut(network, part, kinds, [tensor]))
-    apart = Pair(*forms)
-    if judged(bench, apart, run_both(bench, apart, ran.index, feeds)).verdict is Verdict.DIFFERENT:
-        ours, theirs = (
-            [network.operation(index) for index in part]
-            for network, part in zip(pair, parts, strict=True)
-        )
-        models = standalone(forms[0], feeds), standalone(forms[1], feeds)
-        return Culprit(
-            tuple(one.label for one in ours),
-            tuple(one.label for one in theirs),
-            kind_of_change(ours, theirs, pair),
-            tensor,
-            models,
-            feeds,
-        )
-    return None
+    again = run_both(bench, Pair(*forms), ran.index, feeds)
+    verdict = judged(bench, Pair(*forms), again).verdict
+    if verdict or (again.failures and verdict is Verdict.UNVERIFIED):
+        return None
+    ours, theirs = (
+        [network.operation(index) for index in part]
+        for network, part in zip(pair, parts, strict=True)
+    )
+    return Culprit(
+        tuple(one.label for one in ours),
+        tuple(one.label for one in theirs),
+        kind_of_change(ours, theirs, pair),
+        tensor,
+        (standalone(forms[0], feeds), standalone(forms[1], feeds)),
+        feeds,
+    )
 
 
 def kind_of_change(before: list[Operation], after: list[Operation], pair: Pair) -> str:
