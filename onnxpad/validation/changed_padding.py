@@ -11,6 +11,7 @@ from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.opened import ModelLike
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain, Preference, Preferences
+from onnxpad.validation.bench import silent
 from onnxpad.validation.interface import matched
 
 
@@ -39,7 +40,7 @@ def changed_padding(
     """
     with processes.limited(timeout, memory):
         first = open_network(before)
-        second = matched(_silent, first, open_network(after, first.folder))
+        second = matched(silent, first, open_network(after, first.folder))
         sides = [
             [sites[index] for index in indices if index in sites]
             for indices, sites in zip(
@@ -49,10 +50,6 @@ def changed_padding(
             )
         ]
     return tuple(_paired(sides[0], sides[1]))
-
-
-def _silent(_text: str) -> None:
-    """What was said when the models were compared is not said again."""
 
 
 def _sites(
