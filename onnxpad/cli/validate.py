@@ -168,14 +168,11 @@ def _validated(given: Mapping[str, Any]) -> Validation:
 def recorded(model: object, given: Mapping[str, Any], left_out: list[str]) -> dict[str, Any]:
     """The arrays of --inputs and --outputs; notes about tensors that are none go to `left_out`."""
     from onnxpad.model.comparing.networks import open_network
-    from onnxpad.validation.recorded import recorded_apart, recorded_inputs
+    from onnxpad.validation.recorded import recorded_apart
 
-    network = open_network(model)
-    if given["outputs"]:
-        paths = given["inputs"], given["outputs"]
-        arrays = recorded_apart(*paths, network, left_out.append)
-        return dict(zip(("inputs", "outputs"), arrays, strict=True))
-    return {"inputs": recorded_inputs(given["inputs"], network, left_out.append)}
+    paths = given["inputs"], given["outputs"]
+    inputs, outputs = recorded_apart(*paths, open_network(model), left_out.append)
+    return {"inputs": inputs, "outputs": outputs or None}
 
 
 def _pairs(given: Mapping[str, Any]) -> int:

@@ -25,7 +25,7 @@ from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.movement import UNITS
+from onnxpad.validation.noise import UNITS
 from onnxpad.validation.report import Verdict, with_few_maps
 
 # What comes nearest leaves at most a tenth of what differs.

@@ -9,7 +9,7 @@ from typing import Any
 from onnxpad.padding.chain import Chain
 from onnxpad.reports import InNotebooks, plain, reported
 from onnxpad.retargeting.plan import Plan
-from onnxpad.validation.report import OutputRow, ToleranceReport, plain_values
+from onnxpad.validation.report import OutputRow, ToleranceReport
 
 SCHEMA = 2
 
@@ -156,5 +156,5 @@ class Diagnosis(InNotebooks):
         content = {"schema": SCHEMA, **asdict(plans), "plan": self.plan.to_json()}
         content |= {"nodes": plain(self.nodes), "nearest_nodes": plain(self.nearest_nodes)}
         content["nearest"] = None if self.nearest is None else self.nearest.to_json()
-        record: dict[str, Any] = plain_values(content)
+        record: dict[str, Any] = plain(content)
         return record

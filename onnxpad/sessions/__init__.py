@@ -23,7 +23,6 @@ from onnxpad.processes import Buffer, Child, ChildEnded, Reply, Work
 Array = NDArray[Any]
 Device = Literal["cpu", "cuda", "auto"]
 ResolvedDevice = Literal["cpu", "cuda"]
-Algorithms = Literal["HEURISTIC", "DEFAULT", "EXHAUSTIVE"]
 CPU, CUDA = "CPUExecutionProvider", "CUDAExecutionProvider"
 _MODULE = "onnxpad.sessions.served"
 _DRIVER = "nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1"
@@ -35,8 +34,7 @@ class Settings:
     """How a session is opened.
 
     `folder` is where relative names of external data point; `tf32` lets CUDA round the operands of
-    convolutions to 10 bits; `algorithms` is how it chooses among those of cuDNN: EXHAUSTIVE times
-    them, so that two runs could differ.
+    convolutions to 10 bits.
     """
 
     device: Device = "cpu"
@@ -45,7 +43,6 @@ class Settings:
     folder: Path | None = None
     threads: int = 0
     records_assignment: bool = False
-    algorithms: Algorithms = "HEURISTIC"
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,8 +156,7 @@ def _changed(changes: Sequence[ChangedPadding]) -> Iterator[Changed]:
             None if chain is None else with_far_pad(chain) for chain in (one.before, one.after)
         ]
         was, is_now = (
-            ", ".join(nodes) or "nothing in its place" if chain is None else label_of(chain)
-            for chain, nodes in zip(chains, one.nodes, strict=True)
+            "no such node in its place" if chain is None else label_of(chain) for chain in chains
         )
         yield Changed(one.label, one.op, "changed", was, is_now, *chains)
 

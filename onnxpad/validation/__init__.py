@@ -1,10 +1,18 @@
-"""`validate`: do two models, or a model and a reference, compute the same?"""
+"""`validate`: do two models, or a model and a reference, compute the same?
+
+A proof and runs stand side by side. Of two models, in this order: `request` and `recorded` check
+what the caller gives, `interface` what callers of both models see. `kernel_verdict` asks the formal
+kernel (`proof_apart` in a child). `samples` draws inputs and runs both models on a `bench`;
+`judging` compares the results with what rounding does there (`noise`, `agreement`), without and
+with onnxruntime's optimisations, and locates the first tensor that differs. `verdicts` has the one
+table: from a proof and runs to a verdict. `reference` compares a model with saved outputs,
+`on_runtime` with a target. `culprit`, `changed_padding` and `distances` answer other rooms.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from os import PathLike
 from typing import Any
 
@@ -25,8 +33,8 @@ from onnxpad.proof import Limits
 from onnxpad.runtimes.own_targets import Asking, TargetName
 from onnxpad.sessions import Device, RunFailure, Settings, check_device, resolved
 from onnxpad.validation.bench import Bench, silent
-from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched
-from onnxpad.validation.judging import Finding, is_told, judged, optimised
+from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched, untried
+from onnxpad.validation.judging import Finding, is_telling, judged, optimised
 from onnxpad.validation.kernel_verdict import claim, proved
 from onnxpad.validation.on_runtime import on_runtimes, with_runtimes
 from onnxpad.validation.recorded import Recorded, recorded, refuse_data_twice
@@ -55,15 +63,12 @@ from onnxpad.validation.samples import (
     Pair,
     Ran,
     channel_counts,
+    further_samples,
     random_samples,
     run_both,
-    samples_at,
-    scaled_samples,
-    small_samples,
 )
 from onnxpad.validation.tolerance import tolerance_of
-from onnxpad.validation.untried import compared_sizes, untried
-from onnxpad.validation.verdicts import Drawn, concluded, joined, qualified
+from onnxpad.validation.verdicts import concluded, joined, qualified
 from onnxpad.verbs import verb
 
 Array = NDArray[Any]
@@ -84,15 +89,10 @@ SAMPLES = 3
 WAITED = 90.0
 """Seconds by the clock in which a proof ends where nobody says otherwise; of the processor it may
 take as many as runs may."""
-
-
 _ASK_DIAGNOSE = (
     "diagnose with the same reference: it finds padding that gives it, or says that none does",
 )
-
-
-_NO_RUN = "proof_only runs no model"
-_IN_TARGET = "a target runs the model itself on samples of its own"
+_FINE = (Verdict.IDENTICAL, Verdict.ROUNDING)
 
 
 @verb()
@@ -142,31 +142,37 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     """
     shown: Sequence[WholeRun] = ()
     tolerance = tolerance_of(atol, rtol)
+    of_runs = {"device": device != "auto", "samples": samples is not None, "seed": seed != 0}
+    of_runs |= {"tf32": tf32, "atol or rtol": tolerance is not None}
+    _check(target, after, (data, inputs, outputs), live=live, samples=samples)
     if target is not None:
-        _check_target(data, outputs, live)
         if after is None:
-            _check_unused(_IN_TARGET, None, device, samples, seed, tf32=tf32, tolerance=tolerance)
+            _refuse_unused("a target runs the model itself on samples of its own", of_runs)
         asking = Asking(live, seconds=timeout, tell=progress)
         sizes, feeds = _fed(before, inputs, dims, input_shapes)
         shown = on_runtimes(before, after, target, asking, dims=sizes, inputs=feeds)
         if after is None:
             return with_runtimes(None, shown, device)
-    _check(after, (data, inputs, outputs), samples, both=proof_only and run_only)
     if proof_only:
-        fed = data or inputs
-        _check_unused(_NO_RUN, fed, device, samples, seed, tf32=tf32, tolerance=tolerance)
+        of_runs = {"inputs": (data or inputs) is not None, "run_only": run_only, **of_runs}
+        _refuse_unused("proof_only runs no model", of_runs)
     unrun = None if proof_only else _unavailable(device, needed=run_only or after is None)
     runs = unrun is None and not proof_only
     bench = Bench(Settings(device=resolved(device), tf32=tf32) if runs else Settings())
     bench.progress, bench.tolerance = progress or silent, tolerance
     with processes.limited(timeout, memory):
         first = _read(bench, open_lean_network(before), ambiguous)
-        second = _second(after, first, runs=runs)
+        second = None if after is None else open_lean_network(after, first.folder)
+        for network in (first, second) if runs else ():
+            if network is not None and network.left is None:
+                refuse_lost_data(network.model, network.folder)
         inputs, outputs = recorded(data, first, bench.warn) if data else (inputs, outputs)
         types = first.input_types(with_recorded(bench.warn, first, second, dims, input_shapes))
         if second is None:
             return _with_reference(bench, first, types, inputs, outputs or {})
-        pair = _paired(bench, first, second, ambiguous)
+        pair = Pair(first, matched(bench.warn, first, _read(bench, second, ambiguous)))
+        if warning := lost_defaults(*pair):
+            bench.warn(warning)
         types = joint_types(types, pair.after.input_types())
         given = None if inputs is None else turned_inputs(first, types, inputs, bench.warn)
         limits = _limits(timeout, processes.SECONDS)
@@ -178,66 +184,26 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     return with_runtimes(found, shown, device) if shown else found
 
 
-def _check_target(data: object, outputs: object, live: object) -> None:
-    if data is not None or outputs is not None:
+def _refuse_unused(why: str, given: Mapping[str, bool]) -> None:
+    """RequestError for options that would do nothing."""
+    if names := [name for name, is_given in given.items() if is_given]:
+        raise RequestError(f"{why}: leave {' and '.join(names)} out")
+
+
+def _check(
+    target: object, after: object, given: tuple[object, ...], *, live: object, samples: int | None
+) -> None:
+    """RequestError where there is nothing to compare, or too much."""
+    data, inputs, outputs = given
+    refuse_data_twice(data, inputs, outputs)
+    if target is None and (after is None) == (data is None and outputs is None):
+        raise RequestError("validate needs a second model or reference outputs, and not both")
+    if target is not None and not (data is None and outputs is None):
         raise RequestError("a target is held against the model itself: leave data and outputs")
-    if not live:
+    if target is not None and not live:
         raise RequestError("a target is run here: live is True, or the path of a Python")
-
-
-def _fed(
-    model: ModelLike,
-    inputs: GivenArrays | None,
-    dims: Mapping[str, int | str] | None,
-    shapes: Mapping[str, Sequence[int]] | None,
-) -> tuple[Mapping[str, int | str] | None, Sequence[dict[str, Array]] | None]:
-    """What is told of dimensions, and inputs as samples, in the layout of the model."""
-    network, warnings = open_lean_network(model), list[str]()
-    told = with_recorded(warnings.append, network, None, dims, shapes)
-    types = network.input_types(told)
-    if inputs is None:
-        return told, None
-    turned = turned_inputs(network, types, inputs, warnings.append)
-    return told, [dict(sample) for sample in turned]
-
-
-def _second(after: ModelLike | None, first: Network, *, runs: bool) -> Network | None:
-    """The other model; ModelError where both are to be run, and lack a file of weights."""
-    second = None if after is None else open_lean_network(after, first.folder)
-    for network in (first, second) if runs else ():
-        if network is not None and network.left is None:
-            refuse_lost_data(network.model, network.folder)
-    return second
-
-
-def _judged(
-    bench: Bench,
-    pair: Pair,
-    proof: ProofReport | None,
-    types: Mapping[str, Type],
-    drawn: Sequence[Mapping[str, Array]] | tuple[int | None, int],
-) -> Validation:
-    """The report of runs, and of a proof; `drawn` are inputs, or how many to draw and the seed."""
-    seed = drawn[1] if isinstance(drawn, tuple) else None
-    is_proved = proof is not None and proof.verdict == "proved"
-    try:
-        if isinstance(drawn, tuple):
-            sampler = Sampler(with_channels(pair.before, types), drawn[1], channel_counts(pair))
-            many = drawn[0] or (1 if is_proved else SAMPLES)
-            found = _of_pair(bench, pair, (sampler, many, drawn[1]), proof)
-        else:
-            found = _of_pair(bench, pair, drawn, proof)
-    except LimitMet as limit:
-        found = _ended(bench, limit.told, seed)
-    except Undrawable as error:
-        if proof is None or proof.verdict == "undecided":
-            raise
-        return replace(joined(proof, None, headline(error)), warnings=tuple(bench.warnings))
-    if found.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING) and not is_proved:
-        said = None if found.verdict is Verdict.ROUNDING else proof
-        more = (one for one in untried(pair, types, said) if one not in found.warnings)
-        found = replace(found, warnings=(*found.warnings, *more))
-    return found if proof is None else joined(proof, found)
+    if samples is not None and samples < 1:
+        raise RequestError(f"samples is {samples}: at least one is needed")
 
 
 def _unavailable(device: Device, *, needed: bool) -> str | None:
@@ -249,6 +215,33 @@ def _unavailable(device: Device, *, needed: bool) -> str | None:
             raise
         return headline(error)
     return None
+
+
+def _read(bench: Bench, network: Network, ambiguous: Preference) -> Network:
+    """The model with one reading of nodes that have auto_pad and pads."""
+    read, labels = chosen(network, ambiguous)
+    if labels:
+        bench.warn(
+            f"judged by {ambiguous} alone, as asked, where a node has both: {few(labels, 8)}"
+        )
+    return read
+
+
+def _fed(
+    model: ModelLike,
+    inputs: GivenArrays | None,
+    dims: Mapping[str, int | str] | None,
+    shapes: Mapping[str, Sequence[int]] | None,
+) -> tuple[Mapping[str, int | str] | None, Sequence[dict[str, Array]] | None]:
+    """What is told of dimensions, and inputs as samples, in the layout of the model."""
+    network, warnings = open_lean_network(model), list[str]()
+    told = with_recorded(warnings.append, network, None, dims, shapes)
+    if inputs is None:
+        return told, None
+    return told, turned_inputs(network, network.input_types(told), inputs, warnings.append)
+
+
+# The proof.
 
 
 def _limits(timeout: float | None, seconds: float) -> Limits:
@@ -265,178 +258,129 @@ def _proved(
     given: Sequence[Mapping[str, Array]] | None,
     limits: Limits,
 ) -> ProofReport:
-    """The proof, for the sizes of the inputs where they are given."""
+    """The proof; for the sizes of the inputs where all samples have the same."""
     bench.progress("proving")
-    work = processes.current()
+    work, fixed = processes.current(), dict(types)
+    for name, type_ in types.items():
+        shapes = {feeds[name].shape for feeds in given or () if name in feeds}
+        if len(shapes) == 1:
+            fixed[name] = Type(type_.dtype, shapes.pop())
     with processes.limited(work.seconds, work.memory):  # of its own: nothing of the runs is spent
-        proof = proved(pair, _fixed(types, given), limits)
-    shapes = {tuple(value.shape for value in feeds.values()) for feeds in given or ()}
-    if len(shapes) < 2 or proof.verdict != "refuted":
+        proof = proved(pair, fixed, limits)
+    sizes = {tuple(value.shape for value in feeds.values()) for feeds in given or ()}
+    if len(sizes) < 2 or proof.verdict != "refuted":
         return proof
     why = f"at other sizes than those given, {claim(proof)}"
     return replace(proof, verdict="undecided", reason=why, counterexample=None)
 
 
-def _fixed(
-    types: Mapping[str, Type], given: Sequence[Mapping[str, Array]] | None
-) -> Mapping[str, Type]:
-    """The types with the sizes of the inputs that are given, where all samples have the same."""
-    fixed = dict(types)
-    for name, type_ in types.items():
-        shapes = {feeds[name].shape for feeds in given or () if name in feeds}
-        if len(shapes) == 1:
-            fixed[name] = Type(type_.dtype, shapes.pop())
-    return fixed
+# Runs.
 
 
-def _check_unused(  # noqa: PLR0913 - one option each
-    why: str,
-    inputs: object,
-    device: object,
-    samples: object,
-    seed: object,
-    *,
-    tf32: object,
-    tolerance: object,
-) -> None:
-    """RequestError for what is said of runs where it would do nothing."""
-    given = {
-        "inputs": inputs is not None,
-        "device": device != "auto",
-        "samples": samples is not None,
-    }
-    given |= {"seed": seed != 0, "tf32": tf32 is True, "atol or rtol": tolerance is not None}
-    if names := [name for name, is_given in given.items() if is_given]:
-        raise RequestError(f"{why}: leave {' and '.join(names)} out")
-
-
-def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
-    """The report where a limit was met: nobody has judged."""
-    return _with_run(
-        Validation(
-            Verdict.UNVERIFIED,
-            reason,
-            NOBODY,
-            dict(bench.providers),
-            bench.settings.device,
-            seed,
-            warnings=tuple(bench.warnings),
-        )
-    )
-
-
-def _with_run(report: Validation, shown: Finding | None = None, refused: str = "") -> Validation:
-    """The report of runs, with what they alone say; `shown` is of the proof's counterexample."""
-    seen = shown.verdict if shown else None
-    report = replace(report, outputs=with_few_maps(report.outputs, agree=report.ok))
-    run = RunReport(report.verdict, report.reason, report.judge, seen, refused)
-    return replace(report, run=run)
-
-
-def _paired(bench: Bench, first: Network, after: Network, ambiguous: Preference) -> Pair:
-    second = matched(bench.warn, first, _read(bench, after, ambiguous))
-    if warning := lost_defaults(first, second):
-        bench.warn(warning)
-    return Pair(first, second)
-
-
-def _check(after: object, given: tuple[object, ...], samples: int | None, *, both: bool) -> None:
-    data, inputs, outputs = given
-    refuse_data_twice(data, inputs, outputs)
-    if both:
-        raise RequestError("proof_only and run_only contradict each other: leave one out")
-    if (after is None) == (data is None and outputs is None):
-        raise RequestError("validate needs a second model or reference outputs, and not both")
-    if samples is not None and samples < 1:
-        raise RequestError(f"samples is {samples}: at least one is needed")
-
-
-def _read(bench: Bench, network: Network, ambiguous: Preference) -> Network:
-    """The model with one reading of nodes that have auto_pad and pads."""
-    if ambiguous not in (None, "auto_pad", "pads"):
-        raise RequestError(f"ambiguous is {ambiguous!r}: auto_pad and pads are the choices")
-    read, labels = chosen(network, ambiguous)
-    if labels:
-        bench.warn(
-            f"judged by {ambiguous} alone, as asked, where a node has both: {few(labels, 8)}"
-        )
-    return read
+def _judged(
+    bench: Bench,
+    pair: Pair,
+    proof: ProofReport | None,
+    types: Mapping[str, Type],
+    drawn: Sequence[Mapping[str, Array]] | tuple[int | None, int],
+) -> Validation:
+    """The report of runs, and of a proof; `drawn` are inputs, or how many to draw and the seed."""
+    is_proved = proof is not None and proof.verdict == "proved"
+    seed = drawn[1] if isinstance(drawn, tuple) else None
+    try:
+        if isinstance(drawn, tuple):
+            sampler = Sampler(with_channels(pair.before, types), drawn[1], channel_counts(pair))
+            count = drawn[0] or (1 if is_proved else SAMPLES)
+            found = _of_pair(
+                bench, pair, proof, random_samples(bench, pair, sampler, count), sampler
+            )
+        else:
+            given = (run_both(bench, pair, index, feeds) for index, feeds in enumerate(drawn))
+            found = _of_pair(bench, pair, proof, given, None)
+        found = replace(found, seed=seed)
+    except LimitMet as limit:
+        found = _ended(bench, limit.told, seed)
+    except Undrawable as error:
+        if proof is None or proof.verdict == "undecided":
+            raise
+        return replace(joined(proof, None, headline(error)), warnings=tuple(bench.warnings))
+    if found.verdict in _FINE and not is_proved:
+        told = None if found.verdict is Verdict.ROUNDING else proof
+        more = (one for one in untried(*pair, types, told) if one not in found.warnings)
+        found = replace(found, warnings=(*found.warnings, *more))
+    return found if proof is None else joined(proof, found)
 
 
 def _of_pair(
     bench: Bench,
     pair: Pair,
-    drawn: Sequence[Mapping[str, Array]] | tuple[Sampler, int, int],
     proof: ProofReport | None,
+    source: Iterable[Ran],
+    sampler: Sampler | None,
 ) -> Validation:
-    """The report of runs of inputs, or of so many random samples of a seed.
+    """The report of runs of samples, which `sampler` draws.
 
     Both models run without onnxruntime's optimisations on the samples and on the counterexample of
-    the proof, then with them. Where the proof found other formulas and the samples show no
-    difference, many small ones follow.
+    the proof, then with them. Where nothing is decided and the samples show no difference, further
+    ones follow.
     """
-    random = dict.fromkeys(label for one in pair.both() for label in random_nodes(one))
-    sampler, seed = (drawn[0], drawn[2]) if isinstance(drawn, tuple) else (None, None)
-    if isinstance(drawn, tuple):
-        source = random_samples(bench, pair, drawn[0], drawn[1])
-    else:
-        source = (run_both(bench, pair, index, feeds) for index, feeds in enumerate(drawn))
-    runs: list[Ran] = []
-    findings: list[Finding] = []
+    random = dict.fromkeys(label for one in pair for label in random_nodes(one))
+    runs, findings, shown = list[Ran](), list[Finding](), None
     for ran in source:
         bench.progress(f"sample {ran.index}")
         findings.append(judged(bench, pair, ran))
         runs.append(ran)
-    shown = None
     counterexample = proof.counterexample if proof else None
-    if counterexample is not None and not _differs(findings):
+    if counterexample and all(one.verdict is not Verdict.DIFFERENT for one in findings):
         bench.progress("the proof's counterexample")
         runs.append(run_both(bench, pair, len(runs), counterexample.inputs))
-        shown = judged(bench, pair, runs[-1])
-        findings.append(shown)
+        findings.append(judged(bench, pair, runs[-1]))
+        shown = findings[-1].verdict
     on = optimised(bench, pair, runs)
-    for role, network in zip(("before", "after"), pair.both(), strict=True):
+    for role, network in zip(("before", "after"), pair, strict=True):
         bench.note_providers(role, network)
-    if sampler is not None and not random and _may_differ(proof, findings):
-        findings += _further(bench, pair, sampler, runs, formal=bool(proof and proof.is_formal))
-    open_sizes = () if sampler is None else sampler.open_sizes
-    report = concluded(bench, findings, on, Drawn(runs, seed, open_sizes))
+    is_open = proof is None or proof.verdict == "undecided"
+    if sampler and is_open and not random and all(one.verdict in _FINE for one in findings):
+        formal = bool(proof and proof.is_formal)
+        more = further_samples(bench, pair, sampler, runs[0], len(runs), formal=formal)
+        for ran in (one for one in more if is_telling(pair, one)):
+            found = judged(bench, pair, ran)
+            if found.verdict is Verdict.DIFFERENT:
+                findings.append(found)
+                runs.append(ran)
+                break
+    report = concluded(bench, findings, on, runs)
+    if sampler and report.verdict is Verdict.DIFFERENT:
+        report = replace(report, hints=_facts_to_give(report.outputs, sampler.open_sizes))
     for ran in runs:
         bench.look(ran.before, ran.after)
     if bench.tolerance:
         report = bench.tolerance.judged(report)
-    report = qualified(report, broken(*pair.both()), tuple(random))
+    report = qualified(report, broken(*pair), tuple(random))
     neither = all(isinstance(one, RunFailure) for ran in runs for one in (ran.before, ran.after))
     return _with_run(report, shown, "; ".join(runs[0].failures) if runs and neither else "")
 
 
-def _differs(findings: Sequence[Finding]) -> bool:
-    return any(one.verdict is Verdict.DIFFERENT for one in findings)
+def _facts_to_give(rows: Sequence[OutputRow], open_sizes: Sequence[str]) -> tuple[str, ...]:
+    """What to try where outputs have other shapes at sizes that were drawn."""
+    if not open_sizes or not any(row.other_shape for row in rows):
+        return ()
+    facts = " ".join(f"--dim '{name}%32=0'" for name in open_sizes)
+    return (f"the facts that the second model was written for, such as {facts}",)
 
 
-def _may_differ(proof: ProofReport | None, findings: Sequence[Finding]) -> bool:
-    """Whether nothing is proved or refuted, and samples agree."""
-    fine = all(one.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING) for one in findings)
-    return fine and (proof is None or proof.verdict == "undecided")
+def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
+    """The report where a limit was met: nobody has judged."""
+    told = dict(bench.providers), bench.settings.device, seed
+    warnings = tuple(bench.warnings)
+    return _with_run(Validation(Verdict.UNVERIFIED, reason, NOBODY, *told, warnings=warnings))
 
 
-def _further(
-    bench: Bench, pair: Pair, sampler: Sampler, runs: list[Ran], *, formal: bool
-) -> list[Finding]:
-    """What differs at sizes that the models compare with, in other magnitudes, in a few cells.
-
-    Two formulas (`formal`) hide it in few cells, for which many small samples are run. The run that
-    shows a difference is added to those that are known.
-    """
-    more = samples_at(bench, pair, sampler, compared_sizes(pair), len(runs))
-    small = small_samples(bench, pair, sampler, len(runs)) if formal else ()
-    scaled = scaled_samples(bench, pair, runs[0], len(runs))
-    for ran in (one for one in chain(more, scaled, small) if is_told(pair, one)):
-        found = judged(bench, pair, ran)
-        if found.verdict is Verdict.DIFFERENT:
-            runs.append(ran)
-            return [found]
-    return []
+def _with_run(report: Validation, shown: Verdict | None = None, refused: str = "") -> Validation:
+    """The report of runs, with what they alone say; `shown` is of the proof's counterexample."""
+    report = replace(report, outputs=with_few_maps(report.outputs, agree=report.ok))
+    run = RunReport(report.verdict, report.reason, report.judge, shown, refused)
+    return replace(report, run=run)
 
 
 def _with_reference(
@@ -456,19 +400,14 @@ def _with_reference(
     except LimitMet as limit:
         return _ended(bench, limit.told, None)
     bench.note_providers("model", network)
-    shapes = tuple({name: tuple(v.shape) for name, v in feeds.items()} for feeds in samples)
     report = Validation(
-        found.verdict,
-        found.reason,
-        ONNXRUNTIME,
-        dict(bench.providers),
-        bench.settings.device,
-        None,
-        tuple(found.rows),
-        found.first,
-        tuple(bench.warnings),
-        shapes,
-        ("reference", "model"),
-        _ASK_DIAGNOSE if found.verdict is Verdict.DIFFERENT else found.hints,
+        *(found.verdict, found.reason, ONNXRUNTIME),
+        *(dict(bench.providers), bench.settings.device, None),
+        outputs=found.rows,
+        first_difference=found.first,
+        warnings=tuple(bench.warnings),
+        input_shapes=tuple({name: v.shape for name, v in feeds.items()} for feeds in samples),
+        compared=("reference", "model"),
+        hints=_ASK_DIAGNOSE if found.verdict is Verdict.DIFFERENT else found.hints,
     )
     return _with_run(bench.tolerance.judged(report) if bench.tolerance else report)

@@ -13,7 +13,6 @@ Array = NDArray[Any]
 Bound = Array | float
 UNTELLING = 1 / 8
 _BLOCK = 1 << 18
-_MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,70 +151,54 @@ def _where(beyond: NDArray[np.bool_]) -> str:
     others = tuple(axis for axis in range(beyond.ndim) if axis not in spatial)
     differing = np.asarray(beyond.any(axis=others))
     if differing.all():
-        return _in_channels(beyond) or "everywhere"
-    said = _border_text(differing, spatial) or _box_text(differing, spatial) or "scattered"
-    return f"{said}; {int(differing.sum())} of {differing.size} places"
-
-
-def _in_channels(beyond: NDArray[np.bool_]) -> str:
-    """'in channel 3 of 8', counted from 0; '' where all of them differ at some place."""
-    channels = beyond.any(axis=tuple(axis for axis in range(beyond.ndim) if axis != 1))
-    found = [str(index) for index in np.flatnonzero(channels)]
-    if len(found) == channels.size:
-        return ""
-    if len(found) > _MOST_NAMED:
-        return f"in {len(found)} of {channels.size} channels"
-    if len(found) == 1:
-        return f"in channel {found[0]} of {channels.size}"
-    return f"in channels {', '.join(found[:-1])} and {found[-1]} of {channels.size}"
+        channels = beyond.any(axis=tuple(axis for axis in range(beyond.ndim) if axis != 1))
+        many = int(channels.sum())
+        return "everywhere" if channels.all() else f"in {many} of {channels.size} channels"
+    text = _border_text(differing, spatial) or _box_text(differing, spatial) or "scattered"
+    return f"{text}; {int(differing.sum())} of {differing.size} places"
 
 
 def _border_text(differing: NDArray[np.bool_], names: Sequence[int]) -> str:
     """'borders: the last 5 of 29 along axis 3'; '' where the inside differs as well.
 
-    A border is at most a quarter of its axis; each is told as thin as it is.
+    A border is at most a quarter of its axis; how wide it is is seen beside the other borders.
     """
-    rings = [max(1, size // 4) for size in differing.shape]
-    inside = [slice(ring, size - ring) for ring, size in zip(rings, differing.shape, strict=True)]
+    inside = [slice(max(1, size // 4), size - max(1, size // 4)) for size in differing.shape]
     if differing[tuple(inside)].any():
         return ""
     sides = []
     for axis, (name, size) in enumerate(zip(names, differing.shape, strict=True)):
-        before = _touched(
-            differing, [*inside[:axis], slice(inside[axis].stop), *inside[axis + 1 :]]
-        )
-        begin = int(before[axis][-1]) + 1 if before[axis].size else 0
-        behind = _touched(differing, [*inside[:axis], slice(begin, size), *inside[axis + 1 :]])
-        end = size - begin - int(behind[axis][0]) if behind[axis].size else 0
-        inside[axis] = slice(begin, size - end)
-        sides += [f"the {_many('first', begin)} of {size} along axis {name}"] * bool(begin)
-        sides += [f"the {_many('last', end)} of {size} along axis {name}"] * bool(end)
-    return "borders: " + ", ".join(sides)
+        lane = differing[(*inside[:axis], slice(None), *inside[axis + 1 :])]
+        touched = _touched(lane)[axis]
+        begin = max((int(at) + 1 for at in touched if at < inside[axis].start), default=0)
+        end = max((size - int(at) for at in touched if at >= inside[axis].stop), default=0)
+        sides += [_cells(0, begin, size, name)] * bool(begin)
+        sides += [_cells(size - end, size, size, name)] * bool(end)
+    return f"borders: {', '.join(sides)}" if sides else ""
 
 
 def _box_text(differing: NDArray[np.bool_], names: Sequence[int]) -> str:
     """'the last 12 of 29 along axis 3'; '' where every axis is touched from end to end."""
-    sides = []
-    for name, size, touched in zip(names, differing.shape, _touched(differing, []), strict=True):
-        first, stop = int(touched[0]), int(touched[-1]) + 1
-        if stop - first == size:
-            continue
-        which = f"cells {first} to {stop - 1}" if stop - first > 1 else f"cell {first}"
-        which = f"the {_many('first', stop)}" if not first else which
-        which = f"the {_many('last', stop - first)}" if stop == size else which
-        sides.append(f"{which} of {size} along axis {name}")
-    return " and ".join(sides)
+    boxes = zip(names, differing.shape, _touched(differing), strict=True)
+    spans = [(int(at[0]), int(at[-1]) + 1, size, name) for name, size, at in boxes]
+    return " and ".join(_cells(*span) for span in spans if span[1] - span[0] < span[2])
 
 
-def _touched(differing: NDArray[np.bool_], part: Sequence[slice]) -> list[NDArray[np.intp]]:
-    """Along each axis of a part, the places where anything differs."""
-    seen = differing[tuple(part)]
-    axes = range(seen.ndim)
-    return [np.flatnonzero(seen.any(axis=tuple(o for o in axes if o != axis))) for axis in axes]
+def _cells(first: int, stop: int, size: int, axis: int) -> str:
+    """Neighbouring cells of an axis, in words."""
+    count = stop - first
+    number = f" {count}" if count > 1 else ""
+    if first == 0 or stop == size:
+        which = f"the {'last' if first else 'first'}{number}"
+    else:
+        which = f"cells {first} to {stop - 1}" if count > 1 else f"cell {first}"
+    return f"{which} of {size} along axis {axis}"
 
 
-def _many(side: str, number: int) -> str:
-    return side if number == 1 else f"{side} {number}"
+def _touched(differing: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
+    """Along each axis, the places where anything differs."""
+    axes = range(differing.ndim)
+    return [np.flatnonzero(differing.any(axis=tuple(o for o in axes if o != a))) for a in axes]
 
 
 def _nested(*arrays: Array) -> bool:

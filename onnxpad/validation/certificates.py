@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,9 @@ from onnxpad.model.files.delivery import deliver
 from onnxpad.model.files.fingerprints import Fingerprint, fingerprint
 from onnxpad.padding.chain import Preference
 from onnxpad.proof import VERSION
+from onnxpad.reports import plain
 from onnxpad.validation import validate
-from onnxpad.validation.report import ProofReport, Validation, Verdict, plain_values
+from onnxpad.validation.report import ProofReport, Validation, Verdict
 
 SCHEMA = 1
 _LARGEST = 1 << 24
@@ -44,7 +45,7 @@ class Certificate:
 
     def write(self, path: AnyPath) -> None:
         """Write it as JSON, all or nothing; raises ModelError where that fails."""
-        data = json.dumps(plain_values(asdict(self)), indent=2).encode() + b"\n"
+        data = json.dumps(plain(self), indent=2).encode() + b"\n"
         deliver([memoryview(data)], (), path, origin=None)
 
 
@@ -65,23 +66,24 @@ def certificate(
 
 def read(path: AnyPath) -> Certificate:
     """A certificate from its file; raises RequestError for anything else."""
-    told = f"'{path}' is no certificate"
     try:
         found = json.loads(contents(path, _LARGEST))
     except (OSError, ValueError) as error:
         raise RequestError(f"cannot read the certificate '{path}': {error}") from error
-    names = {one.name for one in fields(Certificate)}
-    if not isinstance(found, dict) or not names <= found.keys():
-        raise RequestError(f"{told}: onnxpad rewrite --certificate writes one")
-    if found["certificate"] != SCHEMA:
-        raise RequestError(f"{told} that this onnxpad reads: its schema is {found['certificate']}")
     try:
-        given = {name: found[name] for name in names}
+        given = {one.name: found[one.name] for one in fields(Certificate)}
         files = {name: Fingerprint(**found[name]) for name in ("before", "after")}
         claims = {name: found["proof"][name] for name in _CLAIMS}
-        return Certificate(**given | files | {"proof": claims})
     except (TypeError, KeyError) as error:
-        raise RequestError(f"{told}: an entry of it is missing or of another kind") from error
+        raise RequestError(
+            f"'{path}' is no certificate: onnxpad rewrite --certificate writes one"
+        ) from error
+    if found["certificate"] != SCHEMA:
+        raise RequestError(
+            f"'{path}' is no certificate that this onnxpad reads: its schema is "
+            f"{found['certificate']}"
+        )
+    return Certificate(**given | files | {"proof": claims})
 
 
 def proved_again(
@@ -130,7 +132,7 @@ def _refuse_others(
 
 def _weaker(claims: Mapping[str, Any], proof: ProofReport) -> str:
     """What a certificate claims beyond a proof; '' for nothing."""
-    own = plain_values({name: getattr(proof, name) for name in _CLAIMS})
+    own = plain({name: getattr(proof, name) for name in _CLAIMS})
     if own["rounded"] and not claims["rounded"]:
         return "that no constant is rounded"
     for name in ("open_sizes", "dims"):

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from onnxpad import processes
+from onnxpad.model.comparing.changes import changed_nodes
 from onnxpad.model.comparing.networks import Network, open_network
-from onnxpad.model.comparing.regions import Region, regions
 from onnxpad.model.opened import ModelLike
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain, Preference, Preferences
+from onnxpad.validation.bench import silent
 from onnxpad.validation.interface import matched
 
 
 class ChangedPadding(NamedTuple):
-    """A padded node of one model and the one in its place; None where the other has none.
-
-    `nodes` are the labels of all that was changed with it, in each model.
-    """
+    """A padded node of one model and the one in its place; None where the other has none."""
 
     label: str
     op: str
     before: Chain | None
     after: Chain | None
-    nodes: tuple[tuple[str, ...], tuple[str, ...]]
 
 
 def changed_padding(
@@ -36,20 +33,23 @@ def changed_padding(
     timeout: float | None = None,
     memory: int | str | None = None,
 ) -> tuple[ChangedPadding, ...]:
-    """Padded nodes of the main graph within parts that differ, in the order of the first model.
+    """Padded nodes of the main graph that differ, in the order of the first model.
 
     The options are those of `validate`. Raises OnnxpadError where a model cannot be read, and
     LimitMet.
     """
     with processes.limited(timeout, memory):
         first = open_network(before)
-        second = matched(_silent, first, open_network(after, first.folder))
-        known = _sites(first, dims, ambiguous), _sites(second, dims, ambiguous)
-    return tuple(one for region in regions(first, second) for one in _paired(region, known))
-
-
-def _silent(_text: str) -> None:
-    """What was said when the models were compared is not said again."""
+        second = matched(silent, first, open_network(after, first.folder))
+        sides = [
+            [sites[index] for index in indices if index in sites]
+            for indices, sites in zip(
+                changed_nodes(first, second),
+                (_sites(one, dims, ambiguous) for one in (first, second)),
+                strict=True,
+            )
+        ]
+    return tuple(_paired(sides[0], sides[1]))
 
 
 def _sites(
@@ -60,21 +60,16 @@ def _sites(
     return {site.address.key: site for site in survey.sites_now() if site.address.scope == ""}
 
 
-def _paired(
-    region: Region, known: tuple[Mapping[int, Site], Mapping[int, Site]]
-) -> Iterator[ChangedPadding]:
-    """Each padded node with the next of its operator in the other model, else alone."""
-    ours, theirs = (
-        [sites[index] for index in indices if index in sites]
-        for indices, sites in zip((region.before, region.after), known, strict=True)
-    )
-    labels = tuple(one.address.label for one in ours), tuple(one.address.label for one in theirs)
+def _paired(ours: Sequence[Site], theirs: Sequence[Site]) -> Iterator[ChangedPadding]:
+    """Each padded node with the one that makes its tensor, or the next of its operator."""
     left = list(theirs)
     for site in ours:
-        other = next((one for one in left if one.op == site.op), None)
+        alike = [one for one in left if one.op == site.op]
+        same = [one for one in alike if set(one.node.outputs) & set(site.node.outputs)]
+        other = next(iter(same or alike), None)
         if other is not None:
             left.remove(other)
         chain = None if other is None else other.chain
-        yield ChangedPadding(site.address.label, site.op, site.chain, chain, labels)
+        yield ChangedPadding(site.address.label, site.op, site.chain, chain)
     for site in left:
-        yield ChangedPadding(site.address.label, site.op, None, site.chain, labels)
+        yield ChangedPadding(site.address.label, site.op, None, site.chain)

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import LimitMet
-from onnxpad.model.comparing.networks import Network, Operation, open_lean_network
+from onnxpad.model.comparing.networks import Operation, open_lean_network
 from onnxpad.model.comparing.pieces import cut, standalone
-from onnxpad.model.comparing.regions import Region, regions
 from onnxpad.model.opened import Model, ModelLike
 from onnxpad.probing.random_inputs import Sampler
 from onnxpad.reports import reported
@@ -52,48 +51,23 @@ def culprit(
     found: Validation,
     dims: Mapping[str, int | str] | None = None,
 ) -> Culprit | None:
-    """The first changed part, in the order of the first model, whose two forms differ.
+    """The nodes that make the first shared tensor that differs, in both models.
 
     It is looked for on the inputs and the device that `found` is about, which was made with `dims`.
-    None where no part runs alone, or none
-    differs on them.
+    None where nothing runs, or those nodes do not differ alone.
     """
     bench = Bench(Settings(device="cuda" if found.device == "cuda" else "cpu"))
     first = open_lean_network(before)
     pair = Pair(first, matched(bench.warn, first, open_lean_network(after, first.folder)))
-    parts = regions(*pair.both())
     try:
         for ran in _runs(bench, pair, (found, dims)):
-            for region in parts:
-                if shown := _apart(bench, pair, region, ran):
-                    return _culprit(pair, region, *shown)
+            shown = judged(bench, pair, ran)
+            first_tensor = shown.first.tensor if shown.first else ""
+            if first_tensor and (part := _alone(bench, pair, first_tensor, ran)):
+                return part
     except LimitMet:
         return None
     return None
-
-
-def _apart(
-    bench: Bench, pair: Pair, region: Region, ran: Ran
-) -> tuple[dict[str, Array], str] | None:
-    """What a changed part is fed, and its output that both forms make otherwise; None if none."""
-    inner = [name for name in region.inputs if name not in ran.feeds]
-    given: dict[str, Array] = dict(ran.feeds)
-    for network in pair.both():
-        captured = bench.run(network, ran.feeds, inner)
-        if not isinstance(captured, RunFailure):
-            given |= captured
-            break
-    if not all(name in given for name in region.inputs):
-        return None
-    feeds = {name: given[name] for name in region.inputs}
-    sides = zip(pair.both(), (region.before, region.after), strict=True)
-    forms = Pair(*(_cut(network, indices, region, feeds) for network, indices in sides))
-    alone = run_both(bench, forms, ran.index, feeds)
-    shown = judged(bench, forms, alone)
-    if shown.verdict is not Verdict.DIFFERENT:
-        return None
-    first = shown.first.tensor if shown.first else region.outputs[0]
-    return feeds, first
 
 
 def _runs(
@@ -112,33 +86,39 @@ def _runs(
     yield from random_samples(bench, pair, sampler, min(count, MOST))
 
 
-def _culprit(pair: Pair, region: Region, feeds: Mapping[str, Array], tensor: str) -> Culprit:
-    first = [pair.before.operation(index) for index in region.before]
-    second = [pair.after.operation(index) for index in region.after]
-    return Culprit(
-        tuple(one.label for one in first),
-        tuple(one.label for one in second),
-        kind_of_change(first, second, pair),
-        tensor,
-        (
-            _form(pair.before, region.before, region, feeds),
-            _form(pair.after, region.after, region, feeds),
-        ),
-        dict(feeds),
+def _alone(bench: Bench, pair: Pair, tensor: str, ran: Ran) -> Culprit | None:
+    """The part of each model between shared tensors and this one; None if they agree alone."""
+    shared = (pair.before.producers.keys() & pair.after.producers.keys()) | set(pair.before.fed)
+    parts = [network.behind([tensor], shared - {tensor}) for network in pair]
+    read = set[str]().union(
+        *(network.names_read(part) for network, part in zip(pair, parts, strict=True))
     )
-
-
-def _form(
-    network: Network, indices: tuple[int, ...], region: Region, feeds: Mapping[str, Array]
-) -> Model:
-    return standalone(_cut(network, indices, region, feeds), network.reads(indices, feeds))
-
-
-def _cut(
-    network: Network, indices: tuple[int, ...], region: Region, feeds: Mapping[str, Array]
-) -> Network:
-    kinds = {name: value.dtype for name, value in network.reads(indices, feeds).items()}
-    return cut(network, indices, kinds, region.outputs)
+    inner = sorted(read & shared - ran.feeds.keys())
+    values = bench.run(pair.before, ran.feeds, inner)
+    given = {**ran.feeds, **({} if isinstance(values, RunFailure) else values)}
+    if not all(name in given for name in inner):
+        return None
+    feeds = {name: given[name] for name in sorted(read & {*inner, *ran.feeds})}
+    forms = []
+    for network, part in zip(pair, parts, strict=True):
+        kinds = {name: value.dtype for name, value in network.reads(part, feeds).items()}
+        forms.append(cut(network, part, kinds, [tensor]))
+    again = run_both(bench, Pair(*forms), ran.index, feeds)
+    verdict = judged(bench, Pair(*forms), again).verdict
+    if verdict or (again.failures and verdict is Verdict.UNVERIFIED):
+        return None
+    ours, theirs = (
+        [network.operation(index) for index in part]
+        for network, part in zip(pair, parts, strict=True)
+    )
+    return Culprit(
+        tuple(one.label for one in ours),
+        tuple(one.label for one in theirs),
+        kind_of_change(ours, theirs, pair),
+        tensor,
+        (standalone(forms[0], feeds), standalone(forms[1], feeds)),
+        feeds,
+    )
 
 
 def kind_of_change(before: list[Operation], after: list[Operation], pair: Pair) -> str:

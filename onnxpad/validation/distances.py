@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onnxpad import processes
 from onnxpad.model.comparing.networks import open_lean_network
 from onnxpad.model.opened import ModelLike
 from onnxpad.probing.random_inputs import Sampler
+from onnxpad.reports import plain
 from onnxpad.sessions import Device, RunFailure, Settings, resolved
 from onnxpad.validation.agreement import gap, relative_gap
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.difference_maps import DifferenceMap, difference_map
 from onnxpad.validation.interface import joint_types, matched
-from onnxpad.validation.report import plain_values
 from onnxpad.validation.request import with_channels
 from onnxpad.validation.samples import Pair, Ran, random_samples
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +40,6 @@ class Distance:
     why: str = ""
     difference: DifferenceMap | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """The row as plain data; numbers that are infinite are texts."""
-        record: dict[str, Any] = plain_values(asdict(self))
-        return record
-
 
 @dataclass(frozen=True, slots=True)
 class Distances:
@@ -59,9 +51,8 @@ class Distances:
 
     def to_json(self) -> dict[str, Any]:
         """The rows as plain data."""
-        providers = {name: list(found) for name, found in self.providers.items()}
-        rows = [row.to_json() for row in self.rows]
-        return {"rows": rows, "providers": providers, "warnings": list(self.warnings)}
+        record: dict[str, Any] = plain(self)
+        return record
 
 
 def distances(  # noqa: PLR0913 - each option is one word of the command line
@@ -88,29 +79,19 @@ def distances(  # noqa: PLR0913 - each option is one word of the command line
         pair = Pair(first, matched(bench.warn, first, second))
         sampler = Sampler(joint_types(types, pair.after.input_types()), seed)
         runs = random_samples(bench, pair, sampler, samples or 3)
-        rows = tuple(row for ran in runs for row in _rows(pair, ran))
-        bench.note_providers("before", pair.before)
-        bench.note_providers("after", pair.after)
+        rows = tuple(_row(ran, name) for ran in runs for name in pair.before.outputs)
+        for role, network in zip(("before", "after"), pair, strict=True):
+            bench.note_providers(role, network)
         return Distances(rows, dict(bench.providers), tuple(bench.warnings))
 
 
-def _rows(pair: Pair, ran: Ran) -> list[Distance]:
+def _row(ran: Ran, name: str) -> Distance:
     both = {"before": ran.before, "after": ran.after}
-    failed = {role: one for role, one in both.items() if isinstance(one, RunFailure)}
-    why = "; ".join(f"the model {role} did not run: {one}" for role, one in failed.items())
-    return [_row(ran, name, why) for name in pair.before.outputs]
-
-
-def _row(ran: Ran, name: str, why: str) -> Distance:
-    one = None if isinstance(ran.before, RunFailure) else ran.before[name]
-    other = None if isinstance(ran.after, RunFailure) else ran.after[name]
-    row = Distance(
-        ran.index,
-        name,
-        None if one is None else tuple(one.shape),
-        None if other is None else tuple(other.shape),
-        why=why,
-    )
+    failed = {role: result for role, result in both.items() if isinstance(result, RunFailure)}
+    one, other = (None if isinstance(r, RunFailure) else r[name] for r in both.values())
+    shapes = [None if value is None else tuple(value.shape) for value in (one, other)]
+    why = "; ".join(f"the model {role} did not run: {result}" for role, result in failed.items())
+    row = Distance(ran.index, name, shapes[0], shapes[1], why=why)
     if one is None or other is None or one.shape != other.shape:
         return row
     share = float(np.mean(one != other)) if one.size and one.dtype != object else 0.0

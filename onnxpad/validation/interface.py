@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from onnxpad.errors import RequestError, few
 from onnxpad.geometry.size import show
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.comparing.pieces import renamed
+from onnxpad.model.comparing.pieces import ambiguous_nodes, renamed
 from onnxpad.model.graph.types import Type
+from onnxpad.validation.report import ProofReport
 from onnxpad.validation.request import quoted
+
+_FEW = 4
 
 
 def matched(warn: Callable[[str], None], before: Network, after: Network) -> Network:
@@ -92,6 +95,37 @@ def lost_defaults(before: Network, after: Network) -> str:
         f"callers of the first model may give {given} in place of its initializer; the second "
         "model does not take that"
     )
+
+
+def untried(
+    before: Network, after: Network, types: Mapping[str, Type], proof: ProofReport | None
+) -> Iterator[str]:
+    """One sentence for each way in which equal results of samples say little."""
+    if proof is not None and proof.is_formal:
+        yield (
+            "the samples are equal, but the changed parts are not the same formula, and other "
+            f"inputs may tell them apart: {proof.reason}"
+        )
+    names = [f"'{name}'" for name in before.replaceable if name in after.replaceable]
+    if names:
+        whose = "its initializer" if len(names) == 1 else "their initializers"
+        yield f"callers may give {few(names, _FEW)} in place of {whose}: only those values were run"
+    opened = [
+        f"'{name}'"
+        for name, type_ in types.items()
+        if not all(isinstance(size, int) for size in type_.dims or ())
+    ]
+    if opened and proof is not None:
+        yield (
+            f"sizes of {few(opened, _FEW)} are open, and nothing is proved of them: at sizes that "
+            "were not run the models may differ; --dim runs another one"
+        )
+    known = ambiguous_nodes(before)
+    if labels := [one for one in dict.fromkeys(ambiguous_nodes(after)) if one not in known]:
+        yield (
+            f"{few(labels, _FEW)} of the second model has auto_pad and pads, which runtimes read "
+            "in three ways; see onnxpad explain auto-pad-with-pads"
+        )
 
 
 def _listed(

@@ -29,7 +29,7 @@ from onnxpad.validation.samples import Pair
 Array = NDArray[Any]
 _SHORT, _FEW_NODES = 4_000_000, 2_000
 """Cells and nodes tried in this process: rewrites of ResNet-50 need 3 million cells."""
-_ONLY_RUNS = "; only runs can compare these models"
+_ONLY_RUNS = "only runs can compare these models"
 _NO_TIME, _NO_CELLS = "the budget of seconds is spent", "the budget of cells is spent"
 _BOTH: tuple[Literal["auto_pad", "pads"], ...] = ("auto_pad", "pads")
 _EITHER = (
@@ -46,33 +46,25 @@ def proved(pair: Pair, types: Mapping[str, Type], limits: Limits) -> ProofReport
     """
     facts, open_sizes = _facts(pair.before.input_types(), types)
     clock, fixing = Clock(limits.seconds, limits.slowdown), _fixing(types)
-    found, larger = _proof(pair, facts, limits, fixing)
+    found, larger = _proof(pair, facts, limits, is_open=bool(fixing))
     if found.verdict == "undecided" and ambiguous_nodes(pair.before):
-        found = _either_way(pair, facts, replace(limits, seconds=clock.left), fixing) or found
-    unfinished = found.verdict == "undecided" and larger is not None
-    for one in pair.both():
+        found = _either_way(pair, facts, replace(limits, seconds=clock.left)) or found
+    for one in pair:
         one.refuse_changed()
-    drawn = [label for one in pair.both() for label in random_nodes(one)]
-    if drawn and found.verdict == "proved":
-        found = replace(
-            found, verdict="undecided", reason=f"{drawn[0]} draws random numbers: no function"
-        )
+    drawn = [label for one in pair for label in random_nodes(one)]
     shown = found.counterexample
-    if found.verdict == "refuted" and shown is None and not broken(*pair.both()):
+    if drawn and found.verdict == "proved":
+        why = f"{drawn[0]} draws random numbers: no function"
+        found = replace(found, verdict="undecided", reason=why)
+    if found.verdict == "refuted" and shown is None and not broken(*pair):
         found = replace(found, verdict="undecided")  # of defaults, which callers seldom replace
+    larger = larger if found.verdict == "undecided" else None
     return ProofReport(
-        found.verdict,
-        found.reason,
-        found.rounded,
-        open_sizes,
-        facts,
-        found.regions,
-        found.readings,
-        found.probability,
-        found.seconds,
+        *(found.verdict, found.reason, found.rounded, open_sizes, facts),
+        *(found.regions, found.readings, found.probability, found.seconds),
         None if shown is None else _whole(shown, types, pair),
-        fixing if unfinished else {},
-        larger if unfinished and larger else {},
+        fixing if larger is not None else {},
+        larger or {},
     )
 
 
@@ -97,54 +89,63 @@ def arrays_file(given: Mapping[str, Array]) -> bytes:
 
 
 def _proof(
-    pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: Mapping[str, int]
+    pair: Pair, facts: Mapping[str, int | str], limits: Limits, *, is_open: bool = False
 ) -> tuple[Proof, Mapping[str, int | str] | None]:
     """What the kernel says; where a damaged model breaks it off, nothing is decided.
 
     A short try is made here, where its own budget ends it; all else in a child process. With it,
-    of a proof that did not end, the limits that give it more. `fixing` fixes all open sizes, where
-    some are.
+    of a proof that did not end, the limits that give it more. `is_open`: sizes may be fixed.
     """
     begin, clock = time.monotonic(), Clock(limits.seconds, limits.slowdown)
     found = Proof("undecided", _NO_TIME)
     try:
-        if sum(1 for one in pair.both() for _ in every_node(one.nodes)) <= _FEW_NODES:
-            found = _here(pair, facts, limits)
+        if sum(1 for one in pair for _ in every_node(one.nodes)) <= _FEW_NODES:
+            found = prove(
+                *(one.given for one in pair),
+                dims=facts,
+                limits=replace(limits, cells=_SHORT),
+                outside=(pair.before.outside, pair.after.outside),
+            )
         if _out_of(found) and (left := clock.left) > 0:
-            found = prove_apart(pair.both(), facts, replace(limits, seconds=left))
-        took = min(limits.seconds * limits.slowdown, time.monotonic() - begin)
-        if why := _out_of(found):
-            said, larger = _unfinished(why, took, limits)
-            if why == _NO_CELLS or not (larger or fixing):
-                more = "; with fixed sizes (--dim) it may be proved" if fixing else _ONLY_RUNS
-                return replace(found, reason=f"{said}{more}"), None
-            return replace(found, reason=said), larger
-        return found, None  # noqa: TRY300 - all of it may be broken off
+            found = prove_apart(pair, facts, replace(limits, seconds=left))
     except LimitMet as limit:
         return Proof("undecided", limit.ended), limit.larger
     except ChildEnded:
         raise
     except Exception as error:  # noqa: BLE001 - a file may be damaged in any way; nothing is claimed
-        return Proof(
-            "undecided", f"the proof broke off ({type(error).__name__}: {headline(error)})"
-        ), None
+        why = f"the proof broke off ({type(error).__name__}: {headline(error)})"
+        return Proof("undecided", why), None
+    took = min(limits.seconds * limits.slowdown, time.monotonic() - begin)
+    if _out_of(found) == _NO_CELLS:
+        more = "with fixed sizes (--dim) it may be proved" if is_open else _ONLY_RUNS
+        return replace(found, reason=f"the proof has too many cells to look at; {more}"), None
+    if not _out_of(found):
+        return found, None
+    why = f"the proof took more than {took:.3g} s"
+    if limits.slowdown > 1:
+        why = f"the proof did not end within {limits.seconds:.3g} s of the processor"
+        why += f" ({took:.3g} s by the clock)"
+    return replace(found, reason=why), {"timeout": max(600, round(10 * limits.seconds))}
 
 
-def _either_way(
-    pair: Pair, facts: Mapping[str, int | str], limits: Limits, fixing: Mapping[str, int]
-) -> Proof | None:
+def _out_of(found: Proof) -> str:
+    """The budget of the kernel that did not reach, in its words; '' where none was short."""
+    return next((one for one in (_NO_TIME, _NO_CELLS) if one in found.reason), "")
+
+
+def _either_way(pair: Pair, facts: Mapping[str, int | str], limits: Limits) -> Proof | None:
     """What is proved whichever holds where a node has auto_pad and pads; None for nothing.
 
     No node of the second model alone may have both, which some runtimes refuse, and only nodes of
     one operator: a runtime reads them alike.
     """
-    had, has = (set(ambiguous_nodes(one)) for one in pair.both())
+    had, has = (set(ambiguous_nodes(one)) for one in pair)
     if not has <= had or len({label.partition(" ")[0] for label in had}) > 1:
         return None
     clock, proofs = Clock(limits.seconds, limits.slowdown), list[Proof]()
     for keep in _BOTH:
-        read = Pair(chosen(pair.before, keep)[0], chosen(pair.after, keep)[0])
-        proofs.append(_proof(read, facts, replace(limits, seconds=clock.left), fixing)[0])
+        read = Pair(*(chosen(one, keep)[0] for one in pair))
+        proofs.append(_proof(read, facts, replace(limits, seconds=clock.left))[0])
         if proofs[-1].verdict != "proved":
             return None
     return replace(
@@ -154,22 +155,6 @@ def _either_way(
         probability=sum(one.probability for one in proofs),
         seconds=sum(one.seconds for one in proofs),
     )
-
-
-def _out_of(found: Proof) -> str:
-    """The budget of the kernel that did not reach, in its words; '' where none was short."""
-    return next((one for one in (_NO_TIME, _NO_CELLS) if one in found.reason), "")
-
-
-def _unfinished(why: str, took: float, limits: Limits) -> tuple[str, Mapping[str, int | str]]:
-    """What ended a proof, and the limits that give it more."""
-    if why == _NO_CELLS:
-        return "the proof has too many cells of tensors to look at", {}
-    said = f"the proof took more than {took:.3g} s"
-    if limits.slowdown > 1:
-        said = f"the proof did not end within {limits.seconds:.3g} s of the processor"
-        said += f" ({took:.3g} s by the clock)"
-    return said, {"timeout": max(600, round(10 * limits.seconds))}
 
 
 def _fixing(types: Mapping[str, Type]) -> dict[str, int]:
@@ -184,17 +169,6 @@ def _fixing(types: Mapping[str, Type]) -> dict[str, int]:
     return sizes
 
 
-def _here(pair: Pair, facts: Mapping[str, int | str], limits: Limits) -> Proof:
-    before, after = pair.before, pair.after
-    return prove(
-        before.given,
-        after.given,
-        dims=facts,
-        limits=replace(limits, cells=_SHORT),
-        outside=(before.outside, after.outside),
-    )
-
-
 def _facts(
     stated: Mapping[str, Type], types: Mapping[str, Type]
 ) -> tuple[dict[str, int | str], tuple[str, ...]]:
@@ -203,36 +177,31 @@ def _facts(
     left: list[str] = []
     for name, type_ in types.items():
         for own, size in zip(stated[name].dims or (), type_.dims or (), strict=False):
-            if not isinstance(own, Symbol):
-                continue
-            if isinstance(size, int):
+            if isinstance(own, Symbol) and isinstance(size, int):
                 facts[own.name] = size
-                continue
-            left.append(own.name)
-            if isinstance(size, Symbol) and (size.modulus, size.residue) != (
-                own.modulus,
-                own.residue,
-            ):
-                facts[own.name] = f"%{size.modulus}={size.residue}"
+            elif isinstance(own, Symbol):
+                left.append(own.name)
+                own_fact = own.modulus, own.residue
+                if isinstance(size, Symbol) and (size.modulus, size.residue) != own_fact:
+                    facts[own.name] = f"%{size.modulus}={size.residue}"
     return facts, tuple(dict.fromkeys(left))
 
 
 def _whole(shown: Counterexample, types: Mapping[str, Type], pair: Pair) -> Counterexample:
     """The counterexample with zeros for inputs that the cell does not hang on."""
+
+    def smallest(size: object) -> int:
+        if isinstance(size, Symbol):
+            return shown.sizes.get(size.name, size.residue or size.modulus)
+        return size if isinstance(size, int) else 1
+
     inputs = {name: shown.inputs[name] for name in shown.replaced if name in pair.after.replaceable}
     for name, type_ in types.items():
         if name in shown.inputs:
             inputs[name] = shown.inputs[name]
         elif type_.dims is not None and type_.dtype:
-            shape = [_smallest(size, shown.sizes) for size in type_.dims]
-            inputs[name] = np.zeros(shape, np.dtype(type_.dtype))
+            inputs[name] = np.zeros([smallest(size) for size in type_.dims], np.dtype(type_.dtype))
     return replace(shown, inputs=inputs)
-
-
-def _smallest(size: object, sizes: Mapping[str, int]) -> int:
-    if isinstance(size, Symbol):
-        return sizes.get(size.name, size.residue or size.modulus)
-    return size if isinstance(size, int) else 1
 
 
 def claim(report: ProofReport) -> str:
@@ -244,30 +213,21 @@ def claim(report: ProofReport) -> str:
         if shown is None or shown.cell is None:
             return report.reason
         given = f", where a caller gives {', '.join(shown.replaced)}" if shown.replaced else ""
-        cell, sizes = shown.cell, shown.sizes
+        cell, (first, second) = shown.cell, shown.reads
         index = ", ".join(map(str, cell.index))
-        at = ", ".join(f"{name}={size}" for name, size in sizes.items())
+        at = ", ".join(f"{name}={size}" for name, size in shown.sizes.items())
+        reads = f", where the first reads {first} and the second {second}" if first else ""
         return (
             f"{cell.output}[{index}] is {cell.before:.6g} in the first model and {cell.after:.6g} "
-            f"in the second{f', at {at}' if at else ''}{given}{_reads(shown)}"
+            f"in the second{f', at {at}' if at else ''}{given}{reads}"
         )
-    return (
-        f"both are the same function{' up to rounding of constants' if report.rounded else ''}, "
-        f"for all values of the inputs{_sizes(report)}"
-    )
-
-
-def _reads(shown: Counterexample) -> str:
-    """What each model reads for the cell, where that differs."""
-    first, second = shown.reads
-    return f", where the first reads {first} and the second {second}" if first else ""
-
-
-def _sizes(report: ProofReport) -> str:
-    facts = [
+    facts = ", ".join(
         f"{name}={fact}" if isinstance(fact, int) else f"{name}{fact}"
         for name, fact in report.dims.items()
-    ]
+    )
     open_sizes = ", ".join(report.open_sizes)
-    text = f" and all sizes of {open_sizes}" if open_sizes else ""
-    return text + (f", where {', '.join(facts)}" if facts else "")
+    return (
+        f"both are the same function{' up to rounding of constants' if report.rounded else ''}, "
+        f"for all values of the inputs{f' and all sizes of {open_sizes}' if open_sizes else ''}"
+        f"{f', where {facts}' if facts else ''}"
+    )

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from onnxpad import processes
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.files.onnx_file import parse
 from onnxpad.processes import Buffer, ChildEnded, Reply
 from onnxpad.proof import Counterexample, Limits, OutputCell, Proof, Proved, prove
+from onnxpad.sessions import packed, unpacked
 
-Array = NDArray[Any]
 _MODULE = "onnxpad.validation.proof_apart"
 _GRACE = 2.0
 """Seconds in which the kernel may notice by itself that its time is over."""
@@ -48,54 +44,29 @@ def prove_apart(
 
 def _packed(proof: Proof) -> Reply:
     """A proof as plain data, and the inputs of its counterexample."""
-    shown = proof.counterexample
+    shown, buffers = proof.counterexample, list[Buffer]()
     head = asdict(replace(proof, counterexample=None))
-    if shown is None:
-        return Reply(head, [])
-    buffers: list[Buffer] = []
-    for value in shown.inputs.values():
-        kind = value.dtype if value.dtype.isbuiltin == 1 else np.dtype(np.float32)
-        content = io.BytesIO()
-        np.save(content, value.astype(kind), allow_pickle=False)
-        buffers.append(content.getvalue())
-    kinds = {name: value.dtype.name for name, value in shown.inputs.items()}
-    head["counterexample"] = asdict(replace(shown, inputs={})) | {"inputs": kinds}
+    if shown is not None:
+        inputs = {name: packed(value, buffers) for name, value in shown.inputs.items()}
+        head["counterexample"] = asdict(replace(shown, inputs={})) | {"inputs": inputs}
     return Reply(head, buffers)
 
 
 def _unpacked(reply: Reply) -> Proof:
-    head = dict(reply.head)
-    regions = tuple(
-        Proved(**{name: _frozen(value) for name, value in one.items()}) for one in head["regions"]
-    )
+    head, rest = dict(reply.head), iter(reply.buffers)
+    regions = tuple(Proved(**_frozen(one)) for one in head["regions"])
     head |= {"regions": regions, "readings": tuple(head["readings"])}
-    shown = head["counterexample"]
-    if shown is not None:
-        cell = shown["cell"]
-        if cell is not None:
-            cell = OutputCell(**{name: _frozen(value) for name, value in cell.items()})
-        inputs = {
-            name: _array(buffer, kind)
-            for (name, kind), buffer in zip(shown["inputs"].items(), reply.buffers, strict=True)
-        }
-        reads, replaced = (shown["reads"][0], shown["reads"][1]), tuple(shown["replaced"])
-        head["counterexample"] = Counterexample(
-            shown["text"], shown["sizes"], inputs, cell, reads, replaced
-        )
+    if shown := head["counterexample"]:
+        cell = OutputCell(**_frozen(shown["cell"])) if shown["cell"] else None
+        inputs = {name: unpacked(value, rest) for name, value in shown["inputs"].items()}
+        shown = _frozen(shown) | {"cell": cell, "inputs": inputs}
+        head["counterexample"] = Counterexample(**shown)
     return Proof(**head)
 
 
-def _frozen(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
-    return tuple(value) if isinstance(value, list) else value
-
-
-def _array(buffer: Buffer, kind: str) -> Array:
-    value: Array = np.load(io.BytesIO(bytes(buffer)), allow_pickle=False)
-    if value.dtype.name == kind:
-        return value
-    import ml_dtypes
-
-    return value.astype(getattr(ml_dtypes, kind))
+def _frozen(plain: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a value, whose lists were tuples before they were JSON."""
+    return {name: tuple(v) if isinstance(v, list) else v for name, v in plain.items()}
 
 
 def _prove(said: Mapping[str, Any], buffers: list[Buffer]) -> Reply:

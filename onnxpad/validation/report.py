@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import isfinite
 from typing import Any, Literal
@@ -13,7 +13,7 @@ from onnxpad.padding.effective_pads import facts_text
 from onnxpad.probing.live import RuntimeRan
 from onnxpad.probing.whole import FirstDifferent, WholeRun
 from onnxpad.proof import Counterexample, Proved
-from onnxpad.reports import InNotebooks
+from onnxpad.reports import InNotebooks, plain
 from onnxpad.validation.difference_maps import DifferenceMap
 
 SCHEMA = 3
@@ -152,12 +152,11 @@ class ProofReport:
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain data; of the counterexample's inputs, their shapes."""
-        shown = self.counterexample
-        plain: dict[str, Any] = asdict(replace(self, counterexample=None))
-        if shown is not None:
+        found: dict[str, Any] = plain(replace(self, counterexample=None))
+        if (shown := self.counterexample) is not None:
             shapes = {name: list(value.shape) for name, value in shown.inputs.items()}
-            plain["counterexample"] = asdict(replace(shown, inputs={})) | {"inputs": shapes}
-        return plain
+            found["counterexample"] = plain(replace(shown, inputs={})) | {"inputs": shapes}
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,11 +255,8 @@ class Validation(InNotebooks):
 
         Differences that are infinite or no number are written as texts.
         """
-        content = {"schema": SCHEMA, "ok": self.ok, **asdict(replace(self, proof=None))}
-        if self.proof is not None:
-            content["proof"] = self.proof.to_json()
-        plain: dict[str, Any] = plain_values(content)
-        return plain
+        content = {"schema": SCHEMA, "ok": self.ok, **plain(replace(self, proof=None))}
+        return content if self.proof is None else content | {"proof": self.proof.to_json()}
 
 
 _MAPS = 8
@@ -272,16 +268,3 @@ def with_few_maps(rows: Sequence[OutputRow], *, agree: bool) -> tuple[OutputRow,
     kept = sorted(told, key=lambda row: -(row.max_abs or 0.0))[:_MAPS]
     few = {id(row) for row in kept}
     return tuple(row if id(row) in few else replace(row, difference=None) for row in rows)
-
-
-def plain_values(value: Any) -> Any:  # noqa: ANN401 - walks whatever the report holds
-    """Numbers, texts, lists and dicts; what is infinite or no number becomes a text."""
-    if isinstance(value, dict):
-        return {str(key): plain_values(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain_values(item) for item in value]
-    if isinstance(value, StrEnum):
-        return str(value)
-    if isinstance(value, float) and not isfinite(value):
-        return str(value)
-    return value

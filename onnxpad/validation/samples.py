@@ -1,12 +1,12 @@
-"""Samples that both models run, and what came out of them at both levels of optimisation."""
+"""Samples that both models run, and what came out of them, optimisations off."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,27 +18,23 @@ from onnxpad.validation.agreement import same_bits
 from onnxpad.validation.bench import Bench, Results
 
 Array = NDArray[Any]
-# A float32 or float64 beyond this came from the lowest float, not from data of ordinary size.
 HUGE = 1e37
-_MORE_TRIES = 4
-_MOST_TRIED = 1 << 23
+"""A float32 or float64 beyond this came from the lowest float, not from data of ordinary size."""
+_MORE_TRIES, _MOST_TRIED = 4, 1 << 23
 _MOST_SAMPLES, _MOST_WORK = 24, 1 << 22
 _SCALES = (10.0, -3000.0, 3000.0, 0.01)
 _SMALL, _OTHER, _SMALL_SAMPLE = 8, 32, 1 << 19
 _USUAL = (64, 33, 47)
 """Of which strides leave no row, or some, at every stage."""
+_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
+_FEW, _LARGEST = 4, 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """The models to compare, under the same names of inputs and outputs."""
 
     before: Network
     after: Network
-
-    def both(self) -> tuple[Network, Network]:
-        """Both, in order."""
-        return self.before, self.after
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +60,23 @@ class Ran:
         )
 
 
+class _Trial(NamedTuple):
+    """A sample at some sizes; `why` it says little, '' where it says enough or nothing ran."""
+
+    ran: Ran
+    draw: Draw
+    why: str
+
+    @property
+    def worth(self) -> tuple[bool, bool, bool]:
+        """The order in which trials are preferred: the first model ran, any ran, it says enough."""
+        ran = [isinstance(result, dict) for result in (self.ran.before, self.ran.after)]
+        return ran[0], any(ran), not self.why
+
+
 def run_both(bench: Bench, pair: Pair, index: int, feeds: Mapping[str, Array]) -> Ran:
     """Both models on the same inputs; what both give with the same bits is held once."""
-    before, after = (bench.run(network, feeds) for network in pair.both())
+    before, after = (bench.run(network, feeds) for network in pair)
     if isinstance(before, dict) and isinstance(after, dict):
         after = {
             name: before[name] if name in before and same_bits(before[name], value) else value
@@ -81,123 +91,102 @@ def random_samples(bench: Bench, pair: Pair, sampler: Sampler, count: int) -> It
     Sizes at which outputs are empty or overflow are drawn again; a warning says so where none was
     better.
     """
-    hopeless = False
+    is_hopeless = False
     for index in range(count):
-        ran, draw = _first_that_runs(bench, pair, sampler, index)
-        if not hopeless and (why := _untold(pair, ran)):
-            ran, draw, why = _larger(bench, pair, sampler, (ran, draw, why))
-            if why:
-                hopeless = True
-                bench.warn(f"{why}, and no better sizes were found: such samples say little")
-        if not isinstance(ran.before, RunFailure):
-            sampler.settled = draw
-        yield ran
+        trial = _tried(bench, pair, sampler, index, picky=not is_hopeless)
+        if trial.why and not is_hopeless:
+            is_hopeless = True
+            bench.warn(f"{trial.why}, and no better sizes were found: such samples say little")
+        if trial.worth[0]:
+            sampler.settled = trial.draw
+        yield trial.ran
 
 
-def scaled_samples(bench: Bench, pair: Pair, ran: Ran, first: int) -> Iterator[Ran]:
-    """A sample in other magnitudes, which pass limits and fills that N(0, 1) does not reach.
+def _tried(bench: Bench, pair: Pair, sampler: Sampler, index: int, *, picky: bool) -> _Trial:
+    """The sample at the first sizes that the first model runs, else the best that was tried.
 
-    Numbers that overflow in either model say nothing about the other one.
+    What says little is tried again at larger sizes where the search is `picky`.
     """
-    for index, scale in enumerate(_SCALES, first):
-        feeds = {
-            name: (value * scale).astype(value.dtype) if value.dtype.kind == "f" else value
-            for name, value in ran.feeds.items()
-        }
-        moved = run_both(bench, pair, index, feeds)
-        results = zip(pair.both(), (moved.before, moved.after), strict=True)
-        if not any(isinstance(one, RunFailure) or degenerate(by, one) for by, one in results):
-            yield moved
-
-
-def small_samples(bench: Bench, pair: Pair, sampler: Sampler, first: int) -> Iterator[Ran]:
-    """Many samples of small inputs, from the index `first` on; fewer of larger models."""
-    if (settled := sampler.settled) is None:
-        return
-    tame = Draw(_SMALL, settled.square, settled.style, (), settled.channels)
-    for draw in (settled, tame):
-        work = sampler.cells(first, draw) * max(len(one.nodes) for one in pair.both())
-        for index in range(first, first + min(_MOST_SAMPLES, _MOST_WORK // max(1, work))):
-            bench.progress(f"sample {index}")
-            ran = run_both(bench, pair, index, sampler.sample(index, draw))
-            if isinstance(ran.before, RunFailure):
-                break
-            if not degenerate(pair.before, ran.before):
-                yield ran
-
-
-def samples_at(
-    bench: Bench, pair: Pair, sampler: Sampler, sizes: Sequence[int], first: int
-) -> Iterator[Ran]:
-    """Small samples at some sizes, and with each that is given on all open axes and on one."""
-    if (settled := sampler.settled) is None:
-        return
-    columns: list[Sequence[int]] = [_USUAL]
-    columns += [column for size in sizes for column in ([size], [size, _OTHER, _OTHER])]
-    draws = chain.from_iterable(sampler.at_sizes(column, settled) for column in columns)
-    for index, draw in enumerate(draws, first):
-        if sampler.cells(index, draw) <= _SMALL_SAMPLE:
-            ran = run_both(bench, pair, index, sampler.sample(index, draw))
-            if not isinstance(ran.before, RunFailure) and not degenerate(pair.before, ran.before):
-                yield ran
-
-
-def _untold(pair: Pair, ran: Ran) -> str:
-    """Why the sample says little ('' where it does), by the first model that ran."""
-    for network, result in zip(pair.both(), (ran.before, ran.after), strict=True):
-        if not isinstance(result, RunFailure):
-            return degenerate(network, result)
-    return ""
-
-
-def _larger(
-    bench: Bench, pair: Pair, sampler: Sampler, poor: tuple[Ran, Draw, str]
-) -> tuple[Ran, Draw, str]:
-    """The sample again at larger sizes until one tells; the poor one where none does."""
-    (ran, draw, _), tries = poor, 0
-    tried = {_shapes(ran.feeds)}
-    for larger in sampler.draws():
-        if larger.size_from <= draw.size_from or larger.style != draw.style:
-            continue
-        if tries >= _MORE_TRIES or sampler.cells(ran.index, larger) > _MOST_TRIED:
-            continue
-        feeds = sampler.sample(ran.index, larger)
-        if _shapes(feeds) in tried:
-            continue
-        tried.add(_shapes(feeds))
-        tries += 1
-        found = run_both(bench, pair, ran.index, feeds)
-        worked = not isinstance(found.before, RunFailure)
-        if worked == (not isinstance(ran.before, RunFailure)) and not _untold(pair, found):
-            return found, larger, ""
-    return poor
-
-
-def _shapes(feeds: Mapping[str, Array]) -> tuple[tuple[int, ...], ...]:
-    return tuple(value.shape for value in feeds.values())
-
-
-def _first_that_runs(bench: Bench, pair: Pair, sampler: Sampler, index: int) -> tuple[Ran, Draw]:
-    """The sample at the first sizes that the first model runs, else the best that was tried."""
     draws = [*([sampler.settled] if sampler.settled else []), *sampler.draws()]
-    opens = not isinstance(bench.session(pair.before), RunFailure)
-    patience = len(draws) if opens else 1
-    best: tuple[Ran, Draw] | None = None
+    left = 1 if isinstance(bench.session(pair.before), RunFailure) else len(draws)
+    best: _Trial | None = None
+    tried = set[tuple[object, ...]]()
     for draw in draws:
-        if best is not None and sampler.cells(index, draw) > _MOST_TRIED:
-            continue  # to find out what fits is no reason to fill the memory
+        shapes = (draw.style, *map(tuple, sampler.shapes(index, draw).values()))
+        if best is not None:
+            is_smaller = draw.size_from <= best.draw.size_from or draw.style != best.draw.style
+            if shapes in tried or sampler.cells(index, draw) > _MOST_TRIED:
+                continue  # to find out what fits is no reason to fill the memory
+            if best.why and is_smaller:
+                continue
+        tried.add(shapes)
         ran = run_both(bench, pair, index, sampler.sample(index, draw))
-        if not isinstance(ran.before, RunFailure):
-            return ran, draw
-        if best is None or isinstance(best[0].after, RunFailure):
-            best = ran, draw
-            if not isinstance(ran.after, RunFailure):
-                patience = min(patience, _MORE_TRIES)
-        patience -= 1
-        if patience <= 0:
+        sides = zip(pair, (ran.before, ran.after), strict=True)
+        results = [(by, result) for by, result in sides if isinstance(result, dict)]
+        trial = _Trial(ran, draw, degenerate(*results[0]) if results and picky else "")
+        left -= 1
+        if best is None or trial.worth > best.worth:
+            best = trial
+            if best.worth[0] and not best.why:
+                break
+            if best.worth[1]:
+                left = _MORE_TRIES if best.why else min(left, _MORE_TRIES)
+        if left <= 0:
             break
     assert best is not None  # noqa: S101 - draws() is never empty
     return best
+
+
+def further_samples(
+    bench: Bench, pair: Pair, sampler: Sampler, ran: Ran, first: int, *, formal: bool
+) -> Iterator[Ran]:
+    """What three samples of N(0, 1) may hide, numbered from `first`.
+
+    The sizes that the models compare numbers with; other magnitudes of the sample `ran`, which pass
+    limits and fills; of two formulas (`formal`), which differ in few cells, many small samples.
+    Numbers that overflow in either model say nothing about the other one.
+    """
+    if (settled := sampler.settled) is None:
+        return
+    columns: list[tuple[int, ...]] = [_USUAL]
+    columns += [sizes for one in _compared(pair) for sizes in ((one,), (one, _OTHER, _OTHER))]
+    draws = chain.from_iterable(sampler.at_sizes(column, settled) for column in columns)
+    feeds = [
+        sampler.sample(index, draw)
+        for index, draw in enumerate(draws, first)
+        if sampler.cells(index, draw) <= _SMALL_SAMPLE
+    ]
+    feeds += [
+        {
+            name: (value * scale).astype(value.dtype) if value.dtype.kind == "f" else value
+            for name, value in ran.feeds.items()
+        }
+        for scale in _SCALES
+    ]
+    tame = Draw(_SMALL, settled.square, settled.style, (), settled.channels)
+    for draw in (settled, tame) if formal else ():
+        work = sampler.cells(first, draw) * max(len(one.nodes) for one in pair)
+        count = min(_MOST_SAMPLES, _MOST_WORK // max(1, work))
+        feeds += [sampler.sample(index, draw) for index in range(first, first + count)]
+    for index, given in enumerate(feeds, first):
+        bench.progress(f"sample {index}")
+        more = run_both(bench, pair, index, given)
+        results = zip(pair, (more.before, more.after), strict=True)
+        if not any(isinstance(one, RunFailure) or degenerate(by, one) for by, one in results):
+            yield more
+
+
+def _compared(pair: Pair) -> tuple[int, ...]:
+    """Small numbers that models compare with; a size that is one may be a case of its own."""
+    found: list[int] = []
+    for network in pair:
+        for node in network.nodes:
+            for name in node.input if node.op_type in _COMPARISONS else ():
+                tensor = network.initializers.get(name)
+                value = network.constant(name) if tensor and prod(tensor.dims) <= _FEW else None
+                if value is not None and value.dtype.kind in "iuf":
+                    found += [int(one) for one in value.ravel() if 0 < one < _LARGEST]
+    return tuple(dict.fromkeys(found))[:_FEW]
 
 
 def degenerate(network: Network, results: Mapping[str, Array]) -> str:
@@ -223,7 +212,7 @@ def channel_counts(pair: Pair) -> tuple[int, ...]:
     """Lengths of constants of one axis, the first of the model first: numbers of channels."""
     found = [
         max(tensor.dims)
-        for network in pair.both()
+        for network in pair
         for node in network.nodes
         for name in node.input
         if (tensor := network.initializers.get(name)) is not None

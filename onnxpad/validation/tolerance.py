@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
-from onnxpad.validation.agreement import same
+from onnxpad.validation.agreement import element_distances, same
 from onnxpad.validation.report import ToleranceReport, Validation, Verdict
 
 Array = NDArray[Any]
@@ -38,12 +38,11 @@ class Tolerance:
     def _share(self, right: Array, got: Array) -> float:
         if right.dtype.kind not in "biuf" or got.dtype.kind not in "biuf":
             return np.inf
-        first, second = right.astype(np.float64), got.astype(np.float64)
+        first, distance = right.astype(np.float64), element_distances(right, got)
         with np.errstate(invalid="ignore", divide="ignore"):
-            allowed = self.atol + self.rtol * np.abs(first)
-            share = np.where(first == second, 0.0, np.abs(first - second) / allowed)
-        share = np.where(np.isnan(first) & np.isnan(second), 0.0, share)
-        return float(np.where(np.isnan(share), np.inf, share).max())
+            share = distance / (self.atol + self.rtol * np.abs(first))
+        share = np.where(np.isnan(share), np.inf, share)
+        return float(np.where(distance == 0, 0.0, share).max())
 
     def judged(self, found: Validation) -> Validation:
         """The report of runs with what the tolerance says; what nobody compared stays so."""

@@ -6,10 +6,12 @@ proved needs no more than that no run disagrees; where nothing is decided, the r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onnxpad.errors import counted, few
 from onnxpad.sessions import RunFailure
@@ -22,7 +24,6 @@ from onnxpad.validation.report import (
     NOBODY,
     ONNXRUNTIME,
     SEVERITY,
-    FirstDifference,
     OutputRow,
     ProofReport,
     Validation,
@@ -45,69 +46,55 @@ TABLE: dict[tuple[str, Verdict | None], Verdict] = {
 """By the verdict of the proof and that of the runs; None where nothing was run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """What was run: all samples, the seed of random ones, and the sizes that were drawn."""
-
-    runs: Sequence[Ran]
-    seed: int | None = None
-    open_sizes: tuple[str, ...] = ()
-
-
 def concluded(
     bench: Bench,
     findings: Sequence[Finding],
-    optimised: tuple[Sequence[OutputRow], tuple[Verdict, str]],
-    drawn: Drawn,
+    optimised: tuple[Sequence[OutputRow], str],
+    runs: Sequence[Ran],
 ) -> Validation:
     """The report of runs: the worst sample decides; what optimisations damage is different."""
-    rows, (level, problem) = optimised
+    rows, problem = optimised
     worst = max(findings, key=lambda finding: SEVERITY.index(finding.verdict))
-    verdict, reason, first = worst.verdict, worst.reason, worst.first
-    if verdict in _FINE and _says_nothing(drawn.runs):
-        verdict = Verdict.UNVERIFIED
-        reason = "every output is NaN throughout: nothing can be compared"
-    elif verdict in _FINE and level is Verdict.DIFFERENT:
-        verdict, reason = level, problem
-    reason = reason or _sentence(verdict, findings, first)
-    if verdict is Verdict.IDENTICAL:
-        reason += apart_when_optimised(rows)
-    outputs = (*(row for finding in findings for row in finding.rows), *rows)
+    verdict, reason = worst.verdict, worst.reason or _sentence(worst, findings)
+    if verdict in _FINE and _says_nothing(runs):
+        verdict, reason = Verdict.UNVERIFIED, "every output is NaN: nothing can be compared"
+    elif verdict in _FINE and problem:
+        verdict, reason = Verdict.DIFFERENT, problem
+    elif verdict in _FINE:
+        reason += apart_when_optimised([row for one in findings for row in one.rows], rows)
     return Validation(
         verdict,
         reason,
         EVALUATOR if any(one.judge == EVALUATOR for one in findings) else ONNXRUNTIME,
         dict(bench.providers),
         bench.settings.device,
-        drawn.seed,
-        outputs,
-        first,
+        None,
+        (*(row for finding in findings for row in finding.rows), *rows),
+        worst.first,
         tuple(bench.warnings),
-        tuple({name: tuple(v.shape) for name, v in ran.feeds.items()} for ran in drawn.runs),
-        hints=_facts_to_give(outputs, drawn) if verdict is Verdict.DIFFERENT else (),
+        tuple({name: tuple(v.shape) for name, v in ran.feeds.items()} for ran in runs),
     )
 
 
 def joined(proof: ProofReport, run: Validation | None, why: str = "") -> Validation:
     """The report on two models from a proof and runs; None where nothing was run, and `why`."""
-    proof, run = _weighed(proof, run)
-    ran = None if run is None else run.run
-    verdict = TABLE[proof.verdict, None if ran is None else ran.verdict]
-    if run is None or ran is None:
+    if run is None or run.run is None:
+        verdict = TABLE[proof.verdict, None]
         reason = claim(proof) + (f"; nothing was run: {why}" if why else "")
         judge = NOBODY if verdict is Verdict.UNVERIFIED else KERNEL
         return Validation(verdict, reason, judge, {}, "none", None, proof=proof)
+    proof, run = _weighed(proof, run)
+    assert run.run is not None  # noqa: S101 - it was before
+    verdict = TABLE[proof.verdict, run.run.verdict]
+    judge = run.run.judge if verdict is run.run.verdict else KERNEL
     reason = _reason(proof, run, verdict)
-    judge = ran.judge if verdict is ran.verdict else KERNEL
     return replace(run, verdict=verdict, reason=reason, judge=judge, proof=proof)
 
 
-def _weighed(proof: ProofReport, run: Validation | None) -> tuple[ProofReport, Validation | None]:
+def _weighed(proof: ProofReport, run: Validation) -> tuple[ProofReport, Validation]:
     """What runs of its counterexample leave of a proof: rounding alone refutes nothing."""
-    shown = proof.counterexample
-    cell = shown.cell if shown is not None else None
-    ran = None if run is None else run.run
-    if run is None or ran is None or cell is None or ran.counterexample is not Verdict.ROUNDING:
+    cell = proof.counterexample.cell if proof.counterexample is not None else None
+    if cell is None or run.run is None or run.run.counterexample is not Verdict.ROUNDING:
         return proof, run
     if abs(cell.before - cell.after) > _COARSE * max(abs(cell.before), abs(cell.after)):
         said = (
@@ -115,29 +102,27 @@ def _weighed(proof: ProofReport, run: Validation | None) -> tuple[ProofReport, V
             "explain, and another constant as well"
         )
         run = replace(run, warnings=(*run.warnings, said))
-    said = f"{claim(proof)}, which is no more than rounding"
-    return replace(proof, verdict="undecided", reason=said), run
+    reason = f"{claim(proof)}, which is no more than rounding"
+    return replace(proof, verdict="undecided", reason=reason), run
 
 
 def _reason(proof: ProofReport, run: Validation, verdict: Verdict) -> str:
     """The sentence of a verdict that rests on a proof and on runs."""
-    assert run.run is not None  # noqa: S101 - both are there
-    seen = run.run
+    seen = run.reason
     if proof.verdict == "undecided":
-        return f"{seen.reason}; {claim(proof)}" if not verdict.judged else seen.reason
-    if proof.verdict == "refuted":
-        if verdict is Verdict.TOLERATED:
-            return f"{seen.reason}; {claim(proof)}"
-        if seen.verdict in _FINE:
-            return f"by the ONNX text, {claim(proof)}, although {seen.reason}"
-        return f"{claim(proof)}; {seen.reason}"
+        return seen if verdict.judged else f"{seen}; {claim(proof)}"
     if verdict is Verdict.PROVED:
-        return f"{claim(proof)}; {seen.reason}"
+        return f"{claim(proof)}; {seen}"
+    if proof.verdict == "refuted":
+        if run.verdict in _FINE:
+            return f"by the ONNX text, {claim(proof)}, although {seen}"
+        both = (seen, claim(proof))
+        return "; ".join(both if verdict is Verdict.TOLERATED else both[::-1])
     if any(row.shape_after is None and row.shape_before is not None for row in run.outputs):
-        return f"equal by the ONNX text, but {seen.reason}"
+        return f"equal by the ONNX text, but {seen}"
     places = sorted({names[0] for names in run.providers.values() if names})
     them = f"{' and '.join(places) or 'onnxruntime'} compute{'s' * (len(places) < 2)} them"
-    return f"equal by the ONNX text; {them} differently: {seen.reason}"
+    return f"equal by the ONNX text; {them} differently: {seen}"
 
 
 def qualified(report: Validation, broken: str, random: Sequence[str]) -> Validation:
@@ -147,59 +132,43 @@ def qualified(report: Validation, broken: str, random: Sequence[str]) -> Validat
     """
     if broken:
         return replace(report, verdict=Verdict.DIFFERENT, reason=broken)
-    rows = report.outputs
     shapes = any(
         row.other_shape or (row.shape_after is None and row.shape_before is not None)
-        for row in rows
+        for row in report.outputs
     )
     if not random or (report.verdict is Verdict.DIFFERENT and shapes):
         return report
-    draw = "draws" if len(random) == 1 else "draw"
     why = (
-        f"{few(random, 3)} {draw} random numbers: two runs of one model differ, so "
-        "two models cannot be told apart by running"
+        f"{few(random, 3)} {'draws' if len(random) == 1 else 'draw'} random numbers: two runs of "
+        "one model differ, so two models cannot be told apart by running"
     )
     return replace(report, verdict=Verdict.UNVERIFIED, reason=why, first_difference=None)
 
 
-def _facts_to_give(rows: Sequence[OutputRow], drawn: Drawn) -> tuple[str, ...]:
-    """What to try where outputs have other shapes at sizes that were drawn."""
-    if not drawn.open_sizes or not any(row.other_shape for row in rows):
-        return ()
-    facts = " ".join(f"--dim '{name}%32=0'" for name in drawn.open_sizes)
-    return (f"the facts that the second model was written for, such as {facts}",)
-
-
 def _says_nothing(runs: Sequence[Ran]) -> bool:
     """Whether every float output of every sample is NaN throughout."""
-    seen = False
-    for ran in runs:
-        for result in (ran.before, ran.after):
-            for value in () if isinstance(result, RunFailure) else result.values():
-                if value.dtype.kind != "f" or value.size == 0 or not np.isnan(value).all():
-                    return False
-                seen = True
-    return seen
+    results: list[Mapping[str, NDArray[Any]]] = [
+        result
+        for ran in runs
+        for result in (ran.before, ran.after)
+        if not isinstance(result, RunFailure)
+    ]
+    values = [value for result in results for value in result.values()]
+    return bool(values) and all(
+        value.dtype.kind == "f" and value.size and np.isnan(value).all() for value in values
+    )
 
 
-def _sentence(verdict: Verdict, findings: Sequence[Finding], first: FirstDifference | None) -> str:
+def _sentence(worst: Finding, findings: Sequence[Finding]) -> str:
     many = counted(len(findings), "sample")
     if any(one.judge == EVALUATOR for one in findings):
         many += " of what the ONNX text makes of them"
-    if verdict is Verdict.IDENTICAL:
+    if worst.verdict is Verdict.IDENTICAL:
         return f"all outputs are bit-equal in {many}"
-    if verdict is Verdict.ROUNDING:
+    if worst.verdict is Verdict.ROUNDING:
         return f"apart by rounding in {many}{_closest(findings)}"
+    first = worst.first
     return "" if first is None else f"{first.node} -> '{first.tensor}' differs{first.amount()}"
-
-
-def apart_when_optimised(rows: Sequence[OutputRow]) -> str:
-    """What default optimisations make of outputs that are equal without them, where anything."""
-    apart = [row for row in rows if not row.equal and row.max_abs is not None]
-    if not apart:
-        return ""
-    row = max(apart, key=lambda row: row.max_abs or 0.0)
-    return f" without optimisations; apart by up to {row.max_abs:.2g} with them"
 
 
 def _closest(findings: Sequence[Finding]) -> str:
@@ -209,3 +178,15 @@ def _closest(findings: Sequence[Finding]) -> str:
         return ""
     row = max(rows, key=lambda row: (row.max_abs or 0.0) / (row.bound or 1.0))
     return f": '{row.output}' by up to {row.max_abs:.1e}, {row.bound:.1e} allowed"
+
+
+def apart_when_optimised(off: Sequence[OutputRow], on: Sequence[OutputRow]) -> str:
+    """Which output onnxruntime's optimisations move further apart than is allowed without them."""
+    most = max((max(row.max_abs or 0.0, row.bound or 0.0) for row in off), default=0.0)
+    worst = max(on, key=lambda row: row.max_abs or 0.0, default=None)
+    if worst is None or worst.max_abs is None or worst.max_abs <= most:
+        return ""
+    level = "; with onnxruntime's optimisations"
+    if all(row.equal for row in off):
+        level = " without onnxruntime's optimisations; with them"
+    return f"{level} '{worst.output}' is apart by up to {worst.max_abs:.3g} (sample {worst.sample})"

@@ -67,8 +67,8 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "integer input": ({"x": X.astype(np.int32)}, {"fc_out": Y}, "the model takes float32"),
     "texts": ({"x": X}, {"fc_out": Y.astype(object)}, "elements of type object: give numbers"),
     "empty": ({"x": X}, {"fc_out": Y[:0]}, "is empty: its shape is [0, 10]"),
-    "no output": ({"x": X}, {}, "there is no reference output"),
-    "no sample": ({"x": []}, {"fc_out": []}, "there is no sample"),
+    "no output": ({"x": X}, {}, "there is no reference: give an output"),
+    "no sample": ({"x": []}, {"fc_out": []}, "there is no reference: give an output"),
     "rank": ({"x": X}, {"fc_out": Y[0]}, "has shape [10], the model gives [1, 10]: another rank"),
     "images": ({"x": X}, {"fc_out": np.tile(Y, (2, 1))}, "the inputs hold 1 images"),
     "batch": (
@@ -80,12 +80,12 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "channels": (
         {"x": np.tile(X, (1, 2, 1, 1))},
         {"fc_out": Y},
-        "has shape [1, 6, 64, 64], with 6 at axis 1: the model takes 3 channels there, [1, 3, 64, ",
+        "has shape [1, 6, 64, 64], the model takes 3 at axis 1",
     ),
     "channels last": (
         {"x": last(X[:, :1])},
         {"fc_out": Y},
-        "has shape [1, 64, 64, 1], with 64 at axis 1: the model takes 3 channels there",
+        "has shape [1, 64, 64, 1], the model takes 3 at axis 1",
     ),
     "counts": ({"x": [X, X]}, {"fc_out": [Y]}, "1 of outputs, 2 of inputs"),
 }

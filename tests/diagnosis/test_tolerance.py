@@ -81,30 +81,16 @@ def test_the_command_takes_both_as_validate_does(
     assert helps[0] == helps[1]
 
 
-FLAT = {
-    "zeros": (
-        np.zeros(SHAPE, np.float32),
-        "holds 0 in every cell in sample 0, which tells nothing",
-    ),
-    "a constant": (
-        np.ones(SHAPE, np.float32),
-        "holds the same number in every cell of a channel in sample 0, which tells little",
-    ),
-}
-
-
-@pytest.mark.parametrize(("x", "said"), FLAT.values(), ids=FLAT)
-def test_a_sample_that_tells_nothing_is_named_once(x: Array, said: str) -> None:
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_sample_that_tells_nothing_is_named_once(number: int) -> None:
+    x = np.full(SHAPE, number, np.float32)
     y = outputs(WRONG, x)[0]
     for found in (
         diagnose(WRONG, inputs={"x": x}, outputs={"y": y}),
         validate(WRONG, inputs={"x": x}, outputs={"y": y}),
     ):
-        (warning,) = [one for one in found.warnings if said in one]
-        assert warning.endswith(
-            "give a sample whose cells differ, such as a photograph or random numbers, and what "
-            "the framework makes of it"
-        )
+        (warning,) = [one for one in found.warnings if "holds the same number" in one]
+        assert "in sample 0, which tells little" in warning
 
 
 def test_samples_that_differ_are_not_named() -> None:

@@ -4,7 +4,6 @@ import time
 from typing import Any
 
 import numpy as np
-import pytest
 from onnx import ModelProto
 
 from onnxpad import rewrite, validate
@@ -37,11 +36,3 @@ def test_a_large_image_ends() -> None:
     assert report.run is not None
     assert report.run.verdict is Verdict.IDENTICAL
     assert report.input_shapes[0] == {"x": (1, 1, 4096, 4096)}
-
-
-@pytest.mark.sweep
-def test_a_wrong_change_of_a_large_image_is_found() -> None:
-    """It takes 10 s and more: the float64 evaluator judges 16 million cells."""
-    before, after = image_model(auto_pad="SAME_UPPER"), image_model(pads=[1, 1, 0, 0])
-    report = validate(before, after, device="cpu", samples=1)
-    assert report.verdict is Verdict.DIFFERENT

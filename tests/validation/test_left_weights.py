@@ -1,7 +1,6 @@
 """Models are compared and run while their large weights stay in their files."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,8 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnxpad import rewrite, validate
 from onnxpad.errors import InternalError, ModelError
 from onnxpad.model.comparing.networks import open_lean_network
-from onnxpad.model.comparing.pieces import exposed, renamed
 from onnxpad.model.opened import open_model
-from onnxpad.proof.graphs import Constant
-from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation import Verdict
-from onnxpad.validation.bench import Bench
 from onnxpad.validation.interface import matched
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no file is left unread there")
@@ -51,46 +46,6 @@ def written(path: Path, model: ModelProto) -> Path:
     return path
 
 
-def test_large_weights_are_referred_to_and_come_back(tmp_path: Path) -> None:
-    network = open_lean_network(written(tmp_path / "m.onnx", model()))
-    assert network.model.ByteSize() < 10_000
-    assert ModelProto.FromString(network.serialised()) == model()
-    assert network.outside_bytes == 0
-    for tensor in model().graph.initializer:
-        value = network.constant(tensor.name)
-        assert value is not None
-        np.testing.assert_array_equal(value, numpy_helper.to_array(tensor))
-
-
-def test_copies_under_other_names_and_with_more_outputs_have_their_weights(tmp_path: Path) -> None:
-    network = open_lean_network(written(tmp_path / "m.onnx", model()))
-    whole = ModelProto.FromString(exposed(renamed(network, {"w0": "first"}), ["t1"]))
-    assert [value.name for value in whole.graph.output] == ["t2", "t1"]
-    assert [len(tensor.raw_data) for tensor in whole.graph.initializer] == [2310400, 760, 2310400]
-    assert whole.graph.initializer[0].name == "first"
-
-
-def _as_numbers(model: ModelProto) -> None:
-    tensor = model.graph.initializer[0]
-    values = numpy_helper.to_array(tensor).ravel()
-    tensor.ClearField("raw_data")
-    tensor.float_data.extend(values)
-
-
-def _twice(model: ModelProto) -> None:
-    model.graph.initializer.add().CopyFrom(model.graph.initializer[1])
-
-
-@pytest.mark.parametrize("changed", [_as_numbers, _twice])
-def test_weights_in_other_forms_are_held(
-    tmp_path: Path, changed: Callable[[ModelProto], None]
-) -> None:
-    proto = model()
-    changed(proto)
-    network = open_lean_network(written(tmp_path / "m.onnx", proto))
-    assert ModelProto.FromString(network.serialised()) == proto
-
-
 def test_a_link_to_a_model_is_the_model(tmp_path: Path) -> None:
     (tmp_path / "blobs").mkdir()
     link = tmp_path / "m.onnx"
@@ -106,14 +61,6 @@ def test_a_difference_in_the_last_bytes_of_a_weight_is_seen(tmp_path: Path) -> N
     paths = written(tmp_path / "m.onnx", model()), written(tmp_path / "n.onnx", other)
     found = validate(*paths, run_only=True, device="cpu", samples=1)
     assert found.verdict is Verdict.DIFFERENT
-
-
-def test_the_kernel_reads_what_was_left(tmp_path: Path) -> None:
-    network = open_lean_network(written(tmp_path / "m.onnx", model()))
-    for left, held in zip(network.model.graph.initializer, model().graph.initializer, strict=True):
-        one, other = Constant(left, network.outside), Constant(held, None)
-        assert one.digest() == other.digest()
-        np.testing.assert_array_equal(one.numbers(), other.numbers())
 
 
 @pytest.mark.parametrize("options", [{"proof_only": True}, {"run_only": True, "device": "cpu"}])
@@ -150,16 +97,3 @@ def test_an_edited_weight_is_not_taken_from_the_file(tmp_path: Path) -> None:
     tensor.CopyFrom(numpy_helper.from_array(np.zeros(SHAPE, np.float32), tensor.name))
     with pytest.raises(InternalError, match="without being read"):
         open_lean_network(opened)
-
-
-def test_a_file_that_another_takes_the_place_of_is_still_what_runs(tmp_path: Path) -> None:
-    path = written(tmp_path / "m.onnx", model())
-    network, feeds = open_lean_network(path), {"t0": np.ones((1, 190, 5, 5), np.float32)}
-    right = Bench(Settings()).run(open_lean_network(path), feeds)
-    written(tmp_path / "n.onnx", model(seed=1)).replace(path)
-    found, other = (Bench(Settings()).run(n, feeds) for n in (network, open_lean_network(path)))
-    assert not isinstance(right, RunFailure)
-    assert not isinstance(found, RunFailure)
-    assert not isinstance(other, RunFailure)
-    np.testing.assert_array_equal(found["t2"], right["t2"])
-    assert not np.array_equal(other["t2"], right["t2"])

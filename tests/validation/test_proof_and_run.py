@@ -77,19 +77,6 @@ def test_proved_and_a_model_that_onnxruntime_does_not_open() -> None:
     assert found.reason.startswith(said)
 
 
-def test_a_cell_that_nobody_reads_is_no_difference_where_nothing_runs() -> None:
-    """MaxPool's pads reach its kernel, which onnxruntime refuses; it leaves every other cell."""
-    head = "g (float[1,1,8] x) => (float[a,b,c] y)"
-    pool = "y = MaxPool <kernel_shape = [1], pads = [1, 1], strides = [2]> (t)"
-    padded = (
-        f"{head} <int64[6] p = {{0,0,1,0,0,2}}, float v = {{5}}> {{ t = Pad (x, p, v) {pool} }}"
-    )
-    joined_on = "<float[1,1,1] f = {7}, float[1,1,2] e = {5, 9}> { t = Concat <axis = 2> (f, x, e)"
-    found = both(text(padded), text(f"{head} {joined_on} {pool} }}"))
-    assert found.verdict is Verdict.PROVED, found.reason
-    assert any("onnxruntime opens neither model" in one for one in found.warnings)
-
-
 def test_what_the_text_tells_apart_is_different_although_onnxruntime_does_not() -> None:
     """onnxruntime 1.31.1 places SAME padding of a dilated pool as if there were no dilation."""
     window = "kernel_shape = [3], dilations = [2]"
@@ -111,7 +98,7 @@ def test_one_of_both_can_be_asked_for() -> None:
     assert (run.verdict, run.proof) == (Verdict.IDENTICAL, None)
     proof = onnxpad.validate(*models, proof_only=True)
     assert (proof.verdict, proof.run, proof.outputs) == (Verdict.PROVED, None, ())
-    with pytest.raises(RequestError, match="contradict each other"):
+    with pytest.raises(RequestError, match="leave run_only out"):
         onnxpad.validate(*models, proof_only=True, run_only=True)
 
 
@@ -154,15 +141,6 @@ def test_what_cannot_be_drawn_is_still_proved() -> None:
     assert "; nothing was run: random inputs of these sizes have " in found.reason
     with pytest.raises(RequestError, match="random inputs of these sizes"):
         both(conv(SAME), conv("pads = [1, 1]"), dims=dims, run_only=True)
-
-
-def test_a_default_that_callers_may_not_replace_any_more_is_a_warning() -> None:
-    before, after = conv(SAME), conv("pads = [1, 1]")
-    given = before.graph.input.add()
-    given.CopyFrom(onnx.helper.make_tensor_value_info("w", 1, [1, 1, 3]))
-    found = both(before, after)
-    assert found.ok
-    assert "callers of the first model may give 'w'" in found.warnings[0]
 
 
 def of_run(verdict: Verdict, shown: Verdict | None) -> Validation:
@@ -216,25 +194,6 @@ def test_rounding_explains_no_other_shape() -> None:
     assert joined(shape, of_run(Verdict.ROUNDING, Verdict.ROUNDING)).verdict is Verdict.DIFFERENT
 
 
-@pytest.mark.parametrize(("after", "coarse"), [(2.0, True), (1.00001, False)])
-def test_a_step_that_rounding_may_explain_is_said(after: float, coarse: bool) -> None:
-    refuted = of_proof("refuted")
-    cell = replace(refuted.counterexample.cell, after=after)
-    small = replace(refuted, counterexample=replace(refuted.counterexample, cell=cell))
-    found = joined(small, of_run(Verdict.ROUNDING, Verdict.ROUNDING))
-    assert found.verdict is Verdict.ROUNDING
-    assert bool(found.warnings) is coarse
-    assert all("by the ONNX text, y[0] is 1 in the first model and 2" in w for w in found.warnings)
-
-
-def test_a_tie_is_rounded_as_the_text_says() -> None:
-    body = """g (uint8[1,4] x) => (uint8[1,4] y)
-    <float one = {{1}}, float two = {{2}}, float b = {{{0}}}>
-    {{ t = DequantizeLinear(x, one) u = Add(t, b) y = QuantizeLinear(u, two) }}"""
-    found = onnxpad.validate(text(body.format("1")), text(body.format("2")), proof_only=True)
-    assert found.verdict is Verdict.DIFFERENT
-
-
 def test_json_says_what_each_of_them_says() -> None:
     read = both(conv(SAME), conv("pads = [1, 1]")).to_json()
     assert (read["schema"], read["verdict"], read["proof"]["verdict"]) == (3, "proved", "proved")
@@ -244,22 +203,6 @@ def test_json_says_what_each_of_them_says() -> None:
     }
     assert (read["run"]["verdict"], read["run"]["counterexample"]) == ("identical", None)
     assert onnxpad.validate(conv(SAME), conv(SAME), proof_only=True).to_json()["run"] is None
-
-
-def test_what_is_true_and_what_is_proved() -> None:
-    """`if validate(...)` asks whether the models agree, `.proved` whether that is proved."""
-    same, other = conv("pads = [1, 1]"), conv("pads = [0, 2]")
-    ran, proof, wrong = (
-        both(conv(SAME), same, run_only=True),
-        onnxpad.validate(conv(SAME), same, proof_only=True),
-        onnxpad.validate(conv(SAME), other, proof_only=True),
-    )
-    assert [bool(one) for one in (ran, proof, wrong)] == [True, True, False]
-    assert [one.proved for one in (ran, proof, wrong)] == [False, True, False]
-    assert [one.verdict.proved for one in (ran, proof, wrong)] == [False, True, False]
-    assert proof.proof is not None
-    assert wrong.proof is not None
-    assert (proof.proof.proved, wrong.proof.proved) == (True, False)
 
 
 def test_a_report_of_models_that_nothing_runs_has_the_words_of_onnxruntime() -> None:

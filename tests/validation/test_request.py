@@ -22,7 +22,7 @@ X = np.random.default_rng(0).standard_normal((1, 3, 9, 8)).astype(np.float32)
         ({"inputs": {}}, "lack 'x'"),
         ({"inputs": {"x": X[0]}}, "rank 3"),
         ({"inputs": {"x": X.astype(np.int32)}}, "takes float32"),
-        ({"inputs": {"x": X[:, :2]}}, "with 2 at axis 1: the model takes 3 channels there"),
+        ({"inputs": {"x": X[:, :2]}}, "the model takes 3 at axis 1"),
         ({"dims": {"Q": 3}}, "no dimension is called 'Q'"),
         ({"samples": 0}, "samples is 0"),
         ({"seed": -1}, "seed is -1: give 0 or more"),
@@ -32,11 +32,6 @@ X = np.random.default_rng(0).standard_normal((1, 3, 9, 8)).astype(np.float32)
 def test_requests_that_do_not_fit(options: dict[str, object], said: str) -> None:
     with pytest.raises(RequestError, match=said):
         validate(ONE, ONE, device="cpu", **options)  # type: ignore[arg-type]
-
-
-def test_nothing_to_compare_with() -> None:
-    with pytest.raises(RequestError, match="second model or reference"):
-        validate(ONE)
 
 
 def test_models_with_other_inputs() -> None:

@@ -2,42 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
-
-import numpy as np
-import pytest
 
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.validations import validation_document
 from onnxpad.validation import Validation, Verdict
-from onnxpad.validation.report import OutputRow
-from tests.validation.builders import W1, model, node, two_convs
+from tests.validation.builders import two_convs
 from tests.validation.runs import validate
 
 
 def cpu(before: object, after: object, samples: int = 1, **options: Any) -> Validation:
     return validate(before, after, device="cpu", samples=samples, **options)
-
-
-def behind_transpose(size: int, outputs: int = 4) -> Any:
-    """Pad in channels-last order, Transpose, Conv."""
-    nodes = [
-        node("Pad", ["x", "pads"], ["xp"], name="pad"),
-        node("Transpose", ["xp"], ["xpt"], perm=[0, 2, 1]),
-        node("Conv", ["xpt", "W"], ["y"], name="conv"),
-    ]
-    constants = {"pads": np.array([0, 2, 0, 0, 0, 0]), "W": W1[:outputs, :, 0]}
-    return model(nodes, constants, shape=(1, size, 3))
-
-
-def test_a_tensor_that_keeps_its_name_without_padding_is_no_alarm() -> None:
-    before = behind_transpose(12)
-    after = rewrite(before, passes="absorb-pad")
-    assert after.changed
-    report = cpu(before, after.model)
-    assert report.verdict is Verdict.IDENTICAL
-    assert report.warnings == ()
 
 
 STRIDED: dict[str, Any] = {"auto_pad": "SAME_UPPER", "strides": [2, 2]}
@@ -62,31 +37,3 @@ def test_a_model_written_for_some_sizes_asks_for_the_facts() -> None:
     assert text.splitlines()[1] == f"  try     {report.hints[0]}"
     assert cpu(before, after, dims=facts).hints == ()
     assert cpu(before, after, dims=facts).ok
-
-
-def test_fixed_sizes_have_no_facts_to_give() -> None:
-    nodes = [node("Conv", ["x", "W"], ["y"], name="c", pads=[1, 1, 1, 1])]
-    other = [node("Conv", ["x", "W"], ["y"], name="c")]
-    sizes = [1, 3, 9, 9]
-    report = cpu(model(nodes, {"W": W1}, shape=sizes), model(other, {"W": W1}, shape=sizes))
-    assert report.verdict is Verdict.DIFFERENT
-    assert report.hints == ()
-    assert {row.other_shape for row in report.outputs} == {True}
-
-
-def test_what_did_not_run_is_no_row() -> None:
-    from tests.validation.test_unrunnable import PADS, twins
-
-    found = validate(twins(**PADS), twins(**PADS), device="cpu")
-    assert found.outputs
-    assert "unknown" not in str(validation_document(found))
-
-
-@pytest.mark.parametrize("shapes", [((), None), (None, ()), (None, None)])
-def test_a_scalar_that_one_of_them_computes_is_a_row(
-    shapes: tuple[tuple[int, ...] | None, tuple[int, ...] | None],
-) -> None:
-    found = cpu(two_convs(), two_convs())
-    row = OutputRow(0, "alone", "on", *shapes, equal=False, max_abs=None, bound=None)
-    shown = str(validation_document(replace(found, outputs=(row,))))
-    assert ("alone" in shown) == (shapes != (None, None))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -215,6 +215,16 @@ class Network:
         """Tensors that the nodes at `indices` read, in their bodies too."""
         return {name for index in indices for name in free_names(self.nodes[index])}
 
+    def behind(self, tensors: Iterable[str], stops: Collection[str] = ()) -> list[int]:
+        """Indices of the nodes that make tensors, back to the inputs or to tensors in `stops`."""
+        pending, found = list(tensors), set[int]()
+        for name in pending:  # which grows
+            index = self.producers.get(name)
+            if index is not None and index not in found and name not in stops:
+                found.add(index)
+                pending += free_names(self.nodes[index])
+        return sorted(found)
+
     def operation(self, index: int) -> Operation:
         """A node as plain values."""
         node = self.nodes[index]
@@ -261,6 +271,11 @@ def open_lean_network(model: ModelLike | Opened, folder: Path | None = None) -> 
     return Network(proto, own_folder or folder, left, file if file and file.exists() else None)
 
 
+def label_of(node: NodeProto) -> str:
+    """Operator and name as people write them; the first output names a nameless node."""
+    return f"{node.op_type} '{node.name or next(iter(node.output), '?')}'"
+
+
 def free_names(node: NodeProto) -> set[str]:
     """Tensors that a node reads: its inputs and what its bodies take from outside."""
     names = {name for name in node.input if name}
@@ -298,9 +313,8 @@ def _value(node: NodeProto, attribute: AttributeProto) -> Any:  # noqa: ANN401 -
     try:
         return _plain(attribute)
     except _UNREADABLE as error:
-        label = f"{node.op_type} '{node.name or next(iter(node.output), '?')}'"
         raise ModelError(
-            f"{label}: its attribute '{attribute.name}' cannot be read: {headline(error)}"
+            f"{label_of(node)}: its attribute '{attribute.name}' cannot be read: {headline(error)}"
         ) from error
 
 

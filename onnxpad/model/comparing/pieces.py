@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, helper, numpy_helper
 
 from onnxpad.errors import InternalError
-from onnxpad.model.comparing.networks import Network, free_names
+from onnxpad.model.comparing.networks import Network, free_names, label_of
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.nodes import bodies
 from onnxpad.model.graph.types import write_sizes
@@ -171,17 +171,13 @@ def chosen(network: Network, keep: Preference) -> tuple[Network, list[str]]:
         attributes = [AttributeProto.FromString(a.SerializeToString()) for a in kept]
         del node.attribute[:]
         node.attribute.extend(attributes)
-        labels.append(_label(node))
+        labels.append(label_of(node))
     return Network(model, network.folder, network.left), labels
 
 
 def ambiguous_nodes(network: Network) -> list[str]:
     """The labels of nodes that have auto_pad and pads."""
-    return [_label(node) for node in _both_in(network.model.graph)]
-
-
-def _label(node: NodeProto) -> str:
-    return f"{node.op_type} '{node.name or next(iter(node.output), '?')}'"
+    return [label_of(node) for node in _both_in(network.model.graph)]
 
 
 def _both_in(graph: GraphProto) -> list[NodeProto]:

@@ -9,8 +9,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from onnxpad.model.comparing.channels import input_channels
 from onnxpad.model.comparing.networks import Network
+from onnxpad.validation.request import input_channels
 
 Nodes = list[onnx.NodeProto]
 CONV = helper.make_node("Conv", ["a", "w"], ["y"])

@@ -1,0 +1,101 @@
+"""The nodes of two models that are not the same in both."""
+
+from __future__ import annotations
+
+from onnx import AttributeProto, NodeProto, TensorProto, defs
+
+from onnxpad.model.comparing.networks import Network, free_names
+from onnxpad.model.graph.nodes import bodies
+from onnxpad.padding.operators import plain_domain
+
+
+def changed_nodes(before: Network, after: Network) -> tuple[list[int], list[int]]:
+    """Indices of the nodes of each main graph that the other one does not have.
+
+    Two nodes are the same where operator, version, attributes, names of outputs and inputs agree;
+    an initializer agrees by its content.
+    """
+    names = before.producers.keys() & after.producers.keys()
+    names |= set(before.fed) & set(after.fed)
+    for name in before.initializers.keys() & after.initializers.keys():
+        if name not in before.producers and _is_equal(before, after, name):
+            names.add(name)
+    kept: tuple[set[int], set[int]] = set(), set()
+    for index in _working(before):
+        node = before.nodes[index]
+        made = [name for name in node.output if name]
+        twin = after.producers.get(made[0]) if made else None
+        if twin is None or not free_names(node).union(made) <= names:
+            continue
+        if _are_alike(before, after, node, after.nodes[twin]):
+            kept[0].add(index)
+            kept[1].add(twin)
+    first, second = (
+        [index for index in _working(network) if index not in same]
+        for network, same in zip((before, after), kept, strict=True)
+    )
+    return first, second
+
+
+def _working(network: Network) -> list[int]:
+    """Nodes that compute; Constants are initializers."""
+    return [
+        index
+        for index, node in enumerate(network.nodes)
+        if not (node.output and node.output[0] in network.initializers)
+    ]
+
+
+def _is_equal(before: Network, after: Network, name: str) -> bool:
+    first, second = before.initializers[name], after.initializers[name]
+    if first is second:
+        return True
+    if first.dims != second.dims or first.data_type != second.data_type:
+        return False
+    if before.left is not None and after.left is not None:
+        if before.left.holds(first) and after.left.holds(second):
+            return before.left.same_values(first, after.left, second)
+    elif before.folder == after.folder and first.data_location == TensorProto.EXTERNAL:
+        entries = [sorted((e.key, e.value) for e in t.external_data) for t in (first, second)]
+        if entries[0] == entries[1] and second.data_location == TensorProto.EXTERNAL:
+            return True
+    first, second = before.tensor(name) or first, after.tensor(name) or second
+    if first.raw_data and second.raw_data:
+        return first.raw_data == second.raw_data
+    one, other = before.constant(name), after.constant(name)
+    return one is not None and other is not None and one.tobytes() == other.tobytes()
+
+
+def _are_alike(before: Network, after: Network, node: NodeProto, twin: NodeProto) -> bool:
+    return (
+        (node.op_type, node.domain) == (twin.op_type, twin.domain)
+        and (node.input, node.output) == (twin.input, twin.output)
+        and _attributes(node) == _attributes(twin)
+        and _is_same_version(before, after, node)
+    )
+
+
+def _attributes(node: NodeProto) -> list[bytes]:
+    stripped = []
+    for attribute in node.attribute:
+        copy = AttributeProto()
+        copy.CopyFrom(attribute)
+        copy.doc_string = ""
+        stripped.append(copy.SerializeToString(deterministic=True))
+    return sorted(stripped)
+
+
+def _is_same_version(before: Network, after: Network, node: NodeProto) -> bool:
+    """Whether both models' operator sets mean the same operator; bodies ask for equal sets."""
+    domain = plain_domain(node.domain)
+    first, second = before.opsets.get(domain, 1), after.opsets.get(domain, 1)
+    if bodies(node) or not defs.has(node.op_type, domain):
+        return before.opsets == after.opsets if bodies(node) else first == second
+    try:
+        versions = {
+            defs.get_schema(node.op_type, max_inclusive_version=one, domain=domain).since_version
+            for one in (first, second)
+        }
+    except (defs.SchemaError, TypeError):  # an opset without it, or one that is no int32
+        return first == second
+    return len(versions) == 1
