@@ -48,7 +48,8 @@ def controls(target: Target) -> Iterator[Reproducer]:
         if way is not None:
             model, inputs, outputs = file_of(way)
             words = (target.name, target.version, way.name, str(Answer.REFUSES), way.title, "")
-            yield Reproducer(*words, onnx.load_from_string(model), inputs, outputs, "")
+            read = onnx.load_from_string(model)
+            yield Reproducer(*words, model=read, inputs=inputs, expected=outputs)
 
 
 def verdict_of(found: Reproducer, runtime: Runtime, folder: Path) -> str:

@@ -67,6 +67,11 @@ class Reply(NamedTuple):
     message: str = ""
     outputs: Mapping[str, Array] = {}
 
+    @property
+    def has_run(self) -> bool:
+        """Whether there are outputs to judge."""
+        return self.status in ("ran", "fell back")
+
 
 @dataclass
 class Runner(ABC):
@@ -390,7 +395,7 @@ def _with_line(text: str, line: str) -> str:
 def _whole(reply: Reply, outputs: Mapping[str, int]) -> Reply:
     """The reply; refused where an output is missing."""
     missing = [name for name in outputs if name not in reply.outputs]
-    if reply.status not in ("ran", "fell back") or not missing:
+    if not reply.has_run or not missing:
         return reply
     gave = ", ".join(map(repr, reply.outputs)) or "nothing"
     return Reply("refused", brief(f"it gave no '{missing[0]}', but {gave}"))

@@ -73,7 +73,7 @@ def _of_way(way: Way, table: Table) -> dict[str, object]:
         "cells": table.of_way(way),
         "outcomes": outcomes_of(table, way),
         "shown": tuple(of_chain(way.title, way.chain)),
-        "lines": model_lines(*drafted(way.specimen)),
+        "lines": model_lines(drafted(way.specimen)[0]),
     }
 
 
