@@ -11,8 +11,7 @@ from onnxpad.reproducing.ways import Way, file_of, judged, ways
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import find_target
 from tests.runtimes.live import RUNTIMES
-from tests.runtimes.live.judging import Outcome
-from tests.runtimes.live.running import Case, run
+from tests.runtimes.live.running import Case, Outcome, run
 
 _ENDS = {"refused", "crash", "timeout"}
 _MEANT = {

@@ -178,15 +178,6 @@ def has_multiplier(chain: Chain) -> bool:
     return sizes[0] != 1 and channels not in (1, sizes[0])
 
 
-def is_as_wide_as_deep(chain: Chain, pads: Pads) -> bool:
-    """Whether a depthwise convolution makes as many columns as channels."""
-    sizes, group = chain.weight.shape, chain.attribute("group", 1)
-    if sizes is None or sizes[:2] != (group, 1) or sizes[0] == 1:
-        return False
-    *_, (axis, begin, end) = chain.sides(pads)
-    return output_size(axis, begin, end) == sizes[0]
-
-
 def has_bias(chain: Chain) -> bool:
     """Whether a convolution reads a bias."""
     place = _BIAS.get(chain.op.weight or 0)

@@ -9,11 +9,10 @@ import pytest
 
 from onnxpad.errors import RuntimeUnavailable
 from onnxpad.runtimes.running.headers import Header
-from onnxpad.runtimes.running.runner import Array, Reply, Served, adapted
+from onnxpad.runtimes.running.runner import Reply, Served, adapted
 from tests.runtimes.live import RELEASES, RUNTIMES, Runtime, running
 from tests.runtimes.live.environments import Unavailable, place
-from tests.runtimes.live.judging import judge
-from tests.runtimes.live.running import Case, outcomes
+from tests.runtimes.live.running import Case, judge, outcomes
 
 # Doubles x; what else it does is told by the sum of x.
 ADAPTER = """
@@ -166,43 +165,10 @@ def test_an_environment_that_cannot_be_made_says_why(
         place(Runtime("made up", str(tmp_path / "made_up.txt")))
 
 
-def f32(*values: float) -> Array:
-    return np.array(values, np.float32)
-
-
-LOWEST = float(np.finfo(np.float32).min)
-JUDGED = [
-    ("near", f32(1.001, -9), f32(1, -9), "ok"),
-    ("far", f32(1.1, -9), f32(1, -9), "wrong"),
-    ("far beside the lowest float", f32(1.1, LOWEST), f32(1, LOWEST), "wrong"),
-    ("both infinite", f32(1, -np.inf), f32(1, -np.inf), "ok"),
-    ("infinite", f32(1, -np.inf), f32(1, 2), "wrong"),
-    ("not a number", f32(1, np.nan), f32(1, 2), "wrong"),
-    ("shape", np.zeros((1, 2)), np.zeros((2, 1)), "wrong"),
-    ("index", np.array([7, 9000]), np.array([8, 9000]), "wrong"),
-    ("int8", np.array([-5, 100], np.int8), np.array([-5, 100], np.int8), "ok"),
-    ("uint8 against float", np.array([200], np.uint8), f32(200), "ok"),
-    ("bool", np.array([True, False]), np.array([True, True]), "wrong"),
-    ("empty", f32(), f32(), "ok"),
-]
-
-
-@pytest.mark.parametrize(
-    ("found", "reference", "verdict"), [row[1:] for row in JUDGED], ids=[row[0] for row in JUDGED]
-)
-def test_judging(found: Array, reference: Array, verdict: str) -> None:
-    outcome = judge(Reply("ran", outputs={"y": found}), {"y": reference})
-    assert outcome.verdict == verdict, outcome
-
-
-def test_judging_without_a_reference_says_so() -> None:
-    assert judge(Reply("ran", outputs={"y": f32(1)}), {}).verdict == "unjudged"
-
-
-def test_an_absolute_tolerance_replaces_the_relative_one() -> None:
-    reply = Reply("ran", outputs={"y": f32(1.05)})
-    assert judge(reply, {"y": f32(1)}).verdict == "wrong"
-    assert judge(reply, {"y": f32(1)}, tolerance=0.063).verdict == "ok"
+def test_an_absolute_tolerance_replaces_the_relative_one(model: Path) -> None:
+    near, reply = case(model, 0, 1), Reply("ran", outputs={"y": np.full(2, 1.05, np.float32)})
+    assert judge(reply, near).verdict == "wrong"
+    assert judge(reply, near._replace(tolerance=0.063)).verdict == "ok"
 
 
 def test_every_runtime_has_its_files() -> None:

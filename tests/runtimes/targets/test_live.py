@@ -11,7 +11,7 @@ from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.environments import Unavailable
 from tests.runtimes.live.running import Case, outcomes
 from tests.runtimes.live.sample import sample
-from tests.runtimes.targets import generated
+from tests.runtimes.targets import composed
 
 SMALL = ("onnxruntime", "opencv-classic", "ncnn")
 QUICK = ("onnxruntime", "onnxruntime-web", "openvino", "opencv", "opencv-classic", "mnn", "ncnn")
@@ -46,8 +46,8 @@ def test_rewritten_models_run_right(name: str, tmp_path: Path) -> None:
 
 
 def test_drawn_models_are_right_in_onnxruntime_once_rewritten(tmp_path: Path) -> None:
-    """The second set of models; every runtime takes its turn in `evaluate`."""
-    cases = generated.cases(tmp_path, 40, seed=11)
+    """Every runtime takes its turn in `measure`."""
+    cases = composed.cases(tmp_path, 30, seed=11)
     foreseen, rewritten = set(), {}
     for key, case in cases.items():
         done = rewrite(case.model, target="onnxruntime")
