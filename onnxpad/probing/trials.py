@@ -79,10 +79,10 @@ class Trials:
         skips_empty: bool = False,
     ) -> None:
         self.runner = runner
-        self._cache = cache and type(runner) is Served
+        self._cache = cache and not runner.is_own
         self._seconds, self._tell, self._skips_empty = seconds, tell, skips_empty
         self.runs = self.hangs = 0
-        self._has_run = type(runner) is Served
+        self._has_run = not runner.is_own
         self._outcomes: dict[object, Outcome] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="onnxpad-", ignore_cleanup_errors=True)
 
