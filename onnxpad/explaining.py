@@ -346,8 +346,8 @@ def _optimiser_facts(tool: Optimiser) -> Iterator[tuple[str, str]]:
     yield "refuted", str(tool.wrong)
     if undecided:
         yield "undecided", str(undecided)
-    for one in tool.refuted:
-        yield "wrong for", f"{one.model}: {one.counterexample}"
+    for model, counterexample in tool.refuted.items():
+        yield "wrong for", f"{model}: {counterexample}"
 
 
 def _target_entry(target: Target) -> Explanation:
