@@ -239,36 +239,32 @@ class _Cover:
         table = self._table
         gained, paid = left[table.owner].astype(np.float32), prices[table.owner]
         weights = table.by_operator(gained), table.by_operator(paid)
-        best = self._rated(weights[0].sum(axis=0), weights[1].sum(axis=0), ())
+        costs = _RULE + np.array([0.0, *table.costs])
+        ratios, about = _rated(
+            weights[0].sum(axis=0)[None], weights[1].sum(axis=0)[None], costs[:1]
+        )
+        best: tuple[float, tuple[int, ...], Bools] = (ratios[0], (), about[0])
         beam: list[tuple[int, ...]] = [()]
         for _ in range(MOST_WORDS):
-            grown: dict[tuple[int, ...], tuple[float, _Rule]] = {}
+            grown: dict[tuple[int, ...], float] = {}
             for literals in beam:
                 (places,) = (table.nodes(literals) & ((gained > 0) | (paid > 0))).nonzero()
                 rows = table.rows[:, places].astype(np.float32)
-                gains, costs = rows @ weights[0][places], rows @ weights[1][places]
-                for literal in np.flatnonzero(gains.any(axis=1)).tolist():
-                    key = tuple(sorted({*literals, literal}))
-                    if len(key) > len(literals) and key not in grown:
-                        grown[key] = self._rated(gains[literal], costs[literal], key)
-            ranked = sorted(grown, key=lambda key: -grown[key][0])
-            best = max([best, *(grown[key] for key in ranked[:1])], key=lambda one: one[0])
-            beam = [key for key in ranked if max(key) < table.positive][:_BEAM]
-        return best[1]
-
-    def _rated(
-        self, gains: Floats, prices: Floats, literals: tuple[int, ...]
-    ) -> tuple[float, _Rule]:
-        """What a conjunction covers for its cost, about the operators for which that is most."""
-        cost = _RULE + sum(self._table.costs[one] for one in literals)
-        order = np.argsort(np.where(gains > 0, prices / np.maximum(gains, 1), np.inf))
-        gain, price = gains[order], prices[order]
-        left = (gain + price).sum() - gain.cumsum() - price.cumsum()
-        listed = np.where(left > 1e-3, _OPERATOR * (gain > 0).cumsum(), 0)
-        ratios = gain.cumsum() / (cost + price.cumsum() + listed)
-        last = int(ratios.argmax())
-        operators = tuple(int(one) for one in order[: last + 1] if gains[one] > 0)
-        return float(ratios[last]), _Rule(operators, literals)
+                both = costs[1:] + sum(table.costs[one] for one in literals)
+                sums = (rows @ weights[0][places], rows @ weights[1][places])
+                ratios, about = _rated(*sums, both)
+                grown |= {
+                    tuple(sorted({*literals, literal})): ratios[literal]
+                    for literal in range(len(ratios))
+                    if literal not in literals
+                }
+                ratios[list(literals)] = 0
+                most = int(ratios.argmax())
+                if ratios[most] > best[0]:
+                    best = (ratios[most], tuple(sorted({*literals, most})), about[most])
+            ranked = sorted(grown, key=lambda key: -grown[key])
+            beam = [key for key in ranked if grown[key] and max(key) < table.positive][:_BEAM]
+        return _Rule(tuple(np.flatnonzero(best[2]).tolist()), best[1])
 
     def _widened(self, rule: _Rule, blanket: set[int]) -> _Rule:
         """The rule about each operator too of which all that it holds of fails so.
@@ -321,3 +317,15 @@ class _Cover:
             if not (self._failing & ~self._table.covered(others)).any():
                 rules = others
         return rules
+
+
+def _rated(gains: Floats, prices: Floats, costs: NDArray[np.float64]) -> tuple[Floats, Bools]:
+    """What each conjunction (row) covers for its cost, and the operators for which that is most."""
+    order = np.argsort(np.where(gains > 0, prices / np.maximum(gains, 1), np.inf), axis=1)
+    gain, price = (np.take_along_axis(one, order, axis=1) for one in (gains, prices))
+    gained, paid = gain.cumsum(axis=1), price.cumsum(axis=1)
+    left = (gain + price).sum(axis=1)[:, None] - gained - paid
+    listed = np.where(left > 1e-3, _OPERATOR * (gain > 0).cumsum(axis=1), 0)
+    ratios = gained / (costs[:, None] + paid + listed)
+    is_about = (order.argsort(axis=1) <= ratios.argmax(axis=1)[:, None]) & (gains > 0)
+    return ratios.max(axis=1).astype(np.float32), is_about

@@ -110,4 +110,4 @@ def test_what_nothing_here_runs_is_refused(target: str, tmp_path: Path, monkeypa
 
 def test_a_target_file_must_be_one() -> None:
     done = CliRunner().invoke(commands, ["measure", str(NPU), "-o", "npu.txt"])
-    assert isinstance(done.exception, RuntimeUnavailable)
+    assert isinstance(done.exception, RequestError)
