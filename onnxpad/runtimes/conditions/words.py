@@ -356,6 +356,7 @@ _TESTS: Mapping[str, Test] = {
     "samples_border": lambda c: c.attribute("padding_mode", "zeros") != "zeros",
     "two_types": TWO_TYPES.holds,
     "behind_quantised": lambda c: c.around.behind_quantised,
+    "between_conversions": lambda c: c.around.between is not None,
     "feeds_max_pools": lambda c: c.around.feeds_alone is Destination.MAX_POOLS,
     "behind_zeros": _is_behind_zeros,
     "reads_input": lambda c: c.around.reads_input,
