@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from onnx import parser
-
+from onnxpad.model.assembled import parsed
 from onnxpad.probing.probes import Probe
 from onnxpad.reproducing.specimens import values
 
@@ -47,14 +46,7 @@ _NODES: Mapping[str, str] = {
 def probes_beside() -> dict[str, Probe]:
     """The model of each operator, with an input."""
     feeds = {"x": values(_SHAPE, "float32", None)}
-    found: dict[str, Probe] = {}
-    for name, nodes in _NODES.items():
-        model = parser.parse_model(_MODEL.format(nodes=nodes))
-        for place, node in enumerate(model.graph.node):
-            node.name = f"{node.op_type.lower()}_{place}"
-        read = {one for node in model.graph.node for one in node.input}
-        stored = [one for one in model.graph.initializer if one.name in read]
-        del model.graph.initializer[:]
-        model.graph.initializer.extend(stored)
-        found[name] = Probe(model, (feeds,), ("y",))
-    return found
+    return {
+        name: Probe(parsed(_MODEL.format(nodes=nodes)), (feeds,), ("y",))
+        for name, nodes in _NODES.items()
+    }

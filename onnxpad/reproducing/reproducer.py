@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from onnx import ModelProto, printer
 
-from onnxpad.model.assembled import Array
+from onnxpad.model.assembled import Array, text_lines
 from onnxpad.model.files.folders import write_folder
 from onnxpad.model.opened import Model
 from onnxpad.reports import Report, reported
@@ -157,7 +155,7 @@ class Reproducer(Report):
     command: str = ""
     shown: bool = True
     runner: str = ""
-    model: Model = field(default_factory=ModelProto)
+    model: Model = field(default_factory=Model)
     inputs: Mapping[str, Array] = field(default_factory=dict)
     expected: Mapping[str, Array] = field(default_factory=dict)
     agrees: str = ""
@@ -206,7 +204,7 @@ class Reproducer(Report):
     @property
     def model_lines(self) -> list[str]:
         """The model as text."""
-        return model_lines(self.model)
+        return text_lines(self.model)
 
     def save(self, folder: str | os.PathLike[str], version: str = "") -> Reproducer:
         """Write all files into a folder of their own; RequestError where it holds others."""
@@ -282,9 +280,3 @@ def _text(found: Reproducer, version: str, names: list[str]) -> str:
         f"Files: {', '.join(names)}",
     ]
     return "\n".join(lines) + "\n"
-
-
-def model_lines(model: Model) -> list[str]:
-    """The model in the language of `onnx.parser`, without the values of large constants."""
-    text = re.sub(r"=\s+\{[^{}]{80,}\}", "= {...}", printer.to_text(model))
-    return [line.rstrip() for line in text.splitlines()]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 
 from onnxpad.explaining import KINDS, Explanation, entries
-from onnxpad.reproducing.reproducer import model_lines
+from onnxpad.model.assembled import text_lines
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, ways
 from onnxpad.sessions import check_device
@@ -73,7 +73,7 @@ def _of_way(way: Way, table: Table) -> dict[str, object]:
         "cells": table.of_way(way),
         "outcomes": outcomes_of(table, way),
         "shown": tuple(of_chain(way.title, way.chain)),
-        "lines": model_lines(drafted(way.specimen)[0]),
+        "lines": text_lines(drafted(way.specimen)[0]),
     }
 
 
