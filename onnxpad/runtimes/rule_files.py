@@ -22,6 +22,7 @@ from onnxpad.runtimes.conditions import plain_facts
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.rows import (
     OTHER_SHAPE,
+    UNSHOWN,
     Answer,
     Certainty,
     Condition,
@@ -75,7 +76,6 @@ _BUILT_IN_FILE_KEYS = (
 )
 _SHARED_KEYS = ("table", "operators", "source", "until")
 _RULE_TEXTS = ("cure", "does", "source", "since", "until", "gone", "unshown")
-_UNSHOWN = "small models have operators that pad, and what a rewrite writes beside them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ def _built_in_row(rule: TargetRule, source: str) -> Row:
         rule.since,
         rule.until,
         rule.gone,
-        rule.unshown or (_UNSHOWN if is_beside and rule.answer.fails else ""),
+        rule.unshown or (UNSHOWN if is_beside and rule.answer.fails else ""),
     )
 
 
