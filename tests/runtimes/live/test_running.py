@@ -176,3 +176,31 @@ def test_every_runtime_has_its_files() -> None:
         assert runtime.requirements_file.is_file()
         assert runtime.header is not None
         assert runtime.header.is_javascript is runtime.is_javascript
+
+
+SMALL = ("onnxruntime", "opencv-classic", "ncnn")
+"""Runtimes that always run; to install the others takes longer than to run them."""
+PAIR = """<ir_version: 8, opset_import: ["": 17]> pair (float[1,2,3,4] x, float[1,2,3,4] y)
+=> (float[1,2,3,4] less, float[1,2,3,4] more) { less = Sub (x, y) more = Add (x, y) }"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.sweep] * (name not in SMALL)) for name in RUNTIMES],
+)
+def test_a_model_that_is_kept_takes_other_inputs(name: str, tmp_path: Path) -> None:
+    """Adapters load a model once: nothing of the inputs before may be left in it."""
+    path = tmp_path / "pair.onnx"
+    draw = np.random.default_rng(3)
+    onnx.save(onnx.parser.parse_model(PAIR), path)
+    try:
+        runner = running.started(RUNTIMES[name])
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    for _ in range(3):
+        x, y = draw.standard_normal((2, 1, 2, 3, 4), np.float32)
+        reply = runner.run(str(path), {"x": x, "y": y}, {"less": 4, "more": 4}, 90)
+        assert reply.status == "ran", reply
+        np.testing.assert_allclose(reply.outputs["less"], x - y, rtol=1e-6)
+        np.testing.assert_allclose(reply.outputs["more"], x + y, rtol=1e-6)
+    runner.close()
