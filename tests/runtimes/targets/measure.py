@@ -1,8 +1,8 @@
 """What models do in runtimes before and after `rewrite --target`, kept for `explain measured`.
 
-python -m tests.runtimes.targets.measure --set composed --runtimes opencv     writes measured.json
+python -m tests.runtimes.targets.measure --set drawn --runtimes opencv     writes measured.json
 
-Sets: `probes` (../shared/probes), `composed` (composed.py beside this), `corpus`
+Sets: `probes` (../shared/probes), `drawn` (composed.py beside this), `corpus`
 (../shared/corpus, dynamic sizes given as in the sample).
 """
 
@@ -98,7 +98,7 @@ def measure(runtime: str, cases: Mapping[str, Case], made: Rewrites) -> dict[str
 
 SETS: dict[str, Callable[[Path, int | None], dict[str, Case]]] = {
     "probes": lambda _, __: probes.cases(),
-    "composed": lambda folder, seed: composed.cases(folder, seed=seed or composed.SEED),
+    "drawn": lambda folder, seed: composed.cases(folder, seed=seed or composed.SEED),
     "corpus": lambda _, __: corpus.cases(),
 }
 
