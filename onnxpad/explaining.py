@@ -25,7 +25,7 @@ from onnxpad.runtimes.conditions.words import SECTIONS, WORDS
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
 from onnxpad.runtimes.own_targets import EXAMPLE, asked_as, is_own_rules
 from onnxpad.runtimes.releases import held
-from onnxpad.runtimes.running.headers import has_adapter, headers_of
+from onnxpad.runtimes.running.headers import headers_of
 from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.verbs import is_text, refuse_unless
@@ -346,8 +346,8 @@ def _optimiser_facts(tool: Optimiser) -> Iterator[tuple[str, str]]:
     yield "refuted", str(tool.wrong)
     if undecided:
         yield "undecided", str(undecided)
-    for one in tool.refuted:
-        yield "wrong for", f"{one.model}: {one.counterexample}"
+    for model, counterexample in tool.refuted.items():
+        yield "wrong for", f"{model}: {counterexample}"
 
 
 def _target_entry(target: Target) -> Explanation:
@@ -405,7 +405,7 @@ def _ways_to_run(target: Target) -> Iterator[str]:
         needs = f"; needs {' and '.join(header.programs)} on the PATH" if header.programs else ""
         precision = f"; {header.precision}" if header.precision else ""
         yield f"{header.install}, {where}; then --target {target.name} {live}{needs}{precision}"
-    if not has_adapter(target.runtime) and target.runtime != "portable":
+    if not headers_of(target.runtime) and target.runtime != "portable":
         yield f"nothing here starts it; a program of yours may: --target '{EXAMPLE}'"
 
 

@@ -19,8 +19,8 @@ from random import Random
 from typing import ClassVar
 
 from onnxpad.errors import ModelError, RequestError, counted, told
-from onnxpad.measuring.beside import models_beside
-from onnxpad.measuring.course import Course, Outcome
+from onnxpad.measuring.beside import probes_beside
+from onnxpad.measuring.course import Course
 from onnxpad.measuring.drawing import drawn, neighbours
 from onnxpad.measuring.learning import Learned, learn
 from onnxpad.model.files.delivery import check_target, deliver
@@ -168,7 +168,7 @@ def _measured(runner: Runner, seed: int, count: int, course: Course) -> Measurem
         near = neighbours(list(course.samples), [one.samples for one in rules], random)
         course.run(islice(near, (total - course.tried) // turn), total)
         rules = _learned(course)
-    beside = {one.operator: course.outcome(one.model, one.feeds) for one in models_beside()}
+    beside = {name: course.outcome(one) for name, one in probes_beside().items()}
     failing = {name: outcome for name, outcome in beside.items() if outcome.answer.fails}
     rules += tuple(Learned((name,), (), one.answer, 1, 0) for name, one in failing.items())
     return Measurement(
@@ -208,4 +208,4 @@ def _refuse_if_all_fail(runner: Runner, course: Course) -> None:
     )
 
 
-__all__ = ["COUNT", "Learned", "Measurement", "Outcome", "measure"]
+__all__ = ["COUNT", "Learned", "Measurement", "measure"]

@@ -6,13 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any
 
-from onnxpad.padding.operators import Kind, Since
-from onnxpad.reproducing.specimens import (
-    INTEGER_OPERATORS,
-    POOLS,
-    QUANTISED,
-    Specimen,
-)
+from onnxpad.padding.operators import Since
+from onnxpad.reproducing.specimens import POOLS, QUANTISED, Specimen
 
 _OPERATORS = {
     "Conv": 5,
@@ -63,6 +58,16 @@ _CONVOLUTIONS: Choices = {
     "scales": (0.3, ("each",)),
     "dtype": (0.3, ("int8",)),
 }
+_WRITTEN = {
+    "MaxPool": "ceil_mode indices storage_order front",
+    "AveragePool": "ceil_mode count_include_pad front",
+    "LpPool": "ceil_mode front",
+    "Conv": "kernel_written group bias weight front",
+    "ConvTranspose": "kernel_written group bias weight front output_padding output_shape",
+    "QLinearConv": "kernel_written group bias weight_dtype weight_zero scales dtype",
+    "ConvInteger": "kernel_written group weight_dtype weight_zero dtype",
+}
+"""By operator the fields that its models write, besides windows."""
 _PAD_NODES: Choices = {
     "mode": (0.55, ("reflect", "reflect", "edge", "edge", "wrap")),
     "mode_written": (0.2, (False,)),
@@ -125,28 +130,9 @@ def _choices(operator: str) -> Choices:
     """What can be written otherwise in a model of this operator."""
     if operator == "Pad":
         return {**_ANY, **_PAD_NODES}
-    found = {**_ANY, **_WINDOWS}
     own = _POOLS if operator in POOLS else _CONVOLUTIONS
-    return found | {name: choice for name, choice in own.items() if _has(operator, name)}
-
-
-def _has(operator: str, name: str) -> bool:
-    """Whether models of the operator write the field."""
-    if name in ("weight_dtype", "weight_zero", "dtype"):
-        return operator in QUANTISED
-    kind = Specimen(operator).kind
-    return {
-        "scales": operator == "QLinearConv",
-        "bias": operator != "ConvInteger",
-        "weight": operator not in QUANTISED,
-        "front": operator not in INTEGER_OPERATORS,
-        "output_padding": kind is Kind.TRANSPOSED,
-        "output_shape": kind is Kind.TRANSPOSED,
-        "ceil_mode": True,
-        "count_include_pad": kind is Kind.AVERAGE,
-        "indices": kind is Kind.MAX,
-        "storage_order": kind is Kind.MAX,
-    }.get(name, True)
+    names = _WRITTEN[operator].split()
+    return {**_ANY, **_WINDOWS} | {name: own[name] for name in own if name in names}
 
 
 def _padding(one: Specimen, random: Random) -> dict[str, Any]:

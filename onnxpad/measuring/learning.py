@@ -10,8 +10,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from functools import cache
-from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +20,8 @@ from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import LEARNABLE, Term, Word
 
-MOST_WORDS = 3
+MOST_WORDS, _BEAM = 3, 24
+"""Words of a rule, and the conjunctions that grow by another word."""
 _RULE, _WORD, _NUMBER, _NOT, _OPERATOR = 4.0, 1.0, 1.1, 1.3, 0.4
 """What a rule costs, each of its words, thresholds and negated words, and of its operators."""
 _FALSE_ALARM, _OTHER_FAILURE, _DEAD_END = 0.7, 0.05, 3.0
@@ -30,7 +29,6 @@ _FALSE_ALARM, _OTHER_FAILURE, _DEAD_END = 0.7, 0.05, 3.0
 costs besides under a rule without words, which leaves no form to write it in."""
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float32]
-Places = NDArray[np.int32]
 
 
 class Facts(NamedTuple):
@@ -143,6 +141,11 @@ class _Table:
                 self.terms.append(term)
                 self.costs.append(cost)
         self.rows = np.array(list(rows.values())).reshape(len(rows), len(nodes))
+        self.positive = sum(term[0] != "not" for term in self.terms)
+
+    def by_operator(self, weights: Floats) -> Floats:
+        """The weights of nodes, a column for each operator."""
+        return np.where(self._about.T, weights[:, None], 0).astype(np.float32)
 
     def nodes(self, literals: Sequence[int]) -> Bools:
         """The nodes of which all these literals hold."""
@@ -208,7 +211,7 @@ def _thresholds(
 
 
 class _Cover:
-    """The search for rules with one answer: of all conjunctions the best ratio first."""
+    """The search for rules with one answer: the conjunction with the best ratio first."""
 
     def __init__(self, table: _Table, answer: Answer, covered: Bools) -> None:
         self._table = table
@@ -216,64 +219,52 @@ class _Cover:
         is_taken = table.answers == Answer.TAKES
         self._prices = np.where(is_taken, _FALSE_ALARM, _OTHER_FAILURE).astype(np.float32)
         self._prices[table.answers == answer] = 0
-        free = np.ones((MOST_WORDS, table.rows.shape[1]), bool)
-        self._rows = np.concatenate([free, table.rows])
-        self._costs = np.array([0.0] * MOST_WORDS + table.costs, np.float32)
-        self._positive = MOST_WORDS + sum(term[0] != "not" for term in table.terms)
-        counts = self._positive, len(self._rows) - self._positive
-        self._conjunctions, self._starts = _conjunctions(*counts)
 
     def rules(self) -> list[_Rule]:
         """Rules that hold of every failing sample together."""
         found: list[_Rule] = []
-        if not self._failing.any():
-            return found
-        left = self._failing.copy()
-        gains = self._sums(left.astype(np.float32))
-        prices = self._sums(self._prices)
+        left, prices = self._failing.copy(), self._prices.copy()
         while left.any():
-            rule = self._best(gains, prices)
+            rule = self._best(left, prices)
             held = self._table.held(rule)
-            gains -= self._sums((held & left).astype(np.float32))
-            prices -= self._sums(np.where(held & ~self._table.covered(found), self._prices, 0))
             left &= ~held
+            prices[held] = 0
             found.append(rule)
         rules = self._merged(self._needed(found))
         blanket = {one for rule in rules if not rule.literals for one in rule.operators}
         return [self._widened(rule, blanket) for rule in rules]
 
-    def _sums(self, weights: Floats) -> Floats:
-        """The weight of the samples of which each conjunction holds, by operator."""
+    def _best(self, left: Bools, prices: Floats) -> _Rule:
+        """The rule that covers most for its cost: the best conjunctions grow by a literal each."""
         table = self._table
-        found = np.zeros((len(table.names), len(self._conjunctions)), np.float32)
-        of_node = weights[table.owner]
-        for node in np.flatnonzero(of_node):
-            (held,) = self._rows[:, node].nonzero()
-            positive = int((held < self._positive).sum())
-            first, second, third = held[_choices(positive, len(held) - positive)]
-            found[table.operator[node]][self._starts[first, second] + third] += of_node[node]
-        return found.T
-
-    def _best(self, gains: Floats, prices: Floats) -> _Rule:
-        """The conjunction, and the operators for which it covers most for its cost."""
-        costs = _RULE + self._costs[self._conjunctions].sum(axis=1)
-        whole = gains.sum(axis=1)
-        least = (whole / (costs + prices.sum(axis=1) + _OPERATOR * gains.shape[1])).max()
-        places = np.flatnonzero(whole / costs >= least)
-        gain, price = gains[places], prices[places]
-        order = np.argsort(np.where(gain > 0, price / np.maximum(gain, 1), np.inf), axis=1)
-        gain, price = np.take_along_axis(gain, order, 1), np.take_along_axis(price, order, 1)
-        gained, paid = gain.cumsum(axis=1), price.cumsum(axis=1)
-        left = (gain + price).sum(axis=1)[:, None] - gained - paid
-        listed = np.where(left > 1e-3, _OPERATOR * (gain > 0).cumsum(axis=1), 0)
-        ratios = gained / (costs[places][:, None] + paid + listed)
-        place, last = np.unravel_index(ratios.argmax(), ratios.shape)
-        operators = [int(one) for one in order[place, : last + 1]]
-        literals = [int(one) - MOST_WORDS for one in self._conjunctions[places[place]]]
-        return _Rule(
-            tuple(one for n, one in enumerate(operators) if gain[place, n] > 0),
-            tuple(literal for literal in literals if literal >= 0),
+        gained, paid = left[table.owner].astype(np.float32), prices[table.owner]
+        weights = table.by_operator(gained), table.by_operator(paid)
+        costs = _RULE + np.array([0.0, *table.costs])
+        ratios, about = _rated(
+            weights[0].sum(axis=0)[None], weights[1].sum(axis=0)[None], costs[:1]
         )
+        best: tuple[float, tuple[int, ...], Bools] = (ratios[0], (), about[0])
+        beam: list[tuple[int, ...]] = [()]
+        for _ in range(MOST_WORDS):
+            grown: dict[tuple[int, ...], float] = {}
+            for literals in beam:
+                (places,) = (table.nodes(literals) & ((gained > 0) | (paid > 0))).nonzero()
+                rows = table.rows[:, places].astype(np.float32)
+                both = costs[1:] + sum(table.costs[one] for one in literals)
+                sums = (rows @ weights[0][places], rows @ weights[1][places])
+                ratios, about = _rated(*sums, both)
+                grown |= {
+                    tuple(sorted({*literals, literal})): ratios[literal]
+                    for literal in range(len(ratios))
+                    if literal not in literals
+                }
+                ratios[list(literals)] = 0
+                most = int(ratios.argmax())
+                if ratios[most] > best[0]:
+                    best = (ratios[most], tuple(sorted({*literals, most})), about[most])
+            ranked = sorted(grown, key=lambda key: -grown[key])
+            beam = [key for key in ranked if grown[key] and max(key) < table.positive][:_BEAM]
+        return _Rule(tuple(np.flatnonzero(best[2]).tolist()), best[1])
 
     def _widened(self, rule: _Rule, blanket: set[int]) -> _Rule:
         """The rule about each operator too of which all that it holds of fails so.
@@ -328,29 +319,13 @@ class _Cover:
         return rules
 
 
-@cache
-def _choices(positive: int, negated: int) -> Places:
-    """Three of so many literals, in order, of which only the last may be a negated one."""
-    plain = np.array(list(combinations(range(positive), MOST_WORDS)), np.int32)
-    pairs = np.array(np.triu_indices(positive, 1), np.int32).T.repeat(negated, axis=0)
-    last = np.tile(
-        np.arange(positive, positive + negated, dtype=np.int32), len(pairs) // max(negated, 1)
-    )
-    return np.concatenate([plain.reshape(-1, MOST_WORDS), np.column_stack([pairs, last])]).T
-
-
-@cache
-def _conjunctions(positive: int, negated: int) -> tuple[Places, Places]:
-    """Three literals each, in order, of which the first `MOST_WORDS` hold always.
-
-    Behind them, by the first two of three, what gives the place of the three with the third added.
-    """
-    found = _choices(positive, negated).T
-    found = found[np.lexsort(found.T[::-1])]
-    starts = np.zeros((positive + negated,) * 2, np.int32)
-    first, second = found[:, 0], found[:, 1]
-    is_start = np.ones(len(found), bool)
-    is_start[1:] = (first[1:] != first[:-1]) | (second[1:] != second[:-1])
-    places = np.flatnonzero(is_start)
-    starts[first[places], second[places]] = places - second[places] - 1
-    return found, starts
+def _rated(gains: Floats, prices: Floats, costs: NDArray[np.float64]) -> tuple[Floats, Bools]:
+    """What each conjunction (row) covers for its cost, and the operators for which that is most."""
+    order = np.argsort(np.where(gains > 0, prices / np.maximum(gains, 1), np.inf), axis=1)
+    gain, price = (np.take_along_axis(one, order, axis=1) for one in (gains, prices))
+    gained, paid = gain.cumsum(axis=1), price.cumsum(axis=1)
+    left = (gain + price).sum(axis=1)[:, None] - gained - paid
+    listed = np.where(left > 1e-3, _OPERATOR * (gain > 0).cumsum(axis=1), 0)
+    ratios = gained / (costs[:, None] + paid + listed)
+    is_about = (order.argsort(axis=1) <= ratios.argmax(axis=1)[:, None]) & (gains > 0)
+    return ratios.max(axis=1).astype(np.float32), is_about

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto, TensorProto, helper, numpy_helper, parser, printer
 
 Array = NDArray[Any]
 Dims = Sequence[int | str | None] | None
@@ -114,6 +115,28 @@ def _written(value: Any) -> Any:  # noqa: ANN401 - what onnx takes
     results = [helper.make_empty_tensor_value_info(name) for name in value[-1].outputs]
     nodes = [_node(piece, number) for number, piece in enumerate(value)]
     return helper.make_graph(nodes, "body", [], results)
+
+
+def parsed(text: str) -> ModelProto:
+    """The model of a text in the language of `onnx.parser`.
+
+    Its nodes are called after their operators and places; constants that nothing reads are left
+    out.
+    """
+    model: ModelProto = parser.parse_model(text)
+    for place, node in enumerate(model.graph.node):
+        node.name = f"{node.op_type.lower()}_{place}"
+    read = {name for node in model.graph.node for name in node.input}
+    stored = [tensor for tensor in model.graph.initializer if tensor.name in read]
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(stored)
+    return model
+
+
+def text_lines(model: ModelProto) -> list[str]:
+    """The same language, without the values of large constants."""
+    text = re.sub(r"=\s+\{[^{}]{80,}\}", "= {...}", printer.to_text(model))
+    return [line.rstrip() for line in text.splitlines()]
 
 
 CALL = "onnxpad.Leaky"

@@ -26,19 +26,16 @@ MOST_CELLS = 1 << 22
 
 
 def standing_alone(
-    part: Excerpt, name: str, draw: Draw, *, grown: int = 0
+    part: Excerpt, draw: Draw, *, grown: int = 0
 ) -> tuple[ModelProto, dict[str, Array]]:
     """The model and an input for it; weights that the excerpt left out are drawn.
 
-    `name` is what the node in its middle is called; open sizes are `grown` steps above the
-    smallest that is fed, a step being what they are divided by. Raises RequestError where the type
-    of an input is not known.
+    Open sizes are `grown` steps above the smallest that is fed, a step being what they are divided
+    by. Raises RequestError where the type of an input is not known.
     """
     model = ModelProto()
     model.CopyFrom(part.model)
     model.graph.name = "reproducer"
-    if name:
-        model.graph.node[part.focus].name = name
     held = {tensor.name for tensor in model.graph.initializer}
     feeds: dict[str, Array] = {}
     for value in model.graph.input:

@@ -45,14 +45,6 @@ class Difference(NamedTuple):
         return not self.amount <= self.allowed
 
 
-def is_near(got: Array, right: Array) -> bool:
-    """Whether two results are the same up to rounding, as reproducers compare them."""
-    if got.shape != right.shape:
-        return False
-    one, other = got.astype(np.float64), right.astype(np.float64)
-    return bool(np.allclose(one, other, NEAR, NEAR, equal_nan=True))
-
-
 def difference(got: Array, right: Array, near: float = NEAR) -> Difference:
     """The difference of what a runtime gave from what is right.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,7 @@ from onnxpad.model.comparing.networks import Network, Operation, open_network
 from onnxpad.model.comparing.pieces import cut
 from onnxpad.model.opened import Model
 from onnxpad.padding.operators import OPERATORS, Kind, plain_domain
-from onnxpad.probing.agreement import is_near
+from onnxpad.probing.agreement import worst
 from onnxpad.proof.alone import computed, has_rule
 from onnxpad.proof.endings import Undecided
 from onnxpad.sessions import RunFailure, Settings, open_session
@@ -61,14 +61,13 @@ def evaluated(
     A value is forgotten behind its last reader. Raises NotEvaluable where a node can neither be
     evaluated nor run, RuntimeUnavailable as `expected` does.
     """
-    needed = _indices(network, names)
+    needed = nodes_for(network, names)
     readers = Counter(name for index in needed for name in network.names_read([index]))
     readers.update(names)
     values: dict[str, Array] = dict(feeds)
     with np.errstate(all="ignore"):  # infinities and NaN are values like others here
         for index in needed:
-            operation = network.operation(index)
-            made = _computed(network, operation, values)
+            made = _computed(network, network.operation(index), values)
             values |= {name: made[name] for name in made if readers[name]}
             for name in network.names_read([index]):
                 readers[name] -= 1
@@ -77,11 +76,12 @@ def evaluated(
     return {name: _value(network, values, name) for name in names}
 
 
-def _indices(network: Network, names: Sequence[str]) -> list[int]:
-    """The nodes that `names` are computed by, in the order of the model."""
+def nodes_for(network: Network, names: Sequence[str], given: Collection[str] = ()) -> list[int]:
+    """The nodes that compute `names` from the tensors `given`, in the order of the model."""
     waiting, needed = list(names), set[int]()
     while waiting:
-        index = network.producers.get(waiting.pop())
+        name = waiting.pop()
+        index = None if name in given else network.producers.get(name)
         if index is not None and index not in needed:
             needed.add(index)
             waiting += network.names_read([index])
@@ -89,41 +89,33 @@ def _indices(network: Network, names: Sequence[str]) -> list[int]:
 
 
 def _value(network: Network, values: Mapping[str, Array], name: str) -> Array:
-    if name in values:
-        return values[name]
-    constant = network.constant(name)
-    if constant is None:
+    value = values[name] if name in values else network.constant(name)
+    if value is None:
         raise NotEvaluable(f"tensor '{name}' is not known here")
-    return constant
+    return value
 
 
 def _computed(
     network: Network, operation: Operation, values: Mapping[str, Array]
-) -> dict[str, Array]:
+) -> Mapping[str, Array]:
     """The outputs of one node."""
     domain = plain_domain(operation.domain)
     if (domain, operation.op_type) not in _EVALUATED:
-        return _run_alone(network, operation, values)
+        read = network.names_read([operation.index])
+        feeds = {name: values[name] for name in read & values.keys()}
+        types = {name: value.dtype for name, value in feeds.items()}
+        outputs = [name for name in operation.outputs if name]
+        results = _run(cut(network, [operation.index], types, outputs), feeds)
+        if isinstance(results, RunFailure):
+            raise NotEvaluable(f"onnxruntime cannot run {operation.label} alone: {results}")
+        return results
     inputs = [_value(network, values, name) if name else None for name in operation.inputs]
     facts = (operation.op_type, domain, operation.opset, operation.attributes)
     try:
-        results = computed(*facts, inputs, len(operation.outputs))
+        made = computed(*facts, inputs, len(operation.outputs))
     except Undecided as reason:
         raise NotEvaluable(f"{operation.label}: {reason}") from reason
-    named = zip(operation.outputs, results, strict=False)
-    return {name: result for name, result in named if name}
-
-
-def _run_alone(
-    network: Network, operation: Operation, values: Mapping[str, Array]
-) -> dict[str, Array]:
-    feeds = {name: values[name] for name in network.names_read([operation.index]) & values.keys()}
-    types = {name: value.dtype for name, value in feeds.items()}
-    part = cut(network, [operation.index], types, [name for name in operation.outputs if name])
-    results = _run(part, feeds)
-    if isinstance(results, RunFailure):
-        raise NotEvaluable(f"onnxruntime cannot run {operation.label} alone: {results}")
-    return results
+    return {name: one for name, one in zip(operation.outputs, made, strict=False) if name}
 
 
 def _run(network: Network, feeds: Mapping[str, Array]) -> dict[str, Array] | RunFailure:
@@ -142,5 +134,4 @@ def onnxruntime_agrees(model: Model, feeds: Mapping[str, Array], right: Mapping[
         return f"does not {ran.stage} it: {ran}"
     if not right:
         return "runs it"
-    same = all(is_near(ran[name], value) for name, value in right.items())
-    return "computes the same" if same else "computes something else"
+    return "computes something else" if worst(ran, right)[1].is_fault else "computes the same"

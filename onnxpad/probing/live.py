@@ -2,64 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
 
-import numpy as np
-
-from onnxpad import processes
-from onnxpad.errors import OnnxpadError, RequestError, RuntimeUnavailable, headline
-from onnxpad.model.assembled import CALL, plain
+from onnxpad.errors import RequestError, RuntimeUnavailable, headline
+from onnxpad.model.assembled import CALL
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before
-from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.nodes import Node
-from onnxpad.model.opened import Model
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain
-from onnxpad.probing.agreement import BYTES, NEAR, STEPS, Array, worst
-from onnxpad.probing.probes import alone, outputs_behind, probe, quantises, ranks, rests
+from onnxpad.probing.probes import Probe, alone, outputs_behind, probe, rests
+from onnxpad.probing.trials import SECONDS, Outcome, Trials
 from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import Judgement, joint
 from onnxpad.runtimes.own_targets import Asking
-from onnxpad.runtimes.running.cache import keep, kept
-from onnxpad.runtimes.running.runner import Reply, Runner, Served, own_runner, runner_for
+from onnxpad.runtimes.running.runner import Runner, own_runner, runner_for
 from onnxpad.runtimes.target import Target
 
-SECONDS = 60.0
-"""How long a runtime may take for one probe before it is ended."""
-_SCHEME = "3"
-"""Changes with how probes are drawn and judged, so that older answers are not read."""
-_ENDS = {
-    "refused": "",
-    "crash": "its process ends: ",
-    "timeout": "it does not end: ",
-}
-Tell = Callable[[str], None]
-
-
-class Failure(NamedTuple):
-    """A probe that a runtime did not compute right, with the inputs of that run."""
-
-    model: Model
-    feeds: Mapping[str, Array]
-
-
-class Outcome(NamedTuple):
-    """What a runtime did with a probe; `message` says why it is no right answer.
-
-    `failure` is the probe itself where it was run now and not read from the disk.
-    """
-
-    answer: Answer
-    message: str = ""
-    is_lasting: bool = True
-    failure: Failure | None = None
+Table = Callable[[Target], Judgement]
 
 
 @reported("name", "release", "processor", "precision")
@@ -89,66 +52,56 @@ def ran_by(runner: Runner) -> RuntimeRan:
 class Live:
     """Runtimes that answer for targets, by the target's name, for as long as one call lasts.
 
-    uses_cache: answers are read from the disk and kept there; never those of a user's own runtime.
-    seconds: a probe that takes longer is ended, and counts as refused.
-    tell: called with a sentence about each probe.
-    skips_missing: a runtime that does not start leaves `runners`; else RuntimeUnavailable is
+    skips_missing: the table answers for a runtime that does not start; else RuntimeUnavailable is
         raised.
     """
 
-    def __init__(
-        self,
-        runners: Mapping[str, Runner],
-        *,
-        uses_cache: bool = True,
-        seconds: float = SECONDS,
-        tell: Tell | None = None,
-        skips_missing: bool = False,
-    ) -> None:
-        self.runners = dict(runners)
+    def __init__(self, trials: Mapping[str, Trials], *, skips_missing: bool = False) -> None:
+        self.trials = dict(trials)
         self._skips_missing = skips_missing
-        self.runs = self.hangs = 0
-        self._uses_cache = uses_cache
-        self._seconds = seconds
-        self._tell = tell
-        self._have_run: set[str] = set()
-        self._plain: dict[tuple[str, str], Reply] = {}
-        self._outcomes: dict[tuple[str, object], Outcome | str] = {}
-        # With what it is about, so that no other object gets its id.
-        self._nodes: dict[tuple[object, ...], tuple[object, Outcome | str]] = {}
-        self._folder = tempfile.TemporaryDirectory(prefix="onnxpad-", ignore_cleanup_errors=True)
 
     def close(self) -> None:
         """Forget the models that were run; the runtimes go on, for the next model."""
-        self._folder.cleanup()
+        for one in self.trials.values():
+            one.close()
+
+    @property
+    def hangs(self) -> int:
+        """How many probes did not end."""
+        return sum(one.hangs for one in self.trials.values())
+
+    @property
+    def ran(self) -> dict[str, RuntimeRan]:
+        """The runtimes by the target that they answer for."""
+        return {name: ran_by(one.runner) for name, one in self.trials.items()}
 
     def answers(self, target: Target) -> bool:
         """Whether a runtime answers for every part of the target."""
-        return all(part.name in self.runners for part in target.parts or (target,))
+        return all(part.name in self.trials for part in target.parts or (target,))
 
-    def site(self, target: Target, site: Site, table: Callable[[Target], Judgement]) -> Judgement:
+    def site(self, target: Target, site: Site, table: Table) -> Judgement:
         """What the target does with a padded node; `table` is asked where nothing can be run."""
         if target.parts:
             return joint([(part.name, self.site(part, site, table)) for part in target.parts])
         judgement = table(target)
-        runner = self.runners.get(target.name)
-        if runner is None or judgement.settled_by:
+        if target.name not in self.trials or judgement.settled_by:
             return judgement
-        outcome = self._of_node(runner, site.context, site.node, site.chain)
-        if isinstance(outcome, str):
-            return _not_run(judgement, outcome)
-        return _judgement(outcome, judgement, runner)
+        measured = ran_by(self.trials[target.name].runner).evidence
+        outcome = self._asked(target, lambda trials: _of_site(trials, site))
+        if outcome.answer is Answer.UNKNOWN:
+            why = "; ".join(filter(None, (judgement.reason, f"not run: {outcome.message}")))
+            return replace(judgement, reason=why) if judgement.answer.is_open else judgement
+        if outcome.answer is judgement.answer and outcome.answer.fails:  # the table has the cause
+            return replace(judgement, measured=measured, at_some_sizes=False)
+        falls_back = outcome.answer is Answer.FALLS_BACK
+        reason = "a node of it runs on the CPU" if falls_back else outcome.sentence
+        return Judgement(outcome.answer, reason, measured=measured)
 
-    def failure(self, target: Target, site: Site) -> Failure | None:
+    def failure(self, target: Target, site: Site) -> Probe | None:
         """The probe of a padded node that a runtime of the target failed in a run of this call."""
-        for part in target.parts or (target,):
-            runner = self.runners.get(part.name)
-            if runner is None:
-                continue
-            outcome = self._of_node(runner, site.context, site.node, site.chain)
-            if isinstance(outcome, Outcome) and outcome.answer.fails:
-                return outcome.failure
-        return None
+        parts = (part for part in target.parts or (target,) if part.name in self.trials)
+        found = (_of_site(self.trials[part.name], site) for part in parts)
+        return next((one.failure for one in found if one.answer.fails), None)
 
     def candidate(
         self, target: Target, part: Excerpt, sizes: int, judged: Sequence[str]
@@ -159,196 +112,68 @@ class Live:
         """
         unknown = None
         for one in target.parts or (target,):
-            runner = self.runners.get(one.name)
-            if runner is None:
+            if one.name not in self.trials:
                 continue
-            outcome = self._asked(runner, part, sizes, tuple(judged))
-            if isinstance(outcome, str):
-                unknown = Judgement(Answer.UNKNOWN, outcome)
-            elif outcome.answer.fails:
-                return Judgement(outcome.answer, outcome.message, measured=ran_by(runner).evidence)
+            measured = ran_by(self.trials[one.name].runner).evidence
+            ask = partial(_of_excerpt, part=part, sizes=sizes, judged=tuple(judged))
+            outcome = self._asked(one, ask)
+            if outcome.answer.fails:
+                return Judgement(outcome.answer, outcome.sentence, measured=measured)
+            if outcome.answer.is_open:
+                unknown = Judgement(Answer.UNKNOWN, outcome.message)
         return unknown
 
-    def calls(self, target: Target, table: Callable[[Target], Judgement]) -> Judgement:
+    def calls(self, target: Target, table: Table) -> Judgement:
         """What the target does with a local function; `table` is asked where nothing can be run."""
         if target.parts:
             return joint([(part.name, self.calls(part, table)) for part in target.parts])
-        runner = self.runners.get(target.name)
-        if runner is None:
+        if target.name not in self.trials:
             return table(target)
+        measured = ran_by(self.trials[target.name].runner).evidence
+        outcome = self._asked(target, _of_call)
+        if outcome.answer.is_open:
+            return table(target)
+        reason = f"it runs no local function: {outcome.message}"
+        return Judgement(outcome.answer, reason, measured=measured)
+
+    def _asked(self, target: Target, ask: Callable[[Trials], Outcome]) -> Outcome:
         try:
-            reply = self._of_plain(runner, CALL)
-        except RuntimeUnavailable:
-            if self._skips_missing:
-                return table(target)
-            raise
-        answer = Answer.TAKES if _has_run(reply) else Answer.REFUSES
-        reason = f"it runs no local function: {reply.message}"
-        return Judgement(answer, reason, measured=ran_by(runner).evidence)
-
-    def check_start(self, runner: Runner) -> None:
-        """Raise RuntimeUnavailable for a runtime of the user's own that has run nothing so far."""
-        if type(runner) is Served or runner.key in self._have_run:
-            return
-        replies = [self._of_plain(runner, operator) for operator in ("Relu", "Conv")]
-        if not any(map(_has_run, replies)):
-            needs = runner.needs if isinstance(runner, Served) else ""
-            why = "; ".join(filter(None, (replies[0].message, needs)))
-            raise RuntimeUnavailable(f"{runner.title} runs neither a Relu nor a Conv: {why}")
-        self._have_run.add(runner.key)
-
-    def _check_run(self, runner: Runner, reply: Reply) -> None:
-        if _has_run(reply):
-            self._have_run.add(runner.key)
-        else:
-            self.check_start(runner)
-
-    def _of_plain(self, runner: Runner, operator: str) -> Reply:
-        """The run of a plain model; raises RuntimeUnavailable where the runtime does not start."""
-        if (runner.key, operator) not in self._plain:
-            path = Path(self._folder.name, f"{operator}.onnx")
-            path.write_bytes(plain(operator).SerializeToString())
-            x = np.zeros((1, 2, 4, 4), np.float32)
-            reply = runner.run(str(path), {"x": x}, {"y": x.ndim}, self._seconds)
-            self._plain[runner.key, operator] = reply
-        return self._plain[runner.key, operator]
-
-    @property
-    def ran(self) -> dict[str, RuntimeRan]:
-        """The runtimes by the target that they answer for."""
-        return {name: ran_by(runner) for name, runner in self.runners.items()}
-
-    def _of_node(self, runner: Runner, context: Context, node: Node, chain: Chain) -> Outcome | str:
-        """The same for a node as it was read once: it is cut out once."""
-        read = (context, node, chain)
-        written = node.proto.SerializeToString(), tuple(node.inputs), tuple(node.outputs)
-        key = (runner.key, *map(id, read), written)
-        if key not in self._nodes:
-            self._nodes[key] = read, self._behind_pads(runner, context, node, chain)
-        return self._nodes[key][1]
-
-    def _behind_pads(
-        self, runner: Runner, context: Context, node: Node, chain: Chain
-    ) -> Outcome | str:
-        """The outcome of a node behind its Pads; alone, where one of these fails by itself."""
-        part = excerpt(context, node)
-        fronts = pads_before(context, node)
-        if not fronts:
-            return self._of_excerpt(runner, alone(part), chain)
-        bare = self._of_excerpt(runner, alone(part, bare=True), chain)
-        if isinstance(bare, str) or bare.answer.fails:
-            return bare
-        whole = self._of_excerpt(runner, alone(part), chain)
-        if isinstance(whole, str) or not whole.answer.fails:
-            return whole
-        pads = (self._of_excerpt(runner, alone(excerpt(context, pad)), chain) for pad in fronts)
-        blamed = any(isinstance(one, str) or one.answer.fails for one in pads)
-        return bare if blamed else whole
-
-    def _of_excerpt(self, runner: Runner, cut: Excerpt, chain: Chain) -> Outcome | str:
-        return self._asked(runner, cut, rests(chain), outputs_behind(cut))
-
-    def _asked(
-        self, runner: Runner, part: Excerpt, sizes: int, judged: tuple[str, ...]
-    ) -> Outcome | str:
-        """The outcome, or why nothing was run; the same question is asked once."""
-        question = (part.fingerprint, sizes, judged)
-        if (runner.key, question) not in self._outcomes:
-            key = hashlib.sha256(repr((_SCHEME, runner.key, question)).encode()).hexdigest()
-            # What a runtime of the user's own depends on is not known: it is asked each time.
-            keeps = self._uses_cache and type(runner) is Served
-            stored = kept(key) if keeps else None
-            known = _read(stored) if stored else None
-            outcome = known or self._run(runner, part, sizes, judged)
-            self._outcomes[runner.key, question] = outcome
-            lasts = isinstance(outcome, Outcome) and outcome.is_lasting
-            if isinstance(outcome, Outcome) and lasts and keeps and not known:
-                keep(key, {"answer": str(outcome.answer), "message": outcome.message})
-        return self._outcomes[runner.key, question]
-
-    def _run(
-        self, runner: Runner, part: Excerpt, sizes: int, judged: tuple[str, ...]
-    ) -> Outcome | str:
-        # Answers that are kept on the disk need neither.
-        from onnxpad.model.assembled import with_output_shapes
-        from onnxpad.probing.expected import expected
-
-        try:
-            made = probe(part, sizes, judged)
-        except RequestError as error:
-            return headline(error)
-        outcome = Outcome(Answer.TAKES)
-        near = STEPS / BYTES if quantises(made.model) else NEAR
-        for feeds in made.feeds:
-            try:
-                with processes.limited(processes.SECONDS):  # of its own
-                    right = expected(made.model, feeds)
-            except (OnnxpadError, MemoryError) as error:
-                return f"what is right is not known: {headline(error)}"
-            if right.reason:
-                return f"what is right is not known: {right.reason}"
-            wanted = {name: right.outputs[name] for name in made.judged}
-            model = with_output_shapes(made.model, right.outputs)
-            content = model.SerializeToString(deterministic=True)
-            path = Path(self._folder.name, f"{hashlib.sha256(content).hexdigest()[:24]}.onnx")
-            if not path.exists():
-                path.write_bytes(content)
-            self.runs += 1
-            if self._tell:
-                self._tell(f"running probe {self.runs} in {runner.title}")
-            try:
-                reply = runner.run(str(path), feeds, ranks(model), self._seconds)
-                self._check_run(runner, reply)
-            except RuntimeUnavailable as error:
-                if not self._skips_missing:
-                    raise
-                self.runners = {k: one for k, one in self.runners.items() if one is not runner}
-                return headline(error)
-            self.hangs += reply.status == "timeout"
-            outcome = max(outcome, _outcome(reply, wanted, near), key=lambda one: one.answer.rank)
-            if outcome.answer.fails:
-                return outcome._replace(failure=Failure(model, feeds))
-        return outcome
+            return ask(self.trials[target.name])
+        except RuntimeUnavailable as error:
+            if not self._skips_missing:
+                raise
+            self.trials.pop(target.name).close()
+            return Outcome("not judged", headline(error))
 
 
-def _has_run(reply: Reply) -> bool:
-    return reply.status not in _ENDS
+def _of_call(trials: Trials) -> Outcome:
+    reply = trials.runs_plain(CALL)
+    return Outcome("right" if reply.has_run else "refused", reply.message)
 
 
-def _outcome(reply: Reply, right: Mapping[str, Array], near: float) -> Outcome:
-    if reply.status in _ENDS:
-        message = f"{_ENDS[reply.status]}{reply.message}"
-        return Outcome(Answer.REFUSES, message, is_lasting=reply.status != "timeout")
-    _, difference = worst(reply.outputs, right, near)
-    if difference.is_fault:
-        return Outcome(Answer.MISCOMPUTES, difference.words)
-    return Outcome(Answer.FALLS_BACK if reply.status == "fell back" else Answer.TAKES)
+def _of_site(trials: Trials, site: Site) -> Outcome:
+    """The outcome of a node behind its Pads; without them, where one of these fails by itself."""
+    context, part = site.context, excerpt(site.context, site.node)
+    fronts = pads_before(context, site.node)
+    if not fronts:
+        return _of_node(trials, alone(part), site.chain)
+    bare = _of_node(trials, alone(part, bare=True), site.chain)
+    if bare.answer.fails or bare.answer.is_open:
+        return bare
+    whole = _of_node(trials, alone(part), site.chain)
+    if not whole.answer.fails:
+        return whole
+    pads = (_of_node(trials, alone(excerpt(context, pad)), site.chain) for pad in fronts)
+    return bare if any(one.answer.fails or one.answer.is_open for one in pads) else whole
 
 
-def _read(stored: Mapping[str, Any]) -> Outcome | None:
-    """A kept outcome; None where something else stands there."""
-    try:
-        return Outcome(Answer(stored["answer"]), str(stored["message"]))
-    except (KeyError, TypeError, ValueError):
-        return None
+def _of_node(trials: Trials, part: Excerpt, chain: Chain) -> Outcome:
+    return _of_excerpt(trials, part, rests(chain), outputs_behind(part))
 
 
-def _judgement(outcome: Outcome, table: Judgement, runner: Runner) -> Judgement:
-    """The outcome as an answer; the cause is the table's where it gives the same answer."""
-    measured = ran_by(runner).evidence
-    if outcome.answer is table.answer and outcome.answer.fails:
-        return replace(table, measured=measured, at_some_sizes=False)
-    reason = outcome.message
-    if outcome.answer is Answer.FALLS_BACK:
-        reason = "a node of it runs on the CPU"
-    return Judgement(outcome.answer, reason, measured=measured)
-
-
-def _not_run(table: Judgement, why: str) -> Judgement:
-    """What the table says, or that it has nothing to say, of a node that cannot be run alone."""
-    if table.answer is Answer.UNKNOWN:
-        return replace(table, reason="; ".join(filter(None, (table.reason, f"not run: {why}"))))
-    return table
+def _of_excerpt(trials: Trials, part: Excerpt, sizes: int, judged: tuple[str, ...]) -> Outcome:
+    key = (part.fingerprint, sizes, judged)
+    return trials.outcome(key, lambda: probe(part, sizes, judged))
 
 
 def open_live(target: Target, asking: Asking) -> Live:
@@ -358,13 +183,25 @@ def open_live(target: Target, asking: Asking) -> Live:
     there in another release than the one asked for, and RuntimeUnavailable where it is not
     installed.
     """
-    return Live(
-        dict(_runners(target, asking)),
-        uses_cache=asking.cache,
-        seconds=asking.seconds or SECONDS,
-        tell=asking.tell,
-        skips_missing=asking.skips_missing,
-    )
+    seconds = asking.seconds or SECONDS
+    made = partial(Trials, cache=asking.cache, seconds=seconds, tell=asking.tell)
+    trials = {name: made(runner) for name, runner in _runners(target, asking)}
+    return Live(trials, skips_missing=asking.skips_missing)
+
+
+def _runners(target: Target, asking: Asking) -> Iterator[tuple[str, Runner]]:
+    for part in target.parts or (target,):
+        if part.is_own:
+            yield part.name, _kept_runner(part, asking.live)
+        elif asking.live and not part.has_own_rules:
+            try:
+                runner = _kept_runner(part, asking.live)
+                _check_release(part, runner)
+            except (RequestError, RuntimeUnavailable):
+                if asking.skips_missing:
+                    continue
+                raise
+            yield part.name, runner
 
 
 _MOST_KEPT = 2
@@ -390,25 +227,10 @@ def _kept_runner(target: Target, live: bool | str | PathLike[str]) -> Runner:  #
 def _stamp(own: object) -> tuple[int, ...]:
     """Changes with the file of a runtime of the user's own."""
     try:
-        found = Path(own).stat() if isinstance(own, str) else None
+        status = Path(own).stat() if isinstance(own, str) else None
     except (OSError, ValueError):  # it is a command, or not there
         return ()
-    return (found.st_mtime_ns, found.st_size) if found else ()
-
-
-def _runners(target: Target, asking: Asking) -> Iterator[tuple[str, Runner]]:
-    for part in target.parts or (target,):
-        if part.is_own:
-            yield part.name, _kept_runner(part, asking.live)
-        elif asking.live and not part.has_own_rules:
-            try:
-                runner = _kept_runner(part, asking.live)
-                _check_release(part, runner)
-            except (RequestError, RuntimeUnavailable):
-                if asking.skips_missing:
-                    continue
-                raise
-            yield part.name, runner
+    return (status.st_mtime_ns, status.st_size) if status else ()
 
 
 def _check_release(target: Target, runner: Runner) -> None:

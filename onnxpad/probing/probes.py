@@ -100,23 +100,27 @@ def rests(chain: Chain) -> int:
     return min(lcm(*periods), MOST_RESTS)
 
 
-def probe(part: Excerpt, sizes: int, judged: Sequence[str]) -> Probe:
+def probe(
+    part: Excerpt, sizes: int, judged: Sequence[str], *, reads_numbers: bool = False
+) -> Probe:
     """A model of the excerpt and inputs of `sizes` sizes, three draws of each.
 
-    Only `judged` outputs are there. Raises RequestError where an input has no known type, is too
-    large, or holds numbers instead of cells.
+    Only `judged` outputs are there. Raises RequestError where an input has no known type or is too
+    large, and where one holds numbers, such as pads: with `reads_numbers` these are 0.
     """
     kept = replace(part, model=pruned(part.model, judged))
     feeds: list[Feeds] = []
     for grown in range(sizes):
-        model, shapes = standing_alone(kept, "", partial(_drawn, seed=0, sign=0), grown=grown)
-        if any(str(value.dtype) in _NUMBERS for value in shapes.values()):
+        model, fed = standing_alone(kept, partial(_drawn, seed=0, sign=0), grown=grown)
+        numbers = {name: value for name, value in fed.items() if str(value.dtype) in _NUMBERS}
+        if numbers and not reads_numbers:
             raise RequestError("it reads numbers from an input, which are not known")
         feeds += [
             {
                 name: _drawn(value.shape, str(value.dtype), seed=place, sign=sign)
-                for place, (name, value) in enumerate(shapes.items())
+                for place, (name, value) in enumerate(fed.items())
             }
+            | numbers
             for sign in SIGNS
         ]
     model, feeds, renamed = in_floats(model, feeds)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,16 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import OnnxpadError, RequestError, RuntimeUnavailable, headline
+from onnxpad.errors import LimitMet, OnnxpadError, headline
 from onnxpad.model.assembled import with_output_shapes
 from onnxpad.model.comparing.networks import Network, open_lean_network, open_network
 from onnxpad.model.comparing.pieces import cut, exposed, standalone
-from onnxpad.model.opened import ModelLike, Opened
+from onnxpad.model.opened import Model, ModelLike, Opened
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import NO_PAD
 from onnxpad.padding.operators import operator
-from onnxpad.probing.agreement import NEAR, QUANTISED, Difference, difference, worst
-from onnxpad.probing.expected import evaluated
+from onnxpad.probing.agreement import NEAR, QUANTISED, Difference, worst
+from onnxpad.probing.expected import evaluated, nodes_for
 from onnxpad.probing.live import RuntimeRan, ran_by
 from onnxpad.probing.probes import quantises, ranks
 from onnxpad.probing.random_inputs import Sampler
@@ -110,9 +111,6 @@ class WholeRun:
         return f"{said}. The first tensor that differs beyond rounding is {where}{kind}"
 
 
-_Asked = Callable[[str, Feeds, Mapping[str, int]], Reply]
-
-
 class _Sample(NamedTuple):
     feeds: Feeds
     right: Mapping[str, Array]
@@ -127,61 +125,46 @@ class _Original:
     def __init__(self, network: Network, *, prefers_text: bool) -> None:
         self.network = network
         self.reference = EVALUATOR if prefers_text else ONNXRUNTIME
-        self._session: Session | RunFailure | None = None
         self.failure = ""
-
-    @property
-    def near(self) -> float:
-        """How near numbers have to be, of the largest one."""
-        return QUANTISED if quantises(self.network.model) else NEAR
+        self._session = lru_cache(maxsize=1)(self._opened)
 
     def outputs(self, feeds: Feeds) -> Mapping[str, Array] | None:
         """The outputs; None where neither can compute them, and then `failure` says why."""
         second = ONNXRUNTIME if self.reference == EVALUATOR else EVALUATOR
         for name in (self.reference, second):
-            ask = self.evaluated if name == EVALUATOR else self.in_onnxruntime
-            outputs = ask(feeds)
+            outputs = self.computed(name, feeds, ())
             if outputs is not None:
                 self.reference = name
                 return outputs
         return None
 
-    def tensor(self, name: str, feeds: Feeds) -> Array:
-        """One tensor of the main graph; raises OnnxpadError where it cannot be computed."""
-        if self.reference == EVALUATOR:
-            return evaluated(self.network, feeds, [name])[name]
-        settings = Settings(folder=self.network.folder)
-        session = open_session(exposed(self.network, [name]), settings)
-        found = session if isinstance(session, RunFailure) else session.run(feeds, [name])
-        if isinstance(found, RunFailure):
-            raise RequestError(str(found))
-        return found[name]
+    def tensor(self, name: str, feeds: Feeds) -> Array | None:
+        """One tensor of the main graph; None where it cannot be computed."""
+        tensors = self.computed(self.reference, feeds, (name,))
+        return tensors[name] if tensors else None
 
-    def evaluated(self, feeds: Feeds) -> Mapping[str, Array] | None:
-        """The outputs in float64; None where they cannot be computed so."""
+    def computed(
+        self, reference: str, feeds: Feeds, names: tuple[str, ...]
+    ) -> Mapping[str, Array] | None:
+        """Tensors, or all outputs, by the evaluator or by onnxruntime; None where it cannot."""
         try:
-            return evaluated(self.network, feeds, self.network.outputs)
+            if reference == EVALUATOR:
+                return evaluated(self.network, feeds, names or self.network.outputs)
+            session = self._session(names)
+            made = session if isinstance(session, RunFailure) else session.run(feeds, names or None)
         except (OnnxpadError, MemoryError) as error:
+            if isinstance(error, LimitMet) and reference == ONNXRUNTIME and not names:
+                raise
             self.failure = self.failure or headline(error)
             return None
+        if isinstance(made, RunFailure):
+            self.failure = str(made)
+            return None
+        return made
 
-    def in_onnxruntime(self, feeds: Feeds) -> Mapping[str, Array] | None:
-        """The outputs as onnxruntime computes them; None where it does not run the model."""
-        if self._session is None:
-            settings = Settings(folder=self.network.folder)
-            more = self.network.outside_bytes
-            try:
-                self._session = open_session(self.network.serialised(), settings, more)
-            except RuntimeUnavailable as error:
-                self._session = RunFailure("open", headline(error))
-        if isinstance(self._session, RunFailure):
-            self.failure = str(self._session)
-            return None
-        found = self._session.run(feeds)
-        if isinstance(found, RunFailure):
-            self.failure = str(found)
-            return None
-        return found
+    def _opened(self, names: tuple[str, ...]) -> Session | RunFailure:
+        settings = Settings(folder=self.network.folder)
+        return open_session(exposed(self.network, names), settings, self.network.outside_bytes)
 
 
 def run_whole(  # noqa: PLR0913 - each says another thing about the run
@@ -204,45 +187,48 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
     network = open_lean_network(original)
     prefers_text = target.startswith("onnxruntime") or _is_misread(network, dims)
     judge = _Original(network, prefers_text=prefers_text)
+    pairs = ((feeds, judge.outputs(feeds)) for feeds in inputs or _drawn(judge, dims))
+    samples = [_Sample(feeds, right) for feeds, right in pairs if right is not None]
     ran = ran_by(runner)
-    samples = _samples(judge, inputs or _drawn(judge, dims))
-    result = partial(WholeRun, target, runtime=ran)
-    if not samples:
-        reason = f"neither onnxruntime nor the evaluator computes the original: {judge.failure}"
-        return result(ok=None, reason=reason)
-    shapes = {name: value.shape for name, value in samples[0].feeds.items()}
-    if not any(_tells(value) for sample in samples for value in sample.right.values()):
-        reason = (
-            "the original computes no number for these inputs, so nothing is compared: give "
-            "inputs of your own"
-        )
-        return result(ok=None, reason=reason)
-    listed = [name for name, value in samples[0].right.items() if _is_sequence(value)]
-    if listed:
-        reason = f"output '{listed[0]}' is a sequence, which is not compared"
-        return result(ok=None, reason=reason)
+    if reason := _nothing_to_compare(judge, samples):
+        return WholeRun(target, ok=None, runtime=ran, reason=reason)
     dims_of = (one.dims or () for one in network.input_types().values())
     has_open = any(not isinstance(size, int) for sizes in dims_of for size in sizes)
-    is_open = has_open and not inputs
-    told = partial(result, reference=judge.reference, shapes=shapes, is_open=is_open)
-    rewritten = open_network(path)
-
-    def ask(model: str, feeds: Feeds, outputs: Mapping[str, int]) -> Reply:
-        return runner.run(model, feeds, outputs, seconds or SECONDS)
-
-    names = ranks(rewritten.model)
+    result = WholeRun(
+        target,
+        ok=True,
+        runtime=ran,
+        reference=judge.reference,
+        shapes={name: value.shape for name, value in samples[0].feeds.items()},
+        is_open=has_open and not inputs,
+    )
+    whole = _Whole(judge, open_network(path), runner, seconds or SECONDS)
     largest = 0.0
     for number, sample in enumerate(samples):
         if tell:
             tell(f"running the whole model in {ran}, sample {number + 1} of {len(samples)}")
-        reply = ask(path, sample.feeds, names)
-        _, apart = _apart(reply, sample.right, judge.near)
+        reply = whole.run(path, sample.feeds, whole.rewritten.model)
+        apart = whole.apart(reply, sample.right)
         if apart.is_fault:
             if tell:
                 tell(f"looking for the first tensor that differs in {ran}")
-            return _failed(told, judge, rewritten, ask, sample, reply, has_open=has_open)
+            return _failed(result, whole, sample, reply, has_open=has_open)
         largest = max(largest, apart.amount)
-    return told(ok=True, largest_difference=largest)
+    return replace(result, largest_difference=largest)
+
+
+def _nothing_to_compare(judge: _Original, samples: Sequence[_Sample]) -> str:
+    """Why the samples show nothing; '' where they do."""
+    if not samples:
+        return f"neither onnxruntime nor the evaluator computes the original: {judge.failure}"
+    values = [value for sample in samples for value in sample.right.values()]
+    if not any(value.size and not _is_nan(value) for value in values):
+        return (
+            "the original computes no number for these inputs, so nothing is compared: give "
+            "inputs of your own"
+        )
+    listed = [name for name, value in samples[0].right.items() if _is_sequence(value)]
+    return f"output '{listed[0]}' is a sequence, which is not compared" if listed else ""
 
 
 def _is_misread(network: Network, dims: Mapping[str, int | str] | None) -> bool:
@@ -262,39 +248,17 @@ def _is_misread(network: Network, dims: Mapping[str, int | str] | None) -> bool:
     return False
 
 
-def _failed(  # noqa: PLR0913 - all that a run is made of
-    told: Callable[..., WholeRun],
-    judge: _Original,
-    rewritten: Network,
-    ask: _Asked,
-    sample: _Sample,
-    reply: Reply,
-    *,
-    has_open: bool,
-) -> WholeRun:
-    """How a run failed and where, of a model with open sizes also whether these are the cause."""
-    words, apart = _apart(reply, sample.right, judge.near)
-    fixed = _up_to(rewritten, sample.right, ask, sample.feeds) if has_open else reply
-    at_fixed, apart_fixed = _apart(fixed, sample.right, judge.near)
-    first = None
-    if apart_fixed.is_fault:
-        first, apart = _first_different(judge, rewritten, ask, sample, fixed), apart_fixed
-        words += f"; with these sizes in the file {at_fixed}" * (_ran(fixed) != _ran(reply))
-    else:
-        words += "; with these sizes in the file (rewrite --dim) it runs right"
-    amount = apart.amount if np.isfinite(apart.amount) else None
-    end = told(ok=False, reason=words, refuses=not _ran(reply))
-    return replace(end, largest_difference=amount, first_difference=first)
-
-
 def _is_sequence(value: Array) -> bool:
     """Whether an output is a sequence of tensors, which is an array of arrays here."""
     return value.dtype == object and any(isinstance(one, np.ndarray) for one in value.flat)
 
 
-def _tells(value: Array) -> bool:
-    """Whether an output has a cell that a runtime can get wrong: not empty, and not all NaN."""
-    return bool(value.size) and not (value.dtype.kind == "f" and bool(np.isnan(value).all()))
+def _is_nan(value: Array) -> bool:
+    return value.dtype.kind == "f" and bool(np.isnan(value).all())
+
+
+def _is_finite(value: Array) -> bool:
+    return value.dtype.kind != "f" or bool(np.isfinite(value).all())
 
 
 def _drawn(judge: _Original, dims: Mapping[str, int | str] | None) -> list[Feeds]:
@@ -305,10 +269,10 @@ def _drawn(judge: _Original, dims: Mapping[str, int | str] | None) -> list[Feeds
     """
     sampler = Sampler(judge.network.input_types(dims), 0)
     first: list[Feeds] = []
-    for compute in (judge.in_onnxruntime, judge.evaluated):  # the faster one finds the sizes
+    for reference_ in (ONNXRUNTIME, EVALUATOR):  # the faster one finds the sizes
         for draw in () if first else islice(sampler.draws(), _MOST_DRAWS):
             feeds = sampler.sample(SAMPLES[0], draw)
-            outputs = compute(feeds)
+            outputs = judge.computed(reference_, feeds, ())
             if outputs is None:
                 continue
             samples = [feeds, *(sampler.sample(index, draw) for index in SAMPLES[1:])]
@@ -318,105 +282,115 @@ def _drawn(judge: _Original, dims: Mapping[str, int | str] | None) -> list[Feeds
     return first
 
 
-def _is_finite(value: Array) -> bool:
-    return value.dtype.kind != "f" or bool(np.isfinite(value).all())
+class _Whole(NamedTuple):
+    """The rewritten model and its parts in a runtime, held against the original."""
 
+    judge: _Original
+    rewritten: Network
+    runner: Runner
+    seconds: float
 
-def _samples(judge: _Original, inputs: Sequence[Feeds]) -> list[_Sample]:
-    pairs = ((feeds, judge.outputs(feeds)) for feeds in inputs)
-    return [_Sample(feeds, right) for feeds, right in pairs if right is not None]
+    def run(self, path: str, feeds: Feeds, model: Model) -> Reply:
+        """What the runtime makes of the model in a file."""
+        return self.runner.run(path, feeds, ranks(model), self.seconds)
 
+    def up_to(self, right: Mapping[str, Array], feeds: Feeds) -> Reply:
+        """What the runtime makes of the model between `feeds`, at their sizes, and `right`."""
+        network = self.rewritten
+        needed = nodes_for(network, list(right), feeds)
+        used = network.names_read(needed)
+        given = {key: value for key, value in feeds.items() if key in used}
+        part = cut(network, needed, {key: value.dtype for key, value in given.items()}, right)
+        model = with_output_shapes(standalone(part, given), right)
+        with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder:
+            path = Path(folder, "part.onnx")
+            path.write_bytes(model.SerializeToString(deterministic=True))
+            return self.run(str(path), given, model)
 
-def _ran(reply: Reply) -> bool:
-    return reply.status in ("ran", "fell back")
+    def worst(self, reply: Reply, right: Mapping[str, Array]) -> tuple[str, Difference]:
+        """The output that is furthest off, and how far."""
+        near = QUANTISED if quantises(self.judge.network.model) else NEAR
+        return worst(reply.outputs, right, near)
 
+    def apart(self, reply: Reply, right: Mapping[str, Array]) -> Difference:
+        """How the output that is furthest off differs, or why nothing was computed."""
+        if reply.has_run:
+            output, difference = self.worst(reply, right)
+            return difference._replace(words=f"'{output}' is {difference.words}")
+        ends = {"refused": "it refuses the model", "crash": "its process ends"}
+        words = f"{ends.get(reply.status, 'it does not end')}: {reply.message}"
+        return Difference(np.inf, 0.0, (), words)
 
-def _apart(reply: Reply, right: Mapping[str, Array], near: float) -> tuple[str, Difference]:
-    """How the output that is furthest off differs, or why nothing was computed; and how much."""
-    if _ran(reply):
-        output, apart = worst(reply.outputs, right, near)
-        return f"'{output}' is {apart.words}", apart
-    ends = {"refused": "it refuses the model", "crash": "its process ends"}
-    words = f"{ends.get(reply.status, 'it does not end')}: {reply.message}"
-    return words, Difference(np.inf, 0.0, (), words)
-
-
-def _first_different(
-    judge: _Original, rewritten: Network, ask: _Asked, sample: _Sample, whole: Reply
-) -> FirstDifferent | None:
-    """By halves: the first tensor, of those that both models have, that the runtime gets wrong.
-
-    Of a model that the runtime refuses as a whole, the first part that it refuses.
-    """
-    shared = list(_shared(judge.network, rewritten))
-    refuses = not _ran(whole)
-
-    def words_at(place: int) -> str | None:
-        """How the tensor differs; None where it does not."""
+    def words_at(self, name: str, feeds: Feeds, *, refuses: bool) -> str:
+        """How the runtime gets a tensor wrong, or refuses the model up to it; '' for neither."""
         try:
-            right = judge.tensor(shared[place], sample.feeds)
-            reply = _up_to(rewritten, {shared[place]: right}, ask, sample.feeds)
+            right = self.judge.tensor(name, feeds)
+            if right is None:
+                return ""
+            reply = self.up_to({name: right}, feeds)
         except (OnnxpadError, MemoryError):
+            return ""
+        if refuses or not reply.has_run:
+            return reply.message if refuses and not reply.has_run else ""
+        _, apart = self.worst(reply, {name: right})
+        return apart.words if apart.is_fault and name in reply.outputs else ""
+
+    def first_different(self, feeds: Feeds, *, refuses: bool) -> FirstDifferent | None:
+        """By halves: the first tensor, of those that both models have, that comes out wrong.
+
+        Of a model that the runtime refuses as a whole, the first part that it refuses.
+        """
+        network, words = self.rewritten, cache(partial(self.words_at, feeds=feeds, refuses=refuses))
+        shared = [name for name in network.producers if name in self.judge.network.producers]
+        place = bisect_left(shared, True, key=lambda name: bool(words(name)))  # noqa: FBT003 - found
+        if place == len(shared):
             return None
-        if not _ran(reply):
-            return reply.message if refuses else None
-        if refuses or shared[place] not in reply.outputs:
-            return None
-        apart = difference(reply.outputs[shared[place]], right, judge.near)
-        return apart.words if apart.is_fault else None
+        name = shared[place]
+        node = network.operation(network.producers[name])
+        return FirstDifferent(
+            name,
+            node.name or name,
+            node.op_type,
+            operator(node.domain, node.op_type) is not None,
+            words(name),
+            not refuses and self._is_right_alone(name, feeds),
+        )
 
-    least, most, found = 0, len(shared), ""
-    while least < most:
-        middle = (least + most) // 2
-        words = words_at(middle)
-        if words is None:
-            least = middle + 1
-        else:
-            most, found = middle, words
-    if least == len(shared):
-        return None
-    node = rewritten.operation(rewritten.producers[shared[least]])
-    is_padding = operator(node.domain, node.op_type) is not None
-    name = node.name or shared[least]
-    has_grown = not refuses and _is_right_alone(judge, rewritten, ask, sample, shared[least])
-    return FirstDifferent(shared[least], name, node.op_type, is_padding, found, has_grown)
-
-
-def _is_right_alone(
-    judge: _Original, network: Network, ask: _Asked, sample: _Sample, name: str
-) -> bool:
-    """Whether the node that makes a tensor computes it right from what it should be fed."""
-    made = network.names_read([network.producers[name]]) & judge.network.producers.keys()
-    try:
-        fed = {
-            one: judge.tensor(one, sample.feeds) for one in made if network.constant(one) is None
-        }
-        right = judge.tensor(name, sample.feeds)
-        reply = _up_to(network, {name: right}, ask, sample.feeds | fed)
-    except (OnnxpadError, MemoryError):
-        return False
-    return _ran(reply) and not worst(reply.outputs, {name: right}, judge.near)[1].is_fault
+    def _is_right_alone(self, name: str, feeds: Feeds) -> bool:
+        """Whether the node that makes a tensor computes it right from what it should be fed."""
+        network, judge = self.rewritten, self.judge
+        read = network.names_read([network.producers[name]]) & judge.network.producers.keys()
+        fed = {one: judge.tensor(one, feeds) for one in read if network.constant(one) is None}
+        given = {one: value for one, value in fed.items() if value is not None}
+        right = judge.tensor(name, feeds)
+        if right is None or len(given) < len(fed):
+            return False
+        try:
+            reply = self.up_to({name: right}, feeds | given)
+        except (OnnxpadError, MemoryError):
+            return False
+        return reply.has_run and not self.apart(reply, {name: right}).is_fault
 
 
-def _shared(original: Network, rewritten: Network) -> Iterator[str]:
-    """Tensors of both main graphs, in the order in which the second makes them."""
-    return (name for name in rewritten.producers if name in original.producers)
-
-
-def _up_to(network: Network, right: Mapping[str, Array], ask: _Asked, feeds: Feeds) -> Reply:
-    """What the runtime makes of the model, from `feeds` on and at their sizes, up to `right`."""
-    needed, waiting = set[int](), list(right)
-    while waiting:
-        name = waiting.pop()
-        index = None if name in feeds else network.producers.get(name)
-        if index is not None and index not in needed:
-            needed.add(index)
-            waiting += network.names_read([index])
-    used = network.names_read(needed)
-    given = {key: value for key, value in feeds.items() if key in used}
-    part = cut(network, sorted(needed), {k: v.dtype for k, v in given.items()}, right)
-    model = with_output_shapes(standalone(part, given), right)
-    with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder:
-        path = Path(folder, "part.onnx")
-        path.write_bytes(model.SerializeToString(deterministic=True))
-        return ask(str(path), given, ranks(model))
+def _failed(
+    result: WholeRun, whole: _Whole, sample: _Sample, reply: Reply, *, has_open: bool
+) -> WholeRun:
+    """How a run failed and where, of a model with open sizes also whether these are the cause."""
+    fixed = whole.up_to(sample.right, sample.feeds) if has_open else reply
+    apart, at_fixed = whole.apart(reply, sample.right), whole.apart(fixed, sample.right)
+    words, first = apart.words, None
+    if at_fixed.is_fault:
+        first = whole.first_different(sample.feeds, refuses=not fixed.has_run)
+        if fixed.has_run != reply.has_run:
+            words += f"; with these sizes in the file {at_fixed.words}"
+        apart = at_fixed
+    else:
+        words += "; with these sizes in the file (rewrite --dim) it runs right"
+    return replace(
+        result,
+        ok=False,
+        reason=words,
+        refuses=not reply.has_run,
+        largest_difference=apart.amount if np.isfinite(apart.amount) else None,
+        first_difference=first,
+    )

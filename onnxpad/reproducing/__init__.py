@@ -1,10 +1,10 @@
 """Reproducers: the smallest model, input and script that show what a runtime gets wrong.
 
-`reproduce` is asked for a row of a target: the first of the stored models (`specimens.toml`) that
-falls under it is written out. `reproduce_node` is asked for a node of a user's model: the judge
-says what the target does with it, by its table or by a run, and the node is cut out, with the
-inputs with which it failed where it was run. `specimens` makes models of words, `ways` are those
-of them that have a name, and `reproducer` holds the files and the script.
+Idea: a reproducer is a probe that failed, written out. `reproduce` is asked for a row of a target:
+the first of the stored models (`specimens.toml`) that falls under it. `reproduce_node` is asked for
+a node of a user's model: the judge says what the target does with it, by its table or by a run, and
+its probe is written, with the inputs that failed where it was run. `specimens` makes models of
+words, `ways` are those of them that have a name, and `reproducer` holds the files and the script.
 """
 
 from __future__ import annotations
@@ -13,22 +13,24 @@ import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from onnxpad import processes
 from onnxpad.errors import RequestError, nearest
-from onnxpad.model.assembled import Array, with_output_shapes
-from onnxpad.model.excerpt import Excerpt, excerpt
+from onnxpad.model.assembled import with_output_shapes
+from onnxpad.model.excerpt import excerpt
 from onnxpad.model.files.folders import refuse_folder
-from onnxpad.model.opened import Model, ModelLike, open_model
+from onnxpad.model.opened import ModelLike, open_model
 from onnxpad.model.reading.survey import Site, Survey, selection
-from onnxpad.model.standing_alone import left_out, standing_alone
-from onnxpad.probing.expected import Expected, expected, onnxruntime_agrees
+from onnxpad.model.standing_alone import left_out
+from onnxpad.padding.operators import Kind
+from onnxpad.probing.expected import expected, onnxruntime_agrees
+from onnxpad.probing.probes import SIGNS, Probe, alone, outputs_behind, probe, rests
 from onnxpad.reproducing.reproducer import FILES, Reproducer
-from onnxpad.reproducing.specimens import Specimen, drafted, values
+from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.reproducing.ways import chains_of, falls_under, smallest
 from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.names import target_asked
@@ -79,9 +81,19 @@ def showing(target: Target, address: str, words: Specimen) -> Reproducer:
     about = [f"it {other.answer.does} as well: {other.what}" for other in others]
     ran = last_run(meant.name, address)
     about += [f"its script was run, and {ran}"] if ran else []
-    command = f"onnxpad explain {meant.name} --reproduce {address} -o DIR"
-    made = _reproducer(meant, _Fact.of_row(address, row), drafted(words), about, command)
-    return replace(made, shown=_verdict(meant.name, address) != _NOT_SHOWN)
+    model, feeds = drafted(words)
+    made = Reproducer(
+        target=meant.name,
+        version=meant.version,
+        row=address,
+        answer=str(row.answer),
+        what=row.what,
+        evidence=str(row.evidence),
+        about=tuple(about),
+        command=f"onnxpad explain {meant.name} --reproduce {address} -o DIR",
+        shown=_verdict(meant.name, address) != _NOT_SHOWN,
+    )
+    return _of_probe(made, Probe(model, (dict(feeds),), ()))
 
 
 _NOT_SHOWN = "not shown"
@@ -158,22 +170,27 @@ def reproduce_node(  # noqa: PLR0913 - each option is one word of the command li
             stack.callback(judging.live.close) if judging.live else None
         site = _one_site(Survey(opened.model, dims=dims, folder=folder), node)
         judgement = judging.site(site)
-        label = site.address.label
         if not judgement.answer.fails:
-            raise RequestError(f"{label}: {_nothing_to_show(judging, judgement)}")
+            nothing = _nothing_to_show(judging, judgement)
+            raise RequestError(f"{site.address.label}: {nothing}")
         asking = " --live" if live is True else " --live PYTHON" if live else ""
-        words = f"--target {asked_as(asked.name)}{asking}"
-        command = f"onnxpad inspect MODEL {words} --reproduce '{node}' -o DIR"
-        shown = judging.live.failure(asked, site) if judging.live else None
-        if shown is None:
-            kept, about = _cut(asked, site, judgement)
-        else:
-            part = excerpt(site.context, site.node)
-            kept, about = shown, [f"it is '{label}', cut out", *_replaced(part)]
-        made = _reproducer(asked, _fact(asked, site, judgement), kept, about, command)
+        rows = (item for item in asked.failures.items() if item[1] in judgement.rows)
+        address, row = next(rows, ("", None))
+        what = f"{site.chain.op.title} '{site.address.label}' ({judgement.reason})"
         ran = judging.live.ran.get(asked.name) if judging.live and judgement.measured else None
-        runner = asked.runner if isinstance(asked.runner, str) else ""
-        return replace(made, version=str(ran), runner=runner) if ran else made
+        made = Reproducer(
+            target=asked.name,
+            version=str(ran or asked.version),
+            row=address,
+            answer=str(row.answer if row else judgement.answer),
+            what=row.what if row else what,
+            evidence="; ".join(judgement.evidence),
+            command=f"onnxpad inspect MODEL --target {asked_as(asked.name)}{asking} "
+            f"--reproduce '{node}' -o DIR",
+            runner=asked.runner if ran and isinstance(asked.runner, str) else "",
+        )
+        failed = judging.live.failure(asked, site) if judging.live else None
+        return _of_site(made, asked, site, judgement, failed)
 
 
 def _one_site(survey: Survey, node: str) -> Site:
@@ -196,71 +213,40 @@ def _nothing_to_show(judging: Judge, judgement: Judgement) -> str:
     return f"{by} {judgement.answer.does}{reason}{other}"
 
 
-def _cut(
-    target: Target, site: Site, judgement: Judgement
-) -> tuple[tuple[Model, Mapping[str, Array]], list[str]]:
-    """The node with the Pads in front of it and what computes their pads, and notes about it."""
-    part = excerpt(site.context, site.node)
-    name = site.node.name or site.address.label
-    model, feeds = standing_alone(part, name, partial(values, kind=site.chain.op.kind))
-    about = _replaced(part)
-    alone = [judge(target, one.chain) for one in Survey(model).sites_now() if one.op == site.op]
-    if not any(one.rows == judgement.rows for one in alone):
-        reason = f"alone, not all holds that holds of it in the model ({judgement.reason})"
-        about.append(f"{reason}: it may not show the fault")
-    return (model, feeds), about
-
-
-def _replaced(part: Excerpt) -> list[str]:
-    return [f"{one} was replaced by small numbers" for one in left_out(part)]
-
-
-class _Fact(NamedTuple):
-    """What a target does: the address of the row, the answer, its words and how it is known."""
-
-    address: str
-    answer: Answer
-    what: str
-    evidence: str
-
-    @classmethod
-    def of_row(cls, address: str, row: Row) -> _Fact:
-        return cls(address, row.answer, row.what, str(row.evidence))
-
-
-def _fact(target: Target, site: Site, judgement: Judgement) -> _Fact:
-    """The row behind a judgement; for what only a run shows, the node and what it did."""
-    rows = (item for item in target.failures.items() if item[1] in judgement.rows)
-    if row := next(rows, None):
-        return _Fact.of_row(*row)._replace(evidence="; ".join(judgement.evidence))
-    what = f"{site.chain.op.title} '{site.address.label}' ({judgement.reason})"
-    return _Fact("", judgement.answer, what, judgement.measured)
-
-
-def _reproducer(
-    target: Target,
-    fact: _Fact,
-    kept: tuple[Model, Mapping[str, Array]],
-    about: list[str],
-    command: str,
+def _of_site(
+    made: Reproducer, target: Target, site: Site, judgement: Judgement, failed: Probe | None
 ) -> Reproducer:
-    model, feeds = kept
-    right: Expected = expected(model, feeds)
-    if right.reason:
-        about = [*about, f"the ONNX text gives it no meaning: {right.reason}"]
-    return Reproducer(
-        target.name,
-        target.version,
-        fact.address,
-        str(fact.answer),
-        fact.what,
-        fact.evidence,
-        with_output_shapes(model, right.outputs),
-        feeds,
-        right.outputs,
-        onnxruntime_agrees(model, feeds, right.outputs),
-        tuple(about),
-        command=command,
+    """The reproducer with the probe of a node, that of the run which failed if there was one."""
+    part = alone(excerpt(site.context, site.node))
+    about = [f"it is '{site.address.label}', cut out"]
+    about += [f"{one} was replaced by random numbers" for one in left_out(part)]
+    if failed is None:
+        drawn = probe(part, rests(site.chain), outputs_behind(part), reads_numbers=True)
+        telling = drawn.feeds[SIGNS.index(_SIGNS.get(site.chain.op.kind, 0))]
+        failed = drawn._replace(feeds=(telling,))
+        inner = (one.chain for one in Survey(drawn.model).sites_now() if one.op == site.op)
+        if not any(judge(target, one).rows == judgement.rows for one in inner):
+            reason = f"alone, not all holds that holds of it in the model ({judgement.reason})"
+            about.append(f"{reason}: it may not show the fault")
+    return _of_probe(replace(made, about=tuple(about)), failed)
+
+
+_SIGNS = {Kind.MAX: -1, Kind.AVERAGE: 1, Kind.LP: 1}
+"""The sign of the numbers that show how a kind of operator pads."""
+
+
+def _of_probe(made: Reproducer, one: Probe) -> Reproducer:
+    """The reproducer with a model, its inputs and what is right of them."""
+    feeds = one.feeds[0]
+    outputs, reason = expected(one.model, feeds)
+    notes = [f"the ONNX text gives it no meaning: {reason}"] if reason else []
+    return replace(
+        made,
+        model=with_output_shapes(one.model, outputs),
+        inputs=feeds,
+        expected=outputs,
+        agrees=onnxruntime_agrees(one.model, feeds, outputs),
+        about=(*made.about, *notes),
     )
 
 

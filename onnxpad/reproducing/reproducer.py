@@ -6,12 +6,11 @@ import json
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from onnxpad.model.assembled import Array
-from onnxpad.model.comparing.networks import open_network
+from onnxpad.model.assembled import Array, text_lines
 from onnxpad.model.files.folders import write_folder
 from onnxpad.model.opened import Model
 from onnxpad.reports import Report, reported
@@ -135,13 +134,15 @@ FILES = (
 class Reproducer(Report):
     """What shows that a runtime does not do with a model what the ONNX text says.
 
-    `row` is the address of the fact among those of the target, `what` its operators and
-    conditions; `about` says what else is worth knowing: other facts that hold for the model as
-    well, or what of the user's model was replaced. `expected` follows the text: padded operators
-    are evaluated in float64, all others run one by one in onnxruntime without optimisations;
-    `agrees` says what onnxruntime without optimisations makes of the whole. `shown` is False where
-    the runtime was run with this model and others of the kind, and none showed the fault. `folder`
-    is where it was written, `runner` the file or the command of a runtime of the user's own.
+    row: the address of the fact among those of the target; `what` its operators and conditions.
+    about: what else is worth knowing: other facts that hold for the model as well, or what of the
+        user's model was replaced.
+    shown: False where the runtime was run with this model and others of the kind, and none showed
+        the fault.
+    runner: the file or the command of a runtime of the user's own.
+    expected: outputs by the ONNX text.
+    agrees: what onnxruntime without optimisations makes of the model.
+    folder: where it was written.
     """
 
     target: str
@@ -150,15 +151,15 @@ class Reproducer(Report):
     answer: str
     what: str
     evidence: str
-    model: Model
-    inputs: Mapping[str, Array]
-    expected: Mapping[str, Array]
-    agrees: str
     about: tuple[str, ...] = ()
-    folder: str = ""
     command: str = ""
     shown: bool = True
     runner: str = ""
+    model: Model = field(default_factory=Model)
+    inputs: Mapping[str, Array] = field(default_factory=dict)
+    expected: Mapping[str, Array] = field(default_factory=dict)
+    agrees: str = ""
+    folder: str = ""
 
     schema = 1
 
@@ -167,7 +168,18 @@ class Reproducer(Report):
 
         `version` is that of onnxpad, which the text names.
         """
-        return _papers(self, version)
+        made = {
+            "model.onnx": self.model.SerializeToString(deterministic=True),
+            "inputs.npz": arrays_file(self.inputs),
+            "expected.npz": arrays_file(self.expected),
+        }
+        name = self.program.split()[1]
+        if name == "run.mjs":
+            made["inputs.json"] = _as_json(self.inputs)
+            made["expected.json"] = _as_json(self.expected)
+        made[name] = script(self).encode()
+        made["README.md"] = _text(self, version, [*made, "README.md"]).encode()
+        return made
 
     @property
     def program(self) -> str:
@@ -191,29 +203,13 @@ class Reproducer(Report):
 
     @property
     def model_lines(self) -> list[str]:
-        """The model as text, a line for each input, node, constant and output."""
-        return model_lines(self.model, self.inputs, self.expected)
+        """The model as text."""
+        return text_lines(self.model)
 
     def save(self, folder: str | os.PathLike[str], version: str = "") -> Reproducer:
         """Write all files into a folder of their own; RequestError where it holds others."""
         write_folder(folder, self.files(version))
         return replace(self, folder=os.fspath(folder))
-
-
-def _papers(found: Reproducer, version: str) -> dict[str, bytes]:
-    """Every file by its name."""
-    made = {
-        "model.onnx": found.model.SerializeToString(deterministic=True),
-        "inputs.npz": arrays_file(found.inputs),
-        "expected.npz": arrays_file(found.expected),
-    }
-    name = found.program.split()[1]
-    if name == "run.mjs":
-        made["inputs.json"] = _as_json(found.inputs)
-        made["expected.json"] = _as_json(found.expected)
-    made[name] = script(found).encode()
-    made["README.md"] = _text(found, version, [*made, "README.md"]).encode()
-    return made
 
 
 def script(found: Reproducer) -> str:
@@ -284,43 +280,3 @@ def _text(found: Reproducer, version: str, names: list[str]) -> str:
         f"Files: {', '.join(names)}",
     ]
     return "\n".join(lines) + "\n"
-
-
-def model_lines(
-    model: Model, inputs: Mapping[str, Array], outputs: Mapping[str, Array] | None = None
-) -> list[str]:
-    """The model as text: a line for each input, node, constant and output, and the opset."""
-    network = open_network(model)
-    lines = [f"input {name}: {_kind(value)}" for name, value in inputs.items()]
-    for index in range(len(network.nodes)):
-        one = network.operation(index)
-        written = ", ".join(f"{name}={_value(value)}" for name, value in one.attributes.items())
-        made, read = ", ".join(one.outputs), ", ".join(one.inputs)
-        title = f"{one.domain}.{one.op_type}" if one.domain else one.op_type
-        lines.append(f"{made} = {title}({read}){f' with {written}' if written else ''}")
-    for name in network.initializers:
-        value = network.constant(name)
-        if value is not None:
-            lines.append(f"constant {name}: {_constant(value)}")
-    lines += [f"output {name}: {_kind(value)}" for name, value in (outputs or {}).items()]
-    opset = next(one.version for one in model.opset_import if one.domain in ("", "ai.onnx"))
-    return [*lines, f"opset {opset}"]
-
-
-_MOST_SHOWN = 16
-
-
-def _constant(value: Array) -> str:
-    if value.size > _MOST_SHOWN:
-        return _kind(value)
-    return f"{value.dtype} {value.tolist()}"
-
-
-def _kind(value: Array) -> str:
-    return f"{value.dtype} {list(value.shape)}"
-
-
-def _value(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    return str(list(value)) if isinstance(value, tuple | list) else str(value)

@@ -292,8 +292,8 @@ def _whole_runs(
         report.save(path)
         options: dict[str, Any] = {"dims": report.assumed, "seconds": seconds, "tell": tell}
         return tuple(
-            run_whole(original, path, name, runner, **options)
-            for name, runner in runtimes.runners.items()
+            run_whole(original, path, name, trials.runner, **options)
+            for name, trials in runtimes.trials.items()
         )
 
 

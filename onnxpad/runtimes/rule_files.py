@@ -22,6 +22,7 @@ from onnxpad.runtimes.conditions import plain_facts
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.rows import (
     OTHER_SHAPE,
+    UNSHOWN,
     Answer,
     Certainty,
     Condition,
@@ -35,8 +36,8 @@ from onnxpad.runtimes.target import Target
 
 ALL = "all"
 LARGEST = 1 << 20
-_MOST_NAMES, _PARSED = 1000, 1 << 13
-"""Names in one list, and bytes of a file up to which the line of a key is found by parsing."""
+_MOST_NAMES = 1000
+"""Names in one list."""
 _NEGATION = "not "
 _SLIP = 0.87
 _NAME = re.compile(r"\w[\w.+-]*")
@@ -75,7 +76,6 @@ _BUILT_IN_FILE_KEYS = (
 )
 _SHARED_KEYS = ("table", "operators", "source", "until")
 _RULE_TEXTS = ("cure", "does", "source", "since", "until", "gone", "unshown")
-_UNSHOWN = "small models have operators that pad, and what a rewrite writes beside them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,7 +274,7 @@ def _built_in_row(rule: TargetRule, source: str) -> Row:
         rule.since,
         rule.until,
         rule.gone,
-        rule.unshown or (_UNSHOWN if is_beside and rule.answer.fails else ""),
+        rule.unshown or (UNSHOWN if is_beside and rule.answer.fails else ""),
     )
 
 
@@ -473,61 +473,21 @@ def _alike(name: str, other: str) -> bool:
     return SequenceMatcher(None, name.casefold(), other.casefold()).ratio() > _SLIP
 
 
-_HEADER = re.compile(r"^[ \t]*\[\[", re.MULTILINE)
+_HEADER = re.compile(r"^[ \t]*\[\[[ \t]*rule[ \t]*\]\]", re.MULTILINE)
 
 
 def _line_of(text: str, number: int | None, key: str | None) -> int | None:
-    """The line, from 1, on which a key of the file or of a rule is written.
+    """The line, from 1, on which a key of the file or of rule `number` begins, or its header.
 
-    tomllib reads ever longer begins of the text: the key stands where the statement begins behind
-    which it is there. None where the rules are not written below lines [[rule]].
+    None where that is not found, as in a file whose texts hold lines [[rule]].
     """
-    lines = text.split("\n")
-    first = 0
-    if len(text) > _PARSED:
-        return _line_that_begins(lines, number, key)
-    if number is not None:
-        header = _header(text, number)
-        if header is None or key is None:
-            return header
-        first = header - 1
-    start = first + 1
-    for end in range(first + 1, len(lines) + 1):
-        table = _parsed(lines[first:end])
-        if table is None:
-            continue
-        if number is not None:
-            table = table["rule"][0]
-        if key in table:
-            return start
-        start = end + 1
-    return None
-
-
-def _line_that_begins(lines: Sequence[str], number: int | None, key: str | None) -> int | None:
-    """The same of a long file: the first line there that begins with the key."""
-    headers = [at for at, line in enumerate(lines, 1) if _HEADER.match(line)]
-    if number is not None and number >= len(headers):
+    headers = [one.start() for one in _HEADER.finditer(text)]
+    if number is not None and len(headers) != len(tomllib.loads(text)["rule"]):
         return None
-    first = 0 if number is None else headers[number]
-    begins = re.compile(rf"\s*[\"']?{re.escape(key or '')}[\"']?\s*=")
-    found = (at for at, line in enumerate(lines[first:], first + 1) if begins.match(line))
-    return next(found, first or None) if key else first or None
-
-
-def _header(text: str, number: int) -> int | None:
-    """The line of the header of rule `number`, counted from 0."""
-    ends = [found.start() for found in _HEADER.finditer(text)]
-    for start in ends[number:]:
-        line = text.count("\n", 0, start) + 1
-        table = _parsed(text.split("\n")[:line])
-        if table is not None and len(table.get("rule", ())) == number + 1:
-            return line
-    return None
-
-
-def _parsed(lines: Sequence[str]) -> dict[str, Any] | None:
-    try:
-        return tomllib.loads("\n".join(lines))
-    except (ValueError, RecursionError):
-        return None
+    begin = 0 if number is None else headers[number]
+    if key is None:
+        return text.count("\n", 0, begin) + 1
+    found = re.compile(rf"^[ \t]*[\"']?{re.escape(key)}[\"']?\s*=", re.MULTILINE).search(
+        text, begin
+    )
+    return None if found is None else text.count("\n", 0, found.start()) + 1

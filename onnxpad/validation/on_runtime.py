@@ -54,10 +54,10 @@ def on_runtimes(
         run = partial(run_whole, before, path, dims=dims, inputs=inputs)
         timing: dict[str, Any] = {"seconds": asking.seconds, "tell": asking.tell}
         found = []
-        for name, runner in live.runners.items():
-            found.append(run(name, runner, **timing))
+        for name, trials in live.trials.items():
+            found.append(run(name, trials.runner, **timing))
             if found[-1].refuses:
-                live.check_start(runner)
+                trials.check_start()
         return tuple(found)
 
 

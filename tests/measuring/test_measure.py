@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import onnxpad
 from onnxpad.cli import commands
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, RuntimeUnavailable
 from onnxpad.measuring.learning import Learned
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.rule_files import read_rules
@@ -95,7 +95,7 @@ def test_a_runtime_that_computes_nothing_is_an_error_and_writes_nothing(tmp_path
     file.write_text("def run(model, inputs):\n    raise RuntimeError('no device')\n", "utf-8")
     target = tmp_path / "broken.toml"
     done = CliRunner().invoke(commands, ["measure", str(file), "-o", str(target)])
-    assert isinstance(done.exception, RequestError)
+    assert isinstance(done.exception, RuntimeUnavailable)
     assert "no device" in str(done.exception)
     assert not target.exists()
 

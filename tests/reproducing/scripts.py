@@ -5,16 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import onnx
-
 from onnxpad.reproducing import Reproducer
-from onnxpad.reproducing.ways import file_of, judged, ways
-from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.targets import Target
 from tests.runtimes.live import Runtime
 from tests.runtimes.live.environments import place
 
@@ -24,7 +18,6 @@ _OF_THE_SCRIPT = ("ModuleNotFoundError", "ImportError", "SyntaxError", "NameErro
 _OF_THE_COMPARISON = ("and should be ", " is not what it should be ")
 _NO_TYPE = ("KeyError", "has no placeholder")
 """A type of elements that the script has no name for."""
-_TAKEN = ("Conv", "ConvTranspose", "MaxPool", "Pad")
 
 
 class Ran(NamedTuple):
@@ -32,31 +25,6 @@ class Ran(NamedTuple):
 
     verdict: str
     said: str = ""
-
-
-def controls(target: Target) -> Iterator[Reproducer]:
-    """For a few operators the first way of padding that a target takes, as a reproducer of none."""
-    for operator in _TAKEN:
-        way = next(
-            (
-                one
-                for one in ways()
-                if one.operator == operator and judged(target, one).answer is Answer.TAKES
-            ),
-            None,
-        )
-        if way is not None:
-            model, inputs, outputs = file_of(way)
-            words = (target.name, target.version, way.name, str(Answer.REFUSES), way.title, "")
-            yield Reproducer(*words, onnx.load_from_string(model), inputs, outputs, "")
-
-
-def verdict_of(found: Reproducer, runtime: Runtime, folder: Path) -> str:
-    """What the written script shows: ok, wrong, refused, crash, timeout, or not understood.
-
-    Raises RuntimeError where the script itself fails.
-    """
-    return ran(found, runtime, folder).verdict
 
 
 def ended(line: list[str], folder: Path) -> subprocess.CompletedProcess[str] | None:
@@ -85,7 +53,10 @@ def ended(line: list[str], folder: Path) -> subprocess.CompletedProcess[str] | N
 
 
 def ran(found: Reproducer, runtime: Runtime, folder: Path) -> Ran:
-    """The same with what was printed."""
+    """What the written script shows: ok, wrong, refused, crash, timeout, or not understood.
+
+    Raises RuntimeError where the script itself fails.
+    """
     found.save(folder)
     where, (program, script) = place(runtime), found.program.split()
     if program == "node":

@@ -25,7 +25,7 @@ def test_a_node_with_what_stands_in_front() -> None:
     found = reproduce_node(STRING, target="opencv", node="/f/f.4/Conv")
     nodes = [node.op_type for node in found.model.graph.node]
     assert nodes[-1] == "Conv"
-    assert found.model.graph.node[-1].name == "/f/f.4/Conv"
+    assert found.about[0] == "it is '/f/f.4/Conv', cut out"
     assert found.row in {"same", "same-with-dilations"}
     original = onnx.load(STRING)
     weights = {one.name: numpy_helper.to_array(one) for one in original.graph.initializer}
@@ -53,11 +53,10 @@ def test_large_weights_are_replaced_and_it_says_so() -> None:
     found = reproduce_node(_large(64), target="qnn", node="op")
     assert [node.op_type for node in found.model.graph.node] == ["Pad", "Conv"]
     (weight,) = (one for one in found.model.graph.initializer if list(one.dims)[:1] == [64])
-    values = numpy_helper.to_array(weight)
-    assert np.array_equal(values, values.round())
-    assert "float32 [64, 64, 3, 3] was replaced by small numbers" in found.about
+    assert len(numpy_helper.to_array(weight).shape) == 4
+    assert "float32 [64, 64, 3, 3] was replaced by random numbers" in found.about
     small = reproduce_node(_large(2), target="qnn", node="op")
-    assert small.about == ()
+    assert len(small.about) == 1
 
 
 def test_a_node_that_is_taken_shows_nothing() -> None:

@@ -154,18 +154,14 @@ def test_every_script_compiles(name: str) -> None:
     if not target.failures:
         return
     address = next(iter(target.failures))
-    found = Reproducer(
-        name, "1", address, "refuses", "", "", *_smallest_model(), "computes the same"
-    )
+    model, feeds = drafted(ways()[0].specimen)
+    right = {"y": np.zeros(1)}
+    words = (name, "1", address, "refuses", "", "")
+    found = Reproducer(*words, model=model, inputs=feeds, expected=right)
     if found.program == "python run.py":
         compile(found.files()["run.py"], "run.py", "exec")
     else:
         assert found.files()["run.mjs"].startswith(b"// npm install onnxruntime-web")
-
-
-def _smallest_model() -> tuple[onnx.ModelProto, dict[str, np.ndarray], dict[str, np.ndarray]]:
-    model, feeds = drafted(ways()[0].specimen)
-    return model, dict(feeds), {"y": np.zeros(1)}
 
 
 def test_a_runtime_of_javascript_gets_a_script_and_arrays_as_json(tmp_path: Path) -> None:

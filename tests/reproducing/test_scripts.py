@@ -13,7 +13,6 @@ from onnxpad.errors import RequestError
 from onnxpad.reproducing import all_seen, last_run, reproduce, specimen
 from onnxpad.runtimes.targets import find_target
 from tests.reproducing import scripts
-from tests.reproducing.scripts import verdict_of
 from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.environments import Unavailable
 
@@ -44,7 +43,7 @@ def test_a_written_script_shows_what_was_seen(name: str, address: str, tmp_path:
     found = reproduce(name, address)
     assert found.shown
     try:
-        verdict = verdict_of(found, RUNTIMES[name], tmp_path / "made")
+        verdict = scripts.ran(found, RUNTIMES[name], tmp_path / "made").verdict
     except Unavailable as reason:
         pytest.skip(str(reason))
     assert verdict == all_seen(name)[address]["verdict"]
@@ -53,7 +52,7 @@ def test_a_written_script_shows_what_was_seen(name: str, address: str, tmp_path:
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", RUN)
 def test_every_row_was_run_in_the_newest_release(name: str) -> None:
-    """If not: python -m tests.reproducing --search NAME. A row without a small model says why."""
+    """If not: python -m tests.reproducing NAME. A row without a small model says why."""
     target = find_target(name)
     for address, row in target.failures.items():
         if row in target.rows and row.unshown:

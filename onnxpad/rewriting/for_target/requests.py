@@ -55,7 +55,7 @@ def planner(  # noqa: PLR0913 - one wish each
     if both:
         raise RequestError(f"'{both[0]}' is both preferred and excluded: choose one")
     asked = targets_asked(target)
-    answers = live is not None and any(one.name in live.runners for one in asked.parts or (asked,))
+    answers = live is not None and any(one.name in live.trials for one in asked.parts or (asked,))
     judge = Judge(
         asked,
         allows_unknown=allow_unknown,

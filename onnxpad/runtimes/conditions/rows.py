@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import partial
 
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import OPERATORS
@@ -228,39 +229,31 @@ class Row:
         return next((condition.cure for condition in self.when if condition.cure), "")
 
 
-Operators = str | tuple[str, ...]
+_PADDED = frozenset(op.title for op in OPERATORS.values())
+UNSHOWN = "small models have operators that pad, and what a rewrite writes beside them"
 
 
-def refuses(
-    operators: Operators, *when: Condition, by: Evidence, says: str = "", unshown: str = ""
-) -> Row:
-    """A row: the model does not load, or stops with an error."""
-    names = _names(operators)
-    return Row(names, Answer.REFUSES, when, by, says, unshown=unshown or _unshown(names))
-
-
-def miscomputes(
-    operators: Operators,
+def _failing(
+    answer: Answer,
+    operators: str | tuple[str, ...],
     *when: Condition,
     by: Evidence,
     says: str = "",
     does: str = "",
     unshown: str = "",
 ) -> Row:
-    """A row: runs, and the numbers or sizes are wrong, without a word."""
-    names = _names(operators)
-    does = does or (OTHER_SHAPE if any(one.of_windows for one in when) else "")
-    unshown = unshown or _unshown(names)
-    return Row(names, Answer.MISCOMPUTES, when, by, says, does, unshown=unshown)
+    names = (operators,) if isinstance(operators, str) else operators
+    if answer is Answer.MISCOMPUTES and any(one.of_windows for one in when):
+        does = does or OTHER_SHAPE
+    if not _PADDED.intersection(names):
+        unshown = unshown or UNSHOWN
+    return Row(names, answer, when, by, says, does, unshown=unshown)
 
 
-_PADDED = frozenset(op.title for op in OPERATORS.values())
-
-
-def _unshown(names: tuple[str, ...]) -> str:
-    if any(name in _PADDED for name in names):
-        return ""
-    return "small models have operators that pad, and what a rewrite writes beside them"
+refuses = partial(_failing, Answer.REFUSES)
+"""A row: the model does not load, or stops with an error."""
+miscomputes = partial(_failing, Answer.MISCOMPUTES)
+"""A row: runs, and the numbers or sizes are wrong, without a word."""
 
 
 def until(release: str, *rows: Row, gone: str = "") -> tuple[Row, ...]:
@@ -271,7 +264,3 @@ def until(release: str, *rows: Row, gone: str = "") -> tuple[Row, ...]:
 def since(release: str, *rows: Row) -> tuple[Row, ...]:
     """Rows that hold from a release on."""
     return tuple(replace(row, since=release) for row in rows)
-
-
-def _names(operators: Operators) -> tuple[str, ...]:
-    return (operators,) if isinstance(operators, str) else operators

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
 from math import prod
-from typing import NamedTuple
 
 from onnxpad.geometry.size import residues
 from onnxpad.geometry.windows import Axis, output_size, possible_same_pads, same_totals
@@ -20,14 +19,6 @@ WINDOWS = ("Conv", "ConvTranspose", *POOLS)
 QUANTISED = ("QLinearConv", "ConvInteger")
 _BIAS = {1: 2, 3: 8}
 """Where the bias is, by where the weight is: of Conv, and of QLinearConv."""
-
-
-class LastWindow(NamedTuple):
-    """Where the last window of an axis starts in the padded input, if rounded up."""
-
-    size: int
-    begin: int
-    start: int
 
 
 def possible_pads(chain: Chain) -> list[Pads]:
@@ -69,17 +60,17 @@ def writes(chain: Chain, name: str) -> bool:
 
 
 def overhangs(chain: Chain, pads: Pads) -> bool:
-    """Whether rounding up, without the rule that drops it, leaves a window in the end padding."""
-    return any(window.start >= window.size + window.begin for window in _last_windows(chain, pads))
+    """Whether rounding up, without the rule that drops it, leaves a window in the end padding.
 
-
-def _last_windows(chain: Chain, pads: Pads) -> Iterator[LastWindow]:
-    """The last window of every axis; of sizes that are not known one for each rest."""
+    Of sizes that are not known one for each rest by the stride is looked at.
+    """
     for axis, begin, end in chain.sides(pads):
         even = axis.stride == 1 or _always_even(chain, axis)
         for size in () if even and not isinstance(axis.size, int) else _sizes_of(axis):
             room = size + begin + end - axis.span
-            yield LastWindow(size, begin, -(-room // axis.stride) * axis.stride)
+            if -(-room // axis.stride) * axis.stride >= size + begin:
+                return True
+    return False
 
 
 def cut_off(chain: Chain, pads: Pads) -> bool:
@@ -176,15 +167,6 @@ def has_multiplier(chain: Chain) -> bool:
     if sizes is None or len(sizes) < 2 or sizes[1] != 1:
         return False
     return sizes[0] != 1 and channels not in (1, sizes[0])
-
-
-def is_as_wide_as_deep(chain: Chain, pads: Pads) -> bool:
-    """Whether a depthwise convolution makes as many columns as channels."""
-    sizes, group = chain.weight.shape, chain.attribute("group", 1)
-    if sizes is None or sizes[:2] != (group, 1) or sizes[0] == 1:
-        return False
-    *_, (axis, begin, end) = chain.sides(pads)
-    return output_size(axis, begin, end) == sizes[0]
 
 
 def has_bias(chain: Chain) -> bool:

@@ -255,12 +255,6 @@ def _is_behind_zeros(chain: Chain) -> bool:
     return PadInput.AXES not in step.listed and any(step.pads.flat) and min(step.pads.flat) >= 0
 
 
-def _begins_unlike_stride_one(chain: Chain, pads: Pads) -> bool:
-    upper = chain.padding is not AutoPad.SAME_LOWER
-    both = zip(chain.axes, pads.begins, strict=True)
-    return any(begin != (axis.span - upper) // 2 for axis, begin in both)
-
-
 TWO_TYPES = Condition(
     "the data has another element type than the weight, where ONNX has one type for both",
     lambda c: mixed_types(c) is not None,
@@ -307,7 +301,6 @@ _TESTS: Mapping[str, Test] = {
     "dilated": w.of_axes(lambda axis: axis.dilation > 1),
     "unequal_steps": lambda c: len({(axis.stride, axis.dilation) for axis in c.axes}) > 1,
     "kernel_of_one": lambda c: all(axis.kernel == 1 for axis in c.axes),
-    "kernel_of_three": lambda c: all(axis.kernel == 3 for axis in c.axes),
     "kernel_below_stride": w.of_axes(lambda axis: axis.kernel < axis.stride),
     "grouped": lambda c: int(c.attribute("group", 1)) > 1,  # type: ignore[arg-type]
     "depthwise": w.reads_one_channel_a_group,
@@ -383,13 +376,7 @@ _TESTS_OF_CELLS: Mapping[str, Test] = {
     "end_above_begin": w.of_sides(lambda _, begin, end: end > begin),
     "pads_off_centre": w.of_sides(lambda _, begin, end: begin != (begin + end) // 2),
     "begins_off_centre": w.of_sides(lambda axis, begin, _: begin != (axis.kernel - 1) // 2),
-    "begins_unlike_stride_one": w.of_pads(_begins_unlike_stride_one),
-    "first_axis_unpadded": w.of_pads(lambda _, pads: any(pads.flat) and pads.begins[:1] == (0,)),
-    "half_kernel": w.of_pads(
-        lambda c, p: all(a.kernel == 2 * b + 1 and b == e for a, b, e in c.sides(p))
-    ),
     "keeps_sizes": w.of_pads(w.keeps_sizes),
-    "wide_as_deep": w.of_pads(w.is_as_wide_as_deep),
 }
 """Questions about cells, which hang on sizes where SAME pads by them."""
 _THRESHOLDS: Mapping[str, Numbers] = {

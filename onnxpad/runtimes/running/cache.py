@@ -9,7 +9,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -69,24 +69,16 @@ def _file(key: str, folder: Path) -> Path:
 
 
 def _drop_oldest(folder: Path) -> None:
-    files = sorted(_files(folder))
+    files = []
+    for path in folder.glob("*/*"):
+        with suppress(OSError):
+            status = path.stat()
+            files.append((status.st_mtime, status.st_size, path))
     total = sum(size for _, size, _ in files)
-    if total <= LARGEST:
-        return
-    for _, size, path in files:
-        if total <= _LEFT * LARGEST:
+    left = _LEFT * LARGEST if total > LARGEST else total
+    for _, size, path in sorted(files):
+        if total <= left:
             return
         with suppress(OSError):
-            Path(path).unlink()
+            path.unlink()
             total -= size
-
-
-def _files(folder: Path) -> Iterator[tuple[float, int, str]]:
-    """Time, size and path of each."""
-    with os.scandir(folder) as inner:
-        names = [one.path for one in inner if one.is_dir(follow_symlinks=False)]
-    for name in names:
-        with suppress(OSError), os.scandir(name) as entries:
-            for entry in entries:
-                status = entry.stat(follow_symlinks=False)
-                yield status.st_mtime, status.st_size, entry.path

@@ -68,17 +68,6 @@ def headers_of(target: str) -> tuple[Header, ...]:
     return _all_headers().get(target, ())
 
 
-def has_adapter(target: str) -> bool:
-    """Whether a target, by its name without release, can be started from here."""
-    return bool(headers_of(target))
-
-
-def packages_of(target: str) -> tuple[str, ...]:
-    """What pip or npm installs for a target; nothing where it has no adapter."""
-    found = headers_of(target)
-    return found[0].dependencies if found else ()
-
-
 def read_headers(file: Path) -> Iterator[Header]:
     """A header for each target of one adapter."""
     mark = _MARKS[file.suffix]

@@ -9,7 +9,7 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from importlib.machinery import PathFinder
 from importlib.metadata import distributions
@@ -109,11 +109,11 @@ def program_stamps(header: Header) -> list[str]:
 
     Raises RuntimeUnavailable where one is missing.
     """
-    found = {name: shutil.which(name) for name in header.programs}
-    missing = [name for name, path in found.items() if path is None]
+    paths = {name: shutil.which(name) for name in header.programs}
+    missing = [name for name, path in paths.items() if path is None]
     if missing:
         raise RuntimeUnavailable(f"{header.title} needs {' and '.join(missing)} on the PATH")
-    return [stamp(path) for path in found.values() if path is not None]
+    return [stamp(path) for path in paths.values() if path is not None]
 
 
 def stamp(path: str | os.PathLike[str]) -> str:
@@ -138,17 +138,14 @@ def machine() -> str:
 @cache
 def processor() -> str:
     """What numbers may depend on: instructions that the processor has, and NVIDIA's devices."""
-    lines: list[str] = [machine(), platform.system()]
-    lines += _lines("/proc/cpuinfo", ("flags", "Features"))[:1]
-    lines += _lines("/proc/driver/nvidia/version", ("NVRM",))
-    for file in sorted(Path("/proc/driver/nvidia/gpus").glob("*/information")):
-        lines += _lines(file, ("Model",))
+    lines = [machine(), platform.system()]
+    devices = sorted(Path("/proc/driver/nvidia/gpus").glob("*/information"))
+    for file in (Path("/proc/cpuinfo"), Path("/proc/driver/nvidia/version"), *devices):
+        with suppress(OSError):
+            told = file.read_text("utf-8", errors="replace").splitlines()
+            lines += [line for line in dict.fromkeys(told) if line.startswith(_TELLING)]
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _lines(file: str | Path, starts: Iterable[str]) -> list[str]:
-    try:
-        text = Path(file).read_text("utf-8", errors="replace")
-    except OSError:
-        return []
-    return [line for line in text.splitlines() if line.startswith(tuple(starts))]
+_TELLING = ("flags", "Features", "NVRM", "Model")
+"""How lines begin that name instructions, the driver and the devices."""

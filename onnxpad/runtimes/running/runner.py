@@ -15,6 +15,7 @@ import threading
 import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
@@ -28,7 +29,7 @@ from onnxpad.errors import RequestError, RuntimeUnavailable
 from onnxpad.processes import Group
 from onnxpad.runtimes.own_targets import EXAMPLE, is_own_runtime
 from onnxpad.runtimes.running import serving
-from onnxpad.runtimes.running.headers import Header, has_adapter, headers_of, packages_of
+from onnxpad.runtimes.running.headers import Header, headers_of
 from onnxpad.runtimes.running.places import (
     Place,
     digest,
@@ -48,6 +49,8 @@ Function = Callable[[str, dict[str, Array]], Mapping[str, Array]]
 
 _LONGEST = 500
 """Characters of a message."""
+_NAMED = 3
+"""Words of a command that name it."""
 _SERVING = Path(serving.__file__)
 _SETTINGS = {"OMP_NUM_THREADS": "1"}
 """Variables for adapters: one job is small, and several runtimes may run at once."""
@@ -67,6 +70,15 @@ class Reply(NamedTuple):
     message: str = ""
     outputs: Mapping[str, Array] = {}
 
+    @property
+    def has_run(self) -> bool:
+        """Whether there are outputs to judge."""
+        return self.status in ("ran", "fell back")
+
+
+class _RefusedError(Exception):
+    """The runtime does not run the model; the message says why."""
+
 
 @dataclass
 class Runner(ABC):
@@ -74,20 +86,21 @@ class Runner(ABC):
 
     target: a target's name without release, or the words that the user gave.
     title: the runtime's name, for people.
-    release: its version; empty where there is none.
-    machine: the kind of processor.
-    precision: which lowering of precision is switched off; empty where there is none to switch.
     key: changes with all that an answer depends on, besides the model and its inputs.
+    release: its version; empty where there is none.
+    precision: which lowering of precision is switched off; empty where there is none to switch.
+    is_own: it is the user's, and must give each output that it is asked for.
+    machine: the kind of processor.
     """
 
     target: str
     title: str
-    release: str
-    machine: str
-    precision: str
     key: str
+    release: str = ""
+    precision: str = ""
+    is_own: bool = True
+    machine: str = field(default_factory=machine)
 
-    @abstractmethod
     def run(
         self, model: str, inputs: Mapping[str, Array], outputs: Mapping[str, int], seconds: float
     ) -> Reply:
@@ -96,6 +109,28 @@ class Runner(ABC):
         `outputs` are names in the model's order with their ranks, or -1. Raises RuntimeUnavailable
         where the runtime does not start.
         """
+        path = str(Path(model).absolute())
+        try:
+            found, falls_back = self._computed(path, inputs, outputs, seconds)
+        except TimeoutError as error:
+            return Reply("timeout", _brief(str(error)))
+        except EndedError as error:
+            return Reply("crash", _brief(str(error)))
+        except _RefusedError as error:
+            return Reply("refused", _brief(str(error)))
+        except (OSError, TypeError, ValueError) as error:
+            return Reply("refused", _brief(fault(error)))
+        missing = [name for name in outputs if name not in found]
+        if missing and self.is_own:
+            gave = ", ".join(map(repr, found)) or "nothing"
+            return Reply("refused", _brief(f"it gave no '{missing[0]}', but {gave}"))
+        return Reply("fell back" if falls_back else "ran", "", found)
+
+    @abstractmethod
+    def _computed(
+        self, model: str, inputs: Mapping[str, Array], outputs: Mapping[str, int], seconds: float
+    ) -> tuple[Mapping[str, Array], bool]:
+        """The outputs, and whether a node was left to the CPU."""
 
     def close(self) -> None:  # noqa: B027 - most start nothing that lasts
         """End what was started."""
@@ -105,58 +140,47 @@ class Runner(ABC):
 class Served(Runner):
     """A file with `run`, served in a process that is kept from one run to the next."""
 
-    command: Sequence[str]
-    environment: Mapping[str, str] = field(repr=False)
+    command: Sequence[str] = ()
+    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
     folder: Path | None = None
     needs: str = ""
     _server: Server | None = field(default=None, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    def run(
+    def _computed(
         self, model: str, inputs: Mapping[str, Array], outputs: Mapping[str, int], seconds: float
-    ) -> Reply:
+    ) -> tuple[Mapping[str, Array], bool]:
         """The same; after a crash beside earlier runs the job is asked once more, alone."""
-        try:
-            job = {
-                "model": str(Path(model).absolute()),
-                "inputs": encode(inputs),
-                "outputs": dict(outputs),
-            }
-        except TypeError as error:
-            return Reply("refused", brief(str(error)))
+        job = {"model": model, "inputs": encode(inputs), "outputs": dict(outputs)}
         with self._lock:
             was_used = self._server is not None
-            reply = self._reply(job, seconds)
-            if reply.status == "crash" and was_used:
-                reply = self._reply(job, seconds)
-        return reply
+            try:
+                return self._answer(job, seconds)
+            except EndedError:
+                if not was_used:
+                    raise
+                return self._answer(job, seconds)
 
-    def _reply(self, job: Mapping[str, Any], seconds: float) -> Reply:
+    def _answer(self, job: Mapping[str, Any], seconds: float) -> tuple[Mapping[str, Array], bool]:
         server = self._server = self._server or self._started()
-        ends = True
         try:
             answer = server.ask(job, seconds)
-            ends = False
-            if "refused" in answer:
-                return Reply("refused", _with_line(answer["refused"], server.last_line()))
-            found = decode(answer["outputs"])
-            return Reply("fell back" if answer.get("fallback") else "ran", "", found)
-        except TimeoutError as error:
-            return Reply("timeout", brief(str(error)))
-        except EndedError as error:
-            return Reply("crash", brief(str(error)))
+        except BaseException:
+            self._end()
+            raise
+        if "refused" in answer:
+            raise _RefusedError(_with_line(answer["refused"], server.log.last_line()))
+        try:
+            return decode(answer["outputs"]), bool(answer.get("fallback"))
         except (ImportError, KeyError, TypeError, ValueError) as error:
-            return Reply("refused", brief(f"its answer cannot be read: {fault(error)}"))
-        finally:
-            if ends:
-                self._end()
+            raise _RefusedError(f"its answer cannot be read: {fault(error)}") from error
 
     def _started(self) -> Server:
         try:
             return Server(self.command, self.environment, self.folder)
         except (OSError, StartError) as error:
             needs = f"; {self.needs}" if self.needs else ""
-            said = f"{self.title} does not start: {brief(str(error))}{needs}"
+            said = f"{self.title} does not start: {_brief(str(error))}{needs}"
             raise RuntimeUnavailable(said) from None
 
     def _end(self) -> None:
@@ -171,68 +195,61 @@ class Served(Runner):
 
 
 @dataclass
-class OwnFile(Served):
-    """The same for a user's file, which must give what the model gives."""
-
-    def run(
-        self, model: str, inputs: Mapping[str, Array], outputs: Mapping[str, int], seconds: float
-    ) -> Reply:
-        """The same; refused where an output is missing."""
-        return _whole(super().run(model, inputs, outputs, seconds), outputs)
-
-
-@dataclass
 class Command(Runner):
     """A user's program, started for each run, which reads and writes .npz files."""
 
-    words: Sequence[str]
+    words: Sequence[str] = ()
 
-    def run(
-        self, model: str, inputs: Mapping[str, Array], outputs: Mapping[str, int], seconds: float
-    ) -> Reply:
+    def _computed(
+        self,
+        model: str,
+        inputs: Mapping[str, Array],
+        outputs: Mapping[str, int],  # noqa: ARG002 - the program writes what it computes
+        seconds: float,
+    ) -> tuple[Mapping[str, Array], bool]:
         """The same, in a folder of its own."""
-        log = Log()
-        with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder:
-            files = [str(Path(model).absolute()), f"{folder}/inputs.npz", f"{folder}/outputs.npz"]
+        with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder, closing(Log()) as log:
+            files = [model, f"{folder}/inputs.npz", f"{folder}/outputs.npz"]
             words = list(self.words)
             for part, file in zip(_PARTS, files, strict=True):
                 words = [word.replace(part, file) for word in words]
+            _write_arrays(files[1], inputs)
+            group = Group(words, stdin=DEVNULL, stdout=log.file, stderr=log.file)
             try:
-                _write_arrays(files[1], inputs)
-                failed = _fault_of(words, log, seconds)
-                if failed is not None:
-                    return failed
-                if not Path(files[2]).exists():
-                    return Reply("refused", _with_line("it wrote no {outputs}", log.last_line()))
-                return _whole(Reply("ran", "", _read_arrays(files[2])), outputs)
-            except (OSError, TypeError, ValueError) as error:
-                return Reply("refused", brief(f"{fault(error)}"))
+                code = group.program.wait(seconds)
+            except TimeoutExpired:
+                line = log.last_line()
+                raise TimeoutError(f"no end within {seconds:g} s{line and f': {line}'}") from None
             finally:
-                log.close()
+                group.end()
+            if code:
+                raise (EndedError if code < 0 else _RefusedError)(how_ended(code, log.last_line()))
+            if not Path(files[2]).exists():
+                raise _RefusedError(_with_line("it wrote no {outputs}", log.last_line()))
+            return _read_arrays(files[2]), False
 
 
 @dataclass
 class Called(Runner):
     """A user's function, called in this process; nothing ends it."""
 
-    function: Function
+    function: Function | None = None
 
-    def run(
+    def _computed(
         self,
         model: str,
         inputs: Mapping[str, Array],
-        outputs: Mapping[str, int],
+        outputs: Mapping[str, int],  # noqa: ARG002 - it knows the model
         seconds: float,  # noqa: ARG002 - what runs here cannot be ended
-    ) -> Reply:
+    ) -> tuple[Mapping[str, Array], bool]:
         """The same, without a limit of time."""
+        assert self.function is not None  # noqa: S101 - own_runner gives it
         try:
             own = {name: np.array(array) for name, array in inputs.items()}
-            found = serving.answer(self.function(str(Path(model).absolute()), own))
-            given = decode(found["outputs"])
-        except (Exception, SystemExit) as error:  # noqa: BLE001 - it may raise anything
-            return Reply("refused", brief(fault(error)))
-        status: Literal["ran", "fell back"] = "fell back" if found["fallback"] else "ran"
-        return _whole(Reply(status, "", given), outputs)
+            answer = serving.answer(self.function(model, own))
+            return decode(answer["outputs"]), answer["fallback"]
+        except (Exception, SystemExit) as error:
+            raise _RefusedError(fault(error)) from error
 
 
 def runner_for(target: str, live: Live) -> Runner:
@@ -264,12 +281,12 @@ def adapted(header: Header, live: Live) -> Served:
     variables = _SETTINGS | dict(header.variables)
     key = [*versions, sorted(variables.items()), digest(serve), digest(header.file), place.version]
     return Served(
-        target=header.target,
-        title=header.title,
-        release=release,
-        machine=machine(),
-        precision=header.precision,
-        key=_key([*key, programs, processor()]),
+        header.target,
+        header.title,
+        _key([*key, programs]),
+        release,
+        header.precision,
+        is_own=False,
         command=(place.program, str(serve), str(header.file)),
         environment=place.environment | variables,
         folder=place.folder,
@@ -289,9 +306,8 @@ def _releases(header: Header, place: Place) -> tuple[str, list[str]]:
             f"{header.target} needs {alternatives[0]} in {where}: {header.install}, or name a "
             "Python that has it: --live PYTHON"
         )
-    return release, [f"{name} {version}" for name, version in known.items()] + (
-        [stamp(own_build)] if own_build else []
-    )
+    builds = [stamp(own_build)] if own_build else []
+    return release, [*(f"{name} {version}" for name, version in known.items()), *builds]
 
 
 def own_runner(
@@ -304,37 +320,28 @@ def own_runner(
     none of them.
     """
     if not isinstance(spec, (str, os.PathLike)):
-        return _own_function(spec)
+        if not callable(spec):
+            raise RequestError(f"{spec!r} is no runtime: name a file, a command or a function")
+        title = getattr(spec, "__name__", type(spec).__name__)
+        # Nobody knows what it depends on, so no answer outlives it.
+        return Called(title, title, uuid4().hex, function=spec)
     words = os.fspath(spec)
     if Path(words).suffix == ".py" and (Path(words).exists() or not words.count(" ")):
         return _own_file(words, live)
     return _own_command(words)
 
 
-def _own_function(function: Function) -> Called:
-    if not callable(function):
-        raise RequestError(f"{function!r} is no runtime: name a file, a command or a function")
-    title = getattr(function, "__name__", type(function).__name__)
-    # Nobody knows what it depends on, so no answer outlives it.
-    key = uuid4().hex
-    return Called(title, title, "", machine(), "", key, function)
-
-
-def _own_file(words: str, live: Live) -> OwnFile:
+def _own_file(words: str, live: Live) -> Served:
     file = Path(words).resolve()
     if not file.is_file():
         raise RequestError(f"there is no file {words}, which is to have run(model, inputs)")
     place = place_of(live)
     beside = [stamp(one) for one in sorted(file.parent.glob("*.py"))]
     advice = "install that there, or ask for it in a call without --live"
-    parts = [words, digest(file), beside, digest(_SERVING), place.program, place.version]
-    return OwnFile(
-        target=words,
-        title=file.name,
-        release="",
-        machine=machine(),
-        precision="",
-        key=_key([*parts, processor()]),
+    return Served(
+        words,
+        file.name,
+        _key([words, digest(file), beside, digest(_SERVING), place.program, place.version]),
         command=(place.program, str(_SERVING), str(file), BESIDE),
         environment=place.environment,
         needs="" if isinstance(live, bool) else f"{place.program} of --live ran it: {advice}",
@@ -357,26 +364,15 @@ def _own_command(text: str) -> Command:
     own = [word for word in words[1:] if "{" not in word]
     files = [digest(word) for word in (program, *own) if Path(word).is_file()]
     named = list(takewhile(lambda word: word[:1] != "-" and "{" not in word, words))[:_NAMED]
-    return Command(
-        target=text,
-        title=" ".join([Path(named[0]).name, *named[1:]]) if named else words[0],
-        release="",
-        machine=machine(),
-        precision="",
-        key=_key([words, files, processor()]),
-        words=[program, *words[1:]],
-    )
-
-
-_NAMED = 3
-"""Words of a command that name it."""
+    title = " ".join([Path(named[0]).name, *named[1:]]) if named else words[0]
+    return Command(text, title, _key([words, files]), words=[program, *words[1:]])
 
 
 def _key(parts: list[Any]) -> str:
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([*parts, processor()]).encode()).hexdigest()
 
 
-def brief(text: str) -> str:
+def _brief(text: str) -> str:
     """A message on one line, shortened, without characters that a terminal cannot show."""
     printable = "".join(letter if letter.isprintable() else " " for letter in text)
     return " ".join(printable.split())[:_LONGEST]
@@ -384,31 +380,7 @@ def brief(text: str) -> str:
 
 def _with_line(text: str, line: str) -> str:
     """A message, and what was printed last, if that is more."""
-    return brief(text if not line or line in text else f"{text}; {line}")
-
-
-def _whole(reply: Reply, outputs: Mapping[str, int]) -> Reply:
-    """The reply; refused where an output is missing."""
-    missing = [name for name in outputs if name not in reply.outputs]
-    if reply.status not in ("ran", "fell back") or not missing:
-        return reply
-    gave = ", ".join(map(repr, reply.outputs)) or "nothing"
-    return Reply("refused", brief(f"it gave no '{missing[0]}', but {gave}"))
-
-
-def _fault_of(words: Sequence[str], log: Log, seconds: float) -> Reply | None:
-    """Run a program to its end; None where it says that all went well."""
-    group = Group(words, stdin=DEVNULL, stdout=log.file, stderr=log.file)
-    try:
-        code = group.program.wait(seconds)
-    except TimeoutExpired:
-        line = log.last_line()
-        return Reply("timeout", brief(f"no end within {seconds:g} s{line and f': {line}'}"))
-    finally:
-        group.end()
-    if code == 0:
-        return None
-    return Reply("crash" if code < 0 else "refused", brief(how_ended(code, log.last_line())))
+    return text if not line or line in text else f"{text}; {line}"
 
 
 def _write_arrays(file: str, arrays: Mapping[str, Array]) -> None:
@@ -443,15 +415,11 @@ def _read_arrays(file: str) -> dict[str, Array]:
 __all__ = [
     "Called",
     "Command",
-    "OwnFile",
     "Reply",
     "Runner",
     "Served",
     "adapted",
-    "brief",
-    "has_adapter",
     "is_own_runtime",
     "own_runner",
-    "packages_of",
     "runner_for",
 ]

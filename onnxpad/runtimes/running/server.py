@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from io import BufferedReader, RawIOBase
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -39,14 +40,10 @@ class Log:
     def __init__(self) -> None:
         self.file: IO[bytes] = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - close() closes it
 
-    def clear(self) -> None:
-        """Forget what was printed."""
-        self.file.truncate(0)
-
-    def bound(self) -> None:
-        """Forget it where it is too much for a disk."""
-        if os.fstat(self.file.fileno()).st_size > _LARGEST_LOG:
-            self.clear()
+    def bound(self, most: int = _LARGEST_LOG) -> None:
+        """Forget what was printed where it is more than so many bytes."""
+        if os.fstat(self.file.fileno()).st_size > most:
+            self.file.truncate(0)
 
     def last_line(self) -> str:
         """The last line that is not blank, shortened; empty where nothing was printed."""
@@ -69,13 +66,13 @@ class Server:
     def __init__(
         self, command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
     ) -> None:
-        self._log = Log()
+        self.log = Log()
         self._lines: SimpleQueue[bytes | None] = SimpleQueue()
-        streams = {"stdin": PIPE, "stdout": PIPE, "stderr": self._log.file}
+        streams = {"stdin": PIPE, "stdout": PIPE, "stderr": self.log.file}
         try:
             self._group = Group(command, env=environment, cwd=folder, **streams)
         except BaseException:
-            self._log.close()
+            self.log.close()
             raise
         threading.Thread(target=self._receive, daemon=True).start()
         try:
@@ -95,67 +92,58 @@ class Server:
 
         Raises TimeoutError without an answer within `seconds`, EndedError where none can come.
         """
-        self._log.clear()
+        self.log.bound(0)
         line = json.dumps(job).encode() + b"\n"
         # A process that reads nothing more must not hold this one up.
         threading.Thread(target=self._send, args=(line,), daemon=True).start()
         return self._answer(seconds)
 
-    def last_line(self) -> str:
-        """What the last job printed last."""
-        return self._log.last_line()
-
     def close(self) -> None:
         """End it with all that it has started."""
         self._group.end()
-        self._log.close()
+        self.log.close()
 
     def _send(self, line: bytes) -> None:
-        stdin = self._group.program.stdin
-        assert stdin is not None  # noqa: S101 - it is a pipe
-        try:
+        stdin = cast("RawIOBase", self._group.program.stdin)
+        with suppress(OSError, ValueError):  # it has ended: whoever waits hears of it
             rest = memoryview(line)
             while rest:
                 rest = rest[stdin.write(rest) :]
-        except (OSError, ValueError):  # it has ended, or was closed: whoever waits hears of it
-            pass
 
     def _receive(self) -> None:
-        stdout = self._group.program.stdout
-        assert stdout is not None  # noqa: S101 - it is a pipe
-        try:
-            with BufferedReader(cast("RawIOBase", stdout)) as lines:
-                for line in lines:
-                    self._lines.put(line)
-        except (OSError, ValueError):
-            pass
-        finally:
-            self._lines.put(None)
+        stdout = cast("RawIOBase", self._group.program.stdout)
+        with suppress(OSError, ValueError), BufferedReader(stdout) as lines:
+            for line in lines:
+                self._lines.put(line)
+        self._lines.put(None)
 
     def _answer(self, seconds: float) -> dict[str, Any]:
         deadline = time.monotonic() + seconds
         while True:
             left = deadline - time.monotonic()
             if left <= 0:
-                said = self.last_line()
+                said = self.log.last_line()
                 raise TimeoutError(f"no answer within {seconds:g} s{said and f': {said}'}")
             try:
                 line = self._lines.get(timeout=min(left, _LOOK))
             except Empty:
-                self._log.bound()
-                # What it started may hold its end of the pipe open.
-                line = b"" if self._group.program.poll() is None else None
+                self.log.bound()
+                if self._group.program.poll() is None:
+                    continue
+                line = None  # what it started may hold its end of the pipe open
             if line is None:
                 raise EndedError(self._end())
-            if (found := _object(line)) is not None:
-                return found
+            with suppress(ValueError):  # a runtime may print as well
+                answer = json.loads(line)
+                if isinstance(answer, dict):
+                    return answer
 
     def _end(self) -> str:
         try:
             code = self._group.program.wait(_GRACE)
         except TimeoutExpired:
-            return f"it closed its output: {self.last_line()}"
-        return how_ended(code, self.last_line())
+            return f"it closed its output: {self.log.last_line()}"
+        return how_ended(code, self.log.last_line())
 
 
 def how_ended(code: int, line: str) -> str:
@@ -165,12 +153,3 @@ def how_ended(code: int, line: str) -> str:
     except ValueError:
         how = f"exit status {code}"
     return f"{how}: {line}" if line else how
-
-
-def _object(line: bytes) -> dict[str, Any] | None:
-    """The answer in a line; None where it is something that a runtime printed."""
-    try:
-        found = json.loads(line)
-    except ValueError:
-        return None
-    return found if isinstance(found, dict) else None

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from onnxpad.explaining import KINDS, entries
-from onnxpad.reproducing.reproducer import model_lines
+from onnxpad.model.assembled import text_lines
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, file_of, ways
 from onnxpad.sessions import check_device
@@ -48,7 +48,7 @@ def _files(version: str) -> Iterator[tuple[str, bytes]]:
     for way in ways():
         cells, newest = table.of_way(way), table.of_way(way, newest=True)
         given = {"title": way.title, "way": way, "cells": cells, "outcomes": counted_words(newest)}
-        lines, shown = model_lines(*drafted(way.specimen)), of_chain(way.title, way.chain)
+        lines, shown = text_lines(drafted(way.specimen)[0]), of_chain(way.title, way.chain)
         yield page("way.html", "way", way.name, lines=lines, shown=list(shown), **given)
         yield from downloads(way)
     for operator in table.operators:

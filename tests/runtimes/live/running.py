@@ -1,28 +1,46 @@
-"""Runs models in a runtime and judges what comes back."""
+"""Runs models in a runtime and compares what comes back with references; replies stay on disk."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import onnx
+import pytest
 
 from onnxpad.errors import RuntimeUnavailable
+from onnxpad.model.assembled import with_output_shapes
+from onnxpad.probing.agreement import worst
+from onnxpad.probing.expected import expected
+from onnxpad.probing.probes import ranks
+from onnxpad.runtimes.running import cache
 from onnxpad.runtimes.running.runner import Array, Reply, Runner, adapted
+from onnxpad.runtimes.running.serving import decode, encode
 from tests.runtimes.live import Runtime
-from tests.runtimes.live.environments import Unavailable, place
-from tests.runtimes.live.judging import Outcome, judge
-from tests.runtimes.live.replies import keep, kept, key
+from tests.runtimes.live.environments import Unavailable, digest, folder, place
 
 SECONDS = 90.0
+NEAR = 2e-3
+"""Of the largest reference value: half-precision kernels pass, a shifted pad fails."""
+Key = TypeVar("Key", bound=Hashable)
 
-Key = TypeVar("Key")
+
+class Outcome(NamedTuple):
+    """What came of a model: ok, fallback (right, and not all on the device), wrong, refused, crash
+    or timeout.
+    """
+
+    verdict: str
+    message: str = ""
+    outputs: Mapping[str, Array] = {}
 
 
 class Case(NamedTuple):
     """A model file, its inputs, what each output should be (any may be missing), and how near.
 
-    `tolerance` is absolute; without one it is 2e-3 of the largest reference value for floats, and
-    none for integers.
+    `tolerance` is absolute; without one floats may be NEAR off, and integers must be equal.
     """
 
     model: Path
@@ -32,31 +50,51 @@ class Case(NamedTuple):
 
 
 def outcomes(
-    runtime: Runtime,
-    cases: Mapping[Key, Case | tuple[Path, Mapping[str, Array], Mapping[str, Array]]],
-    *,
-    seconds: float = SECONDS,
+    runtime: Runtime, cases: Mapping[Key, Case], *, seconds: float = SECONDS
 ) -> dict[Key, Outcome]:
-    """Run every case in one process of `runtime`, `seconds` each; replies are kept on disk.
+    """Run every case in one process of `runtime`, `seconds` each.
 
-    Raises:
-        Unavailable: the environment of the runtime cannot be made here.
-        RuntimeUnavailable: it was made, and the runtime does not start in it.
+    Raises Unavailable where the environment of the runtime cannot be made here, and
+    RuntimeUnavailable where the runtime does not start in it.
     """
-    judged = run(runtime, [Case(*case) for case in cases.values()], seconds)
-    return dict(zip(cases, judged, strict=True))
+    return dict(zip(cases, run(runtime, [*cases.values()], seconds), strict=True))
 
 
 def run(runtime: Runtime, cases: Sequence[Case], seconds: float = SECONDS) -> list[Outcome]:
     """The same for a list of cases, in its order."""
     runner = started(runtime)
     try:
-        return [
-            judge(reply, case.references, case.tolerance)
-            for case, reply in zip(cases, _replies(runtime, runner, cases, seconds), strict=True)
-        ]
+        replies = _replies(runtime, runner, cases, seconds)
+        return [judge(reply, case) for reply, case in zip(replies, cases, strict=True)]
     finally:
         runner.close()
+
+
+def verdicts_on(
+    runtime: Runtime, models: Mapping[Key, tuple[onnx.ModelProto, dict[str, Array]]], at: Path
+) -> dict[Key, str]:
+    """What `runtime` makes of small models; the test is skipped where it is missing."""
+    cases = {}
+    for number, (key, (model, feeds)) in enumerate(models.items()):
+        right = expected(model, feeds).outputs
+        onnx.save(with_output_shapes(model, right), at / f"{number}.onnx")
+        cases[key] = Case(at / f"{number}.onnx", feeds, right)
+    try:
+        return {key: one.verdict for key, one in outcomes(runtime, cases).items()}
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+
+
+def judge(reply: Reply, case: Case) -> Outcome:
+    """Compare every output that has a reference; `case.tolerance` replaces what may be off."""
+    if not reply.has_run:
+        return Outcome(reply.status, reply.message)
+    if case.references:
+        name, apart = worst(reply.outputs, case.references, NEAR)
+        is_near = case.tolerance is not None and apart.amount <= case.tolerance
+        if apart.is_fault and not is_near:
+            return Outcome("wrong", f"{name}: {apart.words}", reply.outputs)
+    return Outcome("fallback" if reply.status == "fell back" else "ok", "", reply.outputs)
 
 
 def started(runtime: Runtime) -> Runner:
@@ -71,20 +109,25 @@ def started(runtime: Runtime) -> Runner:
 def _replies(
     runtime: Runtime, runner: Runner, cases: Sequence[Case], seconds: float
 ) -> Iterator[Reply]:
+    """Kept by all that they depend on; a timeout is not, nor a model with data in other files."""
+    at = folder() / "replies"
     for case in cases:
-        name = key(runtime, runner, case.model, case.inputs)
-        reply = name and kept(name)
-        if not reply:
-            reply = runner.run(str(case.model), case.inputs, _outputs(case.model), seconds)
-            if name:
-                keep(name, reply)
+        content = case.model.read_bytes()
+        fed = [
+            f"{name} {x.dtype} {x.shape} {_hash(x.tobytes())}" for name, x in case.inputs.items()
+        ]
+        key = "\n".join([digest(runtime), runner.key, *fed, _hash(content)])
+        keeps = b"location" not in content
+        known: Any = cache.kept(key, at) if keeps else None
+        if known:
+            yield Reply(known["status"], known["message"], decode(known["outputs"]))
+            continue
+        model = onnx.load(case.model, load_external_data=False)
+        reply = runner.run(str(case.model), case.inputs, ranks(model), seconds)
+        if keeps and reply.status != "timeout":
+            cache.keep(key, {**reply._asdict(), "outputs": encode(reply.outputs)}, at)
         yield reply
 
 
-def _outputs(model: Path) -> dict[str, int]:
-    """Each with its declared rank, or -1: some runtimes only know tensors of one, and lose it."""
-    graph = onnx.load(model, load_external_data=False).graph
-    kinds = {output.name: output.type.tensor_type for output in graph.output}
-    return {
-        name: len(kind.shape.dim) if kind.HasField("shape") else -1 for name, kind in kinds.items()
-    }
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -9,11 +9,10 @@ import pytest
 
 from onnxpad.errors import RuntimeUnavailable
 from onnxpad.runtimes.running.headers import Header
-from onnxpad.runtimes.running.runner import Array, Reply, Served, adapted
+from onnxpad.runtimes.running.runner import Reply, Served, adapted
 from tests.runtimes.live import RELEASES, RUNTIMES, Runtime, running
 from tests.runtimes.live.environments import Unavailable, place
-from tests.runtimes.live.judging import judge
-from tests.runtimes.live.running import Case, outcomes
+from tests.runtimes.live.running import Case, judge, outcomes
 
 # Doubles x; what else it does is told by the sum of x.
 ADAPTER = """
@@ -166,43 +165,10 @@ def test_an_environment_that_cannot_be_made_says_why(
         place(Runtime("made up", str(tmp_path / "made_up.txt")))
 
 
-def f32(*values: float) -> Array:
-    return np.array(values, np.float32)
-
-
-LOWEST = float(np.finfo(np.float32).min)
-JUDGED = [
-    ("near", f32(1.001, -9), f32(1, -9), "ok"),
-    ("far", f32(1.1, -9), f32(1, -9), "wrong"),
-    ("far beside the lowest float", f32(1.1, LOWEST), f32(1, LOWEST), "wrong"),
-    ("both infinite", f32(1, -np.inf), f32(1, -np.inf), "ok"),
-    ("infinite", f32(1, -np.inf), f32(1, 2), "wrong"),
-    ("not a number", f32(1, np.nan), f32(1, 2), "wrong"),
-    ("shape", np.zeros((1, 2)), np.zeros((2, 1)), "wrong"),
-    ("index", np.array([7, 9000]), np.array([8, 9000]), "wrong"),
-    ("int8", np.array([-5, 100], np.int8), np.array([-5, 100], np.int8), "ok"),
-    ("uint8 against float", np.array([200], np.uint8), f32(200), "ok"),
-    ("bool", np.array([True, False]), np.array([True, True]), "wrong"),
-    ("empty", f32(), f32(), "ok"),
-]
-
-
-@pytest.mark.parametrize(
-    ("found", "reference", "verdict"), [row[1:] for row in JUDGED], ids=[row[0] for row in JUDGED]
-)
-def test_judging(found: Array, reference: Array, verdict: str) -> None:
-    outcome = judge(Reply("ran", outputs={"y": found}), {"y": reference})
-    assert outcome.verdict == verdict, outcome
-
-
-def test_judging_without_a_reference_says_so() -> None:
-    assert judge(Reply("ran", outputs={"y": f32(1)}), {}).verdict == "unjudged"
-
-
-def test_an_absolute_tolerance_replaces_the_relative_one() -> None:
-    reply = Reply("ran", outputs={"y": f32(1.05)})
-    assert judge(reply, {"y": f32(1)}).verdict == "wrong"
-    assert judge(reply, {"y": f32(1)}, tolerance=0.063).verdict == "ok"
+def test_an_absolute_tolerance_replaces_the_relative_one(model: Path) -> None:
+    near, reply = case(model, 0, 1), Reply("ran", outputs={"y": np.full(2, 1.05, np.float32)})
+    assert judge(reply, near).verdict == "wrong"
+    assert judge(reply, near._replace(tolerance=0.063)).verdict == "ok"
 
 
 def test_every_runtime_has_its_files() -> None:
@@ -210,3 +176,31 @@ def test_every_runtime_has_its_files() -> None:
         assert runtime.requirements_file.is_file()
         assert runtime.header is not None
         assert runtime.header.is_javascript is runtime.is_javascript
+
+
+SMALL = ("onnxruntime", "opencv-classic", "ncnn")
+"""Runtimes that always run; to install the others takes longer than to run them."""
+PAIR = """<ir_version: 8, opset_import: ["": 17]> pair (float[1,2,3,4] x, float[1,2,3,4] y)
+=> (float[1,2,3,4] less, float[1,2,3,4] more) { less = Sub (x, y) more = Add (x, y) }"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[pytest.mark.sweep] * (name not in SMALL)) for name in RUNTIMES],
+)
+def test_a_model_that_is_kept_takes_other_inputs(name: str, tmp_path: Path) -> None:
+    """Adapters load a model once: nothing of the inputs before may be left in it."""
+    path = tmp_path / "pair.onnx"
+    draw = np.random.default_rng(3)
+    onnx.save(onnx.parser.parse_model(PAIR), path)
+    try:
+        runner = running.started(RUNTIMES[name])
+    except Unavailable as reason:
+        pytest.skip(str(reason))
+    for _ in range(3):
+        x, y = draw.standard_normal((2, 1, 2, 3, 4), np.float32)
+        reply = runner.run(str(path), {"x": x, "y": y}, {"less": 4, "more": 4}, 90)
+        assert reply.status == "ran", reply
+        np.testing.assert_allclose(reply.outputs["less"], x - y, rtol=1e-6)
+        np.testing.assert_allclose(reply.outputs["more"], x + y, rtol=1e-6)
+    runner.close()

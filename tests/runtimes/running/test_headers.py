@@ -14,12 +14,10 @@ from onnxpad.errors import RequestError, RuntimeUnavailable
 from onnxpad.runtimes.running.headers import (
     ADAPTERS,
     Header,
-    has_adapter,
     headers_of,
-    packages_of,
     read_headers,
 )
-from onnxpad.runtimes.running.places import place_of, processor
+from onnxpad.runtimes.running.places import place_of
 from onnxpad.runtimes.running.runner import adapted, runner_for
 from onnxpad.runtimes.targets import all_targets
 
@@ -55,18 +53,18 @@ def test_an_adapter_runs_without_onnxpad(file: Path) -> None:
 
 
 def test_targets_that_nothing_starts() -> None:
-    assert {name for name in all_targets() if not has_adapter(name)} == {
+    assert {name for name in all_targets() if not headers_of(name)} == {
         *("burn", "candle", "nnapi", "portable", "tenstorrent", "tract", "webnn"),
     }
-    assert packages_of("burn") == ()
     with pytest.raises(RequestError, match="burn is a table of rules"):
         runner_for("burn", live=True)
 
 
 def test_packages_are_those_of_the_target() -> None:
-    assert packages_of("opencv-classic") == packages_of("opencv")
-    assert "onnxruntime-gpu" in packages_of("onnxruntime-cuda")[0]
-    assert packages_of("webgpu-jsep") == ("onnxruntime-web",)
+    wanted = {name: headers_of(name)[0].dependencies for name in all_targets() if headers_of(name)}
+    assert wanted["opencv-classic"] == wanted["opencv"]
+    assert "onnxruntime-gpu" in wanted["onnxruntime-cuda"][0]
+    assert wanted["webgpu-jsep"] == ("onnxruntime-web",)
 
 
 def made_up(folder: Path, **words: Any) -> Header:
@@ -130,7 +128,3 @@ def test_a_runtime_of_npm_needs_its_folder(tmp_path: Path, monkeypatch: pytest.M
     assert runner_for("onnxruntime-web", tmp_path).release == "1.2.3"
     monkeypatch.chdir(tmp_path)
     assert runner_for("webgpu", live=True).release == "1.2.3"
-
-
-def test_a_processor_is_always_the_same() -> None:
-    assert processor() == processor()

@@ -1,4 +1,4 @@
-"""A third set of probes: chains of one to six operators, drawn at random.
+"""Probes that are drawn: chains of one to six operators.
 
 Among them quantised ones, three spatial axes, batches of several images, and branches of an If.
 References come from the tests' own interpreter. A set that found something has done its work:
@@ -14,11 +14,10 @@ from typing import Any
 import numpy as np
 import onnx
 from numpy.random import Generator
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 from tests.oracle.interpreter import run_model
 from tests.runtimes.live.running import Case
-from tests.runtimes.targets.generated import Draft, add_pad, each_axis, padding
 
 Array = np.ndarray[Any, Any]
 COUNT = 160
@@ -31,6 +30,88 @@ SHOWN = 0.1
 """Fewer values above 0 are too few behind a Relu to show what is wrong in front of it."""
 CELLS = 6
 """Fewer along an axis are too few for another window."""
+
+
+class Draft:
+    """One model being written: a chain of nodes from `x` to `y`."""
+
+    def __init__(self, rng: Generator, shape: tuple[int, ...], opset: int, centre: float) -> None:
+        self.rng = rng
+        self.opset = opset
+        self.data = (rng.normal(size=shape) + centre).astype(np.float32)
+        self.last = "x"
+        self.nodes: list[onnx.NodeProto] = []
+        self.constants: list[onnx.TensorProto] = []
+
+    def constant(self, values: Array) -> str:
+        name = f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(values, name))
+        return name
+
+    def add(self, op: str, *inputs: str, **attributes: Any) -> None:
+        made = f"t{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, [self.last, *inputs], [made], **attributes))
+        self.last = made
+
+    def weight(self, *shape: int) -> str:
+        return self.constant(self.rng.normal(size=shape).astype(np.float32))
+
+    def model(self) -> onnx.ModelProto:
+        self.nodes[-1].output[0] = "y"
+        inputs = [helper.make_tensor_value_info("x", TensorProto.FLOAT, self.data.shape)]
+        outputs = [helper.make_empty_tensor_value_info("y")]
+        graph = helper.make_graph(self.nodes, "drawn", inputs, outputs, self.constants)
+        imports = [helper.make_opsetid("", self.opset)]
+        model = helper.make_model(graph, ir_version=8, opset_imports=imports)
+        bare = run_model(_typed(model), {"x": self.data})["y"]
+        model.graph.output[0].CopyFrom(
+            helper.make_tensor_value_info("y", TensorProto.FLOAT, bare.shape)
+        )
+        return model
+
+
+def _typed(model: onnx.ModelProto) -> onnx.ModelProto:
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    copy.graph.output[0].type.tensor_type.elem_type = TensorProto.FLOAT
+    return copy
+
+
+def each_axis(rng: Generator, low: int, high: int, rank: int) -> list[int]:
+    """The same number on every axis most of the time, else one for each."""
+    if rng.integers(4):
+        return [int(rng.integers(low, high))] * rank
+    return [int(n) for n in rng.integers(low, high, rank)]
+
+
+def padding(rng: Generator, kernel: list[int]) -> dict[str, Any]:
+    """auto_pad, symmetric pads, or pads that differ; below the kernel."""
+    match int(rng.integers(5)):
+        case 0:
+            return {"auto_pad": "SAME_UPPER"}
+        case 1:
+            return {"auto_pad": "SAME_LOWER"}
+        case 2:
+            sides = [int(rng.integers(0, (k + 1) // 2 + (k > 1))) for k in kernel]
+            return {"pads": [min(s, k // 2) for s, k in zip(sides, kernel, strict=True)] * 2}
+        case _:
+            return {"pads": [int(rng.integers(0, k)) for k in (*kernel, *kernel)]}
+
+
+def add_pad(draft: Draft, mode: str, sides: list[list[int]], rank: int, first: int) -> None:
+    rng = draft.rng
+    listed = draft.opset >= 18 and rng.integers(4) == 0
+    spare = [] if listed else [0] * first
+    pads = draft.constant(np.array([*spare, *sides[0], *spare, *sides[1]], np.int64))
+    value = ""
+    if mode == "constant" and rng.integers(2):
+        chosen = float(rng.choice([0.0, 0.0, 1.5, -2.0]))
+        value = draft.constant(np.array(chosen, np.float32))
+    inputs = [pads, *([value] if value or listed else [])]
+    if listed:
+        inputs.append(draft.constant(np.arange(first, rank)))
+    written = {"mode": mode} if mode != "constant" or rng.integers(2) else {}
+    draft.add("Pad", *inputs, **written)
 
 
 class Composed(Draft):

@@ -2,8 +2,8 @@
 
 python -m tests.runtimes.targets.measure --set drawn --runtimes opencv     writes measured.json
 
-Sets: `probes` (../shared/probes), `drawn` (generated.py beside this), `composed` (composed.py),
-`corpus` (../shared/corpus, dynamic sizes given as in the sample).
+Sets: `probes` (../shared/probes), `drawn` (composed.py beside this), `corpus`
+(../shared/corpus, dynamic sizes given as in the sample).
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import NamedTuple
 
 import onnxpad
 from onnxpad.errors import OnnxpadError
-from tests.runtimes.live import RELEASES, RUNTIMES, recorded
+from tests.runtimes.live import RELEASES, RUNTIMES
 from tests.runtimes.live.environments import Unavailable
 from tests.runtimes.live.running import Case, outcomes
-from tests.runtimes.targets import composed, corpus, generated, probes
+from tests.runtimes.targets import composed, corpus, probes
 
 RIGHT = ("ok", "fallback")
 RESULTS = Path(onnxpad.__file__).parent / "runtimes" / "measured.json"
@@ -96,14 +96,9 @@ def measure(runtime: str, cases: Mapping[str, Case], made: Rewrites) -> dict[str
     return found
 
 
-def _probes() -> dict[str, Case]:
-    return {key: one for key, one in recorded.probes().items() if key not in probes.DISPUTED}
-
-
 SETS: dict[str, Callable[[Path, int | None], dict[str, Case]]] = {
-    "probes": lambda _, __: _probes(),
-    "drawn": lambda folder, seed: generated.cases(folder, seed=seed or generated.SEED),
-    "composed": lambda folder, seed: composed.cases(folder, seed=seed or composed.SEED),
+    "probes": lambda _, __: probes.cases(),
+    "drawn": lambda folder, seed: composed.cases(folder, seed=seed or composed.SEED),
     "corpus": lambda _, __: corpus.cases(),
 }
 

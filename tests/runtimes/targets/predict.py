@@ -1,11 +1,7 @@
-"""What `inspect --target` says of the probes beforehand, held against what the runtimes did.
-
-python -m tests.runtimes.targets.predict      prints a table
-"""
+"""What `inspect --target` says of the probes beforehand, held against what the runtimes did."""
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from functools import cache
 
@@ -52,16 +48,3 @@ def is_missed(outcome: probes.Outcome) -> bool:
     if outcome.verdict == "fallback":
         return answer is Answer.TAKES
     return outcome.verdict != "ok" and not answer.fails
-
-
-def main() -> int:
-    """Print the table."""
-    kinds = ("foreseen", "missed", "fine", "false alarm")
-    print(f"{'':22}{''.join(kind.rjust(13) for kind in kinds)}")
-    for target, counts in table().items():
-        print(f"{target:22}{''.join(str(counts[kind]).rjust(13) for kind in kinds)}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -9,6 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from tests.runtimes.live.running import Case
+
 SHARED = Path(os.environ.get("ONNXPAD_SHARED", Path(__file__).resolve().parents[4] / "shared"))
 FOLDER = SHARED / "probes"
 
@@ -94,3 +98,14 @@ def model_path(probe: str) -> Path:
     where = folder()
     assert where is not None
     return where / "models" / f"{probe}.onnx"
+
+
+def cases() -> dict[str, Case]:
+    """Every probe that is not disputed, with its inputs and its float64 reference."""
+    found = {}
+    for row in json.loads((FOLDER / "index.json").read_text("utf-8"))["probes"]:
+        path = model_path(row["probe"])
+        stem = path.with_suffix("")
+        with np.load(f"{stem}.npz") as inputs, np.load(f"{stem}.ref.npz") as right:
+            found[row["probe"]] = Case(path, dict(inputs), dict(right), row.get("tol"))
+    return {name: case for name, case in found.items() if name not in DISPUTED}

@@ -14,7 +14,7 @@ from onnx import TensorProto, parser
 
 from onnxpad import rewrite
 from tests.runtimes.live import RUNTIMES
-from tests.runtimes.live.layers import verdicts_on
+from tests.runtimes.live.running import verdicts_on
 from tests.runtimes.targets.chains import answers
 
 FACTS = Path(__file__).with_name("facts.txt")
@@ -85,5 +85,5 @@ def test_a_runtime_that_is_installed_fails_where_it_is_written(target: str, tmp_
         if given is not None and "refuses" in fact.said.values():
             models[number] = fact.model, given
             refused[number].append(fact.text)
-    verdicts = verdicts_on(target, models, tmp_path)
+    verdicts = verdicts_on(RUNTIMES[target], models, tmp_path)
     assert [refused[number] for number, said in verdicts.items() if said == "ok"] == []

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
-import onnx
 import pytest
 
 from onnxpad import inspect, rewrite
-from onnxpad.cli import run
 from onnxpad.runtimes import installed
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.show.inspections import inspection_document
@@ -85,21 +82,6 @@ def test_a_rewrite_says_what_the_installed_one_does_with_what_it_wrote(
     assert note in str(rewriting_document("m.onnx", None, found)).splitlines()
     mended = rewrite(pooled(), target="onnxruntime@1.31").model
     assert rewrite(mended, target=["onnxruntime", "opencv"]).fitting.note == ""  # type: ignore[union-attr]
-
-
-def test_of_many_models_each_line_says_what_the_installed_one_does(
-    having: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    having["onnxruntime-gpu"] = "1.31.1"
-    for name in ("a", "b"):
-        onnx.save(pooled(), tmp_path / f"{name}.onnx")  # type: ignore[arg-type]
-    onnx.save(text_model("y = Relu(x)"), tmp_path / "c.onnx")
-    said = "installed here: onnxruntime-gpu 1.31.1, which miscomputes 1 of them: --target"
-    for verb in (["inspect"], ["rewrite", "--check"]):
-        assert run([*verb, str(tmp_path), "--target", "onnxruntime"]) == 0
-        assert capsys.readouterr().out.count(f"{said} onnxruntime@1.31") == 2
-    assert run(["inspect", str(tmp_path), "--target", "onnxruntime@1.31"]) == 1
-    assert "installed here" not in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("version", ["1.32.0", "1.32.4", "1.33.0", ""])

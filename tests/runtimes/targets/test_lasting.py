@@ -85,15 +85,6 @@ def kept(condition: Condition, chain: Chain) -> bool:
     return condition.holds(chain) in (True, None)
 
 
-def test_there_are_such_conditions() -> None:
-    known = {
-        "the batch is not 1",
-        "the opset is above 19",
-        "the file leaves a size other than the batch open",
-    }
-    assert known <= set(LASTING)
-
-
 def test_a_lasting_objection_is_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     def plan(*_: object) -> None:
         raise AssertionError("a search was begun")

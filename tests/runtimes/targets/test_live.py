@@ -1,25 +1,21 @@
-"""Models rewritten for a runtime, run in it: the sample that every runtime is known to treat."""
+"""Models rewritten for a runtime, run in it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
 
+from onnxpad.reproducing.ways import file_of, ways
 from onnxpad.rewriting.rewrite import rewrite
 from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.environments import Unavailable
 from tests.runtimes.live.running import Case, outcomes
-from tests.runtimes.live.sample import sample
-from tests.runtimes.targets import generated
+from tests.runtimes.targets import composed
 
 SMALL = ("onnxruntime", "opencv-classic", "ncnn")
 QUICK = ("onnxruntime", "onnxruntime-web", "openvino", "opencv", "opencv-classic", "mnn", "ncnn")
-NO_WAY = {
-    "opencv-classic": {"max with Indices"},
-    "mnn": {"max with Indices"},
-    "ncnn": {"max with Indices"},
-}
 
 
 @pytest.mark.parametrize(
@@ -28,26 +24,23 @@ NO_WAY = {
 )
 def test_rewritten_models_run_right(name: str, tmp_path: Path) -> None:
     cases: dict[str, Case] = {}
-    refused = set()
-    for key, case in sample(tmp_path).items():
-        done = rewrite(case.model, target=name)
-        if done.unfit:
-            refused.add(key)
-            continue
-        path = tmp_path / f"{len(cases)}.onnx"
-        done.save(path)
-        cases[key] = case._replace(model=path)
+    for way in ways()[::5]:
+        model, inputs, outputs = file_of(way)
+        done = rewrite(onnx.load_from_string(model), target=name)
+        if not done.unfit:
+            done.save(tmp_path / f"{way.name}.onnx")
+            cases[way.title] = Case(tmp_path / f"{way.name}.onnx", inputs, outputs)
     try:
         found = outcomes(RUNTIMES[name], cases)
     except Unavailable as reason:
         pytest.skip(str(reason))
-    assert refused == NO_WAY.get(name, set())
+    assert len(cases) > 15
     assert {key: o.message for key, o in found.items() if o.verdict != "ok"} == {}
 
 
 def test_drawn_models_are_right_in_onnxruntime_once_rewritten(tmp_path: Path) -> None:
-    """The second set of models; every runtime takes its turn in `evaluate`."""
-    cases = generated.cases(tmp_path, 40, seed=11)
+    """Every runtime takes its turn in `measure`."""
+    cases = composed.cases(tmp_path, 30, seed=11)
     foreseen, rewritten = set(), {}
     for key, case in cases.items():
         done = rewrite(case.model, target="onnxruntime")

@@ -27,32 +27,6 @@ def test_opsets_and_open_sizes_come_with_a_cure() -> None:
     assert condition_of(["grouped"]).cure == ""
 
 
-POOL = "y = MaxPool <kernel_shape = [3, 3], pads = [0, 0, 1, 1], strides = [2, 2]> (x)"
-SENTENCES = {
-    "onnx2keras": (
-        POOL,
-        "computes wrong numbers: it pads, and a cell of its input may be negative",
-    ),
-    "candle": (POOL, "refuses it: "),
-    "mnn": (POOL, ""),
-    "xnnpack": (
-        'y = MaxPool <kernel_shape = [3, 3], auto_pad = "SAME_LOWER"> (x)',
-        "leaves it to the CPU: ",
-    ),
-    "ncnn": ("y = LpPool <kernel_shape = [2, 2]> (x)", "refuses it: it has no LpPool"),
-    "tract": (
-        "y = LpPool <kernel_shape = [2, 2]> (x)",
-        "not known: LpPool is untested on it",
-    ),
-}
-
-
-@pytest.mark.parametrize("name", SENTENCES)
-def test_what_happens_is_said_before_why(name: str) -> None:
-    body, said = SENTENCES[name]
-    assert sentence(name, body).startswith(said)
-
-
 def sentence(name: str, body: str, shape: str = "1, 2, 8, 8") -> str:
     model = text_model(body, inputs=f"float[{shape}] x", outputs="float[a, b, c, d] y")
     (found,) = inspect(model, target=name).targets[name]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from onnxpad import rewrite
-from tests.runtimes.live import RUNTIMES, recorded
+from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.environments import Unavailable
 from tests.runtimes.live.running import outcomes
 from tests.runtimes.targets import probes
@@ -45,9 +45,8 @@ def test_what_fails_has_a_way_or_is_known_to_have_none(name: str) -> None:
 @pytest.mark.sweep
 @pytest.mark.parametrize("name", NO_WAY)
 def test_what_is_rewritten_runs_right_there(name: str, tmp_path: Path) -> None:
-    cases = {key: one for key, one in recorded.probes().items() if key not in probes.DISPUTED}
     written = {}
-    for key, case in cases.items():
+    for key, case in probes.cases().items():
         done = rewrite(case.model, target=name)
         if done.changed and not done.unfit:
             done.save(tmp_path / f"{key}.onnx")

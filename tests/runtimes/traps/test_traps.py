@@ -54,39 +54,6 @@ def test_every_rule_says_what_it_is_about_and_where_that_is_known_from() -> None
         assert len(rule.source) > 20
 
 
-NOT_FUSED = {
-    "behind Relu": text_model(
-        f"[r] r = Relu (x) [pad] p = Pad (r, pads) {MAX}", constants=f"int64[6] pads = {{{AROUND}}}"
-    ),
-    "behind Relu and a MaxPool": text_model(
-        f"[r] r = Relu (x) [q] q = MaxPool <kernel_shape=[2]> (r) [pad] p = Pad (q, pads) {MAX}",
-        constants=f"int64[6] pads = {{{AROUND}}}",
-    ),
-    "behind a clip at 0": text_model(
-        f"[r] r = Clip (x, zero) [pad] p = Pad (r, pads) {MAX}",
-        constants=f"int64[6] pads = {{{AROUND}}}, float zero = {{0}}",
-    ),
-    "in uint8": padded(MAX, AROUND, "uint8[1,1,8] x"),
-    "with a second reader": padded(f"{MAX} [more] z = Neg (p)", AROUND),
-    "as an output": padded(MAX, AROUND, outputs="y, p"),
-    "with Indices": padded("[node] y, i = MaxPool <kernel_shape=[3]> (p)", AROUND, outputs="y, i"),
-    "with another value": padded(MAX, AROUND, more="float c = {-7}"),
-    "with a negative zero": padded(MAX, AROUND, more="float c = {-0.0}"),
-    "with axes": text_model(
-        f"[pad] p = Pad (x, pads, , axes) {MAX}",
-        constants="int64[2] pads = {1, 1}, int64[1] axes = {2}",
-        opset=18,
-    ),
-    "on the channels as well": padded(MAX, "0, 1, 1, 0, 0, 1"),
-    "without cells": padded(MAX, "0, 0, 0, 0, 0, 0"),
-}
-
-
-@pytest.mark.parametrize("case", NOT_FUSED)
-def test_a_pad_before_a_max_pool_is_no_trap(case: str) -> None:
-    assert codes(NOT_FUSED[case]) == []
-
-
 @pytest.mark.parametrize("opset", [7, 10, 11, 25])
 @pytest.mark.parametrize("kind", ["float", "float16", "double", "int8"])
 def test_a_pad_before_a_max_pool_is_one(opset: int, kind: str) -> None:

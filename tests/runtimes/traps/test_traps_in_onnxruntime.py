@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import random
 from typing import Any
 
 import numpy as np
@@ -12,14 +11,13 @@ from numpy.typing import NDArray
 from onnx import ModelProto, helper
 
 from onnxpad.geometry.windows import Axis
-from onnxpad.inspection import inspect
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import AutoPad, Chain
 from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import OPERATORS
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.traps import traps_of
-from tests.models.text import padded, text_model
+from tests.models.text import text_model
 from tests.models.traps import TRAPS
 from tests.oracle import operators as oracle
 from tests.runtimes.onnxruntime.installed import where_pools_are_harmed
@@ -217,45 +215,3 @@ def test_same_is_a_trap_exactly_where_onnxruntime_leaves_the_text(
             assert agrees or found, model
         else:
             assert agrees is not bool(found), (model, found)
-
-
-def drawn(chance: random.Random) -> ModelProto:
-    op = chance.choice(["MaxPool", "AveragePool"])
-    kernel, size = chance.choice([1, 2, 3]), chance.choice([3, 4, 5, 6, 7])
-    parts = [f"kernel_shape=[{kernel}], strides=[{chance.choice([1, 2, 3])}]"]
-    parts += ["ceil_mode=1"] if chance.random() < 0.5 else []
-    parts += ["count_include_pad=1"] if op == "AveragePool" and chance.random() < 0.5 else []
-    if chance.random() < 0.3:
-        parts.append(f"pads=[{chance.randrange(kernel)}, {chance.randrange(kernel)}]")
-    elif chance.random() < 0.2:
-        parts.append(f'auto_pad="{chance.choice(["VALID", "SAME_UPPER", "NOTSET"])}"')
-    around = [0, 0, chance.choice([0, 0, 1, 2, 3]), 0, 0, chance.choice([0, 0, 1, 2, 3])]
-    fill = chance.choice(["", "", "float c = {0.0}", "float c = {-0.0}", "float c = {1}"])
-    node = f"[node] y = {op} <{', '.join(parts)}> (p)"
-    pads = ", ".join(map(str, around))
-    outputs = chance.choice(["y", "y", "y", "y, p"])
-    inputs = f"float[1,1,{size}] x"
-    opset = chance.choice([11, 13, 19, 22])
-    return padded(node, pads, inputs, more=fill, opset=opset, outputs=outputs)
-
-
-@pytest.mark.part(3)
-@where_pools_are_harmed
-@pytest.mark.parametrize("seed", range(4))
-def test_a_pad_is_a_trap_wherever_default_optimisations_change_the_result(seed: int) -> None:
-    chance = random.Random(seed)
-    seen = set()
-    alarms = 0
-    for _ in range(60):
-        model = drawn(chance)
-        plain = run(model, OFF)
-        if plain is None:
-            continue
-        found = [trap.code for node in inspect(model).nodes for trap in node.traps]
-        trapped = any(code.startswith("pad-fused") for code in found)
-        is_same = same(plain, run(model, ON))
-        assert is_same or trapped, model
-        alarms += is_same and trapped
-        seen.add(trapped)
-    assert seen == {True, False}
-    assert alarms <= 3
