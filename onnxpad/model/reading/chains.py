@@ -14,13 +14,12 @@ from onnxpad.geometry.windows import Axis
 from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context, has_value, is_stored
 from onnxpad.model.graph.flat_numbers import constant_integers
-from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Type
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.lowest_cells import lowest_cell
-from onnxpad.model.reading.near_and_far_pads import follows_quantised, front_of
-from onnxpad.model.reading.nearest_pad import nearest_pad, of_pad
+from onnxpad.model.reading.near_and_far_pads import front_of, marks_of
+from onnxpad.model.reading.nearest_pad import nearest_pad
 from onnxpad.model.reading.pads import read_pad, value_type
 from onnxpad.model.reading.quantised import between
 from onnxpad.model.reading.readers_of_pad import feeds_alone, feeds_channels_last
@@ -71,7 +70,7 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
         kind, at = _whole(context, maker.inputs[0], maker.input(2))
         return Weight(found.dims, found.dtype, stored, has_value=value, whole=kind, zero_point=at)
     pad = nearest_pad(context, node, len(found.dims or ()), op.weight)
-    padded = pad.others is not True and pad.pad is not None and _writes_zeros(pad.pad)
+    padded = not pad.others and pad.pad is not None and _writes_zeros(pad.pad)
     return Weight(found.dims, found.dtype, stored, has_value=value, is_padded=padded)
 
 
@@ -318,7 +317,9 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
     inputs, outputs = taken_by(context, node)
     alone = feeds_alone(context, node, step)
     pooled = alone is Destination.MAX_POOLS
-    read, quantises = node.inputs[0], context.document.quantises
+    read = node.inputs[0]
+    nearest = nearest_pad(context, node, len(step.pads.begins))
+    to_pools = context.document.before_pools[node.outputs[0]] > 0
     return Chain(
         *(op, context.scope.opset, (), Pads((), ()), step.fill),
         source.dtype or value_type(context, node),
@@ -326,13 +327,12 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
         trouble=step.unclear if step.unclear and step.unclear.illegal else None,
         shape=source.dims,
         around=Around(
-            of_pad(context, node, step),
-            reads_input=is_model_input(context, read),
-            behind_quantised=quantises and follows_quantised(context, read),
+            replace(nearest, to_pools=to_pools),
             feeds_alone=alone,
             at_least=lowest_cell(context, read) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),
-            between=between(context, node, step) if quantises else None,
+            between=between(context, node, step) if context.document.quantises else None,
+            marks=marks_of(context, read, op),
         ),
         attributes=plain_attributes(context.attributes(node)),
         inputs=inputs,
