@@ -167,7 +167,9 @@ def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
         weight=written.weight._replace(is_padded=False),
     )
     rows = newly_failing(reference(), before, apart)
-    return Skip(f"written like that, {rows[0].told(apart)}") if rows else None
+    if not rows:
+        return None
+    return Skip(f"onnxruntime {rows[0].answer} it written like that: {rows[0].told(apart)}")
 
 
 def _left_alone(before: Chain, after: Chain) -> Skip | None:
