@@ -63,7 +63,7 @@ def harms(chain: Chain, odds: Odds = Odds.LIKELY) -> tuple[Way, ...]:
         return (Way.WEIGHT,)
     if chain.op.is_pool and reaches_kernel(chain, own):
         return ()
-    pads, step = fused_pads(chain, odds), chain.around.nearest.pad
+    pads, step = fused_pads(chain, odds), _seen(chain, odds)
     if pads is None or step is None:
         return ()
     if Mark.COPIED_OUT in chain.around.marks:
@@ -102,13 +102,17 @@ def fused_pads(chain: Chain, odds: Odds = Odds.LIKELY) -> Pads | None:
 
 def _fusable_pads(chain: Chain, odds: Odds) -> Pads | None:
     """The same whatever pads an average has of its own."""
-    nearest, step = chain.around.nearest, chain.around.nearest.pad
+    step = _seen(chain, odds)
     if not takes_pads(chain) or step is None or not is_fusable(step, chain, odds):
         return None
-    if nearest.others and odds is not Odds.POSSIBLE:
+    if chain.around.nearest.others and odds is not Odds.POSSIBLE:
         return None
     inner = chain.inner(step.pads)
     return inner if len(inner.begins) == chain.rank else Pads.zero(chain.rank)
+
+
+def _seen(chain: Chain, odds: Odds) -> PadStep | None:
+    return chain.pad if odds is Odds.SURE else chain.around.nearest.pad
 
 
 def is_fusable(step: PadStep, chain: Chain, odds: Odds) -> bool:
@@ -152,7 +156,7 @@ def loses_count(chain: Chain, odds: Odds = Odds.LIKELY) -> bool:
     """
     if chain.op.kind is not Kind.AVERAGE or chain.counts_padding:
         return False
-    pads, step = _fusable_pads(chain, odds), chain.around.nearest.pad
+    pads, step = _fusable_pads(chain, odds), _seen(chain, odds)
     if chain.opset < Since.COUNT_INCLUDE_PAD or pads is None or step is None:
         return False
     return bool(step.unclear) or any(pads.flat)
