@@ -9,7 +9,7 @@ which tensors reach a pool in the same way, and `document.behind_pads` which com
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from onnxpad.geometry.budgets import IN_A_ROW
@@ -188,27 +188,20 @@ def behind_pads(document: Document) -> set[str]:
 def before_pools(document: Document) -> Counter[str]:
     """How many nodes hand on each tensor to a pool, or take it for a weight; all scopes together.
 
-    In graphs of nodes as well as behind them.
+    What becomes of the results of a graph inside a node is not followed: they count as well.
     """
-    found: set[str] = set()
-    results: set[str] = set()
-    before = -1
-    while before < len(found):
-        before = len(found)
-        for scope in reversed(list(document.scopes.values())):
-            for node in reversed(list(scope.ordered())):
-                found.update(_to_pools(document, node, found))
-                if not found.isdisjoint(node.outputs):
-                    bodies = scope.children.get(node.key, ())
-                    results.update(*(body.outputs for _, body in bodies))
-                    found |= results
-    nodes = (node for scope in document.scopes.values() for node in scope.ordered())
-    return Counter([*results, *(one for node in nodes for one in _to_pools(document, node, found))])
+    counts = Counter[str]()
+    for scope in reversed(list(document.scopes.values())):
+        if scope.parent is not None:
+            counts.update(set(scope.outputs))
+        for node in reversed(list(scope.ordered())):
+            counts.update(_to_pools(document, node, counts))
+    return counts
 
 
-def _to_pools(document: Document, node: Node, found: Container[str]) -> set[str]:
-    """What a node reads and hands on to a pool; `found` are tensors that lead to one."""
-    leads = any(name in found for name in node.outputs)
+def _to_pools(document: Document, node: Node, counts: Counter[str]) -> set[str]:
+    """What a node reads and hands on to a pool; `counts` are about what leads to one."""
+    leads = any(counts[name] for name in node.outputs)
     if document.function(node) is not None:
         return set(node.inputs) if leads or document.kept else set()
     if node.domain not in PLAIN_DOMAINS:

@@ -213,18 +213,12 @@ def _must_count(before: Chain, written: Chain) -> bool:
 
 def _refusal(before: Chain, written: Chain) -> Skip | None:
     """Why what a rewrite writes would not run right."""
-    way = worse(before, written)
-    if way is None:
+    if worse(before, written) is None:
         return None
-    if way is Way.WEIGHT:
-        return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
     if isinstance(before.padding, AutoPad):
-        return Skip(
-            "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly", _TRY
-        )
-    if before.pad is not None and written.pad is None:
-        return Skip("another Pad stands in front of the Pad; onnxruntime may fuse that, wrongly")
-    return Skip("onnxruntime would fuse the Pad in front of it, wrongly", _TRY)
+        reason = "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly"
+        return Skip(reason, _TRY)
+    return Skip("onnxruntime would fuse a Pad in front of it, wrongly", _TRY)
 
 
 def _placed(before: Chain, after: Chain) -> Chain:
@@ -381,30 +375,21 @@ def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
         return after
     last = after.steps[after.results[0].step]
     if isinstance(last, Step):
-        passes_on = last.op_type == "Identity" and last.inputs == (Read(0),) and further
-        return Skip(_what_keeps(step), _TRY) if passes_on else after
-    inputs, written = dict(last.inputs), dict(before.attributes) | dict(last.sets)
-    given, value = inputs.get(PadInput.PADS), inputs.get(PadInput.VALUE, Read(PadInput.VALUE))
-    flat = given.values if isinstance(given, Numbers) else written.get("pads", step.pads.flat)
-    cells = tuple(map(int, flat)) if isinstance(flat, tuple) else step.pads.flat
-    half = len(cells) // 2
-    number = value.values[0] if isinstance(value, Numbers) else 0
-    new = replace(
-        step,
-        pads=Pads(cells[:half], cells[half:]),
-        listed=tuple(position for position in step.listed if position not in inputs),
-        computed=() if isinstance(given, Numbers) else step.computed,
-        fill=step.fill if isinstance(value, Read) else Constant(number),
-    )
-    return Skip(_what_keeps(step), _TRY) if is_fusable(new, before, Odds.POSSIBLE) else after
-
-
-def _what_keeps(step: PadStep) -> str:
-    """How the Pad is written that onnxruntime leaves alone."""
-    if PadInput.AXES in step.listed:
-        what = "its axes keep"
-    elif step.computed:
-        what = "its pads are computed from sizes, which keeps"
+        fused = further and last.op_type == "Identity" and last.inputs == (Read(0),)
     else:
-        what = "the way it is written keeps"
-    return f"{what} onnxruntime from fusing it into a pool, wrongly"
+        fused = step.mode == "constant" and _may_write_zeros(step, last)
+    reason = "the way it is written keeps onnxruntime from fusing it into a pool, wrongly"
+    return Skip(reason, _TRY) if fused else after
+
+
+def _may_write_zeros(step: PadStep, node: Itself) -> bool:
+    """Whether a rewritten Pad node writes 0 and lists no axes."""
+    inputs, written = dict(node.inputs), dict(node.sets)
+    if PadInput.AXES in step.listed and PadInput.AXES not in inputs:
+        return False
+    value = inputs.get(PadInput.VALUE, Read(PadInput.VALUE))
+    if "value" in written:
+        return written["value"] == 0
+    if isinstance(value, Read):
+        return step.fill == Constant(0)
+    return not isinstance(value, Numbers) or value.values[0] == 0
