@@ -12,7 +12,7 @@ from onnxpad.geometry.size import Size
 from onnxpad.geometry.size_fact import SizeFact
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.fills import Fill, Implicit
-from onnxpad.padding.operators import Attributes, AttributeValue, Destination, Kind, Operator
+from onnxpad.padding.operators import Attributes, AttributeValue, Kind, Operator
 
 if TYPE_CHECKING:
     from onnxpad.padding.expansion import Expansion
@@ -255,12 +255,15 @@ class Mark(StrEnum):
     BEHIND_QUANTISED: a quantised operator or a QuantizeLinear stands in front, near or far.
     FROM_PYTORCH: the model names pytorch as its producer.
     COPIED_OUT: an Identity makes a result of what the operator, or the Pad in front, reads.
+    FEEDS_MAX_POOLS: max pools without padding alone read a Pad node, and each window holds a cell
+        of data: the lowest finite number then serves as well as -inf.
     """
 
     READS_INPUT = "reads input"
     BEHIND_QUANTISED = "behind quantised"
     FROM_PYTORCH = "from pytorch"
     COPIED_OUT = "copied out"
+    FEEDS_MAX_POOLS = "feeds max pools"
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +274,6 @@ class Around:
     at_least: a bound that no cell of the input of a max pool, or of a Pad that only max pools
         read, is below.
     dequantised: the DequantizeLinear that makes the input.
-    feeds_alone: of a Pad node, what reads it; of a convolution, whether a QuantizeLinear does.
     feeds_channels_last: whether one that reads a Pad node has its channels on the last axis.
     between: the conversions around a Pad node.
     marks: what else holds.
@@ -280,7 +282,6 @@ class Around:
     nearest: InFront = NO_PAD
     at_least: float | None = None
     dequantised: Dequantised | None = None
-    feeds_alone: Destination | None = None
     feeds_channels_last: bool = False
     between: Between | None = None
     marks: frozenset[Mark] = frozenset()

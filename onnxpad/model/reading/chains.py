@@ -22,7 +22,7 @@ from onnxpad.model.reading.near_and_far_pads import front_of, marks_of
 from onnxpad.model.reading.nearest_pad import nearest_pad
 from onnxpad.model.reading.pads import read_pad, value_type
 from onnxpad.model.reading.quantised import between
-from onnxpad.model.reading.readers_of_pad import feeds_alone, feeds_channels_last
+from onnxpad.model.reading.readers_of_pad import feeds_channels_last, feeds_max_pools
 from onnxpad.model.reading.refusals import describe
 from onnxpad.model.shapes.unknown_sizes import why_unknown
 from onnxpad.padding.chain import (
@@ -30,6 +30,7 @@ from onnxpad.padding.chain import (
     Around,
     AutoPad,
     Chain,
+    Mark,
     Padding,
     Pads,
     PadStep,
@@ -42,7 +43,6 @@ from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import (
     Attributes,
     AttributeValue,
-    Destination,
     Kind,
     Operator,
     PadInput,
@@ -157,35 +157,21 @@ def read_fold(context: Context, node: Node, op: Operator, source: Type) -> Chain
     attributes = context.attributes(node)
     chain = Chain(op, context.scope.opset, (), Pads((), ()), Constant(0), source.dtype)
     chain = replace(chain, shape=source.dims, inputs=inputs, outputs=outputs)
-    blocks = _integers(context, node, _BLOCK_SHAPE)
+    blocks = constant_integers(context, node.input(_BLOCK_SHAPE))
     if blocks is None:
-        trouble = Unclear("its block_shape is not known")
-        return replace(chain, padding=trouble, trouble=trouble)
+        return _troubled(chain, "its block_shape is not known")
     rank = len(blocks)
-    sizes = _integers(context, node, _IMAGE_SHAPE) or (None,) * rank
-    strides, dilations = (_numbers(attributes, n, (1,) * rank) for n in ("strides", "dilations"))
-    pads = _numbers(attributes, "pads", (0,) * 2 * rank)
-    lengths = {len(sizes), len(strides), len(dilations), len(pads) / 2}
-    if lengths != {rank}:
-        trouble = Unclear(f"its lists have lengths that do not fit {rank} image axes")
-        return replace(chain, padding=trouble, trouble=trouble)
+    sizes = constant_integers(context, node.input(_IMAGE_SHAPE)) or (None,) * rank
+    strides, dilations = (_ints(attributes, n) or (1,) * rank for n in ("strides", "dilations"))
+    pads = _ints(attributes, "pads") or (0,) * 2 * rank
+    if {len(sizes), len(strides), len(dilations), len(pads) / 2} != {rank}:
+        return _troubled(chain, f"its lists have lengths that do not fit {rank} image axes")
     return replace(
         chain,
         axes=tuple(Axis(*facts) for facts in zip(sizes, blocks, strides, dilations, strict=True)),
         padding=Pads(pads[:rank], pads[rank:]),
         attributes=plain_attributes(attributes),
     )
-
-
-def _integers(context: Context, node: Node, position: int) -> tuple[int, ...] | None:
-    return (
-        constant_integers(context, node.inputs[position]) if len(node.inputs) > position else None
-    )
-
-
-def _numbers(attributes: dict[str, Value], name: str, default: tuple[int, ...]) -> tuple[int, ...]:
-    value = attributes.get(name)
-    return tuple(int(one) for one in value) if isinstance(value, tuple) and value else default
 
 
 _ZERO = Constant(0)
@@ -315,9 +301,8 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
     """A Pad node, with what reads it."""
     step = read_pad(context, node, None if source.dims is None else len(source.dims))
     inputs, outputs = taken_by(context, node)
-    alone = feeds_alone(context, node, step)
-    pooled = alone is Destination.MAX_POOLS
-    read = node.inputs[0]
+    read, pooled = node.inputs[0], feeds_max_pools(context, node, step)
+    marks = marks_of(context, read, op) | ({Mark.FEEDS_MAX_POOLS} if pooled else set())
     nearest = nearest_pad(context, node, len(step.pads.begins))
     to_pools = context.document.before_pools[node.outputs[0]] > 0
     return Chain(
@@ -328,11 +313,10 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
         shape=source.dims,
         around=Around(
             replace(nearest, to_pools=to_pools),
-            feeds_alone=alone,
             at_least=lowest_cell(context, read) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),
             between=between(context, node, step) if context.document.quantises else None,
-            marks=marks_of(context, read, op),
+            marks=marks,
         ),
         attributes=plain_attributes(context.attributes(node)),
         inputs=inputs,

@@ -37,10 +37,9 @@ from onnxpad.model.reading.quantised import (
     is_in_blocks,
     quantised,
 )
-from onnxpad.model.reading.readers_of_pad import feeds_quantiser
 from onnxpad.padding.chain import NOTHING, Around, Mark, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
-from onnxpad.padding.operators import Destination, Kind, Operator
+from onnxpad.padding.operators import Kind, Operator
 
 
 class _Carried(NamedTuple):
@@ -195,11 +194,9 @@ def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: 
 def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> Around:
     """What computes the operator's input, Pads aside."""
     name, rank = node.inputs[0], spatial.stop - spatial.start + 2
-    feeds = op.kind is Kind.CONVOLUTION and feeds_quantiser(context, node)
     return _around(
         at_least=lowest_cell(context, name) if op.kind is Kind.MAX else None,
         dequantised=None if op.quantised else dequantised_input(context, node, spatial, rank),
-        feeds_alone=Destination.QUANTISER if feeds else None,
         marks=marks_of(context, name, op),
     )
 

@@ -30,7 +30,7 @@ from onnxpad.padding.forms import (
     reaches_kernel,
     writes_value,
 )
-from onnxpad.padding.operators import Destination, Kind, PadInput, Since
+from onnxpad.padding.operators import Kind, PadInput, Since
 from onnxpad.padding.possible_sizes import at_possible_sizes
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.rows import Condition, OpenBatch
@@ -364,7 +364,7 @@ _TESTS: Mapping[str, Test] = {
     "two_types": TWO_TYPES.holds,
     "behind_quantised": lambda c: Mark.BEHIND_QUANTISED in c.around.marks,
     "between_conversions": lambda c: c.around.between is not None,
-    "feeds_max_pools": lambda c: c.around.feeds_alone is Destination.MAX_POOLS,
+    "feeds_max_pools": lambda c: Mark.FEEDS_MAX_POOLS in c.around.marks,
     "behind_zeros": _is_behind_zeros,
     "reads_input": lambda c: Mark.READS_INPUT in c.around.marks,
     "from_pytorch": lambda c: Mark.FROM_PYTORCH in c.around.marks,

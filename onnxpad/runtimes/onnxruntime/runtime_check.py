@@ -36,7 +36,7 @@ from onnxpad.padding.chain import (
 )
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
 from onnxpad.padding.fills import Constant, Implicit
-from onnxpad.padding.operators import OPERATORS, Destination, Kind, PadInput
+from onnxpad.padding.operators import OPERATORS, Kind, PadInput
 from onnxpad.runtimes.judge import newly_failing
 from onnxpad.runtimes.onnxruntime.pad_fusion import (
     Odds,
@@ -369,7 +369,7 @@ def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
     if not around.nearest.to_pools or step is None or is_fusable(step, before, Odds.SURE):
         return after
     # Windows of such pools are wider than what the Pad adds.
-    wide = around.feeds_alone is Destination.MAX_POOLS
+    wide = Mark.FEEDS_MAX_POOLS in around.marks
     further = around.nearest.pad is not None
     if wide and around.at_least is not None and around.at_least >= 0 and not further:
         return after
