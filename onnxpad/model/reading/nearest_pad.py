@@ -188,11 +188,14 @@ def behind_pads(document: Document) -> set[str]:
 def before_pools(document: Document) -> Counter[str]:
     """How many nodes hand on each tensor to a pool, or take it for a weight; all scopes together.
 
-    What becomes of the results of a graph inside a node is not followed: they count as well.
+    What becomes of the results of a graph inside a node is not followed: in a model with pools
+    they count as well.
     """
     counts = Counter[str]()
-    for scope in reversed(list(document.scopes.values())):
-        if scope.parent is not None:
+    scopes = list(document.scopes.values())
+    pools = any(node.op_type in _POOLS for scope in scopes for node in scope.nodes)
+    for scope in reversed(scopes):
+        if pools and scope.parent is not None:
             counts.update(set(scope.outputs))
         for node in reversed(list(scope.ordered())):
             counts.update(_to_pools(document, node, counts))
