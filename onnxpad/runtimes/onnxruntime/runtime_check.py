@@ -377,19 +377,21 @@ def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
     if isinstance(last, Step):
         fused = further and last.op_type == "Identity" and last.inputs == (Read(0),)
     else:
-        fused = step.mode == "constant" and _may_write_zeros(step, last)
+        fused = is_fusable(_rewritten(step, last), before, Odds.POSSIBLE)
     reason = "the way it is written keeps onnxruntime from fusing it into a pool, wrongly"
     return Skip(reason, _TRY) if fused else after
 
 
-def _may_write_zeros(step: PadStep, node: Itself) -> bool:
-    """Whether a rewritten Pad node writes 0 and lists no axes."""
+def _rewritten(step: PadStep, node: Itself) -> PadStep:
+    """A Pad as a rewrite leaves the node; pads that it writes may be any."""
     inputs, written = dict(node.inputs), dict(node.sets)
-    if PadInput.AXES in step.listed and PadInput.AXES not in inputs:
-        return False
-    value = inputs.get(PadInput.VALUE, Read(PadInput.VALUE))
-    if "value" in written:
-        return written["value"] == 0
-    if isinstance(value, Read):
-        return step.fill == Constant(0)
-    return not isinstance(value, Numbers) or value.values[0] == 0
+    value, fill = inputs.get(PadInput.VALUE, Read(PadInput.VALUE)), step.fill
+    if isinstance(number := written.get("value"), int | float):
+        fill = Constant(number)
+    elif not isinstance(value, Read):
+        fill = Constant(value.values[0] if isinstance(value, Numbers) else 0)
+    listed = tuple(place for place in step.listed if place not in inputs)
+    if PadInput.PADS not in inputs and not {"pads", "paddings"} & written.keys():
+        return replace(step, fill=fill, listed=listed)
+    pads = Pads.zero(len(step.pads.begins))
+    return replace(step, fill=fill, listed=listed, pads=pads, computed=())
