@@ -85,6 +85,11 @@ class Survey:
         self._dimensions.check_used()
 
     @property
+    def dimension_names(self) -> frozenset[str]:
+        """Every dimension that a fact can be about."""
+        return frozenset(self._dimensions.names)
+
+    @property
     def facts(self) -> Mapping[str, int | str]:
         """What is known of dimensions besides what the model's types say."""
         return self._facts
