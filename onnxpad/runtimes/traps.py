@@ -1,11 +1,10 @@
 """Padding that is written correctly and still goes wrong somewhere: a test for each trap.
 
-Sentences, sources and passes stand in traps.toml, in the order of the documents.
+Sentences, sources and passes stand in traps.txt, in the order of the documents.
 """
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -144,12 +143,18 @@ _TESTS: Mapping[str, Test] = {
 @cache
 def all_rules() -> Mapping[str, TrapRule]:
     """Every rule by its code."""
-    texts = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return {code: _rule(code, **facts) for code, facts in texts.items()}
+    _, *sections = Path(__file__).with_suffix(".txt").read_text("utf-8").split("\n[")
+    return {rule.code: rule for rule in map(_rule, sections)}
 
 
-def _rule(code: str, *, text: str, passes: Iterable[str] = (), **facts: str) -> TrapRule:
-    return TrapRule(code, _TESTS[code], text=text.strip(), passes=tuple(passes), **facts)
+def _rule(section: str) -> TrapRule:
+    """A rule from its code, its facts and its text."""
+    head, _, text = section.partition("\n\n")
+    code, *lines = head.splitlines()
+    facts = dict(line.split(": ", 1) for line in lines)
+    code, passes = code.removesuffix("]"), facts.pop("passes", "")
+    listed = tuple(passes.split(", ")) if passes else ()
+    return TrapRule(code, _TESTS[code], text=text.strip(), passes=listed, **facts)
 
 
 def traps_of(chain: Chain, written: AsWritten) -> tuple[Trap, ...]:
