@@ -696,7 +696,7 @@ def _record(site: Site, facts: ChainFacts, written: AsWritten) -> PaddedNode:
         opset=chain.opset,
         dtype=chain.dtype,
         input=site.node.inputs[0] if site.node.inputs else "",
-        input_shape=plain_sizes(written.input_shape),
+        input_shape=plain_sizes(site.input_type.dims),
         output_shape=plain_sizes(written.output_shape),
         kernel=tuple(axis.kernel for axis in chain.axes),
         strides=tuple(axis.stride for axis in chain.axes),

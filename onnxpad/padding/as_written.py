@@ -10,16 +10,13 @@ from onnxpad.padding.chain import Shape
 class AsWritten(NamedTuple):
     """What the file says beside a chain, as the traps ask for it; the defaults say nothing.
 
-    `auto_pad` and `pads` are as written in the file. `declared` is the output shape that the
+    `auto_pad` is as written in the file. `declared` is the output shape that the
     file states. `pad_reads` names a DequantizeLinear that makes the data of the Pad in front.
     """
 
     auto_pad: str = ""
-    pads: tuple[int, ...] | None = None
-    input_shape: Shape = None
     output_shape: Shape = None
     declared: Shape = None
-    outputs: int = 1
     pad_reads: str = ""
     computed_pads: str = ""
     overridable_pads: str = ""

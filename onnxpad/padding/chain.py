@@ -12,7 +12,7 @@ from onnxpad.geometry.size import Size
 from onnxpad.geometry.size_fact import SizeFact
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.fills import Fill, Implicit
-from onnxpad.padding.operators import Attributes, AttributeValue, Destination, Kind, Operator
+from onnxpad.padding.operators import Attributes, AttributeValue, Kind, Operator
 
 if TYPE_CHECKING:
     from onnxpad.padding.expansion import Expansion
@@ -229,26 +229,41 @@ class InFront:
     """The nearest Pad that onnxruntime's optimiser may see in front of an operator.
 
     pad: that Pad, with those in front of it that add up, its axes in the operator's order;
-        `crossed` are operators between the two. It is unclear where it stands in another graph,
-        and None where there is none.
-    others: whether something else reads it; None for what may become one with the operator, or go.
-    to_pools: whether it, or what stands between, reaches another pool or the weight of a Conv.
-    copied: whether an Identity makes a result of what the Pad reads, or a new one would read.
-    beyond: whether a further Pad may stand in front of it.
-
-    Of a Pad node, `pad` is the Pad itself, and `to_pools` is about all that reads it.
+        `crossed` are operators between the two. It is unclear where it stands in another graph, or
+        where a further Pad stands in front of it; None where there is none.
+    others: whether an operator of another kind reads it.
+    to_pools: whether it, or what stands between, reaches another pool or the weight of a Conv; of
+        a Pad node, whether what it writes does.
     """
 
     pad: PadStep | None = None
-    others: bool | None = False
+    others: bool = False
     to_pools: bool = False
-    copied: bool = False
-    beyond: bool = False
 
 
 NO_PAD = InFront()
 ELSEWHERE = Unclear("a Pad in front stands in another graph or function")
 """Why nothing is known of a Pad that is there."""
+FURTHER = Unclear("a further Pad stands in front of the Pad")
+"""Why no more than the nearest of several Pads is known."""
+
+
+class Mark(StrEnum):
+    """What else holds of the surroundings of an operator.
+
+    READS_INPUT: a Pad node reads an input of the model.
+    BEHIND_QUANTISED: a quantised operator or a QuantizeLinear stands in front, near or far.
+    FROM_PYTORCH: the model names pytorch as its producer.
+    COPIED_OUT: an Identity makes a result of what the operator, or the Pad in front, reads.
+    FEEDS_MAX_POOLS: max pools without padding alone read a Pad node, and each window holds a cell
+        of data: the lowest finite number then serves as well as -inf.
+    """
+
+    READS_INPUT = "reads input"
+    BEHIND_QUANTISED = "behind quantised"
+    FROM_PYTORCH = "from pytorch"
+    COPIED_OUT = "copied out"
+    FEEDS_MAX_POOLS = "feeds max pools"
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,21 +274,17 @@ class Around:
     at_least: a bound that no cell of the input of a max pool, or of a Pad that only max pools
         read, is below.
     dequantised: the DequantizeLinear that makes the input.
-    feeds_alone: of a Pad node, what reads it; of a convolution, whether a QuantizeLinear does.
-    reads_input: whether a Pad node reads an input of the model.
     feeds_channels_last: whether one that reads a Pad node has its channels on the last axis.
     between: the conversions around a Pad node.
+    marks: what else holds.
     """
 
     nearest: InFront = NO_PAD
     at_least: float | None = None
     dequantised: Dequantised | None = None
-    behind_quantised: bool = False
-    producer: str = ""
-    reads_input: bool = False
-    feeds_alone: Destination | None = None
     feeds_channels_last: bool = False
     between: Between | None = None
+    marks: frozenset[Mark] = frozenset()
 
 
 NOTHING = Around()

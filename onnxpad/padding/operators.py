@@ -86,18 +86,6 @@ class Kind(StrEnum):
     OTHER = "other"
 
 
-class Destination(StrEnum):
-    """What the cells of a Pad or a convolution all end in.
-
-    MAX_POOLS are without padding, each window holds a cell of data: the lowest finite number then
-    serves as well as -inf. A QUANTISER is one QuantizeLinear with a zero point.
-    """
-
-    MAX_POOLS = "max pools"
-    OUTPUTS = "outputs of the model"
-    QUANTISER = "a QuantizeLinear"
-
-
 class Operator(NamedTuple):
     """Facts about one padded operator that do not depend on a model.
 

@@ -30,7 +30,7 @@ from onnxpad.probing.random_inputs import Sampler
 from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import failing
-from onnxpad.runtimes.onnxruntime.reference import reference
+from onnxpad.runtimes.onnxruntime.runtime_check import reference
 from onnxpad.runtimes.running.runner import Reply, Runner
 from onnxpad.sessions import RunFailure, Session, Settings, open_session
 

@@ -12,7 +12,7 @@ from onnxpad.padding.fills import Constant, largest
 from onnxpad.padding.operators import Since
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import judge
-from onnxpad.runtimes.onnxruntime.reference import reference
+from onnxpad.runtimes.onnxruntime.runtime_check import reference
 
 
 def infeasible(before: Chain, after: Chain) -> str:

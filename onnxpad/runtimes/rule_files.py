@@ -10,14 +10,15 @@ import json
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NoReturn
 
 from onnxpad.errors import RequestError, counted, headline, nearest
-from onnxpad.padding.operators import OPERATORS
+from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.runtimes.conditions import plain_facts
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.rows import (
@@ -31,7 +32,7 @@ from onnxpad.runtimes.conditions.rows import (
 )
 from onnxpad.runtimes.conditions.words import WORDS, Term, condition_of, word_called
 from onnxpad.runtimes.own_targets import is_own_rules, is_own_runtime
-from onnxpad.runtimes.releases import rows_in
+from onnxpad.runtimes.releases import numbers, rows_in
 from onnxpad.runtimes.target import Target
 
 ALL = "all"
@@ -49,6 +50,14 @@ _BESIDE = (
 )
 """What a rewrite writes beside padded operators, and If."""
 _PLAIN = tuple(dict.fromkeys(name for group in _BESIDE for name in group))
+
+
+def _of_kinds(*kinds: Kind) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(op.title for op in OPERATORS.values() if op.kind in kinds))
+
+
+_CONVOLUTIONS = _of_kinds(Kind.CONVOLUTION)
+_POOLS = _of_kinds(Kind.MAX, Kind.AVERAGE, Kind.LP)
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "windows": w.WINDOWS,
     "pools": w.POOLS,
@@ -61,6 +70,13 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "arithmetic": plain_facts.ARITHMETIC,
     "ranks": plain_facts.RANK,
     "everything beside": plain_facts.EVERYTHING,
+    "every convolution": _CONVOLUTIONS,
+    "every transposed": _of_kinds(Kind.TRANSPOSED),
+    "every pool": _POOLS,
+    "every average": _of_kinds(Kind.AVERAGE),
+    "every Pad": _of_kinds(Kind.PAD),
+    "every other": tuple(one for one in _PADDED if one not in (*_CONVOLUTIONS, *_POOLS)),
+    "every padded": _PADDED,
 }
 """Names that stand for several operators in a file of rules."""
 _OPERATORS = (*_PADDED, *(name for name in _PLAIN if " " not in name))
@@ -69,11 +85,20 @@ _THRESHOLDS = tuple(name for name, word in WORDS.items() if word.takes_number)
 _OF_OPSET = {"opset_above", "opset_below"}
 _RULE_KEYS = ("operators", "when", "answer", "evidence", "says", "cure", "models", *_THRESHOLDS)
 _FILE_KEYS = ("name", "version", "takes", "rule")
-_BUILT_IN_RULE_KEYS = (*_RULE_KEYS, "does", "source", "since", "until", "gone", "unshown")
+_BUILT_IN_RULE_KEYS = (
+    *(*_RULE_KEYS, "does", "source", "since", "until", "gone", "unshown"),
+    *("table",),
+)
 _BUILT_IN_FILE_KEYS = (
     *("text", "version", "source", "also", "frameworks", "releases", "packages", "before"),
     *("engine", "rule", "shared"),
 )
+_TABLES = {
+    "loader": ("loader", "checks"),
+    "loader of WebGPU": ("loader",),
+    "CPU kernels": ("loader", "checks", "CPU kernels"),
+}
+"""What some names of tables stand for: several of them."""
 _SHARED_KEYS = ("table", "operators", "source", "until")
 _RULE_TEXTS = ("cure", "does", "source", "since", "until", "gone", "unshown")
 
@@ -155,15 +180,45 @@ def built_in_target(file: Path) -> Target:
 def _shared_rows(
     tables: Sequence[Mapping[str, Any]], source: str, releases: Sequence[str]
 ) -> Iterator[Row]:
-    """Rows of tables that several targets include."""
-    if tables:
-        from onnxpad.runtimes.onnxruntime.rows import shared_rows  # few files include some
-
-        for one in tables:
-            by, about = partial(_evidence, one.get("source", source)), one.get("operators", ())
-            yield from shared_rows(
-                by, one["table"], _expanded(about), one.get("until", ""), releases
+    """Rows of tables that several targets include: those of onnxruntime."""
+    rules = _shared_rules() if tables else ()
+    for one in tables:
+        own, last = one.get("source", source), one.get("until", "")
+        plain = ("windows", "LpPool") if one["table"].startswith("loader") else ()
+        about = _expanded(one.get("operators", plain))
+        for table, rule in rules:
+            if table not in _TABLES.get(one["table"], (one["table"],)):
+                continue
+            row = _shared_row(
+                replace(rule, until=last) if rule.until == "last" else rule, own, releases
             )
+            names = tuple(name for name in row.operators if not about or name in about)
+            ended = row.until and releases and numbers(row.until) < numbers(releases[0])
+            if names and not ended:
+                yield replace(row, operators=names)
+
+
+def _shared_row(rule: TargetRule, source: str, releases: Sequence[str]) -> Row:
+    """A row whose evidence names the product, and the last of its releases that was run."""
+    from onnxpad.runtimes.onnxruntime.rows import FACTS  # few files include tables
+
+    known = [one for one in releases if rule.until and numbers(one) <= numbers(rule.until)]
+    release = max(known or releases[:1], key=numbers, default="")
+    told = rule.source.format(product=source.partition(": ")[2], release=release)
+    return _built_in_row(replace(rule, source=told), source, FACTS)
+
+
+@cache
+def _shared_rules() -> tuple[tuple[str, TargetRule], ...]:
+    """The rules of all tables, each with the name of its table."""
+    from onnxpad.runtimes.onnxruntime.rows import FACTS, TABLES
+
+    text = TABLES.read_text(encoding="utf-8")
+    reader = _Reader(text, TABLES.name, lambda _: False, built_in=True, facts=FACTS)
+    rules = reader.rules().rules
+    return tuple(
+        (raw["table"], rule) for raw, rule in zip(reader.table["rule"], rules, strict=True)
+    )
 
 
 def read_rules(
@@ -254,8 +309,15 @@ def _row(number: int, rule: TargetRule, path: str) -> Row:
     return Row(operators, rule.answer, when, Evidence(certainty, path, what), rule.says)
 
 
-def _built_in_row(rule: TargetRule, source: str) -> Row:
-    when = tuple(condition_of([term], settled=False) for term in rule.when)
+def _built_in_row(
+    rule: TargetRule, source: str, facts: Mapping[str, Condition] = MappingProxyType({})
+) -> Row:
+    when = tuple(
+        facts[term]
+        if isinstance(term, str) and term in facts
+        else condition_of([term], settled=False)
+        for term in rule.when
+    )
     says = rule.says
     if rule.cure and when:
         when = (replace(when[0], cure=rule.cure), *when[1:])
@@ -317,7 +379,9 @@ class _Reader:
         is_built_in: Callable[[str], bool],
         *,
         built_in: bool = False,
+        facts: Collection[str] = (),
     ) -> None:
+        self._facts = facts
         self._is_built_in = is_built_in
         self._text = text.replace("\r\n", "\n")
         self._path = path
@@ -401,6 +465,9 @@ class _Reader:
         key, names = "when", self._texts(number, "when", value, "a list of words")
         for text in names:
             name = text.removeprefix(_NEGATION).strip()
+            if name in self._facts:
+                yield name
+                continue
             try:
                 word = word_called(name)
             except RequestError as error:

@@ -141,7 +141,7 @@ def test_h_pads_as_wide_as_the_kernel_of_a_convolution() -> None:
 def test_h_pads_as_wide_as_the_kernel(op: str, value: str) -> None:
     constants = f"int64[6] p = {{0, 0, 4, 0, 0, 4}}, float c = {{{value}}}"
     model = tiny(f"a = Pad (x, p, c) [op] y = {op} <kernel_shape = [3]> (a)", constants=constants)
-    assert "reach the kernel" in refused(model, ABSORB).reason
+    assert "as large as the kernel" in refused(model, ABSORB).reason
 
 
 def test_i_pad_on_the_weight() -> None:
@@ -153,8 +153,8 @@ def test_i_pad_on_the_weight() -> None:
         inputs="float[1,1,1] v",
         constants=ONE_EACH,
     )
-    assert "fusing the Pad of its weight" in refused(same, EXPLICIT).reason
-    assert "fusing the Pad of its weight" in refused(same, SPLIT).reason
+    assert "fusing the Pad" in refused(same, EXPLICIT).reason
+    assert "fusing the Pad" in refused(same, SPLIT).reason
 
 
 def test_i_pad_on_the_bias() -> None:

@@ -33,23 +33,6 @@ def test_a_kernel_is_found_behind_shape_inference() -> None:
     assert inspect(model).nodes[0].pads == (1, 1)
 
 
-@pytest.mark.parametrize(
-    ("op", "attributes", "sentence"),
-    [
-        ("Conv", "", "onnxruntime fails when it runs"),
-        ("MaxPool", "kernel_shape=[3], strides=[2]", "gives no window, onnxruntime one"),
-        ("AveragePool", "kernel_shape=[4], strides=[2]", "an output without cells"),
-        ("MaxPool", "kernel_shape=[4], ceil_mode=1", "onnxruntime fails when it runs"),
-    ],
-)
-def test_what_happens_to_a_short_input(op: str, attributes: str, sentence: str) -> None:
-    inputs, weight = ("x, w", "float[1,1,3] w = {1, 10, 100}") if op == "Conv" else ("x", "")
-    node = f"y = {op} <{attributes}> ({inputs})" if attributes else f"y = {op} ({inputs})"
-    (found,) = inspect(text_model(node, "float[1,1,2] x", constants=weight)).nodes
-    (text,) = [t.sentence for t in found.traps if t.code == "input-shorter-than-window"]
-    assert sentence in text
-
-
 def test_a_short_input_of_which_ceil_mode_leaves_a_window_is_fine() -> None:
     node = "y = MaxPool <kernel_shape=[3], strides=[2], ceil_mode=1> (x)"
     (found,) = inspect(text_model(node, "float[1,1,2] x")).nodes

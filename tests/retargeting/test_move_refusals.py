@@ -50,7 +50,12 @@ REFUSALS: list[tuple[Chain, str, str | None, str]] = [
     (layer("Conv", 6, 1, 3, "SAME_UPPER"), "cntk", None, "begins inside the input here"),
     (layer("ConvTranspose", 12, 3, 2), "theano", None, "nothing is known of how theano pads"),
     (layer("Conv", 16, 3, 2, rank=3), "darknet", None, "darknet has no 3-D convolution"),
-    (layer("MaxPool", 64, 2, 1, "SAME_UPPER", dilation=3), "SAME_LOWER", None, "reach the kernel"),
+    (
+        layer("MaxPool", 64, 2, 1, "SAME_UPPER", dilation=3),
+        "SAME_LOWER",
+        None,
+        "is as large as the kernel",
+    ),
     (layer("AveragePool", 9, 3, 2, (1, 1), opset=6), "timm", None, "opset 6 has no count_incl"),
     (layer("MaxPool", 8, 3, 2, opset=8), "caffe", None, "opset 8 has no ceil_mode"),
 ]

@@ -37,8 +37,8 @@ class Context:
 
     `chains` maps the keys of padded nodes to what they compute. `hanging` says what computed pads
     hang on, by their name. `bodies` are the graphs inside a node, by its key and the attribute
-    that holds them. `sayings` are what readers of a tensor write, b'' for results and graphs
-    inside; `rows` are the Pads in front of what a Pad makes.
+    that holds them. `shared` says whether operators of several kinds read a tensor;
+    `rows` are the Pads in front of what a Pad makes.
     """
 
     document: Document
@@ -50,7 +50,7 @@ class Context:
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
     hanging: dict[str, Hanging] = field(default_factory=dict)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
-    sayings: dict[str, frozenset[bytes]] = field(default_factory=dict)
+    shared: dict[str, bool] = field(default_factory=dict)
     rows: dict[str, RowOfPads | None] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
 

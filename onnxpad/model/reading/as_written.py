@@ -23,20 +23,14 @@ class Observer:
 
     def written(self, context: Context, node: Node, chain: Chain) -> AsWritten:
         """Facts about a node as it is seen from `context`."""
-        attributes = context.attributes(node)
-        auto_pad, pads = attributes.get("auto_pad"), attributes.get("pads")
-        is_pad = chain.op.kind is Kind.PAD
-        pad = node if is_pad else _pad_in_front(context, node, chain)
+        auto_pad = context.attributes(node).get("auto_pad")
         computed, overridable = _pads_source(context, node, chain)
         output = node.outputs[0] if node.outputs else ""
         return AsWritten(
             auto_pad=auto_pad if isinstance(auto_pad, str) else "",
-            pads=tuple(int(n) for n in pads) if isinstance(pads, tuple) and not is_pad else None,
-            input_shape=context.type_of(node.inputs[0]).dims if node.inputs else None,
             output_shape=context.type_of(output).dims,
             declared=self._declared_shape(context.scope, output),
-            outputs=sum(1 for name in node.outputs if name),
-            pad_reads="" if is_pad or pad is None else _dequantised_by(context, pad),
+            pad_reads=_dequantised_by(context, node, chain),
             computed_pads=computed,
             overridable_pads=overridable,
         )
@@ -62,18 +56,6 @@ def _sizes(value: ValueInfoProto) -> Iterator[Size | None]:
             yield Symbol(dim.dim_param) if dim.dim_param else None
 
 
-def _is_plain(node: Node) -> bool:
-    return node.domain in PLAIN_DOMAINS
-
-
-def _pad_in_front(context: Context, node: Node, chain: Chain) -> Node | None:
-    """The Pad node of the chain, where onnxruntime's fusion would see it as well."""
-    if chain.pad is None:
-        return None
-    pad = context.scope.producers.get(node.inputs[0])
-    return pad if pad is not None and _is_plain(pad) else None
-
-
 def _pads_source(context: Context, node: Node, chain: Chain) -> tuple[str, str]:
     """Names of the tensor with the pads where it is computed, and where it can be replaced.
 
@@ -89,8 +71,12 @@ def _pads_source(context: Context, node: Node, chain: Chain) -> tuple[str, str]:
     return ("", name) if name in context.document.overridable else (name, "")
 
 
-def _dequantised_by(context: Context, pad: Node) -> str:
+def _dequantised_by(context: Context, node: Node, chain: Chain) -> str:
+    """The DequantizeLinear in front of the Pad in front of an operator."""
+    pad = context.scope.producers.get(node.input(0))
+    if chain.op.kind is Kind.PAD or chain.pad is None or pad is None:
+        return ""
     maker = context.scope.producers.get(pad.input(0))
-    if maker is None or maker.op_type != "DequantizeLinear":
+    if pad.domain not in PLAIN_DOMAINS or maker is None or maker.op_type != "DequantizeLinear":
         return ""
     return f"DequantizeLinear '{maker.name or maker.outputs[0]}'"

@@ -14,16 +14,15 @@ from onnxpad.geometry.windows import Axis
 from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context, has_value, is_stored
 from onnxpad.model.graph.flat_numbers import constant_integers
-from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Type
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.lowest_cells import lowest_cell
-from onnxpad.model.reading.near_and_far_pads import follows_quantised, front_of
-from onnxpad.model.reading.nearest_pad import nearest_pad, of_pad
+from onnxpad.model.reading.near_and_far_pads import front_of, marks_of
+from onnxpad.model.reading.nearest_pad import nearest_pad
 from onnxpad.model.reading.pads import read_pad, value_type
 from onnxpad.model.reading.quantised import between
-from onnxpad.model.reading.readers_of_pad import feeds_alone, feeds_channels_last
+from onnxpad.model.reading.readers_of_pad import feeds_channels_last, feeds_max_pools
 from onnxpad.model.reading.refusals import describe
 from onnxpad.model.shapes.unknown_sizes import why_unknown
 from onnxpad.padding.chain import (
@@ -31,6 +30,7 @@ from onnxpad.padding.chain import (
     Around,
     AutoPad,
     Chain,
+    Mark,
     Padding,
     Pads,
     PadStep,
@@ -43,7 +43,6 @@ from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import (
     Attributes,
     AttributeValue,
-    Destination,
     Kind,
     Operator,
     PadInput,
@@ -71,7 +70,7 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
         kind, at = _whole(context, maker.inputs[0], maker.input(2))
         return Weight(found.dims, found.dtype, stored, has_value=value, whole=kind, zero_point=at)
     pad = nearest_pad(context, node, len(found.dims or ()), op.weight)
-    padded = pad.others is not True and pad.pad is not None and _writes_zeros(pad.pad)
+    padded = not pad.others and pad.pad is not None and _writes_zeros(pad.pad)
     return Weight(found.dims, found.dtype, stored, has_value=value, is_padded=padded)
 
 
@@ -158,35 +157,21 @@ def read_fold(context: Context, node: Node, op: Operator, source: Type) -> Chain
     attributes = context.attributes(node)
     chain = Chain(op, context.scope.opset, (), Pads((), ()), Constant(0), source.dtype)
     chain = replace(chain, shape=source.dims, inputs=inputs, outputs=outputs)
-    blocks = _integers(context, node, _BLOCK_SHAPE)
+    blocks = constant_integers(context, node.input(_BLOCK_SHAPE))
     if blocks is None:
-        trouble = Unclear("its block_shape is not known")
-        return replace(chain, padding=trouble, trouble=trouble)
+        return _troubled(chain, "its block_shape is not known")
     rank = len(blocks)
-    sizes = _integers(context, node, _IMAGE_SHAPE) or (None,) * rank
-    strides, dilations = (_numbers(attributes, n, (1,) * rank) for n in ("strides", "dilations"))
-    pads = _numbers(attributes, "pads", (0,) * 2 * rank)
-    lengths = {len(sizes), len(strides), len(dilations), len(pads) / 2}
-    if lengths != {rank}:
-        trouble = Unclear(f"its lists have lengths that do not fit {rank} image axes")
-        return replace(chain, padding=trouble, trouble=trouble)
+    sizes = constant_integers(context, node.input(_IMAGE_SHAPE)) or (None,) * rank
+    strides, dilations = (_ints(attributes, n) or (1,) * rank for n in ("strides", "dilations"))
+    pads = _ints(attributes, "pads") or (0,) * 2 * rank
+    if {len(sizes), len(strides), len(dilations), len(pads) / 2} != {rank}:
+        return _troubled(chain, f"its lists have lengths that do not fit {rank} image axes")
     return replace(
         chain,
         axes=tuple(Axis(*facts) for facts in zip(sizes, blocks, strides, dilations, strict=True)),
         padding=Pads(pads[:rank], pads[rank:]),
         attributes=plain_attributes(attributes),
     )
-
-
-def _integers(context: Context, node: Node, position: int) -> tuple[int, ...] | None:
-    return (
-        constant_integers(context, node.inputs[position]) if len(node.inputs) > position else None
-    )
-
-
-def _numbers(attributes: dict[str, Value], name: str, default: tuple[int, ...]) -> tuple[int, ...]:
-    value = attributes.get(name)
-    return tuple(int(one) for one in value) if isinstance(value, tuple) and value else default
 
 
 _ZERO = Constant(0)
@@ -316,9 +301,10 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
     """A Pad node, with what reads it."""
     step = read_pad(context, node, None if source.dims is None else len(source.dims))
     inputs, outputs = taken_by(context, node)
-    alone = feeds_alone(context, node, step)
-    pooled = alone is Destination.MAX_POOLS
-    read, quantises = node.inputs[0], context.document.quantises
+    read, pooled = node.inputs[0], feeds_max_pools(context, node, step)
+    marks = marks_of(context, read, op) | ({Mark.FEEDS_MAX_POOLS} if pooled else set())
+    nearest = nearest_pad(context, node, len(step.pads.begins))
+    to_pools = context.document.before_pools[node.outputs[0]] > 0
     return Chain(
         *(op, context.scope.opset, (), Pads((), ()), step.fill),
         source.dtype or value_type(context, node),
@@ -326,13 +312,11 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
         trouble=step.unclear if step.unclear and step.unclear.illegal else None,
         shape=source.dims,
         around=Around(
-            of_pad(context, node, step),
-            reads_input=is_model_input(context, read),
-            behind_quantised=quantises and follows_quantised(context, read),
-            feeds_alone=alone,
+            replace(nearest, to_pools=to_pools),
             at_least=lowest_cell(context, read) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),
-            between=between(context, node, step) if quantises else None,
+            between=between(context, node, step) if context.document.quantises else None,
+            marks=marks,
         ),
         attributes=plain_attributes(context.attributes(node)),
         inputs=inputs,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from itertools import zip_longest
 from math import lcm
 from typing import NamedTuple
 
 from onnxpad.errors import ModelError, RequestError
-from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact, Told
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import any_integers
@@ -56,15 +54,14 @@ def settling_facts(survey: Survey) -> Settling | None:
 
     The product of the strides up to them, where that settles all, then what the model's own
     arithmetic divides by, and else what settles more of them. What is known of a dimension holds as
-    well: of one that leaves 2 when it is divided by 4, what it leaves when it is divided by 8 is
-    said. Each is tried on the model itself;
-    None where none helps, where there is nothing to help, and in models too large to be read again.
+    well. None where none helps, where there is nothing to help, and in models too large to be read
+    again.
     """
-    before = _count(survey)
-    if not before or len(survey.sites_now()) > _MOST_SITES:
+    fewest = _count(survey)
+    if not fewest or len(survey.sites_now()) > _MOST_SITES:
         return None
-    best: tuple[int, dict[str, int], Survey] | None = None
-    strides = _strides_to_open_pads(survey)
+    best: Settling | None = None
+    strides = max(map(_strides_to_open_pads, survey.contexts), default=1)
     for factor in dict.fromkeys((1, _own_divisor(survey), _IMAGES)):
         divisors: dict[str, int] = {}
         known: Survey | None = survey
@@ -73,17 +70,15 @@ def settling_facts(survey: Survey) -> Settling | None:
             roots = dict.fromkeys(root for one in open_pads for root in one.roots)
             if roots.keys() <= divisors.keys():
                 break
-            divisors |= {root: lcm(strides.get(root, 1), factor) for root in roots}
+            divisors |= dict.fromkeys(roots, lcm(strides, factor))
             known = with_facts(survey, strengthened(survey.facts, divisors))
-        if known is not None and _count(known) < (best[0] if best else before):
-            best = _count(known), divisors, known
-        if best and not best[0]:
+        if known is not None and _count(known) < fewest:
+            said = strengthened(survey.facts, divisors)
+            facts = tuple((root, SizeFact.read(root, told)) for root, told in said.items())
+            best, fewest = Settling(facts, known), _count(known)
+        if not fewest:
             break
-    if best is None:
-        return None
-    _, divisors, known = best
-    said = strengthened(survey.facts, divisors)
-    return Settling(tuple((root, SizeFact.read(root, told)) for root, told in said.items()), known)
+    return best
 
 
 def strengthened(facts: Mapping[str, Told], divisors: Mapping[str, int]) -> dict[str, Told]:
@@ -138,15 +133,20 @@ def _count(survey: Survey) -> int:
     return sum(1 for _ in _open_pads(survey))
 
 
-def _strides_to_open_pads(survey: Survey) -> dict[str, int]:
-    """For each dimension the product of the strides up to computed pads, and of what they pad."""
-    found: dict[str, int] = {}
-    for context in survey.contexts:
-        largest = _by_axis(context)
-        for root, axis in _dimensions(context):
-            stride = largest[axis] if 0 <= axis < len(largest) else max(largest, default=1)
-            found[root] = lcm(found.get(root, 1), stride)
-    return found
+def _strides_to_open_pads(context: Context) -> int:
+    """The largest product of strides on a way to computed pads, of their own operators too."""
+    passed: dict[str, int] = {}
+    largest = 1
+    for node in context.scope.nodes:
+        product = max((passed.get(name, 1) for name in node.inputs), default=1)
+        chain = context.chains.get(node.key)
+        if chain and chain.op.kind not in (Kind.TRANSPOSED, Kind.FOLD):
+            product *= lcm(*(axis.stride for axis in chain.axes))
+            if is_computed(chain):
+                largest = max(largest, product)
+        if product > 1:
+            passed |= dict.fromkeys(node.outputs, product)
+    return largest
 
 
 def _own_divisor(survey: Survey) -> int:
@@ -159,38 +159,3 @@ def _own_divisor(survey: Survey) -> int:
                     both = lcm(divisor, abs(number) or 1)
                     divisor = both if both <= _LARGEST else divisor
     return divisor
-
-
-def _dimensions(context: Context) -> Iterator[tuple[str, int]]:
-    """Open dimensions of inputs, and which of the axes behind the first two they are on."""
-    for name in context.scope.input_places:
-        for axis, size in enumerate(context.type_of(name).dims or ()):
-            if isinstance(size, Symbol) and size.root:
-                yield size.root, axis - 2
-
-
-def _by_axis(context: Context) -> tuple[int, ...]:
-    """The largest products of strides on a way to computed pads, by axis behind the first two."""
-    passed: dict[str, tuple[int, ...]] = {}
-    largest: tuple[int, ...] = ()
-    for node in context.scope.nodes:
-        product = _largest(passed[name] for name in node.inputs if name in passed)
-        chain = context.chains.get(node.key)
-        if chain and chain.op.kind not in (Kind.TRANSPOSED, Kind.FOLD):
-            strides = [axis.stride for axis in chain.axes] or [1] * len(product)
-            pairs = zip_longest(product[: len(strides)], strides, fillvalue=1)
-            product = tuple(before * stride for before, stride in pairs)
-            if is_computed(chain):
-                largest = _largest((largest, product))
-        if any(one > 1 for one in product):
-            passed |= dict.fromkeys(node.outputs, product)
-    return largest
-
-
-def _largest(products: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    """The largest of several, axis by axis."""
-    found: tuple[int, ...] = ()
-    for one in products:
-        longer, other = (one, found) if len(one) > len(found) else (found, one)
-        found = (*map(max, longer, other), *longer[len(other) :])
-    return found

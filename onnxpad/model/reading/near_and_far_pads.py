@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import constant_integers
+from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import (
-    BINARY,
+    CONVERSIONS,
+    LAYOUT,
+    WITH_ITS_OWN_SCALE,
     Path,
     data_position,
-    facts_of,
     hands_on,
-    is_inference,
-    made_of,
     path_to,
+    value_behind,
 )
 from onnxpad.model.reading.lowest_cells import lowest_cell
-from onnxpad.model.reading.nearest_pad import nearest_pad, others_reach_pools, row_of_pads
+from onnxpad.model.reading.nearest_pad import (
+    is_copied_out,
+    nearest_pad,
+    others_reach_pools,
+    row_of_pads,
+)
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.quantised import (
     dequantised,
@@ -31,44 +37,46 @@ from onnxpad.model.reading.quantised import (
     is_in_blocks,
     quantised,
 )
-from onnxpad.model.reading.readers_of_pad import feeds_quantiser
-from onnxpad.padding.chain import NOTHING, Around, Pads, PadStep, Unclear
+from onnxpad.padding.chain import NOTHING, Around, Mark, Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
-from onnxpad.padding.operators import Destination, Kind, Operator
+from onnxpad.padding.operators import Kind, Operator
 
 
 class _Carried(NamedTuple):
     """Pads and value on the way; the value broadcasts with the tensor, or is a tensor's name."""
 
-    begins: tuple[int, ...]
-    ends: tuple[int, ...]
+    pads: Pads
     value: np.ndarray | str
 
-    @property
-    def padded(self) -> list[int]:
-        sides = zip(self.begins, self.ends, strict=True)
-        return [axis for axis, pair in enumerate(sides) if any(pair)]
+    def is_even(self, dims: Sequence[object] | None) -> bool:
+        """Whether what broadcasts with the tensor is the same all along the padded axes."""
+        rank = len(self.pads.begins)
+        if dims is None or len(dims) > rank:
+            return False
+        sizes = (1,) * (rank - len(dims)) + tuple(dims)
+        pairs = zip(sizes, self.pads.sides, strict=True)
+        return all(size == 1 or not any(sides) for size, sides in pairs)
 
 
 def seen_behind(context: Context, step: PadStep, path: Path) -> PadStep:
     """A Pad as the operator behind `path` sees it."""
-    carried = _start(context, step, path)
     names = tuple(f"{node.op_type} '{node.name or node.outputs[0]}'" for node in path.nodes)
+    step = replace(step, crossed=names)
+    carried = _start(context, step, path)
     why = None if carried else Unclear(f"the Pad writes {step.fill}, whose type is not known")
     for node, name in zip(path.nodes, names, strict=True):
-        if not isinstance(carried, _Carried):
+        if carried is None:
             break
         carried = _behind(context, node, carried)
         why = Unclear(f"what {name} makes of the Pad is not known") if carried is None else None
-    step = replace(step, crossed=names)
     if carried is None or step.unclear:
         return replace(step, unclear=step.unclear or why)
-    return replace(step, pads=Pads(carried.begins, carried.ends), fill=_fill(carried.value))
+    return replace(step, pads=carried.pads, fill=_fill(carried.value))
 
 
 def _start(context: Context, step: PadStep, path: Path) -> _Carried | None:
     if isinstance(step.fill, TensorValue):
-        return _Carried(step.pads.begins, step.pads.ends, step.fill.tensor)
+        return _Carried(step.pads, step.fill.tensor)
     if not isinstance(step.fill, Constant):
         return None
     dtype = context.type_of(path.source).dtype
@@ -77,8 +85,8 @@ def _start(context: Context, step: PadStep, path: Path) -> _Carried | None:
         return None
     if "int" in dtype and not float(step.fill.value).is_integer():
         return None
-    value = np.full((1,) * len(step.pads.begins), step.fill.value, dtype if known else "float32")
-    return _Carried(step.pads.begins, step.pads.ends, value)
+    ones = (1,) * len(step.pads.begins)
+    return _Carried(step.pads, np.full(ones, step.fill.value, dtype if known else "float32"))
 
 
 def _fill(value: np.ndarray | str) -> Fill:
@@ -89,66 +97,57 @@ def _fill(value: np.ndarray | str) -> Fill:
 
 
 def _behind(context: Context, node: Node, carried: _Carried) -> _Carried | None:
-    attributes = context.attributes(node)
-    match node.op_type:
-        case "Transpose":
-            return _transposed(attributes, carried)
-        case "Unsqueeze" | "Squeeze":
-            return _reranked(context, node, attributes, carried)
-        case "QuantizeLinear" | "DequantizeLinear":
-            return _converted(context, node, attributes, carried)
-        case "DynamicQuantizeLinear":
-            return _scaled(node, carried)
-        case _:
-            return _computed(context, node, carried)
-
-
-def _transposed(attributes: dict[str, Value], carried: _Carried) -> _Carried | None:
-    rank = len(carried.begins)
-    perm = attributes.get("perm", tuple(reversed(range(rank))))
-    if not isinstance(perm, tuple) or sorted(perm) != list(range(rank)):
+    if node.op_type in CONVERSIONS:
+        return _converted(context, node, carried)
+    if node.op_type == WITH_ITS_OWN_SCALE:
+        return _scaled(node, carried)
+    value = carried.value
+    if node.op_type in LAYOUT:
+        pads = _moved(context, node, carried.pads)
+        moved = value if isinstance(value, str) else value_behind(context, node, value)
+        return None if pads is None or moved is None else _Carried(pads, moved)
+    if isinstance(value, str):
+        return carried if hands_on(context, node) else None
+    position = data_position(context, node)
+    others = (name for index, name in enumerate(node.inputs) if name and index != position)
+    if not all(carried.is_even(context.type_of(name).dims) for name in others):
         return None
-    order = [int(axis) for axis in perm]
-    value = carried.value if isinstance(carried.value, str) else carried.value.transpose(order)
-    begins, ends = (tuple(side[axis] for axis in order) for side in (carried.begins, carried.ends))
-    return _Carried(begins, ends, value)
+    found = value_behind(context, node, value)
+    return None if found is None else carried._replace(value=found)
 
 
-def _reranked(
-    context: Context, node: Node, attributes: dict[str, Value], carried: _Carried
-) -> _Carried | None:
-    listed = attributes.get("axes")
-    axes = constant_integers(context, node.inputs[1]) if len(node.inputs) > 1 else listed
+def _moved(context: Context, node: Node, pads: Pads) -> Pads | None:
+    """Pads behind a Transpose, Unsqueeze or Squeeze, where no padded axis goes."""
+    attributes, rank = context.attributes(node), len(pads.begins)
+    if node.op_type == "Transpose":
+        order = attributes.get("perm", tuple(reversed(range(rank))))
+        if not isinstance(order, tuple) or sorted(order) != list(range(rank)):
+            return None
+        return Pads.of([pads.sides[int(axis)] for axis in order])
+    given = attributes.get("axes")
+    axes = constant_integers(context, node.inputs[1]) if len(node.inputs) > 1 else given
     if not isinstance(axes, tuple) or not axes:
         return None
     grows = node.op_type == "Unsqueeze"
-    rank = len(carried.begins) + (len(axes) if grows else 0)
-    ordered = sorted({int(axis) + rank if axis < 0 else int(axis) for axis in axes})
-    if len(ordered) < len(axes) or not 0 <= ordered[0] <= ordered[-1] < rank:
+    whole = rank + len(axes) * grows
+    named = {int(axis) % whole for axis in axes if -whole <= axis < whole}
+    if len(named) < len(axes):
         return None
-    if not grows and set(ordered) & set(carried.padded):
+    if grows:
+        sides = iter(pads.sides)
+        return Pads.of([(0, 0) if axis in named else next(sides) for axis in range(whole)])
+    if any(any(pads.sides[axis]) for axis in named):
         return None
-    sides = []
-    for side in (carried.begins, carried.ends):
-        cells = list(side)
-        for axis in ordered if grows else reversed(ordered):
-            cells[axis : axis + (not grows)] = [0] if grows else []
-        sides.append(tuple(cells))
-    value = carried.value
-    if not isinstance(value, str):
-        value = np.expand_dims(value, ordered) if grows else value.squeeze(tuple(ordered))
-    return _Carried(sides[0], sides[1], value)
+    return Pads.of([pads.sides[axis] for axis in range(rank) if axis not in named])
 
 
-def _converted(
-    context: Context, node: Node, attributes: dict[str, Value], carried: _Carried
-) -> _Carried | None:
-    rank = len(carried.begins)
+def _converted(context: Context, node: Node, carried: _Carried) -> _Carried | None:
+    attributes, rank = context.attributes(node), len(carried.pads.begins)
     if is_in_blocks(attributes):
         return None
     convert = quantised if node.op_type == "QuantizeLinear" else dequantised
     value = convert(context, node, attributes, carried.value, rank)
-    if value is None or not (isinstance(value, str) or _is_even(value.shape, carried)):
+    if value is None or not (isinstance(value, str) or carried.is_even(value.shape)):
         return None
     return carried._replace(value=value)
 
@@ -158,32 +157,6 @@ def _scaled(node: Node, carried: _Carried) -> _Carried | None:
     if isinstance(carried.value, str) or carried.value.any() or not all(node.outputs[2:3]):
         return None
     return carried._replace(value=node.outputs[2]) if len(node.outputs) > 2 else None
-
-
-def _computed(context: Context, node: Node, carried: _Carried) -> _Carried | None:
-    facts, value = facts_of(context, node), carried.value
-    if node.op_type == "Dropout" and not is_inference(facts):
-        return None
-    if isinstance(value, str):
-        return carried if hands_on(context, node) else None
-    position = data_position(context, node)
-    for index, name in enumerate(node.inputs):
-        if name and index != position and not _is_even(context.type_of(name).dims, carried):
-            return None
-    if node.op_type in BINARY:
-        if facts.others[0] is None or (node.op_type == "Div" and value.dtype.kind != "f"):
-            return None
-        facts.others.insert(position, None)
-    made = made_of(node.op_type, value, facts)
-    return None if made is None else carried._replace(value=made)
-
-
-def _is_even(dims: tuple[object, ...] | None, carried: _Carried) -> bool:
-    """Whether what broadcasts with the tensor is the same all along the padded axes."""
-    if dims is None or len(dims) > len(carried.begins):
-        return False
-    sizes = (1,) * (len(carried.begins) - len(dims)) + dims
-    return all(sizes[axis] == 1 for axis in carried.padded)
 
 
 class Front(NamedTuple):
@@ -198,54 +171,58 @@ def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: 
     """What stands in front of an operator with `rank` spatial axes from `first_axis` on."""
     if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
         return Front()
-    facts = _of_input(context, node, op, slice(first_axis, first_axis + rank))
-    whole = rank + 2
-    nearest = nearest_pad(context, node, whole)
-    if node.inputs[0] not in context.document.behind_pads:
-        return Front(around=_around(nearest=nearest, **facts))
+    name, whole = node.inputs[0], rank + 2
+    around = _of_input(context, node, op, slice(first_axis, first_axis + rank))
+    if name not in context.document.behind_pads:
+        return Front(around=around)
     pad, far = pad_in_front(context, node, whole), None
-    path, to_pools = [(node.inputs[0], node)], False
+    path, to_pools = [(name, node)], False
     if pad is None:
-        between = path_to(context, node.inputs[0])
+        between = path_to(context, name)
         far = _seen_far(context, between, whole)
         path += [(one.inputs[data_position(context, one)], one) for one in reversed(between.nodes)]
     elif not pad.unclear:
-        row = row_of_pads(context, node.inputs[0], whole)
+        row = row_of_pads(context, name, whole)
         if row is not None and row.names:
             far, to_pools = replace(row.whole, crossed=row.names), row.to_pools
     if pad is not None or far is not None:
         to_pools |= others_reach_pools(context, path)
-    return Front(pad, far, Around(replace(nearest, to_pools=to_pools), **facts))
+    nearest = replace(nearest_pad(context, node, whole), to_pools=to_pools)
+    return Front(pad, far, replace(around, nearest=nearest))
+
+
+def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> Around:
+    """What computes the operator's input, Pads aside."""
+    name, rank = node.inputs[0], spatial.stop - spatial.start + 2
+    return _around(
+        at_least=lowest_cell(context, name) if op.kind is Kind.MAX else None,
+        dequantised=None if op.quantised else dequantised_input(context, node, spatial, rank),
+        marks=marks_of(context, name, op),
+    )
+
+
+def marks_of(context: Context, name: str, op: Operator) -> frozenset[Mark]:
+    """What else holds of an operator that reads this tensor."""
+    document, maker = context.document, context.scope.producers.get(name)
+    found = set[Mark]()
+    if op.kind is Kind.AVERAGE and document.model.producer_name == "pytorch":
+        found.add(Mark.FROM_PYTORCH)
+    if op.kind is Kind.PAD and is_model_input(context, name):
+        found.add(Mark.READS_INPUT)
+    if document.quantises and op.kind in (Kind.MAX, Kind.AVERAGE, Kind.PAD):
+        makers = (one.op_type for one in context.makers(name))
+        if any(one.startswith(("QLinear", "Quantize")) for one in makers):
+            found.add(Mark.BEHIND_QUANTISED)
+    read = (name, maker.inputs[0]) if maker is not None and is_pad(maker) else (name,)
+    if any(is_copied_out(context, one) for one in read):
+        found.add(Mark.COPIED_OUT)
+    return frozenset(found)
 
 
 @lru_cache(maxsize=256, typed=True)
 def _around(**facts: Any) -> Around:  # noqa: ANN401 - as Around takes them
-    """What is known without a Pad in front: much the same of most operators."""
+    """Much the same of most operators."""
     return Around(**facts)
-
-
-def _of_input(context: Context, node: Node, op: Operator, spatial: slice) -> dict[str, Any]:
-    """What computes the operator's input, as fields of Around."""
-    facts: dict[str, Any] = {}
-    if op.kind is Kind.AVERAGE:
-        facts["producer"] = context.document.model.producer_name
-    if op.kind is Kind.MAX:
-        facts["at_least"] = lowest_cell(context, node.inputs[0])
-    if not context.document.quantises:
-        return facts
-    if op.kind in (Kind.MAX, Kind.AVERAGE):
-        facts["behind_quantised"] = follows_quantised(context, node.inputs[0])
-    if op.kind is Kind.CONVOLUTION and feeds_quantiser(context, node):
-        facts["feeds_alone"] = Destination.QUANTISER
-    if not op.quantised:
-        rank = spatial.stop - spatial.start + 2
-        facts["dequantised"] = dequantised_input(context, node, spatial, rank)
-    return facts
-
-
-def follows_quantised(context: Context, name: str) -> bool:
-    """Whether a tensor comes from QuantizeLinear or QLinear..., maybe through other operators."""
-    return any(one.op_type.startswith(("QLinear", "Quantize")) for one in context.makers(name))
 
 
 def pad_in_front(context: Context, node: Node, rank: int) -> PadStep | None:

@@ -9,7 +9,7 @@ which tensors reach a pool in the same way, and `document.behind_pads` which com
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 
 from onnxpad.geometry.budgets import IN_A_ROW
@@ -18,9 +18,9 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document
 from onnxpad.model.reading.crossing import CROSSABLE, IDLE, data_position, hands_on
 from onnxpad.model.reading.pads import is_pad, read_pad
-from onnxpad.padding.chain import ELSEWHERE, InFront, Pads, PadStep, RowOfPads, Unclear
+from onnxpad.padding.chain import ELSEWHERE, FURTHER, InFront, Pads, PadStep, RowOfPads
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.operators import PLAIN_DOMAINS, PadInput
+from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _NAMED = 8
 _POOLS = frozenset({"MaxPool", "AveragePool"})
@@ -28,44 +28,53 @@ _MOVES = frozenset({"Cast", "Transpose"})
 _RESIZES = frozenset({"Expand", "Slice"})
 _NEUTRAL = {"Mul": 1, "Div": 1, "Add": 0, "Sub": 0}
 _MAY_VANISH = _MOVES | _RESIZES | _NEUTRAL.keys() | IDLE
-
 _SEEN_THROUGH = CROSSABLE | _MAY_VANISH
 
 
 def nearest_pad(context: Context, node: Node, rank: int, position: int = 0) -> InFront:
     """The Pad in front of an input of `rank` axes, alone or behind others."""
-    name, reader, order = node.inputs[position], node, tuple(range(rank))
-    none = InFront(copied=_is_copied_out(context, name))
-    others: bool | None = False
-    crossed: list[str] = []
+    name, order = node.inputs[position], tuple(range(rank))
+    others, crossed = False, list[str]()
     for _ in range(IN_A_ROW):
         if name not in context.document.behind_pads:
             break
-        more = _others(context, name, reader)
-        others = more if more or others is False else others
+        others |= _has_others(context, name)
         maker = context.scope.producers.get(name)
-        if maker is None or _holds_graph(context, maker):
-            return replace(none, pad=_unknown_pad(rank), others=others)
+        if maker is None or maker.op_type == "If" or context.document.function(maker) is not None:
+            unknown = PadStep(Pads.zero(rank), Constant(0), unclear=ELSEWHERE)
+            return InFront(unknown, others)
         if is_pad(maker):
-            row = row_of_pads(context, name, rank)
-            whole = read_pad(context, maker, rank)
-            if row is not None and _pads_windows_alone(row.whole.pads):
-                whole = row.whole
-            return InFront(
-                replace(_in_order(whole, order), crossed=tuple(crossed)),
-                others,
-                copied=none.copied or _is_copied_out(context, maker.inputs[0]),
-                beyond=follows_pad(context, maker.inputs[0] if row is None else row.source),
-            )
+            step = replace(_as_seen(context, maker, order), crossed=tuple(crossed))
+            return InFront(step, others)
         if not _vanishes(context, maker):
             break
         if maker.op_type == "Transpose":
-            perm = context.attributes(maker).get("perm", tuple(reversed(range(rank))))
-            fits = isinstance(perm, tuple) and sorted(perm) == list(range(rank))
-            order = tuple(int(perm[axis]) for axis in order) if fits and order else ()  # type: ignore[index]
+            order = _permuted(context, maker, order)
         crossed.append(maker.op_type)
-        name, reader = maker.inputs[data_position(context, maker)], maker
-    return none
+        name = maker.inputs[data_position(context, maker)]
+    return InFront()
+
+
+def _permuted(context: Context, transpose: Node, order: tuple[int, ...]) -> tuple[int, ...]:
+    """The axes in front of a Transpose; none where its perm does not fit."""
+    perm = context.attributes(transpose).get("perm", tuple(reversed(range(len(order)))))
+    if not isinstance(perm, tuple) or sorted(perm) != list(range(len(order))):
+        return ()
+    return tuple(int(perm[axis]) for axis in order)
+
+
+def _as_seen(context: Context, pad: Node, order: tuple[int, ...]) -> PadStep:
+    """A Pad with those in front of it that add up, its axes in the operator's order."""
+    step = read_pad(context, pad, len(order) or None)
+    row = row_of_pads(context, pad.outputs[0], len(order))
+    source = pad.inputs[0] if row is None else row.source
+    if row is not None and _pads_windows_alone(row.whole.pads):
+        step = row.whole
+    if len(step.pads.begins) != len(order):
+        return replace(step, unclear=step.unclear or FURTHER)
+    if step.unclear is None and follows_pad(context, source):
+        step = replace(step, unclear=FURTHER)
+    return replace(step, pads=Pads.of([step.pads.sides[axis] for axis in order]))
 
 
 def _pads_windows_alone(pads: Pads) -> bool:
@@ -73,16 +82,26 @@ def _pads_windows_alone(pads: Pads) -> bool:
     return min(pads.flat, default=0) >= 0 and not any(pads.begins[:2] + pads.ends[:2])
 
 
-def of_pad(context: Context, pad: Node, step: PadStep) -> InFront:
-    """A Pad node itself, with what reads it."""
-    made, read = pad.outputs[0] if pad.outputs else "", pad.inputs[0]
-    return InFront(
-        step,
-        context.scope.uses.get(made, 0) > 1,
-        to_pools=context.document.before_pools[made] > 0,
-        copied=_is_copied_out(context, read),
-        beyond=follows_pad(context, read),
-    )
+def _has_others(context: Context, name: str) -> bool:
+    """Whether operators of several kinds read a tensor; onnxruntime may make one of equal ones."""
+    scope = context.scope
+    if not scope.defines(name) or scope.uses.get(name, 0) <= 1:
+        return False
+    if name not in context.shared:
+        readers = context.readers(name)
+        elsewhere = scope.uses[name] > sum(one.inputs.count(name) for one in readers)
+        kinds = {one.op_type for one in readers} - IDLE
+        context.shared[name] = len(kinds) + elsewhere > 1
+    return context.shared[name]
+
+
+def is_copied_out(context: Context, name: str) -> bool:
+    """Whether a node's output has two readers, one of them an Identity that makes a result."""
+    scope = context.scope
+    if scope.uses.get(name, 0) != 2 or name not in scope.producers or name in scope.outputs:
+        return False
+    copies = (one for one in context.readers(name) if one.op_type == "Identity")
+    return any(one.outputs[0] in scope.outputs for one in copies)
 
 
 def follows_pad(context: Context, name: str) -> bool:
@@ -156,12 +175,12 @@ def behind_pads(document: Document) -> set[str]:
         before = len(found)
         for scope in document.scopes.values():
             for node in scope.ordered():
-                inside = [body for _, body in scope.children.get(node.key, ())]
                 calls = document.function(node) is not None
                 through = calls or node.op_type in _SEEN_THROUGH
-                hands = through and not found.isdisjoint(node.inputs)
-                held = any(not found.isdisjoint(one.outputs) for one in inside)
-                if node.op_type == "Pad" or hands or held or (calls and document.kept):
+                read = set(node.inputs if through else ())
+                read.update(*(body.outputs for _, body in scope.children.get(node.key, ())))
+                pads = node.op_type == "Pad" or (calls and document.kept)
+                if pads or not found.isdisjoint(read):
                     found.update(node.outputs)
     return found - {""}
 
@@ -169,85 +188,34 @@ def behind_pads(document: Document) -> set[str]:
 def before_pools(document: Document) -> Counter[str]:
     """How many nodes hand on each tensor to a pool, or take it for a weight; all scopes together.
 
-    In graphs of nodes as well as behind them.
+    What becomes of the results of a graph inside a node is not followed: in a model with pools
+    they count as well.
     """
-    found: set[str] = set()
-    results: set[str] = set()
-    before = -1
-    while before < len(found):
-        before = len(found)
-        for scope in reversed(list(document.scopes.values())):
-            for node in reversed(list(scope.ordered())):
-                found.update(_to_pools(document, node, found))
-                if found.isdisjoint(node.outputs):
-                    continue
-                for _, one in scope.children.get(node.key, ()):
-                    results.update(one.outputs)
-                    found.update(one.outputs)
-    nodes = (node for scope in document.scopes.values() for node in scope.ordered())
-    counts = Counter(name for node in nodes for name in _to_pools(document, node, found))
-    counts.update(results)
+    counts = Counter[str]()
+    scopes = list(document.scopes.values())
+    pools = any(node.op_type in _POOLS for scope in scopes for node in scope.nodes)
+    for scope in reversed(scopes):
+        if pools and scope.parent is not None:
+            counts.update(set(scope.outputs))
+        for node in reversed(list(scope.ordered())):
+            counts.update(_to_pools(document, node, counts))
     return counts
 
 
-def _to_pools(document: Document, node: Node, found: Container[str]) -> set[str]:
-    """What a node reads and hands on to a pool; `found` are tensors that lead to one."""
+def _to_pools(document: Document, node: Node, counts: Counter[str]) -> set[str]:
+    """What a node reads and hands on to a pool; `counts` are about what leads to one."""
+    leads = any(counts[name] for name in node.outputs)
     if document.function(node) is not None:
-        leads = bool(document.kept) or any(name in found for name in node.outputs)
-        return set(node.inputs) if leads else set()
+        return set(node.inputs) if leads or document.kept else set()
     if node.domain not in PLAIN_DOMAINS:
         return set()
     if node.op_type == "Conv":
         return set(node.inputs[1:2])
-    hands = node.op_type == "Pad" or node.op_type in _MAY_VANISH
-    if node.op_type in _POOLS or (hands and any(name in found for name in node.outputs)):
-        return set(node.inputs[:1] if node.op_type == "Pad" else node.inputs)
+    if node.op_type == "Pad":
+        return set(node.inputs[:1]) if leads else set()
+    if node.op_type in _POOLS or (node.op_type in _MAY_VANISH and leads):
+        return set(node.inputs)
     return set()
-
-
-def _unknown_pad(rank: int) -> PadStep:
-    return PadStep(Pads.zero(rank), Constant(0), unclear=ELSEWHERE, computed=(PadInput.PADS,))
-
-
-def _holds_graph(context: Context, node: Node) -> bool:
-    return node.op_type == "If" or context.document.function(node) is not None
-
-
-def _others(context: Context, name: str, reader: Node) -> bool | None:
-    """Whether more than `reader` reads a tensor; None for what may become one with it, or go."""
-    scope = context.scope
-    if not scope.defines(name):
-        return None
-    if scope.uses.get(name, 0) <= 1:
-        return False
-    if name not in context.sayings:
-        readers, uses = context.readers(name), scope.uses
-        found = {_saying(one) for one in readers if one.op_type not in IDLE}
-        inside = uses[name] - sum(one.inputs.count(name) for one in readers)
-        context.sayings[name] = frozenset(found | ({b""} if inside else set()))
-    return True if context.sayings[name] - {_saying(reader)} else None
-
-
-def _saying(node: Node) -> bytes:
-    """What a node says: onnxruntime makes one of nodes that say the same."""
-    attributes = sorted(one.SerializeToString() for one in node.proto.attribute)
-    inputs = [] if is_pad(node) else list(node.inputs)
-    return b"\n".join((",".join([node.op_type, *inputs]).encode(), *attributes))
-
-
-def _is_copied_out(context: Context, name: str) -> bool:
-    """Whether a node's output has two readers, one of them an Identity that makes a result."""
-    scope = context.scope
-    if scope.uses.get(name, 0) != 2 or name not in scope.producers or name in scope.outputs:
-        return False
-    for _ in range(IN_A_ROW):
-        copies = [one for one in context.readers(name) if one.op_type == "Identity"]
-        if not copies:
-            return False
-        name = copies[0].outputs[0]
-        if name in scope.outputs:
-            return scope.uses.get(name, 0) == 1
-    return False
 
 
 def _vanishes(context: Context, node: Node) -> bool:
@@ -267,12 +235,3 @@ def _vanishes(context: Context, node: Node) -> bool:
         value = context.constant(node.inputs[1 - data_position(context, node)])
         return value is not None and bool((value == _NEUTRAL[node.op_type]).all())
     return node.op_type in _MOVES or hands_on(context, node)
-
-
-def _in_order(step: PadStep, order: tuple[int, ...]) -> PadStep:
-    if len(step.pads.begins) != len(order):
-        return replace(step, unclear=step.unclear or Unclear("its axes are not known"))
-    begins, ends = (
-        tuple(side[axis] for axis in order) for side in (step.pads.begins, step.pads.ends)
-    )
-    return replace(step, pads=Pads(begins, ends))

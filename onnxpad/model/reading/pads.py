@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -80,18 +80,16 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     alone = value != "" and context.type_of(value).dims == (1,)
     lists = (PadInput.VALUE,) * alone + (PadInput.AXES,) * (axes is not None)
     made = _computed(context, node, fill)
-    pads = (node.input(PadInput.PADS),)
-    sized = PadInput.PADS in made and hangs_on_sizes(context, pads, doubtful=True)
+    sized = PadInput.PADS in made and _hangs_on_sizes(context, node.input(PadInput.PADS))
     return replace(step, fill=fill, computed=made, listed=lists, sized=sized)
 
 
-def hangs_on_sizes(context: Context, names: Sequence[str], *, doubtful: bool) -> bool:
-    """Whether the numbers of these tensors come from sizes of what is no constant.
+def _hangs_on_sizes(context: Context, name: str) -> bool:
+    """Whether the numbers of a tensor may come from sizes of what is no constant.
 
-    `doubtful` is the answer where a function or a branch gives it: nothing here tells where that
-    comes from.
+    They may where a function or a branch gives them: nothing here tells where that comes from.
     """
-    pending, seen = list(names), set[str]()
+    pending, seen = [name], set[str]()
     while pending:
         name = pending.pop()
         scope = context.scope.owner(name) if name else None
@@ -101,7 +99,7 @@ def hangs_on_sizes(context: Context, names: Sequence[str], *, doubtful: bool) ->
         maker = scope.producers.get(name)
         if maker is None:
             continue
-        if doubtful and (maker.domain not in PLAIN_DOMAINS or any(bodies(maker.proto))):
+        if maker.domain not in PLAIN_DOMAINS or any(bodies(maker.proto)):
             return True
         if maker.op_type not in _SIZES:
             pending += valued_inputs(maker)

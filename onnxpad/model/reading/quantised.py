@@ -153,7 +153,7 @@ def dequantised_input(
         return None
     attributes = context.attributes(maker)
     what = f"its input comes from DequantizeLinear '{maker.name or maker.outputs[0]}'"
-    if is_in_blocks(attributes) or any(one.ref_attr_name for one in maker.proto.attribute):
+    if not _is_plain(context, maker):
         return Dequantised(refusal=f"{what}, which works in blocks or on attributes of a function")
     if not fits_axis(context, maker, attributes, spatial, rank):
         return Dequantised(refusal=f"{what}, which has scales along an axis that is padded")
@@ -212,9 +212,7 @@ def between(context: Context, node: Node, step: PadStep) -> Between | None:
     dtype = context.type_of(maker.inputs[0]).dtype
     if not readers or not alone or dtype not in _BYTES or scope.opset < Since.PAD_INTEGERS:
         return None
-    if is_in_blocks(context.attributes(maker)) or any(
-        one.ref_attr_name for one in maker.proto.attribute
-    ):
+    if not _is_plain(context, maker):
         return None
     for reader in readers:
         zero = reader.input(2)
@@ -246,13 +244,16 @@ def _is(node: Node, op_type: str) -> bool:
     return node.op_type == op_type and node.domain in _DOMAINS
 
 
+def _is_plain(context: Context, node: Node) -> bool:
+    """Whether its scales hold for no blocks of cells, and its attributes for no function."""
+    given = any(one.ref_attr_name for one in node.proto.attribute)
+    return not given and not is_in_blocks(context.attributes(node))
+
+
 def _is_pair(context: Context, first: Node, second: Node) -> bool:
     """Whether QuantizeLinear and DequantizeLinear have the same scale and zero point."""
-    if not _is(first, "QuantizeLinear") or first.domain != second.domain:
-        return False
-    if is_in_blocks(context.attributes(first)) or any(
-        one.ref_attr_name for one in first.proto.attribute
-    ):
+    quantises = _is(first, "QuantizeLinear") and first.domain == second.domain
+    if not quantises or not _is_plain(context, first):
         return False
     axes = [context.attributes(node).get("axis", 1) for node in (first, second)]
     return axes[0] == axes[1] and all(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from onnx import GraphProto
@@ -52,29 +53,21 @@ def read(
     given: types by scope and tensor that hold besides those of the file.
     stated: whether the file is believed what it says of results.
     """
-    reader = _Reader(document, dimensions, prefer, given or {}, folder)
-    reader.stated = stated
+    reader = _Reader(document, dimensions, ChainReader(prefer), given or {}, folder, stated)
     reader.main()
     return reader.contexts
 
 
+@dataclass(eq=False)
 class _Reader:
-    def __init__(
-        self,
-        document: Document,
-        dimensions: Dimensions,
-        prefer: Preferences,
-        given: Declared,
-        folder: Path | None,
-    ) -> None:
-        self.document = document
-        self.dimensions = dimensions
-        self.chains = ChainReader(prefer)
-        self._made: dict[int, Type] = {}
-        self.given = given
-        self.folder = folder
-        self.contexts: list[Context] = []
-        self.stated = True
+    document: Document
+    dimensions: Dimensions
+    chains: ChainReader
+    given: Declared
+    folder: Path | None
+    stated: bool
+    contexts: list[Context] = field(default_factory=list)
+    _made: dict[int, Type] = field(default_factory=dict)
 
     def main(self) -> None:
         self.document.behind_pads = behind_pads(self.document)

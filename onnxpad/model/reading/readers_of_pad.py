@@ -6,7 +6,7 @@ from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.padding.chain import PadStep
-from onnxpad.padding.operators import Destination, operator
+from onnxpad.padding.operators import operator
 
 _WITHOUT_PADS = ("NOTSET", "", "VALID")
 
@@ -36,25 +36,13 @@ def feeds_channels_last(context: Context, node: Node, far: int = _FAR) -> bool:
     return False
 
 
-def feeds_alone(context: Context, node: Node, step: PadStep) -> Destination | None:
-    """The one kind of place that a Pad's output goes to, if there is one that matters."""
-    readers = _readers(context, node)
-    if not readers:
-        return Destination.OUTPUTS
-    name = node.outputs[0]
-    elsewhere = name in context.scope.outputs or context.scope.uses.get(name, 0) > len(readers)
-    if elsewhere or not all(_always_sees(context, reader, step) for reader in readers):
-        return None
-    return Destination.MAX_POOLS
-
-
-def feeds_quantiser(context: Context, node: Node) -> bool:
-    """Whether one QuantizeLinear with a zero point alone reads what a node gives."""
-    readers = _readers(context, node)
-    if len(readers) != 1 or context.scope.uses.get(node.outputs[0], 0) != 1:
+def feeds_max_pools(context: Context, node: Node, step: PadStep) -> bool:
+    """Whether max pools alone read a Pad's output, each of whose windows holds a cell of data."""
+    readers, name = _readers(context, node), node.outputs[0]
+    if not readers or name in context.scope.outputs:
         return False
-    quantises = readers[0].op_type == "QuantizeLinear" and bool(readers[0].input(2))
-    return quantises and node.outputs[0] not in context.scope.outputs
+    alone = context.scope.uses.get(name, 0) <= len(readers)
+    return alone and all(_always_sees(context, reader, step) for reader in readers)
 
 
 def _always_sees(context: Context, reader: Node, step: PadStep) -> bool:

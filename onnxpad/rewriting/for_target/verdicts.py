@@ -27,7 +27,7 @@ from onnxpad.runtimes.judge import (
     judge_undefined,
     newly_failing,
 )
-from onnxpad.runtimes.onnxruntime.reference import reference
+from onnxpad.runtimes.onnxruntime.runtime_check import reference
 from onnxpad.runtimes.targets import Target
 
 Selected = Callable[[Address], bool]

@@ -7,12 +7,11 @@ from itertools import groupby
 from math import prod
 
 from onnxpad.geometry.size import Size, plus
-from onnxpad.padding.chain import Chain, NewPad, Pads, PadStep, Skip
+from onnxpad.padding.chain import Chain, Mark, NewPad, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import same_windows_when_padded
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.fills import Constant, Fill, Implicit, lowest
 from onnxpad.padding.operators import (
-    Destination,
     Kind,
     PadInput,
     Since,
@@ -89,7 +88,7 @@ def pad_to_join(chain: Chain) -> PadStep | Skip:
 
 def pools_refusal(chain: Chain) -> Skip | None:
     """Why a value that no maximum takes may not stand for another one in a Pad."""
-    if chain.around.feeds_alone is Destination.MAX_POOLS:
+    if Mark.FEEDS_MAX_POOLS in chain.around.marks:
         return None
     return Skip("something else than a max pool reads it, or a max pool with windows without data")
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import partial
 
 from onnxpad.padding.chain import Chain
-from onnxpad.padding.operators import OPERATORS
 
 
 class Answer(StrEnum):
@@ -78,11 +76,6 @@ class Evidence:
             other = f"{self.other_than}, which was not run for this"
             return f"assumed for {other}; {self.certainty} with {self.where}: {self.what}"
         return f"{self.certainty}: {self.where}, {self.what}"
-
-
-def measured(version: str) -> Callable[[str], Evidence]:
-    """Evidence of runs with `version`; the argument names the family of models that were run."""
-    return lambda family: Evidence(Certainty.MEASURED, version, family)
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,40 +220,3 @@ class Row:
     def cure(self) -> str:
         """What a user can do to the model so that the row no longer holds; '' for nothing."""
         return next((condition.cure for condition in self.when if condition.cure), "")
-
-
-_PADDED = frozenset(op.title for op in OPERATORS.values())
-UNSHOWN = "small models have operators that pad, and what a rewrite writes beside them"
-
-
-def _failing(
-    answer: Answer,
-    operators: str | tuple[str, ...],
-    *when: Condition,
-    by: Evidence,
-    says: str = "",
-    does: str = "",
-    unshown: str = "",
-) -> Row:
-    names = (operators,) if isinstance(operators, str) else operators
-    if answer is Answer.MISCOMPUTES and any(one.of_windows for one in when):
-        does = does or OTHER_SHAPE
-    if not _PADDED.intersection(names):
-        unshown = unshown or UNSHOWN
-    return Row(names, answer, when, by, says, does, unshown=unshown)
-
-
-refuses = partial(_failing, Answer.REFUSES)
-"""A row: the model does not load, or stops with an error."""
-miscomputes = partial(_failing, Answer.MISCOMPUTES)
-"""A row: runs, and the numbers or sizes are wrong, without a word."""
-
-
-def until(release: str, *rows: Row, gone: str = "") -> tuple[Row, ...]:
-    """Rows that hold up to and in a release, and not in `gone`, the next one, if that was run."""
-    return tuple(replace(row, until=release, gone=gone) for row in rows)
-
-
-def since(release: str, *rows: Row) -> tuple[Row, ...]:
-    """Rows that hold from a release on."""
-    return tuple(replace(row, since=release) for row in rows)

@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias
 
 from onnxpad.errors import RequestError, nearest
 from onnxpad.geometry.size import Symbol
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, is_same
+from onnxpad.padding.chain import AutoPad, Chain, Mark, Pads, PadStep, is_same
 from onnxpad.padding.element_types import mixed_types
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import (
@@ -30,7 +30,7 @@ from onnxpad.padding.forms import (
     reaches_kernel,
     writes_value,
 )
-from onnxpad.padding.operators import Destination, Kind, PadInput, Since
+from onnxpad.padding.operators import Kind, PadInput, Since
 from onnxpad.padding.possible_sizes import at_possible_sizes
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.rows import Condition, OpenBatch
@@ -355,12 +355,12 @@ _TESTS: Mapping[str, Test] = {
     "scales_listed": lambda c: c.weight.listed,
     "samples_border": lambda c: c.attribute("padding_mode", "zeros") != "zeros",
     "two_types": TWO_TYPES.holds,
-    "behind_quantised": lambda c: c.around.behind_quantised,
+    "behind_quantised": lambda c: Mark.BEHIND_QUANTISED in c.around.marks,
     "between_conversions": lambda c: c.around.between is not None,
-    "feeds_max_pools": lambda c: c.around.feeds_alone is Destination.MAX_POOLS,
+    "feeds_max_pools": lambda c: Mark.FEEDS_MAX_POOLS in c.around.marks,
     "behind_zeros": _is_behind_zeros,
-    "reads_input": lambda c: c.around.reads_input,
-    "from_pytorch": lambda c: c.around.producer == "pytorch",
+    "reads_input": lambda c: Mark.READS_INPUT in c.around.marks,
+    "from_pytorch": lambda c: Mark.FROM_PYTORCH in c.around.marks,
     "wraps_again": w.wraps_again,
     "mirrors_beyond": mirrors_beyond,
     "padding_alone": lambda c: bool(pools_padding_alone(c)),

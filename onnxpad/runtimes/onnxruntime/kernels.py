@@ -1,7 +1,6 @@
 """What onnxruntime's loader and CPU kernels refuse or compute in their own way, fusion aside.
 
-Each fact stands here once: the traps take their sentences from here, `rows` the conditions of the
-targets.
+One predicate a fact: `rows` makes rows of the targets of them, `traps` says them of a model.
 """
 
 from __future__ import annotations
@@ -9,7 +8,7 @@ from __future__ import annotations
 from onnxpad.geometry.windows import Axis, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes, short_axis
-from onnxpad.padding.forms import mirrors_beyond, reaches_kernel
+from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind
 
 _AVERAGE_SHIFTS_SINCE = 19
@@ -25,169 +24,20 @@ _NO_KERNEL = {
 _NO_KERNEL_BEFORE = {"AveragePool": 7, "LpPool": 2, "Pad": 2}
 
 
-def auto_pad_with_pads(chain: Chain) -> str | None:
-    """auto_pad and pads are both written on one node.
-
-    The ONNX text forbids it and the checker does not notice. onnxruntime refuses convolutions
-    and follows auto_pad in pools; onnx's shape inference follows pads. Settle it with
-    --ambiguous auto_pad or --ambiguous pads.
-    """
-    auto_pad, pads = chain.attribute("auto_pad", ""), chain.attribute("pads", ())
-    if not isinstance(pads, tuple) or not chain.op.auto_pad:
-        return None
-    if auto_pad in ("", "NOTSET") or "pads" not in dict(chain.attributes):
-        return None
-    both = f"auto_pad={auto_pad} and pads={[int(pad) for pad in pads]} are both written"
-    if chain.op.is_pool:
-        return f"{both}: onnxruntime follows auto_pad here, onnx's shape inference follows pads"
-    return f"{both}: onnxruntime refuses to load it, onnx's shape inference follows pads"
+def writes_auto_pad_and_pads(chain: Chain) -> bool:
+    """Whether auto_pad and pads are both written: convolutions are refused, pools take auto_pad."""
+    written = dict(chain.attributes)
+    mode = written.get("auto_pad", "")
+    return chain.op.auto_pad and mode not in ("", "NOTSET") and "pads" in written
 
 
-def same_with_dilation(chain: Chain) -> str | None:
-    """auto_pad is SAME_UPPER or SAME_LOWER and a dilation is not 1.
-
-    The ONNX text pads for the dilated kernel. onnxruntime refuses to run such convolutions, and
-    its pools leave the dilation out, so their output is too small wherever there is more than
-    one window. explicit-pads repairs both.
-    """
+def same_with_dilation(chain: Chain) -> bool:
+    """Whether SAME meets a dilation: convolutions are refused, pools leave the dilation out."""
     if not is_same(chain.padding) or chain.trouble:
-        return None
-    if chain.op.kind is Kind.CONVOLUTION and any(axis.dilation != 1 for axis in chain.axes):
-        return f"onnxruntime refuses to run {chain.padding} together with dilations"
-    if chain.op.is_pool and any(axis.span != axis.kernel for axis in chain.axes):
-        return (
-            f"onnxruntime's pools leave the dilation out of {chain.padding}: other pads and output "
-            "sizes than in the ONNX text"
-        )
-    return None
-
-
-def same_with_short_kernel(chain: Chain) -> str | None:
-    """auto_pad is SAME_UPPER or SAME_LOWER and the kernel is shorter than the stride.
-
-    The ONNX text means no padding where the kernel does not reach the next window. onnxruntime
-    computes a negative padding: it shifts the windows, or refuses to run MaxPool and (before
-    opset 19) AveragePool. explicit-pads repairs it.
-    """
-    if not (same_is_refused(chain) or same_shifts(chain)):
-        return None
-    does = "refuses to run the pool" if same_is_refused(chain) else "shifts the windows"
-    known = chain.has_fixed_sizes
-    where = "" if known else " for some sizes"
-    return f"the kernel is shorter than the stride: with {chain.padding} onnxruntime {does}{where}"
-
-
-def pads_reach_kernel(chain: Chain) -> str | None:
-    """A pool has a pad that is as wide as its kernel or wider.
-
-    The ONNX text allows it; onnxruntime refuses to load the model. It compares with the kernel
-    as written, not with the dilated one. split-pads moves such pads into a Pad node.
-    """
-    if not chain.op.is_pool or not isinstance(chain.padding, Pads):
-        return None
-    if not reaches_kernel(chain, chain.padding):
-        return None
-    return (
-        f"pads={list(chain.padding.flat)} reach the kernel {[a.kernel for a in chain.axes]}: "
-        "onnxruntime refuses to load such a pool"
-    )
-
-
-def negative_pads(chain: Chain) -> str | None:
-    """The pads attribute of an operator holds a negative number.
-
-    onnx's shape inference and onnxruntime refuse it. Only a Pad node may crop. tf2onnx writes
-    such an end pad of ConvTranspose from TFLite; it means output_padding.
-    """
-    if chain.op.kind is Kind.PAD or not isinstance(chain.padding, Pads):
-        return None
-    if min(chain.padding.flat, default=0) >= 0:
-        return None
-    return f"pads={list(chain.padding.flat)} are negative: onnxruntime refuses to load it"
-
-
-def input_shorter_than_window(chain: Chain) -> str | None:
-    """The padded input is shorter than one window.
-
-    The ONNX text gives an output of 0 or fewer cells: the model wants a larger input, or lost a
-    Pad. onnx's shape inference gives that size, onnxruntime fails when a convolution runs. Its
-    pools round the number of windows towards 0: where less than a stride is missing they give one
-    window, of the cells that are there, which the ONNX text has with ceil_mode alone. Measured
-    elsewhere: OpenVINO, tinygrad and TVM refuse such a convolution, OpenCV ends the process, IREE
-    gives 0 cells where that is the size; of pools, MNN and OpenCV make one window up, TVM gives 0
-    cells.
-    """
-    if chain.op.kind in (Kind.PAD, Kind.TRANSPOSED, Kind.FOLD, Kind.OTHER):
-        return None
-    pads = effective_pads(chain)
-    short = short_axis(chain, pads) if isinstance(pads, Pads) else None
-    if short is None or not isinstance(pads, Pads):
-        return None
-    return f"{short.reason}: {_what_happens(chain, pads)}"
-
-
-def quantised_average_overhang(chain: Chain) -> str | None:
-    """QLinearAveragePool has ceil_mode=1 and count_include_pad=1, and a window hangs over.
-
-    Its divisor should leave out what lies behind the padding; onnxruntime divides by the whole
-    kernel, and the last row or column comes out too small.
-    """
-    counts = chain.op.quantised and chain.op.kind is Kind.AVERAGE and chain.counts_padding
-    if not counts or not chain.ceil_mode:
-        return None
-    pads, windows = effective_pads(chain), output_sizes(chain)
-    if not isinstance(pads, Pads) or isinstance(chain.padding, AutoPad):
-        return None
-    sides = list(zip(chain.axes, windows, pads.begins, pads.ends, strict=True))
-    known = all(isinstance(axis.size, int) and isinstance(count, int) for axis, count, *_ in sides)
-    if known and not any(_hangs_over(*side) for side in sides):
-        return None
-    return (
-        "ceil_mode with count_include_pad: onnxruntime divides windows that hang over by the "
-        f"whole kernel{'' if known else ', if there are any'}"
-    )
-
-
-def output_padding_beyond_stride(chain: Chain) -> str | None:
-    """output_padding of a ConvTranspose is not smaller than the stride.
-
-    The ONNX text allows it below max(stride, dilation); onnxruntime fails when it runs.
-    """
-    pairs = zip(chain.axes, chain.output_padding, strict=False)
-    if chain.op.kind is not Kind.TRANSPOSED or all(more < axis.stride for axis, more in pairs):
-        return None
-    return (
-        f"output_padding={list(chain.output_padding)} is not smaller than the stride: onnxruntime "
-        "fails when it runs"
-    )
-
-
-def reflect_beyond_input(chain: Chain) -> str | None:
-    """A Pad in mode reflect mirrors more cells than the input has beside its border.
-
-    onnxruntime fails when it runs; numpy and onnx's reference evaluator go on mirroring.
-    """
-    if not mirrors_beyond(chain):
-        return None
-    return "the Pad mirrors more cells than the input has: onnxruntime fails when it runs"
-
-
-def no_cpu_kernel(chain: Chain) -> str | None:
-    """onnxruntime has no CPU kernel for the operator with this element type or opset.
-
-    float64 and bfloat16 convolutions and averages, Pad of 16-bit integers, AveragePool before
-    opset 7, LpPool and Pad before opset 2. validate uses onnxpad's own evaluator for them.
-    """
-    name, kind = chain.op.name, chain.op.kind
-    if chain.op.domain == "" and chain.opset < _NO_KERNEL_BEFORE.get(name, 0):
-        return f"onnxruntime has no kernel for {name} of opset {chain.opset}"
-    if name == "DeformConv" and chain.dtype == "float64":
-        return None
-    if kind is Kind.PAD and chain.op.domain:
-        return None
-    if not chain.op.quantised and chain.dtype in _NO_KERNEL.get(kind, ()):
-        return f"onnxruntime has no CPU kernel for {chain.op.title} in {chain.dtype}"
-    return None
+        return False
+    if chain.op.kind is Kind.CONVOLUTION:
+        return any(axis.dilation != 1 for axis in chain.axes)
+    return chain.op.is_pool and any(axis.span != axis.kernel for axis in chain.axes)
 
 
 def same_is_refused(chain: Chain) -> bool:
@@ -207,6 +57,68 @@ def same_shifts(chain: Chain) -> bool:
     if chain.op.kind is Kind.CONVOLUTION and _is_plain_same(chain):
         return any(_shifts(axis, lower=lower) for axis in chain.axes)
     return False
+
+
+def pads_reach_kernel(chain: Chain) -> bool:
+    """Whether a pool has a pad as wide as its undilated kernel."""
+    padding = chain.padding
+    return chain.op.is_pool and isinstance(padding, Pads) and reaches_kernel(chain, padding)
+
+
+def has_negative_pads(chain: Chain) -> bool:
+    """Whether an operator, which is no Pad node, has a negative pad."""
+    if chain.op.kind is Kind.PAD or not isinstance(chain.padding, Pads):
+        return False
+    return min(chain.padding.flat, default=0) < 0
+
+
+def is_shorter_than_window(chain: Chain) -> bool:
+    """Whether the padded input is shorter than one window.
+
+    Convolutions stop. Pools round the number of windows towards 0: where less than a stride is
+    missing they give one window, which the ONNX text has with ceil_mode alone.
+    """
+    if chain.op.kind in (Kind.PAD, Kind.TRANSPOSED, Kind.FOLD, Kind.OTHER):
+        return False
+    pads = effective_pads(chain)
+    return isinstance(pads, Pads) and short_axis(chain, pads) is not None
+
+
+def average_overhangs(chain: Chain) -> bool:
+    """Whether a QLinearAveragePool that counts padding has a window that ceil_mode hangs over.
+
+    onnxruntime divides it by the whole kernel.
+    """
+    counts = chain.op.quantised and chain.op.kind is Kind.AVERAGE and chain.counts_padding
+    pads, windows = effective_pads(chain), output_sizes(chain)
+    if not counts or not chain.ceil_mode or isinstance(chain.padding, AutoPad):
+        return False
+    if not isinstance(pads, Pads):
+        return False
+    for (axis, begin, end), count in zip(chain.sides(pads), windows, strict=True):
+        if not isinstance(count, int) or not isinstance(axis.size, int):
+            return True
+        if (count - 1) * axis.stride + axis.span > axis.size + begin + end:
+            return True
+    return False
+
+
+def has_output_padding_beyond_stride(chain: Chain) -> bool:
+    """Whether an output_padding is not smaller than the stride: onnxruntime stops."""
+    pairs = zip(chain.axes, chain.output_padding, strict=False)
+    return chain.op.kind is Kind.TRANSPOSED and any(more >= axis.stride for axis, more in pairs)
+
+
+def has_no_cpu_kernel(chain: Chain) -> bool:
+    """Whether there is no CPU kernel for the element type or the opset."""
+    name, kind = chain.op.name, chain.op.kind
+    if chain.op.domain == "" and chain.opset < _NO_KERNEL_BEFORE.get(name, 0):
+        return True
+    if (name == "DeformConv" and chain.dtype == "float64") or chain.op.quantised:
+        return False
+    if kind is Kind.PAD and chain.op.domain:
+        return False
+    return chain.dtype in _NO_KERNEL.get(kind, ())
 
 
 def _is_plain_same(chain: Chain) -> bool:
@@ -240,27 +152,3 @@ def _shifts(axis: Axis, *, lower: bool) -> bool:
         more = int((axis.size + 2 * totals[0] - axis.kernel) / axis.stride + 1) < windows
         totals = [totals[0] + more]
     return any(_begin(total, lower=lower) < 0 for total in totals)
-
-
-def _what_happens(chain: Chain, pads: Pads) -> str:
-    """What onnxruntime does with an input that is shorter than the window."""
-    if not chain.op.is_pool:
-        return "onnxruntime fails when it runs"
-    sides = chain.sides(pads)
-    counts = [
-        int((axis.size + begin + end - axis.span) / axis.stride) + 1
-        for axis, begin, end in sides
-        if isinstance(axis.size, int)
-    ]
-    if min(counts) < 0:
-        return "onnxruntime fails when it runs"
-    if min(counts) == 0:
-        return "onnxruntime gives an output without cells"
-    cells = "the cells that are there, or of none (a MaxPool then gives the lowest finite float)"
-    return f"the ONNX text gives no window, onnxruntime one, of {cells}"
-
-
-def _hangs_over(axis: Axis, windows: object, begin: int, end: int) -> bool:
-    if not isinstance(windows, int) or not isinstance(axis.size, int):
-        return True
-    return (windows - 1) * axis.stride + axis.span > axis.size + begin + end

@@ -1,8 +1,9 @@
 """onnxruntime's Pad_Fusion, on by default: it folds a Pad that writes 0 into what reads it.
 
 Predicates on a chain, asked by the traps, by the target onnxruntime, and for every rewrite. One
-coarse rule: the nearest Pad that writes 0 may be fused; that goes wrong in front of a max pool, of
-a pool with ceil_mode, and where it reaches the kernel together with the pool's own pads.
+coarse rule: the nearest Pad that writes 0 may be fused, unless an operator of another kind reads it
+too. That goes wrong in front of a max pool, of a pool with ceil_mode, and where it reaches the
+kernel together with the pool's own pads.
 Source: onnxruntime core/optimizer/pad_fusion.cc; measured with onnxruntime 1.20.1 to 1.31.1,
 optimisations on against off. 1.32.0 harms no pool any more; weights, and models with an Identity
 beside the Pad of a Conv or an average, as before.
@@ -14,7 +15,7 @@ import math
 from dataclasses import replace
 from enum import IntEnum, StrEnum
 
-from onnxpad.padding.chain import ELSEWHERE, Chain, Pads, PadStep, Skip
+from onnxpad.padding.chain import ELSEWHERE, FURTHER, Chain, Mark, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     effective_pads,
@@ -28,7 +29,7 @@ _FUSED = ("Conv", "MaxPool", "AveragePool")
 
 
 class Way(StrEnum):
-    """What goes wrong; the value says it in a sentence about the Pad."""
+    """What goes wrong with a fused Pad."""
 
     WEIGHT = "the Pad of a weight lands in the pads of the Conv, and the model does not load"
     COPY = "an Identity beside the Pad makes a result, and onnxruntime refuses to load the model"
@@ -37,15 +38,15 @@ class Way(StrEnum):
     VALUE = "the pool's own padding is the lowest value, not 0"
 
 
-_REFUSED = frozenset({Way.WEIGHT, Way.COPY, Way.LOAD})
+REFUSED = frozenset({Way.WEIGHT, Way.COPY, Way.LOAD})
 
 
 class Odds(IntEnum):
     """How sure it is that a Pad is fused.
 
     SURE: the Pad is written in front of the operator, which alone reads it.
-    LIKELY: operators between may vanish, other readers become one with it, pads be folded.
-    POSSIBLE: the same in a later rewrite, or pads that are not known.
+    LIKELY: operators between may vanish, and pads be folded.
+    POSSIBLE: the same in a later rewrite, which may take other readers away, or make pads known.
     """
 
     POSSIBLE = 0
@@ -62,35 +63,35 @@ def harms(chain: Chain, odds: Odds = Odds.LIKELY) -> tuple[Way, ...]:
         return (Way.WEIGHT,)
     if chain.op.is_pool and reaches_kernel(chain, own):
         return ()
-    pads = fused_pads(chain, odds)
-    if pads is None:
+    pads, step = fused_pads(chain, odds), _seen(chain, odds)
+    if pads is None or step is None:
         return ()
-    if chain.around.nearest.copied:
+    if Mark.COPIED_OUT in chain.around.marks:
         return (Way.COPY,)
-    return _of_pool(chain, own, pads, odds) if chain.op.is_pool else ()
+    return _of_pool(chain, pads, step, odds) if chain.op.is_pool else ()
 
 
-def _of_pool(chain: Chain, own: Pads, pads: Pads, odds: Odds) -> tuple[Way, ...]:
-    nearest = chain.around.nearest
-    unclear = nearest.pad is None or bool(nearest.pad.unclear)
-    more = odds is Odds.POSSIBLE and (unclear or nearest.beyond)
-    least = Pads((1,) * chain.rank, (1,) * chain.rank) if unclear else pads
-    if more or reaches_kernel(chain, own + least):
+def _of_pool(chain: Chain, pads: Pads, step: PadStep, odds: Odds) -> tuple[Way, ...]:
+    """What goes wrong in a pool that takes `pads` of a Pad, and of others where it is unclear."""
+    own, more = effective_pads(chain), bool(step.unclear)
+    assert isinstance(own, Pads)  # noqa: S101 - it takes pads
+    least = pads + Pads((1,) * chain.rank, (1,) * chain.rank) if more else pads
+    if (more and odds is Odds.POSSIBLE) or reaches_kernel(chain, own + least):
         return (Way.LOAD,)
-    if not unclear and not any(pads.flat):
+    if not any(least.flat):
         return ()
     inner = replace(chain, axes=axes_in_front(chain, pads))
-    same = not unclear and same_windows_when_padded(inner, pads, own)
+    same = not more and same_windows_when_padded(inner, pads, own)
     never_negative = chain.around.at_least is not None and chain.around.at_least >= 0
     harmless = 0 in lowest(chain.dtype) or (
-        never_negative and not unclear and windows_hold_data(chain, own + pads)
+        never_negative and not more and windows_hold_data(chain, own + pads)
     )
     found = ((Way.WINDOW, chain.ceil_mode and not same), (Way.VALUE, chain.is_max and not harmless))
     return tuple(way for way, holds in found if holds)
 
 
 def fused_pads(chain: Chain, odds: Odds = Odds.LIKELY) -> Pads | None:
-    """The spatial pads that onnxruntime folds into the operator, of Pads in a row all."""
+    """The spatial pads of the nearest Pad, where onnxruntime folds it into the operator."""
     own = effective_pads(chain)
     if isinstance(own, Skip):
         return None
@@ -101,16 +102,17 @@ def fused_pads(chain: Chain, odds: Odds = Odds.LIKELY) -> Pads | None:
 
 def _fusable_pads(chain: Chain, odds: Odds) -> Pads | None:
     """The same whatever pads an average has of its own."""
-    nearest, step = chain.around.nearest, chain.around.nearest.pad
-    if not takes_pads(chain) or step is None:
+    step = _seen(chain, odds)
+    if not takes_pads(chain) or step is None or not is_fusable(step, chain, odds):
         return None
-    shared = nearest.others is True or (nearest.others is None and odds is Odds.SURE)
-    if (shared and odds is not Odds.POSSIBLE) or not is_fusable(step, chain, odds):
+    if chain.around.nearest.others and odds is not Odds.POSSIBLE:
         return None
-    if step.unclear:
-        return Pads.zero(chain.rank)
-    whole = step if chain.pad is None or odds is not Odds.SURE else chain.pad
-    return Pads(whole.pads.begins[chain.spatial], whole.pads.ends[chain.spatial])
+    inner = chain.inner(step.pads)
+    return inner if len(inner.begins) == chain.rank else Pads.zero(chain.rank)
+
+
+def _seen(chain: Chain, odds: Odds) -> PadStep | None:
+    return chain.pad if odds is Odds.SURE else chain.around.nearest.pad
 
 
 def is_fusable(step: PadStep, chain: Chain, odds: Odds) -> bool:
@@ -124,10 +126,8 @@ def is_fusable(step: PadStep, chain: Chain, odds: Odds) -> bool:
         return False
     if odds is Odds.SURE and (step.unclear or step.computed or step.crossed):
         return False
-    if step.unclear:
-        return step.unclear == ELSEWHERE or (
-            odds is Odds.POSSIBLE and PadInput.PADS in step.computed
-        )
+    if step.unclear and step.unclear not in (ELSEWHERE, FURTHER):
+        return odds is Odds.POSSIBLE and PadInput.PADS in step.computed
     if odds is Odds.LIKELY and step.sized and not chain.has_fixed_sizes:
         return False
     outer = bool(outer_axes(chain, step.pads))
@@ -143,7 +143,7 @@ def worse(before: Chain, after: Chain) -> Way | None:
     """
     found = harms(after, Odds.POSSIBLE)[:1]
     earlier = harms(before, Odds.SURE)[:1]
-    if not found or (earlier and (earlier[0] in _REFUSED or found[0] not in _REFUSED)):
+    if not found or (earlier and (earlier[0] in REFUSED or found[0] not in REFUSED)):
         return None
     return found[0]
 
@@ -156,7 +156,7 @@ def loses_count(chain: Chain, odds: Odds = Odds.LIKELY) -> bool:
     """
     if chain.op.kind is not Kind.AVERAGE or chain.counts_padding:
         return False
-    pads, step = _fusable_pads(chain, odds), chain.around.nearest.pad
+    pads, step = _fusable_pads(chain, odds), _seen(chain, odds)
     if chain.opset < Since.COUNT_INCLUDE_PAD or pads is None or step is None:
         return False
     return bool(step.unclear) or any(pads.flat)

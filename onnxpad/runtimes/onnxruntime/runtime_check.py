@@ -17,24 +17,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import NamedTuple
 
 from onnxpad.padding.chain import (
+    FURTHER,
     NO_PAD,
     Around,
     AutoPad,
     Chain,
     InFront,
+    Mark,
     NewPad,
     Pads,
     PadStep,
     PassResult,
     Skip,
-    Unclear,
 )
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
-from onnxpad.padding.fills import Constant, Fill, Implicit
-from onnxpad.padding.operators import OPERATORS, Destination, Kind, Operator, PadInput
+from onnxpad.padding.fills import Constant, Implicit
+from onnxpad.padding.operators import OPERATORS, Kind, PadInput
 from onnxpad.runtimes.judge import newly_failing
 from onnxpad.runtimes.onnxruntime.pad_fusion import (
     Odds,
@@ -45,11 +47,19 @@ from onnxpad.runtimes.onnxruntime.pad_fusion import (
     loses_count,
     worse,
 )
-from onnxpad.runtimes.onnxruntime.reference import reference
-from onnxpad.runtimes.targets import Target
+from onnxpad.runtimes.targets import Target, find_target
 
+_RELEASE = "1.31"
+"""The newest that folds Pads into pools wrongly; what 1.32 does wrong, it does as well."""
 _TRY = ("--pass absorb-pad",)
-_COUNTS = ("count_include_pad", 1)
+_VALID = ("auto_pad", str(AutoPad.VALID))
+
+
+@cache
+def reference() -> Target:
+    """The release of onnxruntime that every rewrite must run right in, without its number."""
+    found = find_target(f"onnxruntime@{_RELEASE}")
+    return replace(found, name="onnxruntime", history=found.rows)
 
 
 class Choice(NamedTuple):
@@ -114,22 +124,20 @@ def _both(first: Skip | None, found: Skip, way: PassResult) -> Skip:
 
 def _runs(target: Target, before: Chain, after: Chain | Expansion) -> bool:
     """Whether the target runs what it ran before, by its rows."""
-    return not any(newly_failing(target, *pair) for pair in _operators(before, after))
+    return not any(newly_failing(target, before, one) for one in _operators(before, after))
 
 
 def _loads(before: Chain, after: Chain | Expansion) -> bool:
     """Whether onnxruntime loads what it loaded before, its optimisations apart."""
-    return not any(_kernel_refusal(*pair) for pair in _operators(before, after))
+    return not any(_kernel_refusal(before, one) for one in _operators(before, after))
 
 
-def _operators(before: Chain, after: Chain | Expansion) -> Iterator[tuple[Chain, Chain]]:
-    """Every operator that a rewrite changes something for: as it was, and as it would be."""
+def _operators(before: Chain, after: Chain | Expansion) -> Iterator[Chain]:
+    """Every operator that a rewrite changes something for, as it would be."""
     if isinstance(after, Chain):
-        is_pad = before.op.kind is Kind.PAD
-        yield before, after if is_pad else replace(after, around=_around(before, after))
+        yield after if before.op.kind is Kind.PAD else _placed(before, after)
     elif before.op.kind is not Kind.PAD:
-        for index, written in _windows(before, after):
-            yield before, _of_any_size(written, _data(after.steps[index]))
+        yield from (written for _, written in _windows(before, after))
 
 
 def spelled(before: Chain, after: PassResult) -> PassResult:
@@ -140,7 +148,7 @@ def spelled(before: Chain, after: PassResult) -> PassResult:
         return _of_pad(before, after) if isinstance(after, Expansion) else after
     if isinstance(after, Expansion):
         return _expansion(before, after)
-    written = replace(after, around=_around(before, after))
+    written = _placed(before, after)
     if refusal := _kernel_refusal(before, written) or _left_alone(before, after):
         return refusal
     is_new = after.pad is not None and after.pad != before.pad
@@ -148,8 +156,7 @@ def spelled(before: Chain, after: PassResult) -> PassResult:
         return replace(after, padding=AutoPad.VALID)
     if not is_new and _must_count(before, written):
         after, written = (replace(one, fill=Constant(0)) for one in (after, written))
-    way = worse(before, written)
-    return after if way is None else _refusal(before, after, way)
+    return _refusal(before, written) or after
 
 
 def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
@@ -160,15 +167,16 @@ def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
         weight=written.weight._replace(is_padded=False),
     )
     rows = newly_failing(reference(), before, apart)
-    return Skip(f"written like that, {rows[0].told(apart)}") if rows else None
+    if not rows:
+        return None
+    return Skip(f"onnxruntime {rows[0].answer} it written like that: {rows[0].told(apart)}")
 
 
 def _left_alone(before: Chain, after: Chain) -> Skip | None:
     """Why an operator may not stop to read its Pad, which would then be fused into another."""
-    nearest, step = before.around.nearest, before.pad or before.far_pad
+    step = before.pad or before.far_pad
     stops = after.pad is None or _stands_instead(after.pad)
-    gone = before.pad is not None or (before.far_pad is not None and after.far_pad is None)
-    if not (stops and gone and nearest.to_pools) or step is None:
+    if step is None or not (stops and _loses_pad(before, after) and before.around.nearest.to_pools):
         return None
     if step.mode != "constant" or PadInput.AXES in step.listed:
         return None
@@ -178,12 +186,14 @@ def _left_alone(before: Chain, after: Chain) -> Skip | None:
     )
 
 
+def _loses_pad(before: Chain, after: Chain) -> bool:
+    return before.pad is not None or (before.far_pad is not None and after.far_pad is None)
+
+
 def _needs_valid(written: Chain) -> bool:
     """Whether a new Pad is to be kept apart from the operator, and auto_pad=VALID does that."""
-    if not _is_bare(written):
-        return False
     fused = written.op.is_pool and fused_pads(written, Odds.POSSIBLE) is not None
-    return fused or Way.COPY in harms(written, Odds.POSSIBLE)
+    return _is_bare(written) and (fused or Way.COPY in harms(written, Odds.POSSIBLE))
 
 
 def _is_bare(chain: Chain) -> bool:
@@ -201,40 +211,38 @@ def _must_count(before: Chain, written: Chain) -> bool:
     return loses and not loses_count(before, Odds.SURE)
 
 
-def _refusal(before: Chain, after: Chain, way: Way) -> Skip:
-    """Why what the rewrite writes would not run right."""
-    if way is Way.WEIGHT:
-        return Skip("its auto_pad keeps onnxruntime from fusing the Pad of its weight, wrongly")
+def _refusal(before: Chain, written: Chain) -> Skip | None:
+    """Why what a rewrite writes would not run right."""
+    if worse(before, written) is None:
+        return None
     if isinstance(before.padding, AutoPad):
-        return Skip(
-            "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly", _TRY
-        )
-    if before.pad is not None and after.pad is None:
-        return Skip("another Pad stands in front of the Pad; onnxruntime may fuse that, wrongly")
-    return Skip("onnxruntime would fuse the Pad in front of it, wrongly", _TRY)
+        reason = "its auto_pad keeps onnxruntime from fusing the Pad in front of it wrongly"
+        return Skip(reason, _TRY)
+    return Skip("onnxruntime would fuse a Pad in front of it, wrongly", _TRY)
 
 
-def _around(before: Chain, after: Chain) -> Around:
-    """The surroundings of `after`: Pads that it lost or got."""
-    around, nearest, step = before.around, before.around.nearest, after.pad
+def _placed(before: Chain, after: Chain) -> Chain:
+    """`after` with the Pad that is then nearest to it."""
+    around, step = before.around, after.pad
     if step is not None and step != before.pad:
-        beyond = nearest.beyond if _stands_instead(step) else nearest.pad is not None
-        outside = around.dequantised is not None and not _stands_instead(step)
-        new = InFront(step, copied=nearest.copied, beyond=beyond and not outside)
-        return replace(around, nearest=new)
+        return replace(after, around=replace(around, nearest=_new_nearest(around, step)))
+    if step is not None or not _loses_pad(before, after):
+        return replace(after, around=around)
+    step = around.nearest.pad
     row_stays = before.far_pad is not None and after.far_pad is not None
-    is_gone = before.pad is not None or (before.far_pad is not None and after.far_pad is None)
-    if step is not None or not is_gone:
-        return around
-    behind = nearest.beyond or row_stays
-    return replace(around, nearest=InFront(_any_pad(before)) if behind else NO_PAD)
+    behind = row_stays or (step is not None and step.unclear == FURTHER)
+    unknown = PadStep(Pads.zero(before.tensor_rank), Constant(0), unclear=FURTHER)
+    return replace(after, around=replace(around, nearest=InFront(unknown) if behind else NO_PAD))
 
 
-def _any_pad(chain: Chain) -> PadStep:
-    """A Pad that writes 0, of which nothing else is known."""
-    unclear = Unclear("its pads are not known")
-    pads = Pads.zero(chain.tensor_rank)
-    return PadStep(pads, Constant(0), unclear=unclear, computed=(PadInput.PADS,))
+def _new_nearest(around: Around, step: PadStep) -> InFront:
+    """A new Pad, in front of which others may stand."""
+    old = around.nearest.pad
+    if _stands_instead(step):
+        follows = old is not None and old.unclear == FURTHER
+    else:
+        follows = old is not None and around.dequantised is None
+    return InFront(replace(step, unclear=FURTHER) if follows and not step.unclear else step)
 
 
 def _stands_instead(step: PadStep) -> bool:
@@ -246,55 +254,37 @@ def _expansion(before: Chain, after: Expansion) -> Expansion | Skip:
     if _ends_in_zeros(after):
         return Skip("it would end in a Pad that onnxruntime may fuse into what reads it, wrongly")
     steps = list(after.steps)
+    copied = Mark.COPIED_OUT in before.around.marks
     for index, written in _windows(before, after):
-        node = after.steps[index]
-        if refusal := _kernel_refusal(before, _of_any_size(written, _data(node))):
+        node = steps[index]
+        if refusal := _kernel_refusal(before, written):
             return refusal
-        is_new = _data(node) != Read(0)
-        if is_new and _needs_valid(written):
-            steps[index] = _with_valid(before, node)
-            continue
-        if not is_new and _must_count(before, written):
-            steps[index] = _counting(node)
-        if way := worse(before, written):
-            return _refusal(before, written, way)
+        if _data(node) == Read(0):
+            if _must_count(before, written):
+                return Skip("onnxruntime up to 1.20 would fuse its Pad and count less", _TRY)
+            if refusal := _refusal(before, written):
+                return refusal
+        elif _reads_zeros(steps, node) and (written.op.is_pool or copied):
+            if not _is_bare(written):
+                return Skip("onnxruntime would fuse its new Pad, wrongly")
+            steps[index] = _with_valid(node, before)
     return after._replace(steps=tuple(steps))
 
 
 def _ends_in_zeros(after: Expansion) -> bool:
     """Whether the result is a new Pad of a kind that onnxruntime fuses into a pool behind it."""
     last = after.steps[after.results[0].step]
-    if not isinstance(last, Step) or last.op_type != "Pad" or last.inputs[0] == Read(0):
-        return False
-    return _new_step(last) is not None
-
-
-def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
-    """The steps of an expansion that are the operator, or a pool in its place, as chains."""
-    for index, node in enumerate(after.steps):
-        written = _with(before, after, node)
-        if written is not None:
-            yield index, written
-
-
-def _of_any_size(chain: Chain, data: Operand | None) -> Chain:
-    """The chain with sizes left open where it reads what a new node makes."""
-    if data == Read(0):
-        return chain
-    return replace(chain, axes=tuple(axis._replace(size=None) for axis in chain.axes))
+    return _data(last) != Read(0) and _writes_zeros(last)
 
 
 def kept_apart(steps: Sequence[Step]) -> tuple[Step, ...]:
     """New nodes in a row, their pools with auto_pad=VALID behind a Pad that writes 0."""
     found = list(steps)
     for index, step in enumerate(steps):
-        written, front = dict(step.attributes), steps[index - 1] if index else None
-        pool = OPERATORS.get((step.domain, step.op_type))
-        if front is None or front.op_type != "Pad" or pool is None or not pool.is_pool:
-            continue
+        written, pool = dict(step.attributes), OPERATORS.get((step.domain, step.op_type))
         pads = written.get("pads")
         bare = isinstance(pads, tuple) and not any(pads) and "ceil_mode" not in written
-        if bare and _new_step(front) is not None:
+        if bare and pool is not None and pool.is_pool and _reads_zeros(steps, step):
             found[index] = _valid_step(step)
     return tuple(found)
 
@@ -303,139 +293,105 @@ def _data(node: Step | Itself) -> Operand | None:
     return node.inputs[0] if isinstance(node, Step) else dict(node.inputs).get(0, Read(0))
 
 
-def _with_valid(before: Chain, node: Step | Itself) -> Step | Itself:
-    """The node with auto_pad=VALID in place of pads of 0."""
+def _reads_zeros(steps: Sequence[Step | Itself], node: Step | Itself) -> bool:
+    """Whether a node reads a new Pad that writes 0."""
+    data = _data(node)
+    return isinstance(data, Made) and _writes_zeros(steps[data.step])
+
+
+def _with_valid(node: Step | Itself, before: Chain) -> Step | Itself:
+    """The node, `before` the rewrite, with auto_pad=VALID in place of pads of 0."""
     if isinstance(node, Step):
         return _valid_step(node)
-    kept = tuple((name, value) for name, value in node.sets if name != "pads")
-    sets = (*kept, ("auto_pad", str(AutoPad.VALID)))
-    removes = tuple(name for name in node.removes if name != "auto_pad")
+    sets = (*(one for one in node.sets if one[0] != "pads"), _VALID)
     gone = ("pads",) if "pads" in dict(before.attributes) else ()
-    return node._replace(sets=sets, removes=tuple(dict.fromkeys((*removes, *gone))))
+    removes = dict.fromkeys((*node.removes, *gone))
+    return node._replace(sets=sets, removes=tuple(name for name in removes if name != "auto_pad"))
 
 
 def _valid_step(step: Step) -> Step:
-    kept = tuple((name, value) for name, value in step.attributes if name != "pads")
-    return step._replace(attributes=(*kept, ("auto_pad", str(AutoPad.VALID))))
+    kept = tuple(one for one in step.attributes if one[0] != "pads")
+    return step._replace(attributes=(*kept, _VALID))
 
 
-def _counting(node: Step | Itself) -> Step | Itself:
-    """The node with count_include_pad=1."""
-    if isinstance(node, Step):
-        ahead = tuple(one for one in node.attributes if one[0] != "pads")
-        return node._replace(attributes=(*ahead, _COUNTS, *node.attributes[len(ahead) :]))
-    removes = tuple(name for name in node.removes if name != _COUNTS[0])
-    return node._replace(sets=(_COUNTS, *node.sets), removes=removes)
+def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
+    """The steps of an expansion that are the operator, or a pool in its place, as chains.
+
+    Sizes are open, and no Pad stands in front, where one reads what a new node makes.
+    """
+    for index, node in enumerate(after.steps):
+        op = before.op
+        if isinstance(node, Step) and node.op_type != op.name:
+            pool = OPERATORS.get((node.domain, node.op_type))
+            if pool is None or not pool.is_pool or not op.is_pool:
+                continue
+            op = pool
+        if isinstance(node, Step):
+            written = dict(node.attributes)
+        else:
+            kept = {n: v for n, v in before.attributes if n not in node.removes}
+            written = kept | dict(node.sets)
+        flat, kernel = written.get("pads", Pads.zero(before.rank).flat), written.get("kernel_shape")
+        if written.get("auto_pad", "NOTSET") != "NOTSET" or not isinstance(flat, tuple):
+            continue
+        if isinstance(kernel, tuple) and kernel != tuple(axis.kernel for axis in before.axes):
+            continue
+        counts = written.get("count_include_pad") == 1
+        averages = Constant(0) if counts else Implicit.NOTHING
+        chain = replace(
+            before,
+            op=op,
+            padding=Pads(flat[: len(flat) // 2], flat[len(flat) // 2 :]),
+            ceil_mode=written.get("ceil_mode") == 1,
+            fill=averages if op.kind is Kind.AVERAGE else before.fill,
+        )
+        if _data(node) != Read(0):
+            axes = tuple(axis._replace(size=None) for axis in before.axes)
+            around = replace(before.around, nearest=NO_PAD)
+            chain = replace(chain, axes=axes, pad=None, far_pad=None, around=around)
+        yield index, chain
 
 
-def _with(before: Chain, after: Expansion, node: Step | Itself) -> Chain | None:
-    """The operator, or a pool in its place, as the expansion writes it."""
-    op = before.op
-    if isinstance(node, Step) and node.op_type != op.name:
-        found = OPERATORS.get((node.domain, node.op_type))
-        if found is None or not found.is_pool or not op.is_pool:
-            return None
-        op = found
-    if isinstance(node, Step):
-        written = dict(node.attributes)
-    else:
-        written = {n: v for n, v in before.attributes if n not in node.removes} | dict(node.sets)
-    pads, kernel = written.get("pads", Pads.zero(before.rank).flat), written.get("kernel_shape")
-    if written.get("auto_pad", "NOTSET") != "NOTSET" or not isinstance(pads, tuple):
-        return None
-    if isinstance(kernel, tuple) and kernel != tuple(axis.kernel for axis in before.axes):
-        return None
-    half = len(pads) // 2
-    data = _data(node)
-    return replace(
-        before,
-        op=op,
-        padding=Pads(pads[:half], pads[half:]),
-        ceil_mode=written.get("ceil_mode") == 1,
-        fill=_fill(op, before, counts=written.get("count_include_pad") == 1),
-        pad=before.pad if data == Read(0) else None,
-        far_pad=before.far_pad if data == Read(0) else None,
-        around=replace(before.around, nearest=_nearest(before, after, data)),
-    )
-
-
-def _fill(op: Operator, before: Chain, *, counts: bool) -> Fill:
-    if op.kind is not Kind.AVERAGE:
-        return before.fill
-    return Constant(0) if counts else Implicit.NOTHING
-
-
-def _nearest(before: Chain, after: Expansion, data: Operand | None) -> InFront:
-    """The Pad in front of what reads `data`."""
-    old = before.around.nearest
-    if data == Read(0):
-        return old
-    step = after.steps[data.step] if isinstance(data, Made) else None
-    if not isinstance(step, Step) or step.op_type != "Pad":
-        return NO_PAD
-    beyond = _nearest(before, after, step.inputs[0]).pad is not None
-    copied = old.copied and step.inputs[0] == Read(0)
-    return InFront(_new_step(step), copied=copied, beyond=beyond)
-
-
-def _new_step(pad: Step) -> PadStep | None:
-    """A new Pad that writes 0, or may; one with axes is left alone by onnxruntime."""
-    written = dict(pad.attributes)
-    listed, value, axes = (*pad.inputs[1:], None, None, None)[:3]
+def _writes_zeros(node: Step | Itself) -> bool:
+    """Whether a new Pad writes 0, or may, and lists no axes, which onnxruntime leaves alone."""
+    if isinstance(node, Itself) or node.op_type != "Pad":
+        return False
+    written = dict(node.attributes)
+    value, axes = (*node.inputs[2:], None, None)[:2]
     number = value.values[0] if isinstance(value, Numbers) else written.get("value", 0)
-    known = value is None or isinstance(value, Numbers)
-    if (
-        axes is not None
-        or not known
-        or number != 0
-        or written.get("mode", "constant") != "constant"
-    ):
-        return None
-    flat = listed.values if isinstance(listed, Numbers) else written.get("pads")
-    if not isinstance(flat, tuple):
-        pads, unclear = Pads((), ()), Unclear("its pads are computed")
-        return PadStep(pads, Constant(0), unclear=unclear, computed=(PadInput.PADS,))
-    half, cells = len(flat) // 2, tuple(int(one) for one in flat)
-    return PadStep(Pads(cells[:half], cells[half:]), Constant(0))
+    plain = axes is None and written.get("mode", "constant") == "constant"
+    return plain and number == 0 and (value is None or isinstance(value, Numbers))
 
 
 def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
     """A Pad node itself: a pool that reads it must not suffer from how it is written."""
-    nearest, step, at_least = before.around.nearest, before.pad, before.around.at_least
-    if not nearest.to_pools or step is None or is_fusable(step, before, Odds.SURE):
+    around, step = before.around, before.pad
+    if not around.nearest.to_pools or step is None or is_fusable(step, before, Odds.SURE):
         return after
     # Windows of such pools are wider than what the Pad adds.
-    wide = before.around.feeds_alone is Destination.MAX_POOLS
-    if wide and at_least is not None and at_least >= 0 and not nearest.beyond:
+    wide = Mark.FEEDS_MAX_POOLS in around.marks
+    further = around.nearest.pad is not None
+    if wide and around.at_least is not None and around.at_least >= 0 and not further:
         return after
-    index = after.itself
-    last = after.steps[after.results[0].step if index is None else index]
+    last = after.steps[after.results[0].step]
     if isinstance(last, Step):
-        passes_on = last.op_type == "Identity" and last.inputs == (Read(0),) and nearest.beyond
-        return Skip(_what_keeps(step), _TRY) if passes_on else after
-    if after.results[0].step != index:
-        return after
-    inputs, written = dict(last.inputs), dict(before.attributes) | dict(last.sets)
-    given = inputs.get(PadInput.PADS)
-    flat = given.values if isinstance(given, Numbers) else written.get("pads")
-    cells = tuple(map(int, flat)) if isinstance(flat, tuple) else step.pads.flat
-    half = len(cells) // 2
-    pads = Pads(cells[:half], cells[half:])
-    listed = tuple(position for position in step.listed if position not in inputs)
-    computed = () if isinstance(given, Numbers) else step.computed
-    value = inputs.get(PadInput.VALUE, Read(PadInput.VALUE))
-    number = value.values[0] if isinstance(value, Numbers) else 0
-    fill = step.fill if isinstance(value, Read) else Constant(number)
-    new = replace(step, pads=pads, listed=listed, computed=computed, fill=fill)
-    return Skip(_what_keeps(step), _TRY) if is_fusable(new, before, Odds.POSSIBLE) else after
-
-
-def _what_keeps(step: PadStep) -> str:
-    """How the Pad is written that onnxruntime leaves alone."""
-    if PadInput.AXES in step.listed:
-        what = "its axes keep"
-    elif step.computed:
-        what = "its pads are computed from sizes, which keeps"
+        fused = further and last.op_type == "Identity" and last.inputs == (Read(0),)
     else:
-        what = "the way it is written keeps"
-    return f"{what} onnxruntime from fusing it into a pool, wrongly"
+        fused = is_fusable(_rewritten(step, last), before, Odds.POSSIBLE)
+    reason = "the way it is written keeps onnxruntime from fusing it into a pool, wrongly"
+    return Skip(reason, _TRY) if fused else after
+
+
+def _rewritten(step: PadStep, node: Itself) -> PadStep:
+    """A Pad as a rewrite leaves the node; pads that it writes may be any."""
+    inputs, written = dict(node.inputs), dict(node.sets)
+    value, fill = inputs.get(PadInput.VALUE, Read(PadInput.VALUE)), step.fill
+    if isinstance(number := written.get("value"), int | float):
+        fill = Constant(number)
+    elif not isinstance(value, Read):
+        fill = Constant(value.values[0] if isinstance(value, Numbers) else 0)
+    listed = tuple(place for place in step.listed if place not in inputs)
+    if PadInput.PADS not in inputs and not {"pads", "paddings"} & written.keys():
+        return replace(step, fill=fill, listed=listed)
+    pads = Pads.zero(len(step.pads.begins))
+    return replace(step, fill=fill, listed=listed, pads=pads, computed=())

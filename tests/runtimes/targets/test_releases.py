@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from onnxpad import explain, inspect, rewrite
@@ -11,9 +13,6 @@ from onnxpad.runtimes.conditions.rows import (
     Certainty,
     Evidence,
     Row,
-    miscomputes,
-    since,
-    until,
 )
 from onnxpad.runtimes.releases import changes, held, nearest_known, rows_in
 from onnxpad.runtimes.targets import all_targets, find_target, find_targets
@@ -55,10 +54,10 @@ def test_which_known_release_counts(asked: str, belongs_to: tuple[str, ...]) -> 
 
 def test_between_two_releases_what_either_does_wrong_counts_and_what_both_take() -> None:
     seen = Evidence(Certainty.MEASURED, "1", "a")
-    (old,) = until("1.20", miscomputes("Conv", by=seen))
-    (new,) = since("1.23", miscomputes("MaxPool", by=seen))
-    (taken,) = since("1.23", Row(("Conv",), Answer.TAKES, (), seen))
-    always: Row = Row(("Pad",), Answer.TAKES, (), seen)
+    old = Row(("Conv",), Answer.MISCOMPUTES, (), seen, until="1.20")
+    new = Row(("MaxPool",), Answer.MISCOMPUTES, (), seen, since="1.23")
+    taken = Row(("Conv",), Answer.TAKES, (), seen, since="1.23")
+    always = Row(("Pad",), Answer.TAKES, (), seen)
     rows = (old, new, taken, always)
     assert rows_in(rows, ["1.20", "1.23"]) == (old, new, always)
     assert rows_in(rows, ["1.20"]) == (old, always)
@@ -157,17 +156,16 @@ def test_explain_shows_the_history() -> None:
 
 def test_held_names_the_nearest_releases_in_which_a_row_does_not_hold() -> None:
     seen = Evidence(Certainty.MEASURED, "1", "a")
-    row = miscomputes("Conv", by=seen)
+    row = Row(("Conv",), Answer.MISCOMPUTES, (), seen)
     between = "; releases between were not run"
-    (old,), (exact,) = until("1.20", row), until("1.20", row, gone="1.21")
-    (new,), (both,) = since("1.20", row), since("1.20", old)
+    old, new = replace(row, until="1.20"), replace(row, since="1.20")
+    exact, both = replace(old, gone="1.21"), replace(old, since="1.20")
     assert held(row, KNOWN) == ""
     assert held(old, KNOWN) == f"up to 1.20, not in 1.23{between}"
     assert held(exact, KNOWN) == "up to 1.20, not in 1.21"
     assert held(new, KNOWN) == f"since 1.20, not in 1.17{between}"
     assert held(both, KNOWN) == f"1.20 only, not in 1.17 and 1.23{between}"
-    (last,) = until("1.23", row)
-    assert held(last, KNOWN) == "up to 1.23"
+    assert held(replace(row, until="1.23"), KNOWN) == "up to 1.23"
     found = [(one.older, one.newer, one.began) for one in changes((row, old, new), KNOWN)]
     assert found == [("1.20", "1.23", False), ("1.17", "1.20", True)]
 

@@ -1,0 +1,196 @@
+"""Padding that is written correctly and still goes wrong somewhere: a test for each trap.
+
+Sentences, sources and passes stand in traps.txt, in the order of the documents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from onnxpad.geometry.size import show
+from onnxpad.geometry.windows import same_totals
+from onnxpad.padding.as_written import AsWritten
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Shape, is_same
+from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.padding.element_types import mixed_types
+from onnxpad.padding.forms import mirrors_beyond, pools_padding_alone
+from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS, Kind, Since
+from onnxpad.reports import reported
+from onnxpad.runtimes.onnxruntime import kernels
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, fused_pads, harms
+
+Test = Callable[[Chain, AsWritten], bool]
+_GROUPED = ("Conv", "AveragePool", "MaxPool")
+
+
+@reported("*")
+class Trap(NamedTuple):
+    """A trap that a node is in: its code, what goes wrong there, and passes that may help."""
+
+    code: str
+    sentence: str
+    passes: tuple[str, ...] = ()
+
+
+class TrapRule(NamedTuple):
+    """How one trap is found.
+
+    says: the sentence about a node; in braces facts of the node and of AsWritten.
+    text: what the trap is about; `source` says where that is known from.
+    passes: those that take the trap away where they can, from the operator `helped` ('': from all).
+    target: the one that refuses what is in the trap, or says that its runtime miscomputes it; ''
+        where no single one does.
+    """
+
+    code: str
+    test: Test
+    says: str
+    text: str
+    source: str
+    passes: tuple[str, ...] = ()
+    helped: str = ""
+    target: str = ""
+
+
+def _of_chain(test: Callable[[Chain], object]) -> Test:
+    return lambda chain, _: bool(test(chain))
+
+
+def _fused(way: Way) -> Test:
+    return lambda chain, _: way in harms(chain)
+
+
+def _rounds_up_valid(chain: Chain) -> bool:
+    """Whether auto_pad VALID with ceil_mode gives a window that the ONNX formula does not."""
+    if chain.padding is not AutoPad.VALID or not chain.ceil_mode or chain.trouble:
+        return False
+    return any(total % axis.stride for axis in chain.axes for total in same_totals(axis))
+
+
+def _lacks_cells(chain: Chain) -> bool:
+    """Whether SAME wants more cells of a transposed convolution than its windows make."""
+    if chain.op.kind is not Kind.TRANSPOSED or not is_same(chain.padding) or chain.output_shape:
+        return False
+    extra = chain.output_padding or (0,) * chain.rank
+    pairs = zip(chain.axes, extra, strict=True)
+    return any(axis.span + more < axis.stride for axis, more in pairs)
+
+
+def _splits_otherwise(chain: Chain) -> bool:
+    """Whether a transposed convolution crops an odd cell that opset 11 moved to the other side."""
+    if chain.op.kind is not Kind.TRANSPOSED or chain.opset >= Since.CROP_AS_PADS_SPLIT:
+        return False
+    pads = effective_pads(chain)
+    derived = chain.output_shape or is_same(chain.padding)
+    return bool(derived) and isinstance(pads, Pads) and pads.begins != pads.ends
+
+
+def _is_optimised(chain: Chain) -> bool:
+    nhwc = chain.op.domain == MICROSOFT and chain.op.name.startswith("Nhwc")
+    return nhwc or chain.op.domain in OPTIMISED_DOMAINS
+
+
+def _contradict(declared: Shape, found: Shape) -> bool:
+    if declared is None or found is None:
+        return False
+    pairs = zip(declared, found, strict=False)
+    differ = (isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs)
+    return len(declared) != len(found) or any(differ)
+
+
+def _parts_group(chain: Chain, written: AsWritten) -> bool:
+    """Whether a Pad stands between a DequantizeLinear and what would be computed in bytes."""
+    if not written.pad_reads or chain.op.title not in _GROUPED:
+        return False
+    return chain.is_max or fused_pads(chain) is None
+
+
+_TESTS: Mapping[str, Test] = {
+    "auto-pad-with-pads": _of_chain(kernels.writes_auto_pad_and_pads),
+    "same-with-dilation": _of_chain(kernels.same_with_dilation),
+    "same-with-short-kernel": lambda chain, _: (
+        kernels.same_is_refused(chain) or kernels.same_shifts(chain)
+    ),
+    "valid-with-ceil-mode": _of_chain(_rounds_up_valid),
+    "transposed-same-short-kernel": _of_chain(_lacks_cells),
+    "declared-shape": lambda _, written: _contradict(written.declared, written.output_shape),
+    "computed-pads": lambda _, written: bool(written.computed_pads),
+    "overridable-pads": lambda _, written: bool(written.overridable_pads),
+    "no-cpu-kernel": _of_chain(kernels.has_no_cpu_kernel),
+    "mixed-types": _of_chain(mixed_types),
+    "optimised-only": _of_chain(_is_optimised),
+    "pad-fused-into-max-pool": _fused(Way.VALUE),
+    "pad-fused-beyond-kernel": _fused(Way.LOAD),
+    "pad-fused-with-ceil-mode": _fused(Way.WINDOW),
+    "pad-fused-beside-identity": _fused(Way.COPY),
+    "pad-on-weight": _fused(Way.WEIGHT),
+    "pad-in-quantised-group": _parts_group,
+    "pad-of-floats-between-bytes": _of_chain(lambda chain: chain.around.between),
+    "pads-reach-kernel": _of_chain(kernels.pads_reach_kernel),
+    "negative-pads": _of_chain(kernels.has_negative_pads),
+    "window-of-padding": _of_chain(pools_padding_alone),
+    "input-shorter-than-window": _of_chain(kernels.is_shorter_than_window),
+    "quantised-average-overhang": _of_chain(kernels.average_overhangs),
+    "output-padding-beyond-stride": _of_chain(kernels.has_output_padding_beyond_stride),
+    "transposed-split-before-11": _of_chain(_splits_otherwise),
+    "reflect-beyond-input": _of_chain(mirrors_beyond),
+}
+
+
+@cache
+def all_rules() -> Mapping[str, TrapRule]:
+    """Every rule by its code."""
+    _, *sections = Path(__file__).with_suffix(".txt").read_text("utf-8").split("\n[")
+    return {rule.code: rule for rule in map(_rule, sections)}
+
+
+def _rule(section: str) -> TrapRule:
+    """A rule from its code, its facts and its text."""
+    head, _, text = section.partition("\n\n")
+    code, *lines = head.splitlines()
+    facts = dict(line.split(": ", 1) for line in lines)
+    code, passes = code.removesuffix("]"), facts.pop("passes", "")
+    listed = tuple(passes.split(", ")) if passes else ()
+    return TrapRule(code, _TESTS[code], text=text.strip(), passes=listed, **facts)
+
+
+def traps_of(chain: Chain, written: AsWritten) -> tuple[Trap, ...]:
+    """Every trap that a padded node is in."""
+    return tuple(
+        Trap(rule.code, _sentence(rule.says, chain, written), rule.passes * _helps(rule, chain))
+        for rule in all_rules().values()
+        if rule.test(chain, written)
+    )
+
+
+def _helps(rule: TrapRule, chain: Chain) -> bool:
+    return rule.helped in ("", chain.op.name)
+
+
+def _sentence(says: str, chain: Chain, written: AsWritten) -> str:
+    shapes = {name: _text(getattr(written, name)) for name in ("declared", "output_shape")}
+    own = {"padding": chain.padding, "opset": chain.opset, "dtype": chain.dtype or "an open type"}
+    return says.format(**(written._asdict() | shapes | own), operator=chain.op.title)
+
+
+def _text(shape: Shape) -> str:
+    return "[" + ", ".join(show(size) for size in shape or ()) + "]"
+
+
+def helping(code: str, passes: Iterable[str]) -> str:
+    """The target for which a rewrite mends a trap that has these passes; '' where none does.
+
+    What the newest release refuses is mended by passes alone.
+    """
+    target = all_rules()[code].target
+    return target if any(passes) or "@" in target else ""
+
+
+def of_another(code: str, asked: Iterable[str]) -> str:
+    """The runtime whose trap it is, where other targets alone were asked about; '' elsewhere."""
+    runtimes = {target.partition("@")[0] for target in asked}
+    runtime = all_rules()[code].target.partition("@")[0]
+    return runtime if runtimes and runtime not in runtimes else ""
