@@ -9,7 +9,7 @@ from onnxpad.geometry.size import show
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.reading.survey import Site
-from onnxpad.model.sizes_downstream import breaks, stale_sizes
+from onnxpad.model.stated_sizes import breaks, stale_sizes
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.operators import Kind
