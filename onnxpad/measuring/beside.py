@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from onnxpad.model.assembled import Array, Piece, assembled
 from onnxpad.model.opened import Model
+from onnxpad.model.small_models import Array, Piece, assembled
 from onnxpad.reproducing.specimens import values
 
 _OPSET = 17

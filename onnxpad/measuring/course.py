@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Self
 
 from onnxpad.errors import counted
 from onnxpad.measuring.learning import Sample
-from onnxpad.model.assembled import Array, with_output_shapes
 from onnxpad.model.opened import Model
+from onnxpad.model.small_models import Array, with_output_shapes
 from onnxpad.padding.effective_pads import without_windows
 from onnxpad.probing.agreement import BYTES, NEAR, STEPS, worst
 from onnxpad.probing.expected import expected, onnxruntime_agrees

@@ -14,12 +14,12 @@ import numpy as np
 
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError, RequestError, RuntimeUnavailable, headline
-from onnxpad.model.assembled import CALL, plain
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.opened import Model
 from onnxpad.model.reading.survey import Site
+from onnxpad.model.small_models import CALL, plain
 from onnxpad.padding.chain import Chain
 from onnxpad.probing.agreement import BYTES, NEAR, STEPS, Array, worst
 from onnxpad.probing.probes import alone, outputs_behind, probe, quantises, ranks, rests
@@ -270,7 +270,7 @@ class Live:
         self, runner: Runner, part: Excerpt, sizes: int, judged: tuple[str, ...]
     ) -> Outcome | str:
         # Answers that are kept on the disk need neither.
-        from onnxpad.model.assembled import with_output_shapes
+        from onnxpad.model.small_models import with_output_shapes
         from onnxpad.probing.expected import expected
 
         try:

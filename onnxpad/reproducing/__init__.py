@@ -20,12 +20,11 @@ from typing import Any, NamedTuple
 
 from onnxpad import processes
 from onnxpad.errors import RequestError, nearest
-from onnxpad.model.assembled import Array, with_output_shapes
-from onnxpad.model.excerpt import Excerpt, excerpt
+from onnxpad.model.excerpt import Excerpt, excerpt, left_out, standing_alone
 from onnxpad.model.files.folders import refuse_folder
 from onnxpad.model.opened import Model, ModelLike, open_model
 from onnxpad.model.reading.survey import Site, Survey, selection
-from onnxpad.model.standing_alone import left_out, standing_alone
+from onnxpad.model.small_models import Array, with_output_shapes
 from onnxpad.probing.expected import Expected, expected, onnxruntime_agrees
 from onnxpad.reproducing.reproducer import FILES, Reproducer
 from onnxpad.reproducing.specimens import Specimen, drafted, values

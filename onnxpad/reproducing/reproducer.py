@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from onnxpad.model.assembled import Array
 from onnxpad.model.comparing.networks import open_network
 from onnxpad.model.files.folders import write_folder
 from onnxpad.model.opened import Model
+from onnxpad.model.small_models import Array
 from onnxpad.reports import Report, reported
 from onnxpad.runtimes.running.headers import Header, headers_of
 from onnxpad.validation.kernel_verdict import arrays_file

@@ -9,7 +9,7 @@ from typing import TypeVar
 import onnx
 import pytest
 
-from onnxpad.model.assembled import with_output_shapes
+from onnxpad.model.small_models import with_output_shapes
 from onnxpad.probing.expected import expected
 from onnxpad.runtimes.running.runner import Array
 from tests.runtimes.live import RUNTIMES
