@@ -179,27 +179,28 @@ def test_a_stream_that_takes_no_more_is_told() -> None:
         write(model_of(), "/dev/full")
 
 
-LEFT = ".0123456789abcdef.onnxpad.tmp"
-folder_locks = pytest.mark.skipif(os.name == "nt", reason="Windows has no locks on folders")
+GONE = 2**22 + 1
+"""No process: above the largest number that one can have."""
 
 
-@folder_locks
+def left_by(process: int, machine: str = "") -> str:
+    return f".{machine or atomic._machine()}-{process}-0123456789abcdef.onnxpad.tmp"  # noqa: SLF001
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not say which processes there are")
 def test_what_a_killed_run_left_is_swept_by_the_next_and_nothing_else(
     read_in: tuple[ModelProto, Source], out: Path
 ) -> None:
-    kept = [".0123456789abcdef.kept.onnxpad.tmp", ".onnxpad.tmp", "0123456789abcdef.onnxpad.tmp"]
+    kept = [left_by(GONE, "0" * 8), left_by(os.getppid()), ".onnxpad.tmp", left_by(GONE)[1:]]
     (out.parent / "sub" / "deep").mkdir(parents=True)
-    for name in (LEFT, f"sub/deep/{LEFT}", *kept):
+    for name in (left_by(GONE), f"sub/deep/{left_by(GONE)}", *kept):
         (out.parent / name).touch()
-    (out.parent / LEFT.replace("0", "f")).mkdir()
+    (out.parent / left_by(GONE + 1)).mkdir()
     write(read_in[0], out, source=read_in[1])
-    assert below(out.parent) == {
-        *("model.onnx", "sub", "sub/deep", *NAMES, *kept),
-        LEFT.replace("0", "f"),
-    }
+    expected = {"model.onnx", "sub", "sub/deep", *NAMES, *kept, left_by(GONE + 1)}
+    assert below(out.parent) == expected
 
 
-@folder_locks
 def test_a_run_that_is_alive_keeps_its_files(out: Path) -> None:
     with Together() as living, living.create(out, replace=True) as file:
         file.write(b"new")
@@ -208,25 +209,6 @@ def test_a_run_that_is_alive_keeps_its_files(out: Path) -> None:
         file.flush()
         assert (out.parent / temporary).read_bytes() == b"new"
     assert out.read_bytes() == OLD
-    write(model_of(), out.with_name("other.onnx"))
-    assert below(out.parent) == {"model.onnx", "other.onnx"}
-
-
-@folder_locks
-def test_without_locks_on_folders_no_other_run_touches_the_file(
-    out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_locks(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    with monkeypatch.context() as patch, Together() as living:
-        patch.setattr("fcntl.flock", no_locks)
-        with living.create(out, replace=True) as file:
-            patch.undo()
-            write(model_of(), out.with_name("other.onnx"))
-            file.write(b"new")
-        living.commit()
-    assert out.read_bytes() == b"new"
 
 
 def test_two_runs_that_make_the_same_files_both_succeed(
