@@ -92,7 +92,7 @@ def _certifier(
     path = request.certificate
     if path is None:
         return None
-    from onnxpad.model.files.fingerprints import fingerprint
+    from onnxpad.model.files.onnx_file import fingerprint
     from onnxpad.validation.certificates import certificate
 
     original, judging = fingerprint(job.model), request.judging or {}

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from onnxpad import processes
 from onnxpad.errors import RequestError, nearest
 from onnxpad.model.excerpt import Excerpt, excerpt, left_out, standing_alone
-from onnxpad.model.files.folders import refuse_folder
+from onnxpad.model.files.delivery import refuse_folder
 from onnxpad.model.opened import Model, ModelLike, open_model
 from onnxpad.model.reading.survey import Site, Survey, selection
 from onnxpad.model.small_models import Array, with_output_shapes

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from onnxpad.model.comparing.networks import open_network
-from onnxpad.model.files.folders import write_folder
+from onnxpad.model.files.delivery import write_folder
 from onnxpad.model.opened import Model
 from onnxpad.model.small_models import Array
 from onnxpad.reports import Report, reported

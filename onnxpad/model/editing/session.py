@@ -20,8 +20,7 @@ from onnxpad.model.editing.emit import emit
 from onnxpad.model.editing.names import Names
 from onnxpad.model.editing.script import Edit, ForgetType
 from onnxpad.model.files.contents import is_standard
-from onnxpad.model.files.onnx_file import Source
-from onnxpad.model.files.saving import save, write_unchanged
+from onnxpad.model.files.onnx_file import Source, save, write_unchanged
 from onnxpad.model.graph.broken import refuse_broken
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
@@ -31,7 +30,7 @@ from onnxpad.padding.expansion import Expansion
 from onnxpad.verbs import is_path
 
 if TYPE_CHECKING:
-    from onnxpad.model.carried import Carried
+    from onnxpad.model.opened import Carried
 
 Result = TypeVar("Result")
 

@@ -1,10 +1,12 @@
-"""Arrays in .npy and .npz files; what a header or an archive promises is checked before it costs.
+"""Arrays in .npy and .npz files and in test_data_set_* folders, as ONNX's own tests keep them.
 
-numpy.lib.format says how an .npy file begins, APPNOTE.TXT of PKWARE how an archive lists members.
+What an archive promises is checked before it costs; numpy checks the header of an array against
+what follows it.
 """
 
 from __future__ import annotations
 
+import re
 import stat
 import zipfile
 from io import BytesIO
@@ -14,6 +16,7 @@ from typing import Any, BinaryIO
 
 from numpy.lib import format as npy
 from numpy.typing import NDArray
+from onnx import TensorProto, numpy_helper
 
 from onnxpad.errors import RequestError
 from onnxpad.model.files.contents import Refused, contents
@@ -26,6 +29,7 @@ UNPACKED = 512 * 2**20
 RATIO = 4
 MEMBERS = 65_535
 _NPY = b"\x93NUMPY"
+_TENSOR_FILE = re.compile(r"(input|output)_(\d+)\.pb")
 
 
 def array_from_npy(path: str | Path) -> Array:
@@ -45,9 +49,7 @@ def arrays_in(path: str | Path, example: str) -> dict[str, Array]:
     try:
         stream, size = _opened(path)
         with stream:
-            return _members(stream, size, str(path), cure)
-    except RequestError:
-        raise
+            return _members(stream, size, cure)
     except Refused as refused:
         raise RequestError(f"{path}: {refused}") from None
     except Exception as error:  # zipfile, the decompressors and numpy raise many kinds
@@ -56,17 +58,15 @@ def arrays_in(path: str | Path, example: str) -> dict[str, Array]:
         ) from error
 
 
-def _members(stream: BinaryIO, size: int, path: str, cure: str) -> dict[str, Array]:
+def _members(stream: BinaryIO, size: int, cure: str) -> dict[str, Array]:
     if stream.read(len(_NPY)) == _NPY:
-        raise RequestError(f"{path}: is one array (.npy) without a name, not an .npz: {cure}")
+        raise Refused(f"is one array (.npy) without a name, not an .npz: {cure}")
     if not zipfile.is_zipfile(stream):
-        raise RequestError(f"{path}: is not an .npz file, or only a part of one: {cure}")
+        raise Refused(f"is not an .npz file, or only a part of one: {cure}")
     with zipfile.ZipFile(stream) as archive:
-        _refuse_blow_up(archive, size)
-        return {
-            info.filename.removesuffix(".npy"): _member(archive, info)
-            for info in archive.infolist()
-        }
+        members = archive.infolist()
+        _refuse_blow_up(members, size)
+        return {one.filename.removesuffix(".npy"): _member(archive, one) for one in members}
 
 
 def _opened(path: str | Path) -> tuple[BinaryIO, int]:
@@ -78,8 +78,7 @@ def _opened(path: str | Path) -> tuple[BinaryIO, int]:
     return BytesIO(data), len(data)
 
 
-def _refuse_blow_up(archive: zipfile.ZipFile, size: int) -> None:
-    members = archive.infolist()
+def _refuse_blow_up(members: list[zipfile.ZipInfo], size: int) -> None:
     if len(members) > MEMBERS:
         raise ValueError(f"it has {len(members)} members, and {MEMBERS} are the most")
     unpacked, most = sum(info.file_size for info in members), max(UNPACKED, RATIO * size)
@@ -92,8 +91,7 @@ def _refuse_blow_up(archive: zipfile.ZipFile, size: int) -> None:
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
     with archive.open(info) as stream:
-        begins = stream.read(len(_NPY))
-        if begins != _NPY:
+        if stream.read(len(_NPY)) != _NPY:
             raise ValueError(f"member '{info.filename}' is no .npy array")
         stream.seek(0)
         return _array(stream, info.file_size)  # type: ignore[arg-type]  # reads as a file does
@@ -119,3 +117,34 @@ def _array(stream: BinaryIO, size: int) -> Array:
 
 def _said(error: Exception) -> str:
     return str(error) or type(error).__name__
+
+
+def folders_in(path: Path) -> list[Path]:
+    """The folder itself where it holds tensors, else the test_data_set_* in it, by number."""
+    if any(_TENSOR_FILE.fullmatch(item.name) for item in path.iterdir()):
+        return [path]
+    found = [item for item in path.glob("test_data_set_*") if item.is_dir()]
+    return sorted(found, key=lambda item: (len(item.name), item.name))
+
+
+def tensors_in(folder: Path) -> dict[str, list[tuple[str, Array]]]:
+    """Names and values under 'input' and 'output', in the order of their numbers.
+
+    Raises RequestError for files that hold no tensor.
+    """
+    found: dict[str, dict[int, tuple[str, Array]]] = {"input": {}, "output": {}}
+    for item in folder.iterdir():
+        if match := _TENSOR_FILE.fullmatch(item.name):
+            found[match[1]][int(match[2])] = _tensor(item)
+    return {kind: [rows[number] for number in sorted(rows)] for kind, rows in found.items()}
+
+
+def _tensor(path: Path) -> tuple[str, Array]:
+    tensor = TensorProto()
+    try:
+        tensor.ParseFromString(contents(path, LARGEST))
+        if tensor.data_location != TensorProto.EXTERNAL:
+            return tensor.name, numpy_helper.to_array(tensor)
+    except Exception as error:  # protobuf's DecodeError has no stubs; numpy raises many kinds
+        raise RequestError(f"{path}: holds no tensor that can be read: {error}") from error
+    raise RequestError(f"{path}: has its values in another file, which is not read")

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 from onnx import ModelProto, TensorProto
 
-from onnxpad.errors import InternalError
 from onnxpad.model.files.external import external_tensors
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.files.splicing import raw_data_header, raw_data_of, spliced
@@ -89,14 +88,12 @@ def refer(model: ModelProto, source: Source) -> LeftWeights | None:
         return None
     location = source.path.name
     for tensor in held:
-        if tensor.name not in light.tensors:
+        found = light.place(tensor, tensor.SerializeToString())
+        if found is None:
             continue
-        stub, start, end = light.tensors[tensor.name]
-        if TensorProto.FromString(stub).SerializeToString() != tensor.SerializeToString():
-            raise InternalError("a weight was edited without being read")
-        place = raw_data_of(file, start, end)
+        place = raw_data_of(file, *found)
         if place is None or tensor.HasField("raw_data"):
-            tensor.ParseFromString(file.read(start, end))
+            tensor.ParseFromString(file.read(*found))
             continue
         tensor.data_location = TensorProto.EXTERNAL
         told = {"location": location, "offset": place[0], "length": place[1] - place[0]}

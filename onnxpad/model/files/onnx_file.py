@@ -1,17 +1,23 @@
-"""Reading a model from a file, or saying what is there instead."""
+"""A model's file: reading it, or saying what is there instead, and writing it whole or not at all.
+
+`read` leaves large weights out where that is asked for (`light`); `write` puts the bytes of the
+file around what was edited, `write_unchanged` writes them as they are.
+"""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from google.protobuf.message import (  # type: ignore[import-untyped, unused-ignore]
     DecodeError,
+    EncodeError,
 )
 from onnx import ModelProto
 
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.files.contents import (
     AnyPath,
     Refused,
@@ -20,31 +26,24 @@ from onnxpad.model.files.contents import (
     is_standard,
     standard_input,
 )
-from onnxpad.model.files.external import data_files, locate
-from onnxpad.model.files.origins import remember
+from onnxpad.model.files.delivery import deliver
+from onnxpad.model.files.external import data_files, locate, origin_of, remember
 from onnxpad.model.files.splicing import BYTES, VARINT, Light, NoMessage, Wire, lighten, whole
-from onnxpad.model.files.unread import Original, UnreadFile, all_read, unread
+from onnxpad.model.files.unread import Original, Piece, UnreadFile, all_read, unread
 from onnxpad.verbs import is_path, refuse_unless
 
-_MODEL_FIELDS = {
-    1: VARINT,  # ir_version
-    2: BYTES,  # producer_name
-    3: BYTES,  # producer_version
-    4: BYTES,  # domain
-    5: VARINT,  # model_version
-    6: BYTES,  # doc_string
-    7: BYTES,  # graph
-    8: BYTES,  # opset_import
-    14: BYTES,  # metadata_props
-    20: BYTES,  # training_info
-    25: BYTES,  # functions
-    26: BYTES,  # configuration
-}
-_GRAPH = 7
 _REQUIRED = {1: "ir_version", 7: "graph", 8: "opset_import"}
+_MODEL_FIELDS = {1: VARINT, 5: VARINT, **dict.fromkeys((2, 3, 4, 6, 7, 8, 14, 20, 25, 26), BYTES)}
+"""The wire types of a ModelProto's fields: its two versions are numbers (onnx.proto)."""
+_GRAPH = 7
 _START = 4096
 _MOST_FIELDS = 1 << 16
 """Functions, opsets and metadata of a model together."""
+LARGEST = 2**31 - 1  # bytes in one protobuf message
+TOO_LARGE = (
+    "protobuf holds less than 2 GiB: keep the weights in external data "
+    "(onnx.save(..., save_as_external_data=True))"
+)
 A_PATH = "the path of a file, or '-'"
 _FETCH_AGAIN = "export, download or copy it again"
 _AS_DATA = "name the .onnx file, and give arrays to validate or diagnose, with --data or --inputs"
@@ -64,16 +63,6 @@ _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
 )
 
 
-class MessageFields(NamedTuple):
-    """The top-level fields of a protobuf message that could be a ModelProto.
-
-    `missing_bytes` is how far the last field reaches past the end of the data (0 when whole).
-    """
-
-    fields: frozenset[int]
-    missing_bytes: int
-
-
 def why_not_a_model(data: Original) -> str | None:
     """What is wrong with `data` as an ONNX file and what to try, or None if it looks like one.
 
@@ -83,22 +72,18 @@ def why_not_a_model(data: Original) -> str | None:
     if not data:
         return f"the file is empty (0 bytes); {_FETCH_AGAIN}"
     layout = _layout(data)
-    absent = (
-        []
-        if layout is None
-        else [label for number, label in _REQUIRED.items() if number not in layout.fields]
-    )
-    if layout and not layout.missing_bytes and not absent:
+    fields, missing = layout or (set(), 0)
+    absent = [label for number, label in _REQUIRED.items() if number not in fields]
+    if layout and not missing and not absent:
         return None
-    foreign = _foreign(bytes(data[:_START]))
-    if foreign:
+    if foreign := _foreign(bytes(data[:_START])):
         return f"not an ONNX model but {foreign[0]}; {foreign[1]}"
     if layout is None:
         return f"not an ONNX model: no ModelProto starts like this; {_FETCH_AGAIN}"
-    if layout.missing_bytes:
+    if missing:
         return (
-            f"cut short: it has {len(data)} bytes and at least {layout.missing_bytes} more "
-            f"belong to it; {_FETCH_AGAIN}"
+            f"cut short: it has {len(data)} bytes and at least {missing} more belong to it; "
+            f"{_FETCH_AGAIN}"
         )
     return (
         f"not a whole ONNX model: it has no {', no '.join(absent)}; it is another protobuf "
@@ -106,13 +91,11 @@ def why_not_a_model(data: Original) -> str | None:
     )
 
 
-def _first_member(archive: bytes) -> bytes:
-    """The name in the first local file header (APPNOTE.TXT of PKWARE, 4.3.7)."""
-    return archive[30 : 30 + int.from_bytes(archive[26:28], "little")]
+def _layout(data: Original) -> tuple[set[int], int] | None:
+    """The top-level fields, and how many bytes of the last one are missing.
 
-
-def _layout(data: Original) -> MessageFields | None:
-    """The top-level fields, or None where they, or those of the graph, cannot be a model's."""
+    None where they, or those of the graph, cannot be a model's.
+    """
     fields: set[int] = set()
     wire, reached = Wire(data), 0
     try:
@@ -127,15 +110,26 @@ def _layout(data: Original) -> MessageFields | None:
         return None
     except IndexError:  # the data ends in a number
         reached = len(data) + 1
-    return MessageFields(frozenset(fields), max(0, reached - len(data)))
+    return fields, max(0, reached - len(data))
+
+
+def _wrong_start(data: bytes) -> str | None:
+    """Why no model starts like this, however it goes on; None where one may."""
+    number, wire_type = data[0] >> 3, data[0] & 7
+    is_field = number and _MODEL_FIELDS.get(number, wire_type) == wire_type
+    if (data[0] < 0x80 and not is_field) or _foreign(data):
+        return why_not_a_model(data)
+    return None
 
 
 def _foreign(data: bytes) -> tuple[str, str] | None:
     """What the data is instead of a model and what to try, where that can be told."""
-    if data.startswith(b"PK\x03\x04") and _first_member(data).endswith(b".npy"):
-        return "NumPy arrays (.npz)", _AS_DATA
-    if data.startswith(b"PK\x03\x04") and _first_member(data).endswith(b"data.pkl"):
-        return "a PyTorch file (.pt)", "load it in PyTorch, and export with torch.onnx.export"
+    if data.startswith(b"PK\x03\x04"):  # APPNOTE.TXT of PKWARE, 4.3.7: the first member's name
+        member = data[30 : 30 + int.from_bytes(data[26:28], "little")]
+        if member.endswith(b".npy"):
+            return "NumPy arrays (.npz)", _AS_DATA
+        if member.endswith(b"data.pkl"):
+            return "a PyTorch file (.pt)", "load it in PyTorch, and export with torch.onnx.export"
     for offset, magic, found, attempt in _SIGNATURES:
         if data.startswith(magic, offset):
             return found, attempt
@@ -149,13 +143,6 @@ def _foreign(data: bytes) -> tuple[str, str] | None:
     if not any(byte < 9 or 13 < byte < 32 for byte in start):
         return "text", "name the .onnx file"
     return None
-
-
-LARGEST = 2**31 - 1  # bytes in one protobuf message
-TOO_LARGE = (
-    "protobuf holds less than 2 GiB: keep the weights in external data "
-    "(onnx.save(..., save_as_external_data=True))"
-)
 
 
 @dataclass(frozen=True)
@@ -197,15 +184,11 @@ def load(path: AnyPath) -> ModelProto:
 
 
 def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
-    """Read a model; weights in external data stay there, unread.
+    """Read a model ('-': standard input); weights in external data stay there, unread.
 
-    Args:
-        path: the .onnx file; '-' is standard input ('./-' a file of that name).
-        light: leave large weights out of the model, for `write` or `completed` to bring back.
-
-    Raises:
-        ModelError: the file cannot be read, is not a whole ONNX model, or its external data is
-            missing, too short or outside its folder.
+    light: large weights are left out of the model, for `write` or `completed` to bring back.
+    Raises ModelError where the file cannot be read, is not a whole ONNX model, or its external data
+    is missing, too short or outside its folder.
     """
     refuse_unless(is_path, A_PATH, "path", path)
     if is_standard(path):
@@ -245,15 +228,9 @@ def completed(model: ModelProto, source: Source | None) -> ModelProto:
 
 
 def parse(data: bytes, *, name: str, folder: Path | None) -> ModelProto:
-    """The model in these bytes, after a look at whether its external data is there.
+    """The model in these bytes, called `name` in messages; errors as of `read`.
 
-    Args:
-        data: a serialised ModelProto.
-        name: what to call it in messages.
-        folder: where external data is looked for; None where there is no such folder.
-
-    Raises:
-        ModelError: as `read`.
+    folder: where external data is looked for; None where there is no such folder.
     """
     if len(data) > LARGEST:
         raise ModelError(f"{name}: {len(data)} bytes; {TOO_LARGE}")
@@ -309,11 +286,81 @@ def _standard_bytes() -> bytes:
         raise ModelError(f"standard input: {refused}") from None
 
 
-def _wrong_start(data: bytes) -> str | None:
-    """Why no model starts like this, however it goes on; None where one may."""
-    tag = data[0]
-    number, wire_type = tag >> 3, tag & 7
-    if tag < 0x80 and (number == 0 or _MODEL_FIELDS.get(number, wire_type) != wire_type):
-        return why_not_a_model(data)
-    found = _foreign(data)
-    return None if found is None else why_not_a_model(data)
+def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = None) -> None:
+    """Write a model to a file ('-': standard output) so that it is there whole, or as before.
+
+    `source` is the path of the file that the model came from, which tells where its external data
+    is; not needed without, in the same folder, or of a model that `load` gave. Raises ModelError
+    where it is too large for one file, or it or its external data cannot be written.
+    """
+    if not isinstance(model, ModelProto):
+        raise RequestError(f"save takes a ModelProto, not {type(model).__name__}")
+    refuse_unless(is_path, A_PATH, "path", path)
+    if source is not None and not isinstance(source, Source):
+        refuse_unless(is_path, A_PATH, "source", source)
+        source = Source(None if is_standard(source) else Path(source).absolute(), None)
+    elif source is None and (found := origin_of(model)):
+        source = Source(found, None)
+    write(model, path, source=source)
+
+
+def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> None:
+    """Write a model with the weights that were left out, and its external data, as `deliver` does.
+
+    source: where the model came from; None: external data is looked for beside `path`.
+    Raises ModelError, and nothing has changed then, where the model is too large for one file, or
+    it or its external data cannot be written.
+    """
+    searched, pieces = b"", list[Piece]()
+    try:
+        if source and source.light and source.data:
+            searched, pieces = source.light.data, whole(model, source.light, source.data)
+        else:
+            searched = model.SerializeToString()
+            pieces = [searched]
+    except EncodeError as error:
+        raise ModelError(f"cannot write '{path}': {error}; {TOO_LARGE}") from error
+    size = sum(len(piece) for piece in pieces)
+    if size > LARGEST:
+        raise ModelError(f"cannot write '{path}': {size} bytes; {TOO_LARGE}")
+    files = data_files(model, searched, name=str(path))
+    deliver(pieces, files, path, origin=source.folder if source else None)
+
+
+def write_unchanged(source: Source, path: AnyPath) -> None:
+    """Write the bytes that were read, byte for byte, and external data; errors as of `write`."""
+    if source.data is None:
+        raise ModelError(
+            f"cannot write '{path}': a model made in memory has no original bytes; use write"
+        )
+    model, parsed = ModelProto(), source.parsed or b""
+    if b"location" in parsed:
+        model.ParseFromString(parsed)
+    files = data_files(model, parsed, name=str(path))
+    deliver([source.data[:]], files, path, origin=source.folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """SHA-256 of a model's file, and of each file with external data by its location."""
+
+    file: str
+    sha256: str
+    data: Mapping[str, str] = field(default_factory=dict)
+
+
+def fingerprint(path: AnyPath) -> Fingerprint:
+    """The fingerprint of a model's file; files are read in blocks, not held.
+
+    Raises ModelError where the model or its external data cannot be read.
+    """
+    model, _ = read(path, light=True)
+    files = data_files(model, b"location", name=str(path))
+    found = locate(files, Path(path).absolute().parent, name=str(path))
+    data = {location: _hashed(file) for location, file in sorted(found.items())}
+    return Fingerprint(Path(path).name, _hashed(Path(path)), data)
+
+
+def _hashed(path: Path) -> str:
+    with explained(f"cannot read '{path}'"), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -28,20 +28,23 @@ _BYTES_PER_FIELD = 20_000
 _FEWEST_FIELDS = 2_000
 
 
-class Field(NamedTuple):
-    """A length-delimited field: where its tag stands, where its content begins and ends."""
-
-    number: int
-    tag: int
-    start: int
-    end: int
-
-
 class Light(NamedTuple):
     """A model's bytes without large weights; `tensors` says where each of those stands."""
 
     data: bytes
     tensors: dict[str, tuple[bytes, int, int]]
+
+    def place(self, tensor: TensorProto, written: bytes) -> tuple[int, int] | None:
+        """Where the message of an initializer that was left out stands; None for any other.
+
+        Raises InternalError where it is `written` otherwise than it was read.
+        """
+        stub, start, end = self.tensors.get(tensor.name, (b"", 0, 0))
+        if not end:
+            return None
+        if TensorProto.FromString(stub).SerializeToString() != written:
+            raise InternalError("a weight was edited without being read")
+        return start, end
 
 
 def lighten(data: Original) -> Light | None:
@@ -68,9 +71,19 @@ def lighten(data: Original) -> Light | None:
     if not tensors:
         return None
     pieces.append(bytes(data[kept : graph.end]))
-    body = b"".join(pieces)
     before, behind = bytes(data[: graph.tag]), bytes(data[graph.end :])
-    return Light(before + _field(_GRAPH, body) + behind, tensors)
+    return Light(before + _field(_GRAPH, b"".join(pieces)) + behind, tensors)
+
+
+def _without_content(wire: Wire, data: Original, tensor: Entry) -> tuple[str, bytes]:
+    name, kept, pieces = "", tensor.start, []
+    for field in wire.fields(tensor.start, tensor.end, _FEWEST_FIELDS):
+        if field.number == _NAME:
+            name = bytes(data[field.start : field.end]).decode()
+        elif field.number in _CONTENT and field.end - field.start > LARGE:
+            pieces.append(bytes(data[kept : field.tag]))
+            kept = field.end
+    return name, b"".join([*pieces, bytes(data[kept : tensor.end])])
 
 
 def whole(model: ModelProto, light: Light, data: Original) -> list[Piece]:
@@ -79,17 +92,12 @@ def whole(model: ModelProto, light: Light, data: Original) -> list[Piece]:
     `data` are the bytes that `light` was made from. Raises InternalError where a weight that
     was left out has been edited.
     """
+    view = memoryview(data) if isinstance(data, bytes) else data
 
     def original(tensor: TensorProto, written: bytes) -> list[Piece] | None:
-        found = light.tensors.get(tensor.name)
-        if found is None:
-            return None
-        stub, start, end = found
-        if TensorProto.FromString(stub).SerializeToString() != written:
-            raise InternalError("a weight was edited without being read")
-        return [view[start:end]]
+        place = light.place(tensor, written)
+        return [view[place[0] : place[1]]] if place else None
 
-    view = memoryview(data) if isinstance(data, bytes) else data
     return spliced(model, original)
 
 
@@ -102,22 +110,18 @@ def spliced(
     None leaves it as it is.
     """
     edited = model.SerializeToString()
-    wire = Wire(edited)
-    graph = next(f for f in wire.fields(0, len(edited)) if f.number == _GRAPH)
-    view = memoryview(edited)
+    wire, view = Wire(edited), memoryview(edited)
+    graph = next(one for one in wire.fields(0, len(edited)) if one.number == _GRAPH)
     pieces: list[Piece] = []
-    kept, position = graph.start, 0
+    kept, tensors = graph.start, iter(model.graph.initializer)
     for field in wire.fields(graph.start, graph.end):
         if field.number != _INITIALIZER:
             continue
-        tensor = model.graph.initializer[position]
-        position += 1
-        found = instead(tensor, edited[field.start : field.end])
-        if found is None:
-            continue
-        size = sum(map(len, found))
-        pieces += [view[kept : field.tag], _header(_INITIALIZER, size), *found]
-        kept = field.end
+        found = instead(next(tensors), edited[field.start : field.end])
+        if found is not None:
+            size = sum(map(len, found))
+            pieces += [view[kept : field.tag], _header(_INITIALIZER, size), *found]
+            kept = field.end
     pieces.append(view[kept : graph.end])
     size = sum(len(piece) for piece in pieces)
     return [view[: graph.tag], _header(_GRAPH, size), *pieces, view[graph.end :]]
@@ -128,7 +132,7 @@ def raw_data_of(data: Original, start: int, end: int) -> tuple[int, int] | None:
 
     None where that is not all of its large content.
     """
-    fields = [f for f in Wire(data).fields(start, end) if f.number in _CONTENT]
+    fields = [one for one in Wire(data).fields(start, end) if one.number in _CONTENT]
     if len(fields) != 1 or fields[0].number != _RAW:
         return None
     return fields[0].start, fields[0].end
@@ -137,17 +141,6 @@ def raw_data_of(data: Original, start: int, end: int) -> tuple[int, int] | None:
 def raw_data_header(size: int) -> memoryview:
     """What stands in front of the raw data of a tensor."""
     return _header(_RAW, size)
-
-
-def _without_content(wire: Wire, data: Original, tensor: Field) -> tuple[str, bytes]:
-    name, kept, pieces = "", tensor.start, []
-    for field in wire.fields(tensor.start, tensor.end, _FEWEST_FIELDS):
-        if field.number == _NAME:
-            name = bytes(data[field.start : field.end]).decode()
-        elif field.number in _CONTENT and field.end - field.start > LARGE:
-            pieces.append(bytes(data[kept : field.tag]))
-            kept = field.end
-    return name, b"".join([*pieces, bytes(data[kept : tensor.end])])
 
 
 class NoMessage(IndexError):
@@ -196,13 +189,13 @@ class Wire:
             yield Entry(number, wire_type, position, start, start + length)
             position = start + length
 
-    def fields(self, position: int, end: int, most: int | None = None) -> Iterator[Field]:
+    def fields(self, position: int, end: int, most: int | None = None) -> Iterator[Entry]:
         """The length-delimited fields of a message; raises IndexError where one is too long."""
         reached = position
         for one in self.entries(position, end, most):
             reached = one.end
             if one.wire_type == BYTES:
-                yield Field(one.number, one.tag, one.start, one.end)
+                yield one
         if reached > end:
             raise IndexError(reached)
 

@@ -148,15 +148,14 @@ def test_nodes_that_share_their_attributes_are_edited_apart() -> None:
     assert_computes(graph, original)
 
 
-@pytest.mark.parametrize(("key", "label"), [(0, "other"), (5, "y_conv")])
-def test_a_script_for_another_graph_changes_nothing(key: int, label: str) -> None:
+def test_a_script_for_another_graph_changes_nothing() -> None:
     x, y = tensors("x", "y")
     graph = graph_of([conv(x, y)], x, y)
     script = [
         SetAttribute(Address("", 0, "y_conv"), "pads", (1, 1, 1, 1)),
-        SetAttribute(Address("", key, label), "pads", (1, 1, 1, 1)),
+        SetAttribute(Address("", 5, "y_conv"), "pads", (1, 1, 1, 1)),
     ]
-    with pytest.raises(InternalError, match=f"the script edits {label}"):
+    with pytest.raises(InternalError, match="the script edits y_conv"):
         apply_script(graph, script)
     assert graph.nodes[0].attrs == {}
 

@@ -12,7 +12,7 @@ from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from onnx_graphsurgeon.importers.onnx_importer import OnnxImporter
 
 from onnxpad.errors import ModelError
-from onnxpad.model.editing.graph_as_model import structure_of
+from onnxpad.model.editing.graphsurgeon import structure_of
 from onnxpad.rewriting.rewrite import rewrite
 from tests.models.one_node import Array, assert_same, run_onnxruntime
 

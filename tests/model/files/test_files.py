@@ -12,9 +12,8 @@ from google.protobuf.message import (  # type: ignore[import-untyped, unused-ign
 from onnx import ModelProto, numpy_helper
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files import onnx_file, saving
-from onnxpad.model.files.onnx_file import Source, load, read
-from onnxpad.model.files.saving import save, write, write_unchanged
+from onnxpad.model.files import onnx_file
+from onnxpad.model.files.onnx_file import Source, load, read, save, write, write_unchanged
 from tests.model.files.standard_streams import Standard
 from tests.models.external_data import model_of
 
@@ -116,11 +115,9 @@ def test_a_file_that_may_not_be_read_is_refused(
 
 def test_more_than_protobuf_holds_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = path.with_name("out.onnx")
-    for module in (onnx_file, saving):
-        monkeypatch.setattr(module, "LARGEST", len(BYTES))
+    monkeypatch.setattr(onnx_file, "LARGEST", len(BYTES))
     write(MODEL, target, source=read(path)[1])
-    for module in (onnx_file, saving):
-        monkeypatch.setattr(module, "LARGEST", len(BYTES) - 1)
+    monkeypatch.setattr(onnx_file, "LARGEST", len(BYTES) - 1)
     told = f"{len(BYTES)} bytes; protobuf holds less than 2 GiB: keep the weights in external data"
     for attempt in (
         lambda: read(path),
