@@ -23,11 +23,11 @@ from onnxpad.model.editing.script import (
 )
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Address, Node
-from onnxpad.model.graph.scopes import Scope, address_of
+from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.crossing import data_position, path_to
 from onnxpad.model.reading.nearest_pad import row_of_pads
 from onnxpad.model.reading.survey import Site
-from onnxpad.padding.chain import AutoPad, Chain, Dequantised, NewPad, Pads, PadStep
+from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads, PadStep
 from onnxpad.padding.expansion import (
     Expansion,
     Grown,
@@ -46,16 +46,17 @@ from onnxpad.padding.operators import AttributeValue, Since, name_of_pads
 
 def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
     """Edits that make the node of `site` compute `after`."""
-    context, node, address, before = site.context, site.node, site.address, site.chain
+    node, address, before = site.node, site.address, site.chain
     if isinstance(after, Expansion):
-        return _expand(context, node, after, names)
+        return list(_Expander(site.context, node, after, names).edits())
     edits = [*_padding_edits(node, address, before, after), *_number_edits(address, before, after)]
+    emitter = _Emitter(site.context, node, names)
     if before.far_pad is not None and after.far_pad is None:
-        edits += _bypass(context, node, before, names, far=True)
+        edits += emitter.past_far_pad(before)
     elif before.pad is not None and after.pad is None:
-        edits += _bypass(context, node, before, names, far=False)
+        edits += emitter.past_pads(emitter.producer(node.inputs[0]).inputs[0])
     elif isinstance(after.pad, NewPad):
-        edits += _new_pad(context, node, address, after, after.pad, names)
+        edits += emitter.new_pad(after, after.pad)
     return edits
 
 
@@ -95,183 +96,166 @@ def _number_edits(address: Address, before: Chain, after: Chain) -> Iterator[Edi
         yield RemoveAttribute(address, "output_padding")
 
 
-def _bypass(context: Context, node: Node, chain: Chain, names: Names, *, far: bool) -> list[Edit]:
-    """Edits after which `node`, read as `chain`, reads what its Pad read.
+class _Emitter:
+    """Edits of what stands in front of one node."""
 
-    `far` is about `chain.far_pad`: the operators on the way are led past the Pad where only
-    this node reads them, and copied where others do.
-    """
-    scope = context.scope
-    address = address_of(scope, node)
-    if far and chain.pad is None:
-        return _through(context, node, names)
-    name = node.inputs[0]
-    row = row_of_pads(context, name, chain.tensor_rank) if far else None
-    source = scope.producers[name].inputs[0] if row is None else row.source
-    gone = []
-    while name != source:
-        maker = scope.producers[name]
-        gone.append(RemoveUnused(address_of(scope, maker)))
-        if scope.uses.get(name, 0) > 1:
-            break
-        name = maker.inputs[0]
-    return [SetInput(address, 0, source), *gone]
+    def __init__(self, context: Context, node: Node, names: Names) -> None:
+        self._context, self._node, self._names = context, node, names
+        self._scope = context.scope
+        self._as_nodes = as_nodes(context)
+        self._address = self.address(node)
 
+    def address(self, node: Node) -> Address:
+        """The address of a node of the same scope."""
+        return address_of(self._scope, node)
 
-def _through(context: Context, node: Node, names: Names) -> list[Edit]:
-    scope, way = context.scope, path_to(context, node.inputs[0])
-    pad = scope.producers[way.source]
-    _, led = _route(context, way.nodes, node, names)
-    return [*led(pad.inputs[0]), RemoveUnused(address_of(scope, pad))]
+    def producer(self, name: str) -> Node:
+        """The node that makes a tensor."""
+        return self._scope.producers[name]
 
+    def past_pads(self, source: str) -> list[Edit]:
+        """Edits after which the node reads `source`, which stands in front of its Pads."""
+        name, gone = self._node.inputs[0], []
+        while name != source:
+            maker = self.producer(name)
+            gone.append(RemoveUnused(self.address(maker)))
+            if self._scope.uses.get(name, 0) > 1:
+                break
+            name = maker.inputs[0]
+        return [SetInput(self._address, 0, source), *gone]
 
-def _new_pad(
-    context: Context, node: Node, address: Address, chain: Chain, step: NewPad, names: Names
-) -> list[Edit]:
-    """A Pad in front of the node, or in front of the conversions that stand there."""
-    replaced = context.scope.producers[node.inputs[0]] if step.instead else None
-    dequantised = None if replaced is not None else chain.around.dequantised
-    way = _conversions(context.scope, node, dequantised)
-    anchor, led = _route(context, way, node, names)
-    data = (replaced or [*way, node][0]).inputs[0]
-    dtype = dequantised.steps[0].dtype if dequantised else chain.dtype
-    new = f"{stem(node)}/pad"
-    name = names.new(new)
-    output = names.new(f"{new}_output")
-    key = next_key(context.scope)
-    if chain.opset < Since.PAD_INPUTS:
-        if not isinstance(step.fill, Constant):
-            raise InternalError(
-                f"{address.label}: Pad of opset {chain.opset} takes no tensor value"
-            )
-        attributes: list[tuple[str, AttributeValue]] = [
-            ("mode", step.mode),
-            (name_of_pads(chain.opset), step.pads.flat),
-            ("value", float(step.fill.value)),
+    def past_far_pad(self, chain: Chain) -> list[Edit]:
+        """Edits after which the node, read as `chain`, does not read its far Pad.
+
+        The operators on the way are led past the Pad where only this node reads them, and copied
+        where others do.
+        """
+        name = self._node.inputs[0]
+        if chain.pad is not None:
+            row = row_of_pads(self._context, name, chain.tensor_rank)
+            return self.past_pads(row.source if row else self.producer(name).inputs[0])
+        way = path_to(self._context, name)
+        pad = self.producer(way.source)
+        _, led = self._route(way.nodes)
+        return [*led(pad.inputs[0]), RemoveUnused(self.address(pad))]
+
+    def new_pad(self, chain: Chain, step: NewPad) -> list[Edit]:
+        """A Pad in front of the node, or in front of the conversions that stand there."""
+        replaced = self.producer(self._node.inputs[0]) if step.instead else None
+        dequantised = None if replaced is not None else chain.around.dequantised
+        way: list[Node] = []
+        for _ in dequantised.steps if dequantised else ():
+            way.insert(0, self.producer([*way, self._node][0].inputs[0]))
+        anchor, led = self._route(way)
+        data = (replaced or [*way, self._node][0]).inputs[0]
+        new = f"{stem(self._node)}/pad"
+        name = self._names.new(new)
+        output = self._names.new(f"{new}_output")
+        key = next_key(self._scope)
+        attributes: list[tuple[str, AttributeValue]] = [("mode", step.mode)]
+        edits: list[Edit] = []
+        more: list[str] = []
+        if chain.opset < Since.PAD_INPUTS:
+            if not isinstance(step.fill, Constant):
+                raise InternalError(
+                    f"{self._address.label}: Pad of opset {chain.opset} takes no tensor value"
+                )
+            attributes.append((name_of_pads(chain.opset), step.pads.flat))
+            attributes.append(("value", float(step.fill.value)))
+        else:
+            dtype = dequantised.steps[0].dtype if dequantised else chain.dtype
+            more, edits = self._pad_inputs(anchor, step, dtype)
+        insert = InsertNode(anchor, key, "Pad", name, (data, *more), (output,), tuple(attributes))
+        gone = [RemoveUnused(self.address(replaced))] if replaced is not None else []
+        return [*edits, insert, *led(output), *gone]
+
+    def _pad_inputs(
+        self, anchor: Address, step: PadStep, dtype: str
+    ) -> tuple[list[str], list[Edit]]:
+        new, flat, fill = f"{stem(self._node)}/pad", step.pads.flat, step.fill
+        numbers: list[tuple[str, str, tuple[int, ...], tuple[int | float, ...]]]
+        numbers = [(self._names.new(f"{new}_pads"), "int64", (len(flat),), flat)]
+        if isinstance(fill, Constant) and fill.value != 0:
+            numbers.append((self._names.new(f"{new}_value"), dtype, (), (fill.value,)))
+        if not isinstance(fill, Constant | TensorValue):
+            raise InternalError(f"{anchor.label}: a Pad node cannot write {fill}")
+        inputs = [name for name, *_ in numbers]
+        inputs += [fill.tensor] if isinstance(fill, TensorValue) else []
+        keys = next_key(self._scope), next_key(self._scope)
+        return inputs, [
+            NewConstant(anchor, *one, self._as_nodes, key)
+            for one, key in zip(numbers, keys, strict=False)
         ]
-        more: tuple[str, ...] = ()
-        edits: list[Edit] = []
-    else:
-        attributes = [("mode", step.mode)]
-        more, edits = _pad_inputs(context, node, anchor, step, dtype, names)
-    insert = InsertNode(anchor, key, "Pad", name, (data, *more), (output,), tuple(attributes))
-    gone = [RemoveUnused(address_of(context.scope, replaced))] if replaced is not None else []
-    return [*edits, insert, *led(output), *gone]
 
+    def _route(self, way: Sequence[Node]) -> tuple[Address, Callable[[str], list[Edit]]]:
+        """How the node gets its input through the operators of `way` from another tensor.
 
-def _conversions(scope: Scope, node: Node, dequantised: Dequantised | None) -> list[Node]:
-    found: list[Node] = []
-    for _ in dequantised.steps if dequantised else ():
-        found.insert(0, scope.producers[(found[0] if found else node).inputs[0]])
-    return found
+        Operators that others read too are copied, the others change in place. The first result is
+        where that tensor must stand in front of; the second gives the edits for its name.
+        """
+        shared = [place for place, one in enumerate(way) if self._scope.uses[one.outputs[0]] > 1]
+        count = shared[-1] + 1 if shared else 0
 
+        def led(source: str) -> list[Edit]:
+            copies = max(count, self._copies_there(way, source))
+            edits: list[Edit] = []
+            kept = [*way[copies:], self._node]
+            for one in way[:copies]:
+                source, made = self._copy_of(one, kept[0], source)
+                edits += made
+            position = data_position(self._context, kept[0]) if len(kept) > 1 else 0
+            edits.append(SetInput(self.address(kept[0]), position, source))
+            edits += [ForgetType(self.address(one), one.outputs[0]) for one in kept[:-1]]
+            return edits + [RemoveUnused(self.address(one)) for one in reversed(way[:copies])]
 
-def _pad_inputs(
-    context: Context, node: Node, anchor: Address, step: PadStep, dtype: str, names: Names
-) -> tuple[tuple[str, ...], list[Edit]]:
-    as_node = as_nodes(context)
-    new = f"{stem(node)}/pad"
-    pads = names.new(f"{new}_pads")
-    keys = (next_key(context.scope), next_key(context.scope))
-    flat = step.pads.flat
-    edits: list[Edit] = [NewConstant(anchor, pads, "int64", (len(flat),), flat, as_node, keys[0])]
-    if isinstance(step.fill, TensorValue):
-        return (pads, step.fill.tensor), edits
-    if not isinstance(step.fill, Constant):
-        raise InternalError(f"{anchor.label}: a Pad node cannot write {step.fill}")
-    if step.fill.value == 0:
-        return (pads,), edits
-    value = names.new(f"{new}_value")
-    edits.append(NewConstant(anchor, value, dtype, (), (step.fill.value,), as_node, keys[1]))
-    return (pads, value), edits
+        return self.address([*way, self._node][count]), led
 
+    def _copies_there(self, way: Sequence[Node], source: str) -> int:
+        """Of how many of the first operators of `way` there are copies already."""
+        for count, one in enumerate(way):
+            source = self._copied(one, self._node, source)
+            if not source:
+                return count
+        return len(way)
 
-def _route(
-    context: Context, way: Sequence[Node], node: Node, names: Names
-) -> tuple[Address, Callable[[str], list[Edit]]]:
-    """How `node` gets its input through the operators of `way` from another tensor.
+    def _copied(self, one: Node, before: Node, source: str) -> str:
+        """The output of a copy of `one` that reads `source` in front of `before`, or ''."""
+        output = self._names.copies.get((self._scope.id, one.key, source), "")
+        known = self._scope.producers.get(output)
+        if known is None or source not in known.inputs:
+            return ""
+        return output if self._scope.stands_before(known, before) else ""
 
-    Operators that others read too are copied, the others change in place. The first result is
-    where that tensor must stand in front of; the second gives the edits for its name.
-    """
-    scope = context.scope
-    shared = [index for index, one in enumerate(way) if scope.uses[one.outputs[0]] > 1]
-    count = shared[-1] + 1 if shared else 0
-    anchor = address_of(scope, [*way, node][count])
+    def _copy_of(self, one: Node, before: Node, source: str) -> tuple[str, list[Edit]]:
+        """The output of a copy of `one` that reads `source`, and the edit that makes it.
 
-    def led(source: str) -> list[Edit]:
-        copies = max(count, len(list(_made_before(context, way, node, source, names))))
-        edits: list[Edit] = []
-        kept = [*way[copies:], node]
-        for one in way[:copies]:
-            source, made = _copy_of(context, one, kept[0], node, source, names)
-            edits += made
-        position = data_position(context, kept[0]) if len(kept) > 1 else 0
-        edits.append(SetInput(address_of(scope, kept[0]), position, source))
-        edits += [ForgetType(address_of(scope, one), one.outputs[0]) for one in kept[:-1]]
-        return edits + [RemoveUnused(address_of(scope, one)) for one in reversed(way[:copies])]
-
-    return anchor, led
-
-
-def _made_before(
-    context: Context, way: Sequence[Node], node: Node, source: str, names: Names
-) -> Iterator[str]:
-    """The outputs of copies of the first operators of `way` that there are already."""
-    for one in way:
-        source = _copied(context, one, node, source, names)
-        if not source:
-            return
-        yield source
-
-
-def _copy_of(
-    context: Context, one: Node, before: Node, node: Node, source: str, names: Names
-) -> tuple[str, list[Edit]]:
-    """The output of a copy of `one` that reads `source`, and the edit that makes it.
-
-    A copy that was made before serves again where it stands somewhere in front of `before`.
-    """
-    scope = context.scope
-    if known := _copied(context, one, before, source, names):
-        return known, []
-    name = names.new(f"{stem(node)}/{stem(one)}")
-    output = names.new(f"{name}_output")
-    inputs = list(one.inputs)
-    inputs[data_position(context, one)] = source
-    attributes: list[tuple[str, AttributeValue]] = []
-    for written, value in context.attributes(one).items():
-        match value:
-            case int() | float() | str():
-                attributes.append((written, value))
-            case tuple():
-                attributes.append((written, tuple([int(number) for number in value])))
-    names.copies[scope.id, one.key, source] = output
-    insert = InsertNode(
-        address_of(scope, before),
-        next_key(scope),
-        one.op_type,
-        name,
-        tuple(inputs),
-        (output,),
-        tuple(attributes),
-        one.domain,
-    )
-    return output, [insert]
-
-
-def _copied(context: Context, one: Node, before: Node, source: str, names: Names) -> str:
-    """The output of a copy of `one` that reads `source` in front of `before`, '' without one."""
-    output = names.copies.get((context.scope.id, one.key, source), "")
-    known = context.scope.producers.get(output)
-    if known is None or source not in known.inputs:
-        return ""
-    return output if context.scope.stands_before(known, before) else ""
-
-
-def _expand(context: Context, node: Node, expansion: Expansion, names: Names) -> list[Edit]:
-    """Edits that let the steps of `expansion` compute what `node` computes."""
-    return list(_Expander(context, node, expansion, names).edits())
+        A copy that was made before serves again where it stands somewhere in front of `before`.
+        """
+        if known := self._copied(one, before, source):
+            return known, []
+        name = self._names.new(f"{stem(self._node)}/{stem(one)}")
+        output = self._names.new(f"{name}_output")
+        inputs = list(one.inputs)
+        inputs[data_position(self._context, one)] = source
+        attributes: list[tuple[str, AttributeValue]] = []
+        for written, value in self._context.attributes(one).items():
+            match value:
+                case int() | float() | str():
+                    attributes.append((written, value))
+                case tuple():
+                    attributes.append((written, tuple([int(number) for number in value])))
+        self._names.copies[self._scope.id, one.key, source] = output
+        insert = InsertNode(
+            self.address(before),
+            next_key(self._scope),
+            one.op_type,
+            name,
+            tuple(inputs),
+            (output,),
+            tuple(attributes),
+            one.domain,
+        )
+        return output, [insert]
 
 
 class _Expander:
