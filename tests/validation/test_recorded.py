@@ -57,7 +57,7 @@ def nothing(path: Path) -> None:
         (garbage, "is not an .npz file"),
         (truncated, "is not an .npz file"),
         (damaged, "not a readable .npz"),
-        (pickled, "Python objects"),
+        (pickled, "Object arrays"),
         (nothing, "is not an .npz file"),
     ],
 )

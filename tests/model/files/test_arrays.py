@@ -34,10 +34,10 @@ def npz(path: Path, content: bytes, how: int = zipfile.ZIP_DEFLATED) -> Path:
 
 FLOATS = "{{'descr': '<f8', 'fortran_order': False, 'shape': {}, }}\n"
 HEADERS = {
-    "2^60 cells": (FLOATS.format((2**60,)), "its header promises 9223372036854775808 bytes"),
-    "too many cells": (FLOATS.format((3, 3)), "its header promises 72 bytes, and 48 follow"),
+    "2^60 cells": (FLOATS.format((2**60,)), ""),
+    "too many cells": (FLOATS.format((3, 3)), ""),
     "digits": (FLOATS.format("(" + "9" * 5000 + ",)"), ""),
-    "objects": (FLOATS.format((1,)).replace("<f8", "|O"), "it holds Python objects"),
+    "objects": (FLOATS.format((1,)).replace("<f8", "|O"), "Object arrays cannot be loaded"),
     "negative": (FLOATS.format((-3,)), ""),
     "no dict": ("[1, 2]\n", ""),
     "no closing bracket": ("{'descr': ('\n", ""),
