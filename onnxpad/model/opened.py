@@ -22,9 +22,9 @@ from onnx import ModelProto
 
 from onnxpad.errors import RequestError, suspect
 from onnxpad.model.files.contents import is_standard
-from onnxpad.model.files.external import origin_of
-from onnxpad.model.files.left_weights import LeftWeights, refer
+from onnxpad.model.files.external import external_tensors, origin_of
 from onnxpad.model.files.onnx_file import Source, completed, parse, read, read_unread
+from onnxpad.model.files.splicing import LeftWeights
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -107,14 +107,12 @@ def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
 def referring_model(
     model: ModelLike | Opened,
 ) -> tuple[ModelProto, Path | None, LeftWeights | None]:
-    """The same; large weights of a file stay there where that is possible, and are referred to.
+    """The same; large weights of a file stay there, and are referred to.
 
-    What was opened is not changed; it has to be a file.
+    Not those of a model that has external data as well.
     """
     if isinstance(model, Opened):
-        opened, source = proto_of(model.model), model.source
-        proto = ModelProto()
-        proto.CopyFrom(opened)
+        proto, source = proto_of(model.model), model.source
     else:
         is_path = isinstance(model, str | os.PathLike) and not is_standard(model)
         suspect(partial(refusal_of_onnx, model))
@@ -122,9 +120,10 @@ def referring_model(
         if found is None:
             return (*whole_model(model), None)
         proto, source = found
-    left = refer(proto, source) if source else None
     folder = source.folder if source else None
-    return (proto if left else completed(proto, source)), folder, left
+    if source is None or source.left is None or any(external_tensors(proto)):
+        return completed(proto, source), folder, None
+    return proto, folder, source.left
 
 
 def proto_of(model: ModelOrGraph) -> ModelProto:
@@ -222,8 +221,6 @@ def _holding(program: Any, model: Any) -> Any:  # noqa: ANN401
 def refusal_of_onnx(model: ModelLike) -> str | None:
     """What onnx says against a model, or its own texts; None where it takes it or is not asked."""
     from onnx import checker, load
-
-    from onnxpad.model.files.external import external_tensors
 
     try:
         path = os.fspath(model) if isinstance(model, str | os.PathLike) else None

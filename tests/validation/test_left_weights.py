@@ -9,7 +9,7 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from onnxpad import rewrite, validate
-from onnxpad.errors import InternalError, ModelError
+from onnxpad.errors import ModelError
 from onnxpad.model.comparing.networks import open_lean_network
 from onnxpad.model.comparing.pieces import exposed, renamed
 from onnxpad.model.opened import open_model
@@ -148,8 +148,20 @@ def test_an_edited_weight_is_not_taken_from_the_file(tmp_path: Path) -> None:
     opened = open_model(written(tmp_path / "m.onnx", model()))
     tensor = opened.model.graph.initializer[2]
     tensor.CopyFrom(numpy_helper.from_array(np.zeros(SHAPE, np.float32), tensor.name))
-    with pytest.raises(InternalError, match="without being read"):
-        open_lean_network(opened)
+    whole = ModelProto.FromString(open_lean_network(opened).serialised())
+    assert not any(whole.graph.initializer[2].raw_data)
+    assert whole.graph.initializer[0] == model().graph.initializer[0]
+
+
+def test_a_file_that_has_such_references_itself_is_refused(tmp_path: Path) -> None:
+    proto = model()
+    tensor = proto.graph.initializer[1]
+    tensor.ClearField("raw_data")
+    tensor.data_location = TensorProto.EXTERNAL
+    tensor.external_data.add(key="onnxpad.own", value="0 760")
+    for opened in (open_model, open_lean_network):
+        with pytest.raises(ModelError, match=r"its tensors refer to bytes of the file itself"):
+            opened(written(tmp_path / "m.onnx", proto))
 
 
 def test_a_file_that_another_takes_the_place_of_is_still_what_runs(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, SparseTensor
 
 from onnxpad.errors import ModelError
 
-_EXTERNAL = TensorProto.EXTERNAL
+OWN = "onnxpad.own"
+"""The key of a reference to bytes of the model's own file (splicing.py), which is no other one."""
 _BYTES_PER_NODE = 10_000  # searched in the time that it takes to look at one node
 _HOLDING = {
     AttributeProto.TENSOR,
@@ -169,6 +170,11 @@ def _wrong_location(location: str) -> str | None:
     return None
 
 
+def is_own(tensor: TensorProto) -> bool:
+    """Whether the values of a tensor were left in the file of its model."""
+    return bool(tensor.external_data) and tensor.external_data[0].key == OWN
+
+
 _Owned = Iterator[tuple[str, TensorProto]]
 
 
@@ -218,7 +224,7 @@ def _in_sparse(sparse: Iterable[SparseTensorProto], owner: str = "") -> _Owned:
 
 def _external(tensors: Iterable[TensorProto], owner: str = "") -> _Owned:
     for tensor in tensors:
-        if tensor.data_location == _EXTERNAL:
+        if tensor.data_location == TensorProto.EXTERNAL and not is_own(tensor):
             yield owner or f"tensor '{tensor.name}'", tensor
 
 

@@ -27,9 +27,9 @@ from onnxpad.model.files.contents import (
     standard_input,
 )
 from onnxpad.model.files.delivery import deliver
-from onnxpad.model.files.external import data_files, locate, origin_of, remember
-from onnxpad.model.files.splicing import BYTES, VARINT, Light, NoMessage, Wire, lighten, whole
-from onnxpad.model.files.unread import Original, Piece, UnreadFile, all_read, unread
+from onnxpad.model.files.external import OWN, data_files, locate, origin_of, remember
+from onnxpad.model.files.splicing import BYTES, VARINT, LeftWeights, NoMessage, Wire, lighten
+from onnxpad.model.files.unread import Original, Piece, UnreadFile, unread
 from onnxpad.verbs import is_path, refuse_unless
 
 _REQUIRED = {1: "ir_version", 7: "graph", 8: "opset_import"}
@@ -149,16 +149,15 @@ def _foreign(data: bytes) -> tuple[str, str] | None:
 class Source:
     """Where a model came from.
 
-    Attributes:
-        path: the file, absolute; None for standard input or a model made in memory.
-        data: the bytes of the file, or the file itself, open, where its large weights were not
-            read; None for a ModelProto made in memory.
-        light: what was parsed, where large weights were left out of the model.
+    path: the file, absolute; None for standard input or a model made in memory.
+    data: the bytes of the file, or the file itself, open, where its large weights were not read;
+        None for a ModelProto made in memory.
+    light: what was parsed, where large weights were left in the file.
     """
 
     path: Path | None
     data: Original | None = field(repr=False)
-    light: Light | None = field(default=None, repr=False)
+    light: bytes | None = field(default=None, repr=False)
 
     @property
     def folder(self) -> Path | None:
@@ -168,8 +167,12 @@ class Source:
     @property
     def parsed(self) -> bytes | None:
         """The bytes that were parsed: without the weights that were left out."""
-        known = self.light.data if self.light else self.data
-        return None if isinstance(known, UnreadFile) else known
+        return self.data if isinstance(self.data, bytes) else self.light
+
+    @property
+    def left(self) -> LeftWeights | None:
+        """The weights that were left out; None where the model has them all."""
+        return LeftWeights(self.data) if isinstance(self.data, UnreadFile) else None
 
 
 def load(path: AnyPath) -> ModelProto:
@@ -200,9 +203,7 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
         if light and (known := read_unread(path)):
             return known
         data = _bytes_of(path)
-    found = lighten(data) if light and not why_not_a_model(data) else None
-    model = parse(found.data if found else data, name=name, folder=folder)
-    return model, Source(absolute, data, found)
+    return parse(data, name=name, folder=folder), Source(absolute, data)
 
 
 def read_unread(path: AnyPath) -> tuple[ModelProto, Source] | None:
@@ -211,30 +212,33 @@ def read_unread(path: AnyPath) -> tuple[ModelProto, Source] | None:
     None for any other file, and where files are not left unread.
     """
     file = unread(path, LARGEST)
-    found = lighten(file) if file else None
-    if found is None or why_not_a_model(found.data):
+    light = lighten(file) if file else None
+    if light is None or why_not_a_model(light):
         return None
-    source = Source(Path(path).absolute(), file, found)
-    return parse(found.data, name=str(path), folder=source.folder), source
+    source = Source(Path(path).absolute(), file, light)
+    return parse(light, name=str(path), folder=source.folder, is_light=True), source
 
 
 def completed(model: ModelProto, source: Source | None) -> ModelProto:
     """The model with the weights that `read` left out."""
-    if source is None or source.light is None or source.data is None:
+    if source is None or source.left is None:
         return model
     complete = ModelProto()
-    complete.ParseFromString(b"".join(all_read(whole(model, source.light, source.data))))
+    complete.ParseFromString(source.left.serialised(model))
     return complete
 
 
-def parse(data: bytes, *, name: str, folder: Path | None) -> ModelProto:
+def parse(data: bytes, *, name: str, folder: Path | None, is_light: bool = False) -> ModelProto:
     """The model in these bytes, called `name` in messages; errors as of `read`.
 
     folder: where external data is looked for; None where there is no such folder.
+    is_light: large weights were left out of the bytes.
     """
     if len(data) > LARGEST:
         raise ModelError(f"{name}: {len(data)} bytes; {TOO_LARGE}")
     wrong = why_not_a_model(data)
+    if not (wrong or is_light) and OWN.encode() in data:
+        wrong = f"its tensors refer to bytes of the file itself ({OWN}); {_FETCH_AGAIN}"
     if wrong:
         raise ModelError(f"{name}: {wrong}")
     model = ModelProto()
@@ -313,8 +317,8 @@ def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> 
     """
     searched, pieces = b"", list[Piece]()
     try:
-        if source and source.light and source.data:
-            searched, pieces = source.light.data, whole(model, source.light, source.data)
+        if source and source.left:
+            searched, pieces = source.parsed or b"", source.left.whole(model)
         else:
             searched = model.SerializeToString()
             pieces = [searched]

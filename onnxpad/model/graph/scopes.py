@@ -189,7 +189,8 @@ class Document:
     def has_data_outside(self) -> bool:
         """Whether an initializer names another file that holds its data."""
         return any(
-            tensor.data_location == TensorProto.EXTERNAL and tensor.external_data
+            tensor.data_location == TensorProto.EXTERNAL
+            and any(entry.key == "location" for entry in tensor.external_data)
             for scope in self.scopes.values()
             for tensor in scope.initializers.values()
         )
