@@ -303,6 +303,8 @@ class _Writer:
 
     def _adapt(self, node: NodeProto, call: _Call) -> None:
         """Let a node of a function have the names and attributes that they are in a call."""
+        if not call.names.keys() >= set(node.input):
+            raise _Stays(call.key, "its nodes stand in disorder, or read what nothing makes")
         for fields in (node.input, node.output):
             for place, name in enumerate(fields):
                 fields[place] = self._name(name, call)

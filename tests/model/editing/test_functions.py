@@ -127,6 +127,7 @@ TWO = "block (x, k) => (y) { y = Conv<pads=[0,1]>(x, k) }"
 KEPT = {
     "two of its name": (f"{TWO} {FUNCTION} {TWO}", "two of its name"),
     "no attribute": ("block <pads> (x, k) => (y) { y = Conv<pads: ints = @pads>(x, k) }", "pads"),
+    "disorder": ("block (x, k) => (y) { y = Conv<pads=[0,1]>(a, k) a = Relu(x) }", "disorder"),
 }
 
 
