@@ -55,11 +55,7 @@ class Inlined:
 
 
 class _Stays(Exception):
-    """A function cannot be written out, for what one of its calls gives it."""
-
-    def __init__(self, key: Key, reason: str) -> None:
-        super().__init__(reason)
-        self.key = key
+    """A function cannot be written out, for itself or for what a call gives it."""
 
 
 def inlined(model: ModelProto, why_not: str = "", *, everything: bool = False) -> Inlined:
@@ -77,10 +73,8 @@ def inlined(model: ModelProto, why_not: str = "", *, everything: bool = False) -
     why_not = why_not or (WRITTEN_OUT.reason(f"{size:,}") if size > WRITTEN_OUT.most else "")
     padding = {key for key in functions if _pads(functions, key)}
     kept = {label_of(functions[key]): "nothing calls it" for key in padding - called}
-    reasons = {
-        key: why_not or _objection(model, functions[key])
-        for key in (called if everything else called & padding)
-    }
+    asked = called if everything else called & padding
+    reasons = dict.fromkeys(asked, why_not) if why_not else _objections(model, functions, asked)
     nodes, writer = _without_objections(model, functions, reasons)
     kept |= {label_of(functions[key]): reason for key, reason in reasons.items() if reason}
     gone = {key for key, reason in reasons.items() if not reason}
@@ -109,15 +103,15 @@ def _without_objections(
 ) -> tuple[list[NodeProto], _Writer]:
     """The nodes with all calls written out for which there is no reason against it in `reasons`.
 
-    A reason that a call gives is added there.
+    Reasons that show while they are written out are added there.
     """
     while True:
         gone = {key: functions[key] for key, reason in reasons.items() if not reason}
         writer = _Writer(gone, model.graph)
-        try:
-            return (list(writer.written(model.graph.node)) if gone else []), writer
-        except _Stays as error:
-            reasons[error.key] = str(error)
+        nodes = list(writer.written(model.graph.node)) if gone else []
+        if not writer.reasons:
+            return nodes, writer
+        reasons |= writer.reasons
 
 
 def _called(functions: Mapping[Key, FunctionProto], nodes: Iterable[NodeProto]) -> set[Key]:
@@ -167,16 +161,28 @@ def _size(
     return total
 
 
-def _objection(model: ModelProto, function: FunctionProto) -> str:
-    """Why a function cannot be written out wherever it is called; '' where it can."""
-    if Counter(map(label_of, model.functions))[label_of(function)] > 1:
-        return "there are two of its name"
-    if plain_domain(function.domain) == MICROSOFT or defs.has(function.name, function.domain):
-        return "runtimes may have an operator of its name"
+def _objections(
+    model: ModelProto, functions: Mapping[Key, FunctionProto], keys: Iterable[Key]
+) -> dict[Key, str]:
+    """Why functions cannot be written out wherever they are called; '' where they can."""
+    labels = Counter(map(label_of, model.functions))
     versions: dict[str, int] = {}  # of the model, or of the first function that has one
     for holder in (model, *model.functions):
         for entry in holder.opset_import:
             versions.setdefault(plain_domain(entry.domain), entry.version)
+    reasons = {}
+    for key in keys:
+        function = functions[key]
+        reasons[key] = _disagreement(function, versions)
+        if labels[label_of(function)] > 1:
+            reasons[key] = "there are two of its name"
+        elif key[0] == MICROSOFT or defs.has(function.name, key[0]):
+            reasons[key] = "runtimes may have an operator of its name"
+    return reasons
+
+
+def _disagreement(function: FunctionProto, versions: Mapping[str, int]) -> str:
+    """Where the opsets of a function are others than those of the model, in a way that matters."""
     for entry in function.opset_import:
         domain, version = plain_domain(entry.domain), entry.version
         other = versions[domain]
@@ -228,7 +234,6 @@ class _Call:
     number: it is the so manieth call. label: how the outermost call around it is called.
     """
 
-    key: Key
     number: int
     label: str
     names: dict[str, str]
@@ -236,7 +241,10 @@ class _Call:
 
 
 class _Writer:
-    """Writes out the calls of `functions` in one graph; `value_info` are types of what is new."""
+    """Writes out the calls of `functions` in one graph.
+
+    value_info: types of tensors that are new. reasons: why calls of a function were left.
+    """
 
     def __init__(self, functions: Mapping[Key, FunctionProto], graph: GraphProto) -> None:
         self._functions = functions
@@ -247,14 +255,12 @@ class _Writer:
         self._node_names = {node.name for node in nodes}
         self._calls = 0
         self.value_info: list[ValueInfoProto] = []
+        self.reasons: dict[Key, str] = {}
 
     def written(
         self, nodes: Iterable[NodeProto], call: _Call | None = None, *, in_body: bool = False
     ) -> Iterator[NodeProto]:
-        """Copies of nodes, those of a `call` as they are in it, and what their calls stand for.
-
-        Raises _Stays for a call that does not give what its function needs.
-        """
+        """Copies of nodes, those of a `call` as they are in it, and what their calls stand for."""
         for node in nodes:
             copy = NodeProto()
             copy.CopyFrom(node)
@@ -265,14 +271,18 @@ class _Writer:
                 del body.node[:]
                 body.node.extend(inside)
             if key_of(copy) in self._functions:
-                yield from self._called(copy, call)
+                try:
+                    yield from self._called(copy, call)
+                except _Stays as error:
+                    self.reasons[key_of(copy)] = str(error)
                 continue
             if call is not None and not in_body:
                 own = node.name or next(filter(None, node.output), node.op_type)
                 copy.name = _unique(f"{call.label}/{own}", self._node_names, 2)
             yield copy
 
-    def _called(self, node: NodeProto, around: _Call | None) -> Iterator[NodeProto]:
+    def _called(self, node: NodeProto, around: _Call | None) -> list[NodeProto]:
+        """What a call stands for; raises _Stays."""
         key = key_of(node)
         function = self._functions[key]
         self._calls += 1
@@ -280,19 +290,18 @@ class _Writer:
         given = {attribute.name: attribute for attribute in attributes}
         for name in function.attribute:
             if name not in given:
-                raise _Stays(key, f"a call does not give its attribute '{name}'")
+                raise _Stays(f"a call does not give its attribute '{name}'")
         label = around.label if around else node.name or next(filter(None, node.output), key[1])
         read = [*node.input, *[""] * len(function.input)]
         names = {"": "", **dict(zip(function.input, read, strict=False))}
-        call = _Call(key, self._calls, label, names, given)
+        call = _Call(self._calls, label, names, given)
         copies = []
         for name, result in zip(function.output, node.output, strict=False):
             if result and name in names:
                 copies.append(helper.make_node("Identity", [names[name]], [result]))
             elif result:
                 names[name] = result
-        yield from self.written(function.node, call)
-        yield from copies
+        nodes = [*self.written(function.node, call), *copies]
         for value in function.value_info:
             new = ValueInfoProto()
             new.CopyFrom(value)
@@ -300,11 +309,12 @@ class _Writer:
             for dim in new.type.tensor_type.shape.dim:
                 dim.ClearField("dim_param")  # it names a size of this call alone
             self.value_info.append(new)
+        return nodes
 
     def _adapt(self, node: NodeProto, call: _Call) -> None:
         """Let a node of a function have the names and attributes that they are in a call."""
         if not call.names.keys() >= set(node.input):
-            raise _Stays(call.key, "its nodes stand in disorder, or read what nothing makes")
+            raise _Stays("its nodes stand in disorder, or read what nothing makes")
         for fields in (node.input, node.output):
             for place, name in enumerate(fields):
                 fields[place] = self._name(name, call)
@@ -316,7 +326,7 @@ class _Writer:
             if reference not in call.given:
                 del node.attribute[place]
             elif call.given[reference].type != attribute.type:
-                raise _Stays(call.key, f"a call gives its attribute '{reference}' another type")
+                raise _Stays(f"a call gives its attribute '{reference}' another type")
             else:
                 attribute.CopyFrom(call.given[reference])
                 attribute.name = name
