@@ -6,7 +6,7 @@ inputs with which it can be run, `in_floats` lets it take and give floats.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from math import prod
@@ -46,14 +46,6 @@ MAX_NODES = 128
 LARGE = 65_536
 _INNER = "t"
 _FRONT = CROSSABLE | {"Pad"}
-_BETWEEN = frozenset(
-    {
-        *("Add", "AveragePool", "Clip", "Concat", "Div", "GlobalAveragePool", "GlobalMaxPool"),
-        *("Identity", "LeakyRelu", "MaxPool", "Mul", "Neg", "Pad", "Relu", "Reshape", "Slice"),
-        *("Squeeze", "Sub", "Transpose", "Unsqueeze"),
-    }
-)
-"""What a conversion from bytes is moved past by optimisers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,20 +152,12 @@ def excerpt(context: Context, node: Node) -> Excerpt:
     )
 
 
-def _beside(context: Context, node: Node) -> Iterator[Node]:
-    """What reads a node and tells how it is computed; of a Pad of bytes, what made them floats."""
-    if node.op_type != "Pad":
-        readers = context.readers(node.outputs[0])[:1] if node.outputs else []
-        yield from (one for one in readers if one.op_type == "QuantizeLinear")
-        return
-    yield from _behind(context, node)
-    makers = list(context.makers(node.input(0), most=MAX_NODES))
-    kinds = [maker.op_type for maker in makers]
-    if "DequantizeLinear" in kinds and _BETWEEN.issuperset(
-        kinds[: kinds.index("DequantizeLinear")]
-    ):
-        behind = kinds.index("QuantizeLinear") if "QuantizeLinear" in kinds else len(kinds)
-        yield from makers[: behind + 1]
+def _beside(context: Context, node: Node) -> list[Node]:
+    """What reads a Pad, and the QuantizeLinear that reads any other operator."""
+    if node.op_type == "Pad":
+        return _behind(context, node)
+    readers = context.readers(node.outputs[0])[:1] if node.outputs else []
+    return [one for one in readers if one.op_type == "QuantizeLinear"]
 
 
 def _gather(context: Context, node: Node, kept: dict[int, Node], most: int) -> None:
