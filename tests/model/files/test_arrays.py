@@ -88,25 +88,6 @@ def _pretend(path: Path, size: int) -> None:
     path.write_bytes(data)
 
 
-def test_a_large_archive_may_unpack_to_a_few_times_its_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(arrays, "UNPACKED", 1000)
-    noise = np.random.default_rng(0).standard_normal(10_000)
-    np.savez_compressed(tmp_path / "fine.npz", x=noise)
-    np.testing.assert_array_equal(arrays_in(tmp_path / "fine.npz", "x")["x"], noise)
-    np.savez_compressed(tmp_path / "flat.npz", x=np.zeros(10_000))
-    with pytest.raises(RequestError, match="save it without compression"):
-        arrays_in(tmp_path / "flat.npz", "x")
-
-
-def test_the_number_of_members_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    np.savez(tmp_path / "x.npz", X, X, X)
-    monkeypatch.setattr(arrays, "MEMBERS", 2)
-    with pytest.raises(RequestError, match="it has 3 members, and 2 are the most"):
-        arrays_in(tmp_path / "x.npz", "x")
-
-
 @pytest.mark.parametrize("how", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
 def test_damage_anywhere_is_one_message(how: int, tmp_path: Path) -> None:
     content = BytesIO()

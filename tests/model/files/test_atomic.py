@@ -108,23 +108,6 @@ def test_a_full_disk_leaves_nothing_half_written(
     assert nothing_happened(out)
 
 
-def test_an_interrupt_after_everything_is_in_place_takes_nothing_back(
-    read_in: tuple[ModelProto, Source], out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    failing(monkeypatch, "fsync", 4, INTERRUPT, late=False)  # of the first folder
-    with pytest.raises(KeyboardInterrupt):
-        write(read_in[0], out, source=read_in[1])
-    assert load(out) == MODEL
-
-
-def test_a_file_system_that_does_not_flush_folders_is_no_failure(
-    read_in: tuple[ModelProto, Source], out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    failing(monkeypatch, "fsync", 4, OSError(errno.EINVAL, "Invalid argument"), late=False)
-    write(read_in[0], out, source=read_in[1])
-    assert load(out) == MODEL
-
-
 def test_a_data_file_that_appears_meanwhile_is_not_overwritten(
     read_in: tuple[ModelProto, Source], out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,32 +127,6 @@ def test_a_data_file_that_appears_meanwhile_is_not_overwritten(
     assert theirs.read_bytes() == b"theirs"
     assert below(out.parent) == {"model.onnx", "sub", "sub/deep", NAMES[1]}
     assert out.read_bytes() == OLD
-
-
-def test_a_new_model_leaves_no_trace_either(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    failing(monkeypatch, "replace", 1, INTERRUPT, late=False)
-    with pytest.raises(KeyboardInterrupt):
-        write(model_of(), tmp_path / "new.onnx")
-    assert below(tmp_path) == set()
-
-
-def test_the_temporary_file_is_one_that_is_ignored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[set[str]] = []
-    real = os.fsync
-
-    def noted(descriptor: int) -> None:
-        seen.append(below(tmp_path))
-        real(descriptor)
-
-    monkeypatch.setattr(os, "fsync", noted)
-    write(model_of(), tmp_path / ("n" * 250 + ".onnx"))
-    (name,) = seen[0]
-    assert name.startswith(".")
-    assert name.endswith(".onnxpad.tmp")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
@@ -198,16 +155,6 @@ def test_what_a_killed_run_left_is_swept_by_the_next_and_nothing_else(
     write(read_in[0], out, source=read_in[1])
     expected = {"model.onnx", "sub", "sub/deep", *NAMES, *kept, left_by(GONE + 1)}
     assert below(out.parent) == expected
-
-
-def test_a_run_that_is_alive_keeps_its_files(out: Path) -> None:
-    with Together() as living, living.create(out, replace=True) as file:
-        file.write(b"new")
-        write(model_of(), out.with_name("other.onnx"))
-        (temporary,) = (name for name in below(out.parent) if name.endswith(".tmp"))
-        file.flush()
-        assert (out.parent / temporary).read_bytes() == b"new"
-    assert out.read_bytes() == OLD
 
 
 def test_two_runs_that_make_the_same_files_both_succeed(
