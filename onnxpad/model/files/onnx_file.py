@@ -1,8 +1,4 @@
-"""A model's file: reading it, or saying what is there instead, and writing it whole or not at all.
-
-`read` leaves large weights out where that is asked for (`light`); `write` puts the bytes of the
-file around what was edited, `write_unchanged` writes them as they are.
-"""
+"""Reading a model from a file, or saying what is there instead."""
 
 from __future__ import annotations
 
@@ -13,11 +9,10 @@ from pathlib import Path
 
 from google.protobuf.message import (  # type: ignore[import-untyped, unused-ignore]
     DecodeError,
-    EncodeError,
 )
 from onnx import ModelProto
 
-from onnxpad.errors import ModelError, RequestError
+from onnxpad.errors import ModelError
 from onnxpad.model.files.contents import (
     AnyPath,
     Refused,
@@ -26,10 +21,9 @@ from onnxpad.model.files.contents import (
     is_standard,
     standard_input,
 )
-from onnxpad.model.files.delivery import deliver
-from onnxpad.model.files.external import OWN, data_files, locate, origin_of, remember
+from onnxpad.model.files.external import OWN, data_files, locate, remember
 from onnxpad.model.files.splicing import BYTES, VARINT, LeftWeights, NoMessage, Wire, lighten
-from onnxpad.model.files.unread import Original, Piece, UnreadFile, unread
+from onnxpad.model.files.unread import Original, UnreadFile, unread
 from onnxpad.verbs import is_path, refuse_unless
 
 _REQUIRED = {1: "ir_version", 7: "graph", 8: "opset_import"}
@@ -288,60 +282,6 @@ def _standard_bytes() -> bytes:
             return standard_input(LARGEST, too_large=TOO_LARGE, wrong=_wrong_start)
     except Refused as refused:
         raise ModelError(f"standard input: {refused}") from None
-
-
-def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = None) -> None:
-    """Write a model to a file ('-': standard output) so that it is there whole, or as before.
-
-    `source` is the path of the file that the model came from, which tells where its external data
-    is; not needed without, in the same folder, or of a model that `load` gave. Raises ModelError
-    where it is too large for one file, or it or its external data cannot be written.
-    """
-    if not isinstance(model, ModelProto):
-        raise RequestError(f"save takes a ModelProto, not {type(model).__name__}")
-    refuse_unless(is_path, A_PATH, "path", path)
-    if source is not None and not isinstance(source, Source):
-        refuse_unless(is_path, A_PATH, "source", source)
-        source = Source(None if is_standard(source) else Path(source).absolute(), None)
-    elif source is None and (found := origin_of(model)):
-        source = Source(found, None)
-    write(model, path, source=source)
-
-
-def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> None:
-    """Write a model with the weights that were left out, and its external data, as `deliver` does.
-
-    source: where the model came from; None: external data is looked for beside `path`.
-    Raises ModelError, and nothing has changed then, where the model is too large for one file, or
-    it or its external data cannot be written.
-    """
-    searched, pieces = b"", list[Piece]()
-    try:
-        if source and source.left:
-            searched, pieces = source.parsed or b"", source.left.whole(model)
-        else:
-            searched = model.SerializeToString()
-            pieces = [searched]
-    except EncodeError as error:
-        raise ModelError(f"cannot write '{path}': {error}; {TOO_LARGE}") from error
-    size = sum(len(piece) for piece in pieces)
-    if size > LARGEST:
-        raise ModelError(f"cannot write '{path}': {size} bytes; {TOO_LARGE}")
-    files = data_files(model, searched, name=str(path))
-    deliver(pieces, files, path, origin=source.folder if source else None)
-
-
-def write_unchanged(source: Source, path: AnyPath) -> None:
-    """Write the bytes that were read, byte for byte, and external data; errors as of `write`."""
-    if source.data is None:
-        raise ModelError(
-            f"cannot write '{path}': a model made in memory has no original bytes; use write"
-        )
-    model, parsed = ModelProto(), source.parsed or b""
-    if b"location" in parsed:
-        model.ParseFromString(parsed)
-    files = data_files(model, parsed, name=str(path))
-    deliver([source.data[:]], files, path, origin=source.folder)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from onnx import ModelProto
 from onnxpad.errors import ModelError
 from onnxpad.model.files import atomic, delivery
 from onnxpad.model.files.atomic import Together
-from onnxpad.model.files.onnx_file import Source, load, read, write
+from onnxpad.model.files.onnx_file import Source, load, read
+from onnxpad.model.files.saving import write
 from tests.models.external_data import external_tensor, model_of, saved
 
 NAMES = ["a.bin", "sub/deep/b.bin"]

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files.onnx_file import Source, load, read, save, write, write_unchanged
+from onnxpad.model.files.onnx_file import Source, load, read
+from onnxpad.model.files.saving import save, write, write_unchanged
 from tests.models.external_data import WEIGHTS, external_tensor, model_of, saved
 
 MODEL = model_of(external_tensor("w", location="w.bin"))

@@ -12,7 +12,7 @@ from onnx import ModelProto, numpy_helper
 from onnxpad.errors import ModelError
 from onnxpad.model.files import delivery
 from onnxpad.model.files.delivery import check_target
-from onnxpad.model.files.onnx_file import write
+from onnxpad.model.files.saving import write
 from tests.models.external_data import model_of
 
 MODEL = model_of(numpy_helper.from_array(np.array([-1, -2], np.float32), "w"))

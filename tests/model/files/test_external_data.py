@@ -10,7 +10,8 @@ import pytest
 from onnx import numpy_helper
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files.onnx_file import load, parse, read, write, write_unchanged
+from onnxpad.model.files.onnx_file import load, parse, read
+from onnxpad.model.files.saving import write, write_unchanged
 from tests.model.files.standard_streams import Standard
 from tests.models.external_data import WEIGHTS, everywhere, external_tensor, model_of, saved
 

@@ -7,8 +7,9 @@ import pytest
 from onnx import ModelProto, numpy_helper
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files import onnx_file
-from onnxpad.model.files.onnx_file import Source, load, read, save, write, write_unchanged
+from onnxpad.model.files import onnx_file, saving
+from onnxpad.model.files.onnx_file import Source, load, read
+from onnxpad.model.files.saving import save, write, write_unchanged
 from tests.model.files.standard_streams import Standard
 from tests.models.external_data import model_of
 
@@ -87,9 +88,11 @@ def test_what_cannot_be_read_is_refused(path: Path, name: str, found: str) -> No
 
 def test_more_than_protobuf_holds_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = path.with_name("out.onnx")
-    monkeypatch.setattr(onnx_file, "LARGEST", len(BYTES))
+    for module in (onnx_file, saving):
+        monkeypatch.setattr(module, "LARGEST", len(BYTES))
     write(MODEL, target, source=read(path)[1])
-    monkeypatch.setattr(onnx_file, "LARGEST", len(BYTES) - 1)
+    for module in (onnx_file, saving):
+        monkeypatch.setattr(module, "LARGEST", len(BYTES) - 1)
     told = f"{len(BYTES)} bytes; protobuf holds less than 2 GiB: keep the weights in external data"
     for attempt in (
         lambda: read(path),

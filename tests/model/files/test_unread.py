@@ -14,7 +14,8 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnxpad import rewrite
 from onnxpad.errors import ModelError
 from onnxpad.model.files import unread
-from onnxpad.model.files.onnx_file import read, write_unchanged
+from onnxpad.model.files.onnx_file import read
+from onnxpad.model.files.saving import write_unchanged
 from onnxpad.model.files.unread import Stretch, UnreadFile
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="an open file could not be replaced")
