@@ -7,7 +7,6 @@ end: graphsurgeon's own `insert`, `remove` and `inputs[i] =` compare nodes one b
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import copy
 from itertools import zip_longest
@@ -179,7 +178,7 @@ class _GraphApplier:
         self._nodes = {id_: dict(enumerate(one.nodes)) for id_, one in self._graphs.items()}
         self._tensors: dict[str, dict[str, gs.Tensor]] = {}
         self._own_attributes: set[int] = set()
-        self._left: dict[int, tuple[list[gs.Node], Counter[int]]] = {}
+        self._touched: dict[tuple[int, str], gs.Tensor] = {}
 
     def run(self) -> None:
         ProtoApplier(self._document).apply(self._script)
@@ -188,8 +187,8 @@ class _GraphApplier:
         for scope in self._document.scopes.values():
             if not scope.outermost.is_function:
                 self._follow(scope, self._graphs[scope.id])
-        for nodes, left in self._left.values():
-            list.__setitem__(nodes, slice(None), list(_without(nodes, left)))
+        for (_, back), tensor in self._touched.items():
+            _relink(tensor, back)
 
     def _apply(self, edit: Edit) -> None:
         """What of an edit the structure has not: attributes, constants, shapes and new nodes."""
@@ -292,8 +291,7 @@ class _GraphApplier:
                     wanted[position] = old
                     continue
                 if old is not None and not old.is_empty():
-                    nodes = getattr(old, back)
-                    self._left.setdefault(id(nodes), (nodes, Counter()))[1][id(node)] += 1
+                    self._touched[id(old), back] = old
                 if new is not None and new.is_empty():
                     wanted[position] = gs.Variable.empty()
                 elif new is not None:
@@ -305,10 +303,10 @@ def _value(value: AttributeValue) -> Any:  # noqa: ANN401  what graphsurgeon tak
     return list(value) if isinstance(value, tuple) else value
 
 
-def _without(nodes: list[gs.Node], left: Counter[int]) -> Iterator[gs.Node]:
-    """The list without those that left it, as often as they did."""
-    for node in nodes:
-        if left[id(node)] > 0:
-            left[id(node)] -= 1
-        else:
-            yield node
+def _relink(tensor: gs.Tensor, back: str) -> None:
+    """Let a tensor know the nodes that read it (or make it), as often as they do."""
+    nodes = getattr(tensor, back)
+    wires = "inputs" if back == "outputs" else "outputs"
+    distinct = {id(node): node for node in nodes}.values()
+    found = [node for node in distinct for one in getattr(node, wires) if one is tensor]
+    list.__setitem__(nodes, slice(None), found)
