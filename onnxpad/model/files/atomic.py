@@ -60,6 +60,7 @@ class Together:
     def __init__(self) -> None:
         self._staged: list[_Staged] = []
         self._folders: list[Path] = []
+        self._swept: set[Path] = set()
 
     def __enter__(self) -> Self:
         _open.append(self)
@@ -106,7 +107,9 @@ class Together:
             ModelError: the file cannot be made or written.
         """
         with explained(f"cannot write '{target}'"):
-            swept(target.parent)
+            if target.parent not in self._swept:
+                self._swept.add(target.parent)
+                swept(target.parent)
             name = f".{_machine()}-{os.getpid()}-{os.urandom(8).hex()}.onnxpad.tmp"
             item = _Staged(target.with_name(name), target, replace)
             with _changing:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import NamedTuple
 
 from onnx import ModelProto, TensorProto
 
 from onnxpad.model.files.external import OWN, is_own
-from onnxpad.model.files.unread import Original, Piece, Stretch, UnreadFile, all_read
+from onnxpad.model.files.unread import Original, Piece, UnreadFile, all_read
 
 LARGE = 1 << 16
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
@@ -83,15 +84,13 @@ class LeftWeights:
 
     def blocks(self, tensor: TensorProto) -> Iterator[bytes]:
         """The raw data of a tensor that was left, piece by piece."""
-        found = self._stretch(tensor)
-        for start in range(found.start, found.end, _READ):
-            yield self.file.read(start, min(start + _READ, found.end))
+        begin, end = _place(tensor)
+        for start in range(begin, end, _READ):
+            yield bytes(self.file[start : min(start + _READ, end)])
 
     def same_values(self, tensor: TensorProto, other: LeftWeights, theirs: TensorProto) -> bool:
         """Whether two tensors that were left have the same raw data."""
-        if len(self._stretch(tensor)) != len(other._stretch(theirs)):
-            return False
-        pairs = zip(self.blocks(tensor), other.blocks(theirs), strict=True)
+        pairs = zip_longest(self.blocks(tensor), other.blocks(theirs))
         return all(one == another for one, another in pairs)
 
     def completed(self, tensor: TensorProto) -> TensorProto:
@@ -99,7 +98,7 @@ class LeftWeights:
         if not is_own(tensor):
             return tensor
         found = _without_reference(tensor)
-        found.raw_data = bytes(self._stretch(tensor))
+        found.raw_data = b"".join(self.blocks(tensor))
         return found
 
     def serialised(self, model: ModelProto, more: bytes = b"") -> bytes:
@@ -127,12 +126,13 @@ class LeftWeights:
         """The message of a tensor around its raw data, fields in the order of their numbers."""
         rest = _without_reference(tensor).SerializeToString()
         behind = (one.tag for one in Wire(rest).entries(0, len(rest)) if one.number > _RAW)
-        place, values = next(behind, len(rest)), self._stretch(tensor)
-        return [rest[:place], _header(_RAW, len(values)), values, rest[place:]]
+        place, (start, end) = next(behind, len(rest)), _place(tensor)
+        return [rest[:place], _header(_RAW, end - start), self.file[start:end], rest[place:]]
 
-    def _stretch(self, tensor: TensorProto) -> Stretch:
-        start, end = map(int, tensor.external_data[0].value.split())
-        return self.file[start:end]
+
+def _place(tensor: TensorProto) -> tuple[int, int]:
+    start, end = map(int, tensor.external_data[0].value.split())
+    return start, end
 
 
 def _without_reference(tensor: TensorProto) -> TensorProto:

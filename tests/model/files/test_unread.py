@@ -1,5 +1,6 @@
 """Large weights stay in their file until the result is written, and only as long as it holds."""
 
+import copy
 import gc
 import os
 import subprocess
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from onnxpad import rewrite
+from onnxpad import rewrite, validate
 from onnxpad.errors import ModelError
 from onnxpad.model.files import unread
 from onnxpad.model.files.onnx_file import read
@@ -175,6 +176,16 @@ def test_many_results_do_not_use_up_what_can_be_open(path: Path) -> None:
     unread_ones = [one for one in kept if isinstance(one.data, UnreadFile)]
     assert 0 < len(unread_ones) <= 64
     assert isinstance(kept[-1].data, bytes)
+
+
+def test_a_copy_holds_the_bytes(path: Path, expected: bytes) -> None:
+    copied = copy.deepcopy(rewrite(path))
+    path.unlink()
+    assert copied.source is not None
+    assert copied.source.data is not None
+    assert bytes(copied.source.data[:]) == BYTES
+    assert copied.model == ModelProto.FromString(expected)
+    assert validate(BYTES, copied.unread, proof_only=True).ok
 
 
 def test_streams_get_all_of_it(path: Path, expected: bytes) -> None:
