@@ -48,9 +48,9 @@ def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
     """Edits that make the node of `site` compute `after`."""
     node, address, before = site.node, site.address, site.chain
     if isinstance(after, Expansion):
-        return list(_Expander(site.context, node, after, names).edits())
+        return _Expander(site.context, node, after, names).edits()
     if after.op.kind is Kind.PAD and isinstance(after.pad, NewPad):
-        return list(_Expander(site.context, node, _repadded(after, after.pad), names).edits())
+        return _Expander(site.context, node, _repadded(after, after.pad), names).edits()
     edits = [*_padding_edits(node, address, before, after), *_number_edits(address, before, after)]
     emitter = _Emitter(site.context, node, names)
     if before.far_pad is not None and after.far_pad is None:
@@ -275,32 +275,32 @@ class _Emitter:
         return output, [insert]
 
 
-class _Expander:
+class _Expander(_Emitter):
+    """Edits that let the steps of an expansion compute what one node computes."""
+
     def __init__(self, context: Context, node: Node, expansion: Expansion, names: Names) -> None:
-        self._context = context
-        self._node = node
-        self._address = address_of(context.scope, node)
+        super().__init__(context, node, names)
         self._expansion = expansion
-        self._names = names
         self._read = tuple(node.inputs)
         self._constants: dict[Operand, str] = {}
         self._outputs: dict[Made, str] = {}
+        self._edits: list[Edit] = []
 
-    def edits(self) -> Iterator[Edit]:
+    def edits(self) -> list[Edit]:
+        """All edits, in the order in which they are to be applied."""
         expansion, itself = self._expansion, self._expansion.itself
         self._name_outputs()
         anchor = self._address
         for index, step in enumerate(expansion.steps):
             if isinstance(step, Itself):
-                yield from self._change(step, index)
+                self._change(step, index)
                 continue
             behind = itself is not None and index > itself
-            insert, constants = self._insertion(step, index, anchor, behind=behind)
-            yield from constants
-            yield insert
+            insert = self._insertion(step, index, anchor, behind=behind)
+            self._edits.append(insert)
             if behind:
                 anchor = insert.address
-        yield from self._cleanup()
+        return [*self._edits, *self._cleanup()]
 
     def _name_outputs(self) -> None:
         """The node's own names go to the results, everything else gets a new name."""
@@ -326,72 +326,64 @@ class _Expander:
     def _stem(self, role: str) -> str:
         return f"{stem(self._node)}/{role}"
 
-    def _change(self, step: Itself, index: int) -> Iterator[Edit]:
-        for name in step.removes:
-            yield RemoveAttribute(self._address, name)
-        for name, value in step.sets:
-            yield SetAttribute(self._address, name, value)
+    def _change(self, step: Itself, index: int) -> None:
+        self._edits += [RemoveAttribute(self._address, name) for name in step.removes]
+        self._edits += [SetAttribute(self._address, name, value) for name, value in step.sets]
         for position, operand in step.inputs:
-            tensor, constants = ("", []) if operand is None else self._tensor(operand)
-            yield from constants
-            yield SetInput(self._address, position, tensor)
+            tensor = self._tensor(operand)
+            self._edits.append(SetInput(self._address, position, tensor))
         for position, name in enumerate(self._node.outputs):
-            if name and self._outputs[Made(index, position)] != name:
-                yield SetOutput(self._address, position, self._outputs[Made(index, position)])
+            result = self._outputs[Made(index, position)] if name else name
+            if result != name:
+                self._edits.append(SetOutput(self._address, position, result))
 
-    def _insertion(
-        self, step: Step, index: int, anchor: Address, *, behind: bool
-    ) -> tuple[InsertNode, list[Edit]]:
-        edits: list[Edit] = []
-        inputs = []
-        for operand in step.inputs:
-            tensor, constants = ("", []) if operand is None else self._tensor(operand)
-            inputs.append(tensor)
-            edits += constants
-        insert = InsertNode(
+    def _insertion(self, step: Step, index: int, anchor: Address, *, behind: bool) -> InsertNode:
+        inputs = tuple(map(self._tensor, step.inputs))
+        return InsertNode(
             anchor,
-            next_key(self._context.scope),
+            next_key(self._scope),
             step.op_type,
             self._names.new(self._stem(step.role)),
-            tuple(inputs),
+            inputs,
             tuple(self._outputs[Made(index, position)] for position in range(step.outputs)),
             step.attributes,
             step.domain,
             behind,
         )
-        return insert, edits
 
-    def _tensor(self, operand: Operand) -> tuple[str, list[Edit]]:
-        """The name of an operand, and the edits that make it where it is a new constant."""
+    def _tensor(self, operand: Operand | None) -> str:
+        """The name of an operand, '' for none; a new constant is made first."""
         match operand:
+            case None:
+                return ""
             case Read(position):
-                return self._read[position], []
+                return self._read[position]
             case Named(tensor):
-                return tensor, []
+                return tensor
             case Made():
-                return self._outputs[operand], []
-        if operand in self._constants:
-            return self._constants[operand], []
-        edit = self._constant(operand)
-        self._constants[operand] = edit.name
-        return edit.name, [edit]
+                return self._outputs[operand]
+        if operand not in self._constants:
+            edit = self._constant(operand)
+            self._constants[operand] = edit.name
+            self._edits.append(edit)
+        return self._constants[operand]
 
     def _constant(
         self, operand: Numbers | Grown | Reshaped
     ) -> NewConstant | GrownConstant | ReshapedConstant:
-        as_node, key = as_nodes(self._context), next_key(self._context.scope)
+        as_node, key = self._as_nodes, next_key(self._scope)
         match operand:
             case Numbers(role, dtype, dims, values):
                 name = self._names.new(self._stem(role))
                 return NewConstant(self._address, name, dtype, dims, values, as_node, key)
             case Grown(source, begins, ends, zero_point, steps):
-                origin = self._tensor(source)[0]
-                zero = self._tensor(zero_point)[0] if zero_point else ""
+                origin = self._tensor(source)
+                zero = self._tensor(zero_point)
                 name = self._names.new(f"{origin}/grown")
                 sides = begins, ends
                 return GrownConstant(self._address, name, origin, *sides, zero, as_node, key, steps)
             case Reshaped(source, dims):
-                origin = self._tensor(source)[0]
+                origin = self._tensor(source)
                 name = self._names.new(f"{origin}/reshaped")
                 return ReshapedConstant(self._address, name, origin, dims, as_node, key)
 
@@ -401,14 +393,13 @@ class _Expander:
             yield RemoveNode(self._address)
             return
         step = self._expansion.steps[self._expansion.itself]
-        scope = self._context.scope
         for position, _ in step.inputs if isinstance(step, Itself) else ():
             name = self._read[position] if position < len(self._read) else ""
-            maker = scope.producers.get(name)
+            maker = self._scope.producers.get(name)
             if maker is not None and maker.op_type in ("Pad", "DequantizeLinear"):
-                yield RemoveUnused(address_of(scope, maker))
-                source = scope.producers.get(maker.inputs[0])
+                yield RemoveUnused(self.address(maker))
+                source = self._scope.producers.get(maker.inputs[0])
                 if source is not None and source.op_type == "QuantizeLinear":
-                    yield RemoveUnused(address_of(scope, source))
+                    yield RemoveUnused(self.address(source))
             elif name:
                 yield RemoveConstant(self._address, name)
