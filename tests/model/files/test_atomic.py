@@ -12,7 +12,7 @@ from onnxpad.model.files import atomic, delivery
 from onnxpad.model.files.atomic import Together
 from onnxpad.model.files.onnx_file import Source, load, read
 from onnxpad.model.files.saving import write
-from tests.models.external_data import external_tensor, model_of, saved
+from tests.models.external_data import below, external_tensor, model_of, saved
 
 NAMES = ["a.bin", "sub/deep/b.bin"]
 MODEL = model_of(*(external_tensor(name, location=name) for name in NAMES))
@@ -31,10 +31,6 @@ def out(tmp_path: Path) -> Path:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "model.onnx").write_bytes(OLD)
     return tmp_path / "out" / "model.onnx"
-
-
-def below(folder: Path) -> set[str]:
-    return {str(found.relative_to(folder)) for found in folder.rglob("*")}
 
 
 def nothing_happened(out: Path) -> bool:

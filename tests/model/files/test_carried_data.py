@@ -6,7 +6,7 @@ import pytest
 from onnxpad.errors import ModelError
 from onnxpad.model.files.onnx_file import Source, load, read
 from onnxpad.model.files.saving import save, write, write_unchanged
-from tests.models.external_data import WEIGHTS, external_tensor, model_of, saved
+from tests.models.external_data import WEIGHTS, below, external_tensor, model_of, saved
 
 MODEL = model_of(external_tensor("w", location="w.bin"))
 OTHER = (WEIGHTS * 2).tobytes()
@@ -15,16 +15,6 @@ OTHER = (WEIGHTS * 2).tobytes()
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return saved(tmp_path / "in", MODEL, "w.bin")
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    (tmp_path / "out").mkdir()
-    return tmp_path / "out" / "model.onnx"
-
-
-def below(folder: Path) -> set[str]:
-    return {str(found.relative_to(folder)) for found in folder.rglob("*")}
 
 
 def refused(model_path: Path, target: Path, found: str) -> None:

@@ -13,7 +13,7 @@ from onnxpad.errors import ModelError
 from onnxpad.model.files.onnx_file import load, parse, read
 from onnxpad.model.files.saving import write, write_unchanged
 from tests.model.files.standard_streams import Standard
-from tests.models.external_data import WEIGHTS, everywhere, external_tensor, model_of, saved
+from tests.models.external_data import WEIGHTS, below, everywhere, external_tensor, model_of, saved
 
 MODEL = model_of(external_tensor("w", location="w.bin"))
 PLACES = everywhere(external_tensor("w", location="w.bin"))
@@ -22,16 +22,6 @@ PLACES = everywhere(external_tensor("w", location="w.bin"))
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return saved(tmp_path / "in", MODEL, "w.bin")
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    (tmp_path / "out").mkdir()
-    return tmp_path / "out" / "model.onnx"
-
-
-def below(folder: Path) -> set[str]:
-    return {str(found.relative_to(folder)) for found in folder.rglob("*")}
 
 
 def refusal(path: Path) -> str:
