@@ -78,11 +78,7 @@ class Together:
             _open.remove(self)
 
     def make_folders(self, folder: Path) -> None:
-        """Make `folder` and those above it that do not exist yet.
-
-        Raises:
-            ModelError: a folder cannot be made.
-        """
+        """Make `folder` and those above it that do not exist yet; ModelError where it cannot."""
         if folder.is_dir():
             return
         self.make_folders(folder.parent)
@@ -101,10 +97,7 @@ class Together:
 
         The bytes are on the disk when the block ends. Only the last file may be one to `replace`
         (a replaced file cannot be brought back); it passes on its permission bits. Those of a
-        new file are `mode` less the umask.
-
-        Raises:
-            ModelError: the file cannot be made or written.
+        new file are `mode` less the umask. ModelError where it cannot be made or written.
         """
         with explained(f"cannot write '{target}'"):
             if target.parent not in self._swept:
@@ -127,9 +120,8 @@ class Together:
     def commit(self) -> None:
         """Rename every staged file to its target, in the order they were created.
 
-        Raises:
-            ModelError: a rename failed, or a file that is not to be replaced has appeared and
-                holds other bytes.
+        Raises ModelError where a rename failed, and where a file that is not to be replaced has
+        appeared and holds other bytes.
         """
         with _changing:
             for item in self._staged:

@@ -46,13 +46,9 @@ class Refused(ValueError):
 
 @contextlib.contextmanager
 def explained(doing: str) -> Iterator[None]:
-    """Turn what the system reports into a ModelError.
+    """Turn what the system reports into a ModelError: what failed, its reason, what to try.
 
-    Args:
-        doing: what failed, with the file's name: "cannot write 'out.onnx'".
-
-    Raises:
-        ModelError: `doing`, the system's reason and what to try.
+    `doing` says what failed, with the file's name: "cannot write 'out.onnx'".
     """
     try:
         yield
@@ -75,17 +71,11 @@ def contents(
     too_large: str = "",
     wrong: Callable[[bytes], str | None] = _anything,
 ) -> bytes:
-    """All bytes of a regular file or pipe.
+    """All bytes of a regular file or pipe, at most `most`.
 
-    Args:
-        path: what to read.
-        most: bytes that are the most.
-        too_large: what to try where there are more.
-        wrong: says why nothing useful starts with the bytes given; asked before the rest is read.
-
-    Raises:
-        Refused: more than `most` bytes, a device, or a pipe that nobody writes to.
-        OSError: the system does not let it be read.
+    `too_large` is what to try where there are more. `wrong` says why nothing useful starts with
+    the bytes given; it is asked before the rest is read. Raises Refused for more bytes, a device,
+    or a pipe that nobody writes to, OSError where the system does not let it be read.
     """
     with open(path, "rb", buffering=0, opener=_opened) as file:
         found = os.fstat(file.fileno())
