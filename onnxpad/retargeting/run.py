@@ -137,7 +137,7 @@ class _Run:
             self._sound = breaks(session.contexts)
         edits = session.change(site, after)
         if stated:
-            session.tidy(stale_sizes(session.document, [site.address], resized=True))
+            session.restate(stale_sizes(session.document, [site.address], resized=True))
         self._log.changes.append(
             Move(
                 site.address,
