@@ -95,7 +95,7 @@ def rewritten(job: Job, request: Request) -> Done:
         validation = validate(before(job.model, found), found.unread, **request.judging)
     path, original = request.certificate, None
     if path is not None:
-        from onnxpad.model.files.fingerprints import fingerprint
+        from onnxpad.model.files.onnx_file import fingerprint
 
         original = fingerprint(job.model)  # now, since it may be overwritten
     done = _concluded(job, request, found, validation, _against(found, validation, request))

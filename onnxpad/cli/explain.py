@@ -59,7 +59,7 @@ def explain(given: dict[str, Any]) -> int:
 
 def _site(folder: str) -> int:
     """Write the reference as pages."""
-    from onnxpad.model.files.folders import refuse_folder, write_folder
+    from onnxpad.model.files.delivery import refuse_folder, write_folder
     from onnxpad.show.pages.templates import check_installed
     from onnxpad.show.site import INDEX, site_files
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from onnxpad.model.assembled import parsed
+from onnxpad.model.small_models import parsed
 from onnxpad.probing.probes import Probe
 from onnxpad.reproducing.specimens import values
 

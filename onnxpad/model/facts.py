@@ -9,7 +9,7 @@ from typing import NamedTuple
 from onnx import ModelProto, ValueInfoProto
 
 from onnxpad.model.graph.broken import UnknownOperator
-from onnxpad.model.graph.document import WITH_BODIES
+from onnxpad.model.graph.nodes import every_node
 from onnxpad.padding.operators import OPERATORS, PLAIN_DOMAINS
 from onnxpad.reports import reported
 
@@ -31,26 +31,17 @@ class ModelFacts(NamedTuple):
 
 def operators_of(model: ModelProto) -> Counter[str]:
     """How many nodes there are of each operator, those of bodies and functions included."""
-    found: Counter[str] = Counter()
-    waiting = [model.graph.node, *(function.node for function in model.functions)]
-    while waiting:
-        nodes = waiting.pop()
-        found.update(node.op_type for node in nodes)
-        for node in nodes:
-            if node.op_type in WITH_BODIES:
-                for attribute in node.attribute:
-                    bodies = [attribute.g] if attribute.HasField("g") else attribute.graphs
-                    waiting.extend(body.node for body in bodies)
-    return found
+    return Counter(
+        node.op_type
+        for holder in (model.graph, *model.functions)
+        for node in every_node(holder.node)
+    )
 
 
 def kinds_that_cannot_pad(model: ModelProto) -> tuple[str, ...]:
     """The other kinds of operators that a model has, which no target is asked about; sorted."""
-    padded = {row.name for row in OPERATORS.values()}
-    return tuple(sorted(name for name in operators_of(model) if name not in padded | _SAY_NOTHING))
-
-
-_SAY_NOTHING = frozenset({"Constant"})
+    padded = {row.name for row in OPERATORS.values()} | {"Constant"}
+    return tuple(sorted(operators_of(model).keys() - padded))
 
 
 def facts_of(model: ModelProto) -> ModelFacts:

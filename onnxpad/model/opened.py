@@ -1,14 +1,18 @@
-"""What people hand over as a model: a path, a ModelProto, a graphsurgeon Graph, or `carried`."""
+"""What people hand over as a model: a path, a ModelProto, a graphsurgeon Graph, or `Carried`.
+
+Libraries of other forms are never imported here: who hands such a value over has done so.
+"""
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from google.protobuf.descriptor import (  # type: ignore[import-untyped, unused-ignore]
     FieldDescriptor,
@@ -18,19 +22,36 @@ from onnx import ModelProto
 
 from onnxpad.errors import RequestError, suspect
 from onnxpad.model.files.contents import is_standard
-from onnxpad.model.files.left_weights import LeftWeights, refer
-from onnxpad.model.files.onnx_file import Source, completed, read, read_unread
-from onnxpad.model.files.origins import origin_of
+from onnxpad.model.files.external import external_tensors, origin_of
+from onnxpad.model.files.onnx_file import Source, completed, parse, read, read_unread
+from onnxpad.model.files.splicing import LeftWeights
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
     import onnx_ir as ir
 
-    from onnxpad.model.carried import Carried
-
 Model: TypeAlias = ModelProto
 ModelOrGraph: TypeAlias = Union[ModelProto, "gs.Graph"]
 ModelLike: TypeAlias = Union[str, "os.PathLike[str]", bytes, ModelProto, "gs.Graph", "ir.Model"]
+_NAME = "model.onnx"
+"""Stands for the file of a model in memory, whose folder holds its external data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A model that came as bytes, as an onnx_ir model or what holds one, or from onnxscript.
+
+    original: what came in. back: makes the same kind of it from a ModelProto.
+    """
+
+    proto: ModelProto
+    source: Source | None
+    original: object = field(repr=False)
+    back: Callable[[ModelProto], Any]
+
+    def returned(self, model: ModelProto, *, changed: bool) -> Any:  # noqa: ANN401
+        """What came in where nothing changed, else the edited model in that form."""
+        return self.back(model) if changed else self.original
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,59 +75,6 @@ class Opened:
         return "a Graph keeps its functions" if self.surgeon is not None else ""
 
 
-def named_copy(opened: Opened, names: Mapping[int, str]) -> tuple[bytes, Path | None]:
-    """The model as bytes, with other names for nodes of the main graph, by their place in it.
-
-    With it comes the folder of its external data.
-    """
-    if opened.surgeon is not None:
-        model = proto_of(opened.surgeon)
-    else:
-        model = ModelProto()
-        model.CopyFrom(proto_of(with_weights(opened.model, opened.source)))
-    for key, name in names.items():
-        model.graph.node[key].name = name
-    return model.SerializeToString(), opened.source.folder if opened.source else None
-
-
-def is_surgeon_graph(model: object) -> bool:
-    """Whether this is an onnx_graphsurgeon.Graph; the library is not imported for that."""
-    library = sys.modules.get("onnx_graphsurgeon")
-    return library is not None and isinstance(model, library.Graph)
-
-
-def with_weights(model: ModelOrGraph, source: Source | None) -> ModelOrGraph:
-    """The model with the weights that were left out when its file was read."""
-    return completed(model, source) if isinstance(model, ModelProto) else model
-
-
-def untouched(opened: Opened) -> ModelOrGraph:
-    """What was opened as it was, although a session has changed it since.
-
-    A session works on a copy of what is not owned, and nothing reaches a Graph before the end.
-    """
-    if opened.surgeon is not None:
-        return opened.surgeon
-    parsed = opened.source.parsed if opened.source else None
-    if not opened.owned or parsed is None:
-        return opened.model
-    model = ModelProto()
-    model.ParseFromString(parsed)
-    return model
-
-
-def proto_of(model: ModelOrGraph) -> ModelProto:
-    """The model as a ModelProto; a Graph is exported by graphsurgeon itself."""
-    if isinstance(model, ModelProto):
-        return model
-    if not is_surgeon_graph(model):
-        raise _no_model(model)
-    import onnx_graphsurgeon as gs
-
-    exported: ModelProto = gs.export_onnx(model)
-    return exported
-
-
 def open_model(model: ModelLike) -> Opened:
     """Open any kind of model; RequestError for anything else, ModelError for a bad file."""
     suspect(partial(refusal_of_onnx, model))
@@ -116,19 +84,13 @@ def open_model(model: ModelLike) -> Opened:
     if isinstance(model, ModelProto):
         found_at = origin_of(model)
         return Opened(model, Source(found_at, None) if found_at else None, owned=False)
-    if is_surgeon_graph(model):
-        from onnxpad.model.editing.graph_as_model import structure_of
+    if _is_surgeon_graph(model):
+        from onnxpad.model.editing.graphsurgeon import structure_of
 
         return Opened(structure_of(model), None, owned=True, surgeon=model)
     if found := _carried(model):
         return Opened(found.proto, found.source, owned=False, carried=found)
     raise _no_model(model)
-
-
-def _carried(model: object) -> Carried | None:
-    from onnxpad.model.carried import carried  # only what is no file and no ModelProto needs it
-
-    return carried(model)
 
 
 def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
@@ -145,30 +107,120 @@ def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
 def referring_model(
     model: ModelLike | Opened,
 ) -> tuple[ModelProto, Path | None, LeftWeights | None]:
-    """The same; large weights of a file stay there where that is possible, and are referred to.
+    """The same; large weights of a file stay there, and are referred to.
 
-    What was opened is not changed; it has to be a file.
+    Not those of a model that has external data as well.
     """
     if isinstance(model, Opened):
-        proto = ModelProto()
-        proto.CopyFrom(proto_of(model.model))
-        left = refer(proto, model.source) if model.source else None
-        folder = model.source.folder if model.source else None
-        return (proto if left else completed(proto, model.source)), folder, left
-    if isinstance(model, str | os.PathLike):
+        proto, source = proto_of(model.model), model.source
+    else:
+        is_path = isinstance(model, str | os.PathLike) and not is_standard(model)
         suspect(partial(refusal_of_onnx, model))
-        if not is_standard(model) and (found := read_unread(model)):
-            proto, source = found
-            left = refer(proto, source)
-            return (proto if left else completed(proto, source)), source.folder, left
-    return (*whole_model(model), None)
+        found = read_unread(model) if is_path else None  # type: ignore[arg-type]
+        if found is None:
+            return (*whole_model(model), None)
+        proto, source = found
+    folder = source.folder if source else None
+    if source is None or source.left is None or any(external_tensors(proto)):
+        return completed(proto, source), folder, None
+    return proto, folder, source.left
+
+
+def proto_of(model: ModelOrGraph) -> ModelProto:
+    """The model as a ModelProto; a Graph is exported by graphsurgeon itself."""
+    if isinstance(model, ModelProto):
+        return model
+    if not _is_surgeon_graph(model):
+        raise _no_model(model)
+    import onnx_graphsurgeon as gs
+
+    exported: ModelProto = gs.export_onnx(model)
+    return exported
+
+
+def with_weights(model: ModelOrGraph, source: Source | None) -> ModelOrGraph:
+    """The model with the weights that were left out when its file was read."""
+    return completed(model, source) if isinstance(model, ModelProto) else model
+
+
+def named_copy(opened: Opened, names: Mapping[int, str]) -> tuple[bytes, Path | None]:
+    """The model as bytes, with other names for nodes of the main graph, by their place in it.
+
+    With it comes the folder of its external data.
+    """
+    model = ModelProto()
+    whole = opened.surgeon or with_weights(opened.model, opened.source)
+    model.CopyFrom(proto_of(whole))
+    for key, name in names.items():
+        model.graph.node[key].name = name
+    return model.SerializeToString(), opened.source.folder if opened.source else None
+
+
+def untouched(opened: Opened) -> ModelOrGraph:
+    """What was opened as it was, although a session has changed it since.
+
+    A session works on a copy of what is not owned, and nothing reaches a Graph before the end.
+    """
+    if opened.surgeon is not None:
+        return opened.surgeon
+    parsed = opened.source.parsed if opened.source else None
+    return ModelProto.FromString(parsed) if opened.owned and parsed is not None else opened.model
+
+
+def _is_surgeon_graph(model: object) -> bool:
+    library = sys.modules.get("onnx_graphsurgeon")
+    return library is not None and isinstance(model, library.Graph)
+
+
+def _carried(model: object) -> Carried | None:
+    """The model in a value of another form; None for any other value."""
+    if isinstance(model, bytes | bytearray | memoryview):
+        data = bytes(model)
+        proto = parse(data, name="the model in memory", folder=None)
+        return Carried(proto, Source(None, data), model, ModelProto.SerializeToString)
+    library = sys.modules.get("onnx_ir")
+    if library is not None:
+        held = getattr(model, "model", None)
+        if isinstance(model, library.Model):
+            return _of_ir(library, model, model, lambda new: new)
+        if isinstance(held, library.Model):  # torch.onnx.ONNXProgram
+            return _of_ir(library, held, model, partial(_holding, model))
+    convert = getattr(type(model), "to_model_proto", None)
+    if convert is not None:  # an onnxscript function
+        return Carried(convert(model), None, model, lambda new: new)
+    return None
+
+
+def _of_ir(library: Any, held: Any, original: object, back: Callable[[Any], Any]) -> Carried:  # noqa: ANN401
+    folders = {
+        tensor.base_dir
+        for value in held.graph.initializers.values()
+        if isinstance(tensor := value.const_value, library.ExternalTensor)
+    }
+    folder = str(folders.pop()) if len(folders) == 1 else None
+
+    def restored(proto: ModelProto) -> Any:  # noqa: ANN401
+        new = library.from_proto(proto)
+        if folder is not None:
+            library.external_data.set_base_dir(new.graph, folder)
+        return back(new)
+
+    source = None if folder is None else Source(Path(folder).absolute() / _NAME, None)
+    return Carried(library.to_proto(held), source, original, restored)
+
+
+def _holding(program: Any, model: Any) -> Any:  # noqa: ANN401
+    """A program like this one around another model; sessions that it has opened stay behind."""
+    new = copy.copy(program)
+    new.model = model
+    if hasattr(new, "_inference_session"):
+        new._inference_session = None  # noqa: SLF001 - what its own release() does
+    return new
 
 
 def refusal_of_onnx(model: ModelLike) -> str | None:
     """What onnx says against a model, or its own texts; None where it takes it or is not asked."""
     from onnx import checker, load
-
-    from onnxpad.model.files.external import external_tensors
 
     try:
         path = os.fspath(model) if isinstance(model, str | os.PathLike) else None
@@ -191,8 +243,8 @@ def refusal_of_onnx(model: ModelLike) -> str | None:
 
 def _no_text(message: Message) -> bytes | None:
     """The first name, operator or doc string of a message, at any depth, that is no UTF-8."""
-    for field, value in message.ListFields():
-        if field.type not in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE):
+    for one, value in message.ListFields():
+        if one.type not in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE):
             continue
         for item in [value] if isinstance(value, str | bytes | Message) else value:
             if isinstance(item, bytes):

@@ -9,9 +9,9 @@ from os import PathLike
 from pathlib import Path
 
 from onnxpad.errors import RequestError, RuntimeUnavailable, headline
-from onnxpad.model.assembled import CALL
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before
 from onnxpad.model.reading.survey import Site
+from onnxpad.model.small_models import CALL
 from onnxpad.padding.chain import Chain
 from onnxpad.probing.probes import Probe, alone, outputs_behind, probe, rests
 from onnxpad.probing.trials import SECONDS, Outcome, Trials

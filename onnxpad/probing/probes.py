@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Symbol
-from onnxpad.model.excerpt import Excerpt
+from onnxpad.model.excerpt import Excerpt, in_floats, pruned, standing_alone
 from onnxpad.model.opened import Model
-from onnxpad.model.pruned import pruned
-from onnxpad.model.standing_alone import in_floats, standing_alone
 from onnxpad.padding.chain import Chain
 
 Array = NDArray[Any]

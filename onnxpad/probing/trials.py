@@ -12,7 +12,7 @@ import numpy as np
 
 from onnxpad import processes
 from onnxpad.errors import OnnxpadError, RequestError, RuntimeUnavailable, headline
-from onnxpad.model.assembled import plain
+from onnxpad.model.small_models import plain
 from onnxpad.probing.agreement import BYTES, NEAR, STEPS, worst
 from onnxpad.probing.probes import Feeds, Probe, quantises, ranks
 from onnxpad.runtimes.conditions.rows import Answer
@@ -124,7 +124,7 @@ class Trials:
 
     def _judged(self, probe: Callable[[], Probe]) -> Outcome:
         """The worst outcome of all inputs; the first failure ends it."""
-        from onnxpad.model.assembled import with_output_shapes
+        from onnxpad.model.small_models import with_output_shapes
         from onnxpad.probing.expected import expected  # answers that are kept need neither
 
         try:

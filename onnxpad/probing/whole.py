@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import LimitMet, OnnxpadError, headline
-from onnxpad.model.assembled import with_output_shapes
 from onnxpad.model.comparing.networks import Network, open_lean_network, open_network
 from onnxpad.model.comparing.pieces import cut, exposed, standalone
 from onnxpad.model.opened import Model, ModelLike, Opened
 from onnxpad.model.reading.survey import Survey
+from onnxpad.model.small_models import with_output_shapes
 from onnxpad.padding.chain import NO_PAD
 from onnxpad.padding.operators import operator
 from onnxpad.probing.agreement import NEAR, QUANTISED, Difference, worst

@@ -20,12 +20,11 @@ from typing import Any
 
 from onnxpad import processes
 from onnxpad.errors import RequestError, nearest
-from onnxpad.model.assembled import with_output_shapes
-from onnxpad.model.excerpt import excerpt
-from onnxpad.model.files.folders import refuse_folder
+from onnxpad.model.excerpt import excerpt, left_out
+from onnxpad.model.files.delivery import refuse_folder
 from onnxpad.model.opened import ModelLike, open_model
 from onnxpad.model.reading.survey import Site, Survey, selection
-from onnxpad.model.standing_alone import left_out
+from onnxpad.model.small_models import with_output_shapes
 from onnxpad.padding.operators import Kind
 from onnxpad.probing.expected import expected, onnxruntime_agrees
 from onnxpad.probing.probes import SIGNS, Probe, alone, outputs_behind, probe, rests

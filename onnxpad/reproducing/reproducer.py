@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from onnxpad.model.assembled import Array, text_lines
-from onnxpad.model.files.folders import write_folder
+from onnxpad.model.files.delivery import write_folder
 from onnxpad.model.opened import Model
+from onnxpad.model.small_models import Array, text_lines
 from onnxpad.reports import Report, reported
 from onnxpad.runtimes.running.headers import Header, headers_of
 from onnxpad.validation.kernel_verdict import arrays_file

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from onnxpad.model.assembled import Array, Piece, assembled
 from onnxpad.model.opened import Model
+from onnxpad.model.small_models import Array, Piece, assembled
 from onnxpad.padding.operators import MICROSOFT, OPERATORS, Kind, Operator, Since
 
 Words = dict[str, Any]

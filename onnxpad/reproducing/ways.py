@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from onnxpad.model.assembled import Array, with_output_shapes
 from onnxpad.model.opened import open_model
 from onnxpad.model.reading.survey import Survey
+from onnxpad.model.small_models import Array, with_output_shapes
 from onnxpad.padding.chain import Chain
 from onnxpad.probing.expected import expected
 from onnxpad.reproducing.specimens import Specimen, drafted

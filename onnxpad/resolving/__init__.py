@@ -114,9 +114,9 @@ class Resolution(Report):
                 **self.attributes,
             )
         vector = _array(f"{name}: the bias", bias, (whole.plan.channels,))
-        from onnxpad.model.layer_model import build_model
+        from onnxpad.model.small_models import layer_model
 
-        return build_model(whole.steps, self.input_shape, weight=array, bias=vector)
+        return layer_model(whole.steps, self.input_shape, weight=array, bias=vector)
 
     @property
     def given(self) -> dict[str, object]:

@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 from onnxpad import processes
 from onnxpad.errors import RequestError
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
-from onnxpad.model.editing.stated_sizes import relied_on, stated
 from onnxpad.model.files.contents import contents
 from onnxpad.model.opened import ModelLike, open_model, untouched
 from onnxpad.model.reading.survey import known_names, selection
+from onnxpad.model.stated_sizes import relied_on, stated
 from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.reports import Report, reported
 from onnxpad.retargeting.plan import Plan

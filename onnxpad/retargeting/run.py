@@ -9,7 +9,7 @@ from onnxpad.geometry.size import show
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.reading.survey import Site
-from onnxpad.model.sizes_downstream import breaks, stale_sizes
+from onnxpad.model.stated_sizes import breaks, stale_sizes
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.operators import Kind
@@ -137,7 +137,7 @@ class _Run:
             self._sound = breaks(session.contexts)
         edits = session.change(site, after)
         if stated:
-            session.tidy(stale_sizes(session.document, [site.address], resized=True))
+            session.restate(stale_sizes(session.document, [site.address], resized=True))
         self._log.changes.append(
             Move(
                 site.address,

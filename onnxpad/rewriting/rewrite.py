@@ -16,7 +16,6 @@ from onnxpad import processes
 from onnxpad.errors import ModelError
 from onnxpad.model.editing.script import InsertNode, RemoveAttribute, Resize, SetAttribute
 from onnxpad.model.editing.session import Edited, EditSession, finish
-from onnxpad.model.editing.stated_sizes import stated
 from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
 from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.graph.broken import UnknownOperator, unknown_operators
@@ -30,7 +29,7 @@ from onnxpad.model.opened import (
 )
 from onnxpad.model.reading.divisors import Settling, hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import without_collections
-from onnxpad.model.sizes_downstream import stale_sizes
+from onnxpad.model.stated_sizes import stale_sizes, stated
 from onnxpad.padding.chain import Preference, Preferences, Skip
 from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, plain, reported

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.editing.script import Edit
 from onnxpad.model.editing.session import EditSession, session_on
-from onnxpad.model.editing.stated_sizes import relied_on
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.opened import Opened
 from onnxpad.model.reading.survey import Survey, selection
+from onnxpad.model.stated_sizes import relied_on
 from onnxpad.padding.chain import Chain, Preferences
 from onnxpad.rewriting.for_target.report import NoWay, PassPlan
 from onnxpad.rewriting.for_target.requests import beyond_batch

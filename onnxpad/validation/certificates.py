@@ -14,7 +14,7 @@ from typing import Any
 from onnxpad.errors import RequestError
 from onnxpad.model.files.contents import AnyPath, contents
 from onnxpad.model.files.delivery import deliver
-from onnxpad.model.files.fingerprints import Fingerprint, fingerprint
+from onnxpad.model.files.onnx_file import Fingerprint, fingerprint
 from onnxpad.padding.chain import Preference
 from onnxpad.proof import VERSION
 from onnxpad.reports import plain

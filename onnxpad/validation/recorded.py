@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError, few, nearest
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.files.arrays import array_from_npy, arrays_in
-from onnxpad.model.files.datasets import folders_in, tensors_in
+from onnxpad.model.files.arrays import array_from_npy, arrays_in, folders_in, tensors_in
 from onnxpad.validation.request import fits, quoted
 
 Array = NDArray[Any]

@@ -14,7 +14,7 @@ from onnxpad.frameworks import conventions, fits, layer, to_onnx, values, worked
 from onnxpad.frameworks.choices import HowKnown, Role
 from onnxpad.frameworks.conventions import Convention, all_conventions, find_convention, find_layer
 from onnxpad.frameworks.layer import Layer
-from onnxpad.model import layer_model
+from onnxpad.model import small_models
 from onnxpad.retargeting.habits import named_convention
 from tests.resolving.goldens import SAMPLE, goldens
 
@@ -136,7 +136,7 @@ def test_a_name_is_found_however_it_is_written(name: str) -> None:
 
 
 def test_no_engine_knows_a_framework_by_name() -> None:
-    engines = [conventions, layer, worked_out, values, to_onnx, fits, resolving, layer_model]
+    engines = [conventions, layer, worked_out, values, to_onnx, fits, resolving, small_models]
     texts = {module.__name__: Path(str(module.__file__)).read_text() for module in engines}
     quoted = [f'"{name}"' for name in all_conventions()]
     assert [(name, word) for name, text in texts.items() for word in quoted if word in text] == []

@@ -18,7 +18,7 @@ from onnxpad.frameworks.to_onnx import LOWEST, lower
 from onnxpad.frameworks.words import named, padding
 from onnxpad.frameworks.worked_out import WorkedOut, make_plan
 from onnxpad.geometry.windows import Axis
-from onnxpad.model.layer_model import build_model
+from onnxpad.model.small_models import layer_model
 from onnxpad.runtimes.onnxruntime.runtime_check import kept_apart
 from tests.resolving.goldens import difference, run
 
@@ -132,7 +132,7 @@ def test_nodes_compute_the_windows(op: str) -> None:
             steps = kept_apart(lower(plan))
         except RequestError:
             continue
-        model = build_model(steps, x.shape, weight=weight, bias=bias)
+        model = layer_model(steps, x.shape, weight=weight, bias=bias)
         if weight is None or bias is None:
             expected = expected_pool(plan, x)
         else:
@@ -170,7 +170,7 @@ def test_nodes_compute_transposed_windows() -> None:
         except RequestError:
             assert begin >= full or begin + extent <= 0
             continue
-        model = build_model(steps, x.shape, weight=weight, bias=bias)
+        model = layer_model(steps, x.shape, weight=weight, bias=bias)
         found = difference(run(model, x), expected)
         wrong += [(words, size, kernel, steps, found)] if found > 1e-4 else []
         checked += 1
@@ -186,6 +186,6 @@ def test_nan_wins_where_empty_windows_of_two_axes_cross() -> None:
     words = {"kernel": 1, "stride": [2, 3], "pads": [(0, 0), (0, 0)]}
     x = np.ones((1, 1, 4, 5), np.float32)
     plan = make_plan(made, "avg_pool", x.shape, None, words)
-    y = run(build_model(kept_apart(lower(plan)), x.shape), x)[0, 0]
+    y = run(layer_model(kept_apart(lower(plan)), x.shape), x)[0, 0]
     expected = np.array([[1, 1, 0], [1, 1, 0], [nan, nan, nan]])
     assert np.array_equal(y, expected, equal_nan=True)

@@ -23,8 +23,8 @@ from onnxpad.explaining import KINDS, Explanation
 from onnxpad.guarding import Guarding
 from onnxpad.inspection import Finding, Inspection
 from onnxpad.measuring import Measurement
-from onnxpad.model.carried import Carried
 from onnxpad.model.editing import script
+from onnxpad.model.opened import Carried
 from onnxpad.padding.forms import Form
 from onnxpad.porting import PortedNode, Porting
 from onnxpad.probing.live import RuntimeRan

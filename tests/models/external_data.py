@@ -46,6 +46,11 @@ def saved(folder: Path, model: ModelProto, *data_names: str) -> Path:
     return path
 
 
+def below(folder: Path) -> set[str]:
+    """What stands in a folder, at any depth."""
+    return {str(found.relative_to(folder)) for found in folder.rglob("*")}
+
+
 def everywhere(tensor: TensorProto) -> dict[str, ModelProto]:
     """The tensor in each place where a model may hold one."""
     body = helper.make_graph([], "body", [], [], [tensor])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import onnx
 import onnx_graphsurgeon as gs
 import pytest
 
-from onnxpad import RequestError, inspect, rewrite, validate
+from onnxpad import RequestError, inspect, retarget, rewrite, validate
 from onnxpad.cli import run
 from onnxpad.model.reading.survey import Survey
 from onnxpad.show.inspections import inspection_document
@@ -35,12 +36,29 @@ def sizes(value: onnx.ValueInfoProto) -> Sizes:
     return [dim.dim_value or dim.dim_param for dim in value.type.tensor_type.shape.dim]
 
 
-def test_a_size_that_was_relied_on_is_written_and_the_others_are_not() -> None:
-    done = rewrite(model(), dims={"batch": 1, "height": 224, "width": 224})
+SYMMETRIC = "y = Conv <pads = [1,1,1,1], strides = [2,2]> (x, w)"
+moved = partial(retarget, to="tensorflow", source="pytorch")
+both_verbs = pytest.mark.parametrize(
+    ("verb", "before"),
+    [(rewrite, model()), (moved, model(nodes=SYMMETRIC))],
+    ids=["rewrite", "retarget"],
+)
+
+
+@both_verbs
+def test_a_size_that_was_relied_on_is_written_and_the_others_are_not(
+    verb: Callable[..., Any], before: onnx.ModelProto
+) -> None:
+    given = before.SerializeToString()
+    done = verb(before, dims={"batch": 1, "height": 224, "width": 224})
     assert done.relied_on == {"height": 224, "width": 224}
     assert sizes(done.model.graph.input[0]) == ["batch", 1, 224, 224]
     assert not done.model.metadata_props
     onnx.checker.check_model(done.model, full_check=True)
+    assert before.SerializeToString() == given
+    graph = gs.import_onnx(before)
+    verb(graph, dims={"batch": 1, "height": 224, "width": 224})
+    assert graph.inputs[0].shape == ["batch", 1, 224, 224]
 
 
 def test_what_is_called_alike_elsewhere_is_not_believed() -> None:
@@ -60,39 +78,36 @@ def test_onnxruntime_refuses_another_size_than_the_one_that_was_relied_on() -> N
         session.run(None, {"x": np.zeros((2, 1, 225, 224), np.float32)})
 
 
-def test_a_divisor_stands_in_the_metadata() -> None:
-    done = rewrite(model(), dims={"height": "%2==0", "width": 224})
+@both_verbs
+def test_a_divisor_stands_in_the_metadata(
+    verb: Callable[..., Any], before: onnx.ModelProto
+) -> None:
+    done = verb(before, dims={"height": "%2==0", "width": 224})
     assert sizes(done.model.graph.input[0]) == ["batch", 1, "height", 224]
     assert [(one.key, one.value) for one in done.model.metadata_props] == [(KEY, "height%2=0")]
-    again = rewrite(done.model)
-    assert not again.changed
+    assert not verb(done.model).changed
 
 
-def test_sizes_that_decide_nothing_are_not_written() -> None:
+def test_sizes_that_decide_nothing_are_not_written(tmp_path: Path) -> None:
     same = 'y = Conv <auto_pad = "SAME_UPPER"> (x, w)'
-    done = rewrite(model(nodes=same), dims={"height": 224, "width": "%2=0"})
-    assert (done.changed, done.relied_on) == (True, {})
-    assert sizes(done.model.graph.input[0]) == ["batch", 1, "height", "width"]
-    assert not done.model.metadata_props
-
-
-def test_a_model_that_needs_no_change_stays_as_it_is(tmp_path: Path) -> None:
-    padded = "y = Conv <pads = [1,1,1,1]> (x, w)"
+    dims: dict[str, int | str] = {"height": 224, "width": "%2=0"}
+    for done in (
+        rewrite(model(nodes=same), dims=dims),
+        retarget(model(), to="pytorch", dims=dims),
+    ):
+        assert (done.changed, done.relied_on) == (True, {})
+        assert sizes(done.model.graph.input[0]) == ["batch", 1, "height", "width"]
+        assert not done.model.metadata_props
     before, after = tmp_path / "m.onnx", tmp_path / "o.onnx"
-    onnx.save(model(nodes=padded), before)
-    rewrite(before, dims={"height": 224}).save(after)
-    assert before.read_bytes() == after.read_bytes()
+    onnx.save(model(nodes=SYMMETRIC), before)
+    for done in (rewrite(before, dims=dims), retarget(before, to="pytorch", dims=dims)):
+        done.save(after)
+        assert before.read_bytes() == after.read_bytes()
 
 
 def test_an_input_without_names_gets_its_size() -> None:
     done = rewrite(model(inputs="float[batch,1,?,16] x"), dims={"x[2]": 8})
     assert sizes(done.model.graph.input[0]) == ["batch", 1, 8, 16]
-
-
-def test_a_graph_of_graphsurgeon_gets_them_too() -> None:
-    graph = gs.import_onnx(model())
-    rewrite(graph, dims={"height": 224, "width": 224, "batch": 1})
-    assert graph.inputs[0].shape == ["batch", 1, 224, 224]
 
 
 def test_with_a_target_it_is_the_same() -> None:
@@ -103,16 +118,27 @@ def test_with_a_target_it_is_the_same() -> None:
     assert validate(model(), done.model, dims={"height": 224, "width": 224}, samples=1).ok
 
 
-def test_the_report_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("words", "nodes"),
+    [
+        (["rewrite", "--validate"], None),
+        (["retarget", "--to", "tensorflow", "--source", "pytorch"], SYMMETRIC),
+    ],
+    ids=["rewrite", "retarget"],
+)
+def test_the_report_says_so(
+    words: list[str], nodes: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path, out = tmp_path / "m.onnx", tmp_path / "o.onnx"
-    onnx.save(model(), path)
+    onnx.save(model(nodes=nodes) if nodes else model(), path)
     dims = ["--dim", "batch=1", "--dim", "height=224", "--dim", "width%2=0"]
-    assert run(["rewrite", str(path), *dims, "-o", str(out), "--validate"]) == 0
+    assert run([words[0], str(path), *words[1:], *dims, "-o", str(out)]) == 0
     said = capsys.readouterr().out
     assert (
         "holds where height=224, width%2=0\n"
         f"so the model itself says: height=224 in its inputs, width%2=0 in its metadata ({KEY})\n"
     ) in said
+    assert sizes(onnx.load(out).graph.input[0]) == ["batch", 1, 224, "width"]
 
 
 def told(text: str) -> onnx.ModelProto:
@@ -175,14 +201,6 @@ def test_the_batch_that_a_target_takes_is_written_where_it_decides_no_edit() -> 
     assert sizes(done.model.graph.input[0]) == [1, 3, "H", "W"]
     found = inspect(done.model, target="ncnn")
     assert {one.judgement.answer for one in found.targets["ncnn"]} == {"takes"}
-
-
-def noted(done: list[str], called: Callable[..., Any]) -> Callable[..., Any]:
-    def noting(*given: Any) -> Any:
-        done.append(called.__name__)
-        return called(*given)
-
-    return noting
 
 
 def open_batch() -> onnx.ModelProto:

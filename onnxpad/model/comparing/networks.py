@@ -24,7 +24,7 @@ from onnx import (
 )
 
 from onnxpad.errors import ModelError, headline
-from onnxpad.model.files.left_weights import LeftWeights
+from onnxpad.model.files.splicing import LeftWeights
 from onnxpad.model.graph.inlined import inlined
 from onnxpad.model.graph.nodes import bodies
 from onnxpad.model.graph.types import Type

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, MutableSequence
-from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -48,7 +47,6 @@ from onnxpad.model.editing.script import (
     SetInput,
     SetMetadata,
     SetOutput,
-    WriteOut,
 )
 from onnxpad.model.graph.constant_folding import FOLDABLE
 from onnxpad.model.graph.context import MAX_CONSTANT
@@ -88,16 +86,18 @@ def remove_attribute(node: NodeProto, name: str) -> None:
             return
 
 
-def drop(scope: Scope, names: set[str], forgotten: set[str]) -> None:
+def drop(scope: Scope) -> None:
     """Take constants and types of removed tensors out of the file's lists, keeping the order.
 
     The types of `forgotten` tensors go, whether these are still there or not.
     """
+    gone = scope.dropped - scope.producers.keys()
     if isinstance(scope.proto, GraphProto):
-        _keep_only(scope.proto.initializer, names - scope.initializers.keys())
-        gone = names - scope.initializers.keys() - scope.producers.keys()
-        _keep_only(scope.proto.quantization_annotation, gone, lambda entry: entry.tensor_name)
-    _keep_only(scope.proto.value_info, (names - scope.producers.keys()) | forgotten)
+        constants = scope.dropped - scope.initializers.keys()
+        _keep_only(scope.proto.initializer, constants)
+        notes = scope.proto.quantization_annotation
+        _keep_only(notes, gone & constants, lambda entry: entry.tensor_name)
+    _keep_only(scope.proto.value_info, gone | scope.forgotten)
 
 
 def _keep_only(
@@ -126,54 +126,40 @@ def rebuild(scope: Scope) -> None:
     container.node.extend(ordered)
 
 
-@dataclass(eq=False)
-class Remover:
-    """What is gone from one scope: names of tensors and constants."""
+def remove(scope: Scope, node: Node) -> None:
+    """Remove a node with the constants that only it reads; what another one writes by now stays."""
+    scope.removed.add(node.key)
+    for name in node.outputs:
+        if scope.producers.get(name) is node:
+            scope.producers.pop(name)
+            scope.dropped.add(name)
+    for name in node.inputs:
+        count_use(scope, name, -1)
+    for name in node.inputs[1:]:
+        remove_constant(scope, name)
 
-    scope: Scope
-    dropped: set[str] = field(default_factory=set)
 
-    def remove_unused(self, node: Node) -> None:
-        """Remove a node that is still there, if nothing reads what it writes."""
-        if node.key not in self.scope.removed and not any(
-            self.scope.uses.get(name) for name in node.outputs if name
-        ):
-            self.remove(node)
-
-    def remove(self, node: Node) -> None:
-        """Remove a node; what another node writes by now stays."""
-        scope = self.scope
-        scope.removed.add(node.key)
-        for name in node.outputs:
-            if scope.producers.get(name) is node:
-                scope.producers.pop(name)
-                self.dropped.add(name)
-        for name in node.inputs:
-            count_use(scope, name, -1)
-        for name in node.inputs[1:]:
-            self.remove_constant(name)
-
-    def remove_constant(self, name: str) -> None:
-        """Remove what nothing reads any more: a constant, or the arithmetic that made one."""
-        scope, pending = self.scope, [name]
-        while pending:
-            name = pending.pop()
-            if not name or scope.uses.get(name):
+def remove_constant(scope: Scope, name: str) -> None:
+    """Remove what nothing reads any more: a constant, or the arithmetic that made one."""
+    pending = [name]
+    while pending:
+        name = pending.pop()
+        if not name or scope.uses.get(name):
+            continue
+        maker = scope.producers.get(name)
+        if maker is not None and _is_arithmetic(maker):
+            if any(scope.uses.get(output) for output in maker.outputs):
                 continue
-            maker = scope.producers.get(name)
-            if maker is not None and _is_arithmetic(maker):
-                if any(scope.uses.get(output) for output in maker.outputs):
-                    continue
-                scope.removed.add(maker.key)
-                for output in filter(None, maker.outputs):
-                    scope.producers.pop(output, None)
-                    self.dropped.add(output)
-                for used in maker.inputs:
-                    count_use(scope, used, -1)
-                pending += maker.inputs
-            elif name in scope.initializers and name not in scope.input_places:
-                scope.initializers.pop(name)
-                self.dropped.add(name)
+            scope.removed.add(maker.key)
+            for output in filter(None, maker.outputs):
+                scope.producers.pop(output, None)
+                scope.dropped.add(output)
+            for used in maker.inputs:
+                count_use(scope, used, -1)
+            pending += maker.inputs
+        elif name in scope.initializers and name not in scope.input_places:
+            scope.initializers.pop(name)
+            scope.dropped.add(name)
 
 
 def _is_arithmetic(node: Node) -> bool:
@@ -231,12 +217,15 @@ class ProtoApplier:
         self._document = document
         self._weights = weights
         self._nodes: dict[str, dict[int, Node]] = {}
-        self._removers: dict[str, Remover] = {}
 
     def apply(self, edits: Iterable[Edit]) -> None:
         """Apply a script; nodes that it inserts can be addressed by later edits."""
         for edit in edits:
-            self._apply(edit)
+            about = edit[0]
+            if isinstance(about, Address):
+                self._apply(edit, self._document.scopes[about.scope])
+            else:
+                self._apply_to_all(edit)
 
     def finish(self) -> None:
         """Write the new order of nodes into every scope that gained or lost some.
@@ -246,32 +235,44 @@ class ProtoApplier:
         for scope in reversed(self._document.scopes.values()):
             if scope.rearranged:
                 rebuild(scope)
-            remover = self._removers.get(scope.id)
-            dropped = remover.dropped if remover else set()
-            if dropped or scope.forgotten:
-                drop(scope, dropped, scope.forgotten)
+            if scope.dropped or scope.forgotten:
+                drop(scope)
 
-    def _apply(self, edit: Edit) -> None:
+    def _apply(self, edit: Edit, scope: Scope) -> None:
         match edit:
             case SetAttribute(address, name, value):
                 set_attribute(self._find(address).proto, name, value)
             case RemoveAttribute(address, name):
                 remove_attribute(self._find(address).proto, name)
             case SetInput(address, position, tensor):
-                self._set_input(address, position, tensor)
+                self._set_input(scope, self._find(address), position, tensor)
             case SetOutput(address, position, tensor):
-                self._set_output(address, position, tensor)
+                self._set_output(scope, self._find(address), position, tensor)
             case NewConstant() | GrownConstant() | ReshapedConstant():
-                self._new_constant(edit)
+                self._new_constant(edit, scope)
             case InsertNode():
-                self._insert(edit)
+                self._insert(edit, scope)
             case Resize():
-                resize(self._document.scopes[edit.maker.scope].proto, edit)
+                resize(scope.proto, edit)
             case _:
-                self._apply_to_all(edit)
+                self._take_away(edit, scope)
+
+    def _take_away(self, edit: Edit, scope: Scope) -> None:
+        match edit:
+            case ForgetType(_, tensor):
+                scope.forgotten.add(tensor)
+            case RemoveConstant(_, tensor):
+                remove_constant(scope.owner(tensor) or scope, tensor)
+            case RemoveNode(address):
+                remove(scope, self._find(address))
+            case RemoveUnused(address):
+                node = self._find(address)
+                is_read = any(scope.uses.get(name) for name in node.outputs if name)
+                if node.key not in scope.removed and not is_read:
+                    remove(scope, node)
 
     def _apply_to_all(self, edit: Edit) -> None:
-        """Edits of the whole model, and those that take something away."""
+        """Edits of the whole model; functions are written out from the start."""
         match edit:
             case FixSize():
                 fix_size(self._document.model.graph, edit)
@@ -279,22 +280,6 @@ class ProtoApplier:
                 set_metadata(self._document.model, edit)
             case MoveOpset():
                 self._move_opset(edit)
-            case WriteOut():
-                pass  # so it was opened
-            case _:
-                self._remove(edit)  # type: ignore[arg-type]
-
-    def _remove(self, edit: RemoveNode | RemoveUnused | RemoveConstant | ForgetType) -> None:
-        match edit:
-            case RemoveNode(address):
-                self._remover(address.scope).remove(self._find(address))
-            case RemoveUnused(address):
-                self._remover(address.scope).remove_unused(self._find(address))
-            case RemoveConstant(address, tensor):
-                scope = self._document.scopes[address.scope]
-                self._remover((scope.owner(tensor) or scope).id).remove_constant(tensor)
-            case ForgetType(address, tensor):
-                self._document.scopes[address.scope].forgotten.add(tensor)
 
     def _move_opset(self, edit: MoveOpset) -> None:
         for entry in self._document.model.opset_import:
@@ -302,11 +287,6 @@ class ProtoApplier:
                 entry.version = edit.opset
         for scope in self._document.scopes.values():
             scope.opset = edit.opset
-
-    def _remover(self, scope: str) -> Remover:
-        if scope not in self._removers:
-            self._removers[scope] = Remover(self._document.scopes[scope])
-        return self._removers[scope]
 
     def _find(self, address: Address) -> Node:
         nodes = self._nodes.get(address.scope) or self._known(self._document.scopes[address.scope])
@@ -319,8 +299,7 @@ class ProtoApplier:
             self._nodes[scope.id] = {node.key: node for node in scope.ordered()}
         return self._nodes[scope.id]
 
-    def _set_input(self, address: Address, position: int, tensor: str) -> None:
-        scope, node = self._document.scopes[address.scope], self._find(address)
+    def _set_input(self, scope: Scope, node: Node, position: int, tensor: str) -> None:
         missing = position + 1 - len(node.inputs)
         node.inputs += [""] * missing
         node.proto.input.extend([""] * missing)
@@ -332,17 +311,15 @@ class ProtoApplier:
             node.inputs.pop()
             node.proto.input.pop()
 
-    def _set_output(self, address: Address, position: int, tensor: str) -> None:
-        scope, node = self._document.scopes[address.scope], self._find(address)
+    def _set_output(self, scope: Scope, node: Node, position: int, tensor: str) -> None:
         if scope.producers.get(node.outputs[position]) is node:
             scope.producers.pop(node.outputs[position])
         node.outputs[position] = tensor
         node.proto.output[position] = tensor
         scope.producers[tensor] = node
 
-    def _new_constant(self, edit: AnyConstant) -> None:
-        scope = self._document.scopes[edit.before.scope]
-        tensor = self._new(edit) if isinstance(edit, NewConstant) else self._derived(edit)
+    def _new_constant(self, edit: AnyConstant, scope: Scope) -> None:
+        tensor = self._new(edit) if isinstance(edit, NewConstant) else self._derived(edit, scope)
         if not edit.as_node and isinstance(scope.proto, GraphProto):
             scope.next_key = max(scope.next_key, edit.key + 1)
             scope.proto.initializer.append(tensor)
@@ -359,36 +336,24 @@ class ProtoApplier:
             return constant_header(edit)
         return constant_proto(edit)
 
-    def _derived(self, edit: Derived) -> TensorProto:
-        source = self._constant(edit.before, edit.source)
+    def _derived(self, edit: Derived, scope: Scope) -> TensorProto:
+        source = _constant(scope, edit.source)
         if self._weights is None:
             return derived_header(edit, source)
         zero_point = None
         if isinstance(edit, GrownConstant) and edit.zero_point:
-            zero_point = self._weights.array(self._constant(edit.before, edit.zero_point))
+            zero_point = self._weights.array(_constant(scope, edit.zero_point))
         values = derived_array(edit, self._weights.array(source), zero_point)
         return derived_proto(edit, source, values)
 
-    def _constant(self, address: Address, name: str) -> TensorProto:
-        scope: Scope | None = self._document.scopes[address.scope]
-        while scope is not None:
-            if name in scope.initializers:
-                return scope.initializers[name]
-            if name in scope.producers:
-                attributes: list[AttributeProto] = list(scope.producers[name].proto.attribute)
-                for attribute in attributes:
-                    if attribute.name == "value":
-                        tensor: TensorProto = attribute.t
-                        return tensor
-                break
-            scope = scope.parent
-        raise InternalError(f"{address.label}: '{name}' is no constant of the model")
-
-    def _insert(self, edit: InsertNode) -> None:
-        scope = self._document.scopes[edit.before.scope]
-        proto = NodeProto(op_type=edit.op_type, name=edit.name, domain=edit.domain)
-        proto.input.extend(edit.inputs)
-        proto.output.extend(edit.outputs)
+    def _insert(self, edit: InsertNode, scope: Scope) -> None:
+        proto = NodeProto(
+            op_type=edit.op_type,
+            name=edit.name,
+            domain=edit.domain,
+            input=edit.inputs,
+            output=edit.outputs,
+        )
         for name, value in edit.attributes:
             set_attribute(proto, name, value)
         self._place(scope, edit.before.key, Node(edit.key, proto), behind=edit.behind)
@@ -413,3 +378,15 @@ class ProtoApplier:
 
 def _index(row: list[Node] | None, key: int) -> int | None:
     return next((index for index, node in enumerate(row or ()) if node.key == key), None)
+
+
+def _constant(scope: Scope, name: str) -> TensorProto:
+    owner = scope.owner(name)
+    if owner is not None and name in owner.initializers:
+        return owner.initializers[name]
+    maker = owner.producers.get(name) if owner else None
+    for attribute in maker.proto.attribute if maker else ():
+        if attribute.name == "value":
+            tensor: TensorProto = attribute.t
+            return tensor
+    raise InternalError(f"'{name}' is no constant of the model")

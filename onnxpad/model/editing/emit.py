@@ -23,11 +23,11 @@ from onnxpad.model.editing.script import (
 )
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Address, Node
-from onnxpad.model.graph.scopes import Scope, address_of
+from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.crossing import data_position, path_to
 from onnxpad.model.reading.nearest_pad import row_of_pads
 from onnxpad.model.reading.survey import Site
-from onnxpad.padding.chain import AutoPad, Chain, Dequantised, NewPad, Pads, PadStep
+from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads, PadStep
 from onnxpad.padding.expansion import (
     Expansion,
     Grown,
@@ -46,18 +46,19 @@ from onnxpad.padding.operators import AttributeValue, Kind, PadInput, Since, nam
 
 def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
     """Edits that make the node of `site` compute `after`."""
-    context, node, address, before = site.context, site.node, site.address, site.chain
+    node, address, before = site.node, site.address, site.chain
     if isinstance(after, Expansion):
-        return _expand(context, node, after, names)
+        return _Expander(site.context, node, after, names).edits()
     if after.op.kind is Kind.PAD and isinstance(after.pad, NewPad):
-        return _expand(context, node, _repadded(after, after.pad), names)
+        return _Expander(site.context, node, _repadded(after, after.pad), names).edits()
     edits = [*_padding_edits(node, address, before, after), *_number_edits(address, before, after)]
+    emitter = _Emitter(site.context, node, names)
     if before.far_pad is not None and after.far_pad is None:
-        edits += _bypass(context, node, before, names, far=True)
+        edits += emitter.past_far_pad(before)
     elif before.pad is not None and after.pad is None:
-        edits += _bypass(context, node, before, names, far=False)
+        edits += emitter.past_pads(emitter.producer(node.inputs[0]).inputs[0])
     elif isinstance(after.pad, NewPad):
-        edits += _new_pad(context, node, address, after, after.pad, names)
+        edits += emitter.new_pad(after, after.pad)
     return edits
 
 
@@ -112,211 +113,194 @@ def _number_edits(address: Address, before: Chain, after: Chain) -> Iterator[Edi
         yield RemoveAttribute(address, "output_padding")
 
 
-def _bypass(context: Context, node: Node, chain: Chain, names: Names, *, far: bool) -> list[Edit]:
-    """Edits after which `node`, read as `chain`, reads what its Pad read.
+class _Emitter:
+    """Edits of what stands in front of one node."""
 
-    `far` is about `chain.far_pad`: the operators on the way are led past the Pad where only
-    this node reads them, and copied where others do.
-    """
-    scope = context.scope
-    address = address_of(scope, node)
-    if far and chain.pad is None:
-        return _through(context, node, names)
-    name = node.inputs[0]
-    row = row_of_pads(context, name, chain.tensor_rank) if far else None
-    source = scope.producers[name].inputs[0] if row is None else row.source
-    gone = []
-    while name != source:
-        maker = scope.producers[name]
-        gone.append(RemoveUnused(address_of(scope, maker)))
-        if scope.uses.get(name, 0) > 1:
-            break
-        name = maker.inputs[0]
-    return [SetInput(address, 0, source), *gone]
+    def __init__(self, context: Context, node: Node, names: Names) -> None:
+        self._context, self._node, self._names = context, node, names
+        self._scope = context.scope
+        self._as_nodes = as_nodes(context)
+        self._address = self.address(node)
 
+    def address(self, node: Node) -> Address:
+        """The address of a node of the same scope."""
+        return address_of(self._scope, node)
 
-def _through(context: Context, node: Node, names: Names) -> list[Edit]:
-    scope, way = context.scope, path_to(context, node.inputs[0])
-    pad = scope.producers[way.source]
-    _, led = _route(context, way.nodes, node, names)
-    return [*led(pad.inputs[0]), RemoveUnused(address_of(scope, pad))]
+    def producer(self, name: str) -> Node:
+        """The node that makes a tensor."""
+        return self._scope.producers[name]
 
+    def past_pads(self, source: str) -> list[Edit]:
+        """Edits after which the node reads `source`, which stands in front of its Pads."""
+        name, gone = self._node.inputs[0], []
+        while name != source:
+            maker = self.producer(name)
+            gone.append(RemoveUnused(self.address(maker)))
+            if self._scope.uses.get(name, 0) > 1:
+                break
+            name = maker.inputs[0]
+        return [SetInput(self._address, 0, source), *gone]
 
-def _new_pad(
-    context: Context, node: Node, address: Address, chain: Chain, step: NewPad, names: Names
-) -> list[Edit]:
-    """A Pad in front of the node, or in front of the conversions that stand there."""
-    replaced = context.scope.producers[node.inputs[0]] if step.instead else None
-    dequantised = None if replaced is not None else chain.around.dequantised
-    way = _conversions(context.scope, node, dequantised)
-    anchor, led = _route(context, way, node, names)
-    data = (replaced or [*way, node][0]).inputs[0]
-    dtype = dequantised.steps[0].dtype if dequantised else chain.dtype
-    new = f"{stem(node)}/pad"
-    name = names.new(new)
-    output = names.new(f"{new}_output")
-    key = next_key(context.scope)
-    if chain.opset < Since.PAD_INPUTS:
-        if not isinstance(step.fill, Constant):
-            raise InternalError(
-                f"{address.label}: Pad of opset {chain.opset} takes no tensor value"
-            )
-        attributes: list[tuple[str, AttributeValue]] = [
-            ("mode", step.mode),
-            (name_of_pads(chain.opset), step.pads.flat),
-            ("value", float(step.fill.value)),
+    def past_far_pad(self, chain: Chain) -> list[Edit]:
+        """Edits after which the node, read as `chain`, does not read its far Pad.
+
+        The operators on the way are led past the Pad where only this node reads them, and copied
+        where others do.
+        """
+        name = self._node.inputs[0]
+        if chain.pad is not None:
+            row = row_of_pads(self._context, name, chain.tensor_rank)
+            return self.past_pads(row.source if row else self.producer(name).inputs[0])
+        way = path_to(self._context, name)
+        pad = self.producer(way.source)
+        _, led = self._route(way.nodes)
+        return [*led(pad.inputs[0]), RemoveUnused(self.address(pad))]
+
+    def new_pad(self, chain: Chain, step: NewPad) -> list[Edit]:
+        """A Pad in front of the node, or in front of the conversions that stand there."""
+        replaced = self.producer(self._node.inputs[0]) if step.instead else None
+        dequantised = None if replaced is not None else chain.around.dequantised
+        way: list[Node] = []
+        for _ in dequantised.steps if dequantised else ():
+            way.insert(0, self.producer([*way, self._node][0].inputs[0]))
+        anchor, led = self._route(way)
+        data = (replaced or [*way, self._node][0]).inputs[0]
+        new = f"{stem(self._node)}/pad"
+        name = self._names.new(new)
+        output = self._names.new(f"{new}_output")
+        key = next_key(self._scope)
+        attributes: list[tuple[str, AttributeValue]] = [("mode", step.mode)]
+        edits: list[Edit] = []
+        more: list[str] = []
+        if chain.opset < Since.PAD_INPUTS:
+            if not isinstance(step.fill, Constant):
+                raise InternalError(
+                    f"{self._address.label}: Pad of opset {chain.opset} takes no tensor value"
+                )
+            attributes.append((name_of_pads(chain.opset), step.pads.flat))
+            attributes.append(("value", float(step.fill.value)))
+        else:
+            dtype = dequantised.steps[0].dtype if dequantised else chain.dtype
+            more, edits = self._pad_inputs(anchor, step, dtype)
+        insert = InsertNode(anchor, key, "Pad", name, (data, *more), (output,), tuple(attributes))
+        gone = [RemoveUnused(self.address(replaced))] if replaced is not None else []
+        return [*edits, insert, *led(output), *gone]
+
+    def _pad_inputs(
+        self, anchor: Address, step: PadStep, dtype: str
+    ) -> tuple[list[str], list[Edit]]:
+        new, flat, fill = f"{stem(self._node)}/pad", step.pads.flat, step.fill
+        numbers: list[tuple[str, str, tuple[int, ...], tuple[int | float, ...]]]
+        numbers = [(self._names.new(f"{new}_pads"), "int64", (len(flat),), flat)]
+        if isinstance(fill, Constant) and fill.value != 0:
+            numbers.append((self._names.new(f"{new}_value"), dtype, (), (fill.value,)))
+        if not isinstance(fill, Constant | TensorValue):
+            raise InternalError(f"{anchor.label}: a Pad node cannot write {fill}")
+        inputs = [name for name, *_ in numbers]
+        inputs += [fill.tensor] if isinstance(fill, TensorValue) else []
+        keys = next_key(self._scope), next_key(self._scope)
+        return inputs, [
+            NewConstant(anchor, *one, self._as_nodes, key)
+            for one, key in zip(numbers, keys, strict=False)
         ]
-        more: tuple[str, ...] = ()
-        edits: list[Edit] = []
-    else:
-        attributes = [("mode", step.mode)]
-        more, edits = _pad_inputs(context, node, anchor, step, dtype, names)
-    insert = InsertNode(anchor, key, "Pad", name, (data, *more), (output,), tuple(attributes))
-    gone = [RemoveUnused(address_of(context.scope, replaced))] if replaced is not None else []
-    return [*edits, insert, *led(output), *gone]
+
+    def _route(self, way: Sequence[Node]) -> tuple[Address, Callable[[str], list[Edit]]]:
+        """How the node gets its input through the operators of `way` from another tensor.
+
+        Operators that others read too are copied, the others change in place. The first result is
+        where that tensor must stand in front of; the second gives the edits for its name.
+        """
+        shared = [place for place, one in enumerate(way) if self._scope.uses[one.outputs[0]] > 1]
+        count = shared[-1] + 1 if shared else 0
+
+        def led(source: str) -> list[Edit]:
+            copies = max(count, self._copies_there(way, source))
+            edits: list[Edit] = []
+            kept = [*way[copies:], self._node]
+            for one in way[:copies]:
+                source, made = self._copy_of(one, kept[0], source)
+                edits += made
+            position = data_position(self._context, kept[0]) if len(kept) > 1 else 0
+            edits.append(SetInput(self.address(kept[0]), position, source))
+            edits += [ForgetType(self.address(one), one.outputs[0]) for one in kept[:-1]]
+            return edits + [RemoveUnused(self.address(one)) for one in reversed(way[:copies])]
+
+        return self.address([*way, self._node][count]), led
+
+    def _copies_there(self, way: Sequence[Node], source: str) -> int:
+        """Of how many of the first operators of `way` there are copies already."""
+        for count, one in enumerate(way):
+            source = self._copied(one, self._node, source)
+            if not source:
+                return count
+        return len(way)
+
+    def _copied(self, one: Node, before: Node, source: str) -> str:
+        """The output of a copy of `one` that reads `source` in front of `before`, or ''."""
+        output = self._names.copies.get((self._scope.id, one.key, source), "")
+        known = self._scope.producers.get(output)
+        if known is None or source not in known.inputs:
+            return ""
+        return output if self._scope.stands_before(known, before) else ""
+
+    def _copy_of(self, one: Node, before: Node, source: str) -> tuple[str, list[Edit]]:
+        """The output of a copy of `one` that reads `source`, and the edit that makes it.
+
+        A copy that was made before serves again where it stands somewhere in front of `before`.
+        """
+        if known := self._copied(one, before, source):
+            return known, []
+        name = self._names.new(f"{stem(self._node)}/{stem(one)}")
+        output = self._names.new(f"{name}_output")
+        inputs = list(one.inputs)
+        inputs[data_position(self._context, one)] = source
+        attributes: list[tuple[str, AttributeValue]] = []
+        for written, value in self._context.attributes(one).items():
+            match value:
+                case int() | float() | str():
+                    attributes.append((written, value))
+                case tuple():
+                    attributes.append((written, tuple([int(number) for number in value])))
+        self._names.copies[self._scope.id, one.key, source] = output
+        insert = InsertNode(
+            self.address(before),
+            next_key(self._scope),
+            one.op_type,
+            name,
+            tuple(inputs),
+            (output,),
+            tuple(attributes),
+            one.domain,
+        )
+        return output, [insert]
 
 
-def _conversions(scope: Scope, node: Node, dequantised: Dequantised | None) -> list[Node]:
-    found: list[Node] = []
-    for _ in dequantised.steps if dequantised else ():
-        found.insert(0, scope.producers[(found[0] if found else node).inputs[0]])
-    return found
+class _Expander(_Emitter):
+    """Edits that let the steps of an expansion compute what one node computes."""
 
-
-def _pad_inputs(
-    context: Context, node: Node, anchor: Address, step: PadStep, dtype: str, names: Names
-) -> tuple[tuple[str, ...], list[Edit]]:
-    as_node = as_nodes(context)
-    new = f"{stem(node)}/pad"
-    pads = names.new(f"{new}_pads")
-    keys = (next_key(context.scope), next_key(context.scope))
-    flat = step.pads.flat
-    edits: list[Edit] = [NewConstant(anchor, pads, "int64", (len(flat),), flat, as_node, keys[0])]
-    if isinstance(step.fill, TensorValue):
-        return (pads, step.fill.tensor), edits
-    if not isinstance(step.fill, Constant):
-        raise InternalError(f"{anchor.label}: a Pad node cannot write {step.fill}")
-    if step.fill.value == 0:
-        return (pads,), edits
-    value = names.new(f"{new}_value")
-    edits.append(NewConstant(anchor, value, dtype, (), (step.fill.value,), as_node, keys[1]))
-    return (pads, value), edits
-
-
-def _route(
-    context: Context, way: Sequence[Node], node: Node, names: Names
-) -> tuple[Address, Callable[[str], list[Edit]]]:
-    """How `node` gets its input through the operators of `way` from another tensor.
-
-    Operators that others read too are copied, the others change in place. The first result is
-    where that tensor must stand in front of; the second gives the edits for its name.
-    """
-    scope = context.scope
-    shared = [index for index, one in enumerate(way) if scope.uses[one.outputs[0]] > 1]
-    count = shared[-1] + 1 if shared else 0
-    anchor = address_of(scope, [*way, node][count])
-
-    def led(source: str) -> list[Edit]:
-        copies = max(count, len(list(_made_before(context, way, node, source, names))))
-        edits: list[Edit] = []
-        kept = [*way[copies:], node]
-        for one in way[:copies]:
-            source, made = _copy_of(context, one, kept[0], node, source, names)
-            edits += made
-        position = data_position(context, kept[0]) if len(kept) > 1 else 0
-        edits.append(SetInput(address_of(scope, kept[0]), position, source))
-        edits += [ForgetType(address_of(scope, one), one.outputs[0]) for one in kept[:-1]]
-        return edits + [RemoveUnused(address_of(scope, one)) for one in reversed(way[:copies])]
-
-    return anchor, led
-
-
-def _made_before(
-    context: Context, way: Sequence[Node], node: Node, source: str, names: Names
-) -> Iterator[str]:
-    """The outputs of copies of the first operators of `way` that there are already."""
-    for one in way:
-        source = _copied(context, one, node, source, names)
-        if not source:
-            return
-        yield source
-
-
-def _copy_of(
-    context: Context, one: Node, before: Node, node: Node, source: str, names: Names
-) -> tuple[str, list[Edit]]:
-    """The output of a copy of `one` that reads `source`, and the edit that makes it.
-
-    A copy that was made before serves again where it stands somewhere in front of `before`.
-    """
-    scope = context.scope
-    if known := _copied(context, one, before, source, names):
-        return known, []
-    name = names.new(f"{stem(node)}/{stem(one)}")
-    output = names.new(f"{name}_output")
-    inputs = list(one.inputs)
-    inputs[data_position(context, one)] = source
-    attributes: list[tuple[str, AttributeValue]] = []
-    for written, value in context.attributes(one).items():
-        match value:
-            case int() | float() | str():
-                attributes.append((written, value))
-            case tuple():
-                attributes.append((written, tuple([int(number) for number in value])))
-    names.copies[scope.id, one.key, source] = output
-    insert = InsertNode(
-        address_of(scope, before),
-        next_key(scope),
-        one.op_type,
-        name,
-        tuple(inputs),
-        (output,),
-        tuple(attributes),
-        one.domain,
-    )
-    return output, [insert]
-
-
-def _copied(context: Context, one: Node, before: Node, source: str, names: Names) -> str:
-    """The output of a copy of `one` that reads `source` in front of `before`, '' without one."""
-    output = names.copies.get((context.scope.id, one.key, source), "")
-    known = context.scope.producers.get(output)
-    if known is None or source not in known.inputs:
-        return ""
-    return output if context.scope.stands_before(known, before) else ""
-
-
-def _expand(context: Context, node: Node, expansion: Expansion, names: Names) -> list[Edit]:
-    """Edits that let the steps of `expansion` compute what `node` computes."""
-    return list(_Expander(context, node, expansion, names).edits())
-
-
-class _Expander:
     def __init__(self, context: Context, node: Node, expansion: Expansion, names: Names) -> None:
-        self._context = context
-        self._node = node
-        self._address = address_of(context.scope, node)
+        super().__init__(context, node, names)
         self._expansion = expansion
-        self._names = names
         self._read = tuple(node.inputs)
         self._constants: dict[Operand, str] = {}
         self._outputs: dict[Made, str] = {}
+        self._edits: list[Edit] = []
 
-    def edits(self) -> Iterator[Edit]:
+    def edits(self) -> list[Edit]:
+        """All edits, in the order in which they are to be applied."""
         expansion, itself = self._expansion, self._expansion.itself
         self._name_outputs()
         anchor = self._address
         for index, step in enumerate(expansion.steps):
             if isinstance(step, Itself):
-                yield from self._change(step, index)
+                self._change(step, index)
                 continue
             behind = itself is not None and index > itself
-            insert, constants = self._insertion(step, index, anchor, behind=behind)
-            yield from constants
-            yield insert
+            insert = self._insertion(step, index, anchor, behind=behind)
+            self._edits.append(insert)
             if behind:
                 anchor = insert.address
-        yield from self._cleanup()
+        return [*self._edits, *self._cleanup()]
 
     def _name_outputs(self) -> None:
         """The node's own names go to the results, everything else gets a new name."""
@@ -342,72 +326,64 @@ class _Expander:
     def _stem(self, role: str) -> str:
         return f"{stem(self._node)}/{role}"
 
-    def _change(self, step: Itself, index: int) -> Iterator[Edit]:
-        for name in step.removes:
-            yield RemoveAttribute(self._address, name)
-        for name, value in step.sets:
-            yield SetAttribute(self._address, name, value)
+    def _change(self, step: Itself, index: int) -> None:
+        self._edits += [RemoveAttribute(self._address, name) for name in step.removes]
+        self._edits += [SetAttribute(self._address, name, value) for name, value in step.sets]
         for position, operand in step.inputs:
-            tensor, constants = ("", []) if operand is None else self._tensor(operand)
-            yield from constants
-            yield SetInput(self._address, position, tensor)
+            tensor = self._tensor(operand)
+            self._edits.append(SetInput(self._address, position, tensor))
         for position, name in enumerate(self._node.outputs):
-            if name and self._outputs[Made(index, position)] != name:
-                yield SetOutput(self._address, position, self._outputs[Made(index, position)])
+            result = self._outputs[Made(index, position)] if name else name
+            if result != name:
+                self._edits.append(SetOutput(self._address, position, result))
 
-    def _insertion(
-        self, step: Step, index: int, anchor: Address, *, behind: bool
-    ) -> tuple[InsertNode, list[Edit]]:
-        edits: list[Edit] = []
-        inputs = []
-        for operand in step.inputs:
-            tensor, constants = ("", []) if operand is None else self._tensor(operand)
-            inputs.append(tensor)
-            edits += constants
-        insert = InsertNode(
+    def _insertion(self, step: Step, index: int, anchor: Address, *, behind: bool) -> InsertNode:
+        inputs = tuple(map(self._tensor, step.inputs))
+        return InsertNode(
             anchor,
-            next_key(self._context.scope),
+            next_key(self._scope),
             step.op_type,
             self._names.new(self._stem(step.role)),
-            tuple(inputs),
+            inputs,
             tuple(self._outputs[Made(index, position)] for position in range(step.outputs)),
             step.attributes,
             step.domain,
             behind,
         )
-        return insert, edits
 
-    def _tensor(self, operand: Operand) -> tuple[str, list[Edit]]:
-        """The name of an operand, and the edits that make it where it is a new constant."""
+    def _tensor(self, operand: Operand | None) -> str:
+        """The name of an operand, '' for none; a new constant is made first."""
         match operand:
+            case None:
+                return ""
             case Read(position):
-                return self._read[position], []
+                return self._read[position]
             case Named(tensor):
-                return tensor, []
+                return tensor
             case Made():
-                return self._outputs[operand], []
-        if operand in self._constants:
-            return self._constants[operand], []
-        edit = self._constant(operand)
-        self._constants[operand] = edit.name
-        return edit.name, [edit]
+                return self._outputs[operand]
+        if operand not in self._constants:
+            edit = self._constant(operand)
+            self._constants[operand] = edit.name
+            self._edits.append(edit)
+        return self._constants[operand]
 
     def _constant(
         self, operand: Numbers | Grown | Reshaped
     ) -> NewConstant | GrownConstant | ReshapedConstant:
-        as_node, key = as_nodes(self._context), next_key(self._context.scope)
+        as_node, key = self._as_nodes, next_key(self._scope)
         match operand:
             case Numbers(role, dtype, dims, values):
                 name = self._names.new(self._stem(role))
                 return NewConstant(self._address, name, dtype, dims, values, as_node, key)
             case Grown(source, begins, ends, zero_point, steps):
-                origin = self._tensor(source)[0]
-                zero = self._tensor(zero_point)[0] if zero_point else ""
+                origin = self._tensor(source)
+                zero = self._tensor(zero_point)
                 name = self._names.new(f"{origin}/grown")
                 sides = begins, ends
                 return GrownConstant(self._address, name, origin, *sides, zero, as_node, key, steps)
             case Reshaped(source, dims):
-                origin = self._tensor(source)[0]
+                origin = self._tensor(source)
                 name = self._names.new(f"{origin}/reshaped")
                 return ReshapedConstant(self._address, name, origin, dims, as_node, key)
 
@@ -417,14 +393,13 @@ class _Expander:
             yield RemoveNode(self._address)
             return
         step = self._expansion.steps[self._expansion.itself]
-        scope = self._context.scope
         for position, _ in step.inputs if isinstance(step, Itself) else ():
             name = self._read[position] if position < len(self._read) else ""
-            maker = scope.producers.get(name)
+            maker = self._scope.producers.get(name)
             if maker is not None and maker.op_type in ("Pad", "DequantizeLinear"):
-                yield RemoveUnused(address_of(scope, maker))
-                source = scope.producers.get(maker.inputs[0])
+                yield RemoveUnused(self.address(maker))
+                source = self._scope.producers.get(maker.inputs[0])
                 if source is not None and source.op_type == "QuantizeLinear":
-                    yield RemoveUnused(address_of(scope, source))
+                    yield RemoveUnused(self.address(source))
             elif name:
                 yield RemoveConstant(self._address, name)

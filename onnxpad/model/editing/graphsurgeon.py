@@ -1,25 +1,27 @@
-"""Applies edit scripts to a graphsurgeon Graph, in place.
+"""A graphsurgeon Graph: its structure as a ModelProto without weights, and edits of it in place.
 
-The script is applied to the Graph's structure, which settles which nodes there are, in which order,
+A script is applied to the Graph's structure, which settles which nodes there are, in which order,
 and what they read and write; the lists of the Graph then follow. Each list is written once, at the
 end: graphsurgeon's own `insert`, `remove` and `inputs[i] =` compare nodes one by one.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import copy
 from itertools import zip_longest
+from math import prod
 from typing import Any
 
 import numpy as np
 import onnx_graphsurgeon as gs
+from onnx import ModelProto, TensorProto, helper
+from onnx_graphsurgeon.exporters.onnx_exporter import OnnxExporter
+from onnx_graphsurgeon.ir.tensor import LazyValues, SparseValues
 
-from onnxpad.errors import InternalError
+from onnxpad.errors import ModelError, headline
 from onnxpad.model.editing.apply import ProtoApplier
 from onnxpad.model.editing.constants import AnyConstant, constant_array, derived_array
-from onnxpad.model.editing.graph_as_model import describe, name_of, scopes_of, structure_of
 from onnxpad.model.editing.script import (
     Edit,
     FixSize,
@@ -32,20 +34,134 @@ from onnxpad.model.editing.script import (
     Resize,
     SetAttribute,
 )
+from onnxpad.model.graph.context import MAX_CONSTANT
 from onnxpad.model.graph.document import open_document
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.graph.scopes import Scope
 from onnxpad.padding.operators import AttributeValue
 
 
+def structure_of(graph: gs.Graph) -> ModelProto:
+    """A ModelProto with the nodes, types and small constants that `graph` would export.
+
+    Nodes keep their places in `graph.nodes` and in subgraphs, so that an edit script for the
+    result fits the Graph. Constants of more than 4096 elements, sparse and external ones have a
+    type and no values; nothing is loaded and the Graph is not changed. Raises ModelError for what
+    graphsurgeon cannot export either, for one body used twice, and for two functions of one name
+    (graphsurgeon drops `overload`).
+    """
+    _refuse_shared(graph)
+    try:
+        light = _light(graph)
+        model: ModelProto = gs.export_onnx(light, do_type_check=False)
+    except (TypeError, ValueError, AttributeError) as error:
+        raise ModelError(
+            f"{_culprit(graph)}: {headline(error)}; graphsurgeon cannot export it: give attributes "
+            "numbers, texts or lists of them, and constants numpy arrays"
+        ) from error
+    return model
+
+
+def _light(graph: gs.Graph) -> gs.Graph:
+    """A copy in which large constants are headers."""
+    light = graph.copy()
+    light.functions = [function.copy() for function in graph.functions]
+    for _, one in scopes_of(light):
+        if one.import_domains is not None:
+            one.import_domains = list(one.import_domains)
+        for node in one.nodes:
+            for tensor in (*node.inputs, *node.outputs):
+                _lighten(tensor)
+            for name, value in node.attrs.items():
+                if isinstance(value, gs.Constant):
+                    node.attrs[name] = _lighten(value.copy())
+        for tensor in (*one.inputs, *one.outputs):
+            _lighten(tensor)
+    return light
+
+
+def _culprit(graph: gs.Graph) -> str:
+    """The first node that cannot be exported, or the Graph."""
+    for _, one in scopes_of(graph):
+        for node in one.nodes:
+            try:
+                OnnxExporter.export_attributes(node.attrs)
+            except (TypeError, ValueError, AttributeError):
+                return _label(node)
+    return f"the Graph '{graph.name}'"
+
+
+def _lighten(tensor: gs.Tensor) -> gs.Tensor:
+    """The tensor; a Constant gets a header for values that are large or stand elsewhere."""
+    values = getattr(tensor, "_values", None)
+    if not isinstance(tensor, gs.Constant):
+        return tensor
+    if isinstance(values, SparseValues):
+        dims, code = values.tensor.dims, values.tensor.values.data_type
+    elif isinstance(values, LazyValues):
+        dims, code = values.tensor.dims, values.tensor.data_type
+        if prod(dims) <= MAX_CONSTANT and values.tensor.data_location != TensorProto.EXTERNAL:
+            return tensor
+    elif isinstance(values, np.ndarray):
+        if values.size <= MAX_CONSTANT:
+            return tensor
+        dims, code = values.shape, _code_of(tensor.export_dtype)
+    else:
+        return tensor
+    header = TensorProto(data_type=code, dims=dims, data_location=TensorProto.EXTERNAL)
+    tensor._values = LazyValues(header)  # noqa: SLF001  the property would load the weights
+    return tensor
+
+
+def _code_of(dtype: object) -> int:
+    """The TensorProto constant of a numpy type, or that constant; 0 for all else."""
+    if isinstance(dtype, int):
+        return dtype
+    try:
+        return helper.np_dtype_to_tensor_dtype(np.dtype(dtype))  # type: ignore[call-overload]
+    except (TypeError, ValueError, KeyError):
+        return 0
+
+
+def _refuse_shared(graph: gs.Graph) -> None:
+    """ModelError where something stands in the Graph twice: edits of one would change the other."""
+    seen: set[object] = set()
+    for id_, one in scopes_of(graph):
+        parts: list[tuple[object, str]] = [
+            (id_, f"two functions are called '{id_}'"),
+            (id(one), f"the Graph '{one.name}' is the body of two nodes"),
+            *((id(node), f"{_label(node)} stands in the Graph twice") for node in one.nodes),
+        ]
+        for identity, trouble in parts:
+            if identity in seen:
+                raise ModelError(
+                    f"{trouble}: edits of one would change the other; give each its own copy"
+                )
+            seen.add(identity)
+
+
+def scopes_of(graph: gs.Graph) -> Iterator[tuple[str, gs.Graph]]:
+    """Every graph, body and function with the id of its scope in edit scripts."""
+    waiting = [("", graph), *((f"{one.domain or ''}:{one.name}", one) for one in graph.functions)]
+    while waiting:
+        id_, one = waiting.pop()
+        yield id_, one
+        for key, node in enumerate(one.nodes):
+            for name, value in node.attrs.items():
+                if isinstance(value, gs.Graph):
+                    step = f"{key}.{name}"
+                    waiting.append((f"{id_}/{step}" if id_ else step, value))
+
+
+def _label(node: gs.Node) -> str:
+    outputs = (tensor.name for tensor in node.outputs if tensor.name)
+    return f"{node.op} '{node.name or next(outputs, node.op)}'"
+
+
 def apply_script(graph: gs.Graph, script: Sequence[Edit]) -> None:
-    """Do to `graph` what `script`, made for its structure, says.
+    """Do to `graph` what `script`, made for its structure, says; ModelError as of `structure_of`.
 
     Untouched nodes and tensors stay the same objects.
-
-    Raises:
-        InternalError: the script does not fit the Graph, which is then unchanged.
-        ModelError: as `structure_of` and `open_document`.
     """
     if script:
         _GraphApplier(graph, script).run()
@@ -62,18 +178,17 @@ class _GraphApplier:
         self._nodes = {id_: dict(enumerate(one.nodes)) for id_, one in self._graphs.items()}
         self._tensors: dict[str, dict[str, gs.Tensor]] = {}
         self._own_attributes: set[int] = set()
-        self._left: dict[int, tuple[list[gs.Node], Counter[int]]] = {}
+        self._touched: dict[tuple[int, str], gs.Tensor] = {}
 
     def run(self) -> None:
-        _check(self._nodes, self._script)
         ProtoApplier(self._document).apply(self._script)
         for edit in self._script:
             self._apply(edit)
         for scope in self._document.scopes.values():
             if not scope.outermost.is_function:
                 self._follow(scope, self._graphs[scope.id])
-        for nodes, left in self._left.values():
-            list.__setitem__(nodes, slice(None), list(_without(nodes, left)))
+        for (_, back), tensor in self._touched.items():
+            _relink(tensor, back)
 
     def _apply(self, edit: Edit) -> None:
         """What of an edit the structure has not: attributes, constants, shapes and new nodes."""
@@ -176,8 +291,7 @@ class _GraphApplier:
                     wanted[position] = old
                     continue
                 if old is not None and not old.is_empty():
-                    nodes = getattr(old, back)
-                    self._left.setdefault(id(nodes), (nodes, Counter()))[1][id(node)] += 1
+                    self._touched[id(old), back] = old
                 if new is not None and new.is_empty():
                     wanted[position] = gs.Variable.empty()
                 elif new is not None:
@@ -189,20 +303,10 @@ def _value(value: AttributeValue) -> Any:  # noqa: ANN401  what graphsurgeon tak
     return list(value) if isinstance(value, tuple) else value
 
 
-def _without(nodes: list[gs.Node], left: Counter[int]) -> Iterator[gs.Node]:
-    """The list without those that left it, as often as they did."""
-    for node in nodes:
-        if left[id(node)] > 0:
-            left[id(node)] -= 1
-        else:
-            yield node
-
-
-def _check(nodes: dict[str, dict[int, gs.Node]], script: Sequence[Edit]) -> None:
-    """InternalError where an address leads to a node of another name."""
-    for edit in script:
-        addresses = [getattr(edit, field) for field in ("node", "before") if hasattr(edit, field)]
-        for address in addresses:
-            node = nodes.get(address.scope, {}).get(address.key)
-            if node is not None and not address.label.endswith(name_of(node)):
-                raise InternalError(f"the script edits {address.label}, but finds {describe(node)}")
+def _relink(tensor: gs.Tensor, back: str) -> None:
+    """Let a tensor know the nodes that read it (or make it), as often as they do."""
+    nodes = getattr(tensor, back)
+    wires = "inputs" if back == "outputs" else "outputs"
+    distinct = {id(node): node for node in nodes}.values()
+    found = [node for node in distinct for one in getattr(node, wires) if one is tensor]
+    list.__setitem__(nodes, slice(None), found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
@@ -194,76 +195,27 @@ def edit_record(edit: Edit) -> dict[str, Any]:
 
 
 def describe_edit(edit: Edit) -> str:
-    """An edit as one line for people."""
-    match edit:
-        case NewConstant() | GrownConstant() | ReshapedConstant():
-            return f"{edit.before.label}: new constant '{edit.name}' = {_constant(edit)}"
-        case InsertNode(before):
-            return f"{before.label}: {_insertion(edit)}"
-        case FixSize() | SetMetadata() | MoveOpset() | WriteOut():
-            return _statement(edit)
-        case RemoveConstant(address) | ForgetType(address) | Resize(address):
-            return f"{address.label}: {_tidying(edit)}"
-        case _:
-            return f"{edit.node.label}: {_change(edit)}"
+    """An edit as one line for people, behind the label of its node where it is about one."""
+    about = edit[0]
+    where = f"{about.label}: " if isinstance(about, Address) else ""
+    return where + _WORDS[type(edit)](edit)
 
 
-def _statement(edit: FixSize | SetMetadata | MoveOpset | WriteOut) -> str:
-    """What the file says of the whole model from now on."""
-    match edit:
-        case FixSize(dimension, size):
-            return f"the size of {dimension} is {size}"
-        case SetMetadata(key, value):
-            return f"the metadata says {key}: {value}"
-        case WriteOut(functions):
-            return f"{', '.join(functions)} are written out where they are called"
-        case MoveOpset(opset):
-            return f"the model is of opset {opset}"
+def _text(value: AttributeValue) -> str:
+    return str(list(value)) if isinstance(value, tuple) else str(value)
 
 
-EditOfNode: TypeAlias = (
-    SetAttribute | RemoveAttribute | SetInput | SetOutput | RemoveNode | RemoveUnused
-)
+def _new(edit: NewConstant) -> str:
+    size = prod(edit.dims)
+    filled = f" in {list(edit.dims)}" if len(edit.values) == 1 < size else ""
+    return f"new constant '{edit.name}' = {edit.dtype} {list(edit.values)}{filled}"
 
 
-def _change(edit: EditOfNode) -> str:
-    match edit:
-        case SetAttribute(_, name, value):
-            return f"set {name}={_text(value)}"
-        case RemoveAttribute(_, name):
-            return f"remove {name}"
-        case SetInput(_, position, tensor):
-            return f"input {position} reads '{tensor}'" if tensor else f"input {position} goes"
-        case SetOutput(_, position, tensor):
-            return f"output {position} is called '{tensor}'"
-        case RemoveNode():
-            return "remove"
-        case RemoveUnused():
-            return "remove if nothing reads it"
-
-
-def _tidying(edit: RemoveConstant | ForgetType | Resize) -> str:
-    if isinstance(edit, Resize):
-        shape = ", ".join(str(size or "?") for size in edit.dims)
-        return f"the shape of '{edit.tensor}' is [{shape}]"
-    if isinstance(edit, ForgetType):
-        return f"forget the type of '{edit.tensor}'"
-    return f"remove constant '{edit.tensor}' if nothing reads it"
-
-
-def _constant(edit: NewConstant | GrownConstant | ReshapedConstant) -> str:
-    match edit:
-        case NewConstant():
-            size = prod(edit.dims)
-            filled = f" in {list(edit.dims)}" if len(edit.values) == 1 < size else ""
-            return f"{edit.dtype} {list(edit.values)}{filled}"
-        case GrownConstant():
-            by = f" holding '{edit.zero_point}'" if edit.zero_point else ""
-            cells = f"{list(edit.begins)} cells before, {list(edit.ends)} behind"
-            apart = f", its own {list(edit.steps)} apart" if edit.steps else ""
-            return f"'{edit.source}' with {cells}{apart}{by}"
-        case ReshapedConstant():
-            return f"'{edit.source}' as {list(edit.dims)}"
+def _grown(edit: GrownConstant) -> str:
+    by = f" holding '{edit.zero_point}'" if edit.zero_point else ""
+    cells = f"{list(edit.begins)} cells before, {list(edit.ends)} behind"
+    apart = f", its own {list(edit.steps)} apart" if edit.steps else ""
+    return f"new constant '{edit.name}' = '{edit.source}' with {cells}{apart}{by}"
 
 
 def _insertion(edit: InsertNode) -> str:
@@ -274,5 +226,32 @@ def _insertion(edit: InsertNode) -> str:
     return f"new {op} '{edit.name}'{shown} {side}, {wires}"
 
 
-def _text(value: AttributeValue) -> str:
-    return str(list(value)) if isinstance(value, tuple) else str(value)
+def _input(edit: SetInput) -> str:
+    return f"input {edit.position} " + (f"reads '{edit.tensor}'" if edit.tensor else "goes")
+
+
+def _shape(edit: Resize) -> str:
+    return f"the shape of '{edit.tensor}' is [{', '.join(str(size or '?') for size in edit.dims)}]"
+
+
+_WORDS: Mapping[type, Callable[[Any], str]] = {
+    SetAttribute: lambda edit: f"set {edit.name}={_text(edit.value)}",
+    RemoveAttribute: lambda edit: f"remove {edit.name}",
+    SetInput: _input,
+    SetOutput: lambda edit: f"output {edit.position} is called '{edit.tensor}'",
+    NewConstant: _new,
+    GrownConstant: _grown,
+    ReshapedConstant: lambda edit: (
+        f"new constant '{edit.name}' = '{edit.source}' as {list(edit.dims)}"
+    ),
+    InsertNode: _insertion,
+    RemoveNode: lambda _: "remove",
+    RemoveUnused: lambda _: "remove if nothing reads it",
+    RemoveConstant: lambda edit: f"remove constant '{edit.tensor}' if nothing reads it",
+    ForgetType: lambda edit: f"forget the type of '{edit.tensor}'",
+    Resize: _shape,
+    WriteOut: lambda edit: f"{', '.join(edit.functions)} are written out where they are called",
+    FixSize: lambda edit: f"the size of {edit.dimension} is {edit.size}",
+    SetMetadata: lambda edit: f"the metadata says {edit.key}: {edit.value}",
+    MoveOpset: lambda edit: f"the model is of opset {edit.opset}",
+}

@@ -31,7 +31,7 @@ from onnxpad.padding.expansion import Expansion
 from onnxpad.verbs import is_path
 
 if TYPE_CHECKING:
-    from onnxpad.model.carried import Carried
+    from onnxpad.model.opened import Carried
 
 Result = TypeVar("Result")
 
@@ -93,9 +93,10 @@ class EditSession(Survey):
         self.script += edits
         return edits
 
-    def tidy(self, edits: Sequence[Edit]) -> None:
-        """Edits that bring what the file says of sizes in line with what was changed."""
+    def restate(self, edits: Sequence[Edit]) -> None:
+        """Edits of what the file says of the whole model and of sizes, or of other nodes."""
         if edits:
+            self.own()
             self._stale = True
             self._applier.apply(edits)
             self.script += edits
@@ -115,12 +116,6 @@ class EditSession(Survey):
     def names(self) -> Names:
         """What hands out names for new tensors and nodes."""
         return self._names
-
-    def restate(self, edits: Sequence[Edit]) -> None:
-        """Edits of what the file says of the whole model, or of nodes that do not pad."""
-        if edits:
-            self.own()
-        self.tidy(edits)
 
     def remembered(self, name: str, chain: Chain, compute: Callable[[], Result]) -> Result:
         """The result of a pass on a chain, computed once: equal chains are read as one object."""

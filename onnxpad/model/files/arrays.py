@@ -1,19 +1,21 @@
-"""Arrays in .npy and .npz files; what a header or an archive promises is checked before it costs.
+"""Arrays in .npy and .npz files and in test_data_set_* folders, as ONNX's own tests keep them.
 
-numpy.lib.format says how an .npy file begins, APPNOTE.TXT of PKWARE how an archive lists members.
+What an archive promises is checked before it costs; of an array numpy takes no more memory than
+its cells fill.
 """
 
 from __future__ import annotations
 
+import re
 import stat
 import zipfile
 from io import BytesIO
-from math import prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from numpy.lib import format as npy
 from numpy.typing import NDArray
+from onnx import TensorProto, numpy_helper
 
 from onnxpad.errors import RequestError
 from onnxpad.model.files.contents import Refused, contents
@@ -25,15 +27,15 @@ UNPACKED = 512 * 2**20
 """Bytes that the members of an archive may have together, or `RATIO` times the archive."""
 RATIO = 4
 MEMBERS = 65_535
-_NPY = b"\x93NUMPY"
+_TENSOR_FILE = re.compile(r"(input|output)_(\d+)\.pb")
 
 
 def array_from_npy(path: str | Path) -> Array:
     """The array in an .npy file; RequestError where there is none that can be read."""
     try:
-        stream, size = _opened(path)
+        stream, _ = _opened(path)
         with stream:
-            return _array(stream, size)
+            return npy.read_array(stream, allow_pickle=False)
     except Exception as error:  # numpy raises many kinds for headers that are none
         raise RequestError(f"{path}: is not a readable .npy file: {_said(error)}") from error
 
@@ -45,28 +47,13 @@ def arrays_in(path: str | Path, example: str) -> dict[str, Array]:
     try:
         stream, size = _opened(path)
         with stream:
-            return _members(stream, size, str(path), cure)
-    except RequestError:
-        raise
+            return _members(stream, size, cure)
     except Refused as refused:
         raise RequestError(f"{path}: {refused}") from None
     except Exception as error:  # zipfile, the decompressors and numpy raise many kinds
         raise RequestError(
             f"{path}: is not a readable .npz file: {_said(error)}; {cure}"
         ) from error
-
-
-def _members(stream: BinaryIO, size: int, path: str, cure: str) -> dict[str, Array]:
-    if stream.read(len(_NPY)) == _NPY:
-        raise RequestError(f"{path}: is one array (.npy) without a name, not an .npz: {cure}")
-    if not zipfile.is_zipfile(stream):
-        raise RequestError(f"{path}: is not an .npz file, or only a part of one: {cure}")
-    with zipfile.ZipFile(stream) as archive:
-        _refuse_blow_up(archive, size)
-        return {
-            info.filename.removesuffix(".npy"): _member(archive, info)
-            for info in archive.infolist()
-        }
 
 
 def _opened(path: str | Path) -> tuple[BinaryIO, int]:
@@ -78,44 +65,59 @@ def _opened(path: str | Path) -> tuple[BinaryIO, int]:
     return BytesIO(data), len(data)
 
 
-def _refuse_blow_up(archive: zipfile.ZipFile, size: int) -> None:
-    members = archive.infolist()
-    if len(members) > MEMBERS:
-        raise ValueError(f"it has {len(members)} members, and {MEMBERS} are the most")
-    unpacked, most = sum(info.file_size for info in members), max(UNPACKED, RATIO * size)
-    if unpacked > most:
-        raise ValueError(
-            f"its {size} bytes unpack to {unpacked}, and {most} are the most: save it without "
-            "compression"
-        )
+def _members(stream: BinaryIO, size: int, cure: str) -> dict[str, Array]:
+    if stream.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX:
+        raise Refused(f"is one array (.npy) without a name, not an .npz: {cure}")
+    if not zipfile.is_zipfile(stream):
+        raise Refused(f"is not an .npz file, or only a part of one: {cure}")
+    with zipfile.ZipFile(stream) as archive:
+        members = archive.infolist()
+        if len(members) > MEMBERS:
+            raise ValueError(f"it has {len(members)} members, and {MEMBERS} are the most")
+        unpacked, most = sum(info.file_size for info in members), max(UNPACKED, RATIO * size)
+        if unpacked > most:
+            raise ValueError(
+                f"its {size} bytes unpack to {unpacked}, and {most} are the most: save it without "
+                "compression"
+            )
+        return {one.filename.removesuffix(".npy"): _member(archive, one) for one in members}
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
     with archive.open(info) as stream:
-        begins = stream.read(len(_NPY))
-        if begins != _NPY:
-            raise ValueError(f"member '{info.filename}' is no .npy array")
-        stream.seek(0)
-        return _array(stream, info.file_size)  # type: ignore[arg-type]  # reads as a file does
-
-
-def _array(stream: BinaryIO, size: int) -> Array:
-    """The array in a stream of `size` bytes.
-
-    Raises ValueError where the header promises Python objects or more than there is, and whatever
-    numpy raises for headers that are none.
-    """
-    version = npy.read_magic(stream)
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read(stream)
-    if dtype.hasobject:
-        raise ValueError("it holds Python objects (pickled), which are never loaded")
-    promised, there = prod(shape) * dtype.itemsize, size - stream.tell()
-    if promised > there:
-        raise ValueError(f"its header promises {promised} bytes, and {there} follow")
-    stream.seek(0)
-    return npy.read_array(stream, allow_pickle=False)
+        return npy.read_array(stream, allow_pickle=False)
 
 
 def _said(error: Exception) -> str:
     return str(error) or type(error).__name__
+
+
+def folders_in(path: Path) -> list[Path]:
+    """The folder itself where it holds tensors, else the test_data_set_* in it, by number."""
+    if any(_TENSOR_FILE.fullmatch(item.name) for item in path.iterdir()):
+        return [path]
+    found = [item for item in path.glob("test_data_set_*") if item.is_dir()]
+    return sorted(found, key=lambda item: (len(item.name), item.name))
+
+
+def tensors_in(folder: Path) -> dict[str, list[tuple[str, Array]]]:
+    """Names and values under 'input' and 'output', in the order of their numbers.
+
+    Raises RequestError for files that hold no tensor.
+    """
+    found: dict[str, dict[int, tuple[str, Array]]] = {"input": {}, "output": {}}
+    for item in folder.iterdir():
+        if match := _TENSOR_FILE.fullmatch(item.name):
+            found[match[1]][int(match[2])] = _tensor(item)
+    return {kind: [rows[number] for number in sorted(rows)] for kind, rows in found.items()}
+
+
+def _tensor(path: Path) -> tuple[str, Array]:
+    tensor = TensorProto()
+    try:
+        tensor.ParseFromString(contents(path, LARGEST))
+        if tensor.data_location != TensorProto.EXTERNAL:
+            return tensor.name, numpy_helper.to_array(tensor)
+    except Exception as error:  # protobuf's DecodeError has no stubs; numpy raises many kinds
+        raise RequestError(f"{path}: holds no tensor that can be read: {error}") from error
+    raise RequestError(f"{path}: has its values in another file, which is not read")

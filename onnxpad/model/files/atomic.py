@@ -3,12 +3,15 @@
 import contextlib
 import errno
 import os
+import platform
 import re
 import stat
 import sys
-import time
+import uuid
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from types import TracebackType
@@ -17,13 +20,10 @@ from typing import BinaryIO, Self
 from onnxpad.errors import ModelError
 from onnxpad.model.files.contents import explained
 
-if sys.platform != "win32":
-    import fcntl
-
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-_LEFT_BEHIND = re.compile(r"\.[0-9a-f]{16}\.onnxpad\.tmp")
+_NAME = re.compile(r"\.([0-9a-f]{8})-(\d+)-[0-9a-f]{16}\.onnxpad\.tmp")
+"""A temporary file: `_machine`, the process that writes it, and a word of its own."""
 PIECE = 1 << 20
-_MOST_FOLDERS = 64  # each costs a descriptor until the end
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
 
 
@@ -54,13 +54,13 @@ class Together:
     interrupt included, removes every temporary file, every new file already renamed and every
     folder made. The rename of the last file staged is what decides: before it nothing remains,
     after it everything stays. What a killed process left in a folder goes when the next one
-    writes there: each holds a lock on the folder as long as it has temporary files in it.
+    writes there.
     """
 
     def __init__(self) -> None:
         self._staged: list[_Staged] = []
         self._folders: list[Path] = []
-        self._locks: dict[Path, int | None] = {}
+        self._swept: set[Path] = set()
 
     def __enter__(self) -> Self:
         _open.append(self)
@@ -76,15 +76,9 @@ class Together:
             if kind is not None:
                 self.undo()
             _open.remove(self)
-        for lock in filter(None, self._locks.values()):
-            os.close(lock)
 
     def make_folders(self, folder: Path) -> None:
-        """Make `folder` and those above it that do not exist yet.
-
-        Raises:
-            ModelError: a folder cannot be made.
-        """
+        """Make `folder` and those above it that do not exist yet; ModelError where it cannot."""
         if folder.is_dir():
             return
         self.make_folders(folder.parent)
@@ -103,13 +97,14 @@ class Together:
 
         The bytes are on the disk when the block ends. Only the last file may be one to `replace`
         (a replaced file cannot be brought back); it passes on its permission bits. Those of a
-        new file are `mode` less the umask.
-
-        Raises:
-            ModelError: the file cannot be made or written.
+        new file are `mode` less the umask. ModelError where it cannot be made or written.
         """
         with explained(f"cannot write '{target}'"):
-            item = _Staged(self._temporary_name(target), target, replace)
+            if target.parent not in self._swept:
+                self._swept.add(target.parent)
+                swept(target.parent)
+            name = f".{_machine()}-{os.getpid()}-{os.urandom(8).hex()}.onnxpad.tmp"
+            item = _Staged(target.with_name(name), target, replace)
             with _changing:
                 self._staged.append(item)
                 descriptor = os.open(item.temporary, _CREATE, mode)
@@ -125,9 +120,8 @@ class Together:
     def commit(self) -> None:
         """Rename every staged file to its target, in the order they were created.
 
-        Raises:
-            ModelError: a rename failed, or a file that is not to be replaced has appeared and
-                holds other bytes.
+        Raises ModelError where a rename failed, and where a file that is not to be replaced has
+        appeared and holds other bytes.
         """
         with _changing:
             for item in self._staged:
@@ -148,16 +142,6 @@ class Together:
         for folder in reversed(self._folders):
             with contextlib.suppress(OSError):
                 folder.rmdir()
-
-    def _temporary_name(self, target: Path) -> Path:
-        """A name beside the target; one that the next process sweeps only under a lock."""
-        folder = target.parent
-        if folder not in self._locks:
-            full = len(self._locks) >= _MOST_FOLDERS
-            self._locks[folder] = None if full else _claimed(folder)
-        word = os.urandom(8).hex()
-        kept = ".kept" if self._locks[folder] is None else ""
-        return target.with_name(f".{word}{kept}.onnxpad.tmp")
 
 
 def abandon(patience: float) -> None:
@@ -182,10 +166,35 @@ if hasattr(os, "register_at_fork"):
 
 
 def swept(folder: Path) -> None:
-    """Remove what killed processes left in a folder, if no other one writes there now."""
-    lock = _claimed(folder)
-    if lock is not None:
-        os.close(lock)
+    """Remove what processes of this machine that are gone left in a folder."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            found = _NAME.fullmatch(entry.name)
+            if found is None or found[1] != _machine() or _is_alive(int(found[2])):
+                continue
+            with contextlib.suppress(OSError):
+                Path(entry.path).unlink()
+
+
+@cache
+def _machine() -> str:
+    """What tells the processes here from those of other machines and containers, in 8 digits."""
+    namespace = ""
+    with contextlib.suppress(OSError):
+        namespace = os.readlink("/proc/self/ns/pid")  # noqa: PTH115 - no path
+    return f"{zlib.crc32(repr((platform.node(), uuid.getnode(), namespace)).encode()):08x}"
+
+
+def _is_alive(process: int) -> bool:
+    if sys.platform == "win32":  # where the same call would end it
+        return True
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:  # another user's
+        return True
+    return True
 
 
 def _place(item: _Staged) -> None:
@@ -228,41 +237,6 @@ def holds(path: Path, source: Path) -> bool:
             if piece != second.read(PIECE):
                 return False
     return True
-
-
-def _claimed(folder: Path) -> int | None:
-    """A descriptor whose lock says that this process writes into the folder.
-
-    Where no other process holds one, the temporary files in it are leftovers and are removed.
-    None where there are no such locks: Windows, some network file systems.
-    """
-    if sys.platform == "win32":
-        return None
-    try:
-        descriptor = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        pass
-    else:
-        _sweep(folder)
-    for _ in range(20):
-        with contextlib.suppress(OSError):
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            return descriptor
-        time.sleep(0.005)  # another process sweeps, which takes no longer
-    os.close(descriptor)
-    return None
-
-
-def _sweep(folder: Path) -> None:
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if _LEFT_BEHIND.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
-                with contextlib.suppress(OSError):
-                    Path(entry.path).unlink()
 
 
 def _keep_permissions(target: Path, descriptor: int) -> None:

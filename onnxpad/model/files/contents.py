@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from io import BufferedReader
+from itertools import chain
 from time import monotonic, sleep
 from typing import BinaryIO
 
@@ -45,13 +46,9 @@ class Refused(ValueError):
 
 @contextlib.contextmanager
 def explained(doing: str) -> Iterator[None]:
-    """Turn what the system reports into a ModelError.
+    """Turn what the system reports into a ModelError: what failed, its reason, what to try.
 
-    Args:
-        doing: what failed, with the file's name: "cannot write 'out.onnx'".
-
-    Raises:
-        ModelError: `doing`, the system's reason and what to try.
+    `doing` says what failed, with the file's name: "cannot write 'out.onnx'".
     """
     try:
         yield
@@ -74,17 +71,11 @@ def contents(
     too_large: str = "",
     wrong: Callable[[bytes], str | None] = _anything,
 ) -> bytes:
-    """All bytes of a regular file or pipe.
+    """All bytes of a regular file or pipe, at most `most`.
 
-    Args:
-        path: what to read.
-        most: bytes that are the most.
-        too_large: what to try where there are more.
-        wrong: says why nothing useful starts with the bytes given; asked before the rest is read.
-
-    Raises:
-        Refused: more than `most` bytes, a device, or a pipe that nobody writes to.
-        OSError: the system does not let it be read.
+    `too_large` is what to try where there are more. `wrong` says why nothing useful starts with
+    the bytes given; it is asked before the rest is read. Raises Refused for more bytes, a device,
+    or a pipe that nobody writes to, OSError where the system does not let it be read.
     """
     with open(path, "rb", buffering=0, opener=_opened) as file:
         found = os.fstat(file.fileno())
@@ -95,10 +86,12 @@ def contents(
                 raise Refused(why)
             file.seek(0)
             return file.readall()
+        first = b""
         if stat.S_ISFIFO(found.st_mode):
-            return _drained(_from_pipe(file.fileno()), most, too_large, wrong)
-        _refuse_device(found.st_mode, file)
-        return _drained(lambda: file.read(_PIECE), most, too_large, wrong)
+            first = _first_piece(file.fileno())
+        else:
+            _refuse_device(found.st_mode, file)
+        return _drained(first, lambda: file.read(_PIECE), most, too_large, wrong)
 
 
 def standard_input(
@@ -114,7 +107,7 @@ def standard_input(
         mode = stat.S_IFIFO
     if not sys.stdin.isatty():
         _refuse_device(mode, stream)
-    return _drained(lambda: stream.read1(_PIECE), most, too_large, wrong)
+    return _drained(b"", lambda: stream.read1(_PIECE), most, too_large, wrong)
 
 
 def _opened(path: str, _flags: int) -> int:
@@ -128,43 +121,36 @@ def _refuse_device(mode: int, stream: BinaryIO) -> None:
         raise Refused("it is a device, which may have no end; give a file or a pipe")
 
 
-def _from_pipe(descriptor: int) -> Callable[[], bytes]:
-    """Reads a pipe in pieces: patient with whoever has opened it, not with nobody."""
-    import select  # Windows has no such pipes
-
+def _first_piece(descriptor: int) -> bytes:
+    """What a pipe begins with: patient with whoever has opened it, not with nobody."""
     deadline = monotonic() + PATIENCE
-    waiting = select.poll()
-    waiting.register(descriptor, select.POLLIN)
-    begun = False
-
-    def read() -> bytes:
-        nonlocal begun
-        while True:
-            try:
-                piece = os.read(descriptor, _PIECE)
-            except BlockingIOError:
-                waiting.poll()
-                begun = True
-                continue
-            if piece or begun:
-                begun = True
-                return piece
-            if monotonic() > deadline:
-                raise Refused(
-                    f"it is a pipe, and nobody wrote to it within {PATIENCE:g} seconds; start "
-                    "what writes to it first, or give a file"
-                )
-            sleep(0.02)
-
-    return read
+    while True:
+        try:
+            piece = os.read(descriptor, _PIECE)
+        except BlockingIOError:  # somebody has opened it
+            os.set_blocking(descriptor, True)
+            continue
+        if piece or os.get_blocking(descriptor):
+            os.set_blocking(descriptor, True)
+            return piece
+        if monotonic() > deadline:
+            raise Refused(
+                f"it is a pipe, and nobody wrote to it within {PATIENCE:g} seconds; start what "
+                "writes to it first, or give a file"
+            )
+        sleep(0.02)
 
 
 def _drained(
-    read: Callable[[], bytes], most: int, too_large: str, wrong: Callable[[bytes], str | None]
+    first: bytes,
+    read: Callable[[], bytes],
+    most: int,
+    too_large: str,
+    wrong: Callable[[bytes], str | None],
 ) -> bytes:
     pieces: list[bytes] = []
     size, seen = 0, False
-    while piece := read():
+    for piece in chain([first], iter(read, b"")):
         pieces.append(piece)
         size += len(piece)
         if size > most:

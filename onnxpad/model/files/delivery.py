@@ -1,4 +1,4 @@
-"""Bringing models to where they are wanted, data files too: a file, a pipe, standard output."""
+"""Files where they are wanted, data files too: in a folder, a pipe, on standard output."""
 
 from __future__ import annotations
 
@@ -8,38 +8,28 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from time import monotonic, sleep
 from typing import BinaryIO
 
-from onnxpad.errors import ModelError
+from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.files.atomic import PIECE, Together, holds
 from onnxpad.model.files.contents import PATIENCE, AnyPath, explained, is_standard
-from onnxpad.model.files.external import DataFile, locate
-from onnxpad.model.files.origins import folders_of
+from onnxpad.model.files.external import DataFile, folders_of, locate
 from onnxpad.model.files.unread import Piece, all_read, write_all
 
 
 def carry(
     files: tuple[DataFile, ...], origin: Path, target: Path, together: Together, *, name: str
 ) -> None:
-    """See to it that the data files of a model stand beside `target`, where it is to be written.
+    """See to it that the data files of the model `name` stand beside `target`.
 
-    In the folder they come from they are left alone and shared. Into another folder they are
-    copied under the same relative names, as files of their own: runtimes refuse links. A file
-    that is already there is kept if it holds the same bytes and is never overwritten.
-
-    Args:
-        files: what the model refers to.
-        origin: the folder that the locations are relative to.
-        target: where the model is to be written.
-        together: stages the copies.
-        name: what to call the model in messages.
-
-    Raises:
-        ModelError: a data file cannot be used or copied, the target is one of them, or another
-            file has the name of one.
+    In the folder `origin`, which their locations are relative to, they are left alone and shared.
+    Into another folder they are copied under the same relative names, as files of their own:
+    runtimes refuse links. A file that is already there is kept if it holds the same bytes and is
+    never overwritten. Raises ModelError where a data file cannot be used or copied, where the
+    target is one of them, and where another file has the name of one.
     """
     found = locate(files, origin, name=name)
     folder, real = target.parent.resolve(), target.resolve()
@@ -109,9 +99,8 @@ def _same_file(one: Path, other: Path) -> bool:
 def check_target(path: AnyPath) -> None:
     """Find out whether a model could be written to `path`, before there is work to lose.
 
-    Raises:
-        ModelError: `path` is a folder, or permissions forbid it. Folders that are not there yet
-            stand in nobody's way: `deliver` makes them.
+    Raises ModelError where `path` is a folder, or permissions forbid it. Folders that are not there
+    yet stand in nobody's way: `deliver` makes them.
     """
     if is_standard(path):
         return
@@ -139,17 +128,12 @@ def deliver(
 ) -> None:
     """Write a serialised model, with the external data that it refers to, all or nothing.
 
-    Folders above `path` that are not there are made, and go again where something fails.
-
-    Args:
-        data: the bytes to write, in pieces.
-        files: the external data files that the model refers to.
-        path: a file; a symbolic link stays and what it points to is replaced; a device or pipe is
-            written to directly; '-' is standard output.
-        origin: the folder of the external data; None: the folder of `path`.
-
-    Raises:
-        ModelError: the model or its external data cannot be written; nothing has changed then.
+    The bytes go to a temporary file in the same folder, which then takes the place of the target
+    and its permission bits. Folders above `path` that are not there are made, and go again where
+    something fails. A symbolic link stays and what it points to is replaced; a device or pipe is
+    written to directly; '-' is standard output. `origin` is the folder of the external data; None:
+    the folder of `path`. Raises ModelError where the model or its external data cannot be written;
+    nothing has changed then.
     """
     check_target(path)
     if is_standard(path) or _is_stream(Path(path)):
@@ -198,14 +182,14 @@ def _opened(path: AnyPath) -> int:
     while True:
         try:
             descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
+            break
         except OSError as error:
             if error.errno != errno.ENXIO or monotonic() > deadline:
                 raise
             sleep(0.02)  # a pipe that nobody reads yet
-        else:
-            if os.name != "nt":
-                os.set_blocking(descriptor, True)
-            return descriptor
+    if os.name != "nt":
+        os.set_blocking(descriptor, True)
+    return descriptor
 
 
 def _is_stream(path: Path) -> bool:
@@ -215,3 +199,41 @@ def _is_stream(path: Path) -> bool:
     except OSError:
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def refuse_folder(folder: AnyPath, names: Collection[str] | None = None) -> None:
+    """Refuse what is no folder, and one that holds anything but files of these names.
+
+    Asked for before there is work to lose; without `names`, what it holds is not looked at.
+
+    Raises RequestError with the first file that is in the way.
+    """
+    if is_standard(folder):
+        raise RequestError("several files do not fit into standard output: name a folder")
+    target = Path(folder)
+    with explained(f"cannot read the folder '{folder}'"):
+        if target.exists() and not target.is_dir():
+            raise RequestError(f"'{folder}' is a file: name a folder, or remove it")
+        found = sorted(target.rglob("*")) if names is not None and target.is_dir() else []
+        for path in found:
+            if not path.is_dir() and path.relative_to(target).as_posix() not in (names or ()):
+                raise RequestError(
+                    f"'{folder}' holds '{path.relative_to(target)}', which is not written here: "
+                    "name a new folder, or remove it"
+                )
+
+
+def write_folder(folder: AnyPath, files: Mapping[str, bytes]) -> None:
+    """Write files by their names in a folder, which is made where there is none.
+
+    Files of these names are replaced. Raises RequestError where the folder holds another one, and
+    ModelError where one cannot be written.
+    """
+    refuse_folder(folder, files)
+    with Together() as together:
+        for name, content in files.items():
+            target = Path(folder) / name
+            together.make_folders(target.parent.absolute())
+            with together.create(target.absolute(), replace=True) as file:
+                file.write(content)
+        together.commit()

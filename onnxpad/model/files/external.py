@@ -1,9 +1,11 @@
 """Weights kept in files beside the model (onnx/docs/ExternalData.md): who refers to what.
 
-Nothing here reads a weight: files are only asked for their kind and size.
+Nothing here reads a weight: files are only asked for their kind and size. A ModelProto does not say
+where it was loaded from: `remember` notes it for the last ones that `load` gave.
 """
 
 import stat
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
@@ -12,27 +14,26 @@ from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, SparseTensor
 
 from onnxpad.errors import ModelError
 
-_EXTERNAL = TensorProto.EXTERNAL
+OWN = "onnxpad.own"
+"""The key of a reference to bytes of the model's own file (splicing.py), which is no other one."""
 _BYTES_PER_NODE = 10_000  # searched in the time that it takes to look at one node
-_PLAIN_ATTRIBUTES = {
-    AttributeProto.FLOAT,
-    AttributeProto.INT,
-    AttributeProto.STRING,
-    AttributeProto.FLOATS,
-    AttributeProto.INTS,
-    AttributeProto.STRINGS,
-    AttributeProto.TYPE_PROTO,
-    AttributeProto.TYPE_PROTOS,
+_HOLDING = {
+    AttributeProto.TENSOR,
+    AttributeProto.TENSORS,
+    AttributeProto.SPARSE_TENSOR,
+    AttributeProto.SPARSE_TENSORS,
+    AttributeProto.GRAPH,
+    AttributeProto.GRAPHS,
+    AttributeProto.UNDEFINED,  # of old files, which leave the type out
 }
 
 
 class DataFile(NamedTuple):
     """What a model needs of one external data file.
 
-    Attributes:
-        location: the path as the model writes it, relative to the model's folder.
-        size: bytes that the file must have at least.
-        owner: the tensor that reaches furthest into it.
+    location: the path as the model writes it, relative to the model's folder.
+    size: bytes that the file must have at least.
+    owner: the tensor that reaches furthest into it.
     """
 
     location: str
@@ -45,16 +46,9 @@ def data_files(model: ModelProto, data: bytes, *, name: str) -> tuple[DataFile, 
 
     Covers initializers, sparse ones, tensor attributes, subgraphs, functions and training info.
     Looking at every attribute of a large graph costs more than parsing it, so that is done only
-    where `data` says `location` at all; without it, no tensor can name a file.
-
-    Args:
-        model: the model.
-        data: the same model, serialised.
-        name: what to call it in messages.
-
-    Raises:
-        ModelError: a tensor's entry is not one: no location, a location that is absolute or goes
-            upwards, an offset or length that is not a whole number from 0.
+    where `data`, the same model serialised, says `location` at all. `name` is what to call it in
+    messages. Raises ModelError where a tensor's entry is not one: no location, a location that is
+    absolute or goes upwards, an offset or length that is not a whole number from 0.
     """
     # Mostly weights: looking at the few nodes is cheaper than searching all the bytes.
     few = len(model.graph.node) + len(model.graph.initializer) < len(data) // _BYTES_PER_NODE
@@ -75,9 +69,8 @@ def data_files(model: ModelProto, data: bytes, *, name: str) -> tuple[DataFile, 
 def locate(files: tuple[DataFile, ...], folder: Path, *, name: str) -> dict[str, Path]:
     """Where each data file is, by location, after one look at each of them.
 
-    Raises:
-        ModelError: a file is missing, not a regular file, outside `folder` once symbolic links
-            are followed, or too short for the tensors in it.
+    Raises ModelError where a file is missing, not a regular file, outside `folder` once symbolic
+    links are followed, or too short for the tensors in it.
     """
     if not files:
         return {}
@@ -177,6 +170,11 @@ def _wrong_location(location: str) -> str | None:
     return None
 
 
+def is_own(tensor: TensorProto) -> bool:
+    """Whether the values of a tensor were left in the file of its model."""
+    return bool(tensor.external_data) and tensor.external_data[0].key == OWN
+
+
 _Owned = Iterator[tuple[str, TensorProto]]
 
 
@@ -208,7 +206,7 @@ def _in_attributes(
 ) -> _Owned:
     """The external tensors in attributes of `owner`; graphs in them are added to `graphs`."""
     for attribute in attributes:
-        if attribute.type in _PLAIN_ATTRIBUTES:
+        if attribute.type not in _HOLDING:
             continue
         label = f"attribute '{attribute.name}' of {owner}"
         yield from _external((attribute.t, *attribute.tensors), label)
@@ -226,5 +224,32 @@ def _in_sparse(sparse: Iterable[SparseTensorProto], owner: str = "") -> _Owned:
 
 def _external(tensors: Iterable[TensorProto], owner: str = "") -> _Owned:
     for tensor in tensors:
-        if tensor.data_location == _EXTERNAL:
+        if tensor.data_location == TensorProto.EXTERNAL and not is_own(tensor):
             yield owner or f"tensor '{tensor.name}'", tensor
+
+
+_MOST = 64
+_REFERS = b"location"
+"""Stands in every model that refers to a data file."""
+_LOADED: OrderedDict[int, tuple[tuple[DataFile, ...], Path]] = OrderedDict()
+"""By the identity of a model, which another one may have later, what it needs, and its file."""
+
+
+def remember(model: ModelProto, path: Path, data: bytes) -> None:
+    """Note the file that a model was loaded from, with the bytes `data`, where it needs others."""
+    _LOADED.pop(id(model), None)
+    if files := data_files(model, data, name=str(path)):
+        _LOADED[id(model)] = files, path
+        while len(_LOADED) > _MOST:
+            _LOADED.popitem(last=False)
+
+
+def origin_of(model: ModelProto) -> Path | None:
+    """The file that this very model was loaded from, where that is remembered."""
+    files, path = _LOADED.get(id(model), ((), None))
+    return path if files and files == data_files(model, _REFERS, name=str(path)) else None
+
+
+def folders_of(files: tuple[DataFile, ...]) -> list[Path]:
+    """The folders that models which need these data files were loaded from."""
+    return [path.parent for needed, path in _LOADED.values() if files and needed == files]

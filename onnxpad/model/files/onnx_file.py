@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from google.protobuf.message import (  # type: ignore[import-untyped, unused-ignore]
     DecodeError,
@@ -20,31 +21,23 @@ from onnxpad.model.files.contents import (
     is_standard,
     standard_input,
 )
-from onnxpad.model.files.external import data_files, locate
-from onnxpad.model.files.origins import remember
-from onnxpad.model.files.splicing import BYTES, VARINT, Light, NoMessage, Wire, lighten, whole
-from onnxpad.model.files.unread import Original, UnreadFile, all_read, unread
+from onnxpad.model.files.external import OWN, data_files, locate, remember
+from onnxpad.model.files.splicing import BYTES, VARINT, LeftWeights, NoMessage, Wire, lighten
+from onnxpad.model.files.unread import Original, UnreadFile, unread
 from onnxpad.verbs import is_path, refuse_unless
 
-_MODEL_FIELDS = {
-    1: VARINT,  # ir_version
-    2: BYTES,  # producer_name
-    3: BYTES,  # producer_version
-    4: BYTES,  # domain
-    5: VARINT,  # model_version
-    6: BYTES,  # doc_string
-    7: BYTES,  # graph
-    8: BYTES,  # opset_import
-    14: BYTES,  # metadata_props
-    20: BYTES,  # training_info
-    25: BYTES,  # functions
-    26: BYTES,  # configuration
-}
-_GRAPH = 7
 _REQUIRED = {1: "ir_version", 7: "graph", 8: "opset_import"}
+_MODEL_FIELDS = {1: VARINT, 5: VARINT, **dict.fromkeys((2, 3, 4, 6, 7, 8, 14, 20, 25, 26), BYTES)}
+"""The wire types of a ModelProto's fields: its two versions are numbers (onnx.proto)."""
+_GRAPH = 7
 _START = 4096
 _MOST_FIELDS = 1 << 16
 """Functions, opsets and metadata of a model together."""
+LARGEST = 2**31 - 1  # bytes in one protobuf message
+TOO_LARGE = (
+    "protobuf holds less than 2 GiB: keep the weights in external data "
+    "(onnx.save(..., save_as_external_data=True))"
+)
 A_PATH = "the path of a file, or '-'"
 _FETCH_AGAIN = "export, download or copy it again"
 _AS_DATA = "name the .onnx file, and give arrays to validate or diagnose, with --data or --inputs"
@@ -64,16 +57,6 @@ _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
 )
 
 
-class MessageFields(NamedTuple):
-    """The top-level fields of a protobuf message that could be a ModelProto.
-
-    `missing_bytes` is how far the last field reaches past the end of the data (0 when whole).
-    """
-
-    fields: frozenset[int]
-    missing_bytes: int
-
-
 def why_not_a_model(data: Original) -> str | None:
     """What is wrong with `data` as an ONNX file and what to try, or None if it looks like one.
 
@@ -83,22 +66,18 @@ def why_not_a_model(data: Original) -> str | None:
     if not data:
         return f"the file is empty (0 bytes); {_FETCH_AGAIN}"
     layout = _layout(data)
-    absent = (
-        []
-        if layout is None
-        else [label for number, label in _REQUIRED.items() if number not in layout.fields]
-    )
-    if layout and not layout.missing_bytes and not absent:
+    fields, missing = layout or (set(), 0)
+    absent = [label for number, label in _REQUIRED.items() if number not in fields]
+    if layout and not missing and not absent:
         return None
-    foreign = _foreign(bytes(data[:_START]))
-    if foreign:
+    if foreign := _foreign(bytes(data[:_START])):
         return f"not an ONNX model but {foreign[0]}; {foreign[1]}"
     if layout is None:
         return f"not an ONNX model: no ModelProto starts like this; {_FETCH_AGAIN}"
-    if layout.missing_bytes:
+    if missing:
         return (
-            f"cut short: it has {len(data)} bytes and at least {layout.missing_bytes} more "
-            f"belong to it; {_FETCH_AGAIN}"
+            f"cut short: it has {len(data)} bytes and at least {missing} more belong to it; "
+            f"{_FETCH_AGAIN}"
         )
     return (
         f"not a whole ONNX model: it has no {', no '.join(absent)}; it is another protobuf "
@@ -106,13 +85,11 @@ def why_not_a_model(data: Original) -> str | None:
     )
 
 
-def _first_member(archive: bytes) -> bytes:
-    """The name in the first local file header (APPNOTE.TXT of PKWARE, 4.3.7)."""
-    return archive[30 : 30 + int.from_bytes(archive[26:28], "little")]
+def _layout(data: Original) -> tuple[set[int], int] | None:
+    """The top-level fields, and how many bytes of the last one are missing.
 
-
-def _layout(data: Original) -> MessageFields | None:
-    """The top-level fields, or None where they, or those of the graph, cannot be a model's."""
+    None where they, or those of the graph, cannot be a model's.
+    """
     fields: set[int] = set()
     wire, reached = Wire(data), 0
     try:
@@ -127,15 +104,26 @@ def _layout(data: Original) -> MessageFields | None:
         return None
     except IndexError:  # the data ends in a number
         reached = len(data) + 1
-    return MessageFields(frozenset(fields), max(0, reached - len(data)))
+    return fields, max(0, reached - len(data))
+
+
+def _wrong_start(data: bytes) -> str | None:
+    """Why no model starts like this, however it goes on; None where one may."""
+    number, wire_type = data[0] >> 3, data[0] & 7
+    is_field = number and _MODEL_FIELDS.get(number, wire_type) == wire_type
+    if (data[0] < 0x80 and not is_field) or _foreign(data):
+        return why_not_a_model(data)
+    return None
 
 
 def _foreign(data: bytes) -> tuple[str, str] | None:
     """What the data is instead of a model and what to try, where that can be told."""
-    if data.startswith(b"PK\x03\x04") and _first_member(data).endswith(b".npy"):
-        return "NumPy arrays (.npz)", _AS_DATA
-    if data.startswith(b"PK\x03\x04") and _first_member(data).endswith(b"data.pkl"):
-        return "a PyTorch file (.pt)", "load it in PyTorch, and export with torch.onnx.export"
+    if data.startswith(b"PK\x03\x04"):  # APPNOTE.TXT of PKWARE, 4.3.7: the first member's name
+        member = data[30 : 30 + int.from_bytes(data[26:28], "little")]
+        if member.endswith(b".npy"):
+            return "NumPy arrays (.npz)", _AS_DATA
+        if member.endswith(b"data.pkl"):
+            return "a PyTorch file (.pt)", "load it in PyTorch, and export with torch.onnx.export"
     for offset, magic, found, attempt in _SIGNATURES:
         if data.startswith(magic, offset):
             return found, attempt
@@ -151,27 +139,19 @@ def _foreign(data: bytes) -> tuple[str, str] | None:
     return None
 
 
-LARGEST = 2**31 - 1  # bytes in one protobuf message
-TOO_LARGE = (
-    "protobuf holds less than 2 GiB: keep the weights in external data "
-    "(onnx.save(..., save_as_external_data=True))"
-)
-
-
 @dataclass(frozen=True)
 class Source:
     """Where a model came from.
 
-    Attributes:
-        path: the file, absolute; None for standard input or a model made in memory.
-        data: the bytes of the file, or the file itself, open, where its large weights were not
-            read; None for a ModelProto made in memory.
-        light: what was parsed, where large weights were left out of the model.
+    path: the file, absolute; None for standard input or a model made in memory.
+    data: the bytes of the file, or the file itself, open, where its large weights were not read;
+        None for a ModelProto made in memory.
+    light: what was parsed, where large weights were left in the file.
     """
 
     path: Path | None
     data: Original | None = field(repr=False)
-    light: Light | None = field(default=None, repr=False)
+    light: bytes | None = field(default=None, repr=False)
 
     @property
     def folder(self) -> Path | None:
@@ -181,8 +161,12 @@ class Source:
     @property
     def parsed(self) -> bytes | None:
         """The bytes that were parsed: without the weights that were left out."""
-        known = self.light.data if self.light else self.data
-        return None if isinstance(known, UnreadFile) else known
+        return self.data if isinstance(self.data, bytes) else self.light
+
+    @property
+    def left(self) -> LeftWeights | None:
+        """The weights that were left out; None where the model has them all."""
+        return LeftWeights(self.data) if isinstance(self.data, UnreadFile) else None
 
 
 def load(path: AnyPath) -> ModelProto:
@@ -197,15 +181,11 @@ def load(path: AnyPath) -> ModelProto:
 
 
 def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
-    """Read a model; weights in external data stay there, unread.
+    """Read a model ('-': standard input); weights in external data stay there, unread.
 
-    Args:
-        path: the .onnx file; '-' is standard input ('./-' a file of that name).
-        light: leave large weights out of the model, for `write` or `completed` to bring back.
-
-    Raises:
-        ModelError: the file cannot be read, is not a whole ONNX model, or its external data is
-            missing, too short or outside its folder.
+    light: large weights are left out of the model, for `write` or `completed` to bring back.
+    Raises ModelError where the file cannot be read, is not a whole ONNX model, or its external data
+    is missing, too short or outside its folder.
     """
     refuse_unless(is_path, A_PATH, "path", path)
     if is_standard(path):
@@ -217,9 +197,7 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
         if light and (known := read_unread(path)):
             return known
         data = _bytes_of(path)
-    found = lighten(data) if light and not why_not_a_model(data) else None
-    model = parse(found.data if found else data, name=name, folder=folder)
-    return model, Source(absolute, data, found)
+    return parse(data, name=name, folder=folder), Source(absolute, data)
 
 
 def read_unread(path: AnyPath) -> tuple[ModelProto, Source] | None:
@@ -228,36 +206,33 @@ def read_unread(path: AnyPath) -> tuple[ModelProto, Source] | None:
     None for any other file, and where files are not left unread.
     """
     file = unread(path, LARGEST)
-    found = lighten(file) if file else None
-    if found is None or why_not_a_model(found.data):
+    light = lighten(file) if file else None
+    if light is None or why_not_a_model(light):
         return None
-    source = Source(Path(path).absolute(), file, found)
-    return parse(found.data, name=str(path), folder=source.folder), source
+    source = Source(Path(path).absolute(), file, light)
+    return parse(light, name=str(path), folder=source.folder, is_light=True), source
 
 
 def completed(model: ModelProto, source: Source | None) -> ModelProto:
     """The model with the weights that `read` left out."""
-    if source is None or source.light is None or source.data is None:
+    if source is None or source.left is None:
         return model
     complete = ModelProto()
-    complete.ParseFromString(b"".join(all_read(whole(model, source.light, source.data))))
+    complete.ParseFromString(source.left.serialised(model))
     return complete
 
 
-def parse(data: bytes, *, name: str, folder: Path | None) -> ModelProto:
-    """The model in these bytes, after a look at whether its external data is there.
+def parse(data: bytes, *, name: str, folder: Path | None, is_light: bool = False) -> ModelProto:
+    """The model in these bytes, called `name` in messages; errors as of `read`.
 
-    Args:
-        data: a serialised ModelProto.
-        name: what to call it in messages.
-        folder: where external data is looked for; None where there is no such folder.
-
-    Raises:
-        ModelError: as `read`.
+    folder: where external data is looked for; None where there is no such folder.
+    is_light: large weights were left out of the bytes.
     """
     if len(data) > LARGEST:
         raise ModelError(f"{name}: {len(data)} bytes; {TOO_LARGE}")
     wrong = why_not_a_model(data)
+    if not (wrong or is_light) and OWN.encode() in data:
+        wrong = f"its tensors refer to bytes of the file itself ({OWN}); {_FETCH_AGAIN}"
     if wrong:
         raise ModelError(f"{name}: {wrong}")
     model = ModelProto()
@@ -309,11 +284,27 @@ def _standard_bytes() -> bytes:
         raise ModelError(f"standard input: {refused}") from None
 
 
-def _wrong_start(data: bytes) -> str | None:
-    """Why no model starts like this, however it goes on; None where one may."""
-    tag = data[0]
-    number, wire_type = tag >> 3, tag & 7
-    if tag < 0x80 and (number == 0 or _MODEL_FIELDS.get(number, wire_type) != wire_type):
-        return why_not_a_model(data)
-    found = _foreign(data)
-    return None if found is None else why_not_a_model(data)
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """SHA-256 of a model's file, and of each file with external data by its location."""
+
+    file: str
+    sha256: str
+    data: Mapping[str, str] = field(default_factory=dict)
+
+
+def fingerprint(path: AnyPath) -> Fingerprint:
+    """The fingerprint of a model's file; files are read in blocks, not held.
+
+    Raises ModelError where the model or its external data cannot be read.
+    """
+    model, _ = read(path, light=True)
+    files = data_files(model, b"location", name=str(path))
+    found = locate(files, Path(path).absolute().parent, name=str(path))
+    data = {location: _hashed(file) for location, file in sorted(found.items())}
+    return Fingerprint(Path(path).name, _hashed(Path(path)), data)
+
+
+def _hashed(path: Path) -> str:
+    with explained(f"cannot read '{path}'"), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

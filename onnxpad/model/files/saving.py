@@ -1,4 +1,4 @@
-"""Writing a model into a file, exactly and all or nothing."""
+"""Writing a model into a file: edited around the bytes that were read, or byte for byte."""
 
 from __future__ import annotations
 
@@ -10,10 +10,8 @@ from onnx import ModelProto
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.files.contents import AnyPath, is_standard
 from onnxpad.model.files.delivery import deliver
-from onnxpad.model.files.external import data_files
+from onnxpad.model.files.external import data_files, origin_of
 from onnxpad.model.files.onnx_file import A_PATH, LARGEST, TOO_LARGE, Source
-from onnxpad.model.files.origins import origin_of
-from onnxpad.model.files.splicing import whole
 from onnxpad.model.files.unread import Piece
 from onnxpad.verbs import is_path, refuse_unless
 
@@ -37,26 +35,16 @@ def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = 
 
 
 def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> None:
-    """Write a model so that the file is there whole, or as it was before.
+    """Write a model with the weights that were left out, and its external data, as `deliver` does.
 
-    The bytes go to a temporary file in the same folder, which then takes the place of the target
-    and its permission bits; a symbolic link stays and the file it points to is replaced. A device
-    or pipe is written to directly. External data stays where it is if the folder is the one it
-    came from, and is copied along otherwise; data files are never linked or overwritten.
-
-    Args:
-        model: the model; external data as references.
-        path: the file to write; '-' is standard output.
-        source: where the model came from; None: external data is looked for beside `path`.
-
-    Raises:
-        ModelError: the model is too large for one file, or the model or its external data cannot
-            be written; nothing has changed then.
+    source: where the model came from; None: external data is looked for beside `path`.
+    Raises ModelError, and nothing has changed then, where the model is too large for one file, or
+    it or its external data cannot be written.
     """
     searched, pieces = b"", list[Piece]()
     try:
-        if source and source.light and source.data:
-            searched, pieces = source.light.data, whole(model, source.light, source.data)
+        if source and source.left:
+            searched, pieces = source.parsed or b"", source.left.whole(model)
         else:
             searched = model.SerializeToString()
             pieces = [searched]
@@ -70,11 +58,7 @@ def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> 
 
 
 def write_unchanged(source: Source, path: AnyPath) -> None:
-    """Write the bytes that were read, byte for byte, and external data as `write` does.
-
-    Raises:
-        ModelError: as `write`, or the source has no bytes: it is a model made in memory.
-    """
+    """Write the bytes that were read, byte for byte, and external data; errors as of `write`."""
     if source.data is None:
         raise ModelError(
             f"cannot write '{path}': a model made in memory has no original bytes; use write"

@@ -1,153 +1,146 @@
-"""Large weights stay where they are in the bytes of a file while the rest is parsed and edited.
+"""Large weights stay where they are in a file while the rest of its model is parsed and edited.
 
-Parsing and serialising copies every weight several times. A model is therefore read without the
-contents of its large initializers, and written as what was edited around the original bytes of
-those tensors (protobuf wire format, protobuf.dev/programming-guides/encoding).
+Parsing and serialising copies every weight several times. A model is therefore read with references
+in the place of large raw data (protobuf wire format, protobuf.dev/programming-guides/encoding): a
+reference looks like one to external data, and says where in the model's own file the bytes stand.
+So it goes along wherever a tensor is copied or renamed, and the bytes of the file are put back
+around what was edited where the model is written, run, or a value is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import NamedTuple
 
 from onnx import ModelProto, TensorProto
 
-from onnxpad.errors import InternalError
-from onnxpad.model.files.unread import Original, Piece, UnreadFile
+from onnxpad.model.files.external import OWN, is_own
+from onnxpad.model.files.unread import Original, Piece, UnreadFile, all_read
 
 LARGE = 1 << 16
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 _LENGTHS = {VARINT: 0, FIXED64: 8, BYTES: 0, FIXED32: 4}
 _BLOCK = 1 << 14
+_READ = 1 << 20
 _LONGEST = 63  # bits of a number before its last byte
 _HEADER = 20  # bytes of a tag and a size, at most
-_GRAPH, _INITIALIZER, _NAME = 7, 5, 8
-_RAW = 9
+_GRAPH, _INITIALIZER, _RAW = 7, 5, 9
 _CONTENT = {4, 5, 7, _RAW, 10, 11}  # float_data, int32_data, int64_data, raw, double, uint64
 _BYTES_PER_FIELD = 20_000
 _FEWEST_FIELDS = 2_000
 
 
-class Field(NamedTuple):
-    """A length-delimited field: where its tag stands, where its content begins and ends."""
-
-    number: int
-    tag: int
-    start: int
-    end: int
-
-
-class Light(NamedTuple):
-    """A model's bytes without large weights; `tensors` says where each of those stands."""
-
-    data: bytes
-    tensors: dict[str, tuple[bytes, int, int]]
-
-
-def lighten(data: Original) -> Light | None:
-    """The bytes without large weights, or None where that is not worth it or not simple."""
-    budget = max(_FEWEST_FIELDS, len(data) // _BYTES_PER_FIELD)
-    wire = Wire(data)
+def lighten(file: UnreadFile) -> bytes | None:
+    """The bytes with references to large raw data, or None where that is not worth it or simple."""
+    budget = max(_FEWEST_FIELDS, len(file) // _BYTES_PER_FIELD)
+    wire = Wire(file)
     try:
-        graphs = [one for one in wire.fields(0, len(data), budget) if one.number == _GRAPH]
+        graphs = [one for one in wire.fields(0, len(file), budget) if one.number == _GRAPH]
         if len(graphs) != 1:
             return None
         graph = graphs[0]
-        pieces, tensors, kept = [], {}, graph.start
+        pieces, kept = list[bytes](), graph.start
         for field in wire.fields(graph.start, graph.end, budget):
             if field.number != _INITIALIZER or field.end - field.start <= LARGE:
                 continue
-            name, stub = _without_content(wire, data, field)
-            if name in tensors:
-                return None
-            tensors[name] = (stub, field.start, field.end)
-            pieces += [bytes(data[kept : field.tag]), _field(_INITIALIZER, stub)]
-            kept = field.end
-    except (IndexError, UnicodeDecodeError):
+            stub = _with_reference(wire, file, field)
+            if stub is not None:
+                pieces += [bytes(file[kept : field.tag]), _field(_INITIALIZER, stub)]
+                kept = field.end
+    except IndexError:
         return None
-    if not tensors:
+    if not pieces:
         return None
-    pieces.append(bytes(data[kept : graph.end]))
-    body = b"".join(pieces)
-    before, behind = bytes(data[: graph.tag]), bytes(data[graph.end :])
-    return Light(before + _field(_GRAPH, body) + behind, tensors)
+    body = b"".join([*pieces, bytes(file[kept : graph.end])])
+    whole = bytes(file[: graph.tag]) + _field(_GRAPH, body) + bytes(file[graph.end :])
+    # Of a file that has such references itself nobody knows what they mean.
+    return whole if whole.count(OWN.encode()) == len(pieces) // 2 else None
 
 
-def whole(model: ModelProto, light: Light, data: Original) -> list[Piece]:
-    """The edited model with its large weights, as pieces that follow each other.
-
-    `data` are the bytes that `light` was made from. Raises InternalError where a weight that
-    was left out has been edited.
-    """
-
-    def original(tensor: TensorProto, written: bytes) -> list[Piece] | None:
-        found = light.tensors.get(tensor.name)
-        if found is None:
-            return None
-        stub, start, end = found
-        if TensorProto.FromString(stub).SerializeToString() != written:
-            raise InternalError("a weight was edited without being read")
-        return [view[start:end]]
-
-    view = memoryview(data) if isinstance(data, bytes) else data
-    return spliced(model, original)
-
-
-def spliced(
-    model: ModelProto, instead: Callable[[TensorProto, bytes], list[Piece] | None]
-) -> list[Piece]:
-    """The model's bytes as pieces that follow each other.
-
-    `instead` gives the pieces of an initializer's message, from the initializer and its own bytes;
-    None leaves it as it is.
-    """
-    edited = model.SerializeToString()
-    wire = Wire(edited)
-    graph = next(f for f in wire.fields(0, len(edited)) if f.number == _GRAPH)
-    view = memoryview(edited)
-    pieces: list[Piece] = []
-    kept, position = graph.start, 0
-    for field in wire.fields(graph.start, graph.end):
-        if field.number != _INITIALIZER:
-            continue
-        tensor = model.graph.initializer[position]
-        position += 1
-        found = instead(tensor, edited[field.start : field.end])
-        if found is None:
-            continue
-        size = sum(map(len, found))
-        pieces += [view[kept : field.tag], _header(_INITIALIZER, size), *found]
-        kept = field.end
-    pieces.append(view[kept : graph.end])
-    size = sum(len(piece) for piece in pieces)
-    return [view[: graph.tag], _header(_GRAPH, size), *pieces, view[graph.end :]]
-
-
-def raw_data_of(data: Original, start: int, end: int) -> tuple[int, int] | None:
-    """Where the raw data of the tensor between `start` and `end` stands.
-
-    None where that is not all of its large content.
-    """
-    fields = [f for f in Wire(data).fields(start, end) if f.number in _CONTENT]
-    if len(fields) != 1 or fields[0].number != _RAW:
+def _with_reference(wire: Wire, file: UnreadFile, tensor: Entry) -> bytes | None:
+    """A tensor without its raw data; None where that is not all of its large content."""
+    fields = list(wire.fields(tensor.start, tensor.end, _FEWEST_FIELDS))
+    content = [one for one in fields if one.number in _CONTENT]
+    if len(content) != 1 or content[0].number != _RAW or content[0].end - content[0].start <= LARGE:
         return None
-    return fields[0].start, fields[0].end
+    (raw,) = content
+    reference = TensorProto(data_location=TensorProto.EXTERNAL)
+    reference.external_data.add(key=OWN, value=f"{raw.start} {raw.end}")
+    written: bytes = reference.SerializeToString()
+    return bytes(file[tensor.start : raw.tag]) + bytes(file[raw.end : tensor.end]) + written
 
 
-def raw_data_header(size: int) -> memoryview:
-    """What stands in front of the raw data of a tensor."""
-    return _header(_RAW, size)
+@dataclass(frozen=True, eq=False)
+class LeftWeights:
+    """The file whose weights a model refers to; reading raises ModelError where it was changed."""
+
+    file: UnreadFile
+
+    def holds(self, tensor: TensorProto) -> bool:
+        """Whether the values of a tensor were left in the file."""
+        return is_own(tensor)
+
+    def blocks(self, tensor: TensorProto) -> Iterator[bytes]:
+        """The raw data of a tensor that was left, piece by piece."""
+        begin, end = _place(tensor)
+        for start in range(begin, end, _READ):
+            yield bytes(self.file[start : min(start + _READ, end)])
+
+    def same_values(self, tensor: TensorProto, other: LeftWeights, theirs: TensorProto) -> bool:
+        """Whether two tensors that were left have the same raw data."""
+        pairs = zip_longest(self.blocks(tensor), other.blocks(theirs))
+        return all(one == another for one, another in pairs)
+
+    def completed(self, tensor: TensorProto) -> TensorProto:
+        """A tensor with its values, itself where it has them."""
+        if not is_own(tensor):
+            return tensor
+        found = _without_reference(tensor)
+        found.raw_data = b"".join(self.blocks(tensor))
+        return found
+
+    def serialised(self, model: ModelProto, more: bytes = b"") -> bytes:
+        """The bytes of a model with all its weights, and `more` behind."""
+        return b"".join(all_read([*self.whole(model), more]))
+
+    def whole(self, model: ModelProto) -> list[Piece]:
+        """The same as pieces that follow each other, of which those of the file are not read."""
+        edited = model.SerializeToString()
+        wire, view = Wire(edited), memoryview(edited)
+        graph = next(one for one in wire.fields(0, len(edited)) if one.number == _GRAPH)
+        pieces: list[Piece] = []
+        kept, tensors = graph.start, iter(model.graph.initializer)
+        for field in wire.fields(graph.start, graph.end):
+            if field.number == _INITIALIZER and is_own(tensor := next(tensors)):
+                found = self._spliced(tensor)
+                size = sum(map(len, found))
+                pieces += [view[kept : field.tag], _header(_INITIALIZER, size), *found]
+                kept = field.end
+        pieces.append(view[kept : graph.end])
+        size = sum(len(piece) for piece in pieces)
+        return [view[: graph.tag], _header(_GRAPH, size), *pieces, view[graph.end :]]
+
+    def _spliced(self, tensor: TensorProto) -> list[Piece]:
+        """The message of a tensor around its raw data, fields in the order of their numbers."""
+        rest = _without_reference(tensor).SerializeToString()
+        behind = (one.tag for one in Wire(rest).entries(0, len(rest)) if one.number > _RAW)
+        place, (start, end) = next(behind, len(rest)), _place(tensor)
+        return [rest[:place], _header(_RAW, end - start), self.file[start:end], rest[place:]]
 
 
-def _without_content(wire: Wire, data: Original, tensor: Field) -> tuple[str, bytes]:
-    name, kept, pieces = "", tensor.start, []
-    for field in wire.fields(tensor.start, tensor.end, _FEWEST_FIELDS):
-        if field.number == _NAME:
-            name = bytes(data[field.start : field.end]).decode()
-        elif field.number in _CONTENT and field.end - field.start > LARGE:
-            pieces.append(bytes(data[kept : field.tag]))
-            kept = field.end
-    return name, b"".join([*pieces, bytes(data[kept : tensor.end])])
+def _place(tensor: TensorProto) -> tuple[int, int]:
+    start, end = map(int, tensor.external_data[0].value.split())
+    return start, end
+
+
+def _without_reference(tensor: TensorProto) -> TensorProto:
+    found = TensorProto()
+    found.CopyFrom(tensor)
+    found.ClearField("data_location")
+    found.ClearField("external_data")
+    return found
 
 
 class NoMessage(IndexError):
@@ -196,13 +189,13 @@ class Wire:
             yield Entry(number, wire_type, position, start, start + length)
             position = start + length
 
-    def fields(self, position: int, end: int, most: int | None = None) -> Iterator[Field]:
+    def fields(self, position: int, end: int, most: int | None = None) -> Iterator[Entry]:
         """The length-delimited fields of a message; raises IndexError where one is too long."""
         reached = position
         for one in self.entries(position, end, most):
             reached = one.end
             if one.wire_type == BYTES:
-                yield Field(one.number, one.tag, one.start, one.end)
+                yield one
         if reached > end:
             raise IndexError(reached)
 

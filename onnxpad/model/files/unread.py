@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import tempfile
 import time
 import weakref
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -29,8 +30,8 @@ class UnreadFile:
     """The bytes of a regular file, read where they are asked for.
 
     The file stays open as long as this is there: renaming or removing it changes nothing. Reading
-    raises ModelError where somebody has written to it since it was opened. Copied or pickled, it
-    becomes bytes.
+    raises ModelError where somebody has written to it since it was opened. Copied or pickled, its
+    bytes go along.
     """
 
     def __init__(self, descriptor: int, name: str) -> None:
@@ -47,8 +48,8 @@ class UnreadFile:
         start, end, _ = part.indices(self._size)
         return Stretch(self, start, max(start, end))
 
-    def __reduce__(self) -> tuple[type[bytes], tuple[bytes]]:
-        return bytes, (bytes(self[:]),)
+    def __reduce__(self) -> tuple[Callable[[bytes, str], UnreadFile], tuple[bytes, str]]:
+        return _of_bytes, (bytes(self[:]), self.name)
 
     def read(self, start: int, end: int) -> bytes:
         """The bytes from `start` up to `end`."""
@@ -71,6 +72,14 @@ class UnreadFile:
                 f"{self.name}: the file was changed while onnxpad worked on it, so nothing was "
                 "taken from it; try again when whatever writes to it has finished"
             )
+
+
+def _of_bytes(data: bytes, name: str) -> UnreadFile:
+    """A file without a name that holds these bytes."""
+    with tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.flush()
+        return UnreadFile(os.dup(file.fileno()), name)
 
 
 @dataclass(frozen=True)

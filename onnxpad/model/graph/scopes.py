@@ -31,7 +31,8 @@ class Scope:
     node 5, 'domain:name' for a function. `label` is the same for people. `holder` is the node that
     a body stands in. `sparse` are initializers of which only the type is known. `before` and
     `behind` are new nodes by the key of the node that they stand at, `anchors` that key by theirs.
-    `forgotten` are tensors of which the types in the file do not hold any more. `held` are the
+    `dropped` are tensors that edits removed, `forgotten` those of which the types in the file do
+    not hold any more. `held` are the
     values of Constant nodes by their keys, `arrays` those of small constants by the identity of
     what holds them: every reading of the scope shares them.
     `dangling` are tensors that a node reads, here the first one, and that nothing made when the
@@ -56,6 +57,7 @@ class Scope:
     behind: dict[int, list[Node]] = field(default_factory=dict)
     anchors: dict[int, int] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
+    dropped: set[str] = field(default_factory=set)
     forgotten: set[str] = field(default_factory=set)
     next_key: int = 0
     dangling: dict[str, Node] = field(default_factory=dict)
@@ -187,7 +189,8 @@ class Document:
     def has_data_outside(self) -> bool:
         """Whether an initializer names another file that holds its data."""
         return any(
-            tensor.data_location == TensorProto.EXTERNAL and tensor.external_data
+            tensor.data_location == TensorProto.EXTERNAL
+            and any(entry.key == "location" for entry in tensor.external_data)
             for scope in self.scopes.values()
             for tensor in scope.initializers.values()
         )

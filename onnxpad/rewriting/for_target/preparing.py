@@ -12,7 +12,7 @@ from onnxpad.model.graph.broken import title_of
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.reading.survey import Site, Survey
-from onnxpad.model.sizes_downstream import inferred_sizes
+from onnxpad.model.stated_sizes import inferred_sizes
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.for_target.judge import Judge

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from onnxpad.explaining import KINDS, entries
-from onnxpad.model.assembled import text_lines
+from onnxpad.model.small_models import text_lines
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, file_of, ways
 from onnxpad.sessions import check_device

@@ -6,10 +6,6 @@ import numpy as np
 import onnx_graphsurgeon as gs
 import pytest
 
-from onnxpad.errors import InternalError
-from onnxpad.model.editing.graphsurgeon import apply_script
-from onnxpad.model.editing.script import SetAttribute
-from onnxpad.model.graph.nodes import Address
 from onnxpad.rewriting.rewrite import rewrite
 from tests.models.surgeon_graphs import (
     WIDE,
@@ -146,19 +142,6 @@ def test_nodes_that_share_their_attributes_are_edited_apart() -> None:
     rewrite(graph, passes=["explicit-pads"])
     assert shared == {"auto_pad": "SAME_UPPER", "strides": [2, 2]}
     assert_computes(graph, original)
-
-
-@pytest.mark.parametrize(("key", "label"), [(0, "other"), (5, "y_conv")])
-def test_a_script_for_another_graph_changes_nothing(key: int, label: str) -> None:
-    x, y = tensors("x", "y")
-    graph = graph_of([conv(x, y)], x, y)
-    script = [
-        SetAttribute(Address("", 0, "y_conv"), "pads", (1, 1, 1, 1)),
-        SetAttribute(Address("", key, label), "pads", (1, 1, 1, 1)),
-    ]
-    with pytest.raises(InternalError, match=f"the script edits {label}"):
-        apply_script(graph, script)
-    assert graph.nodes[0].attrs == {}
 
 
 def calls_while_rewriting(count: int, passes: list[str]) -> int:

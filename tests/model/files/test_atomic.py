@@ -12,7 +12,7 @@ from onnxpad.model.files import atomic, delivery
 from onnxpad.model.files.atomic import Together
 from onnxpad.model.files.onnx_file import Source, load, read
 from onnxpad.model.files.saving import write
-from tests.models.external_data import external_tensor, model_of, saved
+from tests.models.external_data import below, external_tensor, model_of, saved
 
 NAMES = ["a.bin", "sub/deep/b.bin"]
 MODEL = model_of(*(external_tensor(name, location=name) for name in NAMES))
@@ -31,10 +31,6 @@ def out(tmp_path: Path) -> Path:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "model.onnx").write_bytes(OLD)
     return tmp_path / "out" / "model.onnx"
-
-
-def below(folder: Path) -> set[str]:
-    return {str(found.relative_to(folder)) for found in folder.rglob("*")}
 
 
 def nothing_happened(out: Path) -> bool:
@@ -109,23 +105,6 @@ def test_a_full_disk_leaves_nothing_half_written(
     assert nothing_happened(out)
 
 
-def test_an_interrupt_after_everything_is_in_place_takes_nothing_back(
-    read_in: tuple[ModelProto, Source], out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    failing(monkeypatch, "fsync", 4, INTERRUPT, late=False)  # of the first folder
-    with pytest.raises(KeyboardInterrupt):
-        write(read_in[0], out, source=read_in[1])
-    assert load(out) == MODEL
-
-
-def test_a_file_system_that_does_not_flush_folders_is_no_failure(
-    read_in: tuple[ModelProto, Source], out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    failing(monkeypatch, "fsync", 4, OSError(errno.EINVAL, "Invalid argument"), late=False)
-    write(read_in[0], out, source=read_in[1])
-    assert load(out) == MODEL
-
-
 def test_a_data_file_that_appears_meanwhile_is_not_overwritten(
     read_in: tuple[ModelProto, Source], out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,86 +126,32 @@ def test_a_data_file_that_appears_meanwhile_is_not_overwritten(
     assert out.read_bytes() == OLD
 
 
-def test_a_new_model_leaves_no_trace_either(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    failing(monkeypatch, "replace", 1, INTERRUPT, late=False)
-    with pytest.raises(KeyboardInterrupt):
-        write(model_of(), tmp_path / "new.onnx")
-    assert below(tmp_path) == set()
-
-
-def test_the_temporary_file_is_one_that_is_ignored(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[set[str]] = []
-    real = os.fsync
-
-    def noted(descriptor: int) -> None:
-        seen.append(below(tmp_path))
-        real(descriptor)
-
-    monkeypatch.setattr(os, "fsync", noted)
-    write(model_of(), tmp_path / ("n" * 250 + ".onnx"))
-    (name,) = seen[0]
-    assert name.startswith(".")
-    assert name.endswith(".onnxpad.tmp")
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
 def test_a_stream_that_takes_no_more_is_told() -> None:
     with pytest.raises(ModelError, match="cannot write to '/dev/full': No space left on device; f"):
         write(model_of(), "/dev/full")
 
 
-LEFT = ".0123456789abcdef.onnxpad.tmp"
-folder_locks = pytest.mark.skipif(os.name == "nt", reason="Windows has no locks on folders")
+GONE = 2**22 + 1
+"""No process: above the largest number that one can have."""
 
 
-@folder_locks
+def left_by(process: int, machine: str = "") -> str:
+    return f".{machine or atomic._machine()}-{process}-0123456789abcdef.onnxpad.tmp"  # noqa: SLF001
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows does not say which processes there are")
 def test_what_a_killed_run_left_is_swept_by_the_next_and_nothing_else(
     read_in: tuple[ModelProto, Source], out: Path
 ) -> None:
-    kept = [".0123456789abcdef.kept.onnxpad.tmp", ".onnxpad.tmp", "0123456789abcdef.onnxpad.tmp"]
+    kept = [left_by(GONE, "0" * 8), left_by(os.getppid()), ".onnxpad.tmp", left_by(GONE)[1:]]
     (out.parent / "sub" / "deep").mkdir(parents=True)
-    for name in (LEFT, f"sub/deep/{LEFT}", *kept):
+    for name in (left_by(GONE), f"sub/deep/{left_by(GONE)}", *kept):
         (out.parent / name).touch()
-    (out.parent / LEFT.replace("0", "f")).mkdir()
+    (out.parent / left_by(GONE + 1)).mkdir()
     write(read_in[0], out, source=read_in[1])
-    assert below(out.parent) == {
-        *("model.onnx", "sub", "sub/deep", *NAMES, *kept),
-        LEFT.replace("0", "f"),
-    }
-
-
-@folder_locks
-def test_a_run_that_is_alive_keeps_its_files(out: Path) -> None:
-    with Together() as living, living.create(out, replace=True) as file:
-        file.write(b"new")
-        write(model_of(), out.with_name("other.onnx"))
-        (temporary,) = (name for name in below(out.parent) if name.endswith(".tmp"))
-        file.flush()
-        assert (out.parent / temporary).read_bytes() == b"new"
-    assert out.read_bytes() == OLD
-    write(model_of(), out.with_name("other.onnx"))
-    assert below(out.parent) == {"model.onnx", "other.onnx"}
-
-
-@folder_locks
-def test_without_locks_on_folders_no_other_run_touches_the_file(
-    out: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def no_locks(*_: object) -> None:
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    with monkeypatch.context() as patch, Together() as living:
-        patch.setattr("fcntl.flock", no_locks)
-        with living.create(out, replace=True) as file:
-            patch.undo()
-            write(model_of(), out.with_name("other.onnx"))
-            file.write(b"new")
-        living.commit()
-    assert out.read_bytes() == b"new"
+    expected = {"model.onnx", "sub", "sub/deep", *NAMES, *kept, left_by(GONE + 1)}
+    assert below(out.parent) == expected
 
 
 def test_two_runs_that_make_the_same_files_both_succeed(

@@ -4,10 +4,9 @@ from pathlib import Path
 import pytest
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files import delivery
 from onnxpad.model.files.onnx_file import Source, load, read
 from onnxpad.model.files.saving import save, write, write_unchanged
-from tests.models.external_data import WEIGHTS, external_tensor, model_of, saved
+from tests.models.external_data import WEIGHTS, below, external_tensor, model_of, saved
 
 MODEL = model_of(external_tensor("w", location="w.bin"))
 OTHER = (WEIGHTS * 2).tobytes()
@@ -16,16 +15,6 @@ OTHER = (WEIGHTS * 2).tobytes()
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return saved(tmp_path / "in", MODEL, "w.bin")
-
-
-@pytest.fixture
-def out(tmp_path: Path) -> Path:
-    (tmp_path / "out").mkdir()
-    return tmp_path / "out" / "model.onnx"
-
-
-def below(folder: Path) -> set[str]:
-    return {str(found.relative_to(folder)) for found in folder.rglob("*")}
 
 
 def refused(model_path: Path, target: Path, found: str) -> None:
@@ -81,18 +70,6 @@ def test_a_model_is_written_again_beside_the_data_it_brought(path: Path, out: Pa
     write(model, out, source=source)
     assert load(out).producer_name == "again"
     assert out.with_name("w.bin").stat().st_ino == present.st_ino
-
-
-def test_the_same_file_under_both_names_is_shared(path: Path, out: Path) -> None:
-    out.with_name("w.bin").hardlink_to(path.with_name("w.bin"))
-    write(load(path), out, source=read(path)[1])
-    assert load(out) == MODEL
-
-
-def test_a_shared_data_file_is_not_even_opened(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delivery, "_copy", None)
-    write(load(path), path.with_name("other.onnx"), source=read(path)[1])
-    assert load(path.with_name("other.onnx")) == MODEL
 
 
 @pytest.mark.parametrize("present", [OTHER, OTHER[:-1], b""])

@@ -12,7 +12,6 @@ from onnx import ModelProto, numpy_helper
 from onnxpad.errors import ModelError
 from onnxpad.model.files import delivery
 from onnxpad.model.files.delivery import check_target
-from onnxpad.model.files.onnx_file import read
 from onnxpad.model.files.saving import write
 from tests.models.external_data import model_of
 
@@ -29,22 +28,6 @@ def path(tmp_path: Path) -> Path:
 
 def only(folder: Path) -> set[str]:
     return {found.name for found in folder.iterdir()}
-
-
-def test_permissions_of_the_system_are_respected(path: Path) -> None:
-    path.chmod(0o000)
-    if os.access(path, os.R_OK):
-        pytest.skip("this user may do it all")
-    with pytest.raises(ModelError, match="Permission denied"):
-        read(path)
-    with pytest.raises(ModelError, match=r"model\.onnx': it is write-protected"):
-        write(MODEL, path)
-    path.parent.chmod(0o500)
-    with pytest.raises(ModelError, match=r"the folder .* is write-protected"):
-        write(MODEL, path.with_name("new.onnx"))
-    path.parent.chmod(0o700)
-    path.chmod(0o600)
-    assert only(path.parent) == {"model.onnx"}
 
 
 @pytest.mark.parametrize("protected", ["model.onnx", "."])
@@ -125,12 +108,6 @@ def test_a_symbolic_link_stays_and_what_it_points_to_is_replaced(path: Path) -> 
         assert link.is_symlink()
         assert (store / "real.onnx").read_bytes() == BYTES
     assert only(store) == {"real.onnx"}
-
-
-def test_a_hard_link_to_the_target_keeps_the_old_bytes(path: Path) -> None:
-    path.with_name("other.onnx").hardlink_to(path)
-    write(ModelProto(ir_version=9), path)
-    assert path.with_name("other.onnx").read_bytes() == BYTES
 
 
 def test_a_device_is_written_to_and_not_replaced() -> None:

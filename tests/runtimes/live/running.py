@@ -11,7 +11,7 @@ import onnx
 import pytest
 
 from onnxpad.errors import RuntimeUnavailable
-from onnxpad.model.assembled import with_output_shapes
+from onnxpad.model.small_models import with_output_shapes
 from onnxpad.probing.agreement import worst
 from onnxpad.probing.expected import expected
 from onnxpad.probing.probes import ranks

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
 
-from onnxpad.model.files.folders import write_folder
+from onnxpad.model.files.delivery import write_folder
 from tests.show.pages.test_chromium import CHROMIUM, browse
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")

@@ -1,4 +1,4 @@
-"""Small models put together from their nodes."""
+"""The one builder of small models: from nodes in words, or from the steps of a layer."""
 
 from __future__ import annotations
 
@@ -11,11 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import ModelProto, TensorProto, helper, numpy_helper, parser, printer
 
+from onnxpad.errors import InternalError, RequestError
+from onnxpad.padding.expansion import Made, Numbers, Operand, Read, Reshaped, Step
+
 Array = NDArray[Any]
 Dims = Sequence[int | str | None] | None
 _IR_VERSIONS = ((25, 13), (24, 12), (23, 11), (21, 10), (19, 9), (15, 8), (13, 7), (11, 6), (10, 5))
 _OLDEST_IR = 4
 _PLAIN = "ai.onnx"
+OPSET_OF_LAYERS = 22
 
 
 @dataclass(frozen=True)
@@ -140,24 +144,95 @@ def text_lines(model: ModelProto) -> list[str]:
 
 
 CALL = "onnxpad.Leaky"
+_ENDS = "plain (float[1,2,4,4] x) => (float[1,2,4,4] y)"
+_OPSET_13 = '<ir_version: 7, opset_import: ["" : 13]>'
+_PLAIN_MODELS = {
+    "Relu": f"{_OPSET_13} {_ENDS} {{ y = Relu (x) }}",
+    "Conv": f"{_OPSET_13} {_ENDS} <float[2,2,1,1] w = {{1, 1, 1, 1}}> {{ y = Conv (x, w) }}",
+    CALL: f"""<ir_version: 8, opset_import: ["" : 15, "onnxpad" : 1]>
+        {_ENDS} {{ y = onnxpad.Leaky <alpha = 0.5> (x) }}
+        <domain: "onnxpad", opset_import: ["" : 15]>
+        Leaky <alpha> (a) => (b) {{ b = LeakyRelu <alpha: float = @alpha> (a) }}""",
+}
 
 
 def plain(operator: str) -> ModelProto:
     """A model of `x` to `y`, 1x2x4x4: a Relu, a Conv of one cell, or a CALL of a local function."""
-    reads, stored, given = ["x"], dict[str, Array](), dict[str, float]()
-    if operator == "Conv":
-        reads, stored = ["x", "w"], {"w": np.ones((2, 2, 1, 1), np.float32)}
-    if operator == CALL:
-        given = {"alpha": 0.5}
-    kind = ("float32", (1, 2, 4, 4))
-    pieces = [Piece(operator, reads, ["y"], given)]
-    made = assembled(pieces, {"x": kind}, {"y": kind}, stored, opset=15 if given else 13)
-    if operator == CALL:
-        node = helper.make_node("LeakyRelu", ["a"], ["b"])
-        node.attribute.add(name="alpha", ref_attr_name="alpha", type=1)
-        domain, _, name = CALL.rpartition(".")
-        imports = [helper.make_opsetid("", 15)]
-        made.functions.append(
-            helper.make_function(domain, name, ["a"], ["b"], [node], imports, ["alpha"])
-        )
-    return made
+    return parser.parse_model(_PLAIN_MODELS[operator])
+
+
+_DATA, _WEIGHT, _BIAS = Read(0), Read(1), Read(2)
+_NAMES = {_DATA: "x", _WEIGHT: "w", _BIAS: "b"}
+_ROLES = {_WEIGHT: "weight", _BIAS: "bias"}
+_FLOATS = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}
+
+
+def layer_model(
+    steps: Sequence[Step],
+    input_shape: Sequence[int],
+    *,
+    weight: Array | None = None,
+    bias: Array | None = None,
+) -> ModelProto:
+    """A model of these steps: input `x`, output `y`, opset 22, the weight's type throughout.
+
+    The first step reads the input at 0; the weight is read at 1, the bias at 2.
+    Weights are in ONNX layout. RequestError for weights that are no floats.
+    """
+    dtype = np.dtype(np.float32) if weight is None else weight.dtype
+    if dtype not in _FLOATS:
+        raise RequestError(f"the weight holds {dtype}, but must hold float16, float32 or float64")
+    given = {_WEIGHT: weight, _BIAS: None if bias is None else bias.astype(dtype)}
+    layer = _Layer(dtype, {one: array for one, array in given.items() if array is not None})
+    for number, step in enumerate(steps):
+        layer.add(step, "y" if number == len(steps) - 1 else f"t{number}")
+    if layer.made[-1:] != ["y"]:
+        layer.pieces.append(Piece("Identity", layer.made[-1:], ["y"], name="copy"))
+    ends = {"x": (dtype.name, input_shape)}, {"y": (dtype.name, None)}
+    model = assembled(layer.pieces, *ends, layer.constants, opset=OPSET_OF_LAYERS)
+    model.graph.name = "layer"
+    return model
+
+
+class _Layer:
+    """Collects the nodes and constants of one model; `made` is what each step made."""
+
+    def __init__(self, dtype: np.dtype[Any], given: Mapping[Read, Array]) -> None:
+        self._dtype = dtype
+        self._given = given
+        self.constants = {_NAMES[one]: np.ascontiguousarray(array) for one, array in given.items()}
+        self.pieces: list[Piece] = []
+        self.made: list[str] = []
+
+    def add(self, step: Step, result: str) -> None:
+        """Add the node of one step; nothing is added where no bias is given."""
+        inputs = [self._tensor(operand, result) for operand in step.inputs]
+        if step.op_type == "Add" and "" in inputs:
+            self.made.append(inputs[0])
+            return
+        name = f"{step.op_type.lower()}_{len(self.pieces)}"
+        while not inputs[-1]:
+            inputs.pop()
+        self.pieces.append(Piece(step.op_type, inputs, [result], dict(step.attributes), name))
+        self.made.append(result)
+
+    def _tensor(self, operand: Operand | None, result: str) -> str:
+        """The name of what a step reads; '' for nothing, and for a bias that is not given."""
+        source = operand.source if isinstance(operand, Reshaped) else operand
+        if source is None or (source == _BIAS and _BIAS not in self._given):
+            return ""
+        match operand:
+            case Read() if operand == _DATA or operand in self._given:
+                return _NAMES[operand]
+            case Made(step):
+                return self.made[step]
+            case Numbers(role, dtype, dims, values):
+                kind = np.dtype(np.int64) if "int" in dtype else self._dtype
+                return self._constant(f"{result}_{role}", np.array(values, kind).reshape(dims))
+            case Reshaped(Read() as read, dims) if read in self._given:
+                return self._constant(f"{result}_{_ROLES[read]}", self._given[read].reshape(dims))
+        raise InternalError(f"{result}: a single layer has no {operand}")
+
+    def _constant(self, name: str, value: Array) -> str:
+        self.constants[name] = np.ascontiguousarray(value)
+        return name

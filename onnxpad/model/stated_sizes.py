@@ -1,0 +1,237 @@
+"""What an edited model says of sizes: those that its user stated, and those downstream of edits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from math import prod
+
+from onnx import GraphProto, ValueInfoProto
+
+from onnxpad.errors import OnnxpadError
+from onnxpad.geometry.size import Size
+from onnxpad.geometry.size_fact import SizeFact, Told
+from onnxpad.model.editing.script import Edit, FixSize, Resize, SetMetadata
+from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.flat_numbers import any_integers
+from onnxpad.model.graph.nodes import Address, Node, NodeId
+from onnxpad.model.graph.scopes import Document, Scope
+from onnxpad.model.opened import Model
+from onnxpad.model.reading.by_the_text import objection
+from onnxpad.model.reading.reader import read
+from onnxpad.model.shapes.dimensions import Dimensions
+from onnxpad.model.shapes.node_inference import inferred_results
+from onnxpad.model.shapes.recorded_facts import HOLDS_WHERE
+from onnxpad.padding.operators import PLAIN_DOMAINS
+
+Facts = Mapping[str, Told]
+Dims = tuple[int | str, ...]
+
+
+def relied_on(
+    script: Sequence[Edit], facts: Facts, again: Callable[[Facts], bool]
+) -> dict[str, Told]:
+    """Of `facts` so few that `again` says that the same comes of them alone.
+
+    A size that the script itself writes into the model counts as relied on.
+    """
+    needed = {name: told for name, told in facts.items() if _fix(name, told) in script}
+    rest = facts.keys() - needed.keys()
+    if not rest or _alike(needed, again):
+        return needed
+    kept = dict(facts)
+    for name in facts if len(rest) > 1 else ():
+        fewer = {other: fact for other, fact in kept.items() if other != name}
+        if name in rest and _alike(fewer, again):
+            kept = fewer
+    return kept
+
+
+def _alike(facts: Facts, again: Callable[[Facts], bool]) -> bool:
+    try:
+        return again(facts)
+    except OnnxpadError:  # with less known it is not even possible
+        return False
+
+
+def stated(model: Model, script: Sequence[Edit], facts: Facts, *, whole: bool) -> list[Edit]:
+    """Edits after which the model itself says what its script relied on.
+
+    A size of an input goes into its type, and everything else into the metadata, which only a
+    `whole` model has.
+    """
+    edits: list[Edit] = []
+    others: list[str] = []
+    for name, told in facts.items():
+        edit = _fix(name, told)
+        if edit is None or not (edit in script or _names_an_input(model, name)):
+            others.append(SizeFact.read(name, told).of(name))
+        elif edit not in script:
+            edits.append(edit)
+    if others and whole:
+        before = next((one.value for one in model.metadata_props if one.key == HOLDS_WHERE), "")
+        said = dict.fromkeys([*filter(None, before.split(", ")), *others])
+        edits.append(SetMetadata(HOLDS_WHERE, ", ".join(said)))
+    return edits
+
+
+def _fix(name: str, told: Told) -> FixSize | None:
+    size = SizeFact.read(name, told).number
+    return FixSize(name, size) if size else None
+
+
+def _names_an_input(model: Model, dimension: str) -> bool:
+    return any(
+        dimension in (dim.dim_param, f"{value.name}[{axis}]")
+        for value in model.graph.input
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim)
+    )
+
+
+def stale_sizes(
+    document: Document, edited: Sequence[Address], *, resized: bool = False
+) -> list[Resize]:
+    """Edits of stated sizes of what edited nodes make, and of what depends on it.
+
+    Sizes that the shape rules contradict become theirs. If results may be `resized`, sizes that
+    the rules do not confirm are left open. All are where onnx's inference contradicts the rules at
+    an edited node, as the model checker would refuse either.
+    """
+    ids, touched = {one.id for one in edited}, set[str]()
+    contexts = _read_unstated(document)
+    found = _sizes(contexts)
+    is_disputed = any(_contradicts(context, ids) for context in contexts)
+    _follow(document, document.main, ids, touched)
+    edits = []
+    for scope in document.scopes.values():
+        for value in _stated(scope):
+            own, name = _dims(value), value.name
+            given = name in scope.input_places or name in scope.initializers
+            if own is None or given or name not in touched:
+                continue
+            now = None if is_disputed else found.get(scope.id, {}).get(name)
+            if not _holds(own, now, resized=resized or is_disputed):
+                dims = now or ("",) * len(own)
+                edits.append(Resize(Address(scope.id, -1, name), name, dims))
+    return edits
+
+
+def _contradicts(context: Context, ids: Collection[NodeId]) -> bool:
+    """Whether onnx's inference of one of these nodes gives other numbers than the ONNX text."""
+    return any(
+        not _holds(_names(mine.dims), _names(other.dims), resized=False)
+        for node in context.scope.ordered()
+        if (context.scope.id, node.key) in ids
+        for name, other in zip(node.outputs, inferred_results(context, node), strict=False)
+        if other.dims is not None and (mine := context.type_of(name)).dims is not None
+    )
+
+
+def _holds(own: Dims, now: Dims | None, *, resized: bool) -> bool:
+    """Whether stated sizes can be true where the shape rules find `now`."""
+    if now is None or len(own) != len(now):
+        return now is None and not resized
+    is_open = all if resized else any
+    return all(
+        one == other or is_open((isinstance(one, str), isinstance(other, str)))
+        for one, other in zip(own, now, strict=True)
+    )
+
+
+def _stated(scope: Scope) -> Iterator[ValueInfoProto]:
+    yield from scope.proto.value_info
+    if isinstance(scope.proto, GraphProto):
+        yield from scope.proto.output
+
+
+def _dims(value: ValueInfoProto) -> Dims | None:
+    tensor = value.type.tensor_type
+    if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
+        return None
+    return tuple(
+        dim.dim_value if dim.HasField("dim_value") else dim.dim_param for dim in tensor.shape.dim
+    )
+
+
+def _follow(
+    document: Document, scope: Scope, edited: Collection[NodeId], touched: set[str]
+) -> bool:
+    """Add to `touched` what hangs on edited nodes of a graph and its bodies; whether any does."""
+    is_touched = False
+    for node in scope.ordered():
+        bodies = [body for _, body in scope.children.get(node.key, ())]
+        inside = [_follow(document, body, edited, touched) for body in bodies]
+        if (scope.id, node.key) in edited or not touched.isdisjoint(node.inputs):
+            called = document.function(node)
+            for body in [*bodies, called] if called else bodies:
+                touched.update(_all_results(body))
+        elif not any(inside):
+            continue
+        is_touched = True
+        touched.update(filter(None, node.outputs))
+    return is_touched
+
+
+def _all_results(scope: Scope) -> Iterator[str]:
+    for node in scope.ordered():
+        yield from filter(None, node.outputs)
+        for _, body in scope.children.get(node.key, ()):
+            yield from _all_results(body)
+
+
+def inferred_sizes(document: Document) -> dict[str, dict[str, Dims]]:
+    """Sizes by scope and tensor that follow from the inputs alone, not from what the file states.
+
+    A size without a number has its name where an input states that name, and '' elsewhere.
+    """
+    return _sizes(_read_unstated(document))
+
+
+def _read_unstated(document: Document) -> Sequence[Context]:
+    """A reading in which the file is not believed what it says of results."""
+    spent = document.folded_cells
+    contexts = read(document, Dimensions(), stated=False)
+    document.folded_cells = spent
+    return contexts
+
+
+def _sizes(contexts: Sequence[Context]) -> dict[str, dict[str, Dims]]:
+    return {
+        context.scope.id: {
+            name: _names(found.dims)
+            for name, found in context.types.items()
+            if found.dims is not None
+        }
+        for context in contexts
+    }
+
+
+def _names(dims: tuple[Size | None, ...] | None) -> Dims:
+    return tuple(
+        size if isinstance(size, int) else size.name if size and size.root == size.name else ""
+        for size in dims or ()
+    )
+
+
+def breaks(contexts: Sequence[Context]) -> tuple[str, ...]:
+    """Nodes whose inputs do not fit together, as onnx says of each alone."""
+    found = (
+        f"{node.op_type} '{node.name}': {why}"
+        for context in contexts
+        for node in context.scope.ordered()
+        if (why := objection(context, node) or _lost_cells(context, node))
+    )
+    return tuple(dict.fromkeys(found))
+
+
+def _lost_cells(context: Context, node: Node) -> str:
+    """What is wrong with a Reshape to a fixed number of cells that its input does not have."""
+    if node.op_type != "Reshape" or node.domain not in PLAIN_DOMAINS or len(node.inputs) < 2:
+        return ""
+    wanted = any_integers(context, node.inputs[1]) or ()
+    sizes = context.type_of(node.inputs[0]).dims or ()
+    cells = [size for size in sizes if isinstance(size, int)]
+    if len(cells) < len(sizes) or not sizes or min(wanted, default=0) <= 0:
+        return ""
+    if prod(cells) == prod(wanted):
+        return ""
+    return f"{prod(cells)} cells do not fit into {list(wanted)}"
