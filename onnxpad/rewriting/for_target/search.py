@@ -37,8 +37,8 @@ CHEAP = (
     *("border-pads", "clipped-pads"),
 )
 """Passes by what they add to the work of a model; others come behind them."""
-DEPTH, WIDTH = 3, 8
-"""Passes in a row, and how many candidates, the nearest to a way, get one more."""
+WIDTHS = (1, 8, 2)
+"""How many candidates, the nearest to a way, get a first, a second and a third pass."""
 MAX_RUNS, MAX_DOUBTED_RUNS, MAX_HANGS = 60, 12, 2
 """Candidates that a runtime is asked about for one node, those among them that its table has
 something against (false alarms are few), and those that it may not end."""
@@ -168,8 +168,8 @@ class _Search:
     def way(self) -> PassPlan | NoWay:
         """The first way; else the sequence that comes nearest to one, with what is left of it."""
         tried, level = [self._start], [self._start]
-        for _ in range(DEPTH):
-            going_on = sorted(filter(self._may_go_on, level), key=self._distance)[:WIDTH]
+        for width in WIDTHS:
+            going_on = sorted(filter(self._may_go_on, level), key=self._distance)[:width]
             followers: Iterable[_Candidate] = self._followers(going_on)
             if self._judge.live:
                 followers = sorted(followers, key=self._is_doubted)
@@ -186,14 +186,28 @@ class _Search:
         return NoWay(best.names, best.left)
 
     def _followers(self, level: Sequence[_Candidate]) -> Iterator[_Candidate]:
-        """Each candidate with one pass more that changes something."""
+        """Each candidate with one pass more that changes something; of two in any order, once."""
+        seen = set[frozenset[str]]()
         for before in level:
             for rule in self._rules:
-                sites = before.session.sites_at(self._unit.reached(rule) | before.made)
-                if any(would_change(before.session, rule, site, self._check) for site in sites):
-                    passes, session = (*before.passes, rule), self._session.fork()
-                    changes = carry_out(session, [self._unit], passes, self._check)
-                    yield self._candidate(passes, session, inserted_by(changes))
+                names = frozenset((*before.names, rule.name))
+                sites = before.session.sites_at(self._reached(before, rule))
+                if names in seen or not any(
+                    would_change(before.session, rule, site, self._check) for site in sites
+                ):
+                    continue
+                seen.add(names)
+                passes, session = (*before.passes, rule), self._session.fork()
+                changes = carry_out(session, [self._unit], passes, self._check)
+                yield self._candidate(passes, session, inserted_by(changes))
+
+    def _reached(self, before: _Candidate, rule: Pass) -> frozenset[NodeId]:
+        """What a pass may change for the better: no node that the table takes already."""
+        found, left = self._unit.reached(rule) | before.made, {one.id for one in before.left}
+        if self._judge.live:
+            return found
+        fronts = self._unit.fronts if self._unit.focus in left else frozenset[NodeId]()
+        return found & (self._unit.readers | fronts | left)
 
     def _candidate(
         self, passes: tuple[Pass, ...], session: EditSession, made: frozenset[NodeId]
