@@ -58,6 +58,9 @@ READ_BACK: Final = 1000
 IN_A_ROW: Final = 64
 """Operators, or Pads, one behind the other, through which a tensor is followed."""
 
+ROW: Final = 64
+"""Operators, or Pads, one behind the other, through which a tensor is followed."""
+
 PLANNED: Final = Budget(
     10_000,
     "the search for ways of writing that the target takes ended after {most} tries; with --node "

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import few
-from onnxpad.geometry.budgets import PLANNED
 
 if TYPE_CHECKING:
     from onnxpad.probing.whole import WholeRun
@@ -164,6 +163,4 @@ def bytes_text(count: int) -> str:
 def limits_text(limits_met: Iterable[str]) -> Iterator[str]:
     """A line for each limit that was met."""
     for said in limits_met:
-        native = said != PLANNED.reason()
-        more = "; sizes that only it finds are not known" if native else ""
-        yield visible(f"warning: {said}{more}")
+        yield visible(f"warning: {said}; sizes that only it finds are not known")

@@ -206,7 +206,9 @@ def brought_by(
         for edit in change.edits
         if isinstance(edit, InsertNode)
     }
-    for node_id, _, op, judgement in judged_plain(session, () if judge.live else rules, judge.target):
+    for node_id, _, op, judgement in judged_plain(
+        session, () if judge.live else rules, judge.target
+    ):
         scope = session.document.scopes[node_id[0]]
         address = address_of(scope, scope.node(node_id[1]))
         way = NoWay((), ()) if judge.objects(judgement) else None

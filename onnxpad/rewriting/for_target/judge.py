@@ -120,7 +120,9 @@ class Judge:
         for site in session.sites_now():
             if site.address.id not in tolerated and self.objects(found := self.table(site)):
                 yield Obstacle(site.address.id, site.address.label, site.chain.op.title, found)
-        for node_id, name, op, found in judged_plain(session, () if self.live else made, self.target):
+        for node_id, name, op, found in judged_plain(
+            session, () if self.live else made, self.target
+        ):
             if self.objects(found):
                 yield Obstacle(node_id, name, op, found)
 

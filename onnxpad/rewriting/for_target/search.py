@@ -7,7 +7,7 @@ nothing is the way. Whether something is left says the judge: its table, or a ru
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 

@@ -116,9 +116,10 @@ def harmed_in_onnxruntime(
     judge = Judge(onnxruntime)
     for site in session.sites_now():
         earlier = given.get(site.address.id)
-        if site.chain != earlier and failing(onnxruntime, site.chain):
-            if earlier is None or newly_failing(onnxruntime, earlier, site.chain):
-                yield NodeVerdict(site.address, site.chain.op.title, judge.site(site))
+        if site.chain == earlier or not failing(onnxruntime, site.chain):
+            continue
+        if earlier is None or newly_failing(onnxruntime, earlier, site.chain):
+            yield NodeVerdict(site.address, site.chain.op.title, judge.site(site))
 
 
 def _located(site: Site, judge: Judge) -> Judgement:
