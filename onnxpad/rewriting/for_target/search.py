@@ -23,6 +23,7 @@ from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.report import NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import Change, inserted_by, run, would_change
+from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 FREE = (
@@ -142,6 +143,10 @@ class _Candidate(NamedTuple):
     def names(self) -> tuple[str, ...]:
         return tuple(rule.name for rule in self.passes)
 
+    @property
+    def objections(self) -> set[tuple[str, Row]]:
+        return {(one.op, row) for one in self.left for row in one.judgement.rows}
+
 
 class _Search:
     def __init__(
@@ -169,7 +174,7 @@ class _Search:
         """The first way; else the sequence that comes nearest to one, with what is left of it."""
         tried, level = [self._start], [self._start]
         for width in WIDTHS:
-            going_on = sorted(filter(self._may_go_on, level), key=self._distance)[:width]
+            going_on = sorted(level, key=self._distance)[:width]
             followers: Iterable[_Candidate] = self._followers(going_on)
             if self._judge.live:
                 followers = sorted(followers, key=self._is_doubted)
@@ -180,6 +185,9 @@ class _Search:
                     return PassPlan(candidate.names, cost)
                 level.append(candidate)
             tried += level
+            if not self._judge.live and set.intersection(*(one.objections for one in tried)):
+                # What no pass takes away, only passes on new padded nodes may.
+                level = [one for one in level if any(one.session.sites_at(one.made))]
         if self._objection:
             return NoWay((), (self._objection,))
         best = min(tried, key=self._distance)
@@ -215,15 +223,6 @@ class _Search:
         left = tuple(self._judge.left(session, made, self._tolerated))
         return _Candidate(passes, session, made, left)
 
-    def _may_go_on(self, candidate: _Candidate) -> bool:
-        """Whether there is more to do: the table objects to less, or there are new padded nodes."""
-        start, left = (
-            {(one.op, one.judgement.reason) for one in each.left}
-            for each in (self._start, candidate)
-        )
-        is_judge = candidate.passes and self._judge.live is None
-        return not is_judge or not start <= left or any(candidate.session.sites_at(candidate.made))
-
     def _distance(self, candidate: _Candidate) -> tuple[int, ...]:
         """How far it is from a form that is taken; of equals, one that another thing stops."""
         ranks = [one.judgement.answer.rank for one in candidate.left]
@@ -235,11 +234,7 @@ class _Search:
         """Whether the table objects; of the user's own runtimes, for which it is a guess, anew."""
         if not self._judge.target.is_own:
             return bool(candidate.left)
-        before, rows = (
-            {row for one in each.left for row in one.judgement.rows}
-            for each in (self._start, candidate)
-        )
-        return not rows <= before
+        return not candidate.objections <= self._start.objections
 
     def _takes(self, candidate: _Candidate) -> bool:
         """Whether the target takes what passes came to: by its table, or by a run of it."""
