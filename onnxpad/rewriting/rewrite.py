@@ -250,7 +250,7 @@ def rewrite(  # noqa: PLR0913  one option each
         wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
         done = wanted.opened_up(wanted.done(dims, progress), dims)
         session, log, fitting = done.session, done.log, done.fitting
-        skips = _with_divisors(standing(session, rules, log), session)
+        skips = _with_divisors(standing(session, log), session)
         log.changes += fitting.changes if fitting else ()
         name = asked.judge.target.name if asked else ""
         if strict:

@@ -187,8 +187,8 @@ def _carried_out(
 ) -> Iterator[NodeVerdict]:
     """Nodes with the way that was gone: their own, or that of a node beside them."""
     rules: dict[Address, dict[str, None]] = {}
-    for one in changes:
-        rules.setdefault(one.node, {})[one.rule] = None
+    for change in changes:
+        rules.setdefault(change.node, {})[change.rule] = None
     for one in plans.values():
         if isinstance(one.way, PassPlan):
             yield one

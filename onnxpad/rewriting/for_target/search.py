@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before, readers_of
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.nodes import Node, NodeId
+from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.probing.probes import outputs_without, rests, without_front
@@ -76,8 +77,12 @@ def carry_out(
     changes: list[Change] = []
     for rule in passes:
         ids = inserted_by(changes).union(*(unit.reached(rule) for unit in units))
-        changes += run(session, [rule], lambda at, ids=ids: at.id in ids, check=check).changes
+        changes += run(session, [rule], partial(_is_among, ids), check=check).changes
     return changes
+
+
+def _is_among(ids: frozenset[NodeId], address: Address) -> bool:
+    return address.id in ids
 
 
 @dataclass(frozen=True, slots=True)
