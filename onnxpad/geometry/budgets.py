@@ -58,13 +58,6 @@ READ_BACK: Final = 1000
 IN_A_ROW: Final = 64
 """Operators, or Pads, one behind the other, through which a tensor is followed."""
 
-PLANNED: Final = Budget(
-    10_000,
-    "the search for ways of writing that the target takes ended after {most} tries; with --node "
-    "it looks at some nodes alone",
-)
-"""Tries of passes at nodes that are no copies of each other. What is in use needs 1,000 at most."""
-
 ROW: Final = 8
 """Pads in front of a node with which ways for a target are tried; models in use have up to 3."""
 

@@ -15,10 +15,6 @@ from onnxpad.padding.operators import Kind
 
 NOMINAL = 64
 """Stands for sizes and channels that are not known."""
-MULTIPLY_ADDS_PER_BYTE = 8
-"""What moving a byte is worth: the balance of common processors and accelerators, roughly."""
-MULTIPLY_ADDS_PER_OPERATOR = 10_000
-
 _CELL_BY_CELL = frozenset({"Abs", "Add", "Div", "Mod", "Mul", "Neg", "Pow", "Sqrt", "Sub"})
 _WIDTHS = dict.fromkeys(("float64", "int64", "uint64"), 8)
 _WIDTHS |= dict.fromkeys(("float16", "bfloat16", "int16", "uint16"), 2)
@@ -42,17 +38,6 @@ class Cost:
 
     def __sub__(self, other: Cost) -> Cost:
         return self + Cost(-other.multiply_adds, -other.bytes_moved, -other.operators)
-
-    def times(self, count: int) -> Cost:
-        """The same work `count` times."""
-        work = (self.multiply_adds, self.bytes_moved, self.operators)
-        return Cost(*(count * one for one in work))
-
-    @property
-    def weight(self) -> int:
-        """One number to compare costs by, in multiply-adds."""
-        moved = MULTIPLY_ADDS_PER_BYTE * self.bytes_moved
-        return self.multiply_adds + moved + MULTIPLY_ADDS_PER_OPERATOR * self.operators
 
     def __str__(self) -> str:
         """'36 fewer multiply-adds, 1,024 more bytes moved, 1 more operator'."""

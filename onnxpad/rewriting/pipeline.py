@@ -109,23 +109,12 @@ class Refusal(NamedTuple):
         return found
 
 
-class Start(NamedTuple):
-    """How many changes and refusals there were before a pass."""
-
-    changes: int
-    refusals: int
-
-
 @dataclass
 class PassLog:
-    """Everything that the passes did and did not do, in order.
-
-    `starts` has an entry for each pass, and one for the end.
-    """
+    """Everything that the passes did and did not do, in order."""
 
     changes: list[Change] = field(default_factory=list)
     refusals: list[Refusal] = field(default_factory=list)
-    starts: list[Start] = field(default_factory=lambda: [Start(0, 0)])
 
 
 def run(
@@ -145,9 +134,7 @@ def run(
     for number, rule in enumerate(passes):
         if progress:
             progress(rule.name, number, len(passes))
-        reached = _reaching(selected, inserted_by(log.changes))
-        _run_pass(session, rule, reached, log, check)
-        log.starts.append(Start(len(log.changes), len(log.refusals)))
+        _run_pass(session, rule, selected, log, check)
     return log
 
 
@@ -157,24 +144,19 @@ def inserted_by(changes: Sequence[Change]) -> frozenset[NodeId]:
     return frozenset(edit.address.id for edit in edits if isinstance(edit, InsertNode))
 
 
-def _reaching(
-    selected: Callable[[Address], bool], inserted: frozenset[NodeId]
-) -> Callable[[Site], bool]:
-    return lambda site: selected(site.address) or site.address.id in inserted
-
-
 def _run_pass(
     session: EditSession,
     rule: Pass,
-    selected: Callable[[Site], bool],
+    selected: Callable[[Address], bool],
     log: PassLog,
     check: RuntimeCheck,
 ) -> None:
+    inserted = inserted_by(log.changes)
     for _ in range(MAX_ROUNDS):
         refusals: list[Refusal] = []
         again = expanded = False
         for site in session.sites_now():
-            if not selected(site):
+            if not selected(site.address) and site.address.id not in inserted:
                 continue
             verdict = _decide(session, rule, site, check)
             if isinstance(verdict, Change):
@@ -277,31 +259,25 @@ class Undone(NamedTuple):
     edits: int
 
 
-def standing(session: EditSession, passes: Sequence[Pass], log: PassLog) -> list[Refusal]:
-    """Refusals that still hold when the last pass is through.
+def standing(session: EditSession, log: PassLog) -> list[Refusal]:
+    """Refusals that still hold when the last pass is through, each once.
 
-    One goes where later changes took from the node every form that its pass removes, where the
-    pass ran again, and a note where its node is no longer what it was about.
+    One goes where later changes took from the node every form that its pass removes, and a note
+    where its node is no longer what it was about.
     """
-    last = {rule.name: number for number, rule in enumerate(passes)}
-    kept = []
-    chains: dict[NodeId, Chain] | None = None
-    for number, rule in enumerate(passes):
-        begins, ends = log.starts[number], log.starts[number + 1]
-        again, later = last[rule.name] > number, len(log.changes) > ends.changes
-        for refusal in log.refusals[begins.refusals : ends.refusals]:
-            if later and chains is None:
-                chains = {site.address.id: site.chain for site in session.sites_now()}
-            now = None if chains is None else chains.get(refusal.node.id)
-            if not again and not (later and now and _settled(refusal, rule, now)):
-                kept.append(refusal)
-    return kept
+    last = {(one.rule, one.node): one for one in log.refusals}
+    now = {site.address.id: site.chain for site in session.sites_now()} if last else {}
+    return [
+        one
+        for one in last.values()
+        if (chain := now.get(one.node.id)) is None or not _settled(one, chain)
+    ]
 
 
-def _settled(refusal: Refusal, rule: Pass, now: Chain) -> bool:
+def _settled(refusal: Refusal, now: Chain) -> bool:
     if refusal.skip.noted:
         return refusal.chain != now
-    wanted = forms_of(refusal.chain) & rule.removes
+    wanted = forms_of(refusal.chain) & find_pass(refusal.rule).removes
     return bool(wanted) and not forms_of(now) & wanted
 
 

@@ -17,7 +17,6 @@ from onnxpad.errors import ModelError
 from onnxpad.model.editing.script import InsertNode, RemoveAttribute, Resize, SetAttribute
 from onnxpad.model.editing.session import Edited, EditSession, finish
 from onnxpad.model.facts import kinds_that_cannot_pad, operators_of
-from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.graph.broken import UnknownOperator, unknown_operators
 from onnxpad.model.opened import (
     Model,
@@ -38,7 +37,6 @@ from onnxpad.rewriting.for_target.requests import names_of, planner, runtimes_as
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import (
     Change,
-    PassLog,
     Refusal,
     Undone,
     are_undone,
@@ -249,7 +247,7 @@ def rewrite(  # noqa: PLR0913  one option each
         wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
         done = wanted.opened_up(wanted.done(dims, progress), dims)
         session, log, fitting = done.session, done.log, done.fitting
-        skips = _with_divisors(standing(session, rules, log), session)
+        skips = _with_divisors(standing(session, log), session)
         log.changes += fitting.changes if fitting else ()
         name = asked.judge.target.name if asked else ""
         if strict:
@@ -259,11 +257,24 @@ def rewrite(  # noqa: PLR0913  one option each
         session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
         session.restate(_corrections(session, log.changes))
         result = finish(session, opened) if session.script else untouched(opened)
-        report = _report(result, rules, (log, skips), session, dims, opened.source)
-        more: dict[str, Any] = {"original": partial(untouched, opened), "carried": opened.carried}
-        more["limits_met"], more["inlined"] = tuple(work.met.values()), session.inlined
-        more["unknown_operators"] = unknown_operators(session.document)
-        report = replace(report, target=name, fitting=fitting, relied_on=relied, **more)
+        report = Rewriting(
+            edited=result,
+            passes=tuple(rule.name for rule in rules),
+            changes=tuple(log.changes),
+            skips=tuple(one for one in skips if not one.skip.moot),
+            notes=tuple(one for one in skips if one.skip.moot),
+            script=tuple(session.script),
+            assumed=dict(dims or {}),
+            relied_on=relied,
+            target=name,
+            fitting=fitting,
+            source=opened.source,
+            original=partial(untouched, opened),
+            carried=opened.carried,
+            limits_met=tuple(work.met.values()),
+            inlined=session.inlined,
+            unknown_operators=unknown_operators(session.document),
+        )
         if runtimes is None:
             return report
         return replace(report, runs=_whole_runs(report, runtimes, tell, timeout))
@@ -351,24 +362,3 @@ def _corrections(session: EditSession, changes: Sequence[Change]) -> list[Resize
     edited = [edit.node for edit in edits if isinstance(edit, SetAttribute | RemoveAttribute)]
     edited += [edit.address for edit in edits if isinstance(edit, InsertNode)]
     return stale_sizes(session.document, edited)
-
-
-def _report(
-    model: ModelOrGraph,
-    rules: Sequence[Any],
-    done: tuple[PassLog, Sequence[Refusal]],
-    session: EditSession,
-    dims: Mapping[str, int | str] | None,
-    source: Source | None,
-) -> Rewriting:
-    log, refusals = done
-    return Rewriting(
-        edited=model,
-        passes=tuple(rule.name for rule in rules),
-        changes=tuple(log.changes),
-        skips=tuple(one for one in refusals if not one.skip.moot),
-        script=tuple(session.script),
-        assumed=dict(dims or {}),
-        source=source,
-        notes=tuple(one for one in refusals if one.skip.moot),
-    )

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.editing.script import Edit
 from onnxpad.model.editing.session import EditSession, session_on
-from onnxpad.model.graph.nodes import Address, NodeId
+from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import Opened
 from onnxpad.model.reading.survey import Survey, selection
 from onnxpad.model.stated_sizes import relied_on
-from onnxpad.padding.chain import Chain, Preferences
+from onnxpad.padding.chain import Preferences
 from onnxpad.rewriting.for_target.report import NoWay, PassPlan
 from onnxpad.rewriting.for_target.requests import beyond_batch
-from onnxpad.rewriting.pipeline import Change, PassLog, inserted_by, run
+from onnxpad.rewriting.pipeline import PassLog, inserted_by, run
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
@@ -74,15 +74,20 @@ class Wanted(NamedTuple):
         log = run(session, self.rules, selected, progress)
         if asked is None:
             return Done(session, log, None)
-        earlier, made = (log.changes, given), inserted_by(log.changes)
+        from onnxpad.rewriting.for_target.fit import fit  # loads every pass
+        from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime, on_installed
+
+        made = inserted_by(log.changes)
 
         def reached(node: Address) -> bool:
             return selected(node) or node.id in made
 
-        fitting = _fitted(session, asked, reached, earlier, progress, self._preparation(dims))
-        if planner is None:
-            fitting = _with_installed(fitting, session, asked, reached)
-        return Done(session, log, fitting, asked)
+        fitting = fit(session, asked, reached, log.changes, progress, self._preparation(dims))
+        judge = asked.judge
+        is_first = planner is None and not judge.live
+        installed = tuple(on_installed(session, judge, reached)) if is_first else ()
+        harmed = tuple(harmed_in_onnxruntime(session, given, judge.target))
+        return Done(session, log, fitting._replace(elsewhere=harmed, installed=installed), asked)
 
     def relied(self, done: Done, dims: Dims) -> dict[str, int | str]:
         """Those of the sizes stated without which the same ways would come to something else."""
@@ -152,17 +157,6 @@ class Wanted(NamedTuple):
         return Tried(fitting.left, ways, not unfit_of(fitting))
 
 
-def _with_installed(
-    found: Fitted, session: EditSession, asked: Planner, selected: Selected
-) -> Fitted:
-    """The same with what installed releases do otherwise with the model as it is now."""
-    if asked.judge.live:
-        return found
-    from onnxpad.rewriting.for_target.verdicts import on_installed
-
-    return found._replace(installed=tuple(on_installed(session, asked.judge, selected)))
-
-
 def unfit_of(fitting: Fitted | None) -> tuple[NodeVerdict, ...]:
     """Nodes for whose sake nothing is written: what is only not known is left as it is.
 
@@ -174,21 +168,3 @@ def unfit_of(fitting: Fitted | None) -> tuple[NodeVerdict, ...]:
         for one in left
         if one.brought_by or not one.judgement.answer.is_open or one.judgement.settled_by
     )
-
-
-def _fitted(
-    session: EditSession,
-    asked: Planner,
-    selected: Selected,
-    earlier: tuple[Sequence[Change], Mapping[NodeId, Chain]],
-    progress: Progress | None,
-    preparation: Preparation | None,
-) -> Fitted:
-    """What is done for the target behind `earlier` changes; the chains were so before them."""
-    from onnxpad.rewriting.for_target.fit import fit  # loads every pass
-    from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime
-
-    changes, given = earlier
-    found = fit(session, asked, selected, changes, progress, preparation)
-    harmed = harmed_in_onnxruntime(session, given, asked.judge.target)
-    return found._replace(elsewhere=tuple(harmed))

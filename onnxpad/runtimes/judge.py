@@ -261,21 +261,6 @@ def failing(target: Target, chain: Chain) -> tuple[Row, ...]:
     return tuple(row for row in rows if row.answer.fails and every(row.when, chain))
 
 
-def lasting(target: Target, chain: Chain) -> Answer:
-    """What `target` does at best with an operator, whatever passes are run that leave it there.
-
-    TAKES where passes may help.
-    """
-    worst = Answer.TAKES
-    for row in target.about(chain.op.title):
-        if row.answer is not Answer.TAKES and row.lasting:
-            holds = every(row.when, chain)
-            if holds or (holds is None and row.answer.fails):
-                found = row.answer if holds else Answer.UNKNOWN
-                worst = max(worst, found, key=lambda answer: answer.rank)
-    return worst
-
-
 def judge_plain(target: Target, operator: str, opset: int) -> Judgement:
     """The same for an operator without padding, such as a pass puts beside a padded one.
 

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from onnxpad.errors import few
-from onnxpad.geometry.budgets import PLANNED
 
 if TYPE_CHECKING:
     from onnxpad.probing.whole import WholeRun
@@ -144,5 +143,4 @@ def bytes_text(count: int) -> str:
 def limits_text(limits_met: Iterable[str]) -> Iterator[str]:
     """A line for each limit that was met."""
     for limit in limits_met:
-        more = "" if limit == PLANNED.reason() else "; sizes that only it finds are not known"
-        yield f"warning: {limit}{more}"
+        yield f"warning: {limit}; sizes that only it finds are not known"

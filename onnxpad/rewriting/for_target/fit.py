@@ -2,40 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
 from typing import NamedTuple
 
 from onnxpad.geometry.size import show
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.excerpt import pads_before, readers_of
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost, work_of
 from onnxpad.rewriting.for_target.judge import Judge
+from onnxpad.rewriting.for_target.plain_facts import judged_plain
 from onnxpad.rewriting.for_target.preparing import Preparation
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
-from onnxpad.rewriting.for_target.search import Planner
-from onnxpad.rewriting.for_target.units import (
-    Owners,
-    Unit,
-    advance,
-    chosen,
-    plain_obstacles,
-    unsettled,
-)
+from onnxpad.rewriting.for_target.search import Planner, carry_out, unit_of
 from onnxpad.rewriting.for_target.verdicts import Selected, verdicts
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.pipeline import Change
-from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.installed import OnInstalled
 from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 MAX_ROUNDS = 4
 Progress = Callable[[str, int, int], None]
+Plans = dict[tuple[Address, str], NodeVerdict]
 
 
 @reported(
@@ -110,153 +101,115 @@ def fit(
     progress: Progress | None = None,
     preparation: Preparation | None = None,
 ) -> Fitted:
-    """Rewrite what the target does not take, node by node, as cheaply as can be.
+    """Rewrite what the target does not take, node by node, until nothing changes any more.
 
     What `earlier` passes wrote is judged as well: for it there is no way but other passes.
     `preparation` is what may be done to the model as a whole.
     """
     before = work_of(session.contexts)
-    whole = preparation or Preparation({})
+    whole, judge = preparation or Preparation({}), planner.judge
     if preparation:
         whole.freely(session, planner)
-    plans, changes, stuck = _in_rounds(session, planner, selected, progress)
-    found = list(verdicts(session, planner, selected))
-    left = [verdict for verdict in found if verdict.way]
-    if preparation and left:
+    plans: Plans = {}
+    changes: list[Change] = []
+    for number in range(2 * MAX_ROUNDS):
+        if progress and number < MAX_ROUNDS:
+            progress(f"planning for {judge.target.name}", number, MAX_ROUNDS)
+        found = list(verdicts(session, planner, selected))
+        left = [one for one in found if one.way]
+        if new := _written(session, judge, left, plans):
+            changes += new
+            continue
         done = len(whole.done)
-        planner = whole.at_last(session, planner, left)
-        if len(whole.done) > done:
-            more = _in_rounds(session, planner, selected, progress)
-            plans, changes, stuck = plans + more[0], changes + more[1], stuck + more[2]
-            found = list(verdicts(session, planner, selected))
-            left = [verdict for verdict in found if verdict.way]
-    if planner.judge.live:  # what cannot pad is judged by the run of the whole model
+        if preparation and left:
+            planner = whole.at_last(session, planner, left)
+        if len(whole.done) == done:
+            break
+    if judge.live:  # what cannot pad is judged by the run of the whole model
         padded = {(site.address, site.chain.op.title) for site in session.sites_now()}
-        found, left = (
-            [one for one in each if (one.node, one.op) in padded] for each in (found, left)
-        )
+        found = [one for one in found if (one.node, one.op) in padded]
+        left = [one for one in left if one in found]
     changes = [*whole.changes, *changes]
-    written = list(nodes_written(session, planner.judge, (*earlier, *changes)))
-    ours = {one.node for one in written}
-    final = (*(one for one in left if one.node not in ours), *written)
-    cost = work_of(session.contexts) - before
+    brought = list(brought_by(session, judge, (*earlier, *changes)))
+    ours = [one for one in brought if judge.objects(one.judgement)]
+    final = (*(one for one in left if one.node not in {it.node for it in ours}), *ours)
     failing = {one.node for one in final}
-    settled = [one for one in stuck if one.node not in failing]
+    open_now = (one for one in (*found, *brought) if one.judgement.answer.is_open)
+    main = session.contexts[0]
+    sizes = (size for name in main.scope.input_places for size in main.type_of(name).dims or ())
     return Fitted(
-        (*plans, *_with_neighbours(settled, plans, changes)),
+        tuple(_carried_out(plans, failing, changes)),
         final,
         tuple(changes),
-        cost,
-        granted=tuple(_granted(session, planner.judge, found, (*earlier, *changes))),
-        unmeasured=planner.judge.target.note,
+        work_of(session.contexts) - before,
+        granted=tuple(
+            one for one in open_now if judge.allows_unknown and not one.judgement.settled_by
+        ),
+        unmeasured=judge.target.note,
         prepared=(*whole.told, *whole.kept),
         kept=tuple(whole.kept),
         judged=len({one.node for one in found} | failing),
-        taken=sum(one.judgement.answer is Answer.TAKES for one in found if one.node not in failing),
-        open_sizes=_open_sizes(session),
+        taken=sum(one.verdict == "takes" for one in found if one.node not in failing),
+        open_sizes=tuple(dict.fromkeys(show(one) for one in sizes if not isinstance(one, int))),
         whole=tuple(whole.done),
     )
 
 
-def _open_sizes(session: EditSession) -> tuple[str, ...]:
-    main = session.contexts[0]
-    sizes = (size for name in main.scope.input_places for size in main.type_of(name).dims or ())
-    return tuple(dict.fromkeys(show(size) for size in sizes if not isinstance(size, int)))
+def _written(
+    session: EditSession, judge: Judge, left: Iterable[NodeVerdict], plans: Plans
+) -> list[Change]:
+    """What carrying out the plans of nodes changes; into `plans` goes the first way of each."""
+    left = list(left)
+    plans |= {key: one for one in left if (key := (one.node, one.op)) not in plans}
+    # What else reads a Pad shows in the whole model alone, and is onnxruntime's business.
+    for alone in (False, True):
+        changes: list[Change] = []
+        groups: dict[tuple[tuple[str, ...], bool], list[Address]] = {}
+        for one in left:
+            if isinstance(one.way, PassPlan):
+                groups.setdefault((one.way.passes, alone or one.way.alone), []).append(one.node)
+        for (names, is_alone), nodes in sorted(groups.items()):
+            sites = list(session.sites_at([node.id for node in nodes]))
+            units = [unit_of(site.context, site.node) for site in sites]
+            check = RuntimeCheck(judge.target if is_alone else None)
+            changes += carry_out(session, units, [all_passes()[name] for name in names], check)
+        if changes:
+            for one in left:
+                if isinstance(one.way, PassPlan):
+                    way = replace(one.way, alone=alone or one.way.alone)
+                    plans[one.node, one.op] = one._replace(way=way)
+            return changes
+    return []
 
 
-def _in_rounds(
-    session: EditSession, planner: Planner, selected: Selected, progress: Progress | None
-) -> tuple[list[NodeVerdict], list[Change], list[NodeVerdict]]:
-    """Plans, what they changed, and nodes without one; what is new the next round sees."""
-    plans: list[NodeVerdict] = []
-    changes: list[Change] = []
-    stuck: list[NodeVerdict] = []
-    for number in range(MAX_ROUNDS):
-        if progress:
-            progress(f"planning for {planner.judge.target.name}", number, MAX_ROUNDS)
-        found = [verdict for verdict in verdicts(session, planner, selected) if verdict.way]
-        wanted = [verdict for verdict in found if isinstance(verdict.way, PassPlan)]
-        stuck += [verdict for verdict in found if verdict not in wanted]
-        done = _carry_out(session, planner.judge, wanted)
-        if not done:
-            # What else reads a Pad shows in the whole model alone, and is onnxruntime's business.
-            wanted = [
-                one._replace(way=replace(one.way, alone=True))
-                for one in wanted
-                if isinstance(one.way, PassPlan)
-            ]
-            done = _carry_out(session, planner.judge, wanted)
-        if not done:
-            break
-        plans += [one for one in wanted if one not in plans]
-        changes += done
-    return plans, changes, stuck
-
-
-def _with_neighbours(
-    settled: Sequence[NodeVerdict], plans: Sequence[NodeVerdict], changes: Sequence[Change]
+def _carried_out(
+    plans: Plans, failing: set[Address], changes: Sequence[Change]
 ) -> Iterator[NodeVerdict]:
-    """Plans of nodes that had no way alone, and were rewritten with one beside them."""
-    seen = {one.node for one in plans}
-    for one in settled:
-        rules = tuple(dict.fromkeys(done.rule for done in changes if done.node == one.node))
-        if rules and one.node not in seen:
-            seen.add(one.node)
-            yield one._replace(way=PassPlan(rules, Cost()))
+    """Nodes with the way that was gone: their own, or that of a node beside them."""
+    rules: dict[Address, dict[str, None]] = {}
+    for change in changes:
+        rules.setdefault(change.node, {})[change.rule] = None
+    for one in plans.values():
+        if isinstance(one.way, PassPlan):
+            yield one
+        elif one.node in rules and one.node not in failing:
+            yield one._replace(way=PassPlan(tuple(rules[one.node]), Cost()))
 
 
-def nodes_written(
+def brought_by(
     session: EditSession, judge: Judge, changes: Sequence[Change]
 ) -> Iterator[NodeVerdict]:
-    """What of the nodes that `changes` wrote, and that are still there, the target does not take.
-
-    What they wrote with padding is judged as every padded node is.
-    """
-    rules = {
+    """The nodes without padding that `changes` wrote, as they are judged; of a live judge none."""
+    rules: dict[NodeId, str] = {
         edit.address.id: change.rule
         for change in changes
         for edit in change.edits
         if isinstance(edit, InsertNode)
     }
-    for found in plain_obstacles(session, rules, judge):
-        scope = session.document.scopes[found.id[0]]
-        address, rule = address_of(scope, scope.node(found.id[1])), rules[found.id]
-        yield NodeVerdict(address, found.op, found.judgement, NoWay((), ()), rule)
-
-
-def _granted(
-    session: EditSession, judge: Judge, found: Sequence[NodeVerdict], changes: Sequence[Change]
-) -> Iterator[NodeVerdict]:
-    """What is not known of nodes, and what `changes` wrote, that is taken for granted."""
-    if judge.allows_unknown:
-        written = nodes_written(session, replace(judge, allows_unknown=False), changes)
-        everything = (one for one in (*found, *written) if not one.judgement.settled_by)
-        yield from (one for one in everything if one.judgement.answer.is_open)
-
-
-def _carry_out(session: EditSession, judge: Judge, wanted: list[NodeVerdict]) -> list[Change]:
-    """Run each step of all plans, pass by pass."""
-    units = [_unit(session, judge, verdict) for verdict in wanted]
-    owners = Owners(units)
-    plans = [verdict.way for verdict in wanted if isinstance(verdict.way, PassPlan)]
-    ways = [tuple((name, plan.alone) for name in plan.passes) for plan in plans]
-    checks = {False: RuntimeCheck(), True: RuntimeCheck(judge.target)}
-    changes: list[Change] = []
-    for steps in zip_longest(*ways):
-        for step in sorted({one for one in steps if one}):
-            rule, ids = all_passes()[step[0]], set[NodeId]()
-            for unit in (unit for unit, own in zip(units, steps, strict=True) if own == step):
-                ids |= chosen(session, unit, judge, rule)
-            changes += advance(session, rule, ids, owners, checks[step[1]])
-    return changes
-
-
-def _unit(session: EditSession, judge: Judge, verdict: NodeVerdict) -> Unit:
-    focus = verdict.node.id
-    site = next(session.sites_at({focus}))
-    context = site.context
-    read = readers_of(context, site.node) if site.op == "Pad" else []
-    readers = frozenset((focus[0], node.key) for node in read)
-    fronts = frozenset((focus[0], node.key) for node in pads_before(context, site.node))
-    tolerated = unsettled(session, readers if judge.live else readers | fronts, judge)
-    return Unit(focus, readers, fronts, tolerated)
+    for node_id, _, op, judgement in judged_plain(
+        session, () if judge.live else rules, judge.target
+    ):
+        scope = session.document.scopes[node_id[0]]
+        address = address_of(scope, scope.node(node_id[1]))
+        way = NoWay((), ()) if judge.objects(judgement) else None
+        yield NodeVerdict(address, op, judgement, way, rules[node_id])

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from onnxpad.model.editing.session import EditSession
+from onnxpad.model.graph.nodes import NodeId
 from onnxpad.model.reading.by_the_text import objection
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain
-from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.for_target.plain_facts import judged_plain
+from onnxpad.rewriting.for_target.report import Obstacle
 from onnxpad.runtimes.conditions.rows import Answer, Row, every
-from onnxpad.runtimes.judge import Judgement, checks_the_text, judge, judge_illegal, lasting
+from onnxpad.runtimes.judge import Judgement, checks_the_text, judge, judge_illegal
 from onnxpad.runtimes.targets import Target, find_target
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import Live
-
-_STAYING = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,22 +61,10 @@ class Judge:
     def _checks_the_text(self) -> bool:
         return checks_the_text(self._facts)
 
-    def chain(self, chain: Chain) -> Judgement:
-        """The table's judgement of a padded operator; chains that are one object, once."""
-        if id(chain) not in self._known:
-            self._known[id(chain)] = (chain, judge(self._facts, self._seen(chain)))
-        return self._known[id(chain)][1]
-
     def _seen(self, chain: Chain) -> Chain:
         if not self.assumes_sizes:
             return chain
         return replace(chain, read_as=chain.read_as._replace(assumes_sizes=True))
-
-    def is_final(self, chain: Chain) -> bool:
-        """Whether no pass can make the table's answer better."""
-        if self.live or not stays(chain):
-            return False
-        return lasting(self.target, self._seen(chain)) is self.chain(chain).answer
 
     def rows(self, chain: Chain) -> list[Row]:
         """The rows of the table that hold."""
@@ -83,17 +73,18 @@ class Judge:
 
     def knowing(self, *, assumes_sizes: bool) -> Judge:
         """The same for a model of which the user knows sizes, or of which the file says all."""
-        return (
-            self
-            if self.assumes_sizes == assumes_sizes
-            else replace(self, assumes_sizes=assumes_sizes)
-        )
+        same = self.assumes_sizes == assumes_sizes
+        return self if same else replace(self, assumes_sizes=assumes_sizes)
 
     def counts(self, answer: Answer) -> bool:
         """Whether a node with this answer is to be rewritten."""
         if answer is Answer.FALLS_BACK:
             return self.requires_device
         return answer.fails or (answer.is_open and not self.allows_unknown)
+
+    def objects(self, judgement: Judgement) -> bool:
+        """Whether a node with this judgement is to be rewritten."""
+        return self.counts(judgement.answer) or bool(judgement.settled_by)
 
     def site(self, site: Site) -> Judgement:
         """The worst judgement of a node's readings; of a live judge, what a run of it showed."""
@@ -103,30 +94,37 @@ class Judge:
         return self.live.site(self.target, site, lambda part: judge(part, chain))
 
     def table(self, site: Site) -> Judgement:
-        """The worst judgement of a node's readings by the facts of the target alone.
+        """The judgement of a padded node by the facts of the target alone.
 
         A target that checks the ONNX text refuses what that does not allow.
         """
-        worst = self.chain(site.chain)
-        if worst.answer.fails or not self._checks_the_text:
-            return worst
-        said, trouble = objection(site.context, site.node), site.chain.trouble
+        chain = site.chain
+        if id(chain) not in self._known:  # chains that are one object, once
+            self._known[id(chain)] = (chain, judge(self._facts, self._seen(chain)))
+        found = self._known[id(chain)][1]
+        if found.answer.fails or not self._checks_the_text:
+            return found
+        said, trouble = objection(site.context, site.node), chain.trouble
         if not said:
-            return worst
+            return found
         reason = trouble.reason if trouble and trouble.illegal else said
-        return judge_illegal(self._facts, self._seen(site.chain), reason)
+        return judge_illegal(self._facts, self._seen(chain), reason)
 
-    def objects(self, judgement: Judgement) -> bool:
-        """Whether a node with this judgement is to be rewritten."""
-        return self.counts(judgement.answer) or bool(judgement.settled_by)
+    def left(
+        self, session: EditSession, made: Collection[NodeId], tolerated: Collection[NodeId]
+    ) -> Iterator[Obstacle]:
+        """What the table objects to in an excerpt: its padded nodes, and plain ones passes made.
 
-
-def stays(chain: Chain) -> bool:
-    """Whether every pass leaves the operator in its place.
-
-    Passes replace averages, LpPool, Pads and operators that read their pads from an input.
-    """
-    return chain.op.kind in _STAYING and chain.op.pads_input is None
+        A live judge runs the plain ones together with what is padded.
+        """
+        for site in session.sites_now():
+            if site.address.id not in tolerated and self.objects(found := self.table(site)):
+                yield Obstacle(site.address.id, site.address.label, site.chain.op.title, found)
+        for node_id, name, op, found in judged_plain(
+            session, () if self.live else made, self.target
+        ):
+            if self.objects(found):
+                yield Obstacle(node_id, name, op, found)
 
 
 def _with_facts(target: Target) -> Target:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import lcm
 from typing import NamedTuple
 
-from onnxpad.geometry.size import Size, Symbol
+from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.size_fact import Told
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.reading.divisors import settling_facts, strengthened, with_facts
@@ -79,21 +79,36 @@ def _candidates(survey: Survey, hopeful: Sequence[NodeVerdict]) -> Iterator[DimF
     Batches that are asked for; what the padding hangs on as well; what strides behind it hang on
     too, with every batch; numbers.
     """
-    nodes = {one.node for one in hopeful}
+    nodes, main = {one.node for one in hopeful}, survey.contexts[0]
     divisors, batches, known = _settled_sizes(survey, nodes)
     rests = batches | strengthened(survey.facts, divisors)
     chains = _chains(known, nodes)
-    sizes = list(_first_sizes(survey, chains, nodes))
-    if not all(isinstance(size, int) or [*_batches([size])] for size in sizes):
-        sizes += _first_of_inputs(survey)  # what a Reshape to [-1, ...] makes may be one of them
-    items = [size.root for size in _batches(sizes) if size.root and size.root not in rests]
-    batch: DimFacts = dict.fromkeys(items, 1)
+    shapes = [main.type_of(name).dims or () for name in main.scope.input_places]
+    batch: DimFacts = {
+        size.root: 1
+        for shape in (*(chain.shape or () for chain in chains), *shapes)
+        for size in shape[:1]
+        if isinstance(size, Symbol) and size.root and size.root not in rests
+        if size.divisor == 1 and not size.offset
+    }
     asked = {one.name for verdict in hopeful for one in verdict.open_batches}
-    first: DimFacts = {name: 1 for name in items if name in asked}
+    first: DimFacts = {name: 1 for name in batch if name in asked}
     yield from (first, first | rests)
-    moduli = _joined((*divisors.items(), *_moduli(chains)))
+    # For open sizes that operators slide along, the product of the strides behind them.
+    sliding = ((axis.size, axis.stride) for chain in chains for axis in chain.axes)
+    strides = [
+        (size.root, size.divisor * stride)
+        for size, stride in sliding
+        if isinstance(size, Symbol) and size.root
+    ]
+    moduli = _joined((*divisors.items(), *strides))
     yield batch | batches | strengthened(survey.facts, moduli)
-    yield _numbers(survey, batch, moduli)
+    numbers: DimFacts = {}
+    for axis, size in (pair for shape in shapes for pair in enumerate(shape)):
+        if isinstance(size, Symbol) and size.root and (axis or size.root in batch):
+            known_of = size.stated.stronger(moduli.get(size.root, 1))
+            numbers[size.root] = replace(known_of, is_batch=size.stated.is_batch).example
+    yield numbers | batch
 
 
 def _settled_sizes(
@@ -113,8 +128,8 @@ def _settled_sizes(
         rests += settled.facts if settled else ()
         asked = {name: fact.rest for name, fact in rests if not fact.divisor} | batches
         joined = _joined((*found.items(), *((name, f.divisor) for name, f in rests if f.divisor)))
-        facts = asked | strengthened(survey.facts, joined)
-        if (joined, asked) == (found, batches) or (read := with_facts(survey, facts)) is None:
+        read = with_facts(survey, asked | strengthened(survey.facts, joined))
+        if (joined, asked) == (found, batches) or read is None:
             break
         found, batches, known = joined, asked, read
     return found, batches, known
@@ -124,53 +139,9 @@ def _chains(survey: Survey, nodes: Collection[Address]) -> list[Chain]:
     return [site.chain for site in survey.sites_now() if site.address in nodes]
 
 
-def _first_sizes(
-    survey: Survey, chains: Sequence[Chain], nodes: Collection[Address]
-) -> Iterator[Size | None]:
-    """What stands where a batch does in front of these nodes, those without padding as well."""
-    yield from ((chain.shape or (None,))[0] for chain in chains)
-    ids = {one.id for one in nodes}
-    for context in survey.contexts:
-        for node in context.scope.ordered():
-            if (context.scope.id, node.key) in ids and node.inputs:
-                yield (context.type_of(node.inputs[0]).dims or (None,))[0]
-
-
-def _first_of_inputs(survey: Survey) -> Iterator[Size | None]:
-    main = survey.contexts[0]
-    for name in main.scope.input_places:
-        yield (main.type_of(name).dims or (None,))[0]
-
-
-def _batches(sizes: Iterable[Size | None]) -> Iterator[Symbol]:
-    for size in sizes:
-        if isinstance(size, Symbol) and size.divisor == 1 and not size.offset:
-            yield size
-
-
 def _joined(moduli: Iterable[tuple[str, int]]) -> dict[str, int]:
     """What all divisors of a size divide."""
     found: dict[str, int] = {}
     for root, modulus in moduli:
         found[root] = lcm(found.get(root, 1), modulus)
     return found
-
-
-def _moduli(chains: Sequence[Chain]) -> Iterator[tuple[str, int]]:
-    """For open sizes that operators slide along, the product of the strides behind them."""
-    for axis in (axis for chain in chains for axis in chain.axes):
-        if isinstance(axis.size, Symbol) and axis.size.root:
-            yield axis.size.root, axis.size.divisor * axis.stride
-
-
-def _numbers(survey: Survey, batch: DimFacts, moduli: Mapping[str, int]) -> DimFacts:
-    """A number for every open dimension of the inputs, as far as what they mean is known."""
-    found: DimFacts = {}
-    main = survey.contexts[0]
-    for name in main.scope.input_places:
-        for axis, size in enumerate(main.type_of(name).dims or ()):
-            if isinstance(size, Symbol) and size.root and (axis or size.root in batch):
-                root, is_batch = size.root, size.stated.is_batch
-                told = replace(size.stated.stronger(moduli.get(root, 1)), is_batch=is_batch)
-                found[root] = told.example
-    return found | batch

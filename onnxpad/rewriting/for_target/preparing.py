@@ -9,11 +9,9 @@ from onnxpad.model.editing.opsets import NEWEST, Kept, moved
 from onnxpad.model.editing.script import FixSize, Resize, WriteOut
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.broken import title_of
-from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.nodes import Address, Node, NodeId
+from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.stated_sizes import inferred_sizes
-from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.plain_facts import plain_facts, unshaped
@@ -50,12 +48,18 @@ class Preparation:
     def freely(self, session: EditSession, planner: Planner) -> None:
         """Before any search: what costs nothing, where it is in the way of any node.
 
-        Another opset, shapes for results, and as numbers known pads that the target wants so.
+        Functions written out, shapes for results, as numbers known pads that the target wants so,
+        another opset.
         """
-        self._write_out(session, planner)
-        self._declare_shapes(session, planner)
-        self._write_pads(session, planner)
         judge = planner.judge
+        facts = list(plain_facts(session, judge.target, judge.live))
+        calls = [node for _, node, name, _ in facts if name in CALLS and node.key < 0]
+        if calls:
+            session.restate([WriteOut(tuple(dict.fromkeys(map(title_of, calls))))])
+            self.done.append("local functions written out")
+        self._declare_shapes(session, judge)
+        if planner.may_use("static-pads"):
+            self._write_pads(session, judge)
         failing = [site for site in session.sites_now() if judge.objects(judge.site(site))]
         self._for_opset(session, judge, _asking(failing, judge))
 
@@ -64,34 +68,27 @@ class Preparation:
     ) -> Planner:
         """Behind a search: for the nodes that have no way, and what is nearest to one."""
         rows = _in_the_way(session, planner.judge, left)
-        if self._numbers and any(row.asks_for_sizes for row in rows):
-            planner = self._fix_sizes(session, planner)
+        numbers = {name: size for name, size in self.dims.items() if isinstance(size, int)}
+        told = ", ".join(f"{name}={size}" for name, size in numbers.items())
+        if told and f"inputs of {told}" not in self.done and any(r.asks_for_sizes for r in rows):
+            session.restate([FixSize(name, size) for name, size in numbers.items()])
+            self.done.append(f"inputs of {told}")
+            self.told.append(f"the sizes of --dim are written into the model: {told}")
+            rest = {name: fact for name, fact in self.dims.items() if name not in numbers}
+            known = beyond_batch(session.document.model, rest)
+            planner = planner.knowing(assumes_sizes=bool(known))
         self._for_opset(session, planner.judge, rows)
         return planner
 
     def may_help(self, survey: Survey, planner: Planner, found: Sequence[NodeVerdict]) -> bool:
         """Whether there may be anything to do for nodes that the target does not take."""
-        left = [one for one in found if isinstance(one.way, NoWay)]
         rows = _in_the_way(survey, planner.judge, [one for one in found if one.way])
-        if any(row.asks_for_opset or (left and row.asks_for_sizes and self.dims) for row in rows):
-            return True
-        met = {one.node.id for one in left if one.op in FACTS}
-        if any(one.op in UNSHAPED or (one.op in CALLS and one.node.key < 0) for one in left):
-            return True
-        return bool(_computed_by(met, survey))
+        asked = any(row.asks_for_opset or (row.asks_for_sizes and self.dims) for row in rows)
+        return asked or any(one.op in FACTS and one.way for one in found)
 
-    @property
-    def _numbers(self) -> dict[str, int]:
-        return {name: size for name, size in self.dims.items() if isinstance(size, int)}
-
-    def _write_out(self, session: EditSession, planner: Planner) -> None:
-        if calls := [node for _, node in _met(session, planner.judge, CALLS) if node.key < 0]:
-            functions = tuple(dict.fromkeys(title_of(node) for node in calls))
-            session.restate([WriteOut(functions)])
-            self.done.append("local functions written out")
-
-    def _declare_shapes(self, session: EditSession, planner: Planner) -> None:
-        met = {context.scope.id: context for context, _ in _met(session, planner.judge, UNSHAPED)}
+    def _declare_shapes(self, session: EditSession, judge: Judge) -> None:
+        found = plain_facts(session, judge.target, judge.live, UNSHAPED)
+        met = {context.scope.id: context for context, *_ in found}
         known = inferred_sizes(session.document) if met else {}
         edits = [
             Resize(Address(scope, -1, name), name, sizes)
@@ -105,11 +102,10 @@ class Preparation:
             self.done.append(f"the shapes of {names}")
             self.told.append(f"the shapes of {names} are declared: it stops at results without one")
 
-    def _write_pads(self, session: EditSession, planner: Planner) -> None:
-        met = {
-            (context.scope.id, node.key) for context, node in _met(session, planner.judge, FACTS)
-        }
-        pads = _computed_by(met, session) if planner.may_use("static-pads") else set[Address]()
+    def _write_pads(self, session: EditSession, judge: Judge) -> None:
+        found = plain_facts(session, judge.target, judge.live)
+        met = {(context.scope.id, node.key) for context, node, *_ in found}
+        pads = {site.address for site in (_pads(session) if met else ()) if met & _computing(site)}
         log = run(session, [find_pass("static-pads")], pads.__contains__)
         if log.changes:
             nodes = ", ".join(repr(change.node.label) for change in log.changes)
@@ -117,23 +113,10 @@ class Preparation:
             self.told.append(f"the pads of {nodes} are numbers now: it stops at what computed them")
         self.changes += log.changes
 
-    def _fix_sizes(self, session: EditSession, planner: Planner) -> Planner:
-        numbers = self._numbers
-        session.restate([FixSize(name, size) for name, size in numbers.items()])
-        told = ", ".join(f"{name}={size}" for name, size in numbers.items())
-        self.done.append(f"inputs of {told}")
-        self.told.append(f"the sizes of --dim are written into the model: {told}")
-        rest = {name: fact for name, fact in self.dims.items() if name not in numbers}
-        return planner.knowing(assumes_sizes=bool(beyond_batch(session.document.model, rest)))
-
     def _for_opset(self, session: EditSession, judge: Judge, rows: Iterable[Row]) -> None:
-        if not self._opset_tried and any(row.asks_for_opset for row in rows):
-            self._opset_tried = True
-            self._move_opset(session, judge)
-
-    def _move_opset(self, session: EditSession, judge: Judge) -> None:
-        now = session.document.main.opset
-        reason = ""
+        if self._opset_tried or not any(row.asks_for_opset for row in rows):
+            return
+        self._opset_tried, now, reason = True, session.document.main.opset, ""
         for opset in _better(session, judge, now):
             names_axes = opset < Since.PAD_AXES <= now
             trial = session.fork() if names_axes else session
@@ -155,17 +138,12 @@ class Preparation:
             self.kept.append(f"the model stays of opset {now}: {reason}")
 
 
-def _met(
-    session: EditSession, judge: Judge, names: tuple[str, ...]
-) -> Iterator[tuple[Context, Node]]:
-    """Nodes that the target fails for what they are, of those that have one of the names."""
-    for context, node, _, found in plain_facts(session, judge, names):
-        if judge.objects(found):
-            yield context, node
+def _pads(survey: Survey) -> list[Site]:
+    return [site for site in survey.sites_now() if site.chain.op.kind is Kind.PAD]
 
 
 def _name_all_axes(session: EditSession) -> Sequence[Change]:
-    pads = {s.address for s in session.sites_now() if s.chain.op.kind is Kind.PAD}
+    pads = {site.address for site in _pads(session)}
     return run(session, [find_pass("all-axes")], pads.__contains__).changes
 
 
@@ -186,12 +164,6 @@ def _in_the_way(survey: Survey, judge: Judge, left: Sequence[NodeVerdict]) -> li
     return rows
 
 
-def _computed_by(met: set[NodeId], survey: Survey) -> set[Address]:
-    """Pads whose pads some of these nodes compute."""
-    pads = (s for s in (survey.sites_now() if met else ()) if s.chain.op.kind is Kind.PAD)
-    return {site.address for site in pads if met & _computing(site)}
-
-
 def _computing(site: Site) -> set[NodeId]:
     """The nodes of its own graph that compute the pads of a Pad, or its value."""
     producers, found = site.context.scope.producers, set[NodeId]()
@@ -204,22 +176,20 @@ def _computing(site: Site) -> set[NodeId]:
     return found
 
 
-def _better(session: EditSession, judge: Judge, now: int) -> Iterator[int]:
+def _better(session: EditSession, judge: Judge, now: int) -> list[int]:
     """Opsets in which fewer operators are in the way than now, or of those passes write."""
-    seen = list(dict.fromkeys(site.chain for site in session.sites_now()))
-    costs = {one: _objections(judge, seen, one) for one in range(_OLDEST, NEWEST + 1)}
-    best = sorted(costs, key=lambda one: (*costs[one], abs(one - now)))
-    of_now = _objections(judge, seen, now)
-    yield from (one for one in best[:_MOST_TRIALS] if costs[one] < of_now)
+    chains = list(dict.fromkeys(site.chain for site in session.sites_now()))
 
+    def objections(opset: int) -> tuple[int, int]:
+        found = sum(
+            judge.counts(row.answer) and bool(every(row.when, replace(chain, opset=opset)))
+            for chain in chains
+            for row in judge.target.about(chain.op.title)
+            if row.asks_for_opset
+        )
+        plain = (judge_plain(judge.target, one, opset) for one in _COMPANIONS)
+        return found, sum(one.answer.fails for one in plain)
 
-def _objections(judge: Judge, chains: list[Chain], opset: int) -> tuple[int, int]:
-    """How many operators a row about opsets is in the way of, and of those that passes write."""
-    found = sum(
-        judge.counts(row.answer) and bool(every(row.when, replace(chain, opset=opset)))
-        for chain in chains
-        for row in judge.target.about(chain.op.title)
-        if row.asks_for_opset
-    )
-    plain = sum(judge_plain(judge.target, one, opset).answer.fails for one in _COMPANIONS)
-    return found, plain
+    costs = {one: objections(one) for one in range(_OLDEST, NEWEST + 1)}
+    best = sorted(costs, key=lambda one: (*costs[one], abs(one - now)))[:_MOST_TRIALS]
+    return [one for one in best if costs[one] < objections(now)]

@@ -15,7 +15,7 @@ from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS, operator
 from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.plain_facts import plain_facts, written_padding
-from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, PassPlan
+from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, PassPlan
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.runtimes.conditions.plain_facts import FACTS
 from onnxpad.runtimes.installed import OnInstalled, otherwise_installed
@@ -43,10 +43,8 @@ def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[N
     judge = planner.judge
     for address, op, judgement, site in judged(survey, judge, selected):
         way: PassPlan | NoWay | None = None
-        if site is None and (op in FACTS or judge.objects(judgement)):
-            way = NoWay((), ())
-        elif site is not None and judge.objects(judgement):
-            way = _way(planner, site)
+        if op in FACTS or judge.objects(judgement):
+            way = planner.plan(site.context, site.node) if site else NoWay((), ())
         yield NodeVerdict(address, op, judgement, way)
 
 
@@ -56,25 +54,24 @@ def judged(
     """The same nodes with what the target does with them, and none of the ways around that."""
     for site in survey.sites_now():
         if selected(site.address):
-            found = _located(site, judge.site(site), judge)
-            yield site.address, site.chain.op.title, found, site
-    told: set[Address] = set()
-    for context, node, name in written_padding(survey):
-        address = address_of(context.scope, node)
-        if selected(address) and address not in told:
-            told.add(address)
-            found = judge_plain(judge.target, name, context.scope.opset)
-            yield address, "Concat", found, None
-    met: set[tuple[Address, str]] = set()
-    for context, node, name, found in plain_facts(survey, judge):
-        address = address_of(context.scope, node)
-        if selected(address) and (address, name) not in met:
-            met.add((address, name))
-            yield address, name, found, None
-    for scope, node, unsure in _unsure(survey.document, judge.target):
+            yield site.address, site.chain.op.title, _located(site, judge), site
+    seen: set[tuple[Address, str]] = set()
+    for scope, node, op, judgement in _plain(survey, judge):
         address = address_of(scope, node)
-        if selected(address):
-            yield address, title_of(node), unsure, None
+        if (address, op) not in seen and selected(address):
+            seen.add((address, op))
+            yield address, op, judgement, None
+
+
+def _plain(survey: Survey, judge: Judge) -> Iterator[tuple[Scope, Node, str, Judgement]]:
+    """What else there is to say: of Concats that pad, plain facts, and unknown operators."""
+    target = judge.target
+    for context, node, name in written_padding(survey):
+        yield context.scope, node, "Concat", judge_plain(target, name, context.scope.opset)
+    for context, node, name, judgement in plain_facts(survey, target, judge.live):
+        yield context.scope, node, name, judgement
+    for scope, node, judgement in _unsure(survey.document, target):
+        yield scope, node, title_of(node), judgement
 
 
 def _unsure(document: Document, target: Target) -> Iterator[tuple[Scope, Node, Judgement]]:
@@ -114,34 +111,22 @@ def harmed_in_onnxruntime(
     None where it is the target itself.
     """
     onnxruntime = reference()
-    asked = {one.runtime for one in (target, *target.parts)}
-    if onnxruntime.name in asked or not session.script:
+    if not session.script or onnxruntime.name in {o.runtime for o in (target, *target.parts)}:
         return
     judge = Judge(onnxruntime)
     for site in session.sites_now():
-        if _fails_newly(onnxruntime, given.get(site.address.id), site.chain):
+        earlier = given.get(site.address.id)
+        if site.chain == earlier or not failing(onnxruntime, site.chain):
+            continue
+        if earlier is None or newly_failing(onnxruntime, earlier, site.chain):
             yield NodeVerdict(site.address, site.chain.op.title, judge.site(site))
 
 
-def _located(site: Site, judgement: Judgement, judge: Judge) -> Judgement:
-    """The same with the operator behind which the batch is not known, where that is all."""
+def _located(site: Site, judge: Judge) -> Judgement:
+    """What the target does with a node; with what loses the batch, where that is all."""
+    judgement = judge.site(site)
     batch = judgement.open_batch
     if batch is None or batch.name or not site.node.inputs:
         return judgement
     batch = replace(batch, lost=lost_at(site.context, site.node.inputs[0], 0))
     return replace(judgement, open_batch=batch, reason=batch.told(judge.target.name))
-
-
-def _fails_newly(target: Target, earlier: Chain | None, chain: Chain) -> bool:
-    if chain == earlier or not failing(target, chain):
-        return False
-    return earlier is None or bool(newly_failing(target, earlier, chain))
-
-
-def _way(planner: Planner, site: Site) -> PassPlan | NoWay:
-    """The plan for a node."""
-    context, chain = site.context, site.chain
-    if planner.judge.is_final(chain):
-        label, judgement = site.address.label, planner.judge.chain(chain)
-        return NoWay((), (Obstacle(site.address.id, label, chain.op.title, judgement),))
-    return planner.plan(context, site.node)

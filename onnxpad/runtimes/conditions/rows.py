@@ -104,7 +104,6 @@ class Condition:
     `asks` says of a chain for which it is open what is not known.
     `of_opset` marks questions about the opset of the model, `of_sizes` those about sizes that the
     file leaves open: what is done about them is done to the whole model.
-    `lasting`: where it holds or is open, it does so behind every pass that leaves the operator.
     `tells` says of a chain for which it holds what is wrong, with its numbers. `of_windows` marks
     those about how many windows there are: what gets these wrong gives another shape.
     """
@@ -113,7 +112,6 @@ class Condition:
     holds: Callable[[Chain], bool | None]
     negation: str = ""
     cure: str = ""
-    lasting: bool = False
     asks: Callable[[Chain], OpenBatch] | None = None
     of_opset: bool = False
     of_sizes: bool = False
@@ -130,7 +128,6 @@ class Condition:
             f"{self.text} and {other.text}",
             lambda c: every((self, other), c),
             cure=self.cure or other.cure,
-            lasting=self.lasting and other.lasting,
             of_opset=self.of_opset or other.of_opset,
             of_sizes=self.of_sizes or other.of_sizes,
         )
@@ -200,11 +197,6 @@ class Row:
     @property
     def _conditions(self) -> str:
         return ", and ".join(condition.text for condition in self.when)
-
-    @property
-    def lasting(self) -> bool:
-        """Whether no pass takes a node out of the row that leaves the operator in its place."""
-        return all(condition.lasting for condition in self.when)
 
     @property
     def asks_for_opset(self) -> bool:

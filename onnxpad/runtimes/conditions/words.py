@@ -260,7 +260,6 @@ TWO_TYPES = Condition(
     lambda c: mixed_types(c) is not None,
     "the data and the weight have one element type",
     "store the weight in the element type of the data, or export the model again",
-    lasting=True,
     tells=mixed_types,
 )
 AGAINST_TEXT = Condition(
@@ -390,31 +389,25 @@ _THRESHOLDS: Mapping[str, Numbers] = {
     "input_axes_above": _input_axes,
     "input_axes_below": _input_axes,
 }
-_LASTING: Mapping[str, Any] = {"lasting": True}
 _MORE: Mapping[str, Mapping[str, Any]] = {
     "last_window_dropped": {"of_windows": True},
     "batch_above_1": {
         "cure": "export the model with a batch of 1, and run it once for each sample",
         "asks": _open_batch,
-        "lasting": True,
     },
     "open_sizes": {
         "cure": "give the model's inputs fixed sizes",
-        "lasting": True,
         "of_sizes": True,
     },
-    "two_types": {"cure": TWO_TYPES.cure, "lasting": True, "tells": TWO_TYPES.tells},
+    "two_types": {"cure": TWO_TYPES.cure, "tells": TWO_TYPES.tells},
     "opset_above": {
         "cure": "export the model with opset {} or older",
-        "lasting": True,
         "of_opset": True,
     },
     "opset_below": {
         "cure": "export the model with opset {} or newer",
-        "lasting": True,
         "of_opset": True,
     },
-    **dict.fromkeys(("float16", "float64", "eight_bit", "int8", "uint8"), _LASTING),
 }
 
 

@@ -9,14 +9,9 @@ import pytest
 from onnx import ModelProto, TensorProto, helper
 
 import onnxpad
-from onnxpad.geometry.budgets import PLANNED
-from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Scope
-from onnxpad.model.reading import reader, survey
 from onnxpad.model.reading.survey import Site, Survey
-from onnxpad.rewriting.for_target import search, units
-from onnxpad.rewriting.pipeline import Change
 
 
 def pools_in_a_row(count: int) -> ModelProto:
@@ -82,41 +77,3 @@ def test_twice_the_nodes_are_looked_at_twice_as_often(
     """Of the last nodes each is looked at as often as of those before them."""
     counts = [looks(made(count), target, monkeypatch) for count in (few, 2 * few, 4 * few)]
     assert counts[2] - counts[1] < 3 * (counts[1] - counts[0])
-
-
-def test_a_way_that_is_tried_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Behind its pass alone, and not at all where others came to the same model."""
-    readings = tries = 0
-    read, advance = reader.read, units.advance
-
-    def read_and_counted(*args: Any, **given: Any) -> list[Context]:
-        nonlocal readings
-        readings += 1
-        return read(*args, **given)
-
-    def tried_and_counted(*args: Any) -> tuple[Change, ...]:
-        nonlocal tries
-        tries += 1
-        return advance(*args)
-
-    monkeypatch.setattr(survey, "read", read_and_counted)
-    monkeypatch.setattr(search, "advance", tried_and_counted)
-    onnxpad.rewrite(pools_in_a_row(3), target="coreml", require_device=True)
-    assert readings < 2 * tries
-
-
-def test_searches_end_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where they found something, it is written, and the report says that they ended."""
-    model = pools_in_a_row(6)
-    for number, one in enumerate(model.graph.node):
-        one.attribute[0].ints[:] = [3 + 2 * number]
-        one.attribute[1].ints[:] = [1 + number, 1 + number]
-    whole = onnxpad.rewrite(model, target="coreml", require_device=True)
-    assert (whole.limits_met, whole.unfit) == ((), ())
-    monkeypatch.setattr(search, "PLANNED", PLANNED._replace(most=9))
-    part = onnxpad.rewrite(model, target="coreml", require_device=True)
-    assert 0 < len(part.unfit) < 6
-    assert "ended after 9 tries" in part.limits_met[0]
-    assert "with --node" in part.limits_met[0]
-    one = next(left.node.label for left in part.unfit)
-    assert not onnxpad.rewrite(model, target="coreml", require_device=True, nodes=one).unfit

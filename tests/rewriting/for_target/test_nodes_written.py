@@ -12,6 +12,7 @@ from onnxpad.inspection import inspect
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.show.rewritings import rewriting_document
+from tests.benchmarks.networks import Network
 from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
 
 Captured = pytest.CaptureFixture[str]
@@ -96,3 +97,17 @@ def test_nodes_that_lack_inputs_or_outputs_are_judged_too(name: str) -> None:
         model.graph.node.append(onnx.helper.make_node(op, inputs, outputs))
     rewrite(model, target=name)
     inspect(model, target=name)
+
+
+def test_concats_that_pad_are_judged_whoever_wrote_them(tmp_path: Path) -> None:
+    net = Network(size=32)
+    net.padded_conv(4, 3)
+    steps = ["split-pads", "concat-pads"]
+    told = rewrite(net.model(), passes=steps, target="portable").unfit
+    assert [one.brought_by for one in told] == ["concat-pads"] * 2
+    path = tmp_path / "padded.onnx"
+    rewrite(net.model(), passes=steps).save(path)
+    named = [one.node.label for one in told]
+    judged = inspect(path, target="portable").targets["portable"]
+    assert [one.node.label for one in judged if one.judgement.answer.fails] == named
+    assert [one.node.label for one in rewrite(path, target="portable").unfit] == named
