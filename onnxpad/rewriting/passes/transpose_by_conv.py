@@ -94,7 +94,7 @@ def _cut(composer: Composer, data: Operand, sides: list[tuple[int, int]]) -> Ope
 
 
 def _turned(composer: Composer, shape: tuple[int, ...], groups: int) -> Made:
-    """The weight [C, M / groups, k...] as [M, C / groups, k...], each axis of the kernel reversed."""
+    """The weight [C, M/groups, k...] as [M, C/groups, k...], each axis of the kernel reversed."""
     channels, outputs, kernel = shape[0], shape[1], shape[2:]
     count = len(kernel)
     weight: Operand = Read(_WEIGHT)

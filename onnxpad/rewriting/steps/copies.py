@@ -19,6 +19,24 @@ Sides = Sequence[tuple[int, int]]
 
 def pad_by_copies(chain: Chain, count: int) -> PassResult:
     """A Pad node of zeros as `count` convolutions in a row, each with a part of the pads."""
+    spatial = _zeros(chain)
+    if isinstance(spatial, Skip):
+        return spatial
+    channels = _channels(chain, spatial)
+    if isinstance(channels, Skip):
+        return channels
+    if max(map(max, spatial)) < count:
+        return Skip(f"it pads fewer than {count} cells", moot=True)
+    composer = Composer(chain.opset, chain.dtype)
+    data: Operand = Read(0)
+    for part in range(count):
+        own = [(_part(begin, part, count), _part(end, part, count)) for begin, end in spatial]
+        data = made = _copied(composer, data, channels, own)
+    return composer.finish(made)
+
+
+def _zeros(chain: Chain) -> Sides | Skip:
+    """The cells that a Pad node of zeros adds to spatial axes."""
     step = chain.pad
     if chain.op.kind is not Kind.PAD or step is None:
         return Skip("no Pad node", moot=True)
@@ -29,24 +47,21 @@ def pad_by_copies(chain: Chain, count: int) -> PassResult:
         return Skip("it writes other cells than zeros")
     if any(map(any, sides[:_FIRST])) or min(step.pads.flat, default=0) < 0:
         return Skip("it pads the batch or the channels, or crops")
-    if max(step.pads.flat, default=0) < count:
-        return Skip(f"it pads fewer than {count} cells", moot=True)
-    spatial = sides[_FIRST:]
-    if not chain.opset or not 0 < len(spatial) <= _MOST_AXES:
+    return sides[_FIRST:]
+
+
+def _channels(chain: Chain, sides: Sides) -> int | Skip:
+    """The number of channels, where there is such a convolution."""
+    if not chain.opset or not 0 < len(sides) <= _MOST_AXES:
         return Skip("no convolution has as few or as many axes")
     if "float" not in chain.dtype or chain.dtype == "bfloat16":
         return Skip("the element type of its input is no float, or not known")
     channels = chain.shape[1] if chain.shape else None
     if not isinstance(channels, int) or channels < 1:
         return Skip("the number of its channels is not known")
-    if channels * prod(abs(begin - end) + 1 for begin, end in spatial) > _LARGEST:
+    if channels * prod(abs(begin - end) + 1 for begin, end in sides) > _LARGEST:
         return Skip(f"it would need more than {_LARGEST} weights")
-    composer = Composer(chain.opset, chain.dtype)
-    data: Operand = Read(0)
-    for part in range(count):
-        own = [(_part(begin, part, count), _part(end, part, count)) for begin, end in spatial]
-        data = made = _copied(composer, data, channels, own)
-    return composer.finish(made)
+    return channels
 
 
 def _part(cells: int, part: int, count: int) -> int:
