@@ -231,13 +231,13 @@ class InFront:
     pad: that Pad, with those in front of it that add up, its axes in the operator's order;
         `crossed` are operators between the two. It is unclear where it stands in another graph, or
         where a further Pad stands in front of it; None where there is none.
-    others: whether an operator of another kind reads it.
+    others: whether an operator of another kind reads it; None where others of its kind do.
     to_pools: whether it, or what stands between, reaches another pool or the weight of a Conv; of
         a Pad node, whether what it writes does.
     """
 
     pad: PadStep | None = None
-    others: bool = False
+    others: bool | None = False
     to_pools: bool = False
 
 

@@ -70,7 +70,7 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
         kind, at = _whole(context, maker.inputs[0], maker.input(2))
         return Weight(found.dims, found.dtype, stored, has_value=value, whole=kind, zero_point=at)
     pad = nearest_pad(context, node, len(found.dims or ()), op.weight)
-    padded = not pad.others and pad.pad is not None and _writes_zeros(pad.pad)
+    padded = pad.others is not True and pad.pad is not None and _writes_zeros(pad.pad)
     return Weight(found.dims, found.dtype, stored, has_value=value, is_padded=padded)
 
 

@@ -34,11 +34,13 @@ _SEEN_THROUGH = CROSSABLE | _MAY_VANISH
 def nearest_pad(context: Context, node: Node, rank: int, position: int = 0) -> InFront:
     """The Pad in front of an input of `rank` axes, alone or behind others."""
     name, order = node.inputs[position], tuple(range(rank))
-    others, crossed = False, list[str]()
+    others: bool | None = False
+    crossed: list[str] = []
     for _ in range(IN_A_ROW):
         if name not in context.document.behind_pads:
             break
-        others |= _has_others(context, name)
+        more = _has_others(context, name)
+        others = more if more or others is False else others
         maker = context.scope.producers.get(name)
         if maker is None or maker.op_type == "If" or context.document.function(maker) is not None:
             unknown = PadStep(Pads.zero(rank), Constant(0), unclear=ELSEWHERE)
@@ -82,8 +84,11 @@ def _pads_windows_alone(pads: Pads) -> bool:
     return min(pads.flat, default=0) >= 0 and not any(pads.begins[:2] + pads.ends[:2])
 
 
-def _has_others(context: Context, name: str) -> bool:
-    """Whether operators of several kinds read a tensor; onnxruntime may make one of equal ones."""
+def _has_others(context: Context, name: str) -> bool | None:
+    """Whether operators of several kinds read a tensor; None where several of one kind do.
+
+    onnxruntime makes one of equal ones.
+    """
     scope = context.scope
     if not scope.defines(name) or scope.uses.get(name, 0) <= 1:
         return False
@@ -92,7 +97,7 @@ def _has_others(context: Context, name: str) -> bool:
         elsewhere = scope.uses[name] > sum(one.inputs.count(name) for one in readers)
         kinds = {one.op_type for one in readers} - IDLE
         context.shared[name] = len(kinds) + elsewhere > 1
-    return context.shared[name]
+    return context.shared[name] or None
 
 
 def is_copied_out(context: Context, name: str) -> bool:

@@ -105,7 +105,8 @@ def _fusable_pads(chain: Chain, odds: Odds) -> Pads | None:
     step = _seen(chain, odds)
     if not takes_pads(chain) or step is None or not is_fusable(step, chain, odds):
         return None
-    if chain.around.nearest.others and odds is not Odds.POSSIBLE:
+    others = chain.around.nearest.others
+    if odds is not Odds.POSSIBLE and (others or (others is None and odds is Odds.SURE)):
         return None
     inner = chain.inner(step.pads)
     return inner if len(inner.begins) == chain.rank else Pads.zero(chain.rank)

@@ -37,7 +37,7 @@ def test_readers_of_one_pad_are_read_once_each(last: str, monkeypatch: pytest.Mo
     sites = Survey(model).sites_now()
     assert len(seen) == len(sites) == 42
     chains = [site.chain for site in sites if site.chain.op.kind is not Kind.PAD]
-    assert {chain.around.nearest.others for chain in chains} == {"MaxPool" in last}
+    assert {chain.around.nearest.others for chain in chains} == {"MaxPool" in last or None}
     pools = [chain for chain in chains if chain.around.nearest.to_pools]
     assert len(pools) == (40 if "MaxPool" in last else 0)
 

@@ -145,7 +145,7 @@ def test_floor_pool_does_not_make_a_fused_pad_reach_the_kernel() -> None:
         constants="int64[6] p = {0,0,0,0,0,2}",
         result="uint8[]",
     )
-    assert "would fuse the Pad" in refused(model, "floor-pool").reason
+    assert "would fuse a Pad" in refused(model, "floor-pool").reason
     x = numbers(1, 2, 3, 4, dtype="uint8")
     assert by_onnxruntime(model, x) == by_onnxruntime(model, x, optimised=True) == [3, 3]
 
@@ -304,7 +304,7 @@ def test_nor_with_its_own_weight() -> None:
 def test_the_padded_weight_of_a_convolution_may_come_through_others() -> None:
     wide = "d = Concat<axis=2>(x, x) e = Concat<axis=3>(d, d)"
     before = model(f'{PAD} {wide} k = Mul(one, t) y = Conv<auto_pad="VALID">(e, k)')
-    assert "fusing the Pad of its weight" in assert_kept(before, "explicit-pads")
+    assert "fusing the Pad" in assert_kept(before, "explicit-pads")
 
 
 FUNCTION = '<domain: "f", opset_import: ["": 17]> block (t) => (y) { %s }'
@@ -322,7 +322,7 @@ def test_nor_with_a_pool_inside_or_behind_a_function() -> None:
 def test_a_pad_of_nothing_does_not_hide_another() -> None:
     """Its value is why onnxruntime does not fuse the pool with what stands in front."""
     body = f"{PAD} u = Pad(t, none, one) [op] {POOL}"
-    assert "another Pad stands in front" in assert_kept(model(body), "absorb-pad")
+    assert "would fuse a Pad" in assert_kept(model(body), "absorb-pad")
 
 
 def test_axes_that_keep_a_pad_from_being_fused_stay() -> None:
