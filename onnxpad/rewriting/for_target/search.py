@@ -39,6 +39,8 @@ CHEAP = (
     *("border-pads", "clipped-pads"),
 )
 """Passes by what they add to the work of a model; others come behind them."""
+LAST = frozenset({"transpose-by-conv", "pad-by-conv", "pad-by-two-convs", "crop-by-slice"})
+"""Passes that are tried where no others are a way: dear, or not exact for infinities."""
 WIDTHS = (1, 8, 2)
 """How many candidates, the nearest to a way, get a first, a second and a third pass."""
 MAX_RUNS, MAX_DOUBTED_RUNS, MAX_HANGS = 60, 12, 2
@@ -127,13 +129,18 @@ class Planner:
         part = excerpt(context, node)
         key = part.fingerprint
         if key not in self._ways:
-            rules, check = self._wishes.in_order(), RuntimeCheck()
-            way = _Search(part, self.judge, rules, check).way()
-            if isinstance(way, NoWay) and check.held_back:
-                alone = _Search(part, self.judge, rules, RuntimeCheck(self.judge.target)).way()
-                way = replace(alone, alone=True) if isinstance(alone, PassPlan) else way
-            self._ways[key] = way
+            rules = self._wishes.in_order()
+            way = self._way(part, [rule for rule in rules if rule.name not in LAST])
+            self._ways[key] = self._way(part, rules) if isinstance(way, NoWay) else way
         return self._ways[key]
+
+    def _way(self, part: Excerpt, rules: Sequence[Pass]) -> PassPlan | NoWay:
+        check = RuntimeCheck()
+        way = _Search(part, self.judge, rules, check).way()
+        if isinstance(way, NoWay) and check.held_back:
+            alone = _Search(part, self.judge, rules, RuntimeCheck(self.judge.target)).way()
+            return replace(alone, alone=True) if isinstance(alone, PassPlan) else way
+        return way
 
 
 class _Candidate(NamedTuple):
