@@ -29,7 +29,7 @@ from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 FREE = (
     *("absorb-pad", "written-defaults", "plain-transpose", "floor-pool", "auto-pads", "all-axes"),
-    *("static-pads", "plain-value", "explicit-pads"),
+    *("static-pads", "plain-value", "explicit-pads", "quantised-pad"),
 )
 CHEAP = (
     *("symmetric-pads-by-kernel", "concat-pads", "average-by-conv", "lp-pool", "symmetric-pads"),
