@@ -266,8 +266,7 @@ class _Conclusion:
         if fit.doubts:
             return [_doubt(fit)]
         if fit.other_cause:
-            said = "padding does not explain it: padded as it is, the model gives the reference"
-            return [f"{said} {fit.other_cause}"]
+            return [f"no node pads wrong: the model gives the reference {fit.other_cause}"]
         if fit.solution is not None:
             said, many = fit.solution.preparation, counted(len(fit.solution.plan.entries), "node")
             cause = "padding, and how the input was prepared" if said else "padding"

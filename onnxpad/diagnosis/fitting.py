@@ -13,7 +13,7 @@ from onnxpad.diagnosis.fills import ENOUGH_PLACES, fill_of, is_usual
 from onnxpad.diagnosis.guesses import Choice
 from onnxpad.diagnosis.options import in_numbers, padded_cells, suspects
 from onnxpad.diagnosis.plan import Rival, Settled, mended, plans, rivals, settled
-from onnxpad.diagnosis.preparations import other_attributes, preparations
+from onnxpad.diagnosis.preparations import other_attributes, outer_padding, preparations
 from onnxpad.diagnosis.runner import Feeds, Runner, needed_nodes
 from onnxpad.diagnosis.score import (
     Comparison,
@@ -278,17 +278,22 @@ class Fitting:
         likeliest guesses too; not where cells agree already, which other inputs would not give.
         """
         search, own = self._search, self.samples
-        if search is None or search.tried[search.best].unlike < 1:
-            return False
         now, known = time.monotonic(), len(self.bench.warnings)
         until = now + _PART_FOR_OTHER_CAUSES * (self.deadline - now)
-        for said, made in other_attributes(self.network):
+        if search is None:
+            return False
+        shapes = {name: values[0].shape for name, values in self.expected.items()}
+        others = list(outer_padding(self.network, own[0], shapes))
+        if search.tried[search.best].unlike >= 1:
+            others += other_attributes(self.network)
+        for said, made in others:
             if time.monotonic() < until and not self._cause:
                 self.bench.progress(f"with {said}")
                 del self.bench.warnings[known:]
                 agrees = judged(self.bench, made(), own, self.expected).agrees
                 self._cause = f"with {said}" if agrees else ""
-        for said, change in preparations(own[0]):
+        prepared = preparations(own[0]) if search.tried[search.best].unlike >= 1 else ()
+        for said, change in prepared:
             if time.monotonic() < until and not self._cause:
                 self.bench.progress(f"where {said}")
                 del self.bench.warnings[known:]

@@ -15,6 +15,7 @@ from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.candidates import Candidate, candidates, ordinary
 from onnxpad.retargeting.labels import label_of
+from onnxpad.retargeting.lone_pads import as_windows, other_ways
 from onnxpad.retargeting.plan import with_settings
 from onnxpad.retargeting.windows_read import differs, signature, too_many_cells
 
@@ -120,7 +121,7 @@ def suspects(survey: Survey, network: Network, needed: Collection[int]) -> Suspe
     """Every padded node; `needed` are indices of the nodes that what is compared depends on."""
     searched: list[Suspect] = []
     plain, inner, unclear = list[str](), list[str](), list[str]()
-    unseen, pads = dict[int, str](), dict[int, str]()
+    unseen, pads = dict[int, str](), dict[int, Site]()
     read: set[int | None] = set()
     for site in survey.sites_now():
         index = network.producers.get(site.node.outputs[0]) if site.node.outputs else None
@@ -132,7 +133,7 @@ def suspects(survey: Survey, network: Network, needed: Collection[int]) -> Suspe
             unseen[index] = label
             read.add(pad)
         elif chain.op.kind is Kind.PAD:
-            pads[index] = label
+            pads[index] = site
         elif _is_unclear(chain) or (chain.pad is not None and pad is None):
             unclear.append(label)
         elif suspect := _suspect(site, index, pad, network):
@@ -140,7 +141,12 @@ def suspects(survey: Survey, network: Network, needed: Collection[int]) -> Suspe
             read.add(pad)
         else:
             plain.append(label)
-    unclear += [label for index, label in pads.items() if index not in read]
+    for index, site in pads.items():
+        if index not in read and (suspect := _lone_pad(site, index)):
+            searched.append(suspect)
+        elif index not in read:
+            unclear.append(site.address.label)
+    searched.sort(key=lambda suspect: suspect.node)
     alone = tuple((index, label) for index, label in unseen.items() if index not in read)
     return Suspects(tuple(searched), tuple(plain), tuple(inner), tuple(unclear), alone)
 
@@ -172,6 +178,21 @@ def _suspect(site: Site, index: int, pad: int | None, network: Network) -> Suspe
     source = site.node.inputs[0] if pad is None else network.nodes[pad].input[0]
     label, count = site.address.label, len(options)
     return Suspect(label, index, pad, source, chain, options, named, count)
+
+
+def _lone_pad(site: Site, index: int) -> Suspect | None:
+    """A Pad node that no convolution or pool reads directly; None where its pads are not known."""
+    chain = as_windows(site.chain)
+    if isinstance(chain, Skip) or chain.trouble or not any(padded_cells(chain)):
+        return None
+    options = [Candidate(chain, (), label_of(chain))]
+    written = {written_as(chain)}
+    for way in other_ways(opened(chain)):
+        if written_as(way) not in written:
+            written.add(written_as(way))
+            options.append(Candidate(way, (), label_of(way)))
+    count, label = len(options), site.address.label
+    return Suspect(label, index, None, site.node.inputs[0], chain, options, count, count)
 
 
 def opened(chain: Chain) -> Chain:

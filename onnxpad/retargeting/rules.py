@@ -11,14 +11,14 @@ from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.feasible import infeasible
 from onnxpad.retargeting.habits import named_convention
+from onnxpad.retargeting.lone_pads import as_windows
 from onnxpad.retargeting.move import as_it_runs, moved, unchanged_because
 from onnxpad.retargeting.plan import Plan, PlanEntry, with_settings
 
 _TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows what the node has now"
 _LONE_PAD = (
-    "entries are for convolutions and pools, and a Pad right in front of one is 'pad_node' in the "
-    "entry of that operator; any other Pad keeps its pads"
-    "\n  try     leave the entry out, or change the pads of this node in the model itself"
+    "the entry of a Pad node holds 'pad_node' alone, with pads, value and mode; a Pad in front of "
+    "a convolution or pool belongs into the entry of that operator"
 )
 
 
@@ -68,8 +68,13 @@ def _planned(entry: PlanEntry, chain: Chain, label: str) -> Chain | Skip:
     if chain.trouble:
         return chain.trouble.as_skip()
     where = f"{label}, node '{entry.node}' ({chain.op.name})"
-    if chain.op.kind is Kind.PAD and entry.settings:
-        raise RequestError(f"{where}: {_LONE_PAD}")
+    if chain.op.kind is Kind.PAD:
+        if [*entry.settings] != ["pad_node"] or entry.settings["pad_node"] is None:
+            raise RequestError(f"{where}: {_LONE_PAD}")
+        windows = as_windows(chain)
+        if isinstance(windows, Skip):
+            return windows
+        chain = windows
     try:
         after = with_settings(chain, entry.settings)
     except RequestError as error:

@@ -14,6 +14,7 @@ from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.labels import label_of
+from onnxpad.retargeting.lone_pads import as_windows
 from onnxpad.retargeting.report import Kept, Move, Refused, SizeTexts
 from onnxpad.retargeting.rules import MoveRule
 from onnxpad.retargeting.windows_read import differs, resizes, too_many_cells
@@ -98,6 +99,12 @@ class _Run:
 
     def _handle(self, site: Site) -> bool:
         result = self._decide(site.address, site.chain)
+        if (
+            isinstance(result, Chain)
+            and result.pad == site.chain.pad
+            and result.op.kind is Kind.PAD
+        ):
+            result = site.chain
         if isinstance(result, Skip):
             if not result.moot:
                 self._refuse(site, result)
@@ -122,6 +129,8 @@ class _Run:
     def _move(self, site: Site, after: Chain) -> bool:
         """Change the node; True where sizes behind it have to be read anew."""
         session, before = self._session, site.chain
+        if before.op.kind is Kind.PAD and isinstance(windows := as_windows(before), Chain):
+            before = windows
         resized = resizes(before, after)
         stated = resized or before.ceil_mode or before.op.kind is Kind.TRANSPOSED
         if resized and self._sound is None:

@@ -35,15 +35,7 @@ g (float[1, 1, 9, 9] x, float[1, 1, 3, 3] w) => (float[1, 1, N, M] y) {
   y = TAIL
 }
 """
-FAR = """
-<ir_version: 8, opset_import: ["" : 17]>
-g (float[1, 1, 9, 9] x, float[1, 1, 3, 3] w) => (float[1, 1, N, M] y)
-<int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}, float k = {2}> {
-  b = Pad (x, p)
-  c = BETWEEN
-  y = Conv (c, w)
-}
-"""
+
 X, W = signed(0, 1, 1, 8, 8), signed(1, 1, 1, 3, 3)
 
 
@@ -86,27 +78,6 @@ def test_what_differs_at_borders_only_may_be_padding() -> None:
     assert (found.explained, found.cause) == (False, Cause.UNKNOWN)
     right = outputs(model, {"x": x, "w": W})[0] * 1.1
     assert found_for(model, right, {"x": x, "w": W}).cause is Cause.NOT_PADDING
-
-
-def test_a_pad_that_no_layer_reads_is_not_searched() -> None:
-    x = signed(2, 1, 1, 9, 9)
-    pad = "Pad <mode = 'reflect'> (a, p)".replace("'", '"')
-    text = PLAIN.replace("{", "<int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}> {", 1)
-    model = written(text, TAIL=pad)
-    found = found_for(model, outputs(model, {"x": x, "w": W})[0] * 1.1, {"x": x, "w": W})
-    assert found.cause is Cause.UNKNOWN
-    assert "other ways to pad these were not tried: " in found.reason
-
-
-@pytest.mark.parametrize("between", ["Mul (b, k)", "Cast <to = 1> (b)"])
-def test_a_pad_in_front_of_another_operator_is_named_with_it(between: str) -> None:
-    x = signed(2, 1, 1, 9, 9)
-    model = parser.parse_model(FAR.replace("BETWEEN", between))
-    model.graph.node[1].name = "between"
-    model.graph.node[2].name = "last"
-    found = found_for(model, outputs(model, {"x": x, "w": W})[0] * 1.1, {"x": x, "w": W})
-    assert found.cause is Cause.UNKNOWN
-    assert "other ways to pad these were not tried: b" in found.reason
 
 
 POOL = """

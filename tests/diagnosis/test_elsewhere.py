@@ -67,7 +67,7 @@ PREPARED: dict[str, tuple[Callable[[Array], Array], str]] = {
 def test_inputs_that_were_prepared_otherwise(prepare: Callable[[Array], Array], said: str) -> None:
     found = against(outputs(model(), {"x": prepare(X)})[0])
     assert (found.explained, found.cause) == (False, Cause.NOT_PADDING)
-    assert found.reason.startswith("padding does not explain it: padded as it is, the model gives")
+    assert found.reason.startswith("no node pads wrong: the model gives the reference")
     assert said in found.reason
     assert (found.settles, found.settling_atol, found.warnings) == ("", None, ())
 

@@ -41,7 +41,7 @@ from onnxpad.padding.expansion import (
     Step,
 )
 from onnxpad.padding.fills import Constant, TensorValue
-from onnxpad.padding.operators import AttributeValue, Since, name_of_pads
+from onnxpad.padding.operators import AttributeValue, Kind, PadInput, Since, name_of_pads
 
 
 def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
@@ -49,6 +49,8 @@ def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
     context, node, address, before = site.context, site.node, site.address, site.chain
     if isinstance(after, Expansion):
         return _expand(context, node, after, names)
+    if after.op.kind is Kind.PAD and isinstance(after.pad, NewPad):
+        return _expand(context, node, _repadded(after, after.pad), names)
     edits = [*_padding_edits(node, address, before, after), *_number_edits(address, before, after)]
     if before.far_pad is not None and after.far_pad is None:
         edits += _bypass(context, node, before, names, far=True)
@@ -57,6 +59,21 @@ def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
     elif isinstance(after.pad, NewPad):
         edits += _new_pad(context, node, address, after, after.pad, names)
     return edits
+
+
+def _repadded(chain: Chain, step: NewPad) -> Expansion:
+    """A Pad node with other pads over all axes, another mode and number."""
+    value = step.fill.value if isinstance(step.fill, Constant) else 0
+    if chain.opset < Since.PAD_INPUTS:
+        sets = (("mode", step.mode), (name_of_pads(chain.opset), step.pads.flat))
+        return Expansion((Itself((), (*sets, ("value", float(value)))),), (Made(0),))
+    inputs: dict[int, Operand | None] = {
+        PadInput.PADS: Numbers("pads", "int64", (len(step.pads.flat),), step.pads.flat),
+        PadInput.VALUE: Numbers("value", chain.dtype, (), (value,)) if value else None,
+        PadInput.AXES: None,
+    }
+    read = tuple((place, one) for place, one in inputs.items() if one or place < len(chain.inputs))
+    return Expansion((Itself(read, (("mode", step.mode),)),), (Made(0),))
 
 
 def _padding_edits(node: Node, address: Address, before: Chain, after: Chain) -> Iterator[Edit]:
