@@ -46,7 +46,7 @@ def test_the_nearest_plan_is_written_where_that_is_asked_for(
     other = {key: value * (1.001 if "ref" in key else 1) for key, value in stored.items()}
     np.savez(tmp_path / "o.npz", **{k: v.astype(stored[k].dtype) for k, v in other.items()})
     plan = tmp_path / "plan.json"
-    asked = ["diagnose", WRONG, "--data", str(tmp_path / "o.npz"), "--budget", "1"]
+    asked = ["diagnose", WRONG, "--data", str(tmp_path / "o.npz"), "--budget", "6"]
     assert run([*asked, "--plan", str(plan)]) == 1
     said = capsys.readouterr().out
     assert "no plan was written: what comes nearest is not the whole cause; --nearest" in said
