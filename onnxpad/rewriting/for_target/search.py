@@ -198,8 +198,13 @@ class _Search:
                 level.append(candidate)
             tried += level
             if not self._judge.live and set.intersection(*(one.objections for one in tried)):
-                # What no pass takes away, only passes on new padded nodes may.
-                level = [one for one in level if any(one.session.sites_at(one.made))]
+                # What no pass takes away may go behind one that takes other things away.
+                before = self._start.objections
+                level = [
+                    one
+                    for one in level
+                    if not before <= one.objections or any(one.session.sites_at(one.made))
+                ]
         if self._objection:
             return NoWay((), (self._objection,))
         best = min(tried, key=self._distance)
