@@ -229,7 +229,7 @@ class _Layer:
             case Numbers(role, dtype, dims, values):
                 kind = np.dtype(np.int64) if "int" in dtype else self._dtype
                 return self._constant(f"{result}_{role}", np.array(values, kind).reshape(dims))
-            case Reshaped(Read() as read, dims) if read in self._given:
+            case Reshaped(Read() as read, dims, 0) if read in self._given:
                 return self._constant(f"{result}_{_ROLES[read]}", self._given[read].reshape(dims))
         raise InternalError(f"{result}: a single layer has no {operand}")
 

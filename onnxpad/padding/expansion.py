@@ -50,10 +50,15 @@ class Grown(NamedTuple):
 
 
 class Reshaped(NamedTuple):
-    """A constant tensor of the model, its values in another shape."""
+    """A constant tensor of the model, its values in another shape.
+
+    With `groups` it is the weight of a transposed convolution as a convolution reads it: its first
+    two axes swapped within each group, and each axis of its kernel reversed.
+    """
 
     source: Read | Named
     dims: tuple[int, ...]
+    groups: int = 0
 
 
 Operand: TypeAlias = Read | Named | Made | Numbers | Grown | Reshaped

@@ -46,7 +46,8 @@ def constant_header(edit: NewConstant) -> TensorProto:
 def derived_array(edit: Derived, source: np.ndarray, zero_point: np.ndarray | None) -> np.ndarray:
     """The values of a constant that is made of another."""
     if isinstance(edit, ReshapedConstant):
-        return source.reshape(edit.dims)
+        values = _turned(source, edit.groups) if edit.groups else source
+        return values.reshape(edit.dims)
     grown = np.zeros(derived_dims(edit, source.shape), source.dtype)
     if zero_point is not None:
         along_first = (-1,) + (1,) * (source.ndim - 1)
@@ -59,6 +60,14 @@ def derived_array(edit: Derived, source: np.ndarray, zero_point: np.ndarray | No
     )
     grown[inside] = source
     return grown
+
+
+def _turned(weight: np.ndarray, groups: int) -> np.ndarray:
+    """The weight of a transposed convolution as that of a convolution."""
+    channels, *rest = weight.shape
+    parts = weight.reshape(groups, channels // groups, *rest).swapaxes(1, 2)
+    joined = parts.reshape(-1, channels // groups, *rest[1:])
+    return np.flip(joined, tuple(range(2, joined.ndim)))
 
 
 def derived_dims(edit: Derived, source: tuple[int, ...]) -> tuple[int, ...]:

@@ -382,10 +382,10 @@ class _Expander(_Emitter):
                 name = self._names.new(f"{origin}/grown")
                 sides = begins, ends
                 return GrownConstant(self._address, name, origin, *sides, zero, as_node, key, steps)
-            case Reshaped(source, dims):
+            case Reshaped(source, dims, groups):
                 origin = self._tensor(source)
                 name = self._names.new(f"{origin}/reshaped")
-                return ReshapedConstant(self._address, name, origin, dims, as_node, key)
+                return ReshapedConstant(self._address, name, origin, dims, as_node, key, groups)
 
     def _cleanup(self) -> Iterator[Edit]:
         """What the node read and nothing reads any more goes."""

@@ -76,7 +76,7 @@ class GrownConstant(NamedTuple):
 
 
 class ReshapedConstant(NamedTuple):
-    """A constant with the values of another in a new shape."""
+    """A constant with the values of another in a new shape; `groups` as in `Reshaped`."""
 
     before: Address
     name: str
@@ -84,6 +84,7 @@ class ReshapedConstant(NamedTuple):
     dims: tuple[int, ...]
     as_node: bool
     key: int
+    groups: int = 0
 
 
 class InsertNode(NamedTuple):
@@ -243,6 +244,7 @@ _WORDS: Mapping[type, Callable[[Any], str]] = {
     GrownConstant: _grown,
     ReshapedConstant: lambda edit: (
         f"new constant '{edit.name}' = '{edit.source}' as {list(edit.dims)}"
+        + ", turned around" * bool(edit.groups)
     ),
     InsertNode: _insertion,
     RemoveNode: lambda _: "remove",

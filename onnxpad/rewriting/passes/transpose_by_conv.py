@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.effective_pads import missing_sizes
-from onnxpad.padding.expansion import Made, Numbers, Operand, Read
+from onnxpad.padding.expansion import Made, Numbers, Operand, Read, Reshaped
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import CONV_BIAS, AttributeValue, Since
@@ -43,9 +43,10 @@ def rewrite(chain: Chain) -> PassResult:
     if len(shape) != chain.rank + _FIRST or chain.op.quantised or not chain.dtype:
         return Skip("the shape of its weight or its element type is not known")
     spread = [n for n, axis in enumerate(chain.axes) if axis.stride > 1]
-    if open_axes := [n for n in spread if not isinstance(chain.axes[n].size, int)]:
-        return missing_sizes(chain, "zeros between cells need the size", open_axes)
-    if chain.opset < Since.SLICE_INPUTS:
+    unknown = [n for n, axis in enumerate(chain.axes) if not isinstance(axis.size, int)]
+    if spread and (len(unknown) > 1 or set(unknown) & set(spread)):
+        return missing_sizes(chain, "zeros between cells need the size", unknown)
+    if chain.opset < Since.SLICE_INPUTS and not chain.weight.is_constant:
         return Skip(f"Slice of opset {chain.opset} has no steps, which turn the kernel around")
     composer = Composer(chain.opset, chain.dtype)
     data = _spread(composer, chain, spread)
@@ -59,7 +60,7 @@ def rewrite(chain: Chain) -> PassResult:
         "pads": (*(max(0, b) for b, _ in pads), *(max(0, e) for _, e in pads)),
     }
     bias = [Read(CONV_BIAS)] if chain.inputs[CONV_BIAS:] == (True,) else []
-    weight = _turned(composer, shape, groups)
+    weight = _turned(composer, chain, shape, groups)
     return composer.finish(composer.add("Conv", data, weight, *bias, attributes=attributes))
 
 
@@ -78,8 +79,7 @@ def _spread(composer: Composer, chain: Chain, axes: list[int]) -> Operand:
     ends, sizes = [0, 0], [0, 0]
     for n, axis in enumerate(chain.axes):
         ends += [0, axis.stride - 1] if n in axes else [0]
-        size = axis.size if isinstance(axis.size, int) else 0
-        sizes.append(size * axis.stride if n in axes else -1)
+        sizes.append(axis.size * axis.stride if isinstance(axis.size, int) else -1)
     data = composer.pad(data, [0] * len(ends), ends, Constant(0), role="zeros")
     shape = Numbers("spread_shape", "int64", (len(sizes),), tuple(sizes))
     return composer.add("Reshape", data, shape, role="spread")
@@ -93,11 +93,13 @@ def _cut(composer: Composer, data: Operand, sides: list[tuple[int, int]]) -> Ope
     return composer.slice(data, [_FIRST + n for n in axes], starts, ends)
 
 
-def _turned(composer: Composer, shape: tuple[int, ...], groups: int) -> Made:
+def _turned(composer: Composer, chain: Chain, shape: tuple[int, ...], groups: int) -> Operand:
     """The weight [C, M/groups, k...] as [M, C/groups, k...], each axis of the kernel reversed."""
-    channels, outputs, kernel = shape[0], shape[1], shape[2:]
-    count = len(kernel)
+    channels, outputs, *kernel = shape
     weight: Operand = Read(_WEIGHT)
+    joined = (groups * outputs, channels // groups, *kernel)
+    if chain.weight.is_constant:
+        return Reshaped(Read(_WEIGHT), joined, groups)
 
     def reshaped(source: Operand, dims: tuple[int, ...], role: str) -> Made:
         numbers = Numbers(f"{role}_shape", "int64", (len(dims),), dims)
@@ -106,10 +108,10 @@ def _turned(composer: Composer, shape: tuple[int, ...], groups: int) -> Made:
     if groups > 1:
         weight = reshaped(weight, (groups, channels // groups, outputs, *kernel), "weight_groups")
     front = (0, 2, 1) if groups > 1 else (1, 0)
-    order = (*front, *range(len(front), len(front) + count))
+    order = (*front, *range(len(front), len(front) + len(kernel)))
     weight = composer.add("Transpose", weight, attributes={"perm": order}, role="weight_swapped")
     if groups > 1:
-        weight = reshaped(weight, (groups * outputs, channels // groups, *kernel), "weight_joined")
+        weight = reshaped(weight, joined, "weight_joined")
     axes = [_FIRST + n for n, size in enumerate(kernel) if size > 1]
     starts, ends = [-1] * len(axes), [_BEFORE_ALL] * len(axes)
     if not axes:
