@@ -51,7 +51,8 @@ class FirstDifferent:
     """The first tensor, in the order of the model, that a runtime computes otherwise.
 
     `words` say how it differs, or what the runtime says of the model up to there. `has_grown` says
-    that its node computes it right from right inputs: the cause is in front of it.
+    that its node computes it right from right inputs: the cause is in front of it; `stops` that the
+    runtime computes nothing up to there.
     """
 
     tensor: str
@@ -60,6 +61,7 @@ class FirstDifferent:
     is_padding: bool
     words: str
     has_grown: bool = False
+    stops: bool = False
 
 
 @reported(
@@ -104,7 +106,7 @@ class WholeRun:
             return said
         where = f"'{first.tensor}' of {first.op} '{first.node}'"
         kind = "" if first.is_padding else "; that is not about padding"
-        if self.largest_difference is None and self.refuses:
+        if first.stops:
             return f"{said}. It stops at {where}{kind}"
         if first.has_grown:
             kind = ", which is right alone: the cause is in front of it (inspect --live)"
@@ -321,39 +323,45 @@ class _Whole(NamedTuple):
         words = f"{ends.get(reply.status, 'it does not end')}: {reply.message}"
         return Difference(np.inf, 0.0, (), words)
 
-    def words_at(self, name: str, feeds: Feeds, *, refuses: bool) -> str:
-        """How the runtime gets a tensor wrong, or refuses the model up to it; '' for neither."""
+    def fault_at(self, name: str, feeds: Feeds, *, refuses: bool) -> tuple[str, bool]:
+        """How the runtime gets a tensor wrong, '' for right, and whether it stops before.
+
+        That it stops counts only where it `refuses` the whole model too.
+        """
         try:
             right = self.judge.tensor(name, feeds)
             if right is None:
-                return ""
+                return "", False
             reply = self.up_to({name: right}, feeds)
         except (OnnxpadError, MemoryError):
-            return ""
-        if refuses or not reply.has_run:
-            return reply.message if refuses and not reply.has_run else ""
+            return "", False
+        if not reply.has_run:
+            return (reply.message, True) if refuses else ("", False)
         _, apart = self.worst(reply, {name: right})
-        return apart.words if apart.is_fault and name in reply.outputs else ""
+        return apart.words if apart.is_fault and name in reply.outputs else "", False
 
     def first_different(self, feeds: Feeds, *, refuses: bool) -> FirstDifferent | None:
         """By halves: the first tensor, of those that both models have, that comes out wrong.
 
-        Of a model that the runtime refuses as a whole, the first part that it refuses.
+        Of a model that the runtime refuses as a whole, also the first part that it refuses: where
+        a tensor in front of it is wrong already, that is the cause.
         """
-        network, words = self.rewritten, cache(partial(self.words_at, feeds=feeds, refuses=refuses))
+        network, fault = self.rewritten, cache(partial(self.fault_at, feeds=feeds, refuses=refuses))
         shared = [name for name in network.producers if name in self.judge.network.producers]
-        place = bisect_left(shared, True, key=lambda name: bool(words(name)))  # noqa: FBT003 - found
+        place = bisect_left(shared, True, key=lambda name: bool(fault(name)[0]))  # noqa: FBT003 - found
         if place == len(shared):
             return None
         name = shared[place]
         node = network.operation(network.producers[name])
+        words, stops = fault(name)
         return FirstDifferent(
             name,
             node.name or name,
             node.op_type,
             operator(node.domain, node.op_type) is not None,
-            words(name),
-            not refuses and self._is_right_alone(name, feeds),
+            words,
+            not stops and self._is_right_alone(name, feeds),
+            stops,
         )
 
     def _is_right_alone(self, name: str, feeds: Feeds) -> bool:
