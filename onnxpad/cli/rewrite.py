@@ -54,7 +54,7 @@ written byte for byte as it was. onnxpad explain lists the passes and the target
     callback=lambda _, __, names: names or None,
     help="A runtime, with a release where you like (openvino@2024.6), or one of your own as a file "
     "of rules (npu.toml; onnxpad explain own-runtime): write what it refuses or computes wrongly "
-    "in the cheapest form that it takes. Repeatable: one model that all of them take.",
+    "in a cheap form that it takes. Repeatable: one model that all of them take.",
 )
 @arguments.live
 @click.option(
