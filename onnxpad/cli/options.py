@@ -63,7 +63,7 @@ word : explain : text optional
     Say what this runtime does with each node that can pad: a name (onnxruntime, onnxruntime@1.31),
     all, or a runtime of your own (npu.toml; onnxpad explain own-runtime). Repeatable.
 --target : rewrite : names T many set eg=opencv see=targets words=target
-    Write what this runtime refuses or computes wrongly in the cheapest form that it takes: a name
+    Write what this runtime refuses or computes wrongly in a cheap form that it takes: a name
     (openvino, openvino@2024.6), or a runtime of your own (npu.toml; onnxpad explain own-runtime).
     Repeatable: one model that all of them take.
 --target : validate : names T many eg=opencv see=targets words=target

@@ -215,7 +215,7 @@ def rewrite(  # noqa: PLR0913  one option each
 
     `passes` is a name or names in the order given (default: explicit-pads, without a target; an
     empty list: none). `target` is a runtime or several (`onnxpad explain` lists them): what one of
-    them refuses or computes wrongly is written in the cheapest form that all take; `unfit` has
+    them refuses or computes wrongly is written in a cheap form that all take; `unfit` has
     nodes, those that `passes` wrote included, for which there is none. A runtime may be the user's
     own: the path of a .py or .toml file, a command with {model} {inputs} {outputs}, or a function.
     `live` asks the runtime itself, in this Python or in the one at a path, about each node and
