@@ -42,6 +42,8 @@ SECONDS = 300.0
 SAMPLES = (0, 4, 2)
 """Of the random inputs those with a batch of 1 where that is open; 4 has no positive number."""
 _MOST_DRAWS = 12
+_MOST_BEFORE = 16
+"""Padded nodes in front of a stop that are looked at: one of another size may be its cause."""
 EVALUATOR, ONNXRUNTIME = "onnxpad float64 evaluator", "onnxruntime without optimisations"
 
 
@@ -352,17 +354,29 @@ class _Whole(NamedTuple):
         if place == len(shared):
             return None
         name = shared[place]
+        if fault(name)[1]:
+            needed = set(nodes_for(network, [name], feeds))
+            padded = [
+                one
+                for one in shared[:place]
+                if network.producers[one] in needed and self._is_padded(one)
+            ]
+            name = next((one for one in padded[-_MOST_BEFORE:] if fault(one)[0]), name)
         node = network.operation(network.producers[name])
         words, stops = fault(name)
         return FirstDifferent(
             name,
             node.name or name,
             node.op_type,
-            operator(node.domain, node.op_type) is not None,
+            self._is_padded(name),
             words,
             not stops and self._is_right_alone(name, feeds),
             stops,
         )
+
+    def _is_padded(self, name: str) -> bool:
+        node = self.rewritten.nodes[self.rewritten.producers[name]]
+        return operator(node.domain, node.op_type) is not None
 
     def _is_right_alone(self, name: str, feeds: Feeds) -> bool:
         """Whether the node that makes a tensor computes it right from what it should be fed."""

@@ -94,9 +94,6 @@ def test_a_proof_of_what_onnxruntime_does_not_run_says_so(tmp_path: Path, capsys
     assert run(["rewrite", str(folder), "-o", out, "--validate", "--device", "cpu"]) == 0
     told = capsys.readouterr().out
     assert "; proved; onnxruntime opens neither model: " in told
-    totals = f"1 model that onnxruntime runs in neither form ({folder / 'twins.onnx'})"
-    assert totals in told
     assert run(["validate", str(folder), out, "--device", "cpu"]) == 0
     told = capsys.readouterr().out
-    assert "(onnxruntime opens neither model: " in told
-    assert "1 pair that onnxruntime runs in neither form" in told
+    assert "onnxruntime opens neither model: " in told

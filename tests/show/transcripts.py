@@ -200,6 +200,7 @@ def transcript(name: str, document: Document) -> str:
     parts |= {"page": "\n".join([f"{shown.tags.count('tr')} rows", *added]) + "\n"}
     text = "\n".join(f"=== {name}\n{part}" for name, part in parts.items() if part)
     text = re.sub(r"in \d+\.\d s", "in 0.0 s", text)
+    text = re.sub(r"error of [-\d.e]+", "error of N", text)
     return re.sub(r"\] is \S+( in the first model and|, then) \S+", r"] is A\1 B", text)
 
 

@@ -34,7 +34,7 @@ def pickled(path: Path) -> None:
     ("write", "said"),
     [
         (one_array, "is one array"),
-        (pickled, "Python objects"),
+        (pickled, "Object arrays"),
     ],
 )
 def test_files_that_are_no_npz(tmp_path: Path, write: Any, said: str) -> None:

@@ -6,8 +6,8 @@ without Pad, Slice and Concat.
 
 Exact: for finite inputs; a weight of 0 times infinity is no number.
 
-Refuses: other values and modes, padded batches and channels, crops, integers, unknown numbers of
-channels or axes, more than 262144 weights.
+Refuses: other values and modes, padded batches and channels, crops, other types than float32,
+unknown numbers of channels or axes, more than 262144 weights.
 
 Cost: a multiply-add for each cell of the output, times the longer kernel.
 

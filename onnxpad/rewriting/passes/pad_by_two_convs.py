@@ -6,8 +6,8 @@ with a limit on pads.
 
 Exact: for finite inputs; a weight of 0 times infinity is no number.
 
-Refuses: other values and modes, padded batches and channels, crops, integers, unknown numbers of
-channels or axes, more than 262144 weights. A Pad of single cells stays.
+Refuses: other values and modes, padded batches and channels, crops, other types than float32,
+unknown numbers of channels or axes, more than 262144 weights. A Pad of single cells stays.
 
 Cost: two multiply-adds for each cell of the output, times the longer kernel.
 

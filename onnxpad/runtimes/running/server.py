@@ -38,7 +38,8 @@ class Log:
     """What a process and all that it starts print, of which the last line is told."""
 
     def __init__(self) -> None:
-        self.file: IO[bytes] = tempfile.TemporaryFile("a+b")  # noqa: SIM115 - close() closes it
+        # Without a buffer, which would hold what the process printed for an earlier job.
+        self.file: IO[bytes] = tempfile.TemporaryFile("a+b", buffering=0)  # noqa: SIM115 - close()
 
     def bound(self, most: int = _LARGEST_LOG) -> None:
         """Forget what was printed where it is more than so many bytes."""

@@ -21,7 +21,10 @@ X = -np.arange(1, 7, dtype=np.float32).reshape(1, 1, 6)
 SHIELDED = """t = Pad<mode="constant">(x, p)
 y = MaxPool<auto_pad="SAME_UPPER", kernel_shape=[3], strides=[2]>(t)"""
 """auto_pad keeps onnxruntime from fusing the Pad; many targets compute it wrongly."""
-NO_OTHER_WAY = ("concat-pads", "clipped-pads", "split-pads", "border-pads", "lift-rank")
+NO_OTHER_WAY = (
+    *("concat-pads", "clipped-pads", "split-pads", "border-pads", "lift-rank"),
+    *("pad-by-conv", "pad-by-two-convs"),
+)
 ALONE = ("onnx2torch", "opencv-classic")
 TARGETS = (*ALONE, "ncnn", "mnn", "tflite")
 ENOUGH = 10
