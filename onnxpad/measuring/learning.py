@@ -24,7 +24,7 @@ MOST_WORDS, _BEAM = 3, 24
 """Words of a rule, and the conjunctions that grow by another word."""
 _RULE, _WORD, _NUMBER, _NOT, _OPERATOR = 4.0, 1.0, 1.1, 1.3, 0.4
 """What a rule costs, each of its words, thresholds and negated words, and of its operators."""
-_FALSE_ALARM, _OTHER_FAILURE, _DEAD_END = 0.7, 0.05, 3.0
+_FALSE_ALARM, _OTHER_FAILURE, _DEAD_END = 0.7, 0.05, 20.0
 """What a healthy model under a rule costs, one that fails in another way, and what a healthy one
 costs besides under a rule without words, which leaves no form to write it in."""
 Bools = NDArray[np.bool_]
