@@ -244,6 +244,7 @@ def long_chain(op: str, **attributes: Any) -> Any:
     return pytest.param(model, marks=pytest.mark.sweep)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize(
     "model",
     [

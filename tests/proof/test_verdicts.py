@@ -483,7 +483,7 @@ def test_computed_pads_in_a_row_are_proved_under_what_is_said_of_sizes(count: in
     assert weaker.verdict == "refuted"
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize(
     "wrong_at",
     [

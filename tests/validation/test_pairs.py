@@ -419,6 +419,7 @@ def test_runs_alone(name: str) -> None:
         assert report.first_difference.where.startswith(case.where)
 
 
+@pytest.mark.part(2)
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case.found[0] != "-"])
 def test_a_proof_and_runs(name: str) -> None:
     case = CASES[name]
