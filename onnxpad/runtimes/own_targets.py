@@ -76,7 +76,9 @@ def own_runtime(asked: TargetName) -> str:
     again by that.
     """
     if isinstance(asked, str) and asked in RUNTIMES:
-        return asked
+        own = RUNTIMES[asked]
+        if own == asked or not Path(asked).exists() or _is_file(own, asked):
+            return asked
     if not is_own_runtime(asked):
         return ""
     script = ""
@@ -88,6 +90,11 @@ def own_runtime(asked: TargetName) -> str:
         called = f"{getattr(asked, '__name__', type(asked).__name__)}()"
     names = chain([called], (f"{called}-{number}" for number in count(2)))
     return next(name for name in names if _is_free(name, asked, script))
+
+
+def _is_file(own: str | Runs, name: str) -> bool:
+    """Whether a runtime is the file `name`, asked for by another path."""
+    return isinstance(own, str) and Path(own).exists() and Path(own).samefile(name)
 
 
 def _is_free(name: str, asked: str | Runs, script: str) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from onnxpad.errors import RequestError, RuntimeUnavailable
+from onnxpad.runtimes.own_targets import own_runtime
 from onnxpad.runtimes.running.runner import Reply, Runner, is_own_runtime, own_runner
 
 X = {"x": np.array([[1, 2], [3, -4]], np.float32)}
@@ -222,3 +223,12 @@ def test_titles(tmp_path: Path) -> None:
     assert own_runner(own_file(tmp_path, "pass")).title == "npu.py"
     name = Path(sys.executable).name
     assert own_runner(program(tmp_path, "")).title == f"{name} {tmp_path}/npu.py"
+
+
+def test_a_file_is_not_taken_for_a_command_that_goes_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert own_runtime("python3 elsewhere/named_twice.py {model}") == "named_twice.py"
+    Path("named_twice.py").write_text("")
+    assert own_runtime("named_twice.py") == "named_twice.py-2"
