@@ -41,8 +41,9 @@ CHEAP = (
 """Passes by what they add to the work of a model; others come behind them."""
 LAST = frozenset({"transpose-by-conv", "pad-by-conv", "pad-by-two-convs", "crop-by-slice"})
 """Passes that are tried where no others are a way: dear, or not exact for infinities."""
-WIDTHS = (1, 8, 2)
-"""How many candidates, the nearest to a way, get a first, a second and a third pass."""
+WIDTHS, OWN_WIDTHS = (1, 8, 2), (1, 8, 8)
+"""How many candidates, the nearest to a way, get a first, a second and a third pass, for a known
+target and for one of the user's own."""
 MAX_RUNS, MAX_DOUBTED_RUNS, MAX_HANGS = 60, 12, 2
 """Candidates that a runtime is asked about for one node, those among them that its table has
 something against (false alarms are few), and those that it may not end."""
@@ -188,7 +189,7 @@ class _Search:
     def way(self) -> PassPlan | NoWay:
         """The first way; else the sequence that comes nearest to one, with what is left of it."""
         tried, level = [self._start], [self._start]
-        for width in WIDTHS:
+        for width in OWN_WIDTHS if self._judge.target.is_own else WIDTHS:
             going_on = sorted(level, key=self._distance)[:width]
             followers: Iterable[_Candidate] = self._followers(going_on)
             if self._judge.live:

@@ -4,7 +4,8 @@ What: a Pad node of zeros becomes a Conv with a group and one weight of 1 for ea
 are equal; where begin and end differ, a longer kernel shifts the window. For accelerators
 without Pad, Slice and Concat.
 
-Exact: for finite inputs; a weight of 0 times infinity is no number.
+Exact: for finite inputs; a weight of 0 times infinity is no number. In front of max pools a value
+below 0 becomes 0 where no cell of the data is below 0.
 
 Refuses: other values and modes, padded batches and channels, crops, other types than float32,
 unknown numbers of channels or axes, more than 262144 weights.

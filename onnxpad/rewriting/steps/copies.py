@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from itertools import product
 from math import prod
 
-from onnxpad.padding.chain import Chain, PassResult, Skip
+from onnxpad.padding.chain import Chain, PadStep, PassResult, Skip
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.fills import number_of
 from onnxpad.padding.operators import AttributeValue, Kind
 from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.pads import pools_refusal
 
 _LARGEST = 1 << 18
 _FIRST, _MOST_AXES = 2, 3
@@ -43,11 +44,19 @@ def _zeros(chain: Chain) -> Sides | Skip:
     if step.unclear:
         return step.unclear.as_skip()
     sides = step.pads.sides
-    if step.mode != "constant" or number_of(step.fill) != 0:
+    if step.mode != "constant" or not (number_of(step.fill) == 0 or _may_be_zero(chain, step)):
         return Skip("it writes other cells than zeros")
     if any(map(any, sides[:_FIRST])) or min(step.pads.flat, default=0) < 0:
         return Skip("it pads the batch or the channels, or crops")
     return sides[_FIRST:]
+
+
+def _may_be_zero(chain: Chain, step: PadStep) -> bool:
+    """Whether 0 does for a value below 0: no cell of the data is below 0, and max pools read it."""
+    value = number_of(step.fill)
+    at_least = chain.around.at_least
+    is_lower = value is not None and value < 0 and at_least is not None and at_least >= 0
+    return is_lower and pools_refusal(chain) is None
 
 
 def _channels(chain: Chain, sides: Sides) -> int | Skip:
