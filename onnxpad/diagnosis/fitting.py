@@ -274,14 +274,15 @@ class Fitting:
     def _has_other_cause(self) -> bool:
         """Whether something besides padding gives the reference, for a part of the time.
 
-        Other attributes are tried with the padding as it is, preparations of the inputs with the
-        likeliest guesses too; not where cells agree already, which other inputs would not give.
+        Padding outside of the model is tried first, then other attributes, with the padding as it
+        is, and preparations of the inputs with the likeliest guesses too; these two not where
+        cells agree already, which other inputs would not give.
         """
         search, own = self._search, self.samples
-        now, known = time.monotonic(), len(self.bench.warnings)
-        until = now + _PART_FOR_OTHER_CAUSES * (self.deadline - now)
         if search is None:
             return False
+        now, known = time.monotonic(), len(self.bench.warnings)
+        until = now + _PART_FOR_OTHER_CAUSES * (self.deadline - now)
         shapes = {name: values[0].shape for name, values in self.expected.items()}
         others = list(outer_padding(self.network, own[0], shapes))
         if search.tried[search.best].unlike >= 1:

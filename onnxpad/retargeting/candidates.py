@@ -270,7 +270,7 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
     if step is None:
         if isinstance(own, Pads) and any(own.flat):
             none = AutoPad.VALID if isinstance(chain.padding, AutoPad) else Pads.zero(chain.rank)
-            for mode in _mirrors(chain):
+            for mode in mirrors(chain):
                 yield behind_pad(chain, own, Constant(0.0), none, mode)
         return
     if step.unclear or step.crossed or any(pad < 0 for pad in step.pads.flat):
@@ -280,7 +280,7 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
     yield bare
     if not isinstance(own, Skip):
         yield bare.with_padding(own + chain.inner(step.pads))
-    for mode in _mirrors(chain):
+    for mode in mirrors(chain):
         if mode != step.mode:
             new = NewPad(step.pads, Constant(0.0), mode, instead=True)
             yield replace(chain, pad=new)
@@ -288,7 +288,7 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
         yield from _placed(chain, bare, step)
 
 
-def _mirrors(chain: Chain) -> tuple[str, ...]:
+def mirrors(chain: Chain) -> tuple[str, ...]:
     """Modes whose cells are copies, as far as the Pad of this opset has them."""
     old = 0 < chain.opset < Since.PAD_WRAP
     return tuple(mode for mode in _MIRRORS if mode != "wrap" or not old)

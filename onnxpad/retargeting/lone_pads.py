@@ -8,12 +8,12 @@ from dataclasses import replace
 from onnxpad.frameworks.rules import split
 from onnxpad.geometry.size import plus
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import Chain, NewPad, Pads, Skip
+from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.operators import Since
+from onnxpad.retargeting.candidates import behind_pad, mirrors
+from onnxpad.retargeting.hand_written_pads import without_pad
 
 _LEAST_AXES = 3
-_COPIES = ("reflect", "edge", "wrap")
 
 
 def as_windows(chain: Chain) -> Chain | Skip:
@@ -50,16 +50,9 @@ def other_ways(chain: Chain) -> Iterator[Chain]:
         *(pads, Pads(pads.ends, pads.begins), half, Pads(half.ends, half.begins)),
         *(Pads.of([(total, 0) for total in totals]), Pads.of([(0, total) for total in totals])),
     )
-    old = 0 < chain.opset < Since.PAD_WRAP
-    modes = [mode for mode in _COPIES if mode != "wrap" or not old]
-    fill = step.fill if isinstance(step.fill, Constant) else Constant(0)
-    for mode in ("constant", *modes):
+    bare, none = without_pad(chain), Pads.zero(chain.rank)
+    number = step.fill if isinstance(step.fill, Constant) else Constant(0)
+    for mode in ("constant", *mirrors(chain)):
+        fill = number if mode == "constant" else Constant(0)
         for side in dict.fromkeys(sides):
-            yield _written(chain, side, mode, fill if mode == "constant" else Constant(0))
-
-
-def _written(chain: Chain, pads: Pads, mode: str, fill: Constant) -> Chain:
-    begins, ends = [0] * chain.tensor_rank, [0] * chain.tensor_rank
-    begins[chain.spatial], ends[chain.spatial] = list(pads.begins), list(pads.ends)
-    step = NewPad(Pads(tuple(begins), tuple(ends)), fill, mode, instead=True)
-    return replace(chain, pad=step)
+            yield behind_pad(bare, side, fill, none, mode, instead=True)

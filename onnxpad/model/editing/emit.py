@@ -64,7 +64,9 @@ def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
 
 def _repadded(chain: Chain, step: NewPad) -> Expansion:
     """A Pad node with other pads over all axes, another mode and number."""
-    value = step.fill.value if isinstance(step.fill, Constant) else 0
+    if not isinstance(step.fill, Constant):
+        raise InternalError(f"a plan gives a Pad node a number, and no {step.fill}")
+    value = step.fill.value
     if chain.opset < Since.PAD_INPUTS:
         sets = (("mode", step.mode), (name_of_pads(chain.opset), step.pads.flat))
         return Expansion((Itself((), (*sets, ("value", float(value)))),), (Made(0),))
