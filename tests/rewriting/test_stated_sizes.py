@@ -16,8 +16,8 @@ from onnxpad import RequestError, inspect, retarget, rewrite, validate
 from onnxpad.cli import run
 from onnxpad.model.reading.survey import Survey
 from onnxpad.show.inspections import inspection_document
-from tests.benchmarks.networks import Network
 from tests.models.text import text_model
+from tools.benchmarks.networks import Network
 
 Sizes = list[int | str]
 KEY = "onnxpad.holds_where"

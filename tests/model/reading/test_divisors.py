@@ -5,7 +5,7 @@ import pytest
 from onnxpad.geometry.size_fact import SizeFact
 from onnxpad.model.reading.divisors import settling_facts
 from onnxpad.model.reading.survey import Survey
-from tests.benchmarks.networks import Network
+from tools.benchmarks.networks import Network
 
 
 @pytest.mark.parametrize(

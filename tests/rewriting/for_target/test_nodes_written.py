@@ -12,8 +12,8 @@ from onnxpad.inspection import inspect
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.show.rewritings import rewriting_document
-from tests.benchmarks.networks import Network
 from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
+from tools.benchmarks.networks import Network
 
 Captured = pytest.CaptureFixture[str]
 REFLECT = """<ir_version: 8, opset_import: ["" : 17]>

@@ -15,10 +15,10 @@ from onnxpad.inspection import inspect
 from onnxpad.padding.effective_pads import told_in
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.targets import all_targets
-from tests.benchmarks.networks import Network
 from tests.cli.processes import DYNAMIC, MODELS
 from tests.models.text import text_model
 from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
+from tools.benchmarks.networks import Network
 
 ALONE = """<ir_version: 8, opset_import: ["" : 20]>
 g (float[1,2,8,8] x) => (float[1,2,9,9] y) <int64[8] p = {0,0,0,0,0,0,1,1}> {

@@ -1,6 +1,6 @@
 """Makes environments of runtimes: `python -m tests.runtimes.live opencv ncnn` (without names: all).
 
-What these runtimes do with models: `python -m tests.runtimes.targets.measure`.
+What these runtimes do with models: `python -m tools.runtimes.measure`.
 """
 
 import sys

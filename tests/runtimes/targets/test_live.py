@@ -12,7 +12,6 @@ from onnxpad.rewriting.rewrite import rewrite
 from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.environments import Unavailable
 from tests.runtimes.live.running import Case, outcomes
-from tests.runtimes.targets import composed
 
 SMALL = ("onnxruntime", "opencv-classic", "ncnn")
 QUICK = ("onnxruntime", "onnxruntime-web", "openvino", "opencv", "opencv-classic", "mnn", "ncnn")
@@ -36,23 +35,3 @@ def test_rewritten_models_run_right(name: str, tmp_path: Path) -> None:
         pytest.skip(str(reason))
     assert len(cases) > 15
     assert {key: o.message for key, o in found.items() if o.verdict != "ok"} == {}
-
-
-def test_drawn_models_are_right_in_onnxruntime_once_rewritten(tmp_path: Path) -> None:
-    """Every runtime takes its turn in `measure`."""
-    cases = composed.cases(tmp_path, 30, seed=11)
-    foreseen, rewritten = set(), {}
-    for key, case in cases.items():
-        done = rewrite(case.model, target="onnxruntime")
-        assert not done.unfit
-        if done.changed:
-            foreseen.add(key)
-            done.save(tmp_path / f"{key}-after.onnx")
-            rewritten[key] = case._replace(model=tmp_path / f"{key}-after.onnx")
-    try:
-        before = outcomes(RUNTIMES["onnxruntime"], cases)
-        after = outcomes(RUNTIMES["onnxruntime"], rewritten)
-    except Unavailable as reason:
-        pytest.skip(str(reason))
-    assert {key for key, outcome in before.items() if outcome.verdict != "ok"} <= foreseen
-    assert {key for key, outcome in after.items() if outcome.verdict != "ok"} == set()

@@ -43,7 +43,7 @@ def whole_process(arguments: Sequence[str], *, may_fail: bool = False) -> Cost:
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode and not may_fail:
         raise RuntimeError(f"{arguments[:2]} failed with exit code {child.returncode}")
-    if b'"cpu"' in output and b"tests.benchmarks.timed" in " ".join(arguments).encode():
+    if b'"cpu"' in output and b"tools.benchmarks.timed" in " ".join(arguments).encode():
         return Cost(**json.loads(output.splitlines()[-1]))
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 

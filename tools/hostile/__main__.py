@@ -1,4 +1,4 @@
-"""python -m tests.hostile: files and arguments that mean harm, and every verb on them."""
+"""python -m tools.hostile: files and arguments that mean harm, and every verb on them."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from tests.hostile.case import Case
-from tests.hostile.running import CLASSES, Summary, attack, drawn, spread
+from tools.hostile.case import Case
+from tools.hostile.running import CLASSES, Summary, attack, drawn, spread
 
 
 def main() -> None:
     """Parse the command line, attack, print failures and a table; exit with 1 on a failure."""
-    parser = argparse.ArgumentParser(prog="python -m tests.hostile", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m tools.hostile", description=__doc__)
     parser.add_argument("--count", type=int, default=300, help="cases to draw")
     parser.add_argument("--seed", type=int, default=1, help="of all that is drawn")
     parser.add_argument("--processes", type=int, default=1)

@@ -1,6 +1,6 @@
 """Counts what one Conv passes on its way through onnxpad.
 
-    python -m tests.benchmarks.path_of_a_conv [--tree CHECKOUT]
+    python -m tools.benchmarks.path_of_a_conv [--tree CHECKOUT]
 
 A room is an entry at the top of onnxpad/. The path is that of one command line, run in process
 after one that warms up: files and functions (those with a name) that it enters, and how often the
@@ -100,7 +100,7 @@ def print_paths(package: Path) -> None:
 
 def main() -> None:
     """Print the table."""
-    arguments = argparse.ArgumentParser(prog="python -m tests.benchmarks.path_of_a_conv")
+    arguments = argparse.ArgumentParser(prog="python -m tools.benchmarks.path_of_a_conv")
     arguments.add_argument("--tree", type=Path, default=ROOT, help="the checkout that is counted")
     given = arguments.parse_args()
     tree = given.tree.resolve()

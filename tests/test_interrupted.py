@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.processes import ROOT, environment
-from tests.hostile.interrupted import ONNXPAD, Attack, while_python_starts
+from tools.hostile.interrupted import ONNXPAD, Attack, while_python_starts
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 
@@ -54,7 +54,7 @@ def test_what_python_says_of_an_interrupt_while_it_starts(
 def test_onnxpad_answers_signals_from_its_first_act_on() -> None:
     """Then the attack takes no traceback for one of Python's own."""
     code = (
-        "from tests.hostile.limited import _python_answers as one; import onnxpad.__main__ as m;"
+        "from tools.hostile.limited import _python_answers as one; import onnxpad.__main__ as m;"
         "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
         "print(one(), m._end_on_signals(), one())"
     )

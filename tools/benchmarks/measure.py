@@ -1,7 +1,7 @@
 """Measures the performance goals as ratios of CPU time within one run.
 
-    python -m tests.benchmarks.measure            all goals
-    python -m tests.benchmarks.measure G3 P1      some of them
+    python -m tools.benchmarks.measure            all goals
+    python -m tools.benchmarks.measure G3 P1      some of them
 
 Each ratio is the median of interleaved runs of both sides. Nothing here passes or fails: the
 figures depend on the machine, their ratios much less. G9 needs onnxscript, P4 and P5
@@ -20,8 +20,8 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from tests.benchmarks import networks
-from tests.benchmarks.processes import (
+from tools.benchmarks import networks
+from tools.benchmarks.processes import (
     ROOT,
     Cost,
     interleaved,
@@ -40,7 +40,7 @@ REWRITE = PASSES + "rewrite({path!r}).save({out!r})"
 SPLIT = PASSES + "rewrite({path!r}, passes=['split-pads']).save({out!r})"
 ABSORB = PASSES + "rewrite({path!r}, passes=['absorb-pad']).save({out!r})"
 INSPECT = "from onnxpad.inspection import inspect; inspect({path!r})"
-LOADED = "from tests.benchmarks.loaded import inspect, rewrite; "
+LOADED = "from tools.benchmarks.loaded import inspect, rewrite; "
 INSPECT_LOADED = LOADED + "inspect({path!r})"
 INSPECT_NCNN = LOADED + "inspect({path!r}, target='ncnn')"
 REWRITE_PORTABLE = LOADED + (
@@ -245,7 +245,7 @@ def p5(folder: Path) -> None:
 
 def latency(path: str, rule: str) -> str:
     """The ratio that a process of its own finds."""
-    command = [sys.executable, "-m", "tests.benchmarks.latency", path, rule]
+    command = [sys.executable, "-m", "tools.benchmarks.latency", path, rule]
     found = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT)
     return f"{float(found.stdout.split()[-1]):.3f}"
 
@@ -271,7 +271,7 @@ def written(folder: Path, name: str, count: int = 0) -> str:
     path = folder / f"{name}{count or ''}.onnx"
     if not path.exists():
         build = f"networks.{name}({count or ''})"
-        script = "from pathlib import Path; from tests.benchmarks import networks\n"
+        script = "from pathlib import Path; from tools.benchmarks import networks\n"
         script += f"Path({str(path)!r}).write_bytes({build}.SerializeToString())"
         whole_process(["-c", script])
     return str(path)
@@ -287,7 +287,7 @@ def light_model() -> str:
 def timed(script: str, path: str) -> Cost:
     """CPU time of a script without its imports, in a process of its own."""
     text = script.format(path=path, out=f"{path}.out")
-    return whole_process(["-m", "tests.benchmarks.timed", text])
+    return whole_process(["-m", "tools.benchmarks.timed", text])
 
 
 def report(goal: str, title: str, ours: Cost, theirs: Cost, wanted: str) -> None:

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from tests.hostile.case import Command, Place
+from tools.hostile.case import Command, Place
 
 POLL = 0.02
 IDLE, SHARE = 60.0, 20

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from tests.cli.processes import ROOT, environment
-from tests.hostile.case import SECRET, Case, Command, Place
-from tests.hostile.judge import faults, file_faults, tree
-from tests.hostile.limited import Limits, Outcome
-from tests.hostile.running import CLASSES
+from tools.hostile.case import SECRET, Case, Command, Place
+from tools.hostile.judge import faults, file_faults, tree
+from tools.hostile.limited import Limits, Outcome
+from tools.hostile.running import CLASSES
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the attack forks, which is POSIX")
 
@@ -30,7 +30,7 @@ def test_a_short_draw() -> None:
     """
     drawn = ("--count", "8", "--seed", "4", "--processes", "2")
     process = subprocess.run(
-        [sys.executable, "-m", "tests.hostile", *drawn],
+        [sys.executable, "-m", "tools.hostile", *drawn],
         check=False,
         capture_output=True,
         cwd=ROOT,
@@ -150,8 +150,8 @@ def test_what_commands_run_in_and_how_they_end(tmp_path: Path) -> None:
     """A model of two commands, as processes: what is measured is what they did."""
     lines = [("--version",), ("inspect", "missing.onnx"), ("explain", "\x1b[31m")]
     script = (
-        "import sys; from pathlib import Path; from tests.hostile.case import Command, Place;"
-        "from tests.hostile.limited import Limits, run; place = Place(Path(sys.argv[1]) / 'case');"
+        "import sys; from pathlib import Path; from tools.hostile.case import Command, Place;"
+        "from tools.hostile.limited import Limits, run; place = Place(Path(sys.argv[1]) / 'case');"
         f"place.make(); lines = {lines!r};"
         "[print(run(place, Command(line), Limits(10, 1 << 30))) for line in lines]"
     )

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.hostile import data, lines, models
-from tests.hostile.case import Case, Maker, Place
-from tests.hostile.judge import Fault, faults, file_faults, limits_for, tree
-from tests.hostile.limited import run
+from tools.hostile import data, lines, models
+from tools.hostile.case import Case, Maker, Place
+from tools.hostile.judge import Fault, faults, file_faults, limits_for, tree
+from tools.hostile.limited import run
 
 PART = 8
 
@@ -57,7 +57,7 @@ class Failure:
         return (
             f"{self.case}: {self.fault.what}\n  {self.command}\n"
             f"  {self.fault.detail.strip()[-3000:]}\n"
-            f"  repeat: python -m tests.hostile --seed {self.case.seed} --only {self.case}"
+            f"  repeat: python -m tools.hostile --seed {self.case.seed} --only {self.case}"
         )
 
 

@@ -14,8 +14,6 @@ from google.protobuf.descriptor import FieldDescriptor  # type: ignore[import-un
 from google.protobuf.message import Message  # type: ignore[import-untyped]
 from onnx import ModelProto, NodeProto, helper
 
-from tests.hostile import lines
-from tests.hostile.case import Command, Place
 from tests.models import runaway, unbounded
 from tests.models.external_data import WEIGHTS, everywhere, external_tensor
 from tests.models.real import model_paths
@@ -23,6 +21,8 @@ from tests.models.tiny import tiny
 from tests.random_models.building import build
 from tests.random_models.drawing import draw
 from tests.random_models.kinds import KINDS
+from tools.hostile import lines
+from tools.hostile.case import Command, Place
 
 LARGEST, CELLS = 120_000, 200_000
 """Bytes of the real models that are taken, and cells of an input."""

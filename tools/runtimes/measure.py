@@ -1,6 +1,6 @@
 """What models do in runtimes before and after `rewrite --target`, kept for `explain measured`.
 
-python -m tests.runtimes.targets.measure --set drawn --runtimes opencv     writes measured.json
+python -m tools.runtimes.measure --set drawn --runtimes opencv     writes measured.json
 
 Sets: `probes` (../shared/probes), `drawn` (composed.py beside this), `corpus`
 (../shared/corpus, dynamic sizes given as in the sample).
@@ -23,7 +23,8 @@ from onnxpad.errors import OnnxpadError
 from tests.runtimes.live import RELEASES, RUNTIMES
 from tests.runtimes.live.environments import Unavailable
 from tests.runtimes.live.running import Case, outcomes
-from tests.runtimes.targets import composed, corpus, probes
+from tests.runtimes.targets import probes
+from tools.runtimes import composed, corpus
 
 RIGHT = ("ok", "fallback")
 RESULTS = Path(onnxpad.__file__).parent / "runtimes" / "measured.json"

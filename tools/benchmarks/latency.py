@@ -1,6 +1,6 @@
 """Latency on onnxruntime's CPU provider of what passes write, against explicit pads.
 
-    python -m tests.benchmarks.latency MODEL PASS
+    python -m tools.benchmarks.latency MODEL PASS
 
 Prints the ratio of the medians of CPU time, both sessions on one thread and run in turn.
 """

@@ -1,7 +1,7 @@
 """Ends rewrites of a large model by signals, at random moments, and looks at what is left.
 
-    python -m tests.hostile.interrupted --count 200 --signal TERM,HUP,INT
-    python -m tests.hostile.interrupted --count 50 --signal KILL
+    python -m tools.hostile.interrupted --count 200 --signal TERM,HUP,INT
+    python -m tools.hostile.interrupted --count 50 --signal KILL
 
 Every run reads a model of 100 MB, 60 of which are external data, and writes it into a folder that
 holds an older one. Each signal comes anywhere in the time that a run takes, or, every other run, a

@@ -16,8 +16,8 @@ import numpy as np
 from onnx import TensorProto, numpy_helper
 
 from onnxpad.retargeting.plan import Plan
-from tests.hostile import lines, models
-from tests.hostile.case import Command, Place
+from tools.hostile import lines, models
+from tools.hostile.case import Command, Place
 
 MEGABYTE = 1 << 20
 NAMES = ("x.npy", "y.npy", "../../outside/evil.npy", "/evil.npy", "x", " ", "\x1b[31m.npy",

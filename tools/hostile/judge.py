@@ -19,8 +19,8 @@ import numpy as np
 import onnx
 from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
-from tests.hostile.case import SECRET, Command, Place
-from tests.hostile.limited import Limits, Outcome
+from tools.hostile.case import SECRET, Command, Place
+from tools.hostile.limited import Limits, Outcome
 
 SECONDS = 10.0
 GIGABYTE = 1 << 30

@@ -1,7 +1,7 @@
 """Records what onnxpad answers, and compares two records: did anything change for its users?
 
-    python -m tests.benchmarks.answers record FILE [--tree CHECKOUT] [--every N] [--draws N]
-    python -m tests.benchmarks.answers compare FILE_A FILE_B [--examples N]
+    python -m tools.benchmarks.answers record FILE [--tree CHECKOUT] [--every N] [--draws N]
+    python -m tools.benchmarks.answers compare FILE_A FILE_B [--examples N]
 
 `record` types each line of LINES for the models of `models/`, of ../shared (ONNXPAD_SHARED) and for
 random models; --tree asks another checkout. A record is JSON Lines, a
@@ -142,7 +142,7 @@ def compare(before: Path, after: Path, examples: int) -> int:
 
 def main() -> int:
     """Run one of the two commands."""
-    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks.answers")
+    parser = argparse.ArgumentParser(prog="python -m tools.benchmarks.answers")
     commands = parser.add_subparsers(dest="command", required=True)
     recording = commands.add_parser("record")
     recording.add_argument("file", type=Path)
