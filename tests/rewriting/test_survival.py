@@ -1,4 +1,4 @@
-"""What other tools lose: (q) all that is not padding, and (r) memory, with weights in a file."""
+"""What other tools lose: all that is not padding, and memory, with weights in a file."""
 
 import json
 import subprocess
@@ -11,7 +11,6 @@ import pytest
 
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.rewrite import rewrite
-from tests.cases import test_must_have
 from tests.models.proto_differences import differences
 from tests.oracle.interpreter import run_model
 
@@ -108,7 +107,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize(("rule", "wanted"), CHANGES.items())
-def test_q_only_the_edited_nodes_differ(rule: str, wanted: list[str]) -> None:
+def test_only_the_edited_nodes_differ(rule: str, wanted: list[str]) -> None:
     model = decorated()
     done = rewrite(model, passes=[rule])
     assert isinstance(done.model, onnx.ModelProto)
@@ -132,7 +131,7 @@ def touched(path: str, names: set[str]) -> bool:
 
 
 @pytest.mark.parametrize("rule", all_passes())
-def test_q_other_nodes_stay_as_they_are(rule: str) -> None:
+def test_other_nodes_stay_as_they_are(rule: str) -> None:
     model = decorated(DECORATED.replace("[rest] y = local.f (d)", MORE))
     done = rewrite(model, passes=[rule])
     assert isinstance(done.model, onnx.ModelProto)
@@ -148,7 +147,7 @@ def test_q_other_nodes_stay_as_they_are(rule: str) -> None:
     np.testing.assert_allclose(after, run_model(model, {"x": x})["y"], rtol=1e-5)
 
 
-def test_q_nothing_differs_where_nothing_is_done(tmp_path: Path) -> None:
+def test_nothing_differs_where_nothing_is_done(tmp_path: Path) -> None:
     path, out = tmp_path / "in.onnx", tmp_path / "out.onnx"
     settled = rewrite(decorated()).model
     assert isinstance(settled, onnx.ModelProto)
@@ -169,7 +168,7 @@ LOSSES = {
 
 
 @pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-def test_q_the_comparison_notices(loss: object) -> None:
+def test_the_comparison_notices(loss: object) -> None:
     assert callable(loss)
     model, other = decorated(), decorated()
     assert differences(model, other) == []
@@ -217,7 +216,7 @@ def peak(*arguments: Path) -> tuple[int, list[str]]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is of Linux")
-def test_r_weights_of_2_gb_stay_in_their_file(tmp_path: Path) -> None:
+def test_weights_of_2_gb_stay_in_their_file(tmp_path: Path) -> None:
     path, weights = large_model(tmp_path)
     out = tmp_path / "out.onnx"
     held, rules = peak(path, out)
@@ -227,13 +226,3 @@ def test_r_weights_of_2_gb_stay_in_their_file(tmp_path: Path) -> None:
     assert {entry.key: entry.value for entry in w.external_data}["location"] == "weights.bin"
     assert weights.stat().st_size == LARGE
     assert weights.stat().st_blocks * 512 < 1 << 20, "the file of weights still has its holes"
-
-
-def test_every_letter_has_a_test() -> None:
-    found = {
-        name[5]
-        for module in (test_must_have, sys.modules[__name__])
-        for name in vars(module)
-        if name.startswith("test_") and name[6:7] == "_"
-    }
-    assert found == set("abcdefghijklmnopqr")
