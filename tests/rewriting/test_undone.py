@@ -2,65 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import onnx
 import onnx_graphsurgeon as gs
-import pytest
 from onnx import ModelProto
 
-from onnxpad.rewriting.rewrite import Rewriting, rewrite
+from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.rewritings import rewriting_document
-from tests.models.text import padded, text_model
 from tests.models.tiny import tiny
 
-W = "float[1,1,3] w = {1, 10, 100}"
 SAME = '[op] y = Conv <strides = [2], auto_pad = "SAME_UPPER"> (x, w)'
-COUNTED = (
-    "[op] y = AveragePool <kernel_shape = [3], strides = [2], pads = [1, 1], ceil_mode = 1, "
-    "count_include_pad = 1> (x)"
-)
 CROPS = "[op] y = ConvTranspose <strides = [2], pads = [1, 1], output_padding = [1]> (x, w)"
-MORE = " [two] y = ConvTranspose <strides = [3], output_padding = [2]> (z, w)"
 MOOT = "nothing was changed"
 UNDOING = ("output-padding-by-pad", "symmetric-pads")
-
-
-def skipped(found: Rewriting) -> list[str]:
-    return [skip.rule for skip in found.skips]
-
-
-def test_a_skip_goes_where_a_later_pass_took_the_form_away() -> None:
-    model = tiny(COUNTED, "float[1,1,6]")
-    assert skipped(rewrite(model, passes="floor-pool")) == ["floor-pool"]
-    found = rewrite(model, passes=["floor-pool", "counted-padding"])
-    assert found.changed
-    assert found.skips == ()
-
-
-def test_a_skip_stays_where_a_later_pass_left_the_form() -> None:
-    model = tiny(
-        '[op] a = AveragePool <kernel_shape = [3], strides = [2], auto_pad = "SAME_UPPER", '
-        "count_include_pad = 1> (x) [two] y = AveragePool <kernel_shape = [2], pads = [1, 1], "
-        "count_include_pad = 1> (a)",
-        "float[1,1,n]",
-    )
-    found = rewrite(model, passes=["explicit-pads", "counted-padding"])
-    assert [change.node.label for change in found.changes] == ["two"]
-    assert skipped(found) == ["explicit-pads", "counted-padding"]
-
-
-def test_a_pass_that_runs_again_speaks_once() -> None:
-    found = rewrite(tiny(SAME, "float[1,1,n]"), passes=["explicit-pads", "explicit-pads"])
-    assert skipped(found) == ["explicit-pads"]
-
-
-def test_what_the_next_pass_writes_is_no_skip_of_the_first() -> None:
-    passes = ["explicit-pads", "runtime-pads"]
-    found = rewrite(tiny(SAME, "float[1,1,n]"), passes=passes)
-    assert [change.rule for change in found.changes] == ["runtime-pads"]
-    assert found.skips == ()
 
 
 def test_changes_that_take_each_other_back_are_none() -> None:
@@ -109,81 +64,6 @@ def test_a_graph_whose_changes_are_taken_back_is_not_touched() -> None:
     assert found.model is graph
     assert not found.changed
     assert list(dict(node.attrs).items()) == list(before.items())
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        pytest.param(tiny(CROPS.replace("pads = [1, 1]", "pads = [1, 0]")), id="another chain"),
-        pytest.param(tiny(CROPS.replace("[op] y", "[op] z") + MORE), id="another node"),
-    ],
-)
-def test_other_changes_count(model: ModelProto) -> None:
-    found = rewrite(model, passes=UNDOING)
-    assert found.changed
-    assert "two" not in [one.node.label for one in found.undone]
-
-
-def test_a_pad_that_comes_anew_is_a_change() -> None:
-    """absorb-pad and split-pads: the Pad node is another one, with another name."""
-    model = padded("[op] y = Conv (p, w)", "0, 0, 1, 0, 0, 1", more=W)
-    found = rewrite(model, passes=["absorb-pad", "split-pads"])
-    assert found.changed
-    assert found.undone == ()
-
-
-def notes(found: Rewriting) -> list[str]:
-    assert not found.skips
-    text = str(rewriting_document("m", None, found)).replace(":\n  ", ": ")
-    return [line for line in text.splitlines() if "note:" in line]
-
-
-def two_of_same() -> ModelProto:
-    return tiny(f'[one] a = Conv <auto_pad = "SAME_UPPER"> (x, w) {SAME}', "float[1,1,n]")
-
-
-def test_runtime_pads_names_the_pass_that_is_next() -> None:
-    found = rewrite(two_of_same(), passes="runtime-pads", dims={"n": "%2=0"})
-    assert not found.changed
-    assert notes(found) == [
-        (
-            "note: runtime-pads, Conv 'one', Conv 'op': its pads are the same for every size "
-            "that is possible; try --pass explicit-pads"
-        )
-    ]
-    assert [note["node"] for note in found.to_json()["notes"]] == ["one", "op"]
-
-
-def test_a_note_goes_where_the_next_pass_did_it() -> None:
-    passes = ["runtime-pads", "explicit-pads"]
-    assert notes(rewrite(two_of_same(), passes=passes, dims={"n": "%2=0"})) == []
-
-
-@pytest.mark.parametrize("passes", [["symmetric-pads"], ["absorb-pad", "symmetric-pads"]])
-def test_symmetric_pads_names_an_uneven_pad_in_front(passes: Sequence[str]) -> None:
-    model = padded("[op] y = Conv (p, w)", "0, 0, 1, 0, 0, 0", more=W)
-    said = notes(rewrite(model, passes=passes))
-    if passes == ["symmetric-pads"]:
-        assert said == [
-            (
-                "note: symmetric-pads, Conv 'op': its pads are equal, but not those of the "
-                "Pad node in front of it: [0, 0, 1, 0, 0, 0]; "
-                "try --pass absorb-pad --pass symmetric-pads"
-            )
-        ]
-    else:
-        assert said == []
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        pytest.param(padded("[op] y = Conv (p, w)", "0, 0, 1, 0, 0, 1", more=W), id="even"),
-        pytest.param(text_model("[op] y = Conv <pads = [1, 1]> (x, w)", constants=W), id="no Pad"),
-    ],
-)
-def test_symmetric_pads_says_nothing_else(model: ModelProto) -> None:
-    assert notes(rewrite(model, passes="symmetric-pads")) == []
 
 
 NET = (

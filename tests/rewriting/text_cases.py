@@ -10,7 +10,9 @@ A file `cases/<pass>.txt` is a list of blocks:
     -- nothing                      where there is nothing to do
 
 `-- after, not run` marks models that the oracle cannot run. `-- after` is followed by what
-is skipped, each as a line `skip: NODE: reason`.
+is skipped, each as a line `skip: NODE: reason`. Lines `note:` and `undone:` say what a report
+says besides; `whole:` what is done to the model for a target, `elsewhere:` what onnxruntime does
+otherwise with what is written for a target alone.
 `pytest tests/rewriting/test_cases.py --record` writes anew what stands behind `--`; read its diff.
 """
 
@@ -78,11 +80,18 @@ def answer_of(done: Rewriting, *, runs: bool) -> str:
     """What stands behind `--`: the model after, nodes that were left alone, or nothing."""
     skips = [f"{one.node.label}: {one.skip}" for one in done.skips]
     skips += [f"{one.node.label}: {one.told}" for one in done.unfit]
+    more = [f"note: {one.node.label}: {one.skip}" for one in done.notes]
+    more += [f"undone: {one.node.label}: {', '.join(one.rules)}" for one in done.undone]
+    if done.fitting is not None:
+        more += [f"whole: {one}" for one in done.fitting.prepared]
+        more += [
+            f"elsewhere: {one.node.label}: {one.judgement.reason}" for one in done.fitting.elsewhere
+        ]
     if not done.changed:
-        return "\n".join(["-- skip", *skips]) if skips else "-- nothing"
+        return "\n".join([*(["-- skip", *skips] if skips else ["-- nothing"]), *more])
     assert isinstance(done.model, onnx.ModelProto)
     head = "-- after" if runs else "-- after, not run"
-    return "\n".join([head, *(f"skip: {one}" for one in skips), model_text(done.model)])
+    return "\n".join([head, *(f"skip: {one}" for one in skips), *more, model_text(done.model)])
 
 
 def model_text(model: onnx.ModelProto) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
-import pytest
 
 from onnxpad.inspection import inspect
 from tests.rewriting.for_target.test_search import for_target, model_of, plans
@@ -49,20 +48,3 @@ def test_an_8_bit_input_and_a_fed_weight_are_seen() -> None:
         if one.op == "Conv"
     )
     assert not conv.judgement.answer.fails
-
-
-AVERAGE = """<ir_version: 8, opset_import: ["" : 17], producer_name: "PRODUCER">
-g (float[1,2,8,8] x) => (float[1,2,8,8] y) {
-  [mean] y = AveragePool<kernel_shape=[3,3], pads=[1,1,1,1], strides=[1,1],
-                         count_include_pad=COUNTS>(x)
-}"""
-
-
-@pytest.mark.parametrize("producer", ["pytorch", "tf2onnx"])
-@pytest.mark.parametrize("counts", [0, 1])
-def test_who_wrote_a_model_decides_in_opencv_classic(producer: str, counts: int) -> None:
-    """It counts the padding of averages in models of PyTorch, and only there."""
-    text = AVERAGE.replace("PRODUCER", producer).replace("COUNTS", str(counts))
-    done = for_target(text, "opencv-classic")
-    assert done.unfit == ()
-    assert done.changed == (counts != (producer == "pytorch"))

@@ -21,7 +21,6 @@ from tests.models.surgeon_graphs import (
     graph_of,
     tensors,
 )
-from tests.oracle.interpreter import run_model
 
 KERNEL = "symmetric-pads-by-kernel"
 X = np.asarray([[[3, -1, 4, -1, -5, 9, 2]]], np.float32)
@@ -34,72 +33,6 @@ def parsed(body: str, constants: str = "", inputs: str = "", more: str = "") -> 
     text = f"g ({given}) => (float[1,1,m] y) <{constants}> {{ {body} }}"
     model: onnx.ModelProto = onnx.parser.parse_model(HEADER + text + more)
     return model
-
-
-IF = """t = Constant <value = bool {1}> ()
- y = If (t) <then_branch = then () => (float[1,1,m] a) %s { %s a = Conv <pads = [0, 2]> (x, w) },
-             else_branch = other () => (float[1,1,m] b) { b = Conv <pads = [1, 1]> (x, w2) }>"""
-W2 = ", float[1,1,3] w2 = {1, 2, 3}"
-FUNCTION = """
-<domain: "f", opset_import: ["": 17]>
-block (x) => (y) { w = Constant <value = float[1,1,3] {1, 10, 100}> () y = Conv <pads = [0, 2]> (x, w) }"""  # noqa: E501
-FED = """
-<domain: "f", opset_import: ["": 17]>
-block (x, w) => (y) { y = Conv <pads = [0, 2]> (x, w) }"""
-
-PLACES = {
-    "initializer": parsed("y = Conv <pads = [0, 2]> (x, w)", W),
-    "Constant node": parsed(
-        "w = Constant <value = float[1,1,3] {1, 10, 100}> () y = Conv <pads = [0, 2]> (x, w)"
-    ),
-    "If body reads an outer initializer": parsed(IF % ("", ""), W + W2),
-    "Constant node in an If body": parsed(
-        IF % ("", "w = Constant <value = float[1,1,3] {1, 10, 100}> ()"), W2[2:]
-    ),
-    "function": parsed("y = f.block (x)", more=FUNCTION),
-    "argument of a function": parsed("y = f.block (x, w)", W, more=FED),
-    "transposed": parsed("y = ConvTranspose <pads = [0, 2]> (x, w)", W),
-}
-
-
-@pytest.mark.parametrize("model", PLACES.values(), ids=PLACES)
-def test_every_place(model: onnx.ModelProto) -> None:
-    done = rewrite(model, passes=[KERNEL])
-    assert done.changed, done.skips
-    assert isinstance(done.model, onnx.ModelProto)
-    onnx.checker.check_model(done.model, full_check=True)
-    wanted = run_model(model, {"x": X})["y"]
-    for found in (run_model(done.model, {"x": X}), run_onnxruntime(done.model, {"x": X})):
-        np.testing.assert_array_equal(found["y"], wanted)
-    assert not rewrite(done.model, passes=[KERNEL]).changed
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        pytest.param(
-            parsed("y = Conv <pads = [0, 2]> (x, w)", W, ", float[1,1,3] w"), id="overridable"
-        ),
-        pytest.param(
-            parsed("v = Neg (w) y = Conv <pads = [0, 2], kernel_shape = [3]> (x, v)", W),
-            id="computed",
-        ),
-    ],
-)
-def test_what_is_no_constant_of_the_model(model: onnx.ModelProto) -> None:
-    done = rewrite(model, passes=[KERNEL])
-    assert not done.changed
-    assert "no constant of the model" in done.skips[0].skip.reason
-
-
-def test_a_zero_point_that_is_fed() -> None:
-    model = parsed(
-        "u = Cast <to = 2> (x) i = ConvInteger <pads = [0, 2]> (u, v, z, wz) y = Cast <to = 1> (i)",
-        "uint8[1,1,3] v = {1, 10, 100}, uint8 z = {3}",
-        ", uint8 wz",
-    )
-    (skip,) = rewrite(model, passes=[KERNEL]).skips
-    assert skip.skip.reason == "the zero point of its weight is no constant of the model"
 
 
 def external_model(folder: Path) -> Path:
@@ -180,24 +113,6 @@ def test_graphs_of_graphsurgeon(rule: str) -> None:
     assert done.model is graph
     assert_linked(graph)
     assert_computes(graph, original)
-
-
-def test_other_types_of_numbers() -> None:
-    """Weights of other types grow in their own type."""
-    for dtype in (onnx.TensorProto.FLOAT16, onnx.TensorProto.BFLOAT16, onnx.TensorProto.DOUBLE):
-        model = parsed("y = Conv <pads = [0, 2]> (x, w)", W)
-        model.opset_import[0].version = 22
-        wanted = helper.make_tensor("w", dtype, [1, 1, 3], [1, 10, 100])
-        model.graph.initializer[0].CopyFrom(wanted)
-        model.graph.input[0].type.tensor_type.elem_type = dtype
-        model.graph.output[0].type.tensor_type.elem_type = dtype
-        done = rewrite(model, passes=[KERNEL])
-        assert isinstance(done.model, onnx.ModelProto)
-        (grown,) = done.model.graph.initializer
-        assert grown.data_type == dtype
-        numbers = numpy_helper.to_array(grown).astype(np.float64)
-        assert numbers.ravel().tolist() == [0, 0, 1, 10, 100]
-        onnx.checker.check_model(done.model, full_check=True)
 
 
 def noted_model() -> onnx.ModelProto:
