@@ -173,7 +173,8 @@ class Edited:
         A Graph is edited in place.
         """
         if self.carried is not None:
-            return self.carried.returned(proto_of(self.edited), changed=self.changed)
+            carried = self.carried
+            return carried.back(proto_of(self.edited)) if self.changed else carried.original
         return with_weights(self.edited, self.source)
 
     @property
