@@ -178,8 +178,8 @@ class _Mover:
             if array is None:
                 raise self._kept(f"has no input for computed {name}")
             flat = array.reshape(-1).tolist()
-            value = tuple(flat) if array.dtype.kind in "iu" else float(flat[0])
-            yield SetAttribute(self._address, name, value)
+            is_list = array.dtype.kind in "iu"
+            yield SetAttribute(self._address, name, tuple(flat) if is_list else float(flat[0]))
             yield SetInput(self._address, position, "")
             yield RemoveConstant(self._address, read)
 

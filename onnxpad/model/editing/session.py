@@ -245,7 +245,7 @@ def finish(session: EditSession, opened: Opened) -> ModelOrGraph:
     model = session.finish()
     if opened.surgeon is None:
         return model
-    from onnxpad.model.editing.graphsurgeon import apply_script
+    from onnxpad.model.editing.graphsurgeon import GraphFollower
 
-    apply_script(opened.surgeon, session.script)
+    GraphFollower(opened.surgeon, session.document).follow(session.script)
     return opened.surgeon
