@@ -22,7 +22,6 @@ TRIES = 3
 """Processes that may end over one model before it is given up."""
 _LONG = 7 * 86_400.0  # seconds: what is not bounded beforehand has limits of its own
 _COLLECT_RARELY = 100_000
-_RENAMES = 0.5
 _SCHEDULER_SECONDS = 10
 _LEAVING = 30.0  # seconds that this process needs at most to end
 _NOT_TRIED = "not tried, since each worker so far has crashed, whatever its model"
@@ -124,7 +123,7 @@ def _tidy() -> None:
     """Remove what is half-written, and end the children of this process."""
     from onnxpad.model.files.atomic import abandon
 
-    abandon(_RENAMES)
+    abandon()
     processes.end_all(for_good=True)
 
 

@@ -21,9 +21,8 @@ from google.protobuf.message import Message  # type: ignore[import-untyped, unus
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError, suspect
-from onnxpad.model.files.contents import is_standard
 from onnxpad.model.files.external import external_tensors, origin_of
-from onnxpad.model.files.onnx_file import Source, completed, parse, read, read_unread
+from onnxpad.model.files.onnx_file import Source, completed, parse, read
 from onnxpad.model.files.splicing import LeftWeights
 
 if TYPE_CHECKING:
@@ -49,10 +48,6 @@ class Carried:
     original: object = field(repr=False)
     back: Callable[[ModelProto], Any]
 
-    def returned(self, model: ModelProto, *, changed: bool) -> Any:  # noqa: ANN401
-        """What came in where nothing changed, else the edited model in that form."""
-        return self.back(model) if changed else self.original
-
 
 @dataclass(frozen=True, eq=False)
 class Opened:
@@ -68,6 +63,11 @@ class Opened:
     owned: bool
     surgeon: gs.Graph | None = None
     carried: Carried | None = None
+
+    @property
+    def folder(self) -> Path | None:
+        """Where its external data is."""
+        return self.source.folder if self.source else None
 
     @property
     def keeps_functions(self) -> str:
@@ -93,15 +93,19 @@ def open_model(model: ModelLike) -> Opened:
     raise _no_model(model)
 
 
+def _opened(model: ModelLike | Opened) -> Opened:
+    """The same, of a Graph what graphsurgeon itself exports."""
+    if isinstance(model, Opened):
+        return model
+    if _is_surgeon_graph(model):
+        return Opened(proto_of(model), None, owned=True)
+    return open_model(model)
+
+
 def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
     """Any kind of model with all its weights, and the folder of its file; errors as above."""
-    suspect(partial(refusal_of_onnx, model))
-    if isinstance(model, str | os.PathLike):
-        proto, source = read(model)
-        return proto, source.folder
-    if not isinstance(model, ModelProto) and (found := _carried(model)):
-        return found.proto, found.source.folder if found.source else None
-    return proto_of(model), None
+    opened = _opened(model)
+    return completed(opened.model, opened.source), opened.folder
 
 
 def referring_model(
@@ -111,19 +115,11 @@ def referring_model(
 
     Not those of a model that has external data as well.
     """
-    if isinstance(model, Opened):
-        proto, source = proto_of(model.model), model.source
-    else:
-        is_path = isinstance(model, str | os.PathLike) and not is_standard(model)
-        suspect(partial(refusal_of_onnx, model))
-        found = read_unread(model) if is_path else None  # type: ignore[arg-type]
-        if found is None:
-            return (*whole_model(model), None)
-        proto, source = found
-    folder = source.folder if source else None
-    if source is None or source.left is None or any(external_tensors(proto)):
-        return completed(proto, source), folder, None
-    return proto, folder, source.left
+    opened = _opened(model)
+    left = opened.source.left if opened.source else None
+    if left is None or any(external_tensors(opened.model)):
+        return completed(opened.model, opened.source), opened.folder, None
+    return opened.model, opened.folder, left
 
 
 def proto_of(model: ModelOrGraph) -> ModelProto:
@@ -153,7 +149,7 @@ def named_copy(opened: Opened, names: Mapping[int, str]) -> tuple[bytes, Path | 
     model.CopyFrom(proto_of(whole))
     for key, name in names.items():
         model.graph.node[key].name = name
-    return model.SerializeToString(), opened.source.folder if opened.source else None
+    return model.SerializeToString(), opened.folder
 
 
 def untouched(opened: Opened) -> ModelOrGraph:
@@ -226,7 +222,7 @@ def refusal_of_onnx(model: ModelLike) -> str | None:
         path = os.fspath(model) if isinstance(model, str | os.PathLike) else None
         if path is not None and not Path(path).is_file():
             return None
-        proto = model if path is None else load(path, load_external_data=False)
+        proto = load(path, load_external_data=False) if path is not None else model
         if isinstance(proto, ModelProto) and (broken := _no_text(proto)) is not None:
             return f"the text {broken!r:.80} in it is no UTF-8; mend it, or export it again"
         if path is not None:

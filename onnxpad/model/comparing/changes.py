@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from onnx import AttributeProto, NodeProto, TensorProto, defs
+from onnx import NodeProto, TensorProto, defs
 
 from onnxpad.model.comparing.networks import Network, free_names
 from onnxpad.model.graph.nodes import bodies
@@ -52,16 +52,13 @@ def _is_equal(before: Network, after: Network, name: str) -> bool:
         return True
     if first.dims != second.dims or first.data_type != second.data_type:
         return False
-    if before.left is not None and after.left is not None:
-        if before.left.holds(first) and after.left.holds(second):
-            return before.left.same_values(first, after.left, second)
-    elif before.folder == after.folder and first.data_location == TensorProto.EXTERNAL:
+    if before.left and after.left and before.left.holds(first) and after.left.holds(second):
+        return before.left.same_values(first, after.left, second)
+    is_outside = first.data_location == TensorProto.EXTERNAL == second.data_location
+    if is_outside and before.left is after.left is None and before.folder == after.folder:
         entries = [sorted((e.key, e.value) for e in t.external_data) for t in (first, second)]
-        if entries[0] == entries[1] and second.data_location == TensorProto.EXTERNAL:
+        if entries[0] == entries[1]:
             return True
-    first, second = before.tensor(name) or first, after.tensor(name) or second
-    if first.raw_data and second.raw_data:
-        return first.raw_data == second.raw_data
     one, other = before.constant(name), after.constant(name)
     return one is not None and other is not None and one.tobytes() == other.tobytes()
 
@@ -76,26 +73,17 @@ def _are_alike(before: Network, after: Network, node: NodeProto, twin: NodeProto
 
 
 def _attributes(node: NodeProto) -> list[bytes]:
-    stripped = []
-    for attribute in node.attribute:
-        copy = AttributeProto()
-        copy.CopyFrom(attribute)
-        copy.doc_string = ""
-        stripped.append(copy.SerializeToString(deterministic=True))
-    return sorted(stripped)
+    return sorted(one.SerializeToString(deterministic=True) for one in node.attribute)
 
 
 def _is_same_version(before: Network, after: Network, node: NodeProto) -> bool:
     """Whether both models' operator sets mean the same operator; bodies ask for equal sets."""
     domain = plain_domain(node.domain)
-    first, second = before.opsets.get(domain, 1), after.opsets.get(domain, 1)
-    if bodies(node) or not defs.has(node.op_type, domain):
-        return before.opsets == after.opsets if bodies(node) else first == second
+    opsets = before.opsets.get(domain, 1), after.opsets.get(domain, 1)
+    if bodies(node) or opsets[0] == opsets[1]:
+        return not bodies(node) or before.opsets == after.opsets
     try:
-        versions = {
-            defs.get_schema(node.op_type, max_inclusive_version=one, domain=domain).since_version
-            for one in (first, second)
-        }
-    except (defs.SchemaError, TypeError):  # an opset without it, or one that is no int32
-        return first == second
-    return len(versions) == 1
+        first, second = (defs.get_schema(node.op_type, one, domain) for one in opsets)
+    except (defs.SchemaError, TypeError):  # no such operator, or an opset that is no int32
+        return False
+    return bool(first.since_version == second.since_version)

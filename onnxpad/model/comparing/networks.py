@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 from numpy.typing import NDArray
 from onnx import (
     AttributeProto,
@@ -86,6 +85,16 @@ class Network:
         """Where values lie that the model refers to: its folder, or what reads its own file."""
         return self.folder if self.left is None else self.left.blocks
 
+    def like(self, model: ModelProto) -> Network:
+        """Another model with the weights of this one."""
+        return Network(model, self.folder, self.left)
+
+    def copied(self) -> ModelProto:
+        """A copy of `model`, to be changed."""
+        copy = ModelProto()
+        copy.CopyFrom(self.model)
+        return copy
+
     def refuse_changed(self) -> None:
         """Raise ModelError where large weights stayed in a file that was changed since."""
         if self.left is not None:
@@ -153,14 +162,10 @@ class Network:
         """The size of the files with the external data of the main graph."""
         if self.left is not None:
             return 0
-        files = {
-            entry.value
-            for tensor in self.initializers.values()
-            for entry in tensor.external_data
-            if entry.key == "location"
-        }
-        found = [(self.folder or Path()) / name for name in files]
-        return sum(file.stat().st_size for file in found if file.is_file())
+        entries = (one for tensor in self.initializers.values() for one in tensor.external_data)
+        files = {entry.value for entry in entries if entry.key == "location"}
+        paths = [(self.folder or Path()) / name for name in files]
+        return sum(path.stat().st_size for path in paths if path.is_file())
 
     def input_types(self, dims: Mapping[str, int | str] | None = None) -> dict[str, Type]:
         """Element type and sizes of every input that must be given.
@@ -190,10 +195,9 @@ class Network:
         Raises ModelError where the data file is missing, or was changed.
         """
         tensor = self.tensor(name)
-        if tensor is None:
-            return None
         try:
-            return numpy_helper.to_array(_bounded(tensor), base_dir=str(self.folder or ""))
+            folder = str(self.folder or "")
+            return None if tensor is None else numpy_helper.to_array(_bounded(tensor), folder)
         except _UNREADABLE as error:
             said = headline(error)
             raise ModelError(f"initializer '{name}' cannot be read: {said}") from error
@@ -229,17 +233,9 @@ class Network:
         """A node as plain values."""
         node = self.nodes[index]
         domain = plain_domain(node.domain)
+        opset, wires = self.opsets.get(domain, 1), (tuple(node.input), tuple(node.output))
         attributes = {item.name: _value(node, item) for item in node.attribute}
-        return Operation(
-            index,
-            node.op_type,
-            domain,
-            self.opsets.get(domain, 1),
-            node.name,
-            attributes,
-            tuple(node.input),
-            tuple(node.output),
-        )
+        return Operation(index, node.op_type, domain, opset, node.name, attributes, *wires)
 
     def serialised(self, more: bytes = b"") -> bytes:
         """The model's bytes and `more` behind; names of external data stay relative to `folder`.
@@ -294,39 +290,32 @@ def _outer_names(graph: GraphProto) -> set[str]:
 
 
 def _constant(node: NodeProto) -> TensorProto | None:
-    if not node.attribute or node.attribute[0].ref_attr_name:
+    """What a Constant holds, but for texts and sparse tensors."""
+    attribute = node.attribute[0] if node.attribute else AttributeProto()
+    kind = attribute.name.removesuffix("s")
+    if attribute.ref_attr_name or kind not in ("value", "value_float", "value_int"):
         return None
-    attribute = node.attribute[0]
-    if attribute.name == "value":
+    if kind == "value":
         tensor: TensorProto = attribute.t
         return tensor
-    value = _value(node, attribute)
-    kind = attribute.name.removesuffix("s")
-    if kind not in ("value_float", "value_int"):
-        return None
     dtype = np.float32 if kind == "value_float" else np.int64
-    return numpy_helper.from_array(np.asarray(value, dtype), node.output[0])
+    return numpy_helper.from_array(np.asarray(_value(node, attribute), dtype), node.output[0])
 
 
-def _value(node: NodeProto, attribute: AttributeProto) -> Any:  # noqa: ANN401 - as `_plain`
+def _value(node: NodeProto, attribute: AttributeProto) -> Any:  # noqa: ANN401 - what it holds
     """The value of an attribute; ModelError, which names the node, where the file is damaged."""
     try:
-        return _plain(attribute)
+        value: Any = helper.get_attribute_value(attribute)
+        if isinstance(value, TensorProto):
+            is_here = value.data_location == TensorProto.DEFAULT
+            return numpy_helper.to_array(value) if is_here else None
+        if attribute.type in (AttributeProto.INTS, AttributeProto.FLOATS, AttributeProto.STRINGS):
+            return [item.decode() if isinstance(item, bytes) else item for item in value]
     except _UNREADABLE as error:
         raise ModelError(
             f"{label_of(node)}: its attribute '{attribute.name}' cannot be read: {headline(error)}"
         ) from error
-
-
-def _plain(attribute: AttributeProto) -> Any:  # noqa: ANN401 - whatever the attribute holds
-    value: Any = onnx.helper.get_attribute_value(attribute)
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    if isinstance(value, TensorProto):
-        return numpy_helper.to_array(value) if value.data_location == 0 else None
-    if attribute.type in (AttributeProto.INTS, AttributeProto.FLOATS, AttributeProto.STRINGS):
-        return [item.decode() if isinstance(item, bytes) else item for item in value]
-    return value
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
 
 
 def _bounded(tensor: TensorProto) -> TensorProto:
@@ -335,18 +324,15 @@ def _bounded(tensor: TensorProto) -> TensorProto:
     onnxruntime then reads as much as the sizes need; onnx would read the file to its end. Raises
     ValueError for another length, before anything is read.
     """
-    if tensor.data_location != TensorProto.EXTERNAL:
-        return tensor
     size = helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
-    if size == 1 and tensor.data_type not in _WHOLE_BYTES:
+    is_whole = size > 1 or tensor.data_type in _WHOLE_BYTES
+    if tensor.data_location != TensorProto.EXTERNAL or not is_whole:
         return tensor
     needed = size * prod(tensor.dims)
-    stated = {entry.key: entry.value for entry in tensor.external_data}.get("length")
-    if stated is None:
-        found = TensorProto()
-        found.CopyFrom(tensor)
-        found.external_data.add(key="length", value=str(needed))
-        return found
+    stated = {entry.key: entry.value for entry in tensor.external_data}.get("length", str(needed))
     if int(stated) != needed:
         raise ValueError(f"the file gives it {stated} bytes, and its sizes need {needed}")
-    return tensor
+    found = TensorProto()
+    found.CopyFrom(tensor)
+    found.external_data.add(key="length", value=stated)
+    return found

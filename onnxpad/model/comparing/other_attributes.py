@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import numpy as np
-from onnx import AttributeProto, ModelProto, NodeProto, helper
+from onnx import AttributeProto, NodeProto, helper
 
 from onnxpad.model.comparing.networks import Network
 
@@ -26,8 +26,7 @@ def with_attribute(
     network: Network, operators: Collection[str], name: str, value: float | str
 ) -> Network:
     """A copy of the model whose nodes of these operators, in the main graph, have the value."""
-    found = ModelProto()
-    found.CopyFrom(network.model)
+    found = network.copied()
     for node in found.graph.node:
         if node.op_type in operators:
             kept = [one for one in node.attribute if one.name != name]

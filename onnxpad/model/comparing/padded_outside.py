@@ -42,7 +42,7 @@ def padded_outside(
         cut = {"starts": begins, "ends": last, "axes": range(len(cells))}
         given = opset >= Since.SLICE_INPUTS
         graph.node.append(_node(graph, "Slice", inside[output], output, cut, given=given))
-    return Network(model, network.folder, network.left)
+    return network.like(model)
 
 
 def _node(

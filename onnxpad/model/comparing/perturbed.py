@@ -82,7 +82,7 @@ def perturbed(
     if not kinds:
         return None
     phases = [helper.make_node("Cast", [PHASE], [_phase(kind)], to=kind) for kind in sorted(kinds)]
-    return Network(_with_nodes(network, [*phases, *nodes]), network.folder, network.left)
+    return network.like(_with_nodes(network, [*phases, *nodes]))
 
 
 def jumps(network: Network) -> bool:
@@ -188,14 +188,9 @@ def _element_types(network: Network) -> dict[str, int]:
 
 
 def _with_nodes(network: Network, nodes: list[NodeProto]) -> ModelProto:
-    model = ModelProto(ir_version=network.model.ir_version)
-    model.opset_import.extend(network.model.opset_import)
+    model = network.copied()
     graph = model.graph
-    graph.name = "perturbed"
+    del graph.node[:], graph.value_info[:]
     graph.node.extend(nodes)
-    graph.input.extend(network.model.graph.input)
     graph.input.append(helper.make_tensor_value_info(PHASE, TensorProto.FLOAT, []))
-    graph.output.extend(network.model.graph.output)
-    graph.initializer.extend(network.model.graph.initializer)
-    graph.sparse_initializer.extend(network.model.graph.sparse_initializer)
     return model

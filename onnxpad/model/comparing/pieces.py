@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, helper, numpy_helper
+from onnx import GraphProto, ModelProto, NodeProto, helper, numpy_helper
 
 from onnxpad.errors import InternalError
 from onnxpad.model.comparing.networks import Network, free_names, label_of
@@ -55,13 +55,15 @@ def cut(
             graph.initializer[-1].name = name
     for name in outputs:
         graph.output.append(onnx.ValueInfoProto(name=name))
-    return Network(_wrapped(network, graph), network.folder)
+    model = ModelProto(ir_version=network.model.ir_version, graph=graph)
+    model.opset_import.extend(network.model.opset_import)
+    model.functions.extend(network.model.functions)
+    return Network(model, network.folder)
 
 
 def standalone(part: Network, feeds: Mapping[str, Array]) -> ModelProto:
     """A part as a model for a file: inputs of the shapes that are fed, and every weight in it."""
-    model = ModelProto()
-    model.CopyFrom(part.model)
+    model = part.copied()
     for value in model.graph.input:
         write_sizes(value, feeds[value.name].shape)
     for tensor in model.graph.initializer:
@@ -71,25 +73,17 @@ def standalone(part: Network, feeds: Mapping[str, Array]) -> ModelProto:
     return model
 
 
-def _wrapped(network: Network, graph: onnx.GraphProto) -> ModelProto:
-    model = ModelProto(ir_version=network.model.ir_version, graph=graph)
-    model.opset_import.extend(network.model.opset_import)
-    model.functions.extend(network.model.functions)
-    return model
-
-
 def renamed(network: Network, mapping: Mapping[str, str]) -> Network:
     """A copy in which tensors of the main graph have other names; clashing names make way."""
     changes = dict(mapping)
     taken = set(network.producers) | set(network.initializers) | set(network.fed)
     for name in set(mapping.values()) & taken - mapping.keys():
         changes[name] = f"{name}/renamed"
-    model = ModelProto()
-    model.CopyFrom(network.model)
+    model = network.copied()
     _rename(model.graph, changes)
     for value in [*model.graph.input, *model.graph.output, *model.graph.initializer]:
         value.name = changes.get(value.name, value.name)
-    return Network(model, network.folder, network.left)
+    return network.like(model)
 
 
 def _rename(graph: onnx.GraphProto, changes: Mapping[str, str]) -> None:
@@ -140,8 +134,7 @@ def with_written_pads(network: Network, feeds: Mapping[str, Array]) -> Network |
 
     By the text of ONNX it is the same function for them. None where there is nothing to write.
     """
-    model = ModelProto()
-    model.CopyFrom(network.model)
+    model = network.copied()
     for value in model.graph.input:
         if value.name in feeds:
             write_sizes(value, feeds[value.name].shape)
@@ -151,8 +144,7 @@ def with_written_pads(network: Network, feeds: Mapping[str, Array]) -> Network |
         pads = effective_pads(chain) if is_same(chain.padding) and not chain.trouble else None
         if chain.op.kind is Kind.CONVOLUTION and isinstance(pads, Pads):
             session.change(site, chain.with_padding(pads))
-    written = Network(session.finish(), network.folder, network.left)
-    return written if session.script else None
+    return network.like(session.finish()) if session.script else None
 
 
 def chosen(network: Network, keep: Preference) -> tuple[Network, list[str]]:
@@ -163,16 +155,13 @@ def chosen(network: Network, keep: Preference) -> tuple[Network, list[str]]:
     """
     if keep is None or not _both_in(network.model.graph):
         return network, []
-    model = ModelProto()
-    model.CopyFrom(network.model)
+    model = network.copied()
     labels = []
     for node in _both_in(model.graph):
-        kept = [a for a in node.attribute if a.name == keep or a.name not in ("auto_pad", "pads")]
-        attributes = [AttributeProto.FromString(a.SerializeToString()) for a in kept]
-        del node.attribute[:]
-        node.attribute.extend(attributes)
+        given = {one.name: one for one in node.attribute}
+        node.attribute.remove(given["pads" if keep == "auto_pad" else "auto_pad"])
         labels.append(label_of(node))
-    return Network(model, network.folder, network.left), labels
+    return network.like(model), labels
 
 
 def ambiguous_nodes(network: Network) -> list[str]:

@@ -1,26 +1,25 @@
 """A graphsurgeon Graph: its structure as a ModelProto without weights, and edits of it in place.
 
-A script is applied to the Graph's structure, which settles which nodes there are, in which order,
-and what they read and write; the lists of the Graph then follow. Each list is written once, at the
-end: graphsurgeon's own `insert`, `remove` and `inputs[i] =` compare nodes one by one.
+A session works on the structure, which settles which nodes there are, in which order, and what
+they read and write; the lists of the Graph then follow. Each list is written once, at the end:
+graphsurgeon's own `insert`, `remove` and `inputs[i] =` compare nodes one by one.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from copy import copy
-from itertools import zip_longest
 from math import prod
 from typing import Any
 
 import numpy as np
 import onnx_graphsurgeon as gs
-from onnx import ModelProto, TensorProto, helper
-from onnx_graphsurgeon.exporters.onnx_exporter import OnnxExporter
+from onnx import ModelProto, TensorProto
+from onnx_graphsurgeon.exporters.onnx_exporter import dtype_to_onnx
 from onnx_graphsurgeon.ir.tensor import LazyValues, SparseValues
 
 from onnxpad.errors import ModelError, headline
-from onnxpad.model.editing.apply import ProtoApplier
 from onnxpad.model.editing.constants import AnyConstant, constant_array, derived_array
 from onnxpad.model.editing.script import (
     Edit,
@@ -28,6 +27,7 @@ from onnxpad.model.editing.script import (
     ForgetType,
     GrownConstant,
     InsertNode,
+    MoveOpset,
     NewConstant,
     RemoveAttribute,
     ReshapedConstant,
@@ -35,9 +35,8 @@ from onnxpad.model.editing.script import (
     SetAttribute,
 )
 from onnxpad.model.graph.context import MAX_CONSTANT
-from onnxpad.model.graph.document import open_document
 from onnxpad.model.graph.nodes import Address
-from onnxpad.model.graph.scopes import Scope
+from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.padding.operators import AttributeValue
 
 
@@ -52,75 +51,46 @@ def structure_of(graph: gs.Graph) -> ModelProto:
     """
     _refuse_shared(graph)
     try:
-        light = _light(graph)
+        light = graph.copy()
+        light.functions = [function.copy() for function in graph.functions]
+        for _, one in scopes_of(light):
+            if one.import_domains is not None:
+                one.import_domains = list(one.import_domains)
+            for tensor in (*one.inputs, *one.outputs):
+                _lighten(tensor)
+            for node in one.nodes:
+                for tensor in (*node.inputs, *node.outputs):
+                    _lighten(tensor)
+                for name, value in node.attrs.items():
+                    if isinstance(value, gs.Constant):
+                        node.attrs[name] = _lighten(value.copy())
         model: ModelProto = gs.export_onnx(light, do_type_check=False)
-    except (TypeError, ValueError, AttributeError) as error:
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
         raise ModelError(
-            f"{_culprit(graph)}: {headline(error)}; graphsurgeon cannot export it: give attributes "
-            "numbers, texts or lists of them, and constants numpy arrays"
+            f"the Graph '{graph.name}': {headline(error)}; graphsurgeon cannot export it: give "
+            "attributes numbers, texts or lists of them, and constants numpy arrays"
         ) from error
     return model
 
 
-def _light(graph: gs.Graph) -> gs.Graph:
-    """A copy in which large constants are headers."""
-    light = graph.copy()
-    light.functions = [function.copy() for function in graph.functions]
-    for _, one in scopes_of(light):
-        if one.import_domains is not None:
-            one.import_domains = list(one.import_domains)
-        for node in one.nodes:
-            for tensor in (*node.inputs, *node.outputs):
-                _lighten(tensor)
-            for name, value in node.attrs.items():
-                if isinstance(value, gs.Constant):
-                    node.attrs[name] = _lighten(value.copy())
-        for tensor in (*one.inputs, *one.outputs):
-            _lighten(tensor)
-    return light
-
-
-def _culprit(graph: gs.Graph) -> str:
-    """The first node that cannot be exported, or the Graph."""
-    for _, one in scopes_of(graph):
-        for node in one.nodes:
-            try:
-                OnnxExporter.export_attributes(node.attrs)
-            except (TypeError, ValueError, AttributeError):
-                return _label(node)
-    return f"the Graph '{graph.name}'"
-
-
 def _lighten(tensor: gs.Tensor) -> gs.Tensor:
     """The tensor; a Constant gets a header for values that are large or stand elsewhere."""
-    values = getattr(tensor, "_values", None)
-    if not isinstance(tensor, gs.Constant):
-        return tensor
+    values, is_light = getattr(tensor, "_values", None), False
     if isinstance(values, SparseValues):
         dims, code = values.tensor.dims, values.tensor.values.data_type
     elif isinstance(values, LazyValues):
         dims, code = values.tensor.dims, values.tensor.data_type
-        if prod(dims) <= MAX_CONSTANT and values.tensor.data_location != TensorProto.EXTERNAL:
-            return tensor
+        is_light = values.tensor.data_location != TensorProto.EXTERNAL
     elif isinstance(values, np.ndarray):
-        if values.size <= MAX_CONSTANT:
-            return tensor
-        dims, code = values.shape, _code_of(tensor.export_dtype)
+        dims, code, is_light = values.shape, tensor.export_dtype, True
     else:
         return tensor
-    header = TensorProto(data_type=code, dims=dims, data_location=TensorProto.EXTERNAL)
-    tensor._values = LazyValues(header)  # noqa: SLF001  the property would load the weights
+    if not is_light or prod(dims) > MAX_CONSTANT:
+        header = TensorProto(
+            data_type=dtype_to_onnx(code), dims=dims, data_location=TensorProto.EXTERNAL
+        )
+        tensor._values = LazyValues(header)  # noqa: SLF001  the property would load the weights
     return tensor
-
-
-def _code_of(dtype: object) -> int:
-    """The TensorProto constant of a numpy type, or that constant; 0 for all else."""
-    if isinstance(dtype, int):
-        return dtype
-    try:
-        return helper.np_dtype_to_tensor_dtype(np.dtype(dtype))  # type: ignore[call-overload]
-    except (TypeError, ValueError, KeyError):
-        return 0
 
 
 def _refuse_shared(graph: gs.Graph) -> None:
@@ -130,7 +100,10 @@ def _refuse_shared(graph: gs.Graph) -> None:
         parts: list[tuple[object, str]] = [
             (id_, f"two functions are called '{id_}'"),
             (id(one), f"the Graph '{one.name}' is the body of two nodes"),
-            *((id(node), f"{_label(node)} stands in the Graph twice") for node in one.nodes),
+            *(
+                (id(node), f"{node.op} '{node.name}' stands in the Graph twice")
+                for node in one.nodes
+            ),
         ]
         for identity, trouble in parts:
             if identity in seen:
@@ -153,42 +126,41 @@ def scopes_of(graph: gs.Graph) -> Iterator[tuple[str, gs.Graph]]:
                     waiting.append((f"{id_}/{step}" if id_ else step, value))
 
 
-def _label(node: gs.Node) -> str:
-    outputs = (tensor.name for tensor in node.outputs if tensor.name)
-    return f"{node.op} '{node.name or next(outputs, node.op)}'"
+class GraphFollower:
+    """Does to `graph` what `script` did to `document`, which was opened on its structure.
 
-
-def apply_script(graph: gs.Graph, script: Sequence[Edit]) -> None:
-    """Do to `graph` what `script`, made for its structure, says; ModelError as of `structure_of`.
-
-    Untouched nodes and tensors stay the same objects.
+    Untouched nodes and tensors stay the same objects. `_nodes` are those of each scope by key,
+    `_tensors` by name; `_own` are nodes whose attributes no other node shares.
     """
-    if script:
-        _GraphApplier(graph, script).run()
 
-
-class _GraphApplier:
-    """Holds the nodes of each scope by key, its tensors by name, and who leaves which list."""
-
-    def __init__(self, graph: gs.Graph, script: Sequence[Edit]) -> None:
-        self._graph = graph
-        self._script = script
-        self._document = open_document(structure_of(graph), "a Graph keeps its functions")
+    def __init__(self, graph: gs.Graph, document: Document) -> None:
+        self._document = document
         self._graphs = dict(scopes_of(graph))
         self._nodes = {id_: dict(enumerate(one.nodes)) for id_, one in self._graphs.items()}
         self._tensors: dict[str, dict[str, gs.Tensor]] = {}
-        self._own_attributes: set[int] = set()
-        self._touched: dict[tuple[int, str], gs.Tensor] = {}
+        self._own: set[int] = set()
+        self._touched: dict[int, gs.Tensor] = {}
 
-    def run(self) -> None:
-        ProtoApplier(self._document).apply(self._script)
-        for edit in self._script:
+    def follow(self, script: Sequence[Edit]) -> None:
+        """Do all of it."""
+        for edit in script:
             self._apply(edit)
         for scope in self._document.scopes.values():
             if not scope.outermost.is_function:
-                self._follow(scope, self._graphs[scope.id])
-        for (_, back), tensor in self._touched.items():
-            _relink(tensor, back)
+                self._rewire(scope, self._graphs[scope.id])
+        readers, makers = (
+            defaultdict[int, list[gs.Node]](list),
+            defaultdict[int, list[gs.Node]](list),
+        )
+        for graph in self._graphs.values():
+            for node in graph.nodes:
+                for linked, tensors in ((readers, node.inputs), (makers, node.outputs)):
+                    for tensor in tensors:
+                        if id(tensor) in self._touched:
+                            linked[id(tensor)].append(node)
+        for identity, tensor in self._touched.items():
+            _write(tensor.outputs, readers[identity])
+            _write(tensor.inputs, makers[identity])
 
     def _apply(self, edit: Edit) -> None:
         """What of an edit the structure has not: attributes, constants, shapes and new nodes."""
@@ -203,28 +175,28 @@ class _GraphApplier:
                 attributes = {name: _value(value) for name, value in edit.attributes}
                 node = gs.Node(op, name, attributes, domain=edit.domain or None)
                 self._nodes[before.scope][key] = node
-                self._own_attributes.add(id(node))
             case ForgetType(address, tensor):
                 self._tensor(address.scope, tensor).shape = None
             case Resize(address, tensor, dims):
                 self._tensor(address.scope, tensor).shape = [size or None for size in dims]
             case FixSize():
                 self._fix_size(edit)
+            case MoveOpset(opset):
+                for graph in self._graphs.values():
+                    graph.opset = opset
 
     def _fix_size(self, edit: FixSize) -> None:
-        for tensor in (one for one in self._graph.inputs if one.shape is not None):
-            called = [(size, f"{tensor.name}[{axis}]") for axis, size in enumerate(tensor.shape)]
-            open_sizes = [not isinstance(size, int) or size < 0 for size in tensor.shape]
-            tensor.shape = [
-                edit.size if still and edit.dimension in names else names[0]
-                for still, names in zip(open_sizes, called, strict=True)
-            ]
+        for tensor in self._graphs[""].inputs:
+            for axis, now in enumerate(tensor.shape or ()):
+                is_open = not isinstance(now, int) or now < 0
+                if is_open and edit.dimension in (now, f"{tensor.name}[{axis}]"):
+                    tensor.shape = [*tensor.shape[:axis], edit.size, *tensor.shape[axis + 1 :]]
 
     def _attributes(self, address: Address) -> dict[str, object]:
         """The node's attributes, in a dict that no other node shares."""
         node = self._nodes[address.scope][address.key]
-        if id(node) not in self._own_attributes:
-            self._own_attributes.add(id(node))
+        if id(node) not in self._own:
+            self._own.add(id(node))
             node.attrs = copy(node.attrs)
         attributes: dict[str, object] = node.attrs
         return attributes
@@ -263,6 +235,8 @@ class _GraphApplier:
 
     def _tensor(self, scope: str, name: str) -> gs.Tensor:
         """The tensor that a name means in a scope, a new one where nothing has the name."""
+        if not name:
+            return gs.Variable.empty()
         inside: Scope | None = self._document.scopes[scope]
         while inside is not None:
             if name in (known := self._known(inside.id)):
@@ -270,43 +244,39 @@ class _GraphApplier:
             inside = inside.parent
         return self._known(scope).setdefault(name, gs.Variable(name))
 
-    def _follow(self, scope: Scope, graph: gs.Graph) -> None:
-        """Let the Graph have the nodes of the structure, with its wires."""
-        nodes, self._known(scope.id)[""] = self._nodes[scope.id], gs.Variable.empty()
-        for key in scope.removed:
-            self._wire(nodes[key], [], [])
+    def _rewire(self, scope: Scope, graph: gs.Graph) -> None:
+        """Let the Graph have the nodes of the structure, with what they read and write."""
+        nodes = self._nodes[scope.id]
         in_file = sorted(scope.nodes, key=lambda node: node.key)
         ordered = [one for node in in_file for one in scope.row(node)]
+        for key in scope.removed:
+            self._set(nodes[key].inputs, scope, ())
+            self._set(nodes[key].outputs, scope, ())
         for node in ordered:
-            written = [self._tensor(scope.id, name) for name in node.outputs]
-            self._wire(nodes[node.key], [self._tensor(scope.id, n) for n in node.inputs], written)
+            self._set(nodes[node.key].inputs, scope, node.inputs)
+            self._set(nodes[node.key].outputs, scope, node.outputs)
         if scope.rearranged:
             graph.nodes = [nodes[node.key] for node in ordered]
 
-    def _wire(self, node: gs.Node, read: list[gs.Tensor], written: list[gs.Tensor]) -> None:
-        wires = (node.inputs, read, "outputs"), (node.outputs, written, "inputs")
-        for own, wanted, back in wires:
-            for position, (old, new) in enumerate(zip_longest(list(own), wanted)):
-                if old is new or (old is not None and new is not None and old.name == new.name):
-                    wanted[position] = old
-                    continue
-                if old is not None and not old.is_empty():
-                    self._touched[id(old), back] = old
-                if new is not None and new.is_empty():
-                    wanted[position] = gs.Variable.empty()
-                elif new is not None:
-                    list.append(getattr(new, back), node)
-            list.__setitem__(own, slice(None), wanted)
+    def _set(self, tensors: list[gs.Tensor], scope: Scope, names: Sequence[str]) -> None:
+        """Let a list hold the tensors of these names: where the name is the same, the same."""
+        if [tensor.name for tensor in tensors] == list(names):
+            return
+        olds = [*tensors, *[None] * len(names)]
+        news = [
+            old if old is not None and old.name == name else self._tensor(scope.id, name)
+            for old, name in zip(olds, names, strict=False)
+        ]
+        for tensor in (*tensors, *news):
+            if not tensor.is_empty():
+                self._touched[id(tensor)] = tensor
+        _write(tensors, news)
 
 
 def _value(value: AttributeValue) -> Any:  # noqa: ANN401  what graphsurgeon takes
     return list(value) if isinstance(value, tuple) else value
 
 
-def _relink(tensor: gs.Tensor, back: str) -> None:
-    """Let a tensor know the nodes that read it (or make it), as often as they do."""
-    nodes = getattr(tensor, back)
-    wires = "inputs" if back == "outputs" else "outputs"
-    distinct = {id(node): node for node in nodes}.values()
-    found = [node for node in distinct for one in getattr(node, wires) if one is tensor]
-    list.__setitem__(nodes, slice(None), found)
+def _write(entries: list[Any], wanted: list[Any]) -> None:
+    """Write a list of graphsurgeon's without its bookkeeping."""
+    list.__setitem__(entries, slice(None), wanted)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from math import prod
+import re
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.model.graph.nodes import Address
@@ -190,6 +189,9 @@ Edit: TypeAlias = (
 )
 
 
+_UNTOLD = {"edit", "node", "before", "maker", "reader", "as_node", "key"}
+
+
 def edit_record(edit: Edit) -> dict[str, Any]:
     """An edit as plain JSON data; `edit` names its kind. Infinities are texts: JSON has none."""
     return {"edit": type(edit).__name__, **plain(edit)}
@@ -199,61 +201,10 @@ def describe_edit(edit: Edit) -> str:
     """An edit as one line for people, behind the label of its node where it is about one."""
     about = edit[0]
     where = f"{about.label}: " if isinstance(about, Address) else ""
-    return where + _WORDS[type(edit)](edit)
-
-
-def _text(value: AttributeValue) -> str:
-    return str(list(value)) if isinstance(value, tuple) else str(value)
-
-
-def _new(edit: NewConstant) -> str:
-    size = prod(edit.dims)
-    filled = f" in {list(edit.dims)}" if len(edit.values) == 1 < size else ""
-    return f"new constant '{edit.name}' = {edit.dtype} {list(edit.values)}{filled}"
-
-
-def _grown(edit: GrownConstant) -> str:
-    by = f" holding '{edit.zero_point}'" if edit.zero_point else ""
-    cells = f"{list(edit.begins)} cells before, {list(edit.ends)} behind"
-    apart = f", its own {list(edit.steps)} apart" if edit.steps else ""
-    return f"new constant '{edit.name}' = '{edit.source}' with {cells}{apart}{by}"
-
-
-def _insertion(edit: InsertNode) -> str:
-    shown = "".join(f" {key}={_text(value)}" for key, value in edit.attributes)
-    op = f"{edit.domain}.{edit.op_type}" if edit.domain else edit.op_type
-    side = "behind" if edit.behind else "in front"
-    wires = f"{list(edit.inputs)} -> {list(edit.outputs)}"
-    return f"new {op} '{edit.name}'{shown} {side}, {wires}"
-
-
-def _input(edit: SetInput) -> str:
-    return f"input {edit.position} " + (f"reads '{edit.tensor}'" if edit.tensor else "goes")
-
-
-def _shape(edit: Resize) -> str:
-    return f"the shape of '{edit.tensor}' is [{', '.join(str(size or '?') for size in edit.dims)}]"
-
-
-_WORDS: Mapping[type, Callable[[Any], str]] = {
-    SetAttribute: lambda edit: f"set {edit.name}={_text(edit.value)}",
-    RemoveAttribute: lambda edit: f"remove {edit.name}",
-    SetInput: _input,
-    SetOutput: lambda edit: f"output {edit.position} is called '{edit.tensor}'",
-    NewConstant: _new,
-    GrownConstant: _grown,
-    ReshapedConstant: lambda edit: (
-        f"new constant '{edit.name}' = '{edit.source}' as {list(edit.dims)}"
-        + ", turned around" * bool(edit.groups)
-    ),
-    InsertNode: _insertion,
-    RemoveNode: lambda _: "remove",
-    RemoveUnused: lambda _: "remove if nothing reads it",
-    RemoveConstant: lambda edit: f"remove constant '{edit.tensor}' if nothing reads it",
-    ForgetType: lambda edit: f"forget the type of '{edit.tensor}'",
-    Resize: _shape,
-    WriteOut: lambda edit: f"{', '.join(edit.functions)} are written out where they are called",
-    FixSize: lambda edit: f"the size of {edit.dimension} is {edit.size}",
-    SetMetadata: lambda edit: f"the metadata says {edit.key}: {edit.value}",
-    MoveOpset: lambda edit: f"the model is of opset {edit.opset}",
-}
+    kind = re.sub(r"\B(?=[A-Z])", " ", type(edit).__name__).lower()
+    told = [
+        f"{name} {value}"
+        for name, value in edit_record(edit).items()
+        if name not in _UNTOLD and value not in ("", [], {}) and value is not False
+    ]
+    return f"{where}{kind}: {', '.join(told)}"

@@ -173,7 +173,8 @@ class Edited:
         A Graph is edited in place.
         """
         if self.carried is not None:
-            return self.carried.returned(proto_of(self.edited), changed=self.changed)
+            carried = self.carried
+            return carried.back(proto_of(self.edited)) if self.changed else carried.original
         return with_weights(self.edited, self.source)
 
     @property
@@ -244,7 +245,7 @@ def finish(session: EditSession, opened: Opened) -> ModelOrGraph:
     model = session.finish()
     if opened.surgeon is None:
         return model
-    from onnxpad.model.editing.graphsurgeon import apply_script
+    from onnxpad.model.editing.graphsurgeon import GraphFollower
 
-    apply_script(opened.surgeon, session.script)
+    GraphFollower(opened.surgeon, session.document).follow(session.script)
     return opened.surgeon

@@ -7,13 +7,11 @@ its cells fill.
 from __future__ import annotations
 
 import re
-import stat
-import zipfile
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from numpy.lib import format as npy
+import numpy as np
 from numpy.typing import NDArray
 from onnx import TensorProto, numpy_helper
 
@@ -26,18 +24,19 @@ LARGEST = 2**31 - 1
 UNPACKED = 512 * 2**20
 """Bytes that the members of an archive may have together, or `RATIO` times the archive."""
 RATIO = 4
-MEMBERS = 65_535
 _TENSOR_FILE = re.compile(r"(input|output)_(\d+)\.pb")
 
 
 def array_from_npy(path: str | Path) -> Array:
     """The array in an .npy file; RequestError where there is none that can be read."""
     try:
-        stream, _ = _opened(path)
-        with stream:
-            return npy.read_array(stream, allow_pickle=False)
+        with _opened(path) as stream:
+            found: Array = np.lib.format.read_array(stream, allow_pickle=False)
+            return found
     except Exception as error:  # numpy raises many kinds for headers that are none
-        raise RequestError(f"{path}: is not a readable .npy file: {_said(error)}") from error
+        raise RequestError(
+            f"{path}: is not a readable .npy file: {str(error) or type(error).__name__}"
+        ) from error
 
 
 def arrays_in(path: str | Path, example: str) -> dict[str, Array]:
@@ -45,51 +44,29 @@ def arrays_in(path: str | Path, example: str) -> dict[str, Array]:
     name = str(path) if str(path).endswith(".npz") else "data.npz"
     cure = f"save it with np.savez({name!r}, {example}=array)"
     try:
-        stream, size = _opened(path)
-        with stream:
-            return _members(stream, size, cure)
-    except Refused as refused:
-        raise RequestError(f"{path}: {refused}") from None
+        with _opened(path) as stream:
+            return _members(stream)
     except Exception as error:  # zipfile, the decompressors and numpy raise many kinds
         raise RequestError(
-            f"{path}: is not a readable .npz file: {_said(error)}; {cure}"
+            f"{path}: is not a readable .npz file: {str(error) or type(error).__name__}; {cure}"
         ) from error
 
 
-def _opened(path: str | Path) -> tuple[BinaryIO, int]:
-    """The file and its size; what is no regular file is read whole, within bounds."""
-    found = Path(path).stat()
-    if stat.S_ISREG(found.st_mode):
-        return Path(path).open("rb"), found.st_size
-    data = contents(path, LARGEST)
-    return BytesIO(data), len(data)
+def _members(stream: BinaryIO) -> dict[str, Array]:
+    archive = np.load(stream, allow_pickle=False)
+    if isinstance(archive, np.ndarray):
+        raise Refused("it is one array (.npy) without a name")
+    packed = stream.seek(0, 2)
+    unpacked = sum(info.file_size for info in archive.zip.infolist())
+    if unpacked > max(UNPACKED, RATIO * packed):
+        raise Refused(f"its {packed} bytes unpack to {unpacked}: save it without compression")
+    return {one: archive[one] for one in archive.files}
 
 
-def _members(stream: BinaryIO, size: int, cure: str) -> dict[str, Array]:
-    if stream.read(len(npy.MAGIC_PREFIX)) == npy.MAGIC_PREFIX:
-        raise Refused(f"is one array (.npy) without a name, not an .npz: {cure}")
-    if not zipfile.is_zipfile(stream):
-        raise Refused(f"is not an .npz file, or only a part of one: {cure}")
-    with zipfile.ZipFile(stream) as archive:
-        members = archive.infolist()
-        if len(members) > MEMBERS:
-            raise ValueError(f"it has {len(members)} members, and {MEMBERS} are the most")
-        unpacked, most = sum(info.file_size for info in members), max(UNPACKED, RATIO * size)
-        if unpacked > most:
-            raise ValueError(
-                f"its {size} bytes unpack to {unpacked}, and {most} are the most: save it without "
-                "compression"
-            )
-        return {one.filename.removesuffix(".npy"): _member(archive, one) for one in members}
-
-
-def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
-    with archive.open(info) as stream:
-        return npy.read_array(stream, allow_pickle=False)
-
-
-def _said(error: Exception) -> str:
-    return str(error) or type(error).__name__
+def _opened(path: str | Path) -> BinaryIO:
+    """The file; what is no regular file is read whole, within bounds."""
+    found = Path(path)
+    return BytesIO(contents(path, LARGEST)) if found.is_fifo() else found.open("rb")
 
 
 def folders_in(path: Path) -> list[Path]:

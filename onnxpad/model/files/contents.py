@@ -1,4 +1,4 @@
-"""The bytes of files, pipes and standard input: bounded, and never waited for without an end."""
+"""The bytes of files, pipes and standard input, bounded; what the system reports, explained."""
 
 from __future__ import annotations
 
@@ -9,17 +9,10 @@ import stat
 import sys
 from collections.abc import Callable, Iterator
 from io import BufferedReader
-from itertools import chain
-from time import monotonic, sleep
-from typing import BinaryIO
 
 from onnxpad.errors import ModelError
 
-PATIENCE = 10.0
-"""Seconds that somebody has to open a named pipe for writing."""
 _PIECE = 1 << 20
-_SEEN = 4096  # bytes that tell what a stream is
-_PLAIN = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _REMEDIES = {
     errno.ENOSPC: "free some space, or write to another disk",
     errno.EDQUOT: "free some space, or write to another disk",
@@ -28,7 +21,6 @@ _REMEDIES = {
     errno.EPERM: "change the permissions, or write to another folder",
     errno.EROFS: "write to another folder",
     errno.ENAMETOOLONG: "choose a shorter name",
-    errno.ENXIO: "start what reads from it first",
     errno.EPIPE: "whatever read from it has stopped",
 }
 
@@ -60,105 +52,47 @@ def explained(doing: str) -> Iterator[None]:
         raise ModelError(f"{doing}: {reason or error}; {remedy}") from error
 
 
-def _anything(_start: bytes) -> str | None:
-    return None
-
-
-def contents(
-    path: str | os.PathLike[str],
-    most: int,
-    *,
-    too_large: str = "",
-    wrong: Callable[[bytes], str | None] = _anything,
-) -> bytes:
+def contents(path: AnyPath, most: int, *, too_large: str = "") -> bytes:
     """All bytes of a regular file or pipe, at most `most`.
 
-    `too_large` is what to try where there are more. `wrong` says why nothing useful starts with
-    the bytes given; it is asked before the rest is read. Raises Refused for more bytes, a device,
-    or a pipe that nobody writes to, OSError where the system does not let it be read.
+    `too_large` is what to try where there are more. Raises Refused for more bytes and for a
+    device, OSError where the system does not let it be read.
     """
-    with open(path, "rb", buffering=0, opener=_opened) as file:
+    with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - "" is no folder
         found = os.fstat(file.fileno())
         if found.st_size > most:
             raise _beyond(found.st_size, too_large)
         if stat.S_ISREG(found.st_mode) and found.st_size:
-            if (why := wrong(file.read(_SEEN))) is not None:
-                raise Refused(why)
-            file.seek(0)
             return file.readall()
-        first = b""
-        if stat.S_ISFIFO(found.st_mode):
-            first = _first_piece(file.fileno())
-        else:
-            _refuse_device(found.st_mode, file)
-        return _drained(first, lambda: file.read(_PIECE), most, too_large, wrong)
+        _refuse_device(found.st_mode, lambda: file.read(1))
+        return _drained(lambda: file.read(_PIECE), most, too_large)
 
 
-def standard_input(
-    most: int, *, too_large: str = "", wrong: Callable[[bytes], str | None] = _anything
-) -> bytes:
+def standard_input(most: int, *, too_large: str = "") -> bytes:
     """All bytes of standard input; arguments and errors as for `contents`."""
     if sys.stdin is None:
         raise Refused("it is closed; give a file, or send the file into it")
     stream: BufferedReader = sys.stdin.buffer  # type: ignore[assignment]  # what it is
-    try:
-        mode = os.fstat(stream.fileno()).st_mode
-    except OSError:  # a stream in memory
-        mode = stat.S_IFIFO
     if not sys.stdin.isatty():
-        _refuse_device(mode, stream)
-    return _drained(b"", lambda: stream.read1(_PIECE), most, too_large, wrong)
+        with contextlib.suppress(OSError):  # a stream in memory
+            _refuse_device(os.fstat(stream.fileno()).st_mode, lambda: stream.read(1))
+    return _drained(lambda: stream.read1(_PIECE), most, too_large)
 
 
-def _opened(path: str, _flags: int) -> int:
-    """Opening a named pipe does not wait for whoever writes to it."""
-    return os.open(path, _PLAIN)
-
-
-def _refuse_device(mode: int, stream: BinaryIO) -> None:
+def _refuse_device(mode: int, first: Callable[[], bytes]) -> None:
     """A device may have no end; one that has nothing at all is an empty file."""
-    if (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)) and stream.read(1):
+    if (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)) and first():
         raise Refused("it is a device, which may have no end; give a file or a pipe")
 
 
-def _first_piece(descriptor: int) -> bytes:
-    """What a pipe begins with: patient with whoever has opened it, not with nobody."""
-    deadline = monotonic() + PATIENCE
-    while True:
-        try:
-            piece = os.read(descriptor, _PIECE)
-        except BlockingIOError:  # somebody has opened it
-            os.set_blocking(descriptor, True)
-            continue
-        if piece or os.get_blocking(descriptor):
-            os.set_blocking(descriptor, True)
-            return piece
-        if monotonic() > deadline:
-            raise Refused(
-                f"it is a pipe, and nobody wrote to it within {PATIENCE:g} seconds; start what "
-                "writes to it first, or give a file"
-            )
-        sleep(0.02)
-
-
-def _drained(
-    first: bytes,
-    read: Callable[[], bytes],
-    most: int,
-    too_large: str,
-    wrong: Callable[[bytes], str | None],
-) -> bytes:
+def _drained(read: Callable[[], bytes], most: int, too_large: str) -> bytes:
     pieces: list[bytes] = []
-    size, seen = 0, False
-    for piece in chain([first], iter(read, b"")):
+    size = 0
+    for piece in iter(read, b""):
         pieces.append(piece)
         size += len(piece)
         if size > most:
             raise _beyond(size, too_large, "at least ")
-        if not seen and size >= _SEEN:
-            seen = True
-            if (why := wrong(b"".join(pieces))) is not None:
-                raise Refused(why)
     return b"".join(pieces)
 
 

@@ -10,14 +10,14 @@ import stat
 import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from time import monotonic, sleep
-from typing import BinaryIO
 
 from onnxpad.errors import ModelError, RequestError
-from onnxpad.model.files.atomic import PIECE, Together, holds
-from onnxpad.model.files.contents import PATIENCE, AnyPath, explained, is_standard
-from onnxpad.model.files.external import DataFile, folders_of, locate
-from onnxpad.model.files.unread import Piece, all_read, write_all
+from onnxpad.model.files.atomic import Together, holds, is_same_file
+from onnxpad.model.files.contents import AnyPath, explained, is_standard
+from onnxpad.model.files.external import DataFile, locate
+from onnxpad.model.files.unread import Piece, joined, write_all
+
+_PIECE = 1 << 20
 
 
 def carry(
@@ -36,7 +36,7 @@ def carry(
     pairs = {target.parent / location: source for location, source in found.items()}
     for destination, source in pairs.items():
         taken = destination.resolve()
-        if real in (taken, *taken.parents) or _same_file(source, target):
+        if real in (taken, *taken.parents) or is_same_file(source, target):
             raise ModelError(
                 f"cannot write '{target}': the model has its weights in '{source}', which would "
                 "be overwritten; choose another name for the model"
@@ -46,26 +46,8 @@ def carry(
                 f"cannot copy weights to '{destination}': a symbolic link leads outside the "
                 "folder; write to another folder"
             )
-        if not _same_file(source, destination):
+        if not is_same_file(source, destination):
             _copy(source, destination, together)
-
-
-def _refuse_others(files: tuple[DataFile, ...], folder: Path, *, name: str) -> None:
-    """ModelError where `folder` has other data than a model that needs the same was loaded with.
-
-    Nothing is known of models that were loaded otherwise, nor of a folder that one came from.
-    """
-    folders = folders_of(files)
-    if folder in folders:
-        return
-    for file in files:
-        beside = folder / file.location
-        loaded = [one / file.location for one in folders if (one / file.location).is_file()]
-        if beside.is_file() and loaded and not any(holds(beside, one) for one in loaded):
-            raise ModelError(
-                f"{name}: '{beside}' is another file than '{loaded[0]}', with which such a model "
-                "was loaded; write to another folder"
-            )
 
 
 def _copy(source: Path, destination: Path, together: Together) -> None:
@@ -80,20 +62,9 @@ def _copy(source: Path, destination: Path, together: Together) -> None:
         together.make_folders(destination.parent)
         found = os.fstat(original.fileno())
         with together.create(destination, replace=False, mode=found.st_mode & 0o777) as copy:
-            copy_all(original, copy, found.st_size)
-
-
-def copy_all(source: BinaryIO, copy: BinaryIO, size: int) -> None:
-    """Copy a file of so many bytes into an empty one."""
-    shutil.copyfileobj(source, copy, PIECE)
-    if copy.tell() < size:
-        raise OSError(errno.EIO, "the file became shorter while it was copied")
-
-
-def _same_file(one: Path, other: Path) -> bool:
-    with contextlib.suppress(OSError):
-        return one.samefile(other)
-    return False
+            shutil.copyfileobj(original, copy, _PIECE)
+            if copy.tell() < found.st_size:
+                raise OSError(errno.EIO, "the file became shorter while it was copied")
 
 
 def check_target(path: AnyPath) -> None:
@@ -143,8 +114,6 @@ def deliver(
     with Together() as together:
         together.make_folders(target.resolve().parent)
         try:
-            if origin is None:
-                _refuse_others(files, target.parent, name=str(path))
             carry(files, origin or target.parent, target, together, name=str(path))
         except ModelError as error:
             if origin is not None:
@@ -165,31 +134,14 @@ def _stream(data: Sequence[Piece], files: tuple[DataFile, ...], path: AnyPath) -
             f"{told}: the model has its weights in '{files[0].location}', which would stay behind; "
             "write to a file in a folder"
         )
-    in_memory = all_read(data)
+    in_memory = joined(data)
     with explained(told):
         if is_standard(path):
             sys.stdout.flush()
-            sys.stdout.buffer.writelines(in_memory)
+            sys.stdout.buffer.write(in_memory)
             sys.stdout.buffer.flush()
-            return
-        with open(_opened(path), "wb") as stream:
-            stream.writelines(in_memory)
-
-
-def _opened(path: AnyPath) -> int:
-    """A descriptor of a device or pipe, which is not waited for without an end."""
-    deadline = monotonic() + PATIENCE
-    while True:
-        try:
-            descriptor = os.open(path, os.O_WRONLY | getattr(os, "O_NONBLOCK", 0))
-            break
-        except OSError as error:
-            if error.errno != errno.ENXIO or monotonic() > deadline:
-                raise
-            sleep(0.02)  # a pipe that nobody reads yet
-    if os.name != "nt":
-        os.set_blocking(descriptor, True)
-    return descriptor
+        else:
+            Path(path).write_bytes(in_memory)
 
 
 def _is_stream(path: Path) -> bool:

@@ -5,18 +5,26 @@ where it was loaded from: `remember` notes it for the last ones that `load` gave
 """
 
 import stat
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 
-from onnx import AttributeProto, GraphProto, ModelProto, NodeProto, SparseTensorProto, TensorProto
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    SparseTensorProto,
+    TensorProto,
+)
 
 from onnxpad.errors import ModelError
 
 OWN = "onnxpad.own"
 """The key of a reference to bytes of the model's own file (splicing.py), which is no other one."""
-_BYTES_PER_NODE = 10_000  # searched in the time that it takes to look at one node
 _HOLDING = {
     AttributeProto.TENSOR,
     AttributeProto.TENSORS,
@@ -50,13 +58,7 @@ def data_files(model: ModelProto, data: bytes, *, name: str) -> tuple[DataFile, 
     messages. Raises ModelError where a tensor's entry is not one: no location, a location that is
     absolute or goes upwards, an offset or length that is not a whole number from 0.
     """
-    # Mostly weights: looking at the few nodes is cheaper than searching all the bytes.
-    few = len(model.graph.node) + len(model.graph.initializer) < len(data) // _BYTES_PER_NODE
-    owned = (
-        external_tensors(model)
-        if few or b"location" in data
-        else _external(model.graph.initializer)
-    )
+    owned = external_tensors(model) if b"location" in data else _external(model.graph.initializer)
     files: dict[str, DataFile] = {}
     for owner, tensor in owned:
         found = _data_file(tensor, owner, name)
@@ -124,32 +126,24 @@ def _located(file: DataFile, folder: Path, real: Path, name: str) -> Path:
 
 
 def _data_file(tensor: TensorProto, owner: str, name: str) -> DataFile:
-    told = f"{name}: {owner}"
-    entries: dict[str, str] = {}
-    for entry in tensor.external_data:
-        if entry.key in entries:
-            raise ModelError(
-                f"{told} gives the {entry.key} of its external data twice; export the model again"
-            )
-        entries[entry.key] = entry.value
+    entries = {entry.key: entry.value for entry in tensor.external_data}
     location = entries.get("location", "")
     wrong = _wrong_location(location)
-    if wrong:
-        raise ModelError(
-            f"{told} has external data at {location!r}, {wrong}; the location must be a file in "
-            "or below the model's folder: export the model again with relative locations"
-        )
-    numbers = {"offset": 0, "length": 0}
-    for key in numbers:
+    if len(entries) < len(tensor.external_data):
+        wrong = "and gives an entry of it twice"
+    numbers = []
+    for key in ("offset", "length"):
         text = entries.get(key, "0")
         # 19 digits hold every file size; int() of a very long text raises, and int(' 1_0 ') is 10.
         if not (text.isascii() and text.isdigit() and len(text) < 20):
-            raise ModelError(
-                f"{told} has external data with {key} {text[:40]!r}, which is not a whole number "
-                "from 0; export the model again"
-            )
-        numbers[key] = int(text)
-    return DataFile(location, numbers["offset"] + numbers["length"], owner)
+            wrong = f"with {key} {text[:40]!r}, which is not a whole number from 0"
+        numbers.append(0 if wrong else int(text))
+    if wrong:
+        raise ModelError(
+            f"{name}: {owner} has external data at {location!r}, {wrong}; the location must be a "
+            "file in or below the model's folder: export the model again"
+        )
+    return DataFile(location, sum(numbers), owner)
 
 
 def _wrong_location(location: str) -> str | None:
@@ -175,81 +169,57 @@ def is_own(tensor: TensorProto) -> bool:
     return bool(tensor.external_data) and tensor.external_data[0].key == OWN
 
 
-_Owned = Iterator[tuple[str, TensorProto]]
-
-
-def external_tensors(model: ModelProto) -> _Owned:
+def external_tensors(model: ModelProto) -> Iterator[tuple[str, TensorProto]]:
     """Every external tensor of the model, wherever it stands, behind what to call it."""
-    graphs: list[GraphProto] = [model.graph]
+    waiting: list[GraphProto | FunctionProto] = [model.graph, *model.functions]
     for training in model.training_info:
-        graphs += [training.initialization, training.algorithm]
-    for function in model.functions:
-        yield from _in_attributes(function.attribute_proto, f"function '{function.name}'", graphs)
-        yield from _in_nodes(function.node, graphs)
-    while graphs:
-        graph = graphs.pop()
-        yield from _external(graph.initializer)
-        yield from _in_sparse(graph.sparse_initializer)
-        yield from _in_nodes(graph.node, graphs)
+        waiting += [training.initialization, training.algorithm]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, GraphProto):
+            yield from _external(part.initializer)
+            yield from _in_sparse(part.sparse_initializer)
+        given = () if isinstance(part, GraphProto) else part.attribute_proto
+        defaults = ((f"function '{part.name}'", one) for one in given)
+        for owner, one in chain(defaults, _attributes(part.node)):
+            label = f"attribute '{one.name}' of {owner}"
+            yield from _external((one.t, *one.tensors), label)
+            yield from _in_sparse((one.sparse_tensor, *one.sparse_tensors), label)
+            waiting += [one.g, *one.graphs] if one.HasField("g") else one.graphs
 
 
-def _in_nodes(nodes: Iterable[NodeProto], graphs: list[GraphProto]) -> _Owned:
+def _attributes(nodes: Iterable[NodeProto]) -> Iterator[tuple[str, AttributeProto]]:
+    """The attributes of nodes that may hold tensors, behind what to call the node."""
     for node in nodes:
-        if node.attribute:
-            # A name that is no text comes as bytes.
-            label = f"{node.op_type} '{node.name or next(iter(node.output), '')}'"
-            yield from _in_attributes(node.attribute, label, graphs)
+        for one in node.attribute:
+            if one.type in _HOLDING:
+                # A name that is no text comes as bytes.
+                yield f"{node.op_type} '{node.name or next(iter(node.output), '')}'", one
 
 
-def _in_attributes(
-    attributes: Iterable[AttributeProto], owner: str, graphs: list[GraphProto]
-) -> _Owned:
-    """The external tensors in attributes of `owner`; graphs in them are added to `graphs`."""
-    for attribute in attributes:
-        if attribute.type not in _HOLDING:
-            continue
-        label = f"attribute '{attribute.name}' of {owner}"
-        yield from _external((attribute.t, *attribute.tensors), label)
-        yield from _in_sparse((attribute.sparse_tensor, *attribute.sparse_tensors), label)
-        graphs.extend(attribute.graphs)
-        if attribute.HasField("g"):
-            graphs.append(attribute.g)
-
-
-def _in_sparse(sparse: Iterable[SparseTensorProto], owner: str = "") -> _Owned:
+def _in_sparse(
+    sparse: Iterable[SparseTensorProto], owner: str = ""
+) -> Iterator[tuple[str, TensorProto]]:
     for tensor in sparse:
         label = owner or f"sparse tensor '{tensor.values.name}'"
         yield from _external((tensor.values, tensor.indices), label)
 
 
-def _external(tensors: Iterable[TensorProto], owner: str = "") -> _Owned:
+def _external(tensors: Iterable[TensorProto], owner: str = "") -> Iterator[tuple[str, TensorProto]]:
     for tensor in tensors:
         if tensor.data_location == TensorProto.EXTERNAL and not is_own(tensor):
             yield owner or f"tensor '{tensor.name}'", tensor
 
 
-_MOST = 64
-_REFERS = b"location"
-"""Stands in every model that refers to a data file."""
-_LOADED: OrderedDict[int, tuple[tuple[DataFile, ...], Path]] = OrderedDict()
-"""By the identity of a model, which another one may have later, what it needs, and its file."""
+_LOADED: deque[tuple[ModelProto, Path]] = deque(maxlen=16)
 
 
 def remember(model: ModelProto, path: Path, data: bytes) -> None:
     """Note the file that a model was loaded from, with the bytes `data`, where it needs others."""
-    _LOADED.pop(id(model), None)
-    if files := data_files(model, data, name=str(path)):
-        _LOADED[id(model)] = files, path
-        while len(_LOADED) > _MOST:
-            _LOADED.popitem(last=False)
+    if data_files(model, data, name=str(path)):
+        _LOADED.append((model, path))
 
 
 def origin_of(model: ModelProto) -> Path | None:
     """The file that this very model was loaded from, where that is remembered."""
-    files, path = _LOADED.get(id(model), ((), None))
-    return path if files and files == data_files(model, _REFERS, name=str(path)) else None
-
-
-def folders_of(files: tuple[DataFile, ...]) -> list[Path]:
-    """The folders that models which need these data files were loaded from."""
-    return [path.parent for needed, path in _LOADED.values() if files and needed == files]
+    return next((path for loaded, path in _LOADED if loaded is model), None)

@@ -12,7 +12,7 @@ from onnxpad.model.files.contents import AnyPath, is_standard
 from onnxpad.model.files.delivery import deliver
 from onnxpad.model.files.external import data_files, origin_of
 from onnxpad.model.files.onnx_file import A_PATH, LARGEST, TOO_LARGE, Source
-from onnxpad.model.files.unread import Piece
+from onnxpad.model.files.unread import Piece, Stretch, UnreadFile, size_of
 from onnxpad.verbs import is_path, refuse_unless
 
 
@@ -50,7 +50,7 @@ def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> 
             pieces = [searched]
     except EncodeError as error:
         raise ModelError(f"cannot write '{path}': {error}; {TOO_LARGE}") from error
-    size = sum(len(piece) for piece in pieces)
+    size = size_of(pieces)
     if size > LARGEST:
         raise ModelError(f"cannot write '{path}': {size} bytes; {TOO_LARGE}")
     files = data_files(model, searched, name=str(path))
@@ -67,4 +67,6 @@ def write_unchanged(source: Source, path: AnyPath) -> None:
     if b"location" in parsed:
         model.ParseFromString(parsed)
     files = data_files(model, parsed, name=str(path))
-    deliver([source.data[:]], files, path, origin=source.folder)
+    data = source.data
+    whole = Stretch(data, 0, len(data)) if isinstance(data, UnreadFile) else data
+    deliver([whole], files, path, origin=source.folder)

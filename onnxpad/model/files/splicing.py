@@ -17,17 +17,15 @@ from typing import NamedTuple
 from onnx import ModelProto, TensorProto
 
 from onnxpad.model.files.external import OWN, is_own
-from onnxpad.model.files.unread import Original, Piece, UnreadFile, all_read
+from onnxpad.model.files.unread import Original, Piece, Stretch, UnreadFile, joined, size_of
 
 LARGE = 1 << 16
-VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-_LENGTHS = {VARINT: 0, FIXED64: 8, BYTES: 0, FIXED32: 4}
-_BLOCK = 1 << 14
+_VARINT, _BYTES = 0, 2
+_LENGTHS = {_VARINT: 0, 1: 8, _BYTES: 0, 5: 4}
 _READ = 1 << 20
-_LONGEST = 63  # bits of a number before its last byte
 _HEADER = 20  # bytes of a tag and a size, at most
-_GRAPH, _INITIALIZER, _RAW = 7, 5, 9
-_CONTENT = {4, 5, 7, _RAW, 10, 11}  # float_data, int32_data, int64_data, raw, double, uint64
+_GRAPH, _INITIALIZER, _RAW = (number << 3 | _BYTES for number in (7, 5, 9))
+_CONTENT = {4, 5, 7, 9, 10, 11}  # float_data, int32_data, int64_data, raw, double, uint64
 _BYTES_PER_FIELD = 20_000
 _FEWEST_FIELDS = 2_000
 
@@ -35,41 +33,40 @@ _FEWEST_FIELDS = 2_000
 def lighten(file: UnreadFile) -> bytes | None:
     """The bytes with references to large raw data, or None where that is not worth it or simple."""
     budget = max(_FEWEST_FIELDS, len(file) // _BYTES_PER_FIELD)
-    wire = Wire(file)
+    pieces = list[bytes]()
     try:
-        graphs = [one for one in wire.fields(0, len(file), budget) if one.number == _GRAPH]
+        graphs = [one for one in _fields(file, 0, len(file), budget) if one.tag == _GRAPH]
         if len(graphs) != 1:
             return None
         graph = graphs[0]
-        pieces, kept = list[bytes](), graph.start
-        for field in wire.fields(graph.start, graph.end, budget):
-            if field.number != _INITIALIZER or field.end - field.start <= LARGE:
-                continue
-            stub = _with_reference(wire, file, field)
-            if stub is not None:
-                pieces += [bytes(file[kept : field.tag]), _field(_INITIALIZER, stub)]
-                kept = field.end
+        kept = graph.start
+        for field in _fields(file, graph.start, graph.end, budget):
+            if field.tag == _INITIALIZER and field.end - field.start > LARGE:
+                stub = _with_reference(file, field)
+                if stub is not None:
+                    pieces += [file[kept : field.begin], _header(_INITIALIZER, len(stub)), stub]
+                    kept = field.end
     except IndexError:
         return None
     if not pieces:
         return None
-    body = b"".join([*pieces, bytes(file[kept : graph.end])])
-    whole = bytes(file[: graph.tag]) + _field(_GRAPH, body) + bytes(file[graph.end :])
+    body = b"".join([*pieces, file[kept : graph.end]])
+    whole = file[: graph.begin] + _header(_GRAPH, len(body)) + body + file[graph.end :]
     # Of a file that has such references itself nobody knows what they mean.
-    return whole if whole.count(OWN.encode()) == len(pieces) // 2 else None
+    return whole if whole.count(OWN.encode()) == len(pieces) // 3 else None
 
 
-def _with_reference(wire: Wire, file: UnreadFile, tensor: Entry) -> bytes | None:
+def _with_reference(file: UnreadFile, tensor: _Field) -> bytes | None:
     """A tensor without its raw data; None where that is not all of its large content."""
-    fields = list(wire.fields(tensor.start, tensor.end, _FEWEST_FIELDS))
-    content = [one for one in fields if one.number in _CONTENT]
-    if len(content) != 1 or content[0].number != _RAW or content[0].end - content[0].start <= LARGE:
+    fields = _fields(file, tensor.start, tensor.end, _FEWEST_FIELDS)
+    content = [one for one in fields if one.tag >> 3 in _CONTENT]
+    if len(content) != 1 or content[0].tag != _RAW or content[0].end - content[0].start <= LARGE:
         return None
     (raw,) = content
     reference = TensorProto(data_location=TensorProto.EXTERNAL)
     reference.external_data.add(key=OWN, value=f"{raw.start} {raw.end}")
     written: bytes = reference.SerializeToString()
-    return bytes(file[tensor.start : raw.tag]) + bytes(file[raw.end : tensor.end]) + written
+    return file[tensor.start : raw.begin] + file[raw.end : tensor.end] + written
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +83,7 @@ class LeftWeights:
         """The raw data of a tensor that was left, piece by piece."""
         begin, end = _place(tensor)
         for start in range(begin, end, _READ):
-            yield bytes(self.file[start : min(start + _READ, end)])
+            yield self.file[start : min(start + _READ, end)]
 
     def same_values(self, tensor: TensorProto, other: LeftWeights, theirs: TensorProto) -> bool:
         """Whether two tensors that were left have the same raw data."""
@@ -103,31 +100,31 @@ class LeftWeights:
 
     def serialised(self, model: ModelProto, more: bytes = b"") -> bytes:
         """The bytes of a model with all its weights, and `more` behind."""
-        return b"".join(all_read([*self.whole(model), more]))
+        return joined([*self.whole(model), more])
 
     def whole(self, model: ModelProto) -> list[Piece]:
         """The same as pieces that follow each other, of which those of the file are not read."""
         edited = model.SerializeToString()
-        wire, view = Wire(edited), memoryview(edited)
-        graph = next(one for one in wire.fields(0, len(edited)) if one.number == _GRAPH)
+        view = memoryview(edited)
+        graph = next(one for one in _fields(edited, 0, len(edited)) if one.tag == _GRAPH)
         pieces: list[Piece] = []
         kept, tensors = graph.start, iter(model.graph.initializer)
-        for field in wire.fields(graph.start, graph.end):
-            if field.number == _INITIALIZER and is_own(tensor := next(tensors)):
+        for field in _fields(edited, graph.start, graph.end):
+            if field.tag == _INITIALIZER and is_own(tensor := next(tensors)):
                 found = self._spliced(tensor)
-                size = sum(map(len, found))
-                pieces += [view[kept : field.tag], _header(_INITIALIZER, size), *found]
+                pieces += [view[kept : field.begin], _header(_INITIALIZER, size_of(found)), *found]
                 kept = field.end
         pieces.append(view[kept : graph.end])
-        size = sum(len(piece) for piece in pieces)
-        return [view[: graph.tag], _header(_GRAPH, size), *pieces, view[graph.end :]]
+        header = _header(_GRAPH, size_of(pieces))
+        return [view[: graph.begin], header, *pieces, view[graph.end :]]
 
     def _spliced(self, tensor: TensorProto) -> list[Piece]:
         """The message of a tensor around its raw data, fields in the order of their numbers."""
         rest = _without_reference(tensor).SerializeToString()
-        behind = (one.tag for one in Wire(rest).entries(0, len(rest)) if one.number > _RAW)
+        behind = (one.begin for one in _fields(rest, 0, len(rest)) if one.tag > _RAW)
         place, (start, end) = next(behind, len(rest)), _place(tensor)
-        return [rest[:place], _header(_RAW, end - start), self.file[start:end], rest[place:]]
+        stretch = Stretch(self.file, start, end)
+        return [rest[:place], _header(_RAW, end - start), stretch, rest[place:]]
 
 
 def _place(tensor: TensorProto) -> tuple[int, int]:
@@ -143,66 +140,39 @@ def _without_reference(tensor: TensorProto) -> TensorProto:
     return found
 
 
-class NoMessage(IndexError):
-    """Bytes that are no protobuf message, or have more fields than are looked at."""
+class _Field(NamedTuple):
+    """A field of a message: its tag, where that begins, where its content starts and ends."""
 
-
-class Entry(NamedTuple):
-    """A field of any wire type: its number and type, its tag, its content and where that ends."""
-
-    number: int
-    wire_type: int
     tag: int
+    begin: int
     start: int
     end: int
 
 
-class Wire:
-    """Walks through the fields of messages; of an unread file it reads what lies around tags."""
+def _fields(data: Original, position: int, end: int, most: int | None = None) -> Iterator[_Field]:
+    """All fields of a message, in file order.
 
-    def __init__(self, data: Original) -> None:
-        self._file = data if isinstance(data, UnreadFile) else None
-        self._block, self._first = (b"", 0) if isinstance(data, UnreadFile) else (data, 0)
-
-    def entries(self, position: int, end: int, most: int | None = None) -> Iterator[Entry]:
-        """All fields of a message, in file order; the last one may reach beyond its end.
-
-        Raises NoMessage for what is no message, and beyond `most` fields, IndexError where the
-        data ends in a number.
-        """
-        count = 0
-        while position < end:
-            count += 1
-            if self._file is not None:
-                self._reach(self._file, position)
-            block, first = self._block, self._first
-            key, behind = _varint(block, position - first)
-            number, wire_type = key >> 3, key & 7
-            if number == 0 or wire_type not in _LENGTHS or (most and count > most):
-                raise NoMessage(position)
-            length = _LENGTHS[wire_type]
-            if wire_type == VARINT:
-                length = _varint(block, behind)[1] - behind
-            elif wire_type == BYTES:
-                length, behind = _varint(block, behind)
-            start = behind + first
-            yield Entry(number, wire_type, position, start, start + length)
-            position = start + length
-
-    def fields(self, position: int, end: int, most: int | None = None) -> Iterator[Entry]:
-        """The length-delimited fields of a message; raises IndexError where one is too long."""
-        reached = position
-        for one in self.entries(position, end, most):
-            reached = one.end
-            if one.wire_type == BYTES:
-                yield one
-        if reached > end:
-            raise IndexError(reached)
-
-    def _reach(self, file: UnreadFile, position: int) -> None:
-        ends = self._first + len(self._block)
-        if not self._first <= position < ends or ends - _HEADER < position < len(file) - _HEADER:
-            self._block, self._first = bytes(file[position : position + _BLOCK]), position
+    Raises IndexError for what is no message, for one that does not end at `end`, and beyond `most`
+    fields.
+    """
+    count = 0
+    while position < end:
+        count += 1
+        header = data[position : position + _HEADER]
+        tag, behind = _varint(header, 0)
+        wire_type = tag & 7
+        if wire_type not in _LENGTHS or (most and count > most):
+            raise IndexError(position)
+        length = _LENGTHS[wire_type]
+        if wire_type == _VARINT:
+            length = _varint(header, behind)[1] - behind
+        elif wire_type == _BYTES:
+            length, behind = _varint(header, behind)
+        start = position + behind
+        yield _Field(tag, position, start, start + length)
+        position = start + length
+    if position > end:
+        raise IndexError(position)
 
 
 def _varint(data: bytes, position: int) -> tuple[int, int]:
@@ -214,18 +184,12 @@ def _varint(data: bytes, position: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, position
         shift += 7
-        if shift > _LONGEST:
-            raise NoMessage(position)
 
 
-def _field(number: int, content: bytes) -> bytes:
-    return bytes(_header(number, len(content))) + content
-
-
-def _header(number: int, size: int) -> memoryview:
-    written = bytearray([number << 3 | 2])
+def _header(tag: int, size: int) -> bytes:
+    written = bytearray([tag])
     while size >= 0x80:
         written.append(size & 0x7F | 0x80)
         size >>= 7
     written.append(size)
-    return memoryview(written)
+    return bytes(written)

@@ -12,9 +12,8 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from onnxpad.errors import ModelError
 
@@ -22,8 +21,8 @@ SMALLEST = 1 << 22
 """Bytes from which on a file is left unread."""
 _MOST_OPEN = 64
 _PIECE = 1 << 18  # bytes that are copied at once: they stay in the processor's cache
-_SECOND = 1_000_000_000
-_TICK = _SECOND // 50  # nanoseconds; systems count the times of files in steps of up to 10 ms
+_SETTLED = 2.1
+"""Seconds since a file was written: some file systems keep times in steps of two."""
 
 
 class UnreadFile:
@@ -37,22 +36,15 @@ class UnreadFile:
     def __init__(self, descriptor: int, name: str) -> None:
         weakref.finalize(self, os.close, descriptor)
         self.descriptor, self.name = descriptor, name
-        self._opened = _state(os.fstat(descriptor))
+        self._opened = _state(descriptor)
         self._size = os.fstat(descriptor).st_size
         _open.add(self)
 
     def __len__(self) -> int:
         return self._size
 
-    def __getitem__(self, part: slice) -> Stretch:
+    def __getitem__(self, part: slice) -> bytes:
         start, end, _ = part.indices(self._size)
-        return Stretch(self, start, max(start, end))
-
-    def __reduce__(self) -> tuple[Callable[[bytes, str], UnreadFile], tuple[bytes, str]]:
-        return _of_bytes, (bytes(self[:]), self.name)
-
-    def read(self, start: int, end: int) -> bytes:
-        """The bytes from `start` up to `end`."""
         pieces: list[bytes] = []
         try:
             while start < end and (piece := _read(self.descriptor, end - start, start)):
@@ -65,9 +57,12 @@ class UnreadFile:
         self.refuse_changed(complete=start >= end)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
+    def __reduce__(self) -> tuple[Callable[[bytes, str], UnreadFile], tuple[bytes, str]]:
+        return _of_bytes, (self[:], self.name)
+
     def refuse_changed(self, *, complete: bool = True) -> None:
         """Raise ModelError where the file is not what it was when it was opened."""
-        if not complete or _state(os.fstat(self.descriptor)) != self._opened:
+        if not complete or _state(self.descriptor) != self._opened:
             raise ModelError(
                 f"{self.name}: the file was changed while onnxpad worked on it, so nothing was "
                 "taken from it; try again when whatever writes to it has finished"
@@ -82,28 +77,12 @@ def _of_bytes(data: bytes, name: str) -> UnreadFile:
         return UnreadFile(os.dup(file.fileno()), name)
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """Bytes of an unread file."""
+class Stretch(NamedTuple):
+    """The bytes of an unread file from `start` up to `end`."""
 
     file: UnreadFile
     start: int
     end: int
-
-    def __len__(self) -> int:
-        return self.end - self.start
-
-    def __bytes__(self) -> bytes:
-        return self.file.read(self.start, self.end)
-
-    def write_to(self, target: BinaryIO) -> None:
-        """Copy the bytes to the end of a file, in pieces that end where its pages end."""
-        position = self.start
-        while position < self.end:
-            room = _PIECE - target.tell() % _PIECE
-            piece = self.file.read(position, min(position + room, self.end))
-            target.write(piece)
-            position += len(piece)
 
 
 Original = bytes | UnreadFile
@@ -121,36 +100,39 @@ def unread(path: str | os.PathLike[str], most: int) -> UnreadFile | None:
     if not hasattr(os, "pread") or len(_open) >= _MOST_OPEN:
         return None
     try:
-        if not _is_worth_it(Path(path).stat(), most):  # before opening: opening a pipe has effects
-            return None
-        found = UnreadFile(os.open(path, os.O_RDONLY | os.O_NONBLOCK), os.fspath(path))
+        found = Path(path).stat()
+        is_large = stat.S_ISREG(found.st_mode) and SMALLEST <= found.st_size <= most
+        if is_large and time.time() - found.st_mtime > _SETTLED:
+            return UnreadFile(os.open(path, os.O_RDONLY | os.O_NONBLOCK), os.fspath(path))
     except (OSError, ValueError):
-        return None
-    return found if _is_worth_it(os.fstat(found.descriptor), most) else None
+        pass
+    return None
+
+
+def size_of(pieces: Iterable[Piece]) -> int:
+    """The bytes of pieces together."""
+    return sum(one.end - one.start if isinstance(one, Stretch) else len(one) for one in pieces)
 
 
 def write_all(pieces: Iterable[Piece], target: BinaryIO) -> None:
     """Write pieces behind each other at the end of a file."""
     for piece in pieces:
         if isinstance(piece, Stretch):
-            piece.write_to(target)
+            starts = range(piece.start, piece.end, _PIECE)
+            target.writelines(piece.file[at : min(at + _PIECE, piece.end)] for at in starts)
         else:
             target.write(piece)
 
 
-def all_read(pieces: Iterable[Piece]) -> list[bytes | memoryview]:
-    """The same pieces, all of them in memory."""
-    return [bytes(piece) if isinstance(piece, Stretch) else piece for piece in pieces]
+def joined(pieces: Iterable[Piece]) -> bytes:
+    """The bytes of pieces behind each other."""
+    return b"".join(
+        one.file[one.start : one.end] if isinstance(one, Stretch) else one for one in pieces
+    )
 
 
-def _is_worth_it(found: os.stat_result, most: int) -> bool:
-    age = time.time_ns() - found.st_mtime_ns
-    # Some file systems keep whole seconds only, in steps of up to two.
-    settled = age > (_TICK if found.st_mtime_ns % _SECOND else 2 * _SECOND)
-    return stat.S_ISREG(found.st_mode) and SMALLEST <= found.st_size <= most and settled
-
-
-def _state(found: os.stat_result) -> tuple[int, int, int, int]:
+def _state(descriptor: int) -> tuple[int, int, int, int]:
+    found = os.fstat(descriptor)
     return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
 
 

@@ -14,16 +14,14 @@ import numpy as np
 import pytest
 
 from onnxpad.errors import RequestError
-from onnxpad.model.files import arrays
 from onnxpad.model.files.arrays import array_from_npy, arrays_in
 
 X = np.arange(6.0).reshape(2, 3)
 
 
-def npy(header: str, data: bytes = b"", version: bytes = b"\x01\x00") -> bytes:
+def npy(header: str, data: bytes = b"") -> bytes:
     text = header.encode("latin1")
-    size = struct.pack("<H" if version == b"\x01\x00" else "<I", len(text))
-    return b"\x93NUMPY" + version + size + text + data
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + data
 
 
 def npz(path: Path, content: bytes, how: int = zipfile.ZIP_DEFLATED) -> Path:
@@ -35,16 +33,10 @@ def npz(path: Path, content: bytes, how: int = zipfile.ZIP_DEFLATED) -> Path:
 FLOATS = "{{'descr': '<f8', 'fortran_order': False, 'shape': {}, }}\n"
 HEADERS = {
     "2^60 cells": (FLOATS.format((2**60,)), ""),
-    "too many cells": (FLOATS.format((3, 3)), ""),
     "digits": (FLOATS.format("(" + "9" * 5000 + ",)"), ""),
     "objects": (FLOATS.format((1,)).replace("<f8", "|O"), "Object arrays cannot be loaded"),
-    "negative": (FLOATS.format((-3,)), ""),
     "no dict": ("[1, 2]\n", ""),
-    "no closing bracket": ("{'descr': ('\n", ""),
     "deep": ("{'shape': " + "(" * 3000 + "\n", ""),
-    "signs": ("{'shape': " + "-" * 9000 + "1}\n", ""),
-    "NUL": ("{'shape': \0}\n", ""),
-    "long": (" " * 20_000 + FLOATS.format((2, 3)), ""),
 }
 
 
@@ -59,33 +51,18 @@ def test_a_header_that_cannot_be_is_one_message(name: str, tmp_path: Path) -> No
         arrays_in(npz(tmp_path / "x.npz", content), "x")
 
 
-@pytest.mark.parametrize("version", [b"\x01\x00", b"\x02\x00", b"\x03\x00"])
-def test_every_version_of_the_format_is_read(version: bytes, tmp_path: Path) -> None:
-    content = npy(FLOATS.format((2, 3)), X.tobytes(), version)
-    (tmp_path / "x.npy").write_bytes(content)
-    np.testing.assert_array_equal(array_from_npy(tmp_path / "x.npy"), X)
-    found = arrays_in(npz(tmp_path / "x.npz", content), "x")
-    np.testing.assert_array_equal(found["x"], X)
-
-
-@pytest.mark.parametrize("how", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])
 def test_a_small_archive_of_gigabytes_is_refused_before_it_is_unpacked(
-    how: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cells = 90_000_000
-    path = npz(tmp_path / "bomb.npz", npy(FLOATS.format((cells,)), bytes(1000)), how)
-    _pretend(path, cells * 8)
-    monkeypatch.setattr(arrays, "_member", None)
-    with pytest.raises(RequestError, match=r"its \d+ bytes unpack to 7\d+, and 536870912 are the"):
-        arrays_in(path, "x")
-
-
-def _pretend(path: Path, size: int) -> None:
-    """Let the archive declare another size, which makes it quick to make."""
+    path = npz(tmp_path / "bomb.npz", npy(FLOATS.format((cells,)), bytes(1000)))
     data = bytearray(path.read_bytes())
-    entry = data.rindex(b"PK\x01\x02")
-    data[entry + 24 : entry + 28] = struct.pack("<I", size)
+    entry = data.rindex(b"PK\x01\x02")  # let it declare another size: it is quick to make
+    data[entry + 24 : entry + 28] = struct.pack("<I", cells * 8)
     path.write_bytes(data)
+    monkeypatch.setattr(np.lib.format, "read_array", None)
+    with pytest.raises(RequestError, match=r"its \d+ bytes unpack to 7\d+: save"):
+        arrays_in(path, "x")
 
 
 @pytest.mark.parametrize("how", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED])

@@ -1,0 +1,209 @@
+"""What is read as a model, and what is refused with what to try."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from onnx import ModelProto, TensorProto, helper, numpy_helper
+
+from onnxpad.errors import ModelError
+from onnxpad.model.files import onnx_file, saving
+from onnxpad.model.files.contents import Refused, contents
+from onnxpad.model.files.onnx_file import Source, load, parse, read
+from onnxpad.model.files.saving import save, write, write_unchanged
+from tests.model.files.standard_streams import Standard
+from tests.models.external_data import model_of
+
+_WHEEL = Path(onnx.__file__).parent / "backend" / "test" / "data"
+ROOT = Path(__file__).parents[3]
+EVERY = [
+    *sorted((_WHEEL / "light").glob("light_*.onnx")),
+    *sorted((_WHEEL / "simple").rglob("*.onnx")),
+    *sorted((ROOT / "models").glob("*.onnx")),
+]
+MODEL = model_of(numpy_helper.from_array(np.array([-1, -2], np.float32), "w"))
+BYTES = MODEL.SerializeToString()
+pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(BYTES)
+    return path
+
+
+def refusal(data: bytes) -> str:
+    with pytest.raises(ModelError) as caught:
+        parse(data, name="net.onnx", folder=None)
+    message = str(caught.value)
+    assert message.startswith("net.onnx: ")
+    assert "; " in message, "says what to try"
+    return message
+
+
+def test_read_and_write_give_the_same_bytes(tmp_path: Path) -> None:
+    for original in EVERY:
+        model, source = read(original)
+        write_unchanged(source, tmp_path / "unchanged.onnx")
+        assert (tmp_path / "unchanged.onnx").read_bytes() == original.read_bytes()
+        write(model, tmp_path / "written.onnx", source=source)
+        assert ModelProto.FromString((tmp_path / "written.onnx").read_bytes()) == model
+
+
+def test_unchanged_bytes_stay_though_protobuf_would_write_others(tmp_path: Path) -> None:
+    reordered = (
+        b"\x42\x02\x10\x0d" + ModelProto(ir_version=9, graph=MODEL.graph).SerializeToString()
+    )
+    (tmp_path / "odd.onnx").write_bytes(reordered)
+    model, source = read(tmp_path / "odd.onnx")
+    assert model.SerializeToString() != reordered
+    write_unchanged(source, tmp_path / "out.onnx")
+    assert (tmp_path / "out.onnx").read_bytes() == reordered
+
+
+def test_unknown_fields_of_later_versions_are_taken() -> None:
+    later = BYTES + b"\xf8\x06\x01" + b"\xfa\x06\x01x" + b"\xfd\x06abcd" + b"\xf9\x06abcdefgh"
+    assert parse(later, name="net.onnx", folder=None).SerializeToString() == later
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("absent.onnx", "there is no such file"),
+        ("", "it is a folder"),
+        ("model.onnx/model.onnx", "cannot be read: Not a directory"),
+        ("nul\0.onnx", "cannot be read: embedded null byte"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(path: Path, name: str, told: str) -> None:
+    wanted = path.parent / name
+    with pytest.raises(ModelError) as caught:
+        read(wanted)
+    assert str(caught.value).startswith(f"{wanted}: {told}; ")
+
+
+def test_a_relative_path_holds_in_another_folder(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(path.parent)
+    source = read("model.onnx")[1]
+    save(MODEL, "./-")
+    assert load("./-") == MODEL
+    monkeypatch.chdir("/")
+    assert source.path == path
+
+
+def test_more_than_protobuf_holds_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = path.with_name("out.onnx")
+    for module in (onnx_file, saving):
+        monkeypatch.setattr(module, "LARGEST", len(BYTES) - 1)
+    assert "bytes; protobuf holds less than 2 GiB: keep" in refusal(BYTES)
+    for attempt in (lambda: read(path), lambda: write(MODEL, target)):
+        with pytest.raises(ModelError, match="protobuf holds less than 2 GiB: keep"):
+            attempt()
+    with (path.with_name("huge.onnx")).open("wb") as file:
+        file.truncate(2**31)
+    with pytest.raises(ModelError, match=r"huge\.onnx: 2147483648 bytes"):
+        read(path.with_name("huge.onnx"))
+
+
+def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", Standard(BYTES))
+    output = Standard()
+    monkeypatch.setattr(sys, "stdout", output)
+    model, source = read("-")
+    assert source == Source(None, BYTES)
+    write(model, "-", source=source)
+    write_unchanged(source, "-")
+    save(model, "-", source="-")
+    assert output.bytes.getvalue() == BYTES * 3
+    monkeypatch.setattr(sys, "stdin", Standard(b""))
+    with pytest.raises(ModelError, match="standard input: the file is empty"):
+        read("-")
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/full", "/dev/null"])
+def test_a_device_is_refused(device: str) -> None:
+    if not Path(device).exists():
+        pytest.skip("the system has no such device")
+    with pytest.raises(ModelError, match=r"it is a device, .*; give a file or a p|is empty"):
+        read(device)
+
+
+@pipes
+def test_a_pipe_is_read_up_to_a_largest_size(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for most in (1000, 999):
+        writer = threading.Thread(target=pipe.write_bytes, args=(bytes(1000),))
+        writer.start()
+        if most == 1000:
+            assert contents(pipe, most) == bytes(1000)
+        else:
+            with pytest.raises(Refused, match="at least 1000 bytes; give a smaller file"):
+                contents(pipe, most)
+        writer.join()
+
+
+FOREIGN = [
+    (b"", "the file is empty (0 bytes)"),
+    (b"hello world\n", "text"),
+    (b'{"irVersion": "8"}', "JSON text"),
+    (b"<!DOCTYPE html><html>", "a web page or XML"),
+    (b"ir_version: 8\ngraph {\n}\n", "protobuf text"),
+    (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
+    (b"\x1f\x8b\x08\x00", "gzip data"),
+    (b"PK\x03\x04" + bytes(30), "a zip archive"),
+    (b"\x89HDF\r\n\x1a\n\x00", "an HDF5 file"),
+    (b"\x1c\x00\x00\x00TFL3\x14\x00", "a TensorFlow Lite model"),
+    (b"\x08\x00\x00\x00ORTM\x14\x00", "an onnxruntime ORT-format model"),
+    (b'\x40\x00\x00\x00\x00\x00\x00\x00{"w":', "a safetensors file"),
+    (b"\x80\x04}q\x00.", "a Python pickle"),
+    (b"\x93NUMPY\x01\x00", "inputs"),
+    (bytes(range(256)), "not an ONNX model, or damaged"),
+    (helper.make_tensor("w", TensorProto.FLOAT, [2], [-1.0, -2.0]).SerializeToString(), "not"),
+    (MODEL.graph.SerializeToString(), "not"),
+    (ModelProto(ir_version=9, opset_import=MODEL.opset_import).SerializeToString(), "no graph; "),
+    (ModelProto(ir_version=9, graph=MODEL.graph).SerializeToString(), "it has no opset_import; "),
+    (ModelProto(graph=MODEL.graph, opset_import=MODEL.opset_import).SerializeToString(), "no ir"),
+]
+
+
+@pytest.mark.parametrize(("data", "told"), FOREIGN)
+def test_a_file_of_another_kind_is_named(data: bytes, told: str) -> None:
+    assert told in refusal(data)
+
+
+def test_a_model_cut_short_anywhere_is_refused() -> None:
+    for size in range(len(BYTES)):
+        refusal(BYTES[:size])
+
+
+def test_subgraphs_deeper_than_protobuf_reads_are_refused() -> None:
+    graph = b""
+    for _ in range(40):  # graph.node.attribute.g, as bytes: protobuf cannot build it either
+        for tag in (0x32, 0x2A, 0x0A):
+            size = len(graph)
+            graph = bytes([tag, size & 0x7F | 0x80, size >> 7]) + graph
+    size = len(graph)
+    model = b"\x08\x09\x3a" + bytes([size & 0x7F | 0x80, size >> 7]) + graph + b"\x42\x02\x10\x0d"
+    assert "nested deeper" in refusal(model)
+
+
+@given(st.binary(max_size=64))
+def test_no_bytes_raise_anything_but_a_model_error(data: bytes) -> None:
+    for candidate in (data, BYTES[:40] + data, data + BYTES):
+        try:
+            parse(candidate, name="net.onnx", folder=None)
+        except ModelError:
+            continue
+        assert ModelProto.FromString(candidate).HasField("graph")
