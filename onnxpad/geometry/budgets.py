@@ -29,9 +29,6 @@ LONGEST_NAME: Final = 400
 """Characters of a size's expression. A stack of a hundred pools needs less than 40, what users
 read less than 80; arithmetic on two sizes can double it with each node."""
 
-MOST_TERMS: Final = 64
-"""Different sizes in one sum: models add up a few, a Concat of 10,000 inputs has quadratic work."""
-
 WINDOW: Final = Budget(1 << 16, " cells, more than the {most} that onnxpad works out cell by cell")
 """Cells under one window, or between two. The widest in use are 16,384 (Fourier transforms
 written as convolutions); windows are compared cell by cell, at hundreds of sizes."""

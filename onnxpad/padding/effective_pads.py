@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import lcm
 
 from onnxpad.errors import counted
-from onnxpad.geometry.size import Size, Symbol, plus, show
+from onnxpad.geometry.size import Size, Symbol, form_of, plus, show
 from onnxpad.geometry.size_fact import SizeFact
 from onnxpad.geometry.windows import (
     Axis,
@@ -68,7 +68,7 @@ def sizes_to_give(reason: str, axes: Sequence[Axis], *, exact: bool = False) -> 
 
 def _is_of_batch(size: Symbol) -> bool:
     """Whether items of a batch lie on the axis as well: it is no image without a batch."""
-    return size.stated.is_batch and size.divisor == 1 and size.expression != size.root
+    return size.stated.is_batch and form_of(size).factor > 1
 
 
 def shape_to_give(reason: str, axes: Sequence[Axis], outputs: Sequence[int]) -> Skip:

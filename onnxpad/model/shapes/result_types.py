@@ -8,12 +8,12 @@ from itertools import zip_longest
 from onnx import AttributeProto, GraphProto, TensorProto
 
 from onnxpad.geometry.budgets import LARGEST_SIZE
+from onnxpad.geometry.linear import Linear, added, linear_of, size_of
 from onnxpad.geometry.size import Size, plus, times
-from onnxpad.geometry.sums import Sum, size_of, sum_of
 from onnxpad.model.graph.context import Context, tensor_type
 from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.open_cells import Cell, opened, plus_cells
+from onnxpad.model.graph.open_cells import integers_of
 from onnxpad.model.graph.types import UNKNOWN, Type
 from onnxpad.model.shapes.shape_rules import (
     NodeFacts,
@@ -221,9 +221,9 @@ def sizes_behind(
         return (None,) * len(dims)
     found = list(dims)
     value = context.value(node.inputs[1])
-    flat: list[Cell] = [None] * (2 * len(padded))
+    flat: list[Linear | None] = [None] * (2 * len(padded))
     if value is not None and value.size == len(flat):
-        flat = list(opened(value).reshape(-1))
+        flat = integers_of(value)
     for index, axis in enumerate(padded):
         found[axis] = _padded(dims[axis], flat[index], flat[len(padded) + index])
     return tuple(found)
@@ -242,12 +242,12 @@ def _padded_axes(context: Context, node: Node, rank: int) -> list[int] | None:
     return positive if len(set(positive)) == len(positive) else None
 
 
-def _padded(size: Size | None, begin: Cell, end: Cell) -> Size | None:
-    if size is None:
+def _padded(size: Size | None, begin: Linear | None, end: Linear | None) -> Size | None:
+    if size is None or begin is None or end is None:
         return None
-    amount = plus_cells(begin, end)
-    total = plus_cells(sum_of(size), amount)
-    found = size_of(total) if isinstance(total, Sum) and not total.real else None
+    cells = added(begin, end)
+    total = None if cells is None else added(linear_of(size), cells)
+    found = None if total is None else size_of(total)
     return None if isinstance(found, int) and not 0 <= found <= LARGEST else found
 
 

@@ -13,8 +13,8 @@ from math import prod
 import numpy as np
 
 from onnxpad.geometry.cuts import FAR, cells_of_cut
+from onnxpad.geometry.linear import Linear, added, at_least, linear_of, minus, size_of
 from onnxpad.geometry.size import Size, Symbol, floor_divide, lower_bound, residue, times
-from onnxpad.geometry.sums import Sum, added, at_least, scaled, size_of, sum_of
 from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import any_floats
@@ -148,9 +148,9 @@ def _agreed(column: Sequence[Size | None]) -> Size | None:
 
 def _sum(column: Sequence[Size | None]) -> Size | None:
     """Sizes side by side; None where one is not known, or names add up that do not fit."""
-    total: Sum | None = Sum()
+    total: Linear | None = linear_of(0)
     for size in column:
-        total = None if size is None or total is None else added(total, sum_of(size))
+        total = None if size is None or total is None else added(total, linear_of(size))
     return None if total is None else size_of(total)
 
 
@@ -291,28 +291,23 @@ def _cut(size: Size | None, start: Size | None, end: Size | None, step: Size | N
     if step != 1:
         return None
     first = _place(size, start)
-    last = sum_of(size) if isinstance(end, int) and end >= FAR else _place(size, end)
-    between = None if first is None or last is None else _difference(last, first)
+    last = linear_of(size) if isinstance(end, int) and end >= FAR else _place(size, end)
+    between = None if first is None or last is None else minus(last, first)
     least = None if between is None else at_least(between)
     return size_of(between) if between is not None and least is not None and least > 0 else None
 
 
-def _place(size: Size, place: Size) -> Sum | None:
+def _place(size: Size, place: Size) -> Linear | None:
     """Where a cut lies within an axis, None where it may lie outside."""
     if isinstance(place, int) and place < 0:
-        found = added(sum_of(size), sum_of(place))
+        found = added(linear_of(size), linear_of(place))
         return found if found is not None and _never_below_zero(found) else None
-    rest = _difference(sum_of(size), sum_of(place))
-    inside = rest is not None and _never_below_zero(rest) and _never_below_zero(sum_of(place))
-    return sum_of(place) if inside else None
+    rest = minus(linear_of(size), linear_of(place))
+    inside = rest is not None and _never_below_zero(rest) and _never_below_zero(linear_of(place))
+    return linear_of(place) if inside else None
 
 
-def _difference(one: Sum, other: Sum) -> Sum | None:
-    negative = scaled(other, -1)
-    return None if negative is None else added(one, negative)
-
-
-def _never_below_zero(one: Sum) -> bool:
+def _never_below_zero(one: Linear) -> bool:
     least = at_least(one)
     return least is not None and least >= 0
 

@@ -28,8 +28,6 @@ CASES = [
     *(f"y = {op}(f, g)" for op in ("Add", "Sub", "Mul", "Div", "Max", "Min", "Sum")),
     *(f"y = {op}(f)" for op in ("Neg", "Abs", "Floor", "Ceil", "Round", "Sign", "Identity")),
     *(f"y = {op}(t, u)" for op in ("And", "Or", "Xor")),
-    "y = Mod<fmod = 1>(a, b)",
-    "y = Mod<fmod = 1>(f, g)",
     "y = Max(a, b, one)",
     "y = Not(t)",
     "y = Where(t, a, b)",
