@@ -471,7 +471,7 @@ def _by_target(
 ) -> Mapping[str, tuple[NodeVerdict, ...]]:
     if not found:
         return {}
-    from onnxpad.rewriting.for_target.names import ByTarget
+    from onnxpad.rewriting.for_target.requests import ByTarget
 
     return ByTarget(found)
 
@@ -499,7 +499,7 @@ def inspected_status(record: Mapping[str, Any], *, fails: bool, knows: bool = Fa
 
 def _named(targets: Sequence[TargetName]) -> list[str]:
     """The targets' own names, each once; RequestError for one that does not exist, and for none."""
-    from onnxpad.rewriting.for_target.names import ALL, targets_asked
+    from onnxpad.rewriting.for_target.requests import ALL, targets_asked
     from onnxpad.runtimes.targets import all_targets
 
     if ALL in targets:

@@ -65,7 +65,7 @@ def inspect(given: dict[str, Any]) -> int:
 def _check_targets(names: Sequence[str]) -> None:
     """RequestError for a target that does not exist, before any model is read."""
     if names:
-        from onnxpad.rewriting.for_target.names import target_asked
+        from onnxpad.rewriting.for_target.requests import target_asked
 
         for name in names:
             if name != ALL:

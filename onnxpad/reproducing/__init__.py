@@ -32,7 +32,7 @@ from onnxpad.reproducing.reproducer import FILES, Reproducer
 from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.reproducing.ways import chains_of, falls_under, smallest
 from onnxpad.rewriting.for_target.judge import Judge
-from onnxpad.rewriting.for_target.names import target_asked
+from onnxpad.rewriting.for_target.requests import target_asked
 from onnxpad.runtimes.conditions.rows import Answer, Row
 from onnxpad.runtimes.judge import Judgement, failing, judge
 from onnxpad.runtimes.own_targets import Asking, TargetName, asked_as

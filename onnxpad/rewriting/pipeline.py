@@ -161,7 +161,7 @@ def _run_pass(
             verdict = _decide(session, rule, site, check)
             if isinstance(verdict, Change):
                 log.changes.append(verdict)
-                again |= _uncovers(verdict)
+                again |= _uncovers(verdict.before, verdict.after)
                 expanded |= isinstance(verdict.after, Expansion)
             elif verdict is not None:
                 refusals.append(verdict)
@@ -172,13 +172,10 @@ def _run_pass(
     raise InternalError(f"pass {rule.name} does not come to an end")
 
 
-def _uncovers(change: Change) -> bool:
-    """Whether the change may have given the pass something new to do, at this node or another."""
-    after = change.after
-    return isinstance(after, Chain) and _absorbs(change.before, after)
-
-
-def _absorbs(before: Chain, after: Chain) -> bool:
+def _uncovers(before: Chain, after: Chain | Expansion) -> bool:
+    """Whether a change may have given its pass something new to do, at this node or another."""
+    if not isinstance(after, Chain):
+        return False
     near = before.pad is not None and after.pad is None
     return near or (before.far_pad is not None and after.far_pad is None)
 
@@ -187,15 +184,12 @@ def _decide(
     session: EditSession, rule: Pass, site: Site, check: RuntimeCheck
 ) -> Change | Refusal | None:
     result = _rewrite(session, rule, site, check)
-    if isinstance(result, Skip):
-        return None if result.moot and not result.noted else _refusal(rule, site, result)
-    edits = tuple(session.change(site, result))
-    return Change(rule.name, site.address, site.op, site.chain, result, edits)
-
-
-def _refusal(rule: Pass, site: Site, skip: Skip) -> Refusal:
-    tensor = site.node.inputs[0] if site.node.inputs else ""
-    return Refusal(rule.name, site.address, site.op, site.chain, skip, tensor, site.input_type)
+    about = (rule.name, site.address, site.op, site.chain)
+    if not isinstance(result, Skip):
+        return Change(*about, result, tuple(session.change(site, result)))
+    if result.moot and not result.noted:
+        return None
+    return Refusal(*about, result, "".join(site.node.inputs[:1]), site.input_type)
 
 
 def would_change(session: EditSession, rule: Pass, site: Site, check: RuntimeCheck) -> bool:
@@ -281,20 +275,11 @@ def _settled(refusal: Refusal, now: Chain) -> bool:
     return bool(wanted) and not forms_of(now) & wanted
 
 
-def are_undone(changes: Sequence[Change]) -> bool:
-    """Whether the changes of every node take each other back."""
-    return all(map(_is_undone, _by_node(changes)))
-
-
-def _by_node(changes: Iterable[Change]) -> Iterable[Sequence[Change]]:
-    found: dict[NodeId, list[Change]] = {}
-    for change in changes:
-        found.setdefault(change.node.id, []).append(change)
-    return found.values()
-
-
 def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
     """Nodes of which every change edited attributes in place, and the last took the first back."""
+    by_node: dict[NodeId, list[Change]] = {}
+    for change in changes:
+        by_node.setdefault(change.node.id, []).append(change)
     return tuple(
         Undone(
             steps[0].node,
@@ -303,14 +288,14 @@ def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
             min(forms_of(steps[0].before) & find_pass(steps[0].rule).removes, default=""),
             sum(len(step.edits) for step in steps),
         )
-        for steps in _by_node(changes)
-        if _is_undone(steps)
+        for steps in by_node.values()
+        if _take_each_other_back(steps)
     )
 
 
-def _is_undone(steps: Sequence[Change]) -> bool:
+def _take_each_other_back(steps: Sequence[Change]) -> bool:
     first, last = steps[0].before, steps[-1].after
-    edits = [edit for step in steps for edit in step.edits]
+    edits = (edit for step in steps for edit in step.edits)
     if not all(isinstance(edit, SetAttribute | RemoveAttribute) for edit in edits):
         return False
     if first.conflict_settled or first.trouble or not isinstance(last, Chain):

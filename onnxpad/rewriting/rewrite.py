@@ -39,11 +39,10 @@ from onnxpad.rewriting.pipeline import (
     Change,
     Refusal,
     Undone,
-    are_undone,
     standing,
     undone,
 )
-from onnxpad.rewriting.wanted import Wanted, unfit_of
+from onnxpad.rewriting.wanted import Wanted
 from onnxpad.runtimes.own_targets import Asking, TargetName
 from onnxpad.verbs import verb
 
@@ -150,7 +149,7 @@ class Rewriting(Edited, Report):
         Of what the passes brought, nodes as well of which nothing is known; where the device is
         required, those that are left to the CPU.
         """
-        return unfit_of(self.fitting)
+        return self.fitting.unfit if self.fitting else ()
 
     @property
     def stuck(self) -> tuple[NodeVerdict, ...]:
@@ -315,7 +314,7 @@ def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) 
     """ModelError where a node was left as it was that the request is about."""
     if skips:
         raise ModelError(f"strict allows no skips, and there are {len(skips)}: {skips[0].told}")
-    if unfit := unfit_of(fitting):
+    if fitting and (unfit := fitting.unfit):
         raise ModelError(
             f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0].told}"
         )
@@ -344,8 +343,8 @@ def _counted(before: Counter[str], model: Model) -> OperatorCounts:
 
 def _take_back_undone(session: EditSession, changes: Sequence[Change]) -> None:
     """Forget the edits where all of them take each other back."""
-    edits = sum(len(one.edits) for one in changes)
-    if len(session.script) == edits and are_undone(changes):
+    edits, nodes = sum(len(one.edits) for one in changes), {one.node.id for one in changes}
+    if len(session.script) == edits and len(undone(changes)) == len(nodes):
         session.script.clear()
 
 

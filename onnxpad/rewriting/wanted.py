@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnxpad.errors import ModelError, RequestError
-from onnxpad.model.editing.script import Edit
 from onnxpad.model.editing.session import EditSession, session_on
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import Opened
@@ -19,8 +18,6 @@ from onnxpad.rewriting.pipeline import PassLog, inserted_by, run
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
-    from onnxpad.rewriting.for_target.openings import Tried
-    from onnxpad.rewriting.for_target.preparing import Preparation
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
     from onnxpad.rewriting.for_target.search import Planner
     from onnxpad.rewriting.for_target.verdicts import Selected
@@ -38,16 +35,10 @@ class Done(NamedTuple):
     planner: Planner | None = None
 
     @property
-    def came_to(self) -> tuple[Sequence[Edit], int, int]:
+    def came_to(self) -> tuple[object, ...]:
         """The edits, how many nodes the target takes behind them, and how many have no way."""
-        script, found = tuple(self.session.script), self.fitting
-        return (script, found.taken, len(found.no_way)) if found else (script, 0, 0)
-
-    @property
-    def may_rely(self) -> bool:
-        """Whether there is something to write that sizes may have decided: edits, or verdicts."""
-        taken = self.fitting is not None and not unfit_of(self.fitting)
-        return taken or bool(self.session.script)
+        script, fitting = tuple(self.session.script), self.fitting
+        return (script, fitting.taken, len(fitting.no_way)) if fitting else (script,)
 
 
 class Wanted(NamedTuple):
@@ -60,10 +51,7 @@ class Wanted(NamedTuple):
     nodes: str | Sequence[str] | None
 
     def done(
-        self,
-        dims: Dims,
-        progress: Progress | None = None,
-        planner: Planner | None = None,
+        self, dims: Dims, progress: Progress | None = None, planner: Planner | None = None
     ) -> Done:
         """The passes, and then what the target still needs; a `planner` knows ways already."""
         known = beyond_batch(self.opened.model, dims)
@@ -82,21 +70,28 @@ class Wanted(NamedTuple):
         def reached(node: Address) -> bool:
             return selected(node) or node.id in made
 
-        fitting = fit(session, asked, reached, log.changes, progress, self._preparation(dims))
+        fitting = fit(session, asked, reached, log.changes, progress, self._whole(dims))
         judge = asked.judge
         is_first = planner is None and not judge.live
         installed = tuple(on_installed(session, judge, reached)) if is_first else ()
         harmed = tuple(harmed_in_onnxruntime(session, given, judge.target))
         return Done(session, log, fitting._replace(elsewhere=harmed, installed=installed), asked)
 
+    def _whole(self, dims: Dims) -> Mapping[str, int | str] | None:
+        """The sizes where the model may be changed as a whole; None where chosen nodes alone."""
+        return (dims or {}) if self.nodes is None and self.opened.surgeon is None else None
+
     def relied(self, done: Done, dims: Dims) -> dict[str, int | str]:
-        """Those of the sizes stated without which the same ways would come to something else."""
-        if not done.may_rely:
+        """Those of the sizes stated without which the same ways would come to something else.
+
+        None where there is nothing to write that they may have decided: no edits, and no verdicts.
+        """
+        takes_all = done.fitting is not None and not done.fitting.unfit
+        if not takes_all and not done.session.script:
             return {}
-        came_to = done.came_to
 
         def again(fewer: Dims) -> bool:
-            return self.done(fewer, planner=done.planner).came_to == came_to
+            return self.done(fewer, planner=done.planner).came_to == done.came_to
 
         return relied_on(done.session.script, dims or {}, again)
 
@@ -104,16 +99,9 @@ class Wanted(NamedTuple):
         """The same with what a user can add to the request, where nodes have no way."""
         if done.fitting is None or done.planner is None or not done.fitting.no_way:
             return done
-        found = self.opening(done.session, done.fitting.no_way, done.planner, dims)
-        told = found.told_to(done.fitting.no_way)
-        return done._replace(fitting=done.fitting._replace(opening=found, no_way=told))
-
-    def _preparation(self, dims: Dims) -> Preparation | None:
-        """What may be done to the model as a whole; None where chosen nodes alone may change."""
-        from onnxpad.rewriting.for_target.preparing import Preparation  # loads every pass
-
-        alone = self.nodes is None and self.opened.surgeon is None
-        return Preparation(dims or {}) if alone else None
+        opening = self.opening(done.session, done.fitting.no_way, done.planner, dims)
+        no_way = opening.told_to(done.fitting.no_way)
+        return done._replace(fitting=done.fitting._replace(opening=opening, no_way=no_way))
 
     def judged(
         self, survey: Survey, planner: Planner, selected: Selected, dims: Dims
@@ -123,48 +111,28 @@ class Wanted(NamedTuple):
         It is tried on the model: it changes the whole of it, or settles a node that has no way
         alone with what it does to others; None where it does neither.
         """
+        from onnxpad.rewriting.for_target.fit import may_prepare
         from onnxpad.rewriting.for_target.verdicts import verdicts
 
-        found = tuple(verdicts(survey, planner, selected))
-        together = {PassPlan, NoWay} <= {type(one.way) for one in found}
-        preparation = self._preparation(dims)
-        if not (together or (preparation and preparation.may_help(survey, planner, found))):
-            return found, None
-        whole = self.done(dims, planner=planner).fitting
-        if whole is None or not (together or whole.whole):
-            return found, None
-        return tuple(whole.ways_of(found)), whole
+        judged, whole = tuple(verdicts(survey, planner, selected)), self._whole(dims)
+        together = {PassPlan, NoWay} <= {type(one.way) for one in judged}
+        prepared = whole is not None and may_prepare(survey, planner.judge, judged, whole)
+        fitting = self.done(dims, planner=planner).fitting if together or prepared else None
+        if fitting is None or not (together or fitting.whole):
+            return judged, None
+        return tuple(fitting.ways_of(judged)), fitting
 
     def opening(
-        self, survey: Survey, found: Sequence[NodeVerdict], planner: Planner, dims: Dims
+        self, survey: Survey, judged: Sequence[NodeVerdict], planner: Planner, dims: Dims
     ) -> Opening:
-        """What settles most of the nodes of `found` that have no way, tried on the model itself."""
+        """What settles most of the nodes that have no way, tried on the model itself."""
         from onnxpad.rewriting.for_target.openings import opening
 
-        return opening(survey, found, lambda facts: self.tried({**(dims or {}), **facts}, planner))
+        return opening(survey, judged, lambda facts: self.tried({**(dims or {}), **facts}, planner))
 
-    def tried(self, dims: Mapping[str, int | str], planner: Planner) -> Tried | None:
+    def tried(self, dims: Mapping[str, int | str], planner: Planner) -> Fitted | None:
         """What a rewrite with these sizes comes to; None where they contradict the model."""
-        from onnxpad.rewriting.for_target.openings import Tried
-
         try:
-            fitting = self.done(dims, planner=planner).fitting
+            return self.done(dims, planner=planner).fitting
         except (ModelError, RequestError):
             return None
-        if fitting is None:
-            return None
-        ways = {one.node: one.way.passes for one in fitting.plans if isinstance(one.way, PassPlan)}
-        return Tried(fitting.left, ways, not unfit_of(fitting))
-
-
-def unfit_of(fitting: Fitted | None) -> tuple[NodeVerdict, ...]:
-    """Nodes for whose sake nothing is written: what is only not known is left as it is.
-
-    Of a node that says two things it is not even known what it is to compute.
-    """
-    left = fitting.no_way if fitting else ()
-    return tuple(
-        one
-        for one in left
-        if one.brought_by or not one.judgement.answer.is_open or one.judgement.settled_by
-    )

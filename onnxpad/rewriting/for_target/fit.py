@@ -1,32 +1,44 @@
-"""A whole model fitted to a target: every node's plan, applied together, and judged again."""
+"""A whole model fitted to a target: what is done to all of it, every node's plan, judged again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from onnxpad.geometry.size import show
-from onnxpad.model.editing.script import InsertNode
+from onnxpad.model.editing.opsets import NEWEST, Kept, moved
+from onnxpad.model.editing.script import FixSize, InsertNode, Resize, WriteOut
 from onnxpad.model.editing.session import EditSession
+from onnxpad.model.graph.broken import title_of
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.graph.scopes import address_of
+from onnxpad.model.reading.survey import Site, Survey
+from onnxpad.model.stated_sizes import inferred_sizes
+from onnxpad.padding.operators import Kind, Since
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost, work_of
 from onnxpad.rewriting.for_target.judge import Judge
-from onnxpad.rewriting.for_target.plain_facts import judged_plain
-from onnxpad.rewriting.for_target.preparing import Preparation
+from onnxpad.rewriting.for_target.plain_facts import judged_plain, plain_facts, unshaped
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
+from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.for_target.search import Planner, carry_out, unit_of
 from onnxpad.rewriting.for_target.verdicts import Selected, verdicts
-from onnxpad.rewriting.passes import all_passes
-from onnxpad.rewriting.pipeline import Change
+from onnxpad.rewriting.passes import all_passes, find_pass
+from onnxpad.rewriting.pipeline import Change, run
+from onnxpad.runtimes.conditions.plain_facts import CALLS, FACTS, UNSHAPED
+from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.installed import OnInstalled
+from onnxpad.runtimes.judge import judge_plain
 from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 MAX_ROUNDS = 4
+_OLDEST = 7
+_MOST_TRIALS = 8
+_COMPANIONS = ("Slice", "Concat", "Identity", "Mul", "Unsqueeze", "Squeeze")
+"""What passes write most, which a target may know in some opsets alone."""
+Dims = Mapping[str, int | str]
 Progress = Callable[[str, int, int], None]
-Plans = dict[tuple[Address, str], NodeVerdict]
 
 
 @reported(
@@ -78,11 +90,28 @@ class Fitted(NamedTuple):
         """The plans that were carried out, by node."""
         return {one.node: one.way for one in self.plans if isinstance(one.way, PassPlan)}
 
-    def ways_of(self, found: Sequence[NodeVerdict]) -> Iterator[NodeVerdict]:
+    @property
+    def unfit(self) -> tuple[NodeVerdict, ...]:
+        """Nodes for whose sake nothing is written: what is only not known is left as it is.
+
+        Of a node that says two things it is not even known what it is to compute.
+        """
+        return tuple(
+            one
+            for one in self.no_way
+            if one.brought_by or not one.judgement.answer.is_open or one.judgement.settled_by
+        )
+
+    @property
+    def writes(self) -> bool:
+        """Whether a rewrite writes the model."""
+        return not self.unfit
+
+    def ways_of(self, before: Sequence[NodeVerdict]) -> Iterator[NodeVerdict]:
         """Nodes as they were before, each with the way that was gone here."""
         plans = self.ways
         left = {(one.node, one.op): one.way for one in self.no_way}
-        for one in found:
+        for one in before:
             if one.way is None:
                 yield one
             elif (one.node, one.op) in left:
@@ -99,104 +128,249 @@ def fit(
     selected: Selected,
     earlier: Sequence[Change] = (),
     progress: Progress | None = None,
-    preparation: Preparation | None = None,
+    dims: Dims | None = None,
 ) -> Fitted:
     """Rewrite what the target does not take, node by node, until nothing changes any more.
 
     What `earlier` passes wrote is judged as well: for it there is no way but other passes.
-    `preparation` is what may be done to the model as a whole.
+    `dims` are sizes that the user gave, where the model may be changed as a whole; None where not.
     """
-    before = work_of(session.contexts)
-    whole, judge = preparation or Preparation({}), planner.judge
-    if preparation:
-        whole.freely(session, planner)
-    plans: Plans = {}
-    changes: list[Change] = []
-    for number in range(2 * MAX_ROUNDS):
-        if progress and number < MAX_ROUNDS:
-            progress(f"planning for {judge.target.name}", number, MAX_ROUNDS)
-        found = list(verdicts(session, planner, selected))
-        left = [one for one in found if one.way]
-        if new := _written(session, judge, left, plans):
-            changes += new
-            continue
-        done = len(whole.done)
-        if preparation and left:
-            planner = whole.at_last(session, planner, left)
-        if len(whole.done) == done:
-            break
-    if judge.live:  # what cannot pad is judged by the run of the whole model
-        padded = {(site.address, site.chain.op.title) for site in session.sites_now()}
-        found = [one for one in found if (one.node, one.op) in padded]
-        left = [one for one in left if one in found]
-    changes = [*whole.changes, *changes]
-    brought = list(brought_by(session, judge, (*earlier, *changes)))
-    ours = [one for one in brought if judge.objects(one.judgement)]
-    final = (*(one for one in left if one.node not in {it.node for it in ours}), *ours)
-    failing = {one.node for one in final}
-    open_now = (one for one in (*found, *brought) if one.judgement.answer.is_open)
-    main = session.contexts[0]
-    sizes = (size for name in main.scope.input_places for size in main.type_of(name).dims or ())
-    return Fitted(
-        tuple(_carried_out(plans, failing, changes)),
-        final,
-        tuple(changes),
-        work_of(session.contexts) - before,
-        granted=tuple(
-            one for one in open_now if judge.allows_unknown and not one.judgement.settled_by
-        ),
-        unmeasured=judge.target.note,
-        prepared=(*whole.told, *whole.kept),
-        kept=tuple(whole.kept),
-        judged=len({one.node for one in found} | failing),
-        taken=sum(one.verdict == "takes" for one in found if one.node not in failing),
-        open_sizes=tuple(dict.fromkeys(show(one) for one in sizes if not isinstance(one, int))),
-        whole=tuple(whole.done),
-    )
+    return _Fit(session, planner, selected, dims).done(earlier, progress)
 
 
-def _written(
-    session: EditSession, judge: Judge, left: Iterable[NodeVerdict], plans: Plans
-) -> list[Change]:
-    """What carrying out the plans of nodes changes; into `plans` goes the first way of each."""
-    left = list(left)
-    plans |= {key: one for one in left if (key := (one.node, one.op)) not in plans}
-    # What else reads a Pad shows in the whole model alone, and is onnxruntime's business.
-    for alone in (False, True):
-        changes: list[Change] = []
-        groups: dict[tuple[tuple[str, ...], bool], list[Address]] = {}
-        for one in left:
+def may_prepare(survey: Survey, judge: Judge, found: Sequence[NodeVerdict], dims: Dims) -> bool:
+    """Whether something may be done to the whole model for nodes that the target does not take."""
+    rows = _in_the_way(survey, judge, [one for one in found if one.way])
+    asked = any(row.asks_for_opset or (row.asks_for_sizes and dims) for row in rows)
+    return asked or any(one.op in FACTS and one.way for one in found)
+
+
+class _Fit:
+    """One model on its way: `_whole` names what was done to all of it, `_told` and `_kept` say it.
+
+    `_plans` are the first ways of nodes, `_changes` those of passes.
+    """
+
+    def __init__(
+        self, session: EditSession, planner: Planner, selected: Selected, dims: Dims | None
+    ) -> None:
+        self._session, self._planner, self._selected = session, planner, selected
+        self._dims, self._judge = dims, planner.judge
+        self._whole, self._told, self._kept = list[str](), list[str](), list[str]()
+        self._plans: dict[tuple[Address, str], NodeVerdict] = {}
+        self._changes: list[Change] = []
+        self._is_opset_tried = False
+
+    def done(self, earlier: Sequence[Change], progress: Progress | None) -> Fitted:
+        session, judge = self._session, self._judge
+        before = work_of(session.contexts)
+        if self._dims is not None:
+            self._prepare()
+        for number in range(2 * MAX_ROUNDS):
+            if progress and number < MAX_ROUNDS:
+                progress(f"planning for {judge.target.name}", number, MAX_ROUNDS)
+            judged = list(verdicts(session, self._planner, self._selected))
+            left = [one for one in judged if one.way]
+            if self._writes(left):
+                continue
+            if self._dims is None or not left or not self._prepares_for(left, self._dims):
+                break
+        if judge.live:  # what cannot pad is judged by the run of the whole model
+            padded = {(site.address, site.chain.op.title) for site in session.sites_now()}
+            judged = [one for one in judged if (one.node, one.op) in padded]
+            left = [one for one in left if one in judged]
+        brought = list(_brought_by(session, judge, (*earlier, *self._changes)))
+        ours = [one for one in brought if judge.objects(one.judgement)]
+        final = (*(one for one in left if one.node not in {it.node for it in ours}), *ours)
+        failing = {one.node for one in final}
+        open_now = (one for one in (*judged, *brought) if one.judgement.answer.is_open)
+        granted = (one for one in open_now if not one.judgement.settled_by)
+        main = session.contexts[0]
+        sizes = (size for name in main.scope.input_places for size in main.type_of(name).dims or ())
+        return Fitted(
+            tuple(self._carried_out(failing)),
+            final,
+            tuple(self._changes),
+            work_of(session.contexts) - before,
+            granted=tuple(granted) if judge.allows_unknown else (),
+            unmeasured=judge.target.note,
+            prepared=(*self._told, *self._kept),
+            kept=tuple(self._kept),
+            judged=len({one.node for one in judged} | failing),
+            taken=sum(one.verdict == "takes" for one in judged if one.node not in failing),
+            open_sizes=tuple(dict.fromkeys(show(one) for one in sizes if not isinstance(one, int))),
+            whole=tuple(self._whole),
+        )
+
+    def _writes(self, left: Sequence[NodeVerdict]) -> bool:
+        """Whether carrying out the plans of nodes changes something."""
+        planned = [(one, one.way) for one in left if isinstance(one.way, PassPlan)]
+        self._plans |= {key: one for one in left if (key := (one.node, one.op)) not in self._plans}
+        # What else reads a Pad shows in the whole model alone, and is onnxruntime's business.
+        for alone in (False, True):
+            groups: dict[tuple[tuple[str, ...], bool], list[NodeId]] = {}
+            for one, way in planned:
+                groups.setdefault((way.passes, alone or way.alone), []).append(one.node.id)
+            changes: list[Change] = []
+            for (names, is_alone), ids in sorted(groups.items()):
+                sites = list(self._session.sites_at(ids))
+                units = [unit_of(site.context, site.node) for site in sites]
+                check = RuntimeCheck(self._judge.target if is_alone else None)
+                passes = [all_passes()[name] for name in names]
+                changes += carry_out(self._session, units, passes, check)
+            if changes:
+                for one, way in planned:
+                    gone = replace(way, alone=alone or way.alone)
+                    self._plans[one.node, one.op] = one._replace(way=gone)
+                self._changes += changes
+                return True
+        return False
+
+    def _carried_out(self, failing: set[Address]) -> Iterator[NodeVerdict]:
+        """Nodes with the way that was gone: their own, or that of a node beside them."""
+        rules: dict[Address, dict[str, None]] = {}
+        for change in self._changes:
+            rules.setdefault(change.node, {})[change.rule] = None
+        for one in self._plans.values():
             if isinstance(one.way, PassPlan):
-                groups.setdefault((one.way.passes, alone or one.way.alone), []).append(one.node)
-        for (names, is_alone), nodes in sorted(groups.items()):
-            sites = list(session.sites_at([node.id for node in nodes]))
-            units = [unit_of(site.context, site.node) for site in sites]
-            check = RuntimeCheck(judge.target if is_alone else None)
-            changes += carry_out(session, units, [all_passes()[name] for name in names], check)
+                yield one
+            elif one.node in rules and one.node not in failing:
+                yield one._replace(way=PassPlan(tuple(rules[one.node]), Cost()))
+
+    def _prepare(self) -> None:
+        """Before any search: what costs nothing, where it is in the way of any node.
+
+        Functions written out, shapes for results, as numbers known pads that the target wants so,
+        another opset.
+        """
+        session, judge = self._session, self._judge
+        facts = plain_facts(session, judge.target, judge.live)
+        calls = [node for _, node, name, _ in facts if name in CALLS and node.key < 0]
+        if calls:
+            session.restate([WriteOut(tuple(dict.fromkeys(map(title_of, calls))))])
+            self._whole.append("local functions written out")
+        self._declare_shapes()
+        if self._planner.may_use("static-pads"):
+            self._write_pads()
+        failing = [site for site in session.sites_now() if judge.objects(judge.site(site))]
+        self._move_opset(_asking(failing, judge))
+
+    def _prepares_for(self, left: Sequence[NodeVerdict], dims: Dims) -> bool:
+        """Behind a search: for the nodes that have no way, and what is nearest to one."""
+        before = len(self._whole)
+        rows = _in_the_way(self._session, self._judge, left)
+        numbers = {name: size for name, size in dims.items() if isinstance(size, int)}
+        told = ", ".join(f"{name}={size}" for name, size in numbers.items())
+        said = f"inputs of {told}"
+        if told and said not in self._whole and any(row.asks_for_sizes for row in rows):
+            self._session.restate([FixSize(name, size) for name, size in numbers.items()])
+            self._whole.append(said)
+            self._told.append(f"the sizes of --dim are written into the model: {told}")
+            rest = {name: fact for name, fact in dims.items() if name not in numbers}
+            known = beyond_batch(self._session.document.model, rest)
+            self._planner = self._planner.knowing(assumes_sizes=bool(known))
+            self._judge = self._planner.judge
+        self._move_opset(rows)
+        return len(self._whole) > before
+
+    def _declare_shapes(self) -> None:
+        session = self._session
+        unclear = plain_facts(session, self._judge.target, self._judge.live, UNSHAPED)
+        met = {context.scope.id: context for context, *_ in unclear}
+        known = inferred_sizes(session.document) if met else {}
+        edits = [
+            Resize(Address(scope, -1, name), name, sizes)
+            for scope, context in met.items()
+            for name in sorted(unshaped(context) - context.scope.input_places.keys())
+            if (sizes := known.get(scope, {}).get(name)) is not None
+        ]
+        session.restate(edits)
+        if edits:
+            shapes = f"the shapes of {', '.join(sorted({repr(edit.tensor) for edit in edits}))}"
+            self._whole.append(shapes)
+            self._told.append(f"{shapes} are declared: it stops at results without one")
+
+    def _write_pads(self) -> None:
+        facts = plain_facts(self._session, self._judge.target, self._judge.live)
+        met = {(context.scope.id, node.key) for context, node, *_ in facts}
+        pads = {one.address for one in (_pads(self._session) if met else ()) if met & _makers(one)}
+        changes = run(self._session, [find_pass("static-pads")], pads.__contains__).changes
+        self._changes += changes
         if changes:
-            for one in left:
-                if isinstance(one.way, PassPlan):
-                    way = replace(one.way, alone=alone or one.way.alone)
-                    plans[one.node, one.op] = one._replace(way=way)
-            return changes
-    return []
+            pads_of = f"the pads of {', '.join(repr(change.node.label) for change in changes)}"
+            self._whole.append(f"{pads_of} as numbers")
+            self._told.append(f"{pads_of} are numbers now: it stops at what computed them")
+
+    def _move_opset(self, rows: Iterable[Row]) -> None:
+        if self._is_opset_tried or not any(row.asks_for_opset for row in rows):
+            return
+        session, reason = self._session, ""
+        self._is_opset_tried, now = True, session.document.main.opset
+        for opset in _better(session, self._judge, now):
+            if opset < Since.PAD_AXES <= now:
+                pads = {site.address for site in _pads(session)}
+                self._changes += run(session, [find_pass("all-axes")], pads.__contains__).changes
+            try:
+                edits = moved(session.contexts, session.names, opset)
+            except Kept as kept:
+                reason = reason or str(kept)
+                continue
+            session.restate(edits)
+            self._whole.append(f"opset {opset} instead of {now}")
+            self._told.append(f"the model is of opset {opset} now, and was of {now}")
+            return
+        if reason:
+            self._kept.append(f"the model stays of opset {now}: {reason}")
 
 
-def _carried_out(
-    plans: Plans, failing: set[Address], changes: Sequence[Change]
-) -> Iterator[NodeVerdict]:
-    """Nodes with the way that was gone: their own, or that of a node beside them."""
-    rules: dict[Address, dict[str, None]] = {}
-    for change in changes:
-        rules.setdefault(change.node, {})[change.rule] = None
-    for one in plans.values():
-        if isinstance(one.way, PassPlan):
-            yield one
-        elif one.node in rules and one.node not in failing:
-            yield one._replace(way=PassPlan(tuple(rules[one.node]), Cost()))
+def _pads(survey: Survey) -> list[Site]:
+    return [site for site in survey.sites_now() if site.chain.op.kind is Kind.PAD]
 
 
-def brought_by(
+def _makers(site: Site) -> set[NodeId]:
+    """The nodes of its own graph that compute the pads of a Pad, or its value."""
+    producers, makers = site.context.scope.producers, set[NodeId]()
+    waiting = list(site.node.inputs[1:])
+    while waiting:
+        maker = producers.get(waiting.pop())
+        if maker is not None and (node_id := (site.address.id[0], maker.key)) not in makers:
+            makers.add(node_id)
+            waiting += maker.inputs
+    return makers
+
+
+def _asking(sites: Iterable[Site], judge: Judge) -> Iterator[Row]:
+    """Rows against padded nodes for the model's opset, or for sizes that its file leaves open."""
+    for chain in dict.fromkeys(site.chain for site in sites):
+        rows = judge.rows(chain)
+        yield from (row for row in rows if row.asks_for_opset or row.asks_for_sizes)
+
+
+def _in_the_way(survey: Survey, judge: Judge, left: Sequence[NodeVerdict]) -> list[Row]:
+    """Rows in the way of nodes that have no way, and of what is nearest to one."""
+    rows = list(_asking(survey.sites_at({one.node.id for one in left}), judge))
+    for one in left:
+        nearest = one.way.remaining if isinstance(one.way, NoWay) else ()
+        rows += [row for obstacle in nearest for row in obstacle.judgement.rows]
+    return rows
+
+
+def _better(survey: Survey, judge: Judge, now: int) -> list[int]:
+    """Opsets in which fewer operators are in the way than now, or of those passes write."""
+    chains = list(dict.fromkeys(site.chain for site in survey.sites_now()))
+
+    def objections(opset: int) -> tuple[int, int]:
+        seen = (replace(chain, opset=opset) for chain in chains)
+        plain = (judge_plain(judge.target, one, opset) for one in _COMPANIONS)
+        against = sum(len(judge.rows(chain, by_opset=True)) for chain in seen)
+        return against, sum(one.answer.fails for one in plain)
+
+    costs = {one: objections(one) for one in range(_OLDEST, NEWEST + 1)}
+    best = sorted(costs, key=lambda one: (*costs[one], abs(one - now)))[:_MOST_TRIALS]
+    return [one for one in best if costs[one] < objections(now)]
+
+
+def _brought_by(
     session: EditSession, judge: Judge, changes: Sequence[Change]
 ) -> Iterator[NodeVerdict]:
     """The nodes without padding that `changes` wrote, as they are judged; of a live judge none."""
@@ -206,9 +380,8 @@ def brought_by(
         for edit in change.edits
         if isinstance(edit, InsertNode)
     }
-    for node_id, _, op, judgement in judged_plain(
-        session, () if judge.live else rules, judge.target
-    ):
+    plain: Collection[NodeId] = () if judge.live else rules
+    for node_id, _, op, judgement in judged_plain(session, plain, judge.target):
         scope = session.document.scopes[node_id[0]]
         address = address_of(scope, scope.node(node_id[1]))
         way = NoWay((), ()) if judge.objects(judgement) else None

@@ -55,7 +55,11 @@ class Judge:
 
     @cached_property
     def _facts(self) -> Target:
-        return _with_facts(self.target)
+        """The target with what most runtimes take for those of which nothing is known."""
+        if not self.target.parts:
+            return find_target("portable") if self.target.is_own else self.target
+        parts = tuple(self.of(part)._facts for part in self.target.parts)  # noqa: SLF001 - the same
+        return replace(self.target, parts=parts)
 
     @cached_property
     def _checks_the_text(self) -> bool:
@@ -66,15 +70,12 @@ class Judge:
             return chain
         return replace(chain, read_as=chain.read_as._replace(assumes_sizes=True))
 
-    def rows(self, chain: Chain) -> list[Row]:
-        """The rows of the table that hold."""
+    def rows(self, chain: Chain, *, by_opset: bool = False) -> list[Row]:
+        """The rows against a chain that hold; of those for its opset alone where `by_opset`."""
         seen = self._seen(chain)
-        return [row for row in self.target.about(chain.op.title) if every(row.when, seen)]
-
-    def knowing(self, *, assumes_sizes: bool) -> Judge:
-        """The same for a model of which the user knows sizes, or of which the file says all."""
-        same = self.assumes_sizes == assumes_sizes
-        return self if same else replace(self, assumes_sizes=assumes_sizes)
+        about = self.target.about(chain.op.title)
+        rows = (row for row in about if row.asks_for_opset or not by_opset)
+        return [row for row in rows if self.counts(row.answer) and every(row.when, seen)]
 
     def counts(self, answer: Answer) -> bool:
         """Whether a node with this answer is to be rewritten."""
@@ -101,12 +102,12 @@ class Judge:
         chain = site.chain
         if id(chain) not in self._known:  # chains that are one object, once
             self._known[id(chain)] = (chain, judge(self._facts, self._seen(chain)))
-        found = self._known[id(chain)][1]
-        if found.answer.fails or not self._checks_the_text:
-            return found
+        judged = self._known[id(chain)][1]
+        if judged.answer.fails or not self._checks_the_text:
+            return judged
         said, trouble = objection(site.context, site.node), chain.trouble
         if not said:
-            return found
+            return judged
         reason = trouble.reason if trouble and trouble.illegal else said
         return judge_illegal(self._facts, self._seen(chain), reason)
 
@@ -118,17 +119,9 @@ class Judge:
         A live judge runs the plain ones together with what is padded.
         """
         for site in session.sites_now():
-            if site.address.id not in tolerated and self.objects(found := self.table(site)):
-                yield Obstacle(site.address.id, site.address.label, site.chain.op.title, found)
-        for node_id, name, op, found in judged_plain(
-            session, () if self.live else made, self.target
-        ):
-            if self.objects(found):
-                yield Obstacle(node_id, name, op, found)
-
-
-def _with_facts(target: Target) -> Target:
-    """The target with what most runtimes take in the place of those of which nothing is known."""
-    if target.parts:
-        return replace(target, parts=tuple(map(_with_facts, target.parts)))
-    return find_target("portable") if target.is_own else target
+            if site.address.id not in tolerated and self.objects(judged := self.table(site)):
+                yield Obstacle(site.address.id, site.address.label, site.chain.op.title, judged)
+        plain = () if self.live else made
+        for node_id, name, op, judged in judged_plain(session, plain, self.target):
+            if self.objects(judged):
+                yield Obstacle(node_id, name, op, judged)

@@ -5,10 +5,10 @@ It is tried as a user would: the model is rewritten with them, and what is left 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from math import lcm
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.size_fact import Told
@@ -19,67 +19,60 @@ from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import effective_pads, settling
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening
 
+if TYPE_CHECKING:
+    from onnxpad.rewriting.for_target.fit import Fitted
+
 DimFacts = dict[str, Told]
+Try = Callable[[DimFacts], "Fitted | None"]
+"""A rewrite with these facts as well; None where they contradict the model."""
 _ROUNDS = 4
 
 
-class Tried(NamedTuple):
-    """What a rewrite comes to that is told more: nodes that are left, why, and the ways of others.
-
-    `writes` says that it writes the model.
-    """
-
-    left: Mapping[Address, str]
-    ways: Mapping[Address, tuple[str, ...]]
-    writes: bool
-
-
-Try = Callable[[DimFacts], Tried | None]
-"""A rewrite with these facts as well; None where they contradict the model."""
-
-
-def opening(survey: Survey, found: Sequence[NodeVerdict], trying: Try) -> Opening:
-    """The first facts that settle all nodes of `found` without a way; else those that settle most.
+def opening(survey: Survey, judged: Sequence[NodeVerdict], trying: Try) -> Opening:
+    """The first facts that settle all nodes of `judged` without a way; else those that settle most.
 
     Also facts with which a rewrite writes the model, whatever it leaves.
     """
-    without = [one for one in found if isinstance(one.way, NoWay)]
+    without = [one for one in judged if isinstance(one.way, NoWay)]
     stuck = {one.node for one in without}
-    granted = sum(one.waits_for_knowledge for one in without)
-    hopeful = [one for one in without if _may_hang_on_sizes(one)]
-    best, known = Opening(len(stuck), granted=granted), list[DimFacts]()
-    for facts in _candidates(survey, hopeful) if hopeful else ():
+    hopeful = {one.node for one in without if _may_hang_on_sizes(one)}
+    batches = {batch.name for one in without for batch in one.open_batches if one.node in hopeful}
+    best = Opening(len(stuck), granted=sum(one.waits_for_knowledge for one in without))
+    known = list[DimFacts]()
+    for facts in _candidates(survey, hopeful, batches) if hopeful else ():
         if not facts or facts in known:
             continue
         known.append(facts)
-        tried = trying(facts)
-        if tried is None or not tried.left.keys() <= stuck:
+        fitting = trying(facts)
+        if fitting is None or not fitting.left.keys() <= stuck:
             continue
-        settled = {one.node for one in hopeful} - tried.left.keys()
+        settled = hopeful - fitting.left.keys()
         if len(settled) > best.settled:
-            ways = tuple((node, tried.ways.get(node, ())) for node in settled)
-            told = tuple(facts.items())
-            counts = len(stuck), told, len(settled), granted
-            best = Opening(*counts, tried.left, ways, writes=tried.writes)
-        if tried.writes or best.settled == len(hopeful):
+            plans = fitting.ways
+            ways = tuple((node, plans[node].passes if node in plans else ()) for node in settled)
+            best = best._replace(facts=tuple(facts.items()), settled=len(settled), ways=ways)
+            best = best._replace(left=fitting.left, writes=fitting.writes)
+        if fitting.writes or best.settled == len(hopeful):
             break
     return best
 
 
 def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:
     """Whether facts may help: not where the operator is lacking in every form, or untested."""
-    found = verdict.judgement
-    is_untested = found.answer.is_open and not found.rows and not found.settled_by
-    return not (verdict.brought_by or found.is_blanket or is_untested)
+    judgement = verdict.judgement
+    is_untested = judgement.answer.is_open and not judgement.rows and not judgement.settled_by
+    return not (verdict.brought_by or judgement.is_blanket or is_untested)
 
 
-def _candidates(survey: Survey, hopeful: Sequence[NodeVerdict]) -> Iterator[DimFacts]:
+def _candidates(
+    survey: Survey, nodes: Collection[Address], asked: Collection[str]
+) -> Iterator[DimFacts]:
     """Facts about dimensions, those that say least first.
 
     Batches that are asked for; what the padding hangs on as well; what strides behind it hang on
     too, with every batch; numbers.
     """
-    nodes, main = {one.node for one in hopeful}, survey.contexts[0]
+    main = survey.contexts[0]
     divisors, batches, known = _settled_sizes(survey, nodes)
     rests = batches | strengthened(survey.facts, divisors)
     chains = _chains(known, nodes)
@@ -91,7 +84,6 @@ def _candidates(survey: Survey, hopeful: Sequence[NodeVerdict]) -> Iterator[DimF
         if isinstance(size, Symbol) and size.root and size.root not in rests
         if size.divisor == 1 and not size.offset
     }
-    asked = {one.name for verdict in hopeful for one in verdict.open_batches}
     first: DimFacts = {name: 1 for name in batch if name in asked}
     yield from (first, first | rests)
     # For open sizes that operators slide along, the product of the strides behind them.
@@ -118,7 +110,7 @@ def _settled_sizes(
 
     Where some are known, the sizes behind them are, and pads that hang on these may ask for more.
     """
-    found: dict[str, int] = {}
+    divisors: dict[str, int] = {}
     batches: DimFacts = {}
     known = survey
     for _ in range(_ROUNDS):
@@ -127,12 +119,13 @@ def _settled_sizes(
         settled = settling_facts(known)
         rests += settled.facts if settled else ()
         asked = {name: fact.rest for name, fact in rests if not fact.divisor} | batches
-        joined = _joined((*found.items(), *((name, f.divisor) for name, f in rests if f.divisor)))
+        stronger = [(name, fact.divisor) for name, fact in rests if fact.divisor]
+        joined = _joined((*divisors.items(), *stronger))
         read = with_facts(survey, asked | strengthened(survey.facts, joined))
-        if (joined, asked) == (found, batches) or read is None:
+        if (joined, asked) == (divisors, batches) or read is None:
             break
-        found, batches, known = joined, asked, read
-    return found, batches, known
+        divisors, batches, known = joined, asked, read
+    return divisors, batches, known
 
 
 def _chains(survey: Survey, nodes: Collection[Address]) -> list[Chain]:
@@ -141,7 +134,7 @@ def _chains(survey: Survey, nodes: Collection[Address]) -> list[Chain]:
 
 def _joined(moduli: Iterable[tuple[str, int]]) -> dict[str, int]:
     """What all divisors of a size divide."""
-    found: dict[str, int] = {}
+    joined: dict[str, int] = {}
     for root, modulus in moduli:
-        found[root] = lcm(found.get(root, 1), modulus)
-    return found
+        joined[root] = lcm(joined.get(root, 1), modulus)
+    return joined

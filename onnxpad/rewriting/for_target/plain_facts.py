@@ -13,28 +13,7 @@ from onnxpad.model.graph.model_inputs import is_model_input, may_follow_window
 from onnxpad.model.graph.nodes import Node, NodeId
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
-from onnxpad.runtimes.conditions.plain_facts import (
-    BLOCKS,
-    BRANCH,
-    BYTES_GIVEN,
-    CALLS,
-    COMPUTED_BRANCH,
-    COMPUTED_SIZES,
-    DEQUANTISES,
-    DISORDER,
-    FACTS,
-    INPUT_CROP,
-    LONE_CROP,
-    LOOSE_PIECES,
-    OPEN_BATCH_RANKS,
-    OUTER_BLOCKS,
-    OUTSIDE,
-    PIECES,
-    QUANTISED_BYTES,
-    QUOTIENT,
-    RANK,
-    UNSHAPED,
-)
+from onnxpad.runtimes.conditions import plain_facts as names
 from onnxpad.runtimes.judge import Judgement, judge_plain
 from onnxpad.runtimes.targets import Target
 
@@ -50,34 +29,35 @@ _TO_SIZES = ("ConstantOfShape", "Expand", "Reshape", "Resize", "Slice", "Upsampl
 
 
 def plain_facts(
-    survey: Survey, target: Target, live: Live | None, names: Iterable[str] = FACTS
+    survey: Survey, target: Target, live: Live | None, about: Iterable[str] = names.FACTS
 ) -> Iterator[tuple[Context, Node, str, Judgement]]:
-    """Nodes that the target fails, each with the name of the fact, which is one of `names`.
+    """Nodes that the target fails, each with the name of the fact, which is one of `about`.
 
     A runtime is asked whether it runs local functions, where some are written out.
     """
-    main, judged = survey.contexts[0], dict[tuple[str, int], Judgement]()
-    parts = target.parts or (target,)
-    named = {name for part in parts for row in part.rows for name in row.operators}.intersection
-    for name in named(names):
-        for opset in {context.scope.opset for context in survey.contexts}:
-            judged[name, opset] = judge_plain(target, name, opset)
-    (calls,), opset = CALLS, main.scope.opset
+    main, (calls,) = survey.contexts[0], names.CALLS
+    rows = (row for part in target.parts or (target,) for row in part.rows)
+    judged = {
+        (name, opset): judge_plain(target, name, opset)
+        for name in {name for row in rows for name in row.operators}.intersection(about)
+        for opset in {context.scope.opset for context in survey.contexts}
+    }
     written_out = () if survey.is_edited else survey.document.written_out
-    if live and calls in names and written_out:
-        judged[calls, opset] = live.calls(target, lambda part: judge_plain(part, calls, opset))
-    failing = {key: found for key, found in judged.items() if found.answer.fails}
+    called = (calls, main.scope.opset)
+    if live and calls in about and written_out:
+        judged[called] = live.calls(target, lambda part: judge_plain(part, *called))
+    failing = {key: one for key, one in judged.items() if one.answer.fails}
     for context in survey.contexts if failing else ():
         undeclared = unshaped(context)
         for number, node in enumerate(context.scope.ordered()):
-            found = list(_of_node(context, node, undeclared))
+            facts = list(_of_node(context, node, undeclared))
             if not number and context is main and context.document.has_data_outside:
-                found += OUTSIDE
-            for name in found:
+                facts += names.OUTSIDE
+            for name in facts:
                 if (name, context.scope.opset) in failing:
                     yield context, node, name, failing[name, context.scope.opset]
-    for number, call in enumerate(written_out if (calls, opset) in failing else (), 1):
-        yield main, Node(-number, call), calls, failing[calls, opset]
+    for number, call in enumerate(written_out if called in failing else (), 1):
+        yield main, Node(-number, call), calls, failing[called]
 
 
 def unshaped(context: Context) -> frozenset[str]:
@@ -94,37 +74,41 @@ def unshaped(context: Context) -> frozenset[str]:
 
 
 def _of_node(context: Context, node: Node, undeclared: frozenset[str]) -> Iterator[str]:
+    """The facts that a node is an example of."""
     if context.scope.stands_early(node):
-        yield DISORDER[0]
+        yield names.DISORDER[0]
     if not undeclared.isdisjoint((*node.inputs, *node.outputs)):
-        yield UNSHAPED[0]
+        yield names.UNSHAPED[0]
     if context.document.function(node) is not None:
-        yield CALLS[0]
+        yield names.CALLS[0]
     elif node.domain in PLAIN_DOMAINS:
         yield from _of_operator(context, node)
 
 
 def _of_operator(context: Context, node: Node) -> Iterator[str]:
-    if node.op_type in BRANCH:
-        yield BRANCH[0]
+    scope, op = context.scope, node.op_type
+    if op in names.BRANCH:
+        yield op
         if context.constant(node.inputs[0]) is None:
-            yield COMPUTED_BRANCH[0]
-    scope = context.scope
+            yield names.COMPUTED_BRANCH[0]
     results = () if scope.parent is not None or scope.is_function else scope.outputs
-    given = any(name in results and context.type_of(name).dtype == "uint8" for name in node.outputs)
+    given = any(name in results and _is_bytes(context, name) for name in node.outputs)
     if given:
-        yield BYTES_GIVEN[0]
-    if not node.inputs or not node.outputs:
-        return
-    data = node.inputs[0]
-    taken = is_model_input(context, data) and context.type_of(data).dtype == "uint8"
-    if node.op_type.startswith(_QUANTISED) and (given or taken):
-        yield QUANTISED_BYTES[0]
-    is_made = data in scope.producers and not is_stored(context, data)
-    if node.op_type == "DequantizeLinear" and is_made:
-        yield DEQUANTISES[0]
-    if node.op_type in _TO_SIZES and _makes_open_sizes(context, node):
-        yield COMPUTED_SIZES[0]
+        yield names.BYTES_GIVEN[0]
+    if node.inputs and node.outputs:
+        data = node.inputs[0]
+        taken = is_model_input(context, data) and _is_bytes(context, data)
+        if op.startswith(_QUANTISED) and (given or taken):
+            yield names.QUANTISED_BYTES[0]
+        is_made = data in scope.producers and not is_stored(context, data)
+        if op == "DequantizeLinear" and is_made:
+            yield names.DEQUANTISES[0]
+        if op in _TO_SIZES and _makes_open_sizes(context, node):
+            yield names.COMPUTED_SIZES[0]
+
+
+def _is_bytes(context: Context, name: str) -> bool:
+    return context.type_of(name).dtype == "uint8"
 
 
 def _makes_open_sizes(context: Context, node: Node) -> bool:
@@ -149,13 +133,12 @@ def judged_plain(
     ids = sorted(ids)
     padded = {site.address.id for site in session.sites_at(ids)} if ids else ()
     contexts = {context.scope.id: context for context in reversed(session.contexts)}
-    for node_id in ids:
-        scope = session.document.scopes[node_id[0]]
-        if node_id in padded or node_id[1] in scope.removed:
-            continue
-        node = scope.node(node_id[1])
-        name = name_of(contexts[scope.id], node)
-        yield node_id, name, title_of(node), judge_plain(target, name, scope.opset)
+    for scope_id, key in ids:
+        scope = session.document.scopes[scope_id]
+        if (scope_id, key) not in padded and key not in scope.removed:
+            node = scope.node(key)
+            name = name_of(contexts[scope_id], node)
+            yield (scope_id, key), name, title_of(node), judge_plain(target, name, scope.opset)
 
 
 def written_padding(survey: Survey) -> Iterator[tuple[Context, Node, str]]:
@@ -163,19 +146,16 @@ def written_padding(survey: Survey) -> Iterator[tuple[Context, Node, str]]:
 
     So concat-pads writes padding, and so people do by hand.
     """
-    blocks = (*BLOCKS, *OUTER_BLOCKS)
     for context in survey.contexts:
-        found: dict[int, tuple[Context, Node, str]] = {}
+        blocks: dict[int, tuple[Context, Node, str]] = {}
         for node in reversed(list(context.scope.ordered())):
-            if node.op_type != "Concat" or node.domain not in PLAIN_DOMAINS or not node.outputs:
-                continue
-            readers = context.readers(node.outputs[0])
-            feeds = any(
-                one.key in found or _reads_cells(context, one, node.outputs[0]) for one in readers
-            )
-            if feeds and (name := name_of(context, node)) in blocks:
-                found[node.key] = (context, node, name)
-        yield from reversed(found.values())
+            if node.op_type == "Concat" and node.domain in PLAIN_DOMAINS and node.outputs:
+                joined = node.outputs[0]
+                readers = context.readers(joined)
+                feeds = any(r.key in blocks or _reads_cells(context, r, joined) for r in readers)
+                if feeds and (name := name_of(context, node)) in names.BLOCKS + names.OUTER_BLOCKS:
+                    blocks[node.key] = (context, node, name)
+        yield from reversed(blocks.values())
 
 
 def _reads_cells(context: Context, node: Node, name: str) -> bool:
@@ -188,31 +168,27 @@ def name_of(context: Context, node: Node) -> str:
     """The name under which targets speak of a node without padding: its operator, or more."""
     op = title_of(node)
     sizes = [context.type_of(name).dims for name in node.inputs]
-    if op in RANK and sizes and sizes[0] and not isinstance(sizes[0][0], int):
-        return OPEN_BATCH_RANKS[0]
+    if op in names.RANK and sizes and sizes[0] and not isinstance(sizes[0][0], int):
+        return names.OPEN_BATCH_RANKS[0]
     if op == "Div" and context.constant_tensor(node.inputs[1]) is None:
         data, divisor = (one or () for one in sizes)
         one_channel = len(data) >= _CELLS and divisor[1:2] == (1,) != data[1:2]
-        return QUOTIENT[0] if one_channel else op
+        return names.QUOTIENT[0] if one_channel else op
+    has_windows = any(chain.axes for chain in context.chains.values())
     if op == "Slice" and node.outputs and any(is_model_input(context, x) for x in node.inputs[:1]):
         joined = any(one.op_type in _JOINING for one in context.readers(node.outputs[0]))
-        return op if joined else INPUT_CROP[0] if _has_windows(context) else LONE_CROP[0]
-    return _name_of_concat(context, node) if op == "Concat" else op
-
-
-def _name_of_concat(context: Context, node: Node) -> str:
-    """By whether it joins a constant or what Expand makes, infinite or not, and on which axis."""
+        return op if joined else (names.INPUT_CROP if has_windows else names.LONE_CROP)[0]
+    if op != "Concat":
+        return op
+    # By whether it joins a constant or what Expand makes, infinite or not, and on which axis.
     makers = map(context.scope.producers.get, node.inputs)
     blocks = [one.inputs[0] for one in makers if one is not None and one.op_type == "Expand"]
     blocks += [name for name in node.inputs if context.constant_tensor(name) is not None]
     if not blocks:
-        follows = any(may_follow_window(context, name) for name in node.inputs)
-        return PIECES[0] if follows or _has_windows(context) else LOOSE_PIECES[0]
-    kinds = OUTER_BLOCKS if context.attributes(node).get("axis") in (0, 1) else BLOCKS
+        follows = has_windows or any(may_follow_window(context, name) for name in node.inputs)
+        return (names.PIECES if follows else names.LOOSE_PIECES)[0]
+    is_outer = context.attributes(node).get("axis") in (0, 1)
     values = [context.constant(name) for name in blocks]
     cells = [one for one in values if one is not None and one.dtype.kind == "f"]
-    return kinds[any((abs(one) == inf).any() for one in cells)]
-
-
-def _has_windows(context: Context) -> bool:
-    return any(chain.axes for chain in context.chains.values())
+    is_infinite = any((abs(one) == inf).any() for one in cells)
+    return (names.OUTER_BLOCKS if is_outer else names.BLOCKS)[is_infinite]

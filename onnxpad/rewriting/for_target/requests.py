@@ -1,15 +1,19 @@
-"""What users say about targets and passes, checked and made into a planner."""
+"""What users say about targets and passes, checked and made into a planner.
+
+Who names a framework as a target is told what is meant.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from onnxpad.errors import RequestError
+from onnxpad.errors import RequestError, either
 from onnxpad.model.opened import Model
 from onnxpad.rewriting.passes import find_pass
-from onnxpad.runtimes.own_targets import Asking, TargetName
+from onnxpad.runtimes.own_targets import Asking, TargetName, target_names
+from onnxpad.runtimes.targets import Target, all_targets, find_target, find_targets
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import Live
@@ -17,6 +21,12 @@ if TYPE_CHECKING:
 
 PassNames = str | Sequence[str] | None
 TargetNames = TargetName | Sequence[TargetName] | None
+ALL = "all"
+"""What stands for every target where nothing is written."""
+_ALL_IS_FOR_INSPECT = (
+    "target 'all' is for inspect alone, which says what each runtime does; name the runtimes that "
+    "are to take the model, or 'portable' for what the measured ones have in common"
+)
 
 
 def planner(  # noqa: PLR0913 - one wish each
@@ -39,20 +49,16 @@ def planner(  # noqa: PLR0913 - one wish each
     if target is None:
         given = {"prefer": prefer, "exclude": exclude, "allow-unknown": allow_unknown}
         given["require-device"] = require_device
-        named = [f"--{name}" for name, value in given.items() if value]
-        if named:
+        if named := [f"--{name}" for name, value in given.items() if value]:
             raise RequestError(f"{' and '.join(named)}: only together with --target T")
         return None
     from onnxpad.rewriting.for_target.judge import Judge
-    from onnxpad.rewriting.for_target.names import targets_asked
-    from onnxpad.rewriting.for_target.search import Planner, Wishes
+    from onnxpad.rewriting.for_target.search import Planner
 
     preferred, excluded = (
         tuple(find_pass(name).name for name in names_of(names)) for names in (prefer, exclude)
     )
-    wishes = Wishes(preferred, excluded)
-    both = sorted(set(wishes.prefer) & set(wishes.exclude))
-    if both:
+    if both := sorted(set(preferred) & set(excluded)):
         raise RequestError(f"'{both[0]}' is both preferred and excluded: choose one")
     asked = targets_asked(target)
     answers = live is not None and any(one.name in live.trials for one in asked.parts or (asked,))
@@ -63,7 +69,7 @@ def planner(  # noqa: PLR0913 - one wish each
         requires_device=require_device,
         live=live if answers else None,
     )
-    return Planner(judge, wishes)
+    return Planner(judge, preferred, excluded)
 
 
 def runtimes_asked(stack: ExitStack, target: TargetNames, asking: Asking) -> Live | None:
@@ -76,8 +82,6 @@ def runtimes_asked(stack: ExitStack, target: TargetNames, asking: Asking) -> Liv
         if asking.live:
             raise RequestError("--live asks a runtime: add --target NAME")
         return None
-    from onnxpad.rewriting.for_target.names import targets_asked
-
     asked = targets_asked(target)
     if not asking.live and not any(one.is_own for one in asked.parts or (asked,)):
         return None
@@ -101,3 +105,57 @@ def beyond_batch(model: Model, dims: Mapping[str, int | str] | None) -> dict[str
 def names_of(names: PassNames) -> tuple[str, ...]:
     """One name or several as a tuple."""
     return (names,) if isinstance(names, str) else tuple(names or ())
+
+
+class ByTarget(dict[str, Any]):
+    """What is known of targets, by their own names; `[]` also takes names that stand for these."""
+
+    def __missing__(self, name: str) -> Any:  # noqa: ANN401 - as in dict
+        try:
+            own = find_target(name).name
+        except RequestError:
+            own = name
+        if own == name:
+            raise KeyError(name)
+        return self[own]
+
+
+def target_asked(name: TargetName) -> Target:
+    """As `find_target`; the RequestError about a framework's name says what there is of it."""
+    try:
+        return find_target(name)
+    except RequestError:
+        if not isinstance(name, str):
+            raise
+        if name == ALL:
+            raise RequestError(_ALL_IS_FOR_INSPECT) from None
+        if meant := _of_framework(name.partition("@")[0]):
+            raise RequestError(f"no target is called '{name}', {meant}") from None
+        raise
+
+
+def targets_asked(names: TargetName | Sequence[TargetName]) -> Target:
+    """As `find_targets`, of names as `target_asked` reads them."""
+    asked = target_names(names)
+    for name in asked:
+        target_asked(name)
+    return find_targets(asked)
+
+
+def _of_framework(name: str) -> str:
+    """What a framework is to a runtime: one loads models into it, or its padding can be written.
+
+    '' where no framework has that name.
+    """
+    from onnxpad.frameworks.conventions import find_convention
+
+    try:
+        known = find_convention(name)
+    except RequestError:
+        return ""
+    moved = f"'onnxpad retarget MODEL --to {known.name} -o OUT' makes a model pad as it does"
+    into = [one.name for one in all_targets().values() if known.name in one.frameworks]
+    if not into:
+        return f"which is a framework's convention and no runtime: {moved}"
+    loads = "loads" if len(into) == 1 else "load"
+    return f"which is a framework: {either(into)} {loads} models into it, and {moved}"

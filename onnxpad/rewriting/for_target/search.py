@@ -8,14 +8,14 @@ nothing is the way. Whether something is left says the judge: its table, or a ru
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
+from functools import cached_property
 from typing import NamedTuple
 
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before, readers_of
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.nodes import Address, Node, NodeId
+from onnxpad.model.graph.nodes import Node, NodeId
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.probing.probes import outputs_without, rests, without_front
@@ -59,6 +59,12 @@ class Unit(NamedTuple):
     readers: frozenset[NodeId] = frozenset()
     fronts: frozenset[NodeId] = frozenset()
 
+    @classmethod
+    def of(cls, scope: str, focus: int, readers: Iterable[int], fronts: Iterable[int]) -> Unit:
+        """The unit of nodes of one scope, by their keys."""
+        near = (frozenset((scope, key) for key in keys) for keys in (readers, fronts))
+        return cls((scope, focus), *near)
+
     def reached(self, rule: Pass) -> frozenset[NodeId]:
         """Those that a pass is to look at."""
         near = self.fronts | {self.focus}
@@ -67,10 +73,9 @@ class Unit(NamedTuple):
 
 def unit_of(context: Context, node: Node) -> Unit:
     """The unit of a node of the whole model."""
-    scope = context.scope.id
     readers = readers_of(context, node) if context.chains[node.key].op.kind is Kind.PAD else []
-    near = (readers, pads_before(context, node))
-    return Unit((scope, node.key), *(frozenset((scope, one.key) for one in each) for each in near))
+    near = ([one.key for one in nodes] for nodes in (readers, pads_before(context, node)))
+    return Unit.of(context.scope.id, node.key, *near)
 
 
 def carry_out(
@@ -80,47 +85,41 @@ def carry_out(
     changes: list[Change] = []
     for rule in passes:
         ids = inserted_by(changes).union(*(unit.reached(rule) for unit in units))
-        changes += run(session, [rule], partial(_is_among, ids), check=check).changes
+        changes += run(session, [rule], lambda node, ids=ids: node.id in ids, check=check).changes  # type: ignore[misc]
     return changes
 
 
-def _is_among(ids: frozenset[NodeId], address: Address) -> bool:
-    return address.id in ids
+class Planner:
+    """Finds ways for the nodes of models; nodes that look alike are looked at once.
 
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the user says about passes: those that cost nothing in the choice, and those left out.
-
-    `prefer` and `exclude` are names of passes.
+    prefer: names of passes that cost nothing in the choice.
+    exclude: names of passes that are left out.
     """
 
-    prefer: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-
-    def in_order(self) -> list[Pass]:
-        """The passes in the order in which they are tried."""
-        passes = all_passes()
-        names = dict.fromkeys((*FREE, *self.prefer, *CHEAP, *passes))
-        return [passes[name] for name in names if name in passes.keys() - set(self.exclude)]
-
-
-class Planner:
-    """Finds ways for the nodes of models; nodes that look alike are looked at once."""
-
-    def __init__(self, judge: Judge, wishes: Wishes = Wishes()) -> None:
+    def __init__(
+        self, judge: Judge, prefer: Sequence[str] = (), exclude: Sequence[str] = ()
+    ) -> None:
         self.judge = judge
-        self._wishes = wishes
+        self._prefer, self._exclude = prefer, exclude
         self._ways: dict[object, PassPlan | NoWay] = {}
 
     def knowing(self, *, assumes_sizes: bool) -> Planner:
         """The same planner where the user knows sizes that the file leaves open, or none."""
-        judge = self.judge.knowing(assumes_sizes=assumes_sizes)
-        return self if judge is self.judge else Planner(judge, self._wishes)
+        if self.judge.assumes_sizes == assumes_sizes:
+            return self
+        judge = replace(self.judge, assumes_sizes=assumes_sizes)
+        return Planner(judge, self._prefer, self._exclude)
 
     def may_use(self, name: str) -> bool:
         """Whether the user did not leave this pass out."""
-        return name not in self._wishes.exclude
+        return name not in self._exclude
+
+    @cached_property
+    def _rules(self) -> list[Pass]:
+        """The passes in the order in which they are tried."""
+        passes = all_passes()
+        names = dict.fromkeys((*FREE, *self._prefer, *CHEAP, *passes))
+        return [passes[name] for name in names if self.may_use(name)]
 
     def plan(self, context: Context, node: Node) -> PassPlan | NoWay:
         """What to do with a node that the target does not take.
@@ -130,12 +129,11 @@ class Planner:
         part = excerpt(context, node)
         key = part.fingerprint
         if key not in self._ways:
-            rules = self._wishes.in_order()
             # A table is asked twice; runs of a runtime take longer, and some do not end.
-            first = rules if self.judge.live else [one for one in rules if one.name not in LAST]
+            first = [one for one in self._rules if self.judge.live or one.name not in LAST]
             way = self._way(part, first)
-            again = isinstance(way, NoWay) and len(first) < len(rules)
-            self._ways[key] = self._way(part, rules) if again else way
+            again = isinstance(way, NoWay) and len(first) < len(self._rules)
+            self._ways[key] = self._way(part, self._rules) if again else way
         return self._ways[key]
 
     def _way(self, part: Excerpt, rules: Sequence[Pass]) -> PassPlan | NoWay:
@@ -170,10 +168,7 @@ class _Search:
     ) -> None:
         self._part, self._judge, self._rules, self._check = part, judge, rules, check
         self._session = part.opened()
-        self._unit = Unit(
-            ("", part.focus),
-            *(frozenset(("", key) for key in keys) for keys in (part.readers, part.fronts)),
-        )
+        self._unit = Unit.of("", part.focus, part.readers, part.fronts)
         # What was wrong with its neighbours before is not this node's business.
         own = {self._unit.focus, *(self._unit.fronts if judge.live else ())}
         self._tolerated = frozenset(
@@ -232,11 +227,11 @@ class _Search:
 
     def _reached(self, before: _Candidate, rule: Pass) -> frozenset[NodeId]:
         """What a pass may change for the better: no node that the table takes already."""
-        found, left = self._unit.reached(rule) | before.made, {one.id for one in before.left}
+        near, left = self._unit.reached(rule) | before.made, {one.id for one in before.left}
         if self._judge.live:
-            return found
+            return near
         fronts = self._unit.fronts if self._unit.focus in left else frozenset[NodeId]()
-        return found & (self._unit.readers | fronts | left)
+        return near & (self._unit.readers | fronts | left)
 
     def _candidate(
         self, passes: tuple[Pass, ...], session: EditSession, made: frozenset[NodeId]
@@ -277,8 +272,8 @@ class _Search:
         if objection and not objection.answer.fails:  # the table counts where nothing can be run
             return not candidate.left
         if objection and (self._objection is None or not candidate.left):
-            site = next(self._session.sites_at({self._unit.focus}))
-            self._objection = Obstacle(
-                self._unit.focus, site.address.label, site.chain.op.title, objection
-            )
+            focus = self._unit.focus
+            site = next(self._session.sites_at({focus}))
+            op, label = site.chain.op.title, site.address.label
+            self._objection = Obstacle(focus, label, op, objection)
         return objection is None

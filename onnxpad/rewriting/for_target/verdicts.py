@@ -40,10 +40,9 @@ def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[N
     stands, such as If, and operators that ONNX does not define: for them there is no way but
     another pass, or another model.
     """
-    judge = planner.judge
-    for address, op, judgement, site in judged(survey, judge, selected):
+    for address, op, judgement, site in judged(survey, planner.judge, selected):
         way: PassPlan | NoWay | None = None
-        if op in FACTS or judge.objects(judgement):
+        if op in FACTS or planner.judge.objects(judgement):
             way = planner.plan(site.context, site.node) if site else NoWay((), ())
         yield NodeVerdict(address, op, judgement, way)
 
@@ -70,22 +69,31 @@ def _plain(survey: Survey, judge: Judge) -> Iterator[tuple[Scope, Node, str, Jud
         yield context.scope, node, "Concat", judge_plain(target, name, context.scope.opset)
     for context, node, name, judgement in plain_facts(survey, target, judge.live):
         yield context.scope, node, name, judgement
-    for scope, node, judgement in _unsure(survey.document, target):
-        yield scope, node, title_of(node), judgement
+    for scope, node in undefined_operators(survey.document):
+        if undefined := judge_undefined(target, title_of(node), scope.opset):
+            yield scope, node, title_of(node), undefined
+    yield from _lacking(survey.document, target)
 
 
-def _unsure(document: Document, target: Target) -> Iterator[tuple[Scope, Node, Judgement]]:
-    """Operators without padding that ONNX does not define, or that the target may lack."""
-    for scope, node in undefined_operators(document):
-        if found := judge_undefined(target, title_of(node), scope.opset):
-            yield scope, node, found
+def _lacking(document: Document, target: Target) -> Iterator[tuple[Scope, Node, str, Judgement]]:
+    """Operators without padding that the target may lack."""
     for scope in document.scopes.values():
         kinds = {one.op_type for one in scope.nodes if one.domain in PLAIN_DOMAINS}
         plain = (one for one in kinds if operator("", one) is None)
         lacking = {one: judge_lacking(target, one, scope.opset) for one in plain}
         for node in scope.ordered() if any(lacking.values()) else ():
-            if (found := lacking.get(node.op_type)) and document.function(node) is None:
-                yield scope, node, found
+            if (judgement := lacking.get(node.op_type)) and document.function(node) is None:
+                yield scope, node, title_of(node), judgement
+
+
+def _located(site: Site, judge: Judge) -> Judgement:
+    """What the target does with a node; with what loses the batch, where that is all."""
+    judgement = judge.site(site)
+    batch = judgement.open_batch
+    if batch is None or batch.name or not site.node.inputs:
+        return judgement
+    batch = replace(batch, lost=lost_at(site.context, site.node.inputs[0], 0))
+    return replace(judgement, open_batch=batch, reason=batch.told(judge.target.name))
 
 
 def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[OnInstalled]:
@@ -94,13 +102,13 @@ def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[O
     As `inspect` says it: of the newest release, where none was asked for.
     """
     for target in judge.target.parts or (judge.target,):
-        if found := otherwise_installed(target.name):
+        if installed := otherwise_installed(target.name):
             here, there = (
                 [answer.answer for *_, answer, _ in judged(survey, judge.of(one), selected)]
-                for one in (target, found.target)
+                for one in (target, installed.target)
             )
             if there != here:
-                yield found.doing(there)
+                yield installed.doing(there)
 
 
 def harmed_in_onnxruntime(
@@ -120,13 +128,3 @@ def harmed_in_onnxruntime(
             continue
         if earlier is None or newly_failing(onnxruntime, earlier, site.chain):
             yield NodeVerdict(site.address, site.chain.op.title, judge.site(site))
-
-
-def _located(site: Site, judge: Judge) -> Judgement:
-    """What the target does with a node; with what loses the batch, where that is all."""
-    judgement = judge.site(site)
-    batch = judgement.open_batch
-    if batch is None or batch.name or not site.node.inputs:
-        return judgement
-    batch = replace(batch, lost=lost_at(site.context, site.node.inputs[0], 0))
-    return replace(judgement, open_batch=batch, reason=batch.told(judge.target.name))

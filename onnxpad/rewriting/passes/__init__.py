@@ -10,6 +10,7 @@ Exact, Refuses, Cost and Example, which `explain` shows. What the law tests ask 
 - where the input is known to hold no window (`effective_pads.short_axis`), it is a Skip
 - all numbers stay; runtimes are none of its business, the pipeline asks for them
 
+A file may hold WAYS, passes by their names that do the same in one way each; `_WAYS` has the names.
 A pass has cases as text in `tests/rewriting/cases`; one for an operator that the laws' small models
 do not have stands in `tests/laws/test_models.py`, IN_TEXT.
 """
@@ -17,14 +18,16 @@ do not have stands in `tests/laws/test_models.py`, IN_TEXT.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import ModuleType
+from typing import NamedTuple
 
 from onnxpad.padding.chain import Chain, PassResult
 from onnxpad.padding.forms import Form
 from onnxpad.plugins import Plugins, name_of, text_of
+from onnxpad.rewriting.steps.refusals import Refused, attempted
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +50,42 @@ class Pass:
     text: str
     may_remove: frozenset[Form] = frozenset()
     otherwise: Callable[[Chain], Iterable[PassResult]] = lambda _: ()
+    ways: Mapping[str, Way] = field(default_factory=dict, hash=False)
+
+
+class Way(NamedTuple):
+    """One of the ways of a pass, which is a pass as well.
+
+    `text` is its first line, `written` gives what it can write, the best first; `removes` are
+    forms where they are others than those of the file.
+    """
+
+    text: str
+    written: Callable[[Chain], Sequence[PassResult]]
+    removes: frozenset[Form] | None = None
 
 
 def all_passes() -> dict[str, Pass]:
     """Every pass by name; the name is the file's, with dashes."""
-    return _PASSES.all()
+    return {name: find_pass(name) for name in pass_names()}
 
 
+_WAYS = {
+    "all-axes": "static-pads",
+    "average-by-parts": "uncounted-padding",
+    "clipped-pads": "concat-pads",
+    "even-dilations": "plain-dilations",
+    "finite-value": "plain-value",
+    "output-padding-by-pad": "output-padding-by-kernel",
+    "pad-by-two-convs": "pad-by-conv",
+    "repeated-mirrors": "plain-pad",
+    "spatial-pads": "concat-pads",
+    "symmetric-pads-by-kernel": "symmetric-pads",
+    "symmetric-pads-by-pad": "symmetric-pads",
+    "symmetric-pads-by-slice": "symmetric-pads",
+    "zero-value": "plain-value",
+}
+"""Passes that are ways of another, with that."""
 _FORMER = {"auto-pads-upper": "auto-pads", "zero-pads": "concat-pads"}
 """Names of passes that are gone, and of those that do the same and more."""
 
@@ -66,7 +98,7 @@ def find_pass(name: str) -> Pass:
     if name in _FORMER:
         now = _FORMER[name]
         warnings.warn(f"the pass '{name}' is called '{now}' now", FutureWarning, stacklevel=2)
-        return _PASSES.find(now)
+        return find_pass(now)
     return _PASSES.find(name)
 
 
@@ -75,17 +107,59 @@ def pass_names() -> tuple[str, ...]:
     return tuple(_PASSES)
 
 
+class _Passes(Plugins[Pass]):
+    """The files, and the ways that some of them hold."""
+
+    def _names(self) -> tuple[str, ...]:
+        return tuple(sorted((*super()._names(), *_WAYS)))
+
+    def __getitem__(self, name: str) -> Pass:
+        whole = super().__getitem__(_WAYS.get(name, name))
+        return _way(whole, name) if name in _WAYS else whole
+
+
 @cache
 def _pass_in(module: ModuleType) -> Pass:
     return Pass(
         name=name_of(module),
         removes=frozenset(module.REMOVES),
         adds=frozenset(module.ADDS),
-        rewrite=module.rewrite,
+        rewrite=_refusing(module.rewrite),
         text=text_of(module),
         may_remove=frozenset(getattr(module, "MAY_REMOVE", ())),
-        otherwise=getattr(module, "otherwise", lambda _: ()),
+        otherwise=_others(getattr(module, "otherwise", lambda _: ())),
+        ways=getattr(module, "WAYS", {}),
     )
 
 
-_PASSES = Plugins(__name__, "pass", _pass_in, "--pass")
+@cache
+def _way(whole: Pass, name: str) -> Pass:
+    way = whole.ways[name]
+    return replace(
+        whole,
+        name=name,
+        removes=whole.removes if way.removes is None else way.removes,
+        rewrite=_refusing(lambda chain: way.written(chain)[0]),
+        text="\n\n".join((way.text, *whole.text.split("\n\n")[1:])),
+        otherwise=lambda chain: way.written(chain)[1:],
+        ways={},
+    )
+
+
+def _refusing(rewrite: Callable[[Chain], PassResult]) -> Callable[[Chain], PassResult]:
+    return lambda chain: attempted(rewrite, chain)
+
+
+def _others(
+    otherwise: Callable[[Chain], Iterable[PassResult]],
+) -> Callable[[Chain], Iterator[PassResult]]:
+    def others(chain: Chain) -> Iterator[PassResult]:
+        try:
+            yield from otherwise(chain)
+        except Refused as refused:
+            yield refused.skip
+
+    return others
+
+
+_PASSES = _Passes(__name__, "pass", _pass_in, "--pass")

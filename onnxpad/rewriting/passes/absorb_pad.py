@@ -32,14 +32,13 @@ from dataclasses import replace
 from onnxpad.padding.chain import Chain, Pads, PadStep, PassResult, Skip
 from onnxpad.padding.effective_pads import (
     axes_in_front,
-    effective_pads,
     rounds_up,
     same_windows_when_padded,
-    short_axis,
 )
-from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue, lowest
+from onnxpad.padding.fills import Constant, Implicit, TensorValue, lowest, number_of
 from onnxpad.padding.forms import Form, windows_hold_data
 from onnxpad.padding.operators import Kind, Since
+from onnxpad.rewriting.steps.refusals import Refused, attempted, own_pads, refuse, require
 
 REMOVES = {Form.PAD_NODE}
 MAY_REMOVE = {Form.AUTO_PAD, Form.PAD_VALUE}
@@ -48,19 +47,18 @@ ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
 
 def rewrite(chain: Chain) -> Chain | Skip:
     """Let the operator do the padding of the Pads in front of it, all in a row where it can."""
-    found: Chain | Skip = Skip("no Pad node in front", moot=True)
+    absorbed: Chain | Skip = Skip("no Pad node in front", moot=True)
     for step in reversed(_steps(chain)):
-        found = _without(chain, step)
-        if not isinstance(found, Skip):
+        absorbed = _without(chain, step)
+        if isinstance(absorbed, Chain):
             break
-    return found
+    return absorbed
 
 
 def otherwise(chain: Chain) -> Iterator[PassResult]:
     """The nearest of several Pads alone."""
     steps = _steps(chain)
-    alone = _without(chain, steps[0]) if len(steps) > 1 else None
-    if alone is not None and not isinstance(alone, Skip):
+    if len(steps) > 1 and isinstance(alone := _without(chain, steps[0]), Chain):
         yield alone
 
 
@@ -71,138 +69,97 @@ def _steps(chain: Chain) -> list[PadStep]:
 
 
 def _without(chain: Chain, step: PadStep) -> Chain | Skip:
-    if refusal := _pad_refusal(chain, step):
-        return refusal
-    own = effective_pads(chain)
-    if isinstance(own, Skip):
-        return own
-    if short := short_axis(chain, own):
-        return short
+    return attempted(lambda one: _absorbed(one, step), chain)
+
+
+def _absorbed(chain: Chain, step: PadStep) -> Chain:
+    _require_pad(chain, step)
+    own = own_pads(chain)
+    # A Pad in front of that shows itself when the model is read anew.
+    freed = replace(chain, pad=None, far_pad=None if step is chain.far_pad else chain.far_pad)
     if not any(step.pads.flat):
-        return _freed(chain, step)
-    spatial = chain.spatial
-    folded = Pads(step.pads.begins[spatial], step.pads.ends[spatial])
-    refusal = _operator_refusal(chain, step, own) or _window_refusal(chain, step, own, folded)
-    if refusal or chain.op.kind is not Kind.TRANSPOSED:
-        return refusal or _absorbed(chain, step, own, folded)
-    return _cropped_less(chain, step, own, folded)
-
-
-def _freed(chain: Chain, step: PadStep) -> Chain:
-    """The chain without the Pad; one in front of that shows itself when the model is read anew."""
-    return replace(chain, pad=None, far_pad=None if step is chain.far_pad else chain.far_pad)
-
-
-def _pad_refusal(chain: Chain, step: PadStep) -> Skip | None:
-    spatial, sides = chain.spatial, (step.pads.begins, step.pads.ends)
-    outside = [pad for side in sides for pad in side[: spatial.start] + side[spatial.stop :]]
-    spatial_pads = [pad for side in sides for pad in side[spatial]]
-    if step.unclear:
-        return step.unclear.as_skip()
-    if not any(step.pads.flat):
-        return None
-    if step.mode != "constant":
-        return Skip(f"the Pad has mode '{step.mode}', an operator pads with a constant")
-    if any(pad < 0 for pad in step.pads.flat):
-        return Skip("the Pad has negative pads and crops", ("--pass plain-pad",))
-    if any(outside):
-        also = "also " if any(spatial_pads) else ""
-        hints = () if step.crossed else ("--pass spatial-pads",)
-        return Skip(f"the Pad {also}pads the batch or channel axis", hints)
-    return None
-
-
-def _operator_refusal(chain: Chain, step: PadStep, own: Pads) -> Skip | None:
-    if chain.op.pads_input is not None:
-        return Skip("its pads are an input")
-    if chain.op.name in ("DeformConv", "MaxpoolWithMask"):
-        return Skip(f"{chain.op.name} has an input that depends on its own padding")
-    if chain.uses_indices:
-        return Skip("its Indices are used and count the cells of the Pad")
-    if any(pad < 0 for pad in own.flat):
-        return Skip("the operator has negative pads of its own")
-    if chain.fill is Implicit.NOTHING and (refusal := _average_refusal(chain, own)):
-        return refusal
-    if not (_same_fill(chain, step.fill) or _never_wins(chain, step.fill)):
-        behind = f" behind {' and '.join(step.crossed)}" if step.crossed else ""
-        return Skip(
-            f"the Pad writes {step.fill}{behind}, {chain.op.name} pads with {_wanted(chain)}"
+        return freed
+    folded = chain.inner(step.pads)
+    _require_operator(chain, step, own)
+    if rounds_up(chain):
+        source = replace(chain, axes=axes_in_front(chain, folded))
+        same = same_windows_when_padded(source, folded, own)
+        require(same, "ceil_mode would drop the last window, which the Pad keeps")
+    alone = chain.op.kind is Kind.MAX and not _same_fill(chain, step)
+    if alone and not windows_hold_data(chain, own + folded):
+        refuse(
+            f"the Pad writes {step.fill}, and a window may hold padding alone: the pads together "
+            "reach the kernel, or it is dilated"
         )
-    return None
+    axes = axes_in_front(chain, folded)
+    if chain.op.kind is Kind.TRANSPOSED:
+        # Each cell of the Pad is a stride of the output that the crop takes away.
+        strides = [axis.stride for axis in chain.axes]
+        rows = zip(own.sides, folded.sides, strides, strict=True)
+        less = Pads.of([(b - n * stride, e - m * stride) for (b, e), (n, m), stride in rows])
+        if min(less.flat) < 0:
+            refuse(f"the Pad adds more cells than its pads {list(own.flat)} crop")
+        return replace(freed.with_padding(less), axes=axes, output_shape=())
+    fill = Constant(0) if chain.fill is Implicit.NOTHING else chain.fill
+    whole = freed.with_padding(own + folded)
+    return replace(whole, axes=axes, ceil_mode=rounds_up(chain), fill=fill)
 
 
-def _never_wins(chain: Chain, fill: Fill) -> bool:
+def _require_pad(chain: Chain, step: PadStep) -> None:
+    """Leave alone a Pad that does more than pad spatial axes with a constant."""
+    if step.unclear:
+        raise Refused(step.unclear.as_skip())
+    if not any(step.pads.flat):
+        return
+    if step.mode != "constant":
+        refuse(f"the Pad has mode '{step.mode}', an operator pads with a constant")
+    if min(step.pads.flat) < 0:
+        refuse("the Pad has negative pads and crops", "--pass plain-pad")
+    if any(map(any, chain.outer(step.pads))):
+        also = "also " if any(chain.inner(step.pads).flat) else ""
+        hints = () if step.crossed else ("--pass spatial-pads",)
+        refuse(f"the Pad {also}pads the batch or channel axis", *hints)
+
+
+def _require_operator(chain: Chain, step: PadStep, own: Pads) -> None:
+    """Leave alone an operator whose padding would be another than that of the Pad."""
+    require(chain.op.pads_input is None, "its pads are an input")
+    if chain.op.name in ("DeformConv", "MaxpoolWithMask"):
+        refuse(f"{chain.op.name} has an input that depends on its own padding")
+    require(not chain.uses_indices, "its Indices are used and count the cells of the Pad")
+    require(min(own.flat, default=0) >= 0, "the operator has negative pads of its own")
+    if chain.fill is Implicit.NOTHING:
+        if chain.op.quantised:
+            refuse("the average does not count padded cells, and 0 need not be its zero point")
+        if any(own.flat):
+            refuse("the average counts the cells of the Pad, but not its own padding")
+        reason = f"AveragePool of opset {chain.opset} has no count_include_pad"
+        require(chain.opset >= Since.COUNT_INCLUDE_PAD, reason)
+    if not (_same_fill(chain, step) or _never_wins(chain, step)):
+        behind = f" behind {' and '.join(step.crossed)}" if step.crossed else ""
+        wanted = "0" if chain.fill is Implicit.NOTHING else str(chain.fill)
+        refuse(f"the Pad writes {step.fill}{behind}, {chain.op.name} pads with {wanted}")
+
+
+def _never_wins(chain: Chain, step: PadStep) -> bool:
     """Whether a maximum over data and the Pad's cells is one of the data."""
-    if chain.fill is not Implicit.LOWEST or not isinstance(fill, Constant):
+    if chain.fill is not Implicit.LOWEST or not isinstance(step.fill, Constant):
         return False
-    return chain.around.at_least is not None and fill.value <= chain.around.at_least
+    return chain.around.at_least is not None and step.fill.value <= chain.around.at_least
 
 
-def _average_refusal(chain: Chain, own: Pads) -> Skip | None:
-    if chain.op.quantised:
-        return Skip("the average does not count padded cells, and 0 need not be its zero point")
-    if any(own.flat):
-        return Skip("the average counts the cells of the Pad, but not its own padding")
-    if chain.opset < Since.COUNT_INCLUDE_PAD:
-        return Skip(f"AveragePool of opset {chain.opset} has no count_include_pad")
-    return None
-
-
-def _same_fill(chain: Chain, fill: Fill) -> bool:
-    value = fill.value if isinstance(fill, Constant | TensorValue) else None
+def _same_fill(chain: Chain, step: PadStep) -> bool:
+    """Whether the Pad writes what the operator's own padding stands for."""
+    value = number_of(step.fill)
     match chain.fill:
         case Implicit.LOWEST:
             return value is not None and value in lowest(chain.dtype)
         case Implicit.NOTHING:
             return value == 0
-        case TensorValue(tensor, known):
-            same = isinstance(fill, TensorValue) and fill.tensor == tensor
-            return same or (value is not None and value == known)
+        case TensorValue(tensor, number):
+            same = isinstance(step.fill, TensorValue) and step.fill.tensor == tensor
+            return same or (value is not None and value == number)
         case Constant(wanted):
             return value is not None and value == wanted
         case _:
             return False
-
-
-def _wanted(chain: Chain) -> str:
-    return "0" if chain.fill is Implicit.NOTHING else str(chain.fill)
-
-
-def _window_refusal(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Skip | None:
-    alone = chain.op.kind is Kind.MAX and not _same_fill(chain, step.fill)
-    if alone and not windows_hold_data(chain, own + folded):
-        return Skip(
-            f"the Pad writes {step.fill}, and a window may hold padding alone: the pads together "
-            "reach the kernel, or it is dilated"
-        )
-    if rounds_up(chain):
-        source = replace(chain, axes=axes_in_front(chain, folded))
-        if not same_windows_when_padded(source, folded, own):
-            return Skip("ceil_mode would drop the last window, which the Pad keeps")
-    return None
-
-
-def _absorbed(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Chain:
-    counts = chain.fill is Implicit.NOTHING
-    return replace(
-        _freed(chain, step).with_padding(own + folded),
-        axes=axes_in_front(chain, folded),
-        ceil_mode=rounds_up(chain),
-        fill=Constant(0) if counts else chain.fill,
-    )
-
-
-def _cropped_less(chain: Chain, step: PadStep, own: Pads, folded: Pads) -> Chain | Skip:
-    """Each cell of the Pad is a stride of the output that the crop takes away."""
-    strides = [axis.stride for axis in chain.axes]
-    begins, ends = (
-        tuple(crop - cells * stride for crop, cells, stride in zip(*sides, strides, strict=True))
-        for sides in ((own.begins, folded.begins), (own.ends, folded.ends))
-    )
-    if min(begins + ends) < 0:
-        return Skip(f"the Pad adds more cells than its pads {list(own.flat)} crop")
-    return replace(
-        _freed(chain, step).with_padding(Pads(begins, ends)),
-        axes=axes_in_front(chain, folded),
-        output_shape=(),
-    )

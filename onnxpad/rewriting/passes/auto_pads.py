@@ -24,6 +24,7 @@ from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, same_is_disputed, short_axis
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.steps.refusals import attempted, known, refuse, require
 
 REMOVES = {
     Form.PADS,
@@ -38,47 +39,34 @@ ADDS = {Form.AUTO_PAD}
 
 def rewrite(chain: Chain) -> Chain | Skip:
     """Say SAME where the pads are those of SAME, and VALID where there are none."""
-    if not chain.op.has_windows:
-        return Skip("no padded operator", moot=True)
-    written = _written(chain)
+    require(chain.op.has_windows, "no padded operator", moot=True)
+    written = attempted(_written, chain)
     if isinstance(chain.padding, AutoPad):
         is_lower = chain.padding is AutoPad.SAME_LOWER
         if isinstance(written, Skip) or not is_lower or written.padding is chain.padding:
-            return Skip("auto_pad says it", moot=True)
+            refuse("auto_pad says it", moot=True)
     return written
 
 
-def _written(chain: Chain) -> Chain | Skip:
-    pads = effective_pads(chain)
-    if isinstance(pads, Skip):
-        return pads
-    padless = not any(pads.flat)
-    if padless and (chain.op.kind is Kind.TRANSPOSED or not chain.op.auto_pad):
-        return Skip("it does not pad", moot=True)
-    if refusal := _refusal(chain, padless=padless) or short_axis(chain, pads):
-        return refusal
-    if padless:
+def _written(chain: Chain) -> Chain:
+    pads = known(effective_pads(chain))
+    pads_nothing = not any(pads.flat)
+    if pads_nothing and (chain.op.kind is Kind.TRANSPOSED or not chain.op.auto_pad):
+        refuse("it does not pad", moot=True)
+    if chain.op.kind is Kind.TRANSPOSED:
+        refuse("the pads of a transposed convolution crop its output")
+    require(chain.op.auto_pad, f"{chain.op.name} has no auto_pad")
+    if chain.ceil_mode and not isinstance(chain.padding, AutoPad):
+        refuse("ceil_mode is set, which auto_pad has no use for", "--pass floor-pool")
+    if not pads_nothing and same_is_disputed(chain):
+        refuse("runtimes disagree about SAME with dilations or a kernel below the stride")
+    known(short_axis(chain, pads))
+    if pads_nothing:
         return replace(chain.with_padding(AutoPad.VALID), ceil_mode=False)
     for mode in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER):
-        if _fits(chain, pads, mode):
+        if all(_is_same(chain, pads, index, mode) for index in range(chain.rank)):
             return chain.with_padding(mode)
-    return Skip(f"the pads {list(pads.flat)} are not those of SAME for every size")
-
-
-def _refusal(chain: Chain, *, padless: bool) -> Skip | None:
-    if chain.op.kind is Kind.TRANSPOSED:
-        return Skip("the pads of a transposed convolution crop its output")
-    if not chain.op.auto_pad:
-        return Skip(f"{chain.op.name} has no auto_pad")
-    if chain.ceil_mode and not isinstance(chain.padding, AutoPad):
-        return Skip("ceil_mode is set, which auto_pad has no use for", ("--pass floor-pool",))
-    if not padless and same_is_disputed(chain):
-        return Skip("runtimes disagree about SAME with dilations or a kernel below the stride")
-    return None
-
-
-def _fits(chain: Chain, pads: Pads, mode: AutoPad) -> bool:
-    return all(_is_same(chain, pads, index, mode) for index in range(chain.rank))
+    return refuse(f"the pads {list(pads.flat)} are not those of SAME for every size")
 
 
 def _is_same(chain: Chain, pads: Pads, index: int, mode: AutoPad) -> bool:

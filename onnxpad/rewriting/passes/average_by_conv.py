@@ -20,14 +20,15 @@ from __future__ import annotations
 
 from math import prod
 
-from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
-from onnxpad.padding.effective_pads import effective_pads, short_axis
-from onnxpad.padding.expansion import Made, Numbers, Read
+from onnxpad.padding.chain import Chain, Pads, PassResult
+from onnxpad.padding.effective_pads import short_axis
+from onnxpad.padding.expansion import Numbers, Read
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import AttributeValue, Kind, Since
-from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.divisors import beyond_the_end, corrections
-from onnxpad.rewriting.steps.run_time_pads import offering_run_time
+from onnxpad.rewriting.steps.composer import Composer, window_attributes
+from onnxpad.rewriting.steps.divisors import beyond_the_end, corrected
+from onnxpad.rewriting.steps.refusals import known, refuse, require, require_type
+from onnxpad.rewriting.steps.run_time_pads import pads_or_run_time
 
 REMOVES = {
     Form.AVERAGE,
@@ -43,26 +44,28 @@ _LARGEST = 1 << 18
 
 def rewrite(chain: Chain) -> PassResult:
     """Average with weights that are all the same."""
-    if chain.op.kind is not Kind.AVERAGE:
-        return Skip("no average pool", moot=True)
-    pads = effective_pads(chain)
-    if isinstance(pads, Skip):
-        return offering_run_time(chain, pads)
+    require(chain.op.kind is Kind.AVERAGE, "no average pool", moot=True)
+    own = pads_or_run_time(chain)
     channels = _channels(chain)
-    if isinstance(channels, Skip):
-        return channels
-    if short := short_axis(chain, pads):
-        return short
-    beyond = beyond_the_end(chain, pads)
-    if isinstance(beyond, Skip):
-        return beyond
-    counted = pads if chain.counts_padding else Pads.zero(chain.rank)
-    all_known = chain.has_fixed_sizes
-    if pads + beyond != counted and not all_known:
-        return Skip(
-            "its divisors depend on sizes that are not known", (_without_sizes(chain, pads),)
-        )
-    return _convolved(chain, channels, pads + beyond, counted)
+    known(short_axis(chain, own))
+    pads = own + beyond_the_end(chain, own)
+    counted = own if chain.counts_padding else Pads.zero(chain.rank)
+    if pads != counted:
+        if not chain.has_fixed_sizes:
+            refuse("its divisors depend on sizes that are not known", _without_sizes(chain, own))
+        opset = chain.opset
+        require(opset >= Since.BROADCASTING, f"Mul of opset {opset} does not broadcast shapes")
+    composer = Composer(chain.opset, chain.dtype)
+    attributes: dict[str, AttributeValue] = {"group": channels} | window_attributes(chain.axes)
+    if any(pads.flat):
+        attributes["pads"] = pads.flat
+    kernel = tuple(axis.kernel for axis in chain.axes)
+    weights = (1 / prod(kernel),) * (channels * prod(kernel))
+    weight = Numbers("weight", chain.dtype, (channels, 1, *kernel), weights)
+    average = composer.add("Conv", Read(0), weight, attributes=attributes)
+    if pads != counted:
+        average = corrected(composer, chain, average, pads, counted)
+    return composer.finish(average)
 
 
 def _without_sizes(chain: Chain, pads: Pads) -> str:
@@ -73,52 +76,16 @@ def _without_sizes(chain: Chain, pads: Pads) -> str:
     return f"{before}--pass uncounted-padding"
 
 
-def _channels(chain: Chain) -> int | Skip:
+def _channels(chain: Chain) -> int:
+    """The number of channels, where there is such a convolution."""
     if chain.op.quantised:
-        return Skip("an integer average is no convolution: its sums are not rounded like one")
-    if not chain.opset:
-        return Skip("no version of the ONNX operators is imported, so it can have no Conv")
-    if not chain.dtype:
-        return Skip("the element type of its input is not known")
+        refuse("an integer average is no convolution: its sums are not rounded like one")
+    require(chain.opset, "no version of the ONNX operators is imported, so it can have no Conv")
+    require_type(chain)
     channels = chain.shape[1] if chain.shape else None
     if not isinstance(channels, int):
-        return Skip("the number of its channels is not known")
-    if channels < 1:
-        return Skip("it has no channels, and a convolution needs one")
+        refuse("the number of its channels is not known")
+    require(channels > 0, "it has no channels, and a convolution needs one")
     weights = channels * prod(axis.kernel for axis in chain.axes)
-    if weights > _LARGEST:
-        return Skip(f"it would need {weights} weights, more than {_LARGEST}")
+    require(weights <= _LARGEST, f"it would need {weights} weights, more than {_LARGEST}")
     return channels
-
-
-def _convolved(chain: Chain, channels: int, pads: Pads, counted: Pads) -> PassResult:
-    composer = Composer(chain.opset, chain.dtype)
-    if pads == counted:
-        return composer.finish(_conv(composer, chain, channels, pads))
-    if chain.opset < Since.BROADCASTING:
-        return Skip(f"Mul of opset {chain.opset} does not broadcast shapes")
-    result = _conv(composer, chain, channels, pads)
-    sizes = [axis.size for axis in chain.axes if isinstance(axis.size, int)]
-    factors = corrections(chain, pads, counted, sizes)
-    if isinstance(factors, Skip):
-        return factors
-    for factor in factors:
-        result = composer.add("Mul", result, factor, role=factor.role.replace("factor", "average"))
-    return composer.finish(result)
-
-
-def _conv(composer: Composer, chain: Chain, channels: int, pads: Pads) -> Made:
-    kernel = tuple(axis.kernel for axis in chain.axes)
-    cells = prod(kernel)
-    attributes: dict[str, AttributeValue] = {
-        "group": channels,
-        "kernel_shape": kernel,
-        "strides": tuple(axis.stride for axis in chain.axes),
-    }
-    if any(axis.dilation > 1 for axis in chain.axes):
-        attributes["dilations"] = tuple(axis.dilation for axis in chain.axes)
-    if any(pads.flat):
-        attributes["pads"] = pads.flat
-    weights = (1 / cells,) * (channels * cells)
-    weight = Numbers("weight", chain.dtype, (channels, 1, *kernel), weights)
-    return composer.add("Conv", Read(0), weight, attributes=attributes)

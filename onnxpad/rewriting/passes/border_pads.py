@@ -19,12 +19,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import Chain, NewPad, Pads, PassResult, Skip
+from onnxpad.padding.chain import Chain, NewPad, Pads, PassResult
 from onnxpad.padding.effective_pads import axes_behind, effective_pads, floored, short_axis
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, reaches_kernel
 from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.steps.pads import full_pads, integers_refusal, pad_refusal
+from onnxpad.rewriting.steps.pads import full_pads, require_numbers, require_pad
+from onnxpad.rewriting.steps.refusals import known, refuse, require, require_type
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE}
@@ -33,36 +34,31 @@ ADDS = {Form.PAD_NODE, Form.EDGE}
 
 def rewrite(chain: Chain) -> PassResult:
     """Repeat the border in a Pad node."""
-    if chain.op.kind is not Kind.MAX:
-        return Skip("no max pool", moot=True)
-    pads = effective_pads(chain)
-    if isinstance(pads, Skip):
-        return pads
-    if isinstance(found := floored(chain, pads), Skip):
-        return found
-    if not any(found.flat):
-        return Skip("it does not pad", moot=True)
-    if refusal := _refusal(chain, found) or pad_refusal(chain, found) or short_axis(chain, pads):
-        return refusal
+    require(chain.op.kind is Kind.MAX, "no max pool", moot=True)
+    own = known(effective_pads(chain))
+    pads = known(floored(chain, own))
+    require(any(pads.flat), "it does not pad", moot=True)
+    _require_border(chain, pads)
+    require_pad(chain, pads)
+    known(short_axis(chain, own))
     return replace(
         chain.with_padding(Pads.zero(chain.rank)),
-        axes=axes_behind(chain, found),
+        axes=axes_behind(chain, pads),
         ceil_mode=False,
-        pad=NewPad(full_pads(chain, found), Constant(0), "edge"),
+        pad=NewPad(full_pads(chain, pads), Constant(0), "edge"),
     )
 
 
-def _refusal(chain: Chain, pads: Pads) -> Skip | None:
+def _require_border(chain: Chain, pads: Pads) -> None:
+    """Leave alone pools of which a window may hold no cell of the border, or another number."""
     if chain.op.name == "MaxpoolWithMask":
-        return Skip("MaxpoolWithMask has an input that depends on its own padding")
-    if chain.uses_indices:
-        return Skip("its Indices are used, and would be those of the padded cells")
+        refuse("MaxpoolWithMask has an input that depends on its own padding")
+    require(not chain.uses_indices, "its Indices are used, and would be those of the padded cells")
     if any(axis.dilation > 1 for axis in chain.axes):
-        return Skip("its windows have gaps, and may reach over the border without its cell")
+        refuse("its windows have gaps, and may reach over the border without its cell")
     if reaches_kernel(chain, pads):
-        return Skip("a pad is as wide as the kernel: a window may hold padding alone")
+        refuse("a pad is as wide as the kernel: a window may hold padding alone")
     if any(isinstance(axis.size, int) and axis.size < 1 for axis in chain.axes):
-        return Skip("an axis has no cell to repeat")
-    if not chain.dtype:
-        return Skip("the element type of its input is not known")
-    return integers_refusal(chain)
+        refuse("an axis has no cell to repeat")
+    require_type(chain)
+    require_numbers(chain)

@@ -21,14 +21,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import Chain, Pads, Skip, is_same
-from onnxpad.padding.effective_pads import axes_behind, effective_pads, short_axis
+from onnxpad.padding.chain import Chain, Pads, is_same
+from onnxpad.padding.effective_pads import axes_behind, short_axis
 from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.divisors import beyond_the_end
 from onnxpad.rewriting.steps.pads import new_pad, pad_value, stands_behind_pad
-from onnxpad.rewriting.steps.run_time_pads import offering_run_time
+from onnxpad.rewriting.steps.refusals import known, refuse, require, require_pads
+from onnxpad.rewriting.steps.run_time_pads import pads_or_run_time
 
 REMOVES = {Form.COUNTS_PADDING}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
@@ -43,23 +44,23 @@ ADDS = {
 }
 
 
-def rewrite(chain: Chain) -> Chain | Skip:
+def rewrite(chain: Chain) -> Chain:
     """Let a Pad node write the cells that the average counts."""
-    if chain.op.kind is not Kind.AVERAGE or not chain.counts_padding:
-        return Skip("no average that counts its padding", moot=True)
-    pads = effective_pads(chain)
-    if isinstance(pads, Skip):
-        return offering_run_time(chain, pads)
-    if any(pad < 0 for pad in pads.flat):
-        return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
-    if short := short_axis(chain, pads):
-        return short
+    counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
+    require(counts, "no average that counts its padding", moot=True)
+    pads = pads_or_run_time(chain)
+    require_pads(pads)
+    known(short_axis(chain, pads))
     if not any(pads.flat):
         return _without_padding(chain, pads)
-    return _split(chain, pads)
+    require(chain.opset, "no version of the ONNX operators is imported, so it can have no Pad")
+    step = new_pad(chain, pads, pad_value(chain))
+    beyond, axes = beyond_the_end(chain, pads), axes_behind(chain, pads)
+    after = replace(chain.with_padding(beyond), axes=axes, ceil_mode=False, pad=step)
+    return replace(after, fill=Implicit.NOTHING) if any(beyond.flat) else after
 
 
-def _without_padding(chain: Chain, pads: Pads) -> Chain | Skip:
+def _without_padding(chain: Chain, pads: Pads) -> Chain:
     """Nothing is counted, not even what ceil_mode reads beyond the end.
 
     SAME with windows that leave cells out becomes pads: runtimes do not agree on it.
@@ -67,29 +68,8 @@ def _without_padding(chain: Chain, pads: Pads) -> Chain | Skip:
     """
     before_group = chain.far_pad is not None and chain.around.dequantised is not None
     if stands_behind_pad(chain) or before_group:
-        return Skip("it has no padding of its own", moot=True)
+        refuse("it has no padding of its own", moot=True)
     plain = replace(chain, fill=Implicit.NOTHING)
-    if is_same(chain.padding) and _leaves_out(chain):
+    if is_same(chain.padding) and any(axis.span < axis.stride for axis in chain.axes):
         return replace(plain.with_padding(pads), ceil_mode=False)
     return plain
-
-
-def _leaves_out(chain: Chain) -> bool:
-    return any(axis.span < axis.stride for axis in chain.axes)
-
-
-def _split(chain: Chain, pads: Pads) -> Chain | Skip:
-    if not chain.opset:
-        return Skip("no version of the ONNX operators is imported, so it can have no Pad")
-    fill = pad_value(chain)
-    if isinstance(fill, Skip):
-        return fill
-    beyond = beyond_the_end(chain, pads)
-    if isinstance(beyond, Skip):
-        return beyond
-    axes = axes_behind(chain, pads)
-    step = new_pad(chain, pads, fill)
-    after = replace(chain.with_padding(beyond), axes=axes, ceil_mode=False, pad=step)
-    if any(beyond.flat):
-        return replace(after, fill=Implicit.NOTHING)
-    return after

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
+from onnxpad.padding.chain import Chain, Pads, PassResult
 from onnxpad.padding.effective_pads import axes_behind, short_axis
 from onnxpad.padding.expansion import Read
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.steps.composer import LAST, Composer
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.refusals import Refused, known, refuse
 
 REMOVES = {Form.NEGATIVE}
 ADDS: set[Form] = set()
@@ -32,22 +33,15 @@ def rewrite(chain: Chain) -> PassResult:
     """Put a Slice in front, and leave the pads that add cells."""
     pads = chain.padding
     if chain.op.kind is not Kind.CONVOLUTION or not isinstance(pads, Pads):
-        return Skip("no convolution with explicit pads", moot=True)
+        refuse("no convolution with explicit pads", moot=True)
     if chain.trouble:
-        return chain.trouble.as_skip()
+        raise Refused(chain.trouble.as_skip())
     if min(pads.flat, default=0) >= 0:
-        return Skip("its pads are not negative", moot=True)
-    kept = Pads(*(tuple(max(0, pad) for pad in side) for side in (pads.begins, pads.ends)))
-    crop = Pads(*(tuple(min(0, pad) for pad in side) for side in (pads.begins, pads.ends)))
-    smaller = replace(chain.with_padding(kept), axes=axes_behind(chain, crop))
-    if short := short_axis(smaller, kept):
-        return short
-    axes = [n for n, pair in enumerate(crop.sides) if any(pair)]
+        refuse("its pads are not negative", moot=True)
+    kept = Pads.of([(max(0, begin), max(0, end)) for begin, end in pads.sides])
+    crop = Pads.of([(min(0, begin), min(0, end)) for begin, end in pads.sides])
+    known(short_axis(replace(chain.with_padding(kept), axes=axes_behind(chain, crop)), kept))
     composer = Composer(chain.opset, chain.dtype)
-    cropped = composer.slice(
-        Read(0),
-        [chain.first_axis + n for n in axes],
-        [-crop.begins[n] for n in axes],
-        [crop.ends[n] or LAST for n in axes],
-    )
+    cells = Pads.of([(-begin, -end) for begin, end in crop.sides])
+    cropped = composer.cut(Read(0), cells, chain.first_axis)
     return composer.finish(composer.itself({0: cropped}, sets={"pads": kept.flat}))

@@ -24,11 +24,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from onnxpad.padding.chain import AutoPad, Chain, PassResult, Skip
-from onnxpad.padding.effective_pads import effective_pads, rounds_up, short_axis
+from onnxpad.padding.effective_pads import rounds_up, short_axis
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.pads import by_a_pad_node
-from onnxpad.rewriting.steps.run_time_pads import offering_run_time
+from onnxpad.rewriting.steps.refusals import known, refuse, require
+from onnxpad.rewriting.steps.run_time_pads import pads_or_run_time
 
 REMOVES = {Form.AUTO_PAD}
 MAY_REMOVE = {Form.CEIL_MODE}
@@ -41,20 +42,15 @@ ADDS = {
 }
 
 
-def rewrite(chain: Chain) -> Chain | Skip:
+def rewrite(chain: Chain) -> Chain:
     """Replace auto_pad by the pads that it stands for."""
-    if not chain.op.has_windows or not (
-        isinstance(chain.padding, AutoPad) or chain.trouble or chain.conflict_settled
-    ):
-        return Skip("auto_pad is not used", moot=True)
+    is_used = isinstance(chain.padding, AutoPad) or chain.trouble or chain.conflict_settled
+    require(chain.op.has_windows and is_used, "auto_pad is not used", moot=True)
     if chain.op.kind is Kind.TRANSPOSED and not chain.trouble:
         reason = "a transposed convolution crops; its auto_pad is not a matter of this pass"
-        return Skip(reason, ("--pass plain-transpose",))
-    pads = effective_pads(chain)
-    if isinstance(pads, Skip):
-        return offering_run_time(chain, pads)
-    if short := short_axis(chain, pads):
-        return short
+        refuse(reason, "--pass plain-transpose")
+    pads = pads_or_run_time(chain)
+    known(short_axis(chain, pads))
     return replace(chain.with_padding(pads), ceil_mode=rounds_up(chain))
 
 

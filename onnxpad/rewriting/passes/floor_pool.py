@@ -23,62 +23,42 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.geometry.windows import overhang
-from onnxpad.padding.chain import Chain, Pads, PassResult, Skip, is_same
-from onnxpad.padding.effective_pads import effective_pads, same_is_disputed, short_axis
+from onnxpad.padding.chain import Chain, PassResult, Skip, is_same
+from onnxpad.padding.effective_pads import effective_pads, same_is_disputed
 from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form, reaches_kernel
-from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.steps.divisors import beyond_the_end
 from onnxpad.rewriting.steps.pads import by_a_pad_node
+from onnxpad.rewriting.steps.refusals import own_pads, refuse, require
 
 REMOVES = {Form.CEIL_MODE}
 MAY_REMOVE = {Form.AUTO_PAD}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.IGNORES_PADDING, Form.WIDER_THAN_KERNEL}
 
 
-def rewrite(chain: Chain) -> Chain | Skip:
+def rewrite(chain: Chain) -> Chain:
     """Let the pool round down over an input with wider end pads."""
-    if not chain.ceil_mode or not chain.op.is_pool:
-        return Skip("ceil_mode is not used", moot=True)
+    require(chain.ceil_mode and chain.op.is_pool, "ceil_mode is not used", moot=True)
     if chain.op.name == "MaxpoolWithMask":
-        return Skip("MaxpoolWithMask has an input that depends on its own padding")
-    pads = effective_pads(chain)
-    if isinstance(pads, Skip):
-        return pads
-    if short := short_axis(chain, pads):
-        return short
-    if is_same(chain.padding):
-        return _under_same(chain, pads)
-    sides = chain.sides(pads)
-    if any(end >= axis.span for axis, _, end in sides):
-        return Skip(f"ceil_mode drops windows over the pads {list(pads.flat)}, wider than a window")
-    wider = tuple(end + overhang(axis, begin, end) for axis, begin, end in sides)
-    return _floored(chain, pads, Pads(pads.begins, wider))
-
-
-def _under_same(chain: Chain, pads: Pads) -> Chain | Skip:
-    """SAME gives ceil(size/stride) windows anyway, but not in every runtime."""
-    if same_is_disputed(chain):
-        reason = "runtimes disagree about SAME with dilations or a kernel below the stride"
+        refuse("MaxpoolWithMask has an input that depends on its own padding")
+    pads = own_pads(chain)
+    if is_same(chain.padding) and same_is_disputed(chain):
+        # SAME gives ceil(size/stride) windows anyway, but not in every runtime.
         wide = reaches_kernel(chain, pads)
-        return Skip(reason, (by_a_pad_node(chain) if wide else "--pass explicit-pads",))
-    return replace(chain, ceil_mode=False)
-
-
-def _floored(chain: Chain, pads: Pads, wider: Pads) -> Chain | Skip:
-    if wider == pads:
-        return replace(chain, ceil_mode=False)
-    counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
-    if counts and any(pads.flat):
-        return Skip(
-            "the average counts its padding, but not the cells that its last window lacks",
-            ("--pass counted-padding",),
+        refuse(
+            "runtimes disagree about SAME with dilations or a kernel below the stride",
+            by_a_pad_node(chain) if wide else "--pass explicit-pads",
         )
-    return replace(
-        chain.with_padding(wider),
-        ceil_mode=False,
-        fill=Implicit.NOTHING if counts else chain.fill,
-    )
+    beyond = beyond_the_end(chain, pads)
+    if not any(beyond.flat):
+        return replace(chain, ceil_mode=False)
+    if chain.counts_padding and any(pads.flat):
+        refuse(
+            "the average counts its padding, but not the cells that its last window lacks",
+            "--pass counted-padding",
+        )
+    fill = Implicit.NOTHING if chain.counts_padding else chain.fill
+    return replace(chain.with_padding(pads + beyond), ceil_mode=False, fill=fill)
 
 
 def otherwise(chain: Chain) -> Iterator[PassResult]:

@@ -19,13 +19,13 @@ Example: Conv k3 pads=[1, 1] on [1, 8, 100] becomes Unsqueeze, Conv 1x3 pads=[0,
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, PassResult, Skip, Weight
-from onnxpad.padding.effective_pads import effective_pads, short_axis
+from onnxpad.padding.chain import Chain, PassResult, Weight
 from onnxpad.padding.expansion import Made, Operand, Read, Reshaped
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import AttributeValue
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.transposed import loses_axes
+from onnxpad.rewriting.steps.refusals import Refused, refuse, require, require_windows
+from onnxpad.rewriting.steps.transposed import require_axes
 
 REMOVES = {Form.ONE_AXIS}
 ADDS: set[Form] = set()
@@ -43,27 +43,22 @@ _ALONG_NEW_AXIS = {
 
 def rewrite(chain: Chain) -> PassResult:
     """Let the operator slide over an image of one row."""
-    if not chain.op.has_windows or (chain.axes and chain.rank != 1):
-        return Skip("no 1-D convolution or pool", moot=True)
+    may_be_one = chain.op.has_windows and chain.rank <= 1
+    require(may_be_one, "no 1-D convolution or pool", moot=True)
     if chain.trouble:
         moot = chain.shape is not None and len(chain.shape) != 3
-        return chain.trouble.as_skip(moot=moot)
+        raise Refused(chain.trouble.as_skip(moot=moot))
     if chain.op.name in ("DeformConv", "MaxpoolWithMask"):
-        return Skip(f"{chain.op.name} has more inputs with a spatial axis")
+        refuse(f"{chain.op.name} has more inputs with a spatial axis")
     if chain.op.pads_input is not None:
-        return Skip("its pads are an input, one for each side of each axis")
-    pads = effective_pads(chain)
-    short = None if isinstance(pads, Skip) else short_axis(chain, pads)
-    return short or loses_axes(chain) or _lifted(chain)
-
-
-def _lifted(chain: Chain) -> PassResult:
+        refuse("its pads are an input, one for each side of each axis")
+    require_windows(chain)
+    require_axes(chain)
     composer = Composer(chain.opset, chain.dtype)
     axis = (chain.first_axis,)
     inputs: dict[int, Operand] = {0: composer.unsqueeze(Read(0), axis)}
-    position = chain.op.weight
-    if position is not None:
-        inputs[position] = _weight(composer, chain.weight, position)
+    if chain.op.weight is not None:
+        inputs[chain.op.weight] = _weight(composer, chain.weight, chain.op.weight)
     added = chain.op.added
     if added is not None and chain.inputs[added : added + 1] == (True,):
         inputs[added] = composer.unsqueeze(Read(added), axis, role="added_unsqueeze")
@@ -77,23 +72,23 @@ def _lifted(chain: Chain) -> PassResult:
 
 
 def _weight(composer: Composer, weight: Weight, position: int) -> Operand:
-    known = [size for size in weight.shape or () if isinstance(size, int)]
-    if weight.is_constant and weight.shape and len(known) == len(weight.shape):
-        dims = (*known[:_WEIGHT_AXIS], 1, *known[_WEIGHT_AXIS:])
+    sizes = [size for size in weight.shape or () if isinstance(size, int)]
+    if weight.is_constant and weight.shape and len(sizes) == len(weight.shape):
+        dims = (*sizes[:_WEIGHT_AXIS], 1, *sizes[_WEIGHT_AXIS:])
         return Reshaped(Read(position), dims)
     return composer.unsqueeze(Read(position), (_WEIGHT_AXIS,), role="weight_unsqueeze")
 
 
 def _attributes(chain: Chain) -> dict[str, AttributeValue]:
     """What is written for one axis, written for two."""
-    found: dict[str, AttributeValue] = {}
+    written: dict[str, AttributeValue] = {}
     for name, value in chain.attributes:
         new = _ALONG_NEW_AXIS.get(name)
         if new is None or not isinstance(value, tuple):
             continue
         half = len(value) // 2
         if name == "pads":
-            found[name] = (new, *value[:half], new, *value[half:])
+            written[name] = (new, *value[:half], new, *value[half:])
         elif value:
-            found[name] = (*value[:-1], new, value[-1])
-    return found
+            written[name] = (*value[:-1], new, value[-1])
+    return written

@@ -27,7 +27,8 @@ from onnxpad.padding.effective_pads import effective_pads, floored, same_is_disp
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import OPERATORS, AttributeValue, Kind, Since
-from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.composer import Composer, window_attributes
+from onnxpad.rewriting.steps.refusals import known, refuse, require, require_type
 
 REMOVES = {Form.LP_POOL}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE}
@@ -40,19 +41,16 @@ _HALF = {"float16": 10, "bfloat16": 16}
 
 def rewrite(chain: Chain) -> PassResult:
     """Average the powers and take the root."""
-    if chain.op.kind is not Kind.LP:
-        return Skip("no LpPool", moot=True)
+    require(chain.op.kind is Kind.LP, "no LpPool", moot=True)
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
         if chain.trouble or same_is_disputed(chain):
             return pads
-        return _refusal(chain) or _averaged(chain, {"auto_pad": str(chain.padding)})
-    if refusal := _refusal(chain) or short_axis(chain, pads):
-        return refusal
-    wider = floored(chain, pads)
-    if isinstance(wider, Skip):
-        return wider
-    return _averaged(chain, {"pads": wider.flat} if any(wider.flat) else {})
+        return _averaged(chain, _power(chain), {"auto_pad": str(chain.padding)})
+    power = _power(chain)
+    known(short_axis(chain, pads))
+    wider = known(floored(chain, pads))
+    return _averaged(chain, power, {"pads": wider.flat} if any(wider.flat) else {})
 
 
 def otherwise(chain: Chain) -> Iterator[PassResult]:
@@ -61,64 +59,46 @@ def otherwise(chain: Chain) -> Iterator[PassResult]:
     yield Skip("", ("--pass split-pads",) * (isinstance(pads, Pads) and any(pads.flat)))
 
 
-def _refusal(chain: Chain) -> Skip | None:
-    if chain.opset < Since.COUNT_INCLUDE_PAD:
-        return Skip(f"AveragePool of opset {chain.opset} has no count_include_pad")
+def _power(chain: Chain) -> int:
+    """The p, where an average can take its place."""
+    opset = chain.opset
+    reason = f"AveragePool of opset {opset} has no count_include_pad"
+    require(opset >= Since.COUNT_INCLUDE_PAD, reason)
     dilated = any(axis.dilation > 1 for axis in chain.axes)
-    if dilated and chain.opset < OPERATORS["", "AveragePool"].dilations:
-        return Skip(f"AveragePool of opset {chain.opset} has no dilations")
-    if not chain.dtype:
-        return Skip("the element type of its input is not known")
+    if dilated and opset < OPERATORS["", "AveragePool"].dilations:
+        refuse(f"AveragePool of opset {opset} has no dilations")
+    require_type(chain)
     power = chain.attribute("p", 2)
     if not isinstance(power, int) or power < 1:
-        return Skip(f"its p is {power}, and a root needs a whole number from 1 on")
-    return None
+        refuse(f"its p is {power}, and a root needs a whole number from 1 on")
+    return power
 
 
-def _averaged(chain: Chain, padding: dict[str, AttributeValue]) -> PassResult:
+def _averaged(chain: Chain, power: int, padding: dict[str, AttributeValue]) -> PassResult:
     half = _HALF.get(chain.dtype)
     composer = Composer(chain.opset, "float32" if half else chain.dtype)
     data: Operand = Read(0)
     if half:
         data = composer.add("Cast", data, attributes={"to": _FLOAT32}, role="widened")
-    power = int(chain.attribute("p", 2))  # type: ignore[arg-type]
-    averaged = composer.add(
-        "AveragePool",
-        _power(composer, data, power),
-        attributes=_attributes(chain) | padding | {"count_include_pad": 1},
-    )
-    cells = float(prod(axis.kernel for axis in chain.axes))
-    sums = composer.add("Mul", averaged, Numbers("cells", composer.dtype, (), (cells,)), role="sum")
-    result = _root(composer, sums, power)
+    if power == 2:
+        data = composer.add("Mul", data, data, role="square")
+    else:
+        data = composer.add("Abs", data)
+        if power > 1:
+            data = _to_the(composer, data, "power", float(power))
+    attributes = window_attributes(chain.axes) | padding | {"count_include_pad": 1}
+    averaged = composer.add("AveragePool", data, attributes=attributes)
+    cells = Numbers("cells", composer.dtype, (), (float(prod(a.kernel for a in chain.axes)),))
+    result = composer.add("Mul", averaged, cells, role="sum")
+    if power == 2:
+        result = composer.add("Sqrt", result, role="root")
+    elif power > 1:
+        result = _to_the(composer, result, "root", 1 / power)
     if half:
         result = composer.add("Cast", result, attributes={"to": half}, role="narrowed")
     return composer.finish(result)
 
 
-def _attributes(chain: Chain) -> dict[str, AttributeValue]:
-    found: dict[str, AttributeValue] = {
-        "kernel_shape": tuple(axis.kernel for axis in chain.axes),
-        "strides": tuple(axis.stride for axis in chain.axes),
-    }
-    if any(axis.dilation > 1 for axis in chain.axes):
-        found["dilations"] = tuple(axis.dilation for axis in chain.axes)
-    return found
-
-
-def _power(composer: Composer, data: Operand, power: int) -> Made:
-    if power == 2:
-        return composer.add("Mul", data, data, role="square")
-    size = composer.add("Abs", data)
-    if power == 1:
-        return size
-    exponent = Numbers("power_exponent", composer.dtype, (), (float(power),))
-    return composer.add("Pow", size, exponent, role="power")
-
-
-def _root(composer: Composer, sums: Made, power: int) -> Made:
-    if power == 1:
-        return sums
-    if power == 2:
-        return composer.add("Sqrt", sums, role="root")
-    exponent = Numbers("root_exponent", composer.dtype, (), (1 / power,))
-    return composer.add("Pow", sums, exponent, role="root")
+def _to_the(composer: Composer, data: Operand, role: str, exponent: float) -> Made:
+    number = Numbers(f"{role}_exponent", composer.dtype, (), (exponent,))
+    return composer.add("Pow", data, number, role=role)

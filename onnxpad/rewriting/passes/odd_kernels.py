@@ -17,11 +17,12 @@ Example: Conv k2 pads=[0, 1] becomes Conv k3 pads=[1, 1] with the kernel [0, a, 
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
+from onnxpad.padding.chain import Chain, Pads, PassResult
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.steps.symmetric import kernel_refusal, unsaid, weight_refusal, with_taps
+from onnxpad.rewriting.steps.kernels import require_kernel, require_weight, unsaid, with_taps
+from onnxpad.rewriting.steps.refusals import known, require
 from onnxpad.rewriting.steps.transposed import Crop, standard_crop, written
 
 REMOVES: set[Form] = set()
@@ -31,33 +32,27 @@ ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 
 def rewrite(chain: Chain) -> PassResult:
     """Add a tap along each axis that has an even number of them."""
-    if not chain.op.has_windows or all(axis.kernel % 2 for axis in chain.axes):
-        return Skip("its kernel is odd", moot=True)
+    is_even = chain.op.has_windows and any(axis.kernel % 2 == 0 for axis in chain.axes)
+    require(is_even, "its kernel is odd", moot=True)
     crop = standard_crop(chain) if chain.op.kind is Kind.TRANSPOSED else None
-    if isinstance(crop, Skip):
-        return crop
-    pads = effective_pads(chain) if crop is None else crop.pads
-    if isinstance(pads, Skip):
-        return pads
-    if refusal := weight_refusal(chain) or (short_axis(chain, pads) if crop is None else None):
-        return refusal
-    if min(pads.flat) < 0:
-        return Skip(f"the pads {list(pads.flat)} are negative")
-    fronts, backs = [], []
-    for axis, begin, end in chain.sides(pads):
-        more = 1 - axis.kernel % 2
-        fronts.append(more if begin < end else 0)
-        backs.append(more - fronts[-1])
-    kernel = [axis.kernel + a + b for axis, a, b in zip(chain.axes, fronts, backs, strict=True)]
-    if refusal := kernel_refusal(chain, kernel):
-        return refusal
-    dilations = [axis.dilation for axis in chain.axes]
-    wider = pads + Pads(_cells(fronts, dilations), _cells(backs, dilations))
+    pads = known(effective_pads(chain)) if crop is None else crop.pads
+    require_weight(chain)
     if crop is None:
-        return with_taps(chain, fronts, backs, {"pads": wider.flat}, removes=unsaid(chain))
+        known(short_axis(chain, pads))
+    require(min(pads.flat) >= 0, f"the pads {list(pads.flat)} are negative")
+    taps = Pads.of(
+        [
+            (0, 0) if axis.kernel % 2 else (1, 0) if begin < end else (0, 1)
+            for axis, begin, end in chain.sides(pads)
+        ]
+    )
+    require_kernel(chain, taps.begins, taps.ends)
+    cells = [
+        (front * axis.dilation, back * axis.dilation) for axis, front, back in chain.sides(taps)
+    ]
+    wider = pads + Pads.of(cells)
+    if crop is None:
+        own = {"pads": wider.flat}
+        return with_taps(chain, taps.begins, taps.ends, own, removes=unsaid(chain))
     sets, gone = written(chain, Crop(wider, crop.extra))
-    return with_taps(chain, fronts, backs, sets, removes=gone)
-
-
-def _cells(taps: list[int], dilations: list[int]) -> tuple[int, ...]:
-    return tuple(count * apart for count, apart in zip(taps, dilations, strict=True))
+    return with_taps(chain, taps.begins, taps.ends, sets, removes=gone)

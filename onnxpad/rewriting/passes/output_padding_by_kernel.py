@@ -1,40 +1,112 @@
 """Write output_padding of a transposed convolution as taps of 0 at the end of its kernel.
 
-What: output_padding and the end pad shrink together as far as they can; for what is left the
-kernel grows at its back by taps of 0, so that the full output is long enough to be cropped.
+What: output_padding, or what negative end pads add, and the end pad shrink together as far as they
+can. For what is left the kernel grows at its back by taps of 0, so that the full output is long
+enough to be cropped. output-padding-by-pad adds the cells in a Pad behind instead. They hold the
+bias too, so that a bias moves into an Add behind the Pad. Without a bias, for runtimes that fuse a
+plain Pad into what reads it, the Pad lists its axes or, before opset 18, pads one cell more that a
+Slice drops.
 
-Exact: for every size of the input, bias included. 0 times a cell adds nothing, unless the cell
-is infinite or not a number.
+Exact: for every size of the input. 0 times a cell adds nothing, unless the cell is infinite or not
+a number. output-padding-by-pad bit for bit, if the runtime adds the bias last.
 
-Refuses: weights that are no constants of the model, or that an input of the model can replace;
-output_shape on an input of unknown size.
+Refuses: output_shape on an input of unknown size; weights that are no constants of the model, or
+that an input of the model can replace. output-padding-by-pad: begin pads that may crop all but the
+cells of output_padding (slice-transpose first); a bias before opset 7 (Add had no broadcasting of
+this kind).
 
-Cost: the multiply-adds and the bytes of the new taps; no operator.
+Cost: the multiply-adds and the bytes of the new taps, or one or two operators over the output, and
+with a bias an Unsqueeze of it.
 
 Example: ConvTranspose k3 s2 pads=[1, 1] output_padding=[1] becomes pads=[1, 0].
 """
 
 from __future__ import annotations
 
-from onnxpad.geometry.windows import TapsAround, taps_behind
-from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
+from collections.abc import Callable, Sequence
+
+from onnxpad.geometry.size import lower_bound
+from onnxpad.geometry.windows import Axis, TapsAround, full_size, taps_behind
+from onnxpad.padding.chain import Chain, Pads, PassResult
+from onnxpad.padding.expansion import Made, Numbers, Operand
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
-from onnxpad.rewriting.steps.symmetric import grown
-from onnxpad.rewriting.steps.transposed import Crop, standard_crop
+from onnxpad.padding.operators import CONV_BIAS, Since
+from onnxpad.rewriting.passes import Way
+from onnxpad.rewriting.steps.bias import with_bias_behind
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.refusals import refuse, require
+from onnxpad.rewriting.steps.transposed import Crop, grown, standard_crop, with_crop, written
 
 REMOVES = {Form.OUTPUT_PADDING}
-MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_SHAPE}
-ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
+MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_SHAPE, Form.NEGATIVE}
+ADDS = {Form.PAD_AXES, Form.PAD_NODE, Form.ASYMMETRIC, Form.PADS, Form.WIDER_THAN_KERNEL}
+
+_Padding = Callable[[Composer, Chain, Made, Sequence[int]], Made]
 
 
 def rewrite(chain: Chain) -> PassResult:
     """Let the kernel reach as far as output_padding did."""
     crop = standard_crop(chain)
-    if isinstance(crop, Skip):
-        return crop
-    if not any(crop.extra):
-        return Skip("no output_padding", moot=True)
-    found = list(map(taps_behind, chain.axes, crop.pads.ends, crop.extra))
-    none = (0,) * chain.rank
-    less = Crop(Pads(crop.pads.begins, tuple(end for _, end in found)), none)
-    return grown(chain, less, [TapsAround(end, 0, 0, taps) for taps, end in found])
+    require(any(crop.extra), "no output_padding", moot=True)
+    behind = list(map(taps_behind, chain.axes, crop.pads.ends, crop.extra))
+    less = Crop(Pads(crop.pads.begins, tuple(end for _, end in behind)), (0,) * chain.rank)
+    return grown(chain, less, [TapsAround(end, 0, 0, taps) for taps, end in behind])
+
+
+def _by_pad(chain: Chain) -> Sequence[PassResult]:
+    crop = standard_crop(chain, by_pad=True)
+    require(any(crop.extra), "no output_padding", moot=True)
+    rests = [max(0, -cells) for cells in crop.beyond]
+    less = Crop(
+        Pads(crop.pads.begins, tuple(max(0, cells) for cells in crop.beyond)), (0,) * chain.rank
+    )
+    if not any(rests):
+        return [with_crop(chain, less)]
+    if any(map(_swallowed, chain.axes, crop.pads.begins, rests)):
+        reason = "its begin pads may crop all that it computes, and leave cells of output_padding"
+        refuse(reason, "--pass slice-transpose")
+    return [_behind(chain, less, rests, how) for how in (_padded, _padded_apart)]
+
+
+def _behind(chain: Chain, less: Crop, rests: Sequence[int], padded: _Padding) -> PassResult:
+    """The convolution with Pads behind, and behind that its bias, which those cells hold too."""
+    composer = Composer(chain.opset, chain.dtype)
+    sets, gone = written(chain, less)
+    if chain.inputs[CONV_BIAS : CONV_BIAS + 1] != (True,):
+        whole = composer.itself(sets=sets, removes=gone)
+        return composer.finish(padded(composer, chain, whole, rests))
+    whole = composer.itself({CONV_BIAS: None}, sets=sets, removes=gone)
+    return with_bias_behind(composer, chain, _padded(composer, chain, whole, rests))
+
+
+def _swallowed(axis: Axis, begin: int, rest: int) -> bool:
+    """Whether no cell may be left in front of those that a Pad would add."""
+    least = 1 if axis.size is None else max(1, lower_bound(axis.size))
+    full = full_size(axis._replace(size=least))
+    return rest > 0 and isinstance(full, int) and full <= begin
+
+
+def _padded(composer: Composer, chain: Chain, whole: Made, rests: Sequence[int]) -> Made:
+    return composer.pad(whole, (0,) * chain.tensor_rank, (0, 0, *rests), Constant(0))
+
+
+def _padded_apart(composer: Composer, chain: Chain, whole: Made, rests: Sequence[int]) -> Made:
+    """With a Pad that nothing is fused with."""
+    axes = [chain.first_axis + index for index, rest in enumerate(rests) if rest]
+    few = [rest for rest in rests if rest]
+    if chain.opset >= Since.PAD_AXES:
+        flat = (*([0] * len(few)), *few)
+        inputs: list[Operand | None] = [whole, Numbers("pad_pads", "int64", (len(flat),), flat)]
+        inputs += [None, Numbers("pad_axes", "int64", (len(axes),), tuple(axes))]
+        return composer.add("Pad", *inputs, attributes={"mode": "constant"})
+    more = [rest + bool(rest) for rest in rests]
+    wide = _padded(composer, chain, whole, more)
+    return composer.slice(wide, axes, [0] * len(axes), [-1] * len(axes))
+
+
+WAYS = {
+    "output-padding-by-pad": Way(
+        "Write output_padding of a transposed convolution as a Pad node behind it.", _by_pad
+    ),
+}

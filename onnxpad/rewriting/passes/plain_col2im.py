@@ -14,11 +14,12 @@ Example: Col2Im pads=[1, 0, 0, 1] of a 5x5 image becomes Col2Im of 6x6 and Slice
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
+from onnxpad.padding.chain import Chain, Pads, PassResult
 from onnxpad.padding.expansion import Numbers, Operand, Read
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.steps.composer import LAST, Composer
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.refusals import refuse, require
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 ADDS: set[Form] = set()
@@ -28,29 +29,20 @@ _IMAGE_SHAPE = 1
 
 def rewrite(chain: Chain) -> PassResult:
     """Fold the whole image and crop it."""
-    if chain.op.kind is not Kind.FOLD:
-        return Skip("no Col2Im", moot=True)
+    require(chain.op.kind is Kind.FOLD, "no Col2Im", moot=True)
     pads = chain.padding
     if chain.trouble or not isinstance(pads, Pads):
-        return Skip(chain.trouble.reason if chain.trouble else "its pads are not known")
-    if not any(pads.flat):
-        return Skip("it does not crop", moot=True)
-    if any(pad < 0 for pad in pads.flat):
-        return Skip(f"the pads {list(pads.flat)} are negative, the ONNX text has no meaning for it")
+        refuse(chain.trouble.reason if chain.trouble else "its pads are not known")
+    require(any(pads.flat), "it does not crop", moot=True)
+    if min(pads.flat) < 0:
+        refuse(f"the pads {list(pads.flat)} are negative, the ONNX text has no meaning for it")
     composer = Composer(chain.opset, chain.dtype)
     image = composer.itself({_IMAGE_SHAPE: _whole(composer, chain, pads)}, removes=["pads"])
-    axes = [index for index in range(chain.rank) if pads.begins[index] or pads.ends[index]]
-    cropped = composer.slice(
-        image,
-        [2 + index for index in axes],
-        [pads.begins[index] for index in axes],
-        [-pads.ends[index] or LAST for index in axes],
-    )
-    return composer.finish(cropped)
+    return composer.finish(composer.cut(image, pads, chain.first_axis))
 
 
 def _whole(composer: Composer, chain: Chain, pads: Pads) -> Operand:
-    more = tuple(begin + end for begin, end in pads.sides)
+    more = tuple(map(sum, pads.sides))
     sizes = [axis.size for axis in chain.axes if isinstance(axis.size, int)]
     if len(sizes) == chain.rank:
         whole = tuple(size + extra for size, extra in zip(sizes, more, strict=True))

@@ -2,7 +2,9 @@
 
 What: dilations become 1, and the kernel spans as many cells as before; the taps between its own are
 0, or the zero point of the weight. The weight becomes a new constant; others that read the old one
-keep it. Transposed convolutions alike.
+keep it. Transposed convolutions alike. Where only an axis along which the kernel
+has one cell is in the way, even-dilations gives that the dilation of the others: one cell has no
+gaps, and some runtimes have one number for all axes.
 
 Exact: for every size of the input. The new taps add 0 times a cell: nothing, unless the cell is
 infinite or not a number.
@@ -18,12 +20,16 @@ Example: Conv k3 d2 pads=[2, 2] becomes Conv k5 pads=[2, 2] with the kernel [a, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from onnxpad.padding.chain import Chain, PassResult, Skip
-from onnxpad.padding.effective_pads import effective_pads, short_axis
+from onnxpad.padding.chain import Chain, PassResult
+from onnxpad.padding.expansion import Made
 from onnxpad.padding.forms import Form
-from onnxpad.rewriting.steps.symmetric import kernel_refusal, weight_refusal, with_taps
+from onnxpad.rewriting.passes import Way
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.kernels import require_kernel, require_weight, with_taps
+from onnxpad.rewriting.steps.refusals import Refused, refuse, require, require_windows
 
 REMOVES: set[Form] = set()
 ADDS = {Form.WIDER_THAN_KERNEL}
@@ -32,20 +38,40 @@ ADDS = {Form.WIDER_THAN_KERNEL}
 def rewrite(chain: Chain) -> PassResult:
     """Spread the kernel."""
     dilations = tuple(axis.dilation for axis in chain.axes)
-    if not chain.op.has_windows or all(one == 1 for one in dilations):
-        return Skip("it has no dilation above 1", moot=True)
+    is_dilated = chain.op.has_windows and any(one > 1 for one in dilations)
+    require(is_dilated, "it has no dilation above 1", moot=True)
     if chain.trouble:
-        return chain.trouble.as_skip()
-    if refusal := weight_refusal(chain):
-        return refusal
-    pads = effective_pads(chain)
-    if not isinstance(pads, Skip) and (short := short_axis(chain, pads)):
-        return short
+        raise Refused(chain.trouble.as_skip())
+    require_weight(chain)
+    require_windows(chain)
     pairs = zip(chain.output_padding, chain.axes, strict=False)
     if any(extra >= axis.stride for extra, axis in pairs):
-        return Skip("its output_padding reaches the stride, which the dilation alone allows")
+        refuse("its output_padding reaches the stride, which the dilation alone allows")
     plain = replace(chain, axes=tuple(axis._replace(dilation=1) for axis in chain.axes))
-    if refusal := kernel_refusal(plain, [axis.span for axis in chain.axes]):
-        return refusal
     none = (0,) * chain.rank
+    require_kernel(plain, none, [axis.span - axis.kernel for axis in chain.axes])
     return with_taps(chain, none, none, {"dilations": (1,) * chain.rank}, steps=dilations)
+
+
+def _even(chain: Chain) -> Sequence[PassResult]:
+    """Give axes with a kernel of one cell the dilation of the others."""
+    differ = chain.op.has_windows and len({axis.dilation for axis in chain.axes}) > 1
+    require(differ, "its dilations are equal", moot=True)
+    if chain.trouble:
+        raise Refused(chain.trouble.as_skip())
+    bound = {axis.dilation for axis in chain.axes if axis.kernel > 1}
+    if len(bound) > 1:
+        refuse("its dilations differ along axes of which each has several cells of the kernel")
+    require_windows(chain)
+    composer = Composer(chain.opset, chain.dtype)
+    node = composer.itself(sets={"dilations": (bound.pop() if bound else 1,) * chain.rank})
+    return [composer.finish(*(Made(node.step, place) for place in range(len(chain.outputs))))]
+
+
+WAYS = {
+    "even-dilations": Way(
+        "Write one dilation for all axes, where a kernel of one cell leaves an axis free to have "
+        "any.",
+        _even,
+    )
+}

@@ -10,7 +10,13 @@ TensorFlow's SYMMETRIC repeats the border cell: for pads of 1 it is edge, wider 
 of ONNX and come as Slice, Gather and Concat already. Where a runtime cannot have the Pad behind
 the Slice, the Slice stands behind the Pad.
 
-Refuses: reflect that reaches beyond the axis (see repeated-mirrors), pads that crop more than
+repeated-mirrors writes a reflection that is wider than the axis as several Pads, each no wider than
+what the one before has made: back and forth between the borders, as numpy.pad, onnx's reference
+evaluator and the example of Pad-11 go on. Newer texts of ONNX ask for less cells than the axis has,
+and onnxruntime fails.
+
+Refuses: reflect that reaches beyond the axis (see repeated-mirrors, which asks for two cells and a
+size that is known, and writes less than 64 Pads), pads that crop more than
 there is, pads that are not known, wrap where the size decides and is not known, mirrors of opsets
 before 4, axes of more than 65536 cuts. An input of unknown size that is too short for reflect
 fails no longer.
@@ -29,63 +35,46 @@ from dataclasses import replace
 from onnxpad.errors import counted
 from onnxpad.geometry.cuts import WHOLE, Cut, Mode, cells_before, cells_behind
 from onnxpad.geometry.size import Size, Symbol, lower_bound, plus, show
-from onnxpad.padding.chain import Chain, Pads, PadStep, PassResult, Skip
+from onnxpad.padding.chain import Chain, Pads, PadStep, PassResult
 from onnxpad.padding.effective_pads import numbers_text, rests_text
 from onnxpad.padding.expansion import Expansion, Made, Operand, Read
-from onnxpad.padding.forms import Form
+from onnxpad.padding.fills import Constant
+from onnxpad.padding.forms import Form, mirrors_beyond
 from onnxpad.padding.operators import Since
-from onnxpad.rewriting.steps.composer import LAST, Composer
-from onnxpad.rewriting.steps.pads import concat_refusal, pad_itself, pad_node
+from onnxpad.rewriting.passes import Way
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.pads import pad_itself, pad_node, require_concat
+from onnxpad.rewriting.steps.refusals import refuse, require
 
 REMOVES = {Form.REFLECT, Form.EDGE, Form.WRAP, Form.NEGATIVE}
 MAY_REMOVE = {Form.PAD_NODE}
 ADDS: set[Form] = set()
 
 MOST_CUTS = 2**16
+_MOST_PADS = 64
 _MODES: dict[str, Mode] = {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}
 
 
 def rewrite(chain: Chain) -> PassResult:
     """Cut and join where a Pad does more than write a constant around its input."""
     step = pad_node(chain)
-    if isinstance(step, Skip):
-        return step
-    if step.mode == "constant" and not any(pad < 0 for pad in step.pads.flat):
-        return Skip("it writes a constant around its input", moot=True)
-    sizes = _cropped(chain, step)
-    if isinstance(sizes, Skip):
-        return sizes
-    if step.mode == "constant":
-        return _split(chain, step)
-    return _mode_refusal(chain, step, sizes) or _joined(chain, step, sizes)
-
-
-def _crops(pads: Pads) -> tuple[Pads, Pads]:
-    """What is cut off, as positive numbers, and what is added."""
-    sides = (pads.begins, pads.ends)
-    cut = Pads(*(tuple(max(0, -pad) for pad in side) for side in sides))
-    return cut, Pads(*(tuple(max(0, pad) for pad in side) for side in sides))
-
-
-def _cropped(chain: Chain, step: PadStep) -> tuple[Size | None, ...] | Skip:
-    """Sizes behind the crop."""
-    cut, _ = _crops(step.pads)
-    shape = chain.shape or (None,) * len(cut.begins)
-    sizes = []
-    for axis, (size, begin, end) in enumerate(zip(shape, cut.begins, cut.ends, strict=True)):
-        if isinstance(size, int) and begin + end > size:
-            return Skip(f"the pads crop {begin} and {end} cells from axis {axis}, which has {size}")
-        sizes.append(None if size is None else plus(size, -begin - end))
-    return tuple(sizes)
-
-
-def _split(chain: Chain, step: PadStep) -> Expansion:
-    """A Slice for the crop, and the Pad for the rest."""
-    composer = Composer(chain.opset, chain.dtype)
+    does_more = step.mode != "constant" or any(pad < 0 for pad in step.pads.flat)
+    require(does_more, "it writes a constant around its input", moot=True)
     cut, added = _crops(step.pads)
+    sizes = list[Size | None]()
+    shape = chain.shape or (None,) * len(cut.begins)
+    for axis, (size, (begin, end)) in enumerate(zip(shape, cut.sides, strict=True)):
+        if isinstance(size, int) and begin + end > size:
+            refuse(f"the pads crop {begin} and {end} cells from axis {axis}, which has {size}")
+        sizes.append(None if size is None else plus(size, -begin - end))
+    if step.mode != "constant":
+        _require_cells(chain, step, sizes)
+        return _joined(chain, step, sizes)
+    composer = Composer(chain.opset, chain.dtype)
+    cropped = composer.cut(Read(0), cut)
     if not any(added.flat):
-        return composer.finish(_slice(composer, Read(0), cut))
-    return composer.finish(pad_itself(composer, chain, added, _slice(composer, Read(0), cut)))
+        return composer.finish(cropped)
+    return composer.finish(pad_itself(composer, chain, added, cropped))
 
 
 def otherwise(chain: Chain) -> Iterator[PassResult]:
@@ -95,40 +84,43 @@ def otherwise(chain: Chain) -> Iterator[PassResult]:
         return
     composer = Composer(chain.opset, chain.dtype)
     cut, added = _crops(step.pads)
-    if not any(added.flat) or not any(cut.flat):
-        return
-    yield composer.finish(_slice(composer, pad_itself(composer, chain, added), cut))
+    if any(added.flat) and any(cut.flat):
+        yield composer.finish(composer.cut(pad_itself(composer, chain, added), cut))
 
 
-def _slice(composer: Composer, data: Operand, cut: Pads) -> Made:
-    axes = [axis for axis, sides in enumerate(cut.sides) if any(sides)]
-    starts = [cut.begins[axis] for axis in axes]
-    ends = [-cut.ends[axis] if cut.ends[axis] else LAST for axis in axes]
-    return composer.slice(data, axes, starts, ends)
+def _crops(pads: Pads) -> tuple[Pads, Pads]:
+    """What is cut off, as positive numbers, and what is added."""
+    cut, added = (
+        [(max(0, sign * begin), max(0, sign * end)) for begin, end in pads.sides]
+        for sign in (-1, 1)
+    )
+    return Pads.of(cut), Pads.of(added)
 
 
-def _mode_refusal(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> Skip | None:
+def _require_cells(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> None:
+    """Leave alone a mode that asks for cells that are not there, or may not be."""
     _, added = _crops(step.pads)
     for axis, size in enumerate(sizes):
-        widest = max(added.begins[axis], added.ends[axis])
+        widest = max(added.sides[axis])
         if size == 0 and widest:
-            return Skip(f"mode {step.mode} has nothing to repeat: axis {axis} has no cells")
+            refuse(f"mode {step.mode} has nothing to repeat: axis {axis} has no cells")
         if step.mode == "reflect" and isinstance(size, int) and widest >= max(size, 1):
-            return Skip(
+            refuse(
                 f"it reflects {counted(widest, 'cell')} on axis {axis}, which has {size}: "
                 f"onnxruntime fails, the widest reflection is {size - 1}",
-                ("--pass repeated-mirrors",) if size > 1 else (),
+                *(("--pass repeated-mirrors",) if size > 1 else ()),
             )
         if (count := _cuts(chain, step, size, widest)) > MOST_CUTS:
-            return Skip(f"axis {axis} would be joined of {count} cuts, {MOST_CUTS} are the most")
+            refuse(f"axis {axis} would be joined of {count} cuts, {MOST_CUTS} are the most")
         unknown = size is None or (isinstance(size, Symbol) and lower_bound(size) < widest)
         if step.mode == "wrap" and widest > 1 and unknown:
             what = (
                 "which nothing in the model tells" if size is None else f"which is '{show(size)}'"
             )
             reason = f"a wrap of {counted(widest, 'cell')} needs the size of axis {axis}, {what}"
-            return Skip(reason, _hints(size, widest))
-    return concat_refusal(chain) if any(added.flat) else None
+            refuse(reason, *_hints(size, widest))
+    if any(added.flat):
+        require_concat(chain)
 
 
 def _cuts(chain: Chain, step: PadStep, size: Size | None, widest: int) -> int:
@@ -150,11 +142,11 @@ def _joined(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> Expans
     composer = Composer(chain.opset, chain.dtype)
     cut, added = _crops(step.pads)
     mode, steps = _MODES[step.mode], chain.opset >= Since.SLICE_INPUTS
-    data: Operand = _slice(composer, Read(0), cut) if any(cut.flat) else Read(0)
+    data: Operand = composer.cut(Read(0), cut) if any(cut.flat) else Read(0)
     for axis, size in enumerate(sizes):
-        known = size if isinstance(size, int) else None
-        before = cells_before(mode, added.begins[axis], known, steps=steps)
-        behind = cells_behind(mode, added.ends[axis], known, steps=steps)
+        cells = size if isinstance(size, int) else None
+        before = cells_before(mode, added.begins[axis], cells, steps=steps)
+        behind = cells_behind(mode, added.ends[axis], cells, steps=steps)
         if before or behind:
             data = _concat(composer, data, axis, before, behind)
     if isinstance(data, Made):
@@ -175,3 +167,53 @@ def _concat(
             )
     parts = [made[cut] for cut in (*before, WHOLE, *behind)]
     return composer.add("Concat", *parts, attributes={"axis": axis}, role=f"axis{axis}")
+
+
+def _mirrored(chain: Chain) -> Sequence[PassResult]:
+    """Mirror, and mirror again."""
+    step = pad_node(chain)
+    require(mirrors_beyond(chain), "it mirrors no more than there is", moot=True)
+    rows = []
+    for axis, (begin, end) in enumerate(step.pads.sides):
+        size = chain.shape[axis] if chain.shape else None
+        if isinstance(size, int) and size + min(0, begin) + min(0, end) < 2 and max(begin, end) > 0:
+            refuse(f"axis {axis} has no second cell to mirror")
+        rows.append(_stages(size, begin, end) if isinstance(size, int) else [(begin, end)])
+    count = max(map(len, rows))
+    require(count <= _MOST_PADS, f"it would take {count} Pads, {_MOST_PADS} are the most")
+    composer = Composer(chain.opset, chain.dtype)
+    made: Made | None = None
+    for stage in range(count):
+        pads = Pads.of([row[stage] if stage < len(row) else (0, 0) for row in rows])
+        if stage < count - 1:
+            sides, role = (pads.begins, pads.ends), f"mirror{stage}"
+            made = composer.pad(made or Read(0), *sides, Constant(0), role=role, mode="reflect")
+    return [composer.finish(pad_itself(composer, chain, pads, made))]
+
+
+def _stages(size: int, begin: int, end: int) -> list[tuple[int, int]]:
+    """Pads of one axis, of which each mirrors what is there; crops are in the first.
+
+    All but the last of a side end where the cells turn: at a multiple of the axis without a cell.
+    """
+    crop = (min(0, begin), min(0, end))
+    left = (max(0, begin), max(0, end))
+    length = size + sum(crop)
+    turn, stages = length - 1, list[tuple[int, int]]()
+    while any(left) or not stages:
+        whole = (length - 1) // turn * turn if turn else 0
+        now = [cells if cells < max(length, 1) else whole for cells in left]
+        stages.append((now[0] + crop[0], now[1] + crop[1]))
+        left = (left[0] - now[0], left[1] - now[1])
+        length, crop = length + sum(now), (0, 0)
+    return stages
+
+
+WAYS = {
+    "repeated-mirrors": Way(
+        "Write a reflection wider than the axis as several Pads, each of which mirrors what is "
+        "there.",
+        _mirrored,
+        frozenset({Form.WIDE_REFLECT}),
+    )
+}

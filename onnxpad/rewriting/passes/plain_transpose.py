@@ -20,9 +20,10 @@ Example: ConvTranspose k3 s2 SAME_UPPER becomes pads=[0, 1].
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, PassResult, Skip
+from onnxpad.padding.chain import Chain, PassResult
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.steps.refusals import require
 from onnxpad.rewriting.steps.transposed import as_standard, explicit_crop, needs_words, with_crop
 
 REMOVES = {Form.AUTO_PAD, Form.OUTPUT_SHAPE, Form.NEGATIVE}
@@ -31,12 +32,9 @@ ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.OUTPUT_PADDING}
 
 def rewrite(chain: Chain) -> PassResult:
     """Replace auto_pad, output_shape and an input of pads by pads and output_padding."""
-    if chain.op.kind is not Kind.TRANSPOSED:
-        return Skip("no transposed convolution", moot=True)
+    require(chain.op.kind is Kind.TRANSPOSED, "no transposed convolution", moot=True)
     dynamic = chain.op.pads_input is not None
-    if not (dynamic or needs_words(chain) or chain.trouble):
-        return Skip("its pads are explicit", moot=True)
+    needs = dynamic or needs_words(chain) or chain.trouble
+    require(needs, "its pads are explicit", moot=True)
     crop = explicit_crop(chain)
-    if isinstance(crop, Skip):
-        return crop
     return as_standard(chain, crop) if dynamic else with_crop(chain, crop)

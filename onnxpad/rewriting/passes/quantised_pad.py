@@ -18,12 +18,13 @@ become a Pad with 128, DequantizeLinear and QuantizeLinear.
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, PassResult, Skip
+from onnxpad.padding.chain import Chain, PassResult
 from onnxpad.padding.expansion import Named, Numbers, Operand
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import PadInput
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.pads import pad_node
+from onnxpad.rewriting.steps.refusals import refuse
 
 REMOVES: set[Form] = set()
 ADDS: set[Form] = set()
@@ -31,12 +32,9 @@ ADDS: set[Form] = set()
 
 def rewrite(chain: Chain) -> PassResult:
     """Read what DequantizeLinear reads."""
-    step = pad_node(chain)
-    if isinstance(step, Skip):
-        return step
-    between = chain.around.between
+    step, between = pad_node(chain), chain.around.between
     if between is None:
-        return Skip("it does not stand between conversions that take each other back", moot=True)
+        refuse("it does not stand between conversions that take each other back", moot=True)
     first = between.dequantise
     value: Operand | None = None
     if step.mode == "constant" and between.fill != 0:
@@ -45,10 +43,9 @@ def rewrite(chain: Chain) -> PassResult:
     if value is not None or len(chain.inputs) > PadInput.VALUE:
         changed[PadInput.VALUE] = value
     composer = Composer(chain.opset, chain.dtype)
-    numbers = [Named(name) for name in (first.scale, first.zero_point) if name]
     padded = composer.itself(changed)
-    attributes = dict(first.attributes)
-    made = composer.add(
-        "DequantizeLinear", padded, *numbers, attributes=attributes, domain=first.domain
+    numbers = [Named(name) for name in (first.scale, first.zero_point) if name]
+    sets = dict(first.attributes)
+    return composer.finish(
+        composer.add("DequantizeLinear", padded, *numbers, attributes=sets, domain=first.domain)
     )
-    return composer.finish(made)

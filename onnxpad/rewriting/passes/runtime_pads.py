@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from onnxpad.padding.chain import AutoPad, Chain, PassResult, Skip, is_same
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PassResult, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import Read
 from onnxpad.padding.fills import Implicit
@@ -34,11 +34,8 @@ from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import AttributeValue, Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.divisors import counted_share, ones_of_input
-from onnxpad.rewriting.steps.run_time_pads import (
-    same_pads_of_input,
-    value_while_running,
-    why_not_while_running,
-)
+from onnxpad.rewriting.steps.refusals import require
+from onnxpad.rewriting.steps.run_time_pads import same_pads_of_input, value_while_running
 
 REMOVES = {Form.AUTO_PAD}
 MAY_REMOVE = {Form.CEIL_MODE}
@@ -47,18 +44,13 @@ ADDS = {Form.PAD_NODE, Form.PAD_VALUE, Form.DYNAMIC}
 
 def rewrite(chain: Chain) -> PassResult:
     """Compute the pads of SAME while the model runs."""
-    same = is_same(chain.padding)
-    if not same or chain.op.kind is Kind.TRANSPOSED:
-        return Skip("no SAME padding that hangs on a size", moot=True)
+    may_hang = is_same(chain.padding) and chain.op.kind is not Kind.TRANSPOSED
+    require(may_hang, "no SAME padding that hangs on a size", moot=True)
     pads = effective_pads(chain)
-    if chain.trouble and isinstance(pads, Skip):
-        return pads
-    if not isinstance(pads, Skip):
+    if isinstance(pads, Pads):
         reason = "its pads are the same for every size that is possible"
         return Skip(reason, ("--pass explicit-pads",), moot=True, noted=True)
-    if refusal := why_not_while_running(chain):
-        return refusal
-    return _computed(chain)
+    return pads if chain.trouble else _computed(chain)
 
 
 def otherwise(chain: Chain) -> Iterator[PassResult]:
@@ -71,8 +63,6 @@ def otherwise(chain: Chain) -> Iterator[PassResult]:
 
 def _computed(chain: Chain, axes: Sequence[int] = ()) -> PassResult:
     fill = value_while_running(chain)
-    if isinstance(fill, Skip):
-        return fill
     composer = Composer(chain.opset, chain.dtype)
     lower = chain.padding is AutoPad.SAME_LOWER
     pads = same_pads_of_input(composer, chain, lower=lower)

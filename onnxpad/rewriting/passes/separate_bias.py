@@ -16,13 +16,13 @@ Example: ConvTranspose of x, W and B becomes ConvTranspose of x and W, Unsqueeze
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, PassResult, Skip
-from onnxpad.padding.effective_pads import effective_pads, short_axis
-from onnxpad.padding.expansion import Read
+from onnxpad.padding.chain import Chain, PassResult
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import CONV_BIAS, Kind, Since
+from onnxpad.padding.operators import CONV_BIAS, Kind
+from onnxpad.rewriting.steps.bias import with_bias_behind
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.transposed import loses_axes
+from onnxpad.rewriting.steps.refusals import refuse, require, require_windows
+from onnxpad.rewriting.steps.transposed import require_axes
 
 REMOVES: set[Form] = set()
 ADDS: set[Form] = set()
@@ -32,20 +32,13 @@ def rewrite(chain: Chain) -> PassResult:
     """Add the bias behind."""
     op = chain.op
     if op.kind not in (Kind.CONVOLUTION, Kind.TRANSPOSED) or op.weight != 1 or op.quantised:
-        return Skip("no convolution", moot=True)
+        refuse("no convolution", moot=True)
     if chain.inputs[CONV_BIAS : CONV_BIAS + 1] != (True,) or op.name == "DeformConv":
-        return Skip("it has no bias", moot=True)
-    if op.domain:
-        return Skip("it computes more behind the bias", moot=True)
-    if chain.trouble or not chain.axes:
-        return Skip("its padding cannot be read")
-    if chain.opset < Since.BROADCASTING:
-        return Skip(f"Add of opset {chain.opset} has no broadcasting that a bias needs")
-    pads = effective_pads(chain)
-    short = None if isinstance(pads, Skip) else short_axis(chain, pads)
-    if refusal := short or loses_axes(chain):
-        return refusal
+        refuse("it has no bias", moot=True)
+    require(not op.domain, "it computes more behind the bias", moot=True)
+    require(chain.axes and not chain.trouble, "its padding cannot be read")
     composer = Composer(chain.opset, chain.dtype)
-    bare = composer.itself({CONV_BIAS: None})
-    bias = composer.unsqueeze(Read(CONV_BIAS), range(1, chain.rank + 1), role="bias")
-    return composer.finish(composer.add("Add", bare, bias, role="with_bias"))
+    result = with_bias_behind(composer, chain, composer.itself({CONV_BIAS: None}))
+    require_windows(chain)
+    require_axes(chain)
+    return result

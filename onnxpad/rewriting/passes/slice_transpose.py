@@ -17,10 +17,10 @@ Example: ConvTranspose k3 s2 pads=[4, 0] becomes pads=[0, 0] and a Slice from 4 
 from __future__ import annotations
 
 from onnxpad.geometry.windows import inner_extra
-from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
+from onnxpad.padding.chain import Chain, Pads, PassResult
 from onnxpad.padding.forms import Form
-from onnxpad.rewriting.steps.symmetric import cropped
-from onnxpad.rewriting.steps.transposed import Crop, standard_crop
+from onnxpad.rewriting.steps.refusals import require
+from onnxpad.rewriting.steps.transposed import Crop, cropped, standard_crop
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.OUTPUT_SHAPE}
 MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_PADDING}
@@ -30,10 +30,7 @@ ADDS = {Form.OUTPUT_PADDING}
 def rewrite(chain: Chain) -> PassResult:
     """Compute the full output and cut it."""
     crop = standard_crop(chain)
-    if isinstance(crop, Skip):
-        return crop
-    if not any(crop.pads.flat) and not chain.output_shape:
-        return Skip("it crops nothing", moot=True)
-    none = (0,) * chain.rank
-    extra = tuple(map(inner_extra, crop.pads.ends, crop.extra, none))
-    return cropped(chain, Crop(Pads.zero(chain.rank), extra), crop)
+    require(any(crop.pads.flat) or chain.output_shape, "it crops nothing", moot=True)
+    none = Pads.zero(chain.rank)
+    extra = tuple(map(inner_extra, crop.pads.ends, crop.extra, none.ends))
+    return cropped(chain, Crop(none, extra), crop)

@@ -47,14 +47,14 @@ from onnxpad.padding.effective_pads import (
     rounds_up,
     short_axis,
 )
-from onnxpad.padding.expansion import Made, Read
+from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.fills import Constant, Fill
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.indices import original_indices
-from onnxpad.rewriting.steps.pads import ceil_refusal, new_pad, pad_refusal, pad_value
-from onnxpad.rewriting.steps.run_time_pads import offering_run_time
+from onnxpad.rewriting.steps.pads import ceil_refusal, new_pad, pad_value, require_pad
+from onnxpad.rewriting.steps.refusals import known, refuse, require
+from onnxpad.rewriting.steps.run_time_pads import pads_or_run_time
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE}
@@ -63,57 +63,46 @@ ADDS = {Form.PAD_NODE, Form.PAD_VALUE, Form.AUTO_PAD}
 
 def rewrite(chain: Chain) -> PassResult:
     """Put the operator's own pads into a Pad node."""
-    if chain.op.kind in (Kind.PAD, Kind.FOLD):
-        return Skip("a Pad node, or pads that crop", moot=True)
-    pads = effective_pads(chain)
-    if isinstance(pads, Skip):
-        return offering_run_time(chain, pads)
-    if not any(pads.flat):
-        return Skip("it does not pad", moot=True)
-    refusal = _refusal(chain, pads) or short_axis(chain, pads)
-    if refusal:
-        return refusal
+    pads_in_front = chain.op.kind not in (Kind.PAD, Kind.FOLD)
+    require(pads_in_front, "a Pad node, or pads that crop", moot=True)
+    pads = pads_or_run_time(chain)
+    require(any(pads.flat), "it does not pad", moot=True)
+    if chain.op.kind is Kind.TRANSPOSED:
+        refuse("the pads of a transposed convolution crop its output, a Pad node cannot")
+    if chain.op.name == "MaxpoolWithMask":
+        refuse("MaxpoolWithMask has an input that depends on its own padding")
+    require_pad(chain, pads)
+    if chain.uses_indices:
+        _require_indices(chain, pads)
+    known(short_axis(chain, pads))
     fill = pad_value(chain)
-    if isinstance(fill, Skip):
-        return fill
     if rounds_up(chain) and (refusal := ceil_refusal(chain, pads)):
         wider = floored(chain, pads)
         if isinstance(wider, Skip):
             return replace(refusal, hints=wider.hints)
         chain, pads = replace(chain, ceil_mode=False), wider
-    return _with_indices(chain, pads, fill) if chain.uses_indices else _split(chain, pads, fill)
+    return _apart(chain, pads, fill)
 
 
 def otherwise(chain: Chain) -> Iterator[PassResult]:
     """Without ceil_mode."""
-    pads, fill = effective_pads(chain), pad_value(chain)
-    if isinstance(pads, Skip) or isinstance(fill, Skip) or not rounds_up(chain):
-        return
-    wider = floored(chain, pads)
-    if isinstance(wider, Skip):
-        yield Skip("", wider.hints)
-        return
-    down = replace(chain, ceil_mode=False)
-    yield _with_indices(down, wider, fill) if chain.uses_indices else _split(down, wider, fill)
+    pads, fill = known(effective_pads(chain)), pad_value(chain)
+    if rounds_up(chain):
+        wider = floored(chain, pads)
+        if isinstance(wider, Skip):
+            yield Skip("", wider.hints)
+        else:
+            yield _apart(replace(chain, ceil_mode=False), wider, fill)
 
 
-def _refusal(chain: Chain, pads: Pads) -> Skip | None:
-    if chain.op.kind is Kind.TRANSPOSED:
-        return Skip("the pads of a transposed convolution crop its output, a Pad node cannot")
-    if chain.op.name == "MaxpoolWithMask":
-        return Skip("MaxpoolWithMask has an input that depends on its own padding")
-    if refusal := pad_refusal(chain, pads):
-        return refusal
-    return _indices_refusal(chain, pads) if chain.uses_indices else None
-
-
-def _indices_refusal(chain: Chain, pads: Pads) -> Skip | None:
+def _require_indices(chain: Chain, pads: Pads) -> None:
+    """Leave alone a max pool whose Indices may be those of padded cells."""
     missing = [index for index, axis in enumerate(chain.axes) if not isinstance(axis.size, int)]
     if missing:
-        counted = "counting its Indices, which are used, over the unpadded cells"
-        return missing_sizes(chain, counted, missing, exact=True)
+        what = "counting its Indices, which are used, over the unpadded cells"
+        known(missing_sizes(chain, what, missing, exact=True))
     if not chain.dtype.startswith("float"):
-        return Skip(
+        refuse(
             f"its Indices are used, and the lowest {chain.dtype or 'value'} is data like any "
             "other: a padded cell might win"
         )
@@ -122,43 +111,67 @@ def _indices_refusal(chain: Chain, pads: Pads) -> Skip | None:
         isinstance(count, int) and holds_padding_alone(axis, begin, count)
         for axis, begin, count in windows
     ):
-        return Skip("its Indices are used, and a window may hold padding alone")
-    sizes = [axis.size for axis in axes_behind(chain, pads) if isinstance(axis.size, int)]
-    if prod(sizes) > LARGEST_SIZE:
-        return Skip("its Indices are used, and no int64 counts so many cells")
-    if _follows_infinity(chain):
-        return Skip("its Indices are used, and the Pad in front may fill a window with -inf")
-    return None
-
-
-def _follows_infinity(chain: Chain) -> bool:
+        refuse("its Indices are used, and a window may hold padding alone")
+    cells = prod(axis.size for axis in axes_behind(chain, pads) if isinstance(axis.size, int))
+    require(cells <= LARGEST_SIZE, "its Indices are used, and no int64 counts so many cells")
     step = chain.pad or chain.far_pad
-    if step is None or step.mode != "constant":
-        return False
-    return not isinstance(step.fill, Constant) or math.isinf(step.fill.value)
+    if step is not None and step.mode == "constant":
+        is_finite = isinstance(step.fill, Constant) and not math.isinf(step.fill.value)
+        reason = "its Indices are used, and the Pad in front may fill a window with -inf"
+        require(is_finite, reason)
 
 
-def _with_indices(chain: Chain, pads: Pads, fill: Fill) -> PassResult:
-    split = _split(chain, pads, fill)
-    step, sizes = split.pad, [axis.size for axis in chain.axes if isinstance(axis.size, int)]
-    composer = Composer(chain.opset, chain.dtype)
-    begins, ends = (step.pads.begins, step.pads.ends) if step else ((), ())
-    data = composer.pad(Read(0), begins, ends, fill)
-    removes = [name for name, _ in chain.attributes if name == "auto_pad"]
-    removes += ["ceil_mode"] * (chain.attribute("ceil_mode", 0) == 1 and not split.ceil_mode)
-    zeros = Pads.zero(chain.rank).flat
-    node = composer.itself({0: data}, sets={"pads": zeros}, removes=removes)
-    columns_first = chain.attribute("storage_order", 0) == 1
-    indices = original_indices(
-        composer, Made(node.step, 1), sizes, pads, columns_first=columns_first
-    )
-    return composer.finish(node, indices)
-
-
-def _split(chain: Chain, pads: Pads, fill: Fill) -> Chain:
-    return replace(
+def _apart(chain: Chain, pads: Pads, fill: Fill) -> PassResult:
+    """The operator behind a new Pad."""
+    split = replace(
         chain.with_padding(Pads.zero(chain.rank)),
         axes=axes_behind(chain, pads),
         ceil_mode=rounds_up(chain),
         pad=new_pad(chain, pads, fill),
     )
+    if not chain.uses_indices or split.pad is None:
+        return split
+    composer = Composer(chain.opset, chain.dtype)
+    data = composer.pad(Read(0), split.pad.pads.begins, split.pad.pads.ends, fill)
+    removes = [name for name, _ in chain.attributes if name == "auto_pad"]
+    removes += ["ceil_mode"] * (chain.attribute("ceil_mode", 0) == 1 and not split.ceil_mode)
+    zeros = Pads.zero(chain.rank).flat
+    node = composer.itself({0: data}, sets={"pads": zeros}, removes=removes)
+    return composer.finish(node, _original_indices(composer, Made(node.step, 1), chain, pads))
+
+
+def _original_indices(composer: Composer, indices: Operand, chain: Chain, pads: Pads) -> Made:
+    """Flat indices over padded cells as flat indices over the cells inside.
+
+    storage_order=1 lets the first spatial axis run fastest (MaxPool-12). Each index must lie
+    inside, which the largest of a window with a finite cell does. An index is nc*P + sum(q*p) over
+    padded strides p and becomes nc*S + sum((q-begin)*s).
+    """
+    sizes = [axis.size for axis in chain.axes if isinstance(axis.size, int)]
+    padded = [size + sum(pair) for size, pair in zip(sizes, pads.sides, strict=True)]
+    columns_first = chain.attribute("storage_order", 0) == 1
+    order = list(range(len(sizes)))[:: -1 if columns_first else 1]
+    planes = [(prod(padded), prod(sizes), 0)]
+    for place, axis in enumerate(order):
+        faster = order[place + 1 :]
+        strides = (prod(cells[one] for one in faster) for cells in (padded, sizes))
+        planes.append((*strides, pads.begins[axis]))  # type: ignore[arg-type] # two strides
+    inside = rest = indices
+    offset = sum(begin * narrow for _, narrow, begin in planes)
+    for number, (wide, narrow, _) in enumerate(planes):
+        if wide == 1 or all(w == n for w, n, _ in planes[number:]):
+            continue
+        cells = _number(f"cells{number}", wide)
+        count = composer.add("Div", rest, cells, role=f"place{number}")
+        if wide != narrow:
+            lost = _number(f"lost{number}", wide - narrow)
+            shift = composer.add("Mul", count, lost, role=f"shift{number}")
+            inside = composer.add("Sub", inside, shift, role=f"shifted{number}")
+        if any(w != n for w, n, _ in planes[number + 1 :]):
+            whole = composer.add("Mul", count, cells, role=f"whole{number}")
+            rest = composer.add("Sub", rest, whole, role=f"rest{number}")
+    return composer.add("Sub", inside, _number("begin", offset), role="indices")
+
+
+def _number(role: str, value: int) -> Numbers:
+    return Numbers(f"indices_{role}", "int64", (), (value,))

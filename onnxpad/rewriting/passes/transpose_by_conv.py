@@ -16,13 +16,14 @@ Example: ConvTranspose k2 s2 becomes zeros between the cells, then Conv k2 pads=
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, PassResult, Skip
+from onnxpad.padding.chain import Chain, Pads, PassResult
 from onnxpad.padding.effective_pads import missing_sizes
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read, Reshaped
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import CONV_BIAS, AttributeValue, Since
-from onnxpad.rewriting.steps.composer import LAST, Composer
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.refusals import known, require
 from onnxpad.rewriting.steps.transposed import Crop, standard_crop
 
 REMOVES = {Form.OUTPUT_PADDING, Form.OUTPUT_SHAPE}
@@ -37,21 +38,22 @@ _BEFORE_ALL = -(2**31)
 def rewrite(chain: Chain) -> PassResult:
     """Spread the cells, turn the kernel around, and slide it with a stride of 1."""
     crop = standard_crop(chain, by_pad=True)
-    if isinstance(crop, Skip):
-        return crop
     shape = tuple(size for size in chain.weight.shape or () if isinstance(size, int))
-    if len(shape) != chain.rank + _FIRST or chain.op.quantised or not chain.dtype:
-        return Skip("the shape of its weight or its element type is not known")
+    is_known = len(shape) == chain.rank + _FIRST and not chain.op.quantised and chain.dtype
+    require(is_known, "the shape of its weight or its element type is not known")
     spread = [n for n, axis in enumerate(chain.axes) if axis.stride > 1]
     unknown = [n for n, axis in enumerate(chain.axes) if not isinstance(axis.size, int)]
     if spread and (len(unknown) > 1 or set(unknown) & set(spread)):
-        return missing_sizes(chain, "zeros between cells need the size", unknown)
-    if chain.opset < Since.SLICE_INPUTS and not chain.weight.is_constant:
-        return Skip(f"Slice of opset {chain.opset} has no steps, which turn the kernel around")
+        known(missing_sizes(chain, "zeros between cells need the size", unknown))
+    turns = chain.opset >= Since.SLICE_INPUTS or chain.weight.is_constant
+    reason = f"Slice of opset {chain.opset} has no steps, which turn the kernel around"
+    require(turns, reason)
     composer = Composer(chain.opset, chain.dtype)
     data = _spread(composer, chain, spread)
     pads = [_pads(chain, crop, n) for n in range(chain.rank)]
-    data = _cut(composer, data, [(min(0, begin), min(0, end)) for begin, end in pads])
+    cells = Pads.of([(-min(0, begin), -min(0, end)) for begin, end in pads])
+    if any(cells.flat):
+        data = composer.cut(data, cells, _FIRST)
     groups = int(str(chain.attribute("group", 1)))
     attributes: dict[str, AttributeValue] = {
         "kernel_shape": tuple(axis.kernel for axis in chain.axes),
@@ -83,14 +85,6 @@ def _spread(composer: Composer, chain: Chain, axes: list[int]) -> Operand:
     data = composer.pad(data, [0] * len(ends), ends, Constant(0), role="zeros")
     shape = Numbers("spread_shape", "int64", (len(sizes),), tuple(sizes))
     return composer.add("Reshape", data, shape, role="spread")
-
-
-def _cut(composer: Composer, data: Operand, sides: list[tuple[int, int]]) -> Operand:
-    axes = [n for n, pair in enumerate(sides) if any(pair)]
-    if not axes:
-        return data
-    starts, ends = zip(*((-sides[n][0], sides[n][1] or LAST) for n in axes), strict=True)
-    return composer.slice(data, [_FIRST + n for n in axes], starts, ends)
 
 
 def _turned(composer: Composer, chain: Chain, shape: tuple[int, ...], groups: int) -> Operand:

@@ -16,12 +16,12 @@ pads=[0, 0, 0, 0] auto_pad=NOTSET storage_order=0.
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
-from onnxpad.padding.effective_pads import effective_pads, short_axis
+from onnxpad.padding.chain import Chain, Pads, PassResult
 from onnxpad.padding.expansion import Made
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import AttributeValue, Kind, Since
 from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.refusals import refuse, require, require_windows
 
 REMOVES: set[Form] = set()
 ADDS: set[Form] = set()
@@ -36,13 +36,10 @@ def rewrite(chain: Chain) -> PassResult:
     elif chain.op.kind in _WINDOWS and not chain.trouble and chain.axes:
         wanted = _of_windows(chain)
     else:
-        return Skip("no attribute with a default", moot=True)
-    pads = effective_pads(chain)
-    if not isinstance(pads, Skip) and (refusal := short_axis(chain, pads)):
-        return refusal
+        refuse("no attribute with a default", moot=True)
+    require_windows(chain)
     missing = {name: value for name, value in wanted.items() if name not in written}
-    if not missing:
-        return Skip("everything is written", moot=True)
+    require(missing, "everything is written", moot=True)
     composer = Composer(chain.opset, chain.dtype)
     node = composer.itself(sets=missing)
     return composer.finish(*(Made(node.step, index) for index in range(len(chain.outputs))))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from onnxpad.geometry import cuts
+from onnxpad.geometry.windows import Axis
+from onnxpad.padding.chain import Pads
 from onnxpad.padding.expansion import Expansion, Itself, Made, Named, Numbers, Operand, Step
 from onnxpad.padding.fills import Constant, Fill, TensorValue
 from onnxpad.padding.operators import AttributeValue, PadInput, Since, name_of_pads
@@ -117,6 +119,13 @@ class Composer:
         given = [Numbers(f"{role}_{n}", "int64", (len(v),), v) for n, v in lists.items()]
         return self.add("Slice", data, *given, role=role)
 
+    def cut(self, data: Operand, cells: Pads, first: int = 0, *, role: str = "crop") -> Made:
+        """The data without as many cells at its borders as `cells` says of axes from `first` on."""
+        axes = [axis for axis, sides in enumerate(cells.sides) if any(sides)]
+        starts = [cells.begins[axis] for axis in axes]
+        ends = [-cells.ends[axis] or LAST for axis in axes]
+        return self.slice(data, [first + axis for axis in axes], starts, ends, role=role)
+
     def unsqueeze(self, data: Operand, axes: Sequence[int], *, role: str = "unsqueeze") -> Made:
         """Axes of size 1 at `axes` of the result."""
         return self._with_axes("Unsqueeze", data, axes, role)
@@ -134,3 +143,14 @@ class Composer:
             return self.add(op_type, data, attributes={"axes": tuple(axes)}, role=role)
         listed = Numbers(f"{role}_axes", "int64", (len(axes),), tuple(axes))
         return self.add(op_type, data, listed, role=role)
+
+
+def window_attributes(axes: Sequence[Axis]) -> dict[str, AttributeValue]:
+    """The attributes of a convolution or pool that slides like that, padding apart."""
+    found: dict[str, AttributeValue] = {
+        "kernel_shape": tuple(axis.kernel for axis in axes),
+        "strides": tuple(axis.stride for axis in axes),
+    }
+    if any(axis.dilation > 1 for axis in axes):
+        found["dilations"] = tuple(axis.dilation for axis in axes)
+    return found

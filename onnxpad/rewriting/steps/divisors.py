@@ -2,58 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from math import prod
 
 from onnxpad.geometry.budgets import CONSTANT
 from onnxpad.geometry.windows import Axis, cells_within, overhang
-from onnxpad.padding.chain import Chain, Pads, Skip, is_same
-from onnxpad.padding.effective_pads import effective_pads, short_axis
+from onnxpad.padding.chain import Chain, Pads, is_same
 from onnxpad.padding.expansion import Made, Numbers
-from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import reaches_kernel
-from onnxpad.padding.operators import AttributeValue, Kind
+from onnxpad.padding.operators import AttributeValue
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.run_time_pads import int64s, offering_run_time, sizes_of_input
+from onnxpad.rewriting.steps.refusals import require
+from onnxpad.rewriting.steps.run_time_pads import int64s, sizes_of_input
 
 _LARGEST = 1 << 14
 _WINDOW = ("kernel_shape", "strides", "dilations")
 
 
-def uncounted_pads(chain: Chain, refusal: Callable[[Chain], Skip | None]) -> Pads | Skip:
-    """The pads of an average that leaves them out, and what ceil_mode reads beyond them.
-
-    `refusal` says what else the pass asks for.
-    """
-    if chain.op.kind is not Kind.AVERAGE or chain.fill is not Implicit.NOTHING:
-        return Skip("no average that leaves out its padding", moot=True)
-    pads = effective_pads(chain)
-    if isinstance(pads, Skip):
-        return offering_run_time(chain, pads)
-    if not any(pads.flat):
-        return Skip("it does not pad", moot=True)
-    if found := refusal(chain) or _unfit(chain, pads) or short_axis(chain, pads):
-        return found
-    beyond = beyond_the_end(chain, pads)
-    return beyond if isinstance(beyond, Skip) else pads + beyond
-
-
-def _unfit(chain: Chain, pads: Pads) -> Skip | None:
-    if not chain.dtype:
-        return Skip("the element type of its input is not known")
-    if any(pad < 0 for pad in pads.flat):
-        return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
-    return None
-
-
-def beyond_the_end(chain: Chain, pads: Pads) -> Pads | Skip:
+def beyond_the_end(chain: Chain, pads: Pads) -> Pads:
     """End pads that let ceil_mode go: what its last windows read beyond `pads`."""
     if not chain.ceil_mode or is_same(chain.padding):
         return Pads.zero(chain.rank)
     sides = chain.sides(pads)
-    if any(end >= axis.span for axis, _, end in sides):
-        return Skip(f"ceil_mode drops windows over the pads {list(pads.flat)}, wider than a window")
+    wide = any(end >= axis.span for axis, _, end in sides)
+    reason = f"ceil_mode drops windows over the pads {list(pads.flat)}, wider than a window"
+    require(not wide, reason)
     return Pads((0,) * chain.rank, tuple(overhang(axis, *pair) for axis, *pair in sides))
 
 
@@ -89,33 +62,32 @@ def counted_share(
     )
 
 
-def corrections(chain: Chain, pads: Pads, counted: Pads, sizes: list[int]) -> list[Numbers] | Skip:
-    """What to multiply averages over whole kernels by, for each window.
+def corrected(composer: Composer, chain: Chain, average: Made, pads: Pads, counted: Pads) -> Made:
+    """An average over whole kernels, multiplied by what makes up for its padding.
 
-    `pads` are those of the windows, of which `counted` belong to the divisor like data; `sizes`
-    are those of the spatial axes. One constant like a channel of the output, or one for each axis;
-    a Skip where that would be too large.
+    `pads` are those of the windows, of which `counted` belong to the divisor like data; the sizes
+    of the spatial axes are known. The factors are one constant like a channel of the output, or
+    one for each axis; where that would be too large, it refuses.
     """
-    for index, (axis, size) in enumerate(zip(chain.axes, sizes, strict=True)):
-        windows = (size + pads.begins[index] + pads.ends[index] - axis.span) // axis.stride + 1
-        if windows > CONSTANT.most and (pads.begins[index], pads.ends[index]) != (
-            counted.begins[index],
-            counted.ends[index],
-        ):
-            return Skip(CONSTANT.reason(f"what makes up for its padding would be {windows:,}"))
-    sides = zip(pads.begins, pads.ends, counted.begins, counted.ends, strict=True)
-    rows = [
-        _row(axis, size, (begin, end), (first, last))
-        for axis, size, (begin, end, first, last) in zip(chain.axes, sizes, sides, strict=True)
-    ]
+    rows = list[tuple[float, ...]]()
+    for (axis, *own), divided in zip(chain.sides(pads), counted.sides, strict=True):
+        size = axis.size if isinstance(axis.size, int) else 0
+        windows = (size + sum(own) - axis.span) // axis.stride + 1
+        reason = CONSTANT.reason(f"what makes up for its padding would be {windows:,}")
+        require(windows <= CONSTANT.most or tuple(own) == divided, reason)
+        rows.append(_row(axis, size, (own[0], own[1]), divided))
     if prod(map(len, rows)) <= _LARGEST:
-        dims = (1, 1, *map(len, rows))
-        return [Numbers("factor", chain.dtype, dims, tuple(map(prod, product(*rows))))]
-    return [
-        Numbers(f"factor_{index}", chain.dtype, (len(row),) + (1,) * (chain.rank - 1 - index), row)
-        for index, row in enumerate(rows)
-        if len(row) > 1
-    ]
+        factors = {"": ((1, 1, *map(len, rows)), tuple(map(prod, product(*rows))))}
+    else:
+        factors = {
+            f"_{index}": ((len(row),) + (1,) * (chain.rank - 1 - index), row)
+            for index, row in enumerate(rows)
+            if len(row) > 1
+        }
+    for role, (dims, values) in factors.items():
+        factor = Numbers(f"factor{role}", chain.dtype, dims, values)
+        average = composer.add("Mul", average, factor, role=f"average{role}")
+    return average
 
 
 def _row(

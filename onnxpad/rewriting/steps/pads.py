@@ -19,47 +19,51 @@ from onnxpad.padding.operators import (
     pads_are_attributes,
 )
 from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.refusals import (
+    Refused,
+    refuse,
+    require,
+    require_pads,
+    require_type,
+)
 
 
-def pad_value(chain: Chain) -> Fill | Skip:
+def pad_value(chain: Chain) -> Fill:
     """What a Pad node has to write so that it does what the operator's own padding does."""
     fill = chain.fill
     if fill is Implicit.NOTHING:
-        return Skip(
+        refuse(
             "the average does not count padded cells, it would count those of a Pad node",
-            ("--pass uncounted-padding",),
+            "--pass uncounted-padding",
         )
     if fill is Implicit.PER_CHANNEL:
-        return Skip("the zero point has one value per channel, a Pad node writes one for all")
+        refuse("the zero point has one value per channel, a Pad node writes one for all")
     if fill is Implicit.LOWEST:
         values = lowest(chain.dtype)
-        if not values:
-            return Skip(f"the lowest value of type '{chain.dtype or 'unknown'}' is not known")
+        require(values, f"the lowest value of type '{chain.dtype or 'unknown'}' is not known")
         fill = Constant(values[0])
-    return integers_refusal(chain) or fill
+    require_numbers(chain)
+    return fill
 
 
-def integers_refusal(chain: Chain) -> Skip | None:
-    """Why the operator's data can have no Pad in front, where it is whole numbers."""
-    if chain.opset < Since.PAD_INTEGERS and (chain.op.quantised or "int" in chain.dtype):
-        return Skip(f"Pad of opset {chain.opset} takes no integers")
-    return None
+def require_numbers(chain: Chain) -> None:
+    """Leave alone whole numbers where a Pad takes none."""
+    whole = chain.op.quantised or "int" in chain.dtype
+    reason = f"Pad of opset {chain.opset} takes no integers"
+    require(chain.opset >= Since.PAD_INTEGERS or not whole, reason)
 
 
-def pad_refusal(chain: Chain, pads: Pads) -> Skip | None:
-    """Why the operator's own padding cannot become a Pad node, whatever that would write."""
-    if not chain.opset:
-        return Skip("no version of the ONNX operators is imported, so it can have no Pad")
-    if any(pad < 0 for pad in pads.flat):
-        return Skip(f"the pads {list(pads.flat)} are negative, onnxruntime and the checker refuse")
-    return None
+def require_pad(chain: Chain, pads: Pads) -> None:
+    """Leave alone what can have no Pad node in front, whatever that would write."""
+    require(chain.opset, "no version of the ONNX operators is imported, so it can have no Pad")
+    require_pads(pads)
 
 
 def ceil_refusal(chain: Chain, moved: Pads, kept: Pads | None = None) -> Skip | None:
     """Why a pool with ceil_mode cannot have the pads `moved` in a Pad node, and `kept` itself."""
-    if not same_windows_when_padded(chain, moved, kept):
-        return Skip("ceil_mode drops its last window over padding; behind a Pad node it may not")
-    return None
+    if same_windows_when_padded(chain, moved, kept):
+        return None
+    return Skip("ceil_mode drops its last window over padding; behind a Pad node it may not")
 
 
 def by_a_pad_node(chain: Chain) -> str:
@@ -68,29 +72,35 @@ def by_a_pad_node(chain: Chain) -> str:
     return f"--pass {'uncounted-padding' if uncounted else 'split-pads'}"
 
 
-def pad_node(chain: Chain) -> PadStep | Skip:
+def pad_node(chain: Chain) -> PadStep:
     """The Pad that the chain is, where it is one that can be read."""
     step = chain.pad
     if chain.op.kind is not Kind.PAD or step is None:
-        return Skip("no Pad node", moot=True)
-    return step.unclear.as_skip() if step.unclear else step
-
-
-def pad_to_join(chain: Chain) -> PadStep | Skip:
-    """The Pad of mode constant that the chain is, where a Concat may add what it adds."""
-    if chain.pad is not None and chain.pad.mode != "constant":
-        return Skip(f"it is of mode {chain.pad.mode}", moot=True)
-    step = pad_node(chain)
-    if isinstance(step, PadStep) and any(pad < 0 for pad in step.pads.flat):
-        return Skip("it crops, which no Concat does", ("--pass plain-pad",))
+        refuse("no Pad node", moot=True)
+    if step.unclear:
+        raise Refused(step.unclear.as_skip())
     return step
 
 
-def pools_refusal(chain: Chain) -> Skip | None:
-    """Why a value that no maximum takes may not stand for another one in a Pad."""
-    if Mark.FEEDS_MAX_POOLS in chain.around.marks:
-        return None
-    return Skip("something else than a max pool reads it, or a max pool with windows without data")
+def pad_to_join(chain: Chain) -> PadStep:
+    """The Pad of mode constant that the chain is, where a Concat may add what it adds."""
+    if chain.pad is not None and chain.pad.mode != "constant":
+        refuse(f"it is of mode {chain.pad.mode}", moot=True)
+    step = pad_node(chain)
+    no_crop = min(step.pads.flat, default=0) >= 0
+    require(no_crop, "it crops, which no Concat does", "--pass plain-pad")
+    return step
+
+
+def feeds_max_pools(chain: Chain) -> bool:
+    """Whether a value that no maximum takes may stand for another one in a Pad."""
+    return Mark.FEEDS_MAX_POOLS in chain.around.marks
+
+
+def require_max_pools(chain: Chain) -> None:
+    """Leave a Pad alone whose value may matter to what reads it."""
+    reason = "something else than a max pool reads it, or a max pool with windows without data"
+    require(feeds_max_pools(chain), reason)
 
 
 def stands_behind_pad(chain: Chain) -> bool:
@@ -113,11 +123,6 @@ LARGEST_BLOCK = 2**16
 _CONCAT_SINCE = 4
 
 
-def takes_attributes(chain: Chain) -> bool:
-    """Whether a Pad node has its pads and its value as attributes."""
-    return pads_are_attributes(chain.op.domain, chain.opset)
-
-
 def pad_itself(
     composer: Composer, chain: Chain, pads: Pads, data: Made | None = None, *, value: bool = False
 ) -> Made:
@@ -126,7 +131,7 @@ def pad_itself(
     `value` writes the number that it pads with as a constant as well.
     """
     changed: dict[int, Operand | None] = {} if data is None else {0: data}
-    if takes_attributes(chain):
+    if pads_are_attributes(chain.op.domain, chain.opset):
         return composer.itself(changed, sets={name_of_pads(chain.opset): pads.flat})
     changed[PadInput.PADS] = Numbers("pads", "int64", (len(pads.flat),), pads.flat)
     step = chain.pad
@@ -137,25 +142,20 @@ def pad_itself(
     return composer.itself(changed)
 
 
-def concat_refusal(chain: Chain) -> Skip | None:
-    """Why Concat is no way here: onnxruntime 1.31.1 has none before opset 4."""
-    if chain.opset < _CONCAT_SINCE:
-        return Skip(f"onnxruntime runs no Concat of opset {chain.opset}, 4 is its first")
-    return None
+def require_concat(chain: Chain) -> None:
+    """Leave alone what would need Concat where onnxruntime has none."""
+    reason = f"onnxruntime runs no Concat of opset {chain.opset}, 4 is its first"
+    require(chain.opset >= _CONCAT_SINCE, reason)
 
 
-def block_refusal(chain: Chain) -> Skip | None:
-    """Why no block of cells can be put beside the input of a Pad node, whatever its axes."""
-    if refusal := concat_refusal(chain):
-        return refusal
-    if chain.shape is None:
-        return Skip("the number of axes of its input is not known")
-    if not chain.dtype:
-        return Skip("the element type of its input is not known")
-    sizes = all(isinstance(size, int) for size in chain.shape)
-    if not sizes and chain.opset < Since.EXPAND:
-        return Skip(f"its sizes are not all known, and opset {chain.opset} has no Expand")
-    return None
+def require_blocks(chain: Chain) -> None:
+    """Leave a Pad node alone where no block of cells can be put beside its input."""
+    require_concat(chain)
+    require(chain.shape is not None, "the number of axes of its input is not known")
+    require_type(chain)
+    sizes = all(isinstance(size, int) for size in chain.shape or ())
+    reason = f"its sizes are not all known, and opset {chain.opset} has no Expand"
+    require(sizes or chain.opset >= Since.EXPAND, reason)
 
 
 def with_blocks(
@@ -164,7 +164,7 @@ def with_blocks(
     """`data` with the Pad's cells on `axes`, which are blocks of one value beside it.
 
     A block is a constant where the other sizes are known and it is small; otherwise Expand makes
-    it while the model runs. `block_refusal` says where there is no way; `axes` is not empty.
+    it while the model runs. `require_blocks` says where there is no way; `axes` is not empty.
     """
     sizes = list(chain.shape or ())
     joined = _beside(composer, step, data, sizes, axes[0])

@@ -7,45 +7,44 @@ from dataclasses import replace
 
 from onnxpad.geometry.windows import same_pads, same_totals
 from onnxpad.padding.chain import Chain, Pads, Skip, is_same
+from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import Made, Numbers, Read
 from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.pads import full_pads, pad_value
+from onnxpad.rewriting.steps.refusals import Refused, attempted, refuse, require, require_type
 
 RUN_TIME = "--pass runtime-pads for runtimes that take computed pads"
 
 
-def why_not_while_running(chain: Chain) -> Skip | None:
-    """Why SAME of this chain cannot be written as pads that are computed; None where it can."""
+def pads_or_run_time(chain: Chain) -> Pads:
+    """The pads of the operator; where they are not known, what computes them is named."""
+    pads = effective_pads(chain)
+    if isinstance(pads, Pads):
+        return pads
+    hangs = not chain.trouble and is_same(chain.padding)
+    if hangs and not isinstance(attempted(value_while_running, chain), Skip):
+        pads = replace(pads, hints=(*pads.hints, RUN_TIME))
+    raise Refused(pads)
+
+
+def value_while_running(chain: Chain) -> Fill:
+    """What a Pad with computed pads writes in front of the operator, which may be SAME.
+
+    Averages that do not count padding are divided again behind it.
+    """
     if chain.opset < Since.PAD_INPUTS:
         reason = f"the pads of Pad are attributes in opset {chain.opset}: they cannot be computed"
-        return Skip(reason, (f"raise the model's opset to {Since.PAD_INPUTS} or newer",))
+        refuse(reason, f"raise the model's opset to {Since.PAD_INPUTS} or newer")
     if chain.op.name == "MaxpoolWithMask":
-        return Skip("MaxpoolWithMask has an input that depends on its own padding")
-    if chain.uses_indices:
-        return Skip("its Indices are used and would count the padded cells")
-    fill = value_while_running(chain)
-    return fill if isinstance(fill, Skip) else None
-
-
-def offering_run_time(chain: Chain, skip: Skip) -> Skip:
-    """A Skip for sizes that are not known, with the pass that does without where it can."""
-    if chain.trouble or not is_same(chain.padding):
-        return skip
-    if why_not_while_running(chain):
-        return skip
-    return replace(skip, hints=(*skip.hints, RUN_TIME))
-
-
-def value_while_running(chain: Chain) -> Fill | Skip:
-    """What the Pad writes; averages that do not count padding are divided again behind it."""
+        refuse("MaxpoolWithMask has an input that depends on its own padding")
+    require(not chain.uses_indices, "its Indices are used and would count the padded cells")
     if chain.fill is not Implicit.NOTHING:
         return pad_value(chain)
     if chain.op.quantised:
-        return Skip("an integer average that does not count padding cannot be divided again")
-    if not chain.dtype:
-        return Skip("the element type of its input is not known")
+        refuse("an integer average that does not count padding cannot be divided again")
+    require_type(chain)
     return Constant(0)
 
 
@@ -61,7 +60,7 @@ def same_pads_of_input(composer: Composer, chain: Chain, *, lower: bool) -> Made
     first, last = open_axes[0], open_axes[-1] + 1
     small, large = _halves(composer, chain, first, last)
     begins, ends = (large, small) if lower else (small, large)
-    known = Pads(tuple((p or (0, 0))[0] for p in static), tuple((p or (0, 0))[1] for p in static))
+    known = Pads.of([pair or (0, 0) for pair in static])
     full = full_pads(chain, known)
     first, last = chain.first_axis + first, chain.first_axis + last
     pieces = (

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from onnxpad.errors import counted
-from onnxpad.geometry.windows import transposed_output
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip
+from onnxpad.geometry.windows import TapsAround, transposed_output
+from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import Expansion, Read
-from onnxpad.padding.operators import Attributes, AttributeValue, Kind
+from onnxpad.padding.operators import AttributeValue, Kind
 from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.kernels import require_kernel, require_weight, with_taps
+from onnxpad.rewriting.steps.refusals import known, refuse, require
 
 _BIAS_BEHIND_PADS = 3
 
@@ -22,82 +25,100 @@ class Crop:
     pads: Pads
     extra: tuple[int, ...]
 
+    @property
+    def beyond(self) -> tuple[int, ...]:
+        """What is cropped at each end, or added where it is below 0."""
+        return tuple(end - more for end, more in zip(self.pads.ends, self.extra, strict=True))
 
-def explicit_crop(chain: Chain, *, by_pad: bool = False) -> Crop | Skip:
+
+def explicit_crop(chain: Chain, *, by_pad: bool = False) -> Crop:
     """What a transposed convolution crops, with auto_pad and output_shape resolved.
 
     Cells that output_shape or a negative end pad asks for beyond the full output count as
     output_padding, which onnxruntime wants below the stride; `by_pad` says that a Pad will add
     those of a negative end pad, however many.
     """
-    pads = effective_pads(chain)
-    if isinstance(pads, Skip):
-        return pads
+    pads = known(effective_pads(chain))
     if min(pads.begins, default=0) < 0:
-        return Skip(
-            f"begin pads of {list(pads.flat)} are negative: no attribute adds cells in front"
-        )
+        refuse(f"begin pads of {list(pads.flat)} are negative: no attribute adds cells in front")
     extra = list(chain.output_padding or (0,) * chain.rank)
-    for index, axis in enumerate(chain.axes):
-        begin, end = pads.begins[index], pads.ends[index]
+    for index, (axis, begin, end) in enumerate(chain.sides(pads)):
         if end < 0:
             extra[index] -= end
-        if end < 0 and extra[index] >= axis.stride and (chain.output_shape or not by_pad):
-            return _too_far(chain, pads, extra[index], axis.stride)
+            if extra[index] >= axis.stride and (chain.output_shape or not by_pad):
+                _refuse_length(chain, pads, extra[index], axis.stride)
         left = transposed_output(axis, begin, max(0, end), extra[index])
         if isinstance(left, int) and left < 1:
-            return Skip(f"its pads {begin},{end} leave nothing of axis {chain.first_axis + index}")
+            refuse(f"its pads {begin},{end} leave nothing of axis {chain.first_axis + index}")
     return Crop(Pads(pads.begins, tuple(max(0, end) for end in pads.ends)), tuple(extra))
 
 
-def _too_far(chain: Chain, pads: Pads, extra: int, stride: int) -> Skip:
+def _refuse_length(chain: Chain, pads: Pads, extra: int, stride: int) -> None:
     wants = f"output_shape {list(chain.output_shape)} lies"
     hints: tuple[str, ...] = ()
     if not chain.output_shape:
         wants = f"with its pads {list(pads.flat)} the output ends"
         hints = ("--pass output-padding-by-pad",) if chain.op.pads_input is None else ()
-    return Skip(
+    refuse(
         f"{wants} {counted(extra, 'cell')} beyond the full output; output_padding must stay below "
         f"the stride {stride}",
-        hints,
+        *hints,
     )
 
 
-def standard_crop(chain: Chain, *, by_pad: bool = False) -> Crop | Skip:
-    """The same for operators that keep their pads in an attribute; others get a Skip."""
-    if chain.op.kind is not Kind.TRANSPOSED:
-        return Skip("no transposed convolution", moot=True)
+def standard_crop(chain: Chain, *, by_pad: bool = False) -> Crop:
+    """The same of operators that keep their pads in an attribute."""
+    require(chain.op.kind is Kind.TRANSPOSED, "no transposed convolution", moot=True)
     if chain.op.pads_input is not None:
-        reason = f"{chain.op.name} reads its pads from an input"
-        return Skip(reason, ("--pass plain-transpose",))
+        refuse(f"{chain.op.name} reads its pads from an input", "--pass plain-transpose")
     return explicit_crop(chain, by_pad=by_pad)
 
 
-def loses_axes(chain: Chain) -> Skip | None:
-    """A Skip where nothing may follow the node: an output_shape below the input's size.
+def require_axes(chain: Chain) -> None:
+    """Leave alone what nothing may follow: an output_shape below the input's size.
 
     onnx's shape inference leaves off there and states a result of too few axes
     (convTransposeShapeInference in onnx/defs/nn/defs.cc); onnxruntime refuses what contradicts it.
     """
     for index, (axis, wanted) in enumerate(zip(chain.axes, chain.output_shape, strict=False)):
         if isinstance(axis.size, int) and wanted < axis.size:
-            return Skip(
+            refuse(
                 f"output_shape {list(chain.output_shape)} asks for less than the {axis.size} cells "
                 f"of axis {chain.first_axis + index}: onnx then infers too few axes, and "
                 "onnxruntime refuses a node behind",
-                ("--pass plain-transpose",),
+                "--pass plain-transpose",
             )
-    return None
 
 
 def with_crop(chain: Chain, crop: Crop) -> Chain:
     """The chain with explicit pads and output_padding."""
     kept = any(crop.extra) or bool(chain.output_padding)
-    return replace(
-        chain.with_padding(crop.pads),
-        output_shape=(),
-        output_padding=crop.extra if kept else (),
-    )
+    extra = crop.extra if kept else ()
+    return replace(chain.with_padding(crop.pads), output_shape=(), output_padding=extra)
+
+
+def cropped(chain: Chain, done: Crop, wanted: Crop) -> Chain | Expansion:
+    """The operator crops as `done` says, a Slice what is missing to `wanted`, whatever the size."""
+    starts = [b - a for a, b in zip(done.pads.begins, wanted.pads.begins, strict=True)]
+    ends = [b - a for a, b in zip(done.beyond, wanted.beyond, strict=True)]
+    if not any((*starts, *ends)):
+        return with_crop(chain, done)
+    composer = Composer(chain.opset, chain.dtype)
+    sets, gone = written(chain, done)
+    whole = composer.itself(sets=sets, removes=gone)
+    rest = Pads(tuple(starts), tuple(ends))
+    return composer.finish(composer.cut(whole, rest, chain.first_axis))
+
+
+def grown(chain: Chain, crop: Crop, taps: Sequence[TapsAround]) -> Chain | Expansion:
+    """The operator with more taps, cropping as `crop` says."""
+    fronts, backs = [one.front for one in taps], [one.back for one in taps]
+    if not any((*fronts, *backs)):
+        return with_crop(chain, crop)
+    require_weight(chain)
+    require_kernel(chain, fronts, backs)
+    sets, gone = written(chain, crop)
+    return with_taps(chain, fronts, backs, sets, removes=gone)
 
 
 def written(chain: Chain, crop: Crop) -> tuple[dict[str, AttributeValue], tuple[str, ...]]:
@@ -116,20 +137,14 @@ def written(chain: Chain, crop: Crop) -> tuple[dict[str, AttributeValue], tuple[
     return sets, tuple(gone)
 
 
-def standard_attributes(chain: Chain, crop: Crop) -> Attributes:
-    """Every attribute of the node as a ConvTranspose that crops like that writes it."""
-    sets, gone = written(chain, crop)
-    kept = {name: value for name, value in chain.attributes if name not in gone}
-    return tuple((kept | sets).items())
-
-
 def as_standard(chain: Chain, crop: Crop) -> Expansion:
     """ConvTranspose in the place of an operator that read its pads from an input."""
     composer = Composer(chain.opset, chain.dtype)
     has_bias = chain.inputs[_BIAS_BEHIND_PADS : _BIAS_BEHIND_PADS + 1] == (True,)
     inputs = [Read(0), Read(1), *([Read(_BIAS_BEHIND_PADS)] if has_bias else [])]
-    attributes = dict(standard_attributes(chain, crop))
-    return composer.finish(composer.add("ConvTranspose", *inputs, attributes=attributes))
+    sets, gone = written(chain, crop)
+    kept = {name: value for name, value in chain.attributes if name not in gone}
+    return composer.finish(composer.add("ConvTranspose", *inputs, attributes=kept | sets))
 
 
 def needs_words(chain: Chain) -> bool:
