@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from onnxpad.proof import Clock, Limits, equalities, prove, sizes
-from onnxpad.proof.call import Budget
+from onnxpad.proof.call import PLAIN, Budget
 from onnxpad.proof.endings import NoResult
 from onnxpad.proof.regions import Mismatch, Region, Workshop, bit_of, compare
 from onnxpad.proof.sizes import Facts
@@ -34,7 +34,7 @@ def proved_regions(
         result = original(region, facts, shop, most)
         if result[0] is True and region.variables:
             limit = max(
-                sizes.bound(bit_of(at), shop.notes, facts[name])
+                sizes.bound(shop.notes.ways.get(bit_of(at), PLAIN), facts[name])
                 for at, name in enumerate(region.variables)
             )
             found.append((region, dict(facts), replace(shop), limit))
