@@ -35,7 +35,6 @@ _LONG = (32, 64)
 # So many cells are drawn at once, as float64 or int64, and converted.
 _BLOCK = 1 << 18
 _MOST_AXES = 64
-_FURTHER_SIZES = 3
 
 
 class Undrawable(RequestError):
@@ -90,12 +89,12 @@ class Sampler:
             if any(isinstance(size, Symbol) for size in firsts):
                 yield from (Draw(size, square=False, style=style, long=True) for size in _LONG)
 
-    def at_sizes(self, sizes: Sequence[int], settled: Draw) -> Iterator[Draw]:
-        """As `settled`, at each of the sizes in turn; nothing where no size is open."""
+    def at_sizes(self, sizes: tuple[int, ...]) -> Iterator[Draw]:
+        """The settled draw at each of the sizes in turn; nothing where no size is open."""
         dims = [d for t in self._types.values() for d in (t.dims or ())[1:]]
-        if any(isinstance(size, Symbol) or size is None for size in dims):
-            for first in range(min(_FURTHER_SIZES, len(sizes))):
-                yield replace(settled, sizes=(*sizes[first:], *sizes[:first]))
+        if self.settled and any(isinstance(size, Symbol) or size is None for size in dims):
+            for first in range(len(sizes)):
+                yield replace(self.settled, sizes=(*sizes[first:], *sizes[:first]))
 
     @property
     def _open_channels(self) -> bool:

@@ -1,6 +1,5 @@
 """The formal kernel: whether two models are the same function, for all inputs and sizes."""
 
-from onnxpad.proof.call import Readings
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.counterexamples import Counterexample, OutputCell
 from onnxpad.proof.equalities import Limits, Proved
@@ -14,7 +13,6 @@ __all__ = [
     "OutputCell",
     "Proof",
     "Proved",
-    "Readings",
     "prove",
 ]
 

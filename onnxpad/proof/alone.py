@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.proof.call import RULES, Budget, Notes, Readings, Value
+from onnxpad.proof.call import RULES, Budget, Notes, Value
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Evaluation
 from onnxpad.proof.floats import Numeric
@@ -44,7 +44,7 @@ def computed(
         for at, (name, value) in enumerate(zip(names, inputs, strict=True))
         if value is not None
     }
-    evaluation = Evaluation(_Plain({}), Readings(), Notes(), Budget(_PRODUCTS, _AT_ONCE))
+    evaluation = Evaluation(_Plain({}), Notes(), Budget(_PRODUCTS, _AT_ONCE))
     try:
         with np.errstate(all="ignore"):  # infinities and NaN are values like others here
             found = evaluation.node(node, values)

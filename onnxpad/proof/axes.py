@@ -4,7 +4,7 @@ Every open size of a region is a bit. What is not known to be apart is taken tog
 many costs sizes at which to compare, a bit too few would make lemma 2 wrong.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof import paces
-from onnxpad.proof.call import Budget, Call, Notes, Rule, Value
+from onnxpad.proof.call import Budget, Call, Notes, Pace, Rule, Slope, Value, joined
 from onnxpad.proof.functions import FLOATS
 
 Array = NDArray[Any]
@@ -51,21 +51,19 @@ def free(cells: Array, dtype: np.dtype[Any], follows: tuple[int, ...], degree: i
     return Value(cells, dtype, follows=follows, slopes=slopes, degree=degree)
 
 
-Followed = tuple[tuple[int, ...], Array | None, Array | None, tuple[paces.Slope, ...]]
-
-
-def follow(call: Call, rule: Rule, value: Value) -> Followed:
-    """The open sizes that a result hangs on: its follows, origins, paces and slopes."""
+def follow(call: Call, rule: Rule, value: Value) -> Value:
+    """A result with the open sizes that it hangs on: its follows, paces and slopes."""
     follows = value.follows
     if follows is None:
         follows = tuple(_axes(call, value.cells.ndim))
         for mask in follows:
             call.notes.tie(mask)
     _bounds(call)
-    found = value.origins, value.paces
-    if value.known and value.origins is None and call.op not in ("ConstantOfShape", "Shape"):
-        found = _origins(call, rule, value)
-    return follows, *found, value.slopes or _slopes(call, len(follows))
+    numbers = value.paces
+    if value.known and numbers is None and call.op not in ("ConstantOfShape", "Shape"):
+        numbers = _paces(call, rule, value)
+    slopes = value.slopes or _slopes(call, len(follows))
+    return replace(value, follows=follows, paces=numbers, slopes=slopes)
 
 
 def _bounds(call: Call) -> None:
@@ -75,7 +73,6 @@ def _bounds(call: Call) -> None:
     for value in call.inputs[0 if call.op == "ConstantOfShape" else 1 :]:
         if value is not None and value.sources:
             paces.as_bounds(call, value)
-            paces.as_sizes(call, value)
             if call.op in _CHOOSING or (call.op == "Slice" and call.need(0).known):
                 _choosing(call, value)
 
@@ -86,29 +83,16 @@ def _choosing(call: Call, value: Value) -> None:
         call.notes.breaks(f"{call.op} by sizes")
 
 
-def row_of(value: Value, at: int) -> Value:
-    """One entry of the first axis."""
-    sized = {}
-    if value.origins is not None and value.paces is not None:
-        sized = {"origins": value.origins[at], "paces": value.paces[at]}
-    return replace(value, cells=value.cells[at], follows=value.axes[1:], slopes=(), **sized)
-
-
-def _everything(call: Call) -> int:
-    """All open sizes that any operand hangs on."""
-    found = 0
-    for value in call.inputs:
-        if value is not None:
-            found |= value.sources
-            for mask in value.axes:
-                found |= mask
-    return found
+def _shaping(call: Call, first: int = 1) -> int:
+    """What operands from one on hang on, in their numbers or in their shape."""
+    values = [value for value in call.inputs[first:] if value is not None]
+    return joined(value.sources | joined(value.axes) for value in values)
 
 
 def _axes(call: Call, rank: int) -> Sequence[int]:
     first = call.inputs[0] if call.inputs else None
     if first is None or call.op in _MIXING:
-        return [_everything(call)] * rank
+        return [_shaping(call, 0)] * rank
     axes = list(first.axes)
     if call.op == "Transpose" and not call.domain:
         return [axes[at] for at in call.get("perm") or range(rank - 1, -1, -1)]
@@ -129,26 +113,10 @@ def _others(call: Call, axes: list[int], rank: int) -> Sequence[int]:
     if call.op == "Shape":
         return [0] * rank
     if rank != len(axes) or call.op in ("Reshape", "Flatten"):
-        return [_shaping(call) | _joined(axes)] * rank
+        return [_shaping(call) | joined(axes)] * rank
     if call.op in _WEIGHTS:
         return _weighted(call, axes)
     return axes if call.op in _FITTING else [mask | _shaping(call) for mask in axes]
-
-
-def _joined(masks: Sequence[int]) -> int:
-    found = 0
-    for mask in masks:
-        found |= mask
-    return found
-
-
-def _shaping(call: Call) -> int:
-    """What operands but the first hang on, in their numbers or in their shape."""
-    found = 0
-    for value in call.inputs[1:]:
-        if value is not None:
-            found |= value.sources | _joined(value.axes)
-    return found
 
 
 def _weighted(call: Call, axes: list[int]) -> list[int]:
@@ -164,7 +132,7 @@ def _weighted(call: Call, axes: list[int]) -> list[int]:
     return [axes[0], *found]
 
 
-def _slopes(call: Call, rank: int) -> tuple[paces.Slope, ...]:
+def _slopes(call: Call, rank: int) -> tuple[Slope, ...]:
     """How the axes of a result grow with the one open size that they follow; () if not known."""
     first = call.inputs[0] if call.inputs else None
     if call.op in _SIDE_BY_SIDE and not call.domain:
@@ -187,9 +155,9 @@ def _slopes(call: Call, rank: int) -> tuple[paces.Slope, ...]:
     return ()
 
 
-def _slopes_of_all(call: Call, rank: int) -> tuple[paces.Slope, ...]:
+def _slopes_of_all(call: Call, rank: int) -> tuple[Slope, ...]:
     """Slopes that all operands have on an axis, but for those that have one cell there."""
-    found: list[paces.Slope] = []
+    found: list[Slope] = []
     for axis in range(-rank, 0):
         values = [value for value in call.inputs if value is not None]
         held = [paces.of_axis(value, axis) for value in values if len(value.shape) >= -axis]
@@ -206,43 +174,35 @@ def _is_level(value: Value) -> bool:
 
 
 def _numbers(shape: Value | None, rank: int) -> list[int]:
-    """The origins of the last `rank` sizes that an operand lists."""
-    if shape is None or shape.origins is None:
+    """The open sizes that the last `rank` sizes that an operand lists come from."""
+    if shape is None or not shape.sized:
         return [0] * rank
-    listed = [int(one) for one in shape.origins.ravel()]
-    return [*[0] * (rank - len(listed)), *listed][-rank:] if rank else []
+    masks = [one.sizes for one in paces.listed(shape)]
+    return [*[0] * (rank - len(masks)), *masks][-rank:] if rank else []
 
 
 def _bounded(call: Call, axes: list[int], rank: int) -> list[int]:
     """Axes whose pads or bounds were computed follow what those came from."""
     del rank
-    origins = [value.origins for value in call.inputs[1:3] if value is not None]
     spots = call.ints(3) if call.optional(3) is not None else None
+    places = list(range(len(axes))) if spots is None else spots
     found = [mask | call.computed(3, 4) for mask in axes]
-    for listed in origins:
-        if listed is None:
-            continue
-        flat = [int(one) for one in listed.ravel()]
-        places = list(spots) if spots is not None else list(range(len(axes)))
-        for at, mask in enumerate(flat):
-            found[places[at % len(places)] % len(axes)] |= mask
+    for value in call.inputs[1:3]:
+        for at, one in enumerate(paces.listed(value) if value is not None and value.sized else ()):
+            found[places[at % len(places)] % len(axes)] |= one.sizes
     return found
 
 
 def _aligned(call: Call, rank: int) -> list[int]:
     """Axes counted from the end, of all operands."""
-    found = [0] * rank
-    for value in call.inputs:
-        if value is not None:
-            for at, mask in enumerate(value.axes[::-1]):
-                found[rank - 1 - at] |= mask
-    return found
+    axes = [value.axes[::-1] for value in call.inputs if value is not None]
+    return [joined(one[at] for one in axes if at < len(one)) for at in reversed(range(rank))]
 
 
 def _squeezed(call: Call, axes: list[int], rank: int) -> list[int]:
     listed = call.ints(1, "axes")
     if call.computed(1) or listed is None:
-        return [_shaping(call) | _joined(axes)] * rank
+        return [_shaping(call) | joined(axes)] * rank
     if call.op == "Unsqueeze":
         spots = {axis % rank for axis in listed}
         old = iter(axes)
@@ -266,38 +226,31 @@ _ARRANGED = {
 }
 
 
-def _origins(call: Call, rule: Rule, value: Value) -> tuple[Array | None, Array | None]:
-    """Where every known number of a result came from, and how it grows."""
+def _paces(call: Call, rule: Rule, value: Value) -> tuple[Pace, ...] | None:
+    """How every known number of a result grows; None where none came from a size."""
     values = [one for one in call.inputs if one is not None]
     if call.op in ("Expand", "Reshape"):
         values = values[:1]
     if not any(one.sized for one in values):
-        return None, None
+        return None
     if call.op in _BY_CELL:
-        found = np.zeros(value.shape, np.int64)
-        for one in values:
-            if one.origins is not None:
-                found = found | one.origins
-        return found, paces.computed(call, value.shape)
+        return paces.computed(call, value)
     data = len(values) if call.op == "Concat" else 1
     if call.op in _MOVING and not any(one.sized for one in values[data:]):
-        return _moved(call, rule, data, _masks), _moved(call, rule, data, paces.as_numbers)
-    call.notes.tie(_everything(call))
-    everything = np.full(value.shape, _everything(call), np.int64)
-    return everything, np.full(value.shape, paces.together(call), np.int64)
+        return _moved(call, rule, data)
+    sizes = _shaping(call, 0)
+    call.notes.tie(sizes)
+    return paces.together(call, sizes)
 
 
-def _moved(call: Call, rule: Rule, data: int, numbers: Callable[[Value], Array]) -> Array:
-    """What an operator that moves numbers makes of something else in their place."""
-    inputs = list(call.inputs)
+def _moved(call: Call, rule: Rule, data: int) -> tuple[Pace, ...]:
+    """What an operator that moves numbers makes of their paces, by their places."""
+    inputs, moved = list(call.inputs), list[Pace]()
     for at, one in enumerate(inputs[:data]):
         if one is not None:
-            inputs[at] = Value(numbers(one), np.dtype(np.int64), known=True, follows=one.axes)
+            places = np.arange(one.cells.size).reshape(one.shape) + len(moved)
+            inputs[at] = Value(places, np.dtype(np.int64), known=True, follows=one.axes)
+            moved += paces.listed(one)
     again = replace(call, inputs=inputs, notes=Notes(), budget=Budget(1 << 30))
-    moved: Array = rule(again)[0].cells
-    return moved
-
-
-def _masks(value: Value) -> Array:
-    """The origins of an operand in place of its numbers."""
-    return value.origins if value.origins is not None else np.zeros(value.shape, np.int64)
+    places = rule(again)[0].cells
+    return tuple(moved[at] for at in places.ravel().tolist())

@@ -1,10 +1,12 @@
 """One operator at one size: what a rule sees, and what it notes for the lemmas."""
 
 import math
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import operator
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Protocol
+from functools import reduce
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +16,6 @@ from onnxpad.proof.endings import Undecided
 from onnxpad.proof.functions import Number
 
 Array = NDArray[Any]
-_FEW = 64
-"""So many numbers are gone through one by one sooner than numpy begins."""
 
 
 class Domain(Protocol):
@@ -80,37 +80,51 @@ class Domain(Protocol):
         """The place of the first maximum over the last axis."""
 
 
-@dataclass(frozen=True, slots=True)
-class Readings:
-    """What the ONNX text leaves open or runtimes read otherwise; a verdict names those it used.
+class Way(NamedTuple):
+    """What an open size meets on the way from the inputs to a tensor.
 
-    `valid_ceil_up`: VALID together with ceil_mode rounds up, as onnxruntime and shape inference
-    do, and not down, as the text's formula does. `wide_reflect`: a mirror that reaches beyond the
-    data goes back and forth, and does not fail. `legacy_split`: ConvTranspose splits an odd crop as
-    its text of opsets 1 to 10 says, the larger half at the end but for SAME_LOWER.
+    `far` and `period` are those of lemma 2; `steps` is the product of strides alone, `stretch` that
+    of strides that make more cells of it.
     """
 
-    valid_ceil_up: bool = True
-    wide_reflect: bool = False
-    legacy_split: bool = False
+    far: int = 0
+    period: int = 1
+    steps: int = 1
+    stretch: int = 1
+
+
+Ways = Mapping[int, Way]
+"""By the bit that stands for an open size."""
+Slope = Fraction | None
+PLAIN = Way()
+
+
+class Pace(NamedTuple):
+    """How a known number grows: the open sizes that it hangs on, and as `paces` says, d and bound.
+
+    The slope is None where it is not known, or the number hangs on several sizes; `number` is the
+    number itself where it is fixed.
+    """
+
+    sizes: int
+    steps: int
+    rest: int
+    slope: Slope = None
+    number: Fraction | None = None
 
 
 @dataclass(slots=True)
 class Notes:
     """What an evaluation tells the lemmas.
 
-    Of every open size, by the bit that stands for it: `far` and `period` (lemma 2), `steps`, the
-    product of strides alone, `stretch`, that of strides that make more cells of it, and `turns`,
-    sizes near which a comparison turns over. `tied` are sets of open sizes that hang on each other,
-    `crossed` those that are compared, `only` the fixed sizes that an open one must be, `irregular`
-    is why lemma 2 does not hold, `readings` were used, `rounded` says that a float was taken for
-    the fraction that it rounds, `degree` and `bits` are the largest of any tensor.
+    `ways` are those of open sizes, `turns` sizes near which a comparison turns over, and `only` the
+    fixed sizes that an open one must be, by bit. `tied` are sets of open sizes that hang on each
+    other, `crossed` those that are compared, `irregular` is why lemma 2 does not hold, `readings`
+    were used, `rounded` says that a float was taken for the fraction that it rounds, `degree` and
+    `bits` are the largest of any tensor.
     """
 
-    far: dict[int, int] = field(default_factory=dict)
-    period: dict[int, int] = field(default_factory=dict)
-    steps: dict[int, int] = field(default_factory=dict)
-    stretch: dict[int, int] = field(default_factory=dict)
+    ways: dict[int, Way] = field(default_factory=dict)
     turns: dict[int, set[int]] = field(default_factory=dict)
     tied: set[int] = field(default_factory=set)
     crossed: set[int] = field(default_factory=set)
@@ -121,29 +135,39 @@ class Notes:
     degree: int = 1
     bits: int = 1
 
+    def _each(self, sizes: int, change: Callable[[Way], Way]) -> None:
+        for bit in bits(sizes):
+            self.ways[bit] = change(self.ways.get(bit, PLAIN))
+
     def window(self, sizes: int, reach: int, stride: int = 1) -> None:
         """Windows over axes that follow these sizes reach so many cells and step by `stride`."""
-        for bit in bits(sizes):
-            period = self.period.get(bit, 1)
-            self.far[bit] = self.far.get(bit, 0) + reach * period
-            self.period[bit] = period * stride
-            self.steps[bit] = self.steps.get(bit, 1) * stride
+        self._each(
+            sizes,
+            lambda way: way._replace(
+                far=way.far + reach * way.period,
+                period=way.period * stride,
+                steps=way.steps * stride,
+            ),
+        )
         self.tie(sizes)
 
     def stretched(self, sizes: int, stride: int) -> None:
         """An axis that follows these sizes has so many cells for each."""
-        for bit in bits(sizes):
-            self.stretch[bit] = self.stretch.get(bit, 1) * stride
+        self._each(sizes, lambda way: way._replace(stretch=way.stretch * stride))
 
     def modulus(self, sizes: int, number: int) -> None:
         """What hangs on these sizes comes again after a number of cells."""
-        for bit in bits(sizes):
-            self.period[bit] = math.lcm(self.period.get(bit, 1), max(1, abs(number)))
+        least = max(1, abs(number))
+        self._each(sizes, lambda way: way._replace(period=math.lcm(way.period, least)))
+
+    def steps(self, sizes: int, number: int) -> None:
+        """Numbers that grow by one for so many cells are part of sizes."""
+        self._each(sizes, lambda way: way._replace(steps=math.lcm(way.steps, max(1, number))))
 
     def threshold(self, sizes: int, number: int) -> None:
         """What hangs on these sizes may turn over at sizes up to a number."""
+        self._each(sizes, lambda way: way._replace(far=way.far + abs(number)))
         for bit in bits(sizes):
-            self.far[bit] = self.far.get(bit, 0) + abs(number)
             self.turns.setdefault(bit, set()).add(abs(number))
 
     def tie(self, sizes: int) -> None:
@@ -160,30 +184,34 @@ class Notes:
         """Lemma 2 does not hold."""
         self.irregular = self.irregular or reason
 
-    def reach(self, other: "Notes | Value") -> None:
+    def reach(self, ways: Ways) -> None:
         """Take in how far another way to the inputs reaches."""
-        for bit, number in other.far.items():
-            self.far[bit] = max(self.far.get(bit, 0), number)
-        for bit, number in other.period.items():
-            self.period[bit] = math.lcm(self.period.get(bit, 1), number)
-        for bit, number in other.steps.items():
-            self.steps[bit] = math.lcm(self.steps.get(bit, 1), number)
-        for bit, number in other.stretch.items():
-            self.stretch[bit] = max(self.stretch.get(bit, 1), number)
+        for bit, one in ways.items():
+            own = self.ways.get(bit, PLAIN)
+            self.ways[bit] = Way(
+                max(own.far, one.far),
+                math.lcm(own.period, one.period),
+                math.lcm(own.steps, one.steps),
+                max(own.stretch, one.stretch),
+            )
 
     def merge(self, other: "Notes") -> None:
         """Take in what another evaluation told."""
-        self.reach(other)
-        for bit, numbers in other.turns.items():
-            self.turns.setdefault(bit, set()).update(numbers)
+        self.reach(other.ways)
+        for own, more in ((self.turns, other.turns), (self.only, other.only)):
+            for bit, numbers in more.items():
+                own.setdefault(bit, set()).update(numbers)
         self.tied |= other.tied
         self.crossed |= other.crossed
-        for bit, numbers in other.only.items():
-            self.only.setdefault(bit, set()).update(numbers)
         self.irregular = self.irregular or other.irregular
         self.readings |= other.readings
         self.rounded |= other.rounded
         self.degree, self.bits = max(self.degree, other.degree), max(self.bits, other.bits)
+
+
+def joined(masks: Iterable[int]) -> int:
+    """The bits of all masks."""
+    return reduce(operator.or_, masks, 0)
 
 
 def bits(mask: int) -> list[int]:
@@ -195,25 +223,21 @@ def bits(mask: int) -> list[int]:
 class Value:
     """A tensor: cells of the domain, or where it is `known` the numbers themselves.
 
-    `follows` says for every axis which open sizes its size hangs on, `origins` for every known
-    number (None: for none of them), as masks of bits, and `paces` how such a number grows. `far`,
-    `period`, `steps` and `stretch` are those of Notes on the way from the inputs. `slopes` say how
-    many cells an axis grows by with each of the one open size that it follows, None or () for what
-    is not known; that of a free variable is 1. `degree` and `bits` bound the polynomials that the
-    cells are, in the random points and in their coefficients.
+    `follows` says for every axis which open sizes its size hangs on, as masks of bits; `paces` are
+    those of known numbers in their order, or one for all (None: no number came from a size). `ways`
+    lead here from the inputs. `slopes` say how many cells an axis grows by with each of the one
+    open size that it follows, None or () for what is not known; that of a free variable is 1.
+    `degree` and `bits` bound the polynomials that the cells are, in the random points and in their
+    coefficients.
     """
 
     cells: Array
     dtype: np.dtype[Any]
     known: bool = False
     follows: tuple[int, ...] | None = None
-    origins: Array | None = None
-    paces: Array | None = None
-    far: Mapping[int, int] = field(default_factory=dict)
-    period: Mapping[int, int] = field(default_factory=dict)
-    steps: Mapping[int, int] = field(default_factory=dict)
-    stretch: Mapping[int, int] = field(default_factory=dict)
-    slopes: tuple[Fraction | None, ...] = ()
+    paces: tuple[Pace, ...] | None = None
+    ways: Ways = field(default_factory=dict)
+    slopes: tuple[Slope, ...] = ()
     degree: int = 0
     bits: int = 1
 
@@ -230,24 +254,12 @@ class Value:
     @property
     def sized(self) -> bool:
         """Whether numbers came from sizes."""
-        return self.origins is not None
-
-    def reached(self, notes: Notes) -> "Value":
-        """The same, as far from the inputs as the notes say."""
-        far, period, steps, stretch = notes.far, notes.period, notes.steps, notes.stretch
-        return replace(self, far=far, period=period, steps=steps, stretch=stretch)
+        return self.paces is not None
 
     @property
     def sources(self) -> int:
         """The open sizes that the numbers came from."""
-        if self.origins is None:
-            return 0
-        if self.origins.size > _FEW:
-            return int(np.bitwise_or.reduce(self.origins, axis=None))
-        found = 0
-        for mask in self.origins.ravel().tolist():
-            found |= mask
-        return found
+        return joined(one.sizes for one in self.paces or ())
 
 
 @dataclass(slots=True)
@@ -279,7 +291,6 @@ class Call:
     inputs: Sequence[Value | None]
     attributes: Mapping[str, Any]
     d: Domain
-    readings: Readings
     notes: Notes
     budget: Budget
     outputs: int = 1
@@ -330,8 +341,8 @@ class Call:
 
     def moved(self, cells: Array) -> Value:
         """The first operand with its cells moved about."""
-        kept = replace(self.need(0), cells=np.asarray(cells), follows=None, slopes=())
-        return replace(kept, origins=None, paces=None)
+        kept = self.need(0)
+        return replace(kept, cells=np.asarray(cells), follows=None, slopes=(), paces=None)
 
     def window(self, axis: int, reach: int, stride: int = 1) -> None:
         """Note windows over an axis of the first operand (see Notes.window)."""
@@ -346,11 +357,7 @@ class Call:
 
     def computed(self, *indices: int) -> int:
         """The open sizes that numbers among these operands came from."""
-        values = [value for at in indices if (value := self.optional(at)) is not None]
-        found = 0
-        for value in values:
-            found |= value.sources
-        return found
+        return joined(value.sources for at in indices if (value := self.optional(at)) is not None)
 
     def spend(self, count: float) -> None:
         """Take cells off the budget before they are made."""

@@ -6,14 +6,13 @@ and nothing is proved by their being alike.
 """
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from onnxpad.proof.axes import free
-from onnxpad.proof.call import Budget, Notes, Readings, Value
+from onnxpad.proof.call import Budget, Notes, Value
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.evaluation import Environment, Evaluation, Fork, needed_nodes, read_by
@@ -24,16 +23,13 @@ _SPATIAL = (2, 64, 640)
 _MOST = 256
 
 
-def contradiction(
-    graph: Graph, given: Mapping[str, Hollowed], readings: Readings, clock: Clock
-) -> str:
+def contradiction(graph: Graph, given: Mapping[str, Hollowed], clock: Clock) -> str:
     """Which node has no result whatever open sizes are, and why; empty where none is known.
 
-    `given` are the inputs, at one size of what is open. What only one reading of the text refuses,
-    such as a wide mirror, is none. Raises Undecided where the time is over.
+    `given` are the inputs, at one size of what is open. A wide mirror, which only one reading of
+    the text refuses, is none. Raises Undecided where the time is over.
     """
-    readings = replace(readings, wide_reflect=True)
-    run = Evaluation(Hollow(), readings, Notes(), Budget(CELLS, AT_ONCE, clock))
+    run = Evaluation(Hollow(), Notes(), Budget(CELLS, AT_ONCE, clock))
     values = {
         name: free(hollow(shape), dtype, follows) for name, (dtype, shape, follows) in given.items()
     }
@@ -61,10 +57,8 @@ class _Walk:
         needed = needed_nodes(graph, set(given), wanted)
         for node in (one for one in graph.nodes if id(one) in needed):
             self.clock.in_time()
-            names = read_by(node)
-            for name in names - values.keys():
-                if name in graph.constants:
-                    values[name] = constant(self.run, graph, name)
+            for name in (read_by(node) - values.keys()) & graph.constants.keys():
+                values[name] = constant(self.run, graph, name)
             made = zip(node.outputs, self._made(node, values), strict=False)
             values |= {name: value for name, value in made if name}
         return values
@@ -76,7 +70,7 @@ class _Walk:
         except Fork:
             return self._either(node, values)
         except (Invalid, NoResult) as reason:
-            if isinstance(reason, Invalid) or not self._hangs_on_sizes(node, values):
+            if isinstance(reason, Invalid) or not self._may_fit(node, values):
                 raise _Found(_said(node, reason)) from None
         except Undecided:
             pass
@@ -84,8 +78,6 @@ class _Walk:
 
     def _either(self, node: Node, values: Environment) -> Sequence[Value]:
         """What both branches of an If make, or the one that makes anything."""
-        if node.op != "If":
-            return ()
         made, reasons = [], []
         for body in node.bodies.values():
             try:
@@ -93,58 +85,48 @@ class _Walk:
             except _Found as reason:
                 reasons.append(reason)
                 continue
-            held = (found.get(name) or body.constants.get(name) for name in body.outputs)
-            made.append([one and (one.shape, one.dtype) for one in held])
+            made.append([found.get(name) for name in body.outputs])
         if not made:
             raise reasons[0]
-        if None in itertools.chain(*made) or any(one != made[0] for one in made):
+        kinds = [[one and (one.shape, one.dtype) for one in results] for results in made]
+        if None in kinds[0] or any(one != kinds[0] for one in kinds):
             return ()
-        return [Value(hollow(shape), dtype) for shape, dtype in (one for one in made[0] if one)]
+        return [Value(hollow(one.shape), one.dtype) for one in made[0] if one]
 
-    def _hangs_on_sizes(self, node: Node, values: Environment) -> bool:
+    def _may_fit(self, node: Node, values: Environment) -> bool:
         """Whether other sizes of what is open give a node a result, as far as can be told.
 
         Its operands are tried with sizes of their own, whatever makes them.
         """
-        read = [values[name] for name in node.inputs if name]
-        if node.bodies or any(value.sized for value in read):
-            return any(value.sized or any(value.axes) for value in read)
-        if not any(any(value.axes) for value in read):
-            return False
-        for at in itertools.islice(_sizes(read, node), _MOST):
-            moved = {
-                name: _resized(values[name], *at) for name in dict.fromkeys(node.inputs) if name
-            }
+        read = {name: values[name] for name in node.inputs if name}
+        is_open = any(value.sized or any(value.axes) for value in read.values())
+        if node.op == "Pad" and node.attributes.get("mode") == "reflect":
+            return True
+        if not is_open or node.bodies or any(value.sized for value in read.values()):
+            return is_open
+        fixed = {size for value in read.values() for size in value.shape}
+        fixed |= {size * int(node.attributes.get("group", 1)) for size in fixed}
+        turns = itertools.product((1, 2), sorted({1, 2, *fixed}), (*_SPATIAL, *sorted(fixed)))
+        for sizes in itertools.islice(turns, _MOST):
+            resized = {name: _resized(value, *sizes) for name, value in read.items()}
             try:
-                self.run.node(node, {**values, **moved})
+                self.run.node(node, {**values, **resized})
             except NoResult:
                 continue
             except (Undecided, Fork):
-                return True
-            else:
-                return True
+                pass
+            return True
         return False
 
 
-def _sizes(read: Sequence[Value], node: Node) -> Iterator[tuple[int, int, int]]:
-    """Sizes of batches, of channels and of all axes behind them, as the other operands have them.
-
-    ONNX has channels second, com.microsoft also last.
-    """
-    fixed = {size for value in read for size, mask in zip(value.shape, value.axes, strict=True)}
-    fixed |= {size * int(node.attributes.get("group", 1)) for size in fixed}
-    return itertools.product((1, 2), sorted({1, 2, *fixed}), (*_SPATIAL, *sorted(fixed)))
-
-
 def _resized(value: Value, batch: int, channels: int, others: int) -> Value:
-    """An operand whose open axes have other sizes."""
+    """An operand whose open axes have other sizes; ONNX has channels second."""
     wanted = (batch, channels, *[others] * len(value.shape))
     pairs = zip(value.shape, value.axes, wanted, strict=False)
     shape = tuple(to if mask else size for size, mask, to in pairs)
     if shape == value.shape:
         return value
-    cells: Any = np.zeros(shape, value.dtype) if value.known else hollow(shape)
-    return replace(value, cells=cells)
+    return replace(value, cells=np.zeros(shape, value.dtype) if value.known else hollow(shape))
 
 
 def _said(node: Node, reason: Exception) -> str:

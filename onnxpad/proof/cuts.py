@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from onnxpad.proof.call import Readings
 from onnxpad.proof.classes import Classes
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.contradictions import contradiction
@@ -61,7 +60,6 @@ class Cutting:
     sides: tuple[Side, Side]
     inputs: tuple[Cut, ...]
     facts: dict[str, Fact]
-    readings: Readings
     clock: Clock
     _shapes: Shapes | None = None
     _inner: dict[Place, Fact] | None = None
@@ -76,14 +74,14 @@ class Cutting:
         """Of the first side, at its fixed sizes and at one size of what is open."""
         if self._shapes is None:
             given = followed(self.inputs, self._sample)
-            self._shapes = shapes_of(self.sides[0].graph, given, self.readings, self.clock)
+            self._shapes = shapes_of(self.sides[0].graph, given, self.clock)
         return self._shapes
 
     @property
     def contradiction(self) -> str:
         """Why the first side has no result at any size; empty where it may have one."""
         given = followed(self.inputs, self._sample)
-        return contradiction(self.sides[0].graph, given, self.readings, self.clock)
+        return contradiction(self.sides[0].graph, given, self.clock)
 
     @property
     def _sample(self) -> dict[str, int]:
@@ -96,9 +94,8 @@ class Cutting:
     def _fact(self, names: tuple[str, ...], axis: int) -> Fact:
         """What the sizes of the inputs tell of an axis of a tensor with these names."""
         if self._inner is None:
-            ways = self.readings, self.clock
             graph = self.sides[0].graph
-            self._inner = inner_facts(graph, self.inputs, self.facts, self._sample, ways)
+            self._inner = inner_facts(graph, self.inputs, self.facts, self._sample, self.clock)
         known = (self._inner[name, axis] for name in names if (name, axis) in self._inner)
         return next(known, Fact())
 

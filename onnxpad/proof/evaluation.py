@@ -9,9 +9,9 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from onnxpad.proof.axes import Followed, follow, row_of
-from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Readings, Value
-from onnxpad.proof.endings import Invalid, NoResult, Undecided
+from onnxpad.proof.axes import follow
+from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Value
+from onnxpad.proof.endings import Invalid, Undecided
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.graphs import RANDOM, Constant, Graph, Node
 from onnxpad.proof.operators import arithmetic, cell_moves, sampled, windowed
@@ -21,7 +21,6 @@ Array = NDArray[Any]
 Environment = dict[str, Value]
 ROOMS = (arithmetic, cell_moves, sampled, windowed)
 """Where the rules stand; importing them registers them."""
-_TRIPS = 16
 _POWERS = ("LpPool", "Pow", "GlobalLpPool", "ReduceL2", "ReduceSumSquare")
 _QUOTIENTS = ("Div", "Reciprocal", "BatchNormalization", "QuantizeLinear", "QLinearConv")
 _TYPES = {"float32": "float", "float64": "double"}
@@ -42,7 +41,6 @@ class Evaluation:
     """What an evaluation needs besides the graph; `decisions` say how open conditions turn out."""
 
     d: Domain
-    readings: Readings
     notes: Notes
     budget: Budget
     decisions: Mapping[Any, bool] = field(default_factory=dict)
@@ -89,17 +87,17 @@ class Evaluation:
             if name and name not in values:
                 raise Undecided(f"{node.op} reads {name}, which is not there")
         inputs = [values[name] if name else None for name in node.inputs]
-        if node.bodies:
-            return self._with_bodies(node, inputs, values)
+        if node.bodies and (node.domain, node.op) == ("", "If"):
+            return self._branch(node, inputs, values)
         rule = RULES.get((node.domain, node.op))
-        if rule is None and isinstance(self.d, Numeric) and node.op not in RANDOM:
+        if rule is None and isinstance(self.d, Numeric) and not (node.bodies or node.op in RANDOM):
             rule = referred
         if rule is None:
             raise Undecided(f"the operator {node.domain + '.' if node.domain else ''}{node.op}")
         notes = Notes()
         for value in inputs:
             if value is not None:
-                notes.reach(value)
+                notes.reach(value.ways)
         count = max((at + 1 for at, name in enumerate(node.outputs) if name), default=0)
         call = Call(
             node.op,
@@ -108,7 +106,6 @@ class Evaluation:
             inputs,
             node.attributes,
             self.d,
-            self.readings,
             notes,
             self.budget,
             count,
@@ -128,22 +125,8 @@ class Evaluation:
         self.notes.bits = max(self.notes.bits, bits)
         found = [follow(call, rule, value) for value in made]
         self.notes.merge(notes)
-        return [
-            _following(one, ways, notes, (degree, bits))
-            for one, ways in zip(made, found, strict=True)
-        ]
-
-    def _with_bodies(
-        self, node: Node, inputs: Sequence[Value | None], values: Environment
-    ) -> Sequence[Value]:
-        kind = (node.domain, node.op)
-        if kind == ("", "If"):
-            return self._branch(node, inputs, values)
-        if kind == ("", "Loop"):
-            return self._loop(node, inputs, values)
-        if kind == ("", "Scan"):
-            return self._scan(node, inputs, values)
-        raise Undecided(f"the operator {node.op} with a body")
+        found = [replace(one, ways=notes.ways) for one in found]
+        return [one if one.known else replace(one, degree=degree, bits=bits) for one in found]
 
     def _branch(
         self, node: Node, inputs: Sequence[Value | None], values: Environment
@@ -162,80 +145,6 @@ class Evaluation:
             taken = self.decisions[key]
         body = node.bodies["then_branch" if taken else "else_branch"]
         return self.run(body, values, body.outputs)
-
-    def _loop(
-        self, node: Node, inputs: Sequence[Value | None], values: Environment
-    ) -> Sequence[Value]:
-        """A Loop over a known number of trips, all of which it makes."""
-        body, limit = node.bodies["body"], inputs[0]
-        known = limit is not None and limit.known and not (limit.sized or any(limit.axes))
-        if limit is None or not known or int(limit.cells.ravel()[0]) > _TRIPS:
-            raise Undecided("a Loop whose number of trips is not known to be small")
-        going = inputs[1] if len(inputs) > 1 else None
-        if going is not None and not (going.known and going.cells.all()):
-            raise Undecided("a Loop with a condition")
-        carried = [value for value in inputs[2:] if value is not None]
-        scans: list[list[Value]] = [[] for _ in body.outputs[1 + len(carried) :]]
-        yes = Value(np.asarray(True), np.dtype(np.bool_), known=True)  # noqa: FBT003 - a number
-        for trip in range(int(limit.cells.ravel()[0])):
-            turn = Value(np.asarray(trip, np.int64), np.dtype(np.int64), known=True)
-            fed = dict(zip([one.name for one in body.inputs], [turn, yes, *carried], strict=True))
-            made = self.run(body, {**values, **fed}, body.outputs)
-            if not (made[0].known and made[0].cells.all()):
-                raise Undecided("a Loop with a condition")
-            carried = list(made[1 : 1 + len(carried)])
-            for scan, value in zip(scans, made[1 + len(carried) :], strict=True):
-                scan.append(value)
-        return [*carried, *(self._stacked(scan, 0) for scan in scans)]
-
-    def _scan(
-        self, node: Node, inputs: Sequence[Value | None], values: Environment
-    ) -> Sequence[Value]:
-        """A Scan over the first axis of its inputs, forwards."""
-        count = int(node.attributes["num_scan_inputs"])
-        plain = set(node.attributes) == {"num_scan_inputs"} and node.opset >= 9
-        rows = [value for value in inputs if value is not None]
-        if not plain or len(rows) < len(inputs):
-            raise Undecided("a Scan with directions or axes")
-        body, carried = node.bodies["body"], rows[: len(rows) - count]
-        rows = rows[len(rows) - count :]
-        length = rows[0].shape[0]
-        followed = {row.axes[0] for row in rows}
-        if len(followed) > 1 or (carried and any(followed)):
-            self.notes.breaks("Scan runs over an axis of an open size")
-        if any(row.shape[0] != length for row in rows):
-            raise NoResult("Scan over axes of different sizes")
-        scans: list[list[Value]] = [[] for _ in body.outputs[len(carried) :]]
-        for at in range(length):
-            cut = [row_of(row, at) for row in rows]
-            fed = dict(zip([one.name for one in body.inputs], [*carried, *cut], strict=True))
-            made = self.run(body, {**values, **fed}, body.outputs)
-            carried = list(made[: len(carried)])
-            for scan, value in zip(scans, made[len(carried) :], strict=True):
-                scan.append(value)
-        return [*carried, *(self._stacked(scan, rows[0].axes[0]) for scan in scans)]
-
-    def _stacked(self, values: list[Value], followed: int) -> Value:
-        """The results of all trips as one tensor; which sizes the number of trips follows."""
-        if not values:
-            raise Undecided("a body that never runs")
-        if any(value.shape != values[0].shape for value in values):
-            raise Undecided("the trips of a Loop make different shapes")
-        cells = [self.d.embed(one.cells) if one.known else one.cells for one in values]
-        degree, bits = max(one.degree for one in values), max(one.bits for one in values)
-        follows, notes = (followed, *values[0].axes), Notes()
-        for one in values:
-            notes.reach(one)
-        made = Value(np.stack(cells), values[0].dtype, follows=follows, degree=degree, bits=bits)
-        return made.reached(notes)
-
-
-def _following(value: Value, ways: Followed, notes: Notes, bounds: tuple[int, int]) -> Value:
-    """A result with the open sizes that it hangs on, and the bounds of its polynomials."""
-    follows, origins, paces, slopes = ways
-    degree, bits = (0, 1) if value.known else bounds
-    made = replace(value, follows=follows, origins=origins, paces=paces, slopes=slopes)
-    return replace(made.reached(notes), degree=degree, bits=bits)
 
 
 def check_text(node: Node, inputs: Sequence[Value | None]) -> None:

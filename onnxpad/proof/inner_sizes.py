@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from onnxpad.proof.call import Notes, Readings, Value
+from onnxpad.proof.call import PLAIN, Value
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.graphs import Graph
 from onnxpad.proof.regions import Cut, Sizes, bit_of
@@ -29,12 +29,11 @@ def inner_facts(
     inputs: Sequence[Cut],
     facts: Facts,
     others: Sizes,
-    ways: tuple[Readings, Clock],
+    clock: Clock,
 ) -> dict[Place, Fact]:
     """Facts about axes of tensors, where what is said of the sizes of inputs tells some.
 
-    `others` are sizes of all that is open, `ways` how the graph is read, and for how long. Raises
-    Undecided where the time is over.
+    `others` are sizes of all that is open. Raises Undecided where the time of the clock is over.
     """
     found: dict[Place, Fact] = {}
     masks = _masks(inputs)
@@ -43,7 +42,7 @@ def inner_facts(
         if facts[name].period > 1 and [*masks.values()].count(mask) == 1:
             looked = _Looked(mask, facts[name])
             for size in looked.sizes():
-                looked.at(shapes_of(graph, followed(inputs, {**others, name: size}), *ways))
+                looked.at(shapes_of(graph, followed(inputs, {**others, name: size}), clock))
             found |= looked.facts()
     return found
 
@@ -122,6 +121,5 @@ class _Looked:
 
     def _reach(self, value: Value) -> int:
         """far + 2 period."""
-        notes = Notes(far=dict(value.far), period=dict(value.period))
-        period = math.lcm(value.period.get(self.bit, 1), self.fact.period)
-        return bound(self.bit, notes, self.fact) + period
+        way = value.ways.get(self.bit, PLAIN)
+        return bound(way, self.fact) + math.lcm(way.period, self.fact.period)

@@ -1,86 +1,37 @@
 """How numbers that were computed from open sizes grow with them.
 
 Lemma 2 needs it: from some size n on, such a number is a n / d + r(n), with a whole number a and a
-bounded r, both of which hang on the remainder of n by a period alone. A pace is (d, the bound of
-r, the slope a / d where it is one number); d is 0 where the number does not grow, as that of a
-difference of numbers of one slope does not: a model that computes SAME takes a size from what
-covers it. Whatever compares a growing number with another one may
-turn over at sizes up to d times their bounds, whatever cuts it to a whole number or takes a
-remainder makes the period longer by d.
+bounded r, both of which hang on the remainder of n by a period alone. A pace has d (`steps`), the
+bound of r (`rest`), and the slope a / d where it is one number; d is 0 where the number does not
+grow, as that of a difference of numbers of one slope does not: a model that computes SAME takes a
+size from what covers it. Whatever compares a growing number with another one may turn over at sizes
+up to d times their bounds, whatever cuts it to a whole number or takes a remainder makes the period
+longer by d.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from onnxpad.proof.call import Call, Value, bits
+from onnxpad.proof.call import PLAIN, Call, Pace, Slope, Value, bits, joined
 from onnxpad.proof.endings import Undecided
 
-Array = NDArray[Any]
-_STEPS, _REST, _SLOPE = 16, 32, 7
-"""Bits of the parts of a pace that is packed; the slope is two numbers of that many."""
 _MOST = 1 << 12
 _LEVEL = Fraction(0)
 _SHARED = 1 << 61
 """The bit of more open sizes than one."""
 
 
-Slope = Fraction | None
-
-
-class Pace(NamedTuple):
-    """One number: the open sizes that it hangs on, d, bound, slope, and itself where it is fixed.
-
-    The slope is None where it is not known, or the number hangs on several sizes.
-    """
-
-    sizes: int
-    steps: int
-    rest: int
-    slope: Slope = None
-    number: Fraction | None = None
-
-
-def packed(steps: int, rest: int, slope: Slope = None) -> int:
-    """A pace as one whole number, so that operators that move numbers can move paces.
-
-    A slope that has no room is as one that is not known.
-    """
-    if steps >= 1 << _STEPS or rest >= 1 << _REST:
-        raise Undecided("numbers that are computed from sizes are too large")
-    code, half = 0, 1 << (_SLOPE - 1)
-    if slope is not None and abs(slope.numerator) < half and slope.denominator < 2 * half:
-        code = (slope.numerator + half) << _SLOPE | slope.denominator
-    return (code << _STEPS | steps) << _REST | rest
-
-
-@lru_cache(_MOST)
-def _unpacked(sizes: int, pace: int) -> Pace:
-    steps, code = pace >> _REST & (1 << _STEPS) - 1, pace >> (_REST + _STEPS)
-    half = 1 << (_SLOPE - 1)
-    slope = Fraction((code >> _SLOPE) - half, code & 2 * half - 1) if code else None
-    return Pace(sizes, steps, pace & (1 << _REST) - 1, slope)
-
-
-def listed(value: Value) -> list[Pace]:
+def listed(value: Value) -> Sequence[Pace]:
     """The paces of all numbers of a tensor, in order."""
     if value.cells.size > _MOST:
         raise Undecided("too many numbers are computed with sizes")
-    found = []
-    numbers = value.cells.ravel().tolist()
-    masks = value.origins.ravel().tolist() if value.origins is not None else [0] * len(numbers)
-    paces = value.paces.ravel().tolist() if value.paces is not None else [0] * len(numbers)
-    for number, mask, pace in zip(numbers, masks, paces, strict=True):
-        if mask:
-            found.append(_unpacked(mask, pace))
-        else:
-            found.append(fixed(number))
-    return found
+    if value.paces is None:
+        return [fixed(number) for number in value.cells.ravel().tolist()]
+    return value.paces * value.cells.size if len(value.paces) == 1 else value.paces
 
 
 @lru_cache(_MOST)
@@ -91,58 +42,52 @@ def fixed(number: float) -> Pace:
     return Pace(0, 0, math.ceil(abs(number)), _LEVEL, Fraction(number))
 
 
-def as_numbers(value: Value) -> Array:
-    """The paces of a tensor in place of its numbers."""
-    found = [packed(one.steps, one.rest, one.slope) for one in listed(value)]
-    return np.asarray(found, np.int64).reshape(value.shape)
-
-
-def computed(call: Call, shape: tuple[int, ...]) -> Array:
+def computed(call: Call, made: Value) -> tuple[Pace, ...]:
     """The paces of what an operator makes cell by cell; notes what it asks of sizes."""
     columns = []
     for value in call.inputs:
         if value is not None:
-            index = np.arange(value.cells.size).reshape(value.shape)
-            paces = listed(value)
-            columns.append([paces[at] for at in np.broadcast_to(index, shape).ravel().tolist()])
-    rule = _RULES.get(call.op)
-    if rule is None:
+            index, paces = np.arange(value.cells.size).reshape(value.shape), listed(value)
+            columns.append(
+                [paces[at] for at in np.broadcast_to(index, made.shape).ravel().tolist()]
+            )
+    if (rule := _RULES.get(call.op)) is None:
         call.notes.breaks(f"{call.op} of sizes")
-        return np.zeros(shape, np.int64)
-    made = [packed(*rule(call, _together(call, row))) for row in zip(*columns, strict=True)]
-    return np.asarray(made, np.int64).reshape(shape)
+        return (Pace(joined(one.sizes for row in columns for one in row), 0, 0),)
+    numbers = made.cells.ravel().tolist()
+    return tuple(
+        _of_row(call, rule, row, number)
+        for row, number in zip(zip(*columns, strict=True), numbers, strict=True)
+    )
 
 
-def _together(call: Call, row: Sequence[Pace]) -> Sequence[Pace]:
-    """The same; where they hang on several sizes, those are tied, and there are no slopes."""
-    sizes = 0
-    for one in row:
-        sizes |= one.sizes
+def _of_row(call: Call, rule: "PaceRule", row: Sequence[Pace], number: float) -> Pace:
+    """The pace of one number; those that hang on several sizes are tied, and have no slope."""
+    sizes = joined(one.sizes for one in row)
+    if not sizes:
+        return fixed(number)
     call.notes.tie(sizes)
     if _are_several(sizes):
-        return [one if one.number is not None else one._replace(slope=None) for one in row]
-    return row
+        row = [one if one.number is not None else one._replace(slope=None) for one in row]
+    return Pace(sizes, *rule(call, row))
 
 
-def together(call: Call) -> int:
-    """One pace for all numbers of a result of which no more is known."""
+def together(call: Call, sizes: int) -> tuple[Pace]:
+    """One pace for all numbers of a result of which no more is known than their open sizes."""
     paces = [
         one for value in call.inputs if value is not None and value.known for one in listed(value)
     ]
-    return packed(_steps(paces), max((one.rest for one in paces), default=0))
+    return (Pace(sizes, _steps(paces), max((one.rest for one in paces), default=0)),)
 
 
 def as_bounds(call: Call, value: Value) -> None:
-    """Note numbers that say how far an operator goes: where they turn their sign counts."""
+    """Note numbers that say how far an operator goes, and that sizes of its results are sums of.
+
+    Where they turn their sign counts.
+    """
     for one in listed(value):
         _turns(call, [one])
-
-
-def as_sizes(call: Call, value: Value) -> None:
-    """Note numbers that sizes of what an operator makes are sums of."""
-    for one in listed(value):
-        for bit in bits(one.sizes):
-            call.notes.steps[bit] = math.lcm(call.notes.steps.get(bit, 1), max(1, one.steps))
+        call.notes.steps(one.sizes, one.steps)
 
 
 def of_axis(value: Value, axis: int) -> Pace:
@@ -150,9 +95,9 @@ def of_axis(value: Value, axis: int) -> Pace:
     mask = value.axes[axis]
     if not mask:
         return fixed(value.shape[axis])
-    steps = math.lcm(*(value.steps.get(bit, 1) for bit in bits(mask)))
-    far = max(value.far.get(bit, 0) for bit in bits(mask))
-    stretch = max(value.stretch.get(bit, 1) for bit in bits(mask))
+    ways = [value.ways.get(bit, PLAIN) for bit in bits(mask)]
+    steps, far = math.lcm(*(way.steps for way in ways)), max(way.far for way in ways)
+    stretch = max(way.stretch for way in ways)
     slope = value.slopes[axis] if value.slopes else None
     return Pace(mask, steps, stretch * (-(-far // steps) + 1), slope)
 
@@ -176,9 +121,7 @@ def fit(call: Call, axes: Sequence[tuple[Pace, int]]) -> None:
     of the input, they are at all that leave the same. Others are equal up to some size at most.
     """
     paces = [pace for pace, _ in axes]
-    hanging = 0
-    for pace in paces:
-        hanging |= pace.sizes
+    hanging = joined(pace.sizes for pace in paces)
     if not hanging or len(axes) < 2:
         return
     fixed = {size for pace, size in axes if pace.number is not None}
@@ -216,10 +159,7 @@ def _rest(paces: Sequence[Pace]) -> int:
 
 def _turns(call: Call, paces: Sequence[Pace]) -> None:
     """Numbers are compared with each other, or with 0."""
-    growing = 0
-    for one in paces:
-        growing |= one.sizes if one.steps else 0
-    call.notes.cross(growing)
+    call.notes.cross(joined(one.sizes for one in paces if one.steps))
     for one in paces:
         call.notes.threshold(one.sizes, _steps(paces) * (_rest(paces) + 1))
 
@@ -231,6 +171,7 @@ def _cut(call: Call, one: Pace, steps: int) -> None:
 
 
 Made = tuple[int, int, Slope]
+PaceRule = Callable[[Call, Sequence[Pace]], Made]
 
 
 def _added(call: Call, paces: Sequence[Pace]) -> Made:
@@ -238,7 +179,7 @@ def _added(call: Call, paces: Sequence[Pace]) -> Made:
     known = [
         sign * one.slope for sign, one in zip(signs, paces, strict=True) if one.slope is not None
     ]
-    slope = sum(known, Fraction(0)) if len(known) == len(paces) else None
+    slope = sum(known, _LEVEL) if len(known) == len(paces) else None
     return _steps(paces) if slope != 0 else 0, _rest(paces), slope
 
 
@@ -255,7 +196,7 @@ def _extreme(call: Call, paces: Sequence[Pace]) -> Made:
 
 def _compared(call: Call, paces: Sequence[Pace]) -> Made:
     _turns(call, paces)
-    return 0, 1, Fraction(0)
+    return 0, 1, _LEVEL
 
 
 def _chosen(call: Call, paces: Sequence[Pace]) -> Made:
@@ -299,7 +240,7 @@ def _remainder(call: Call, paces: Sequence[Pace]) -> Made:
         return 0, 0, None
     _cut(call, one, one.steps * abs(by.number).numerator)
     _turns(call, [one])
-    return 0, by.rest, Fraction(0)
+    return 0, by.rest, _LEVEL
 
 
 def _kept(call: Call, paces: Sequence[Pace]) -> Made:
@@ -325,7 +266,7 @@ def _cast(call: Call, paces: Sequence[Pace]) -> Made:
     return (_whole if call.need(0).dtype.kind == "f" else _kept)(call, paces)
 
 
-_RULES: dict[str, Callable[[Call, Sequence[Pace]], Made]] = {
+_RULES: dict[str, PaceRule] = {
     **dict.fromkeys(("Add", "Sub"), _added),
     **dict.fromkeys(("Max", "Min", "Clip"), _extreme),
     **dict.fromkeys(("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"), _compared),

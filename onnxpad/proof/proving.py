@@ -9,7 +9,7 @@ from typing import Literal
 
 import onnx
 
-from onnxpad.proof.call import Budget, Readings
+from onnxpad.proof.call import Budget
 from onnxpad.proof.classes import Numbering
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.counterexamples import Counterexample
@@ -50,12 +50,11 @@ class Proof:
         return self.verdict + (f": {self.reason}" if self.reason else "")
 
 
-def prove(  # noqa: PLR0913 - what may be said of two models
+def prove(
     before: onnx.ModelProto,
     after: onnx.ModelProto,
     *,
     dims: Mapping[str, int | str] | None = None,
-    readings: Readings | None = None,
     limits: Limits | None = None,
     outside: tuple[Outside, Outside] = (None, None),
     source: Source = os.urandom,
@@ -69,7 +68,7 @@ def prove(  # noqa: PLR0913 - what may be said of two models
     limits = limits or Limits()
     start = time.monotonic()
     clock = Clock(limits.seconds, limits.slowdown)
-    shop = Workshop(readings or Readings(), Budget(limits.cells, clock=clock), source, clock)
+    shop = Workshop(Budget(limits.cells, clock=clock), source, clock)
     try:
         proof = _proved(before, after, dims or {}, shop, limits, outside)
     except Undecided as reason:
@@ -113,7 +112,7 @@ def _proved(
     )
     for node in graphs[0].nodes:
         numbering.add(node, sides[0].classes)
-    cutting = Cutting(sides, inputs, facts, shop.readings, shop.clock)
+    cutting = Cutting(sides, inputs, facts, shop.clock)
     found = _by_regions(Equalities(cutting, numbering, shop, limits))
     if other and found.verdict == "proved":
         raise Undecided(f"{', '.join(sorted(other))} has another default, and may be given")

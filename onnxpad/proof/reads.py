@@ -4,7 +4,7 @@ Along each axis of an input, one slice after the other is moved far up and far d
 those slices that it follows. That is at least a part of what it reads, as numbers show it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,75 +33,57 @@ def cells_read(
     """
     if sum(sum(cut.shape(sizes)) for cut in region.cuts) > _MOST_SLICES:
         return "", ""
+
     try:
-        plain = _cells(region, sizes, inputs, cell, shop)
-        found: tuple[list[str], list[str]] = ([], [])
-        for cut in region.cuts:
-            if cut.dtype.kind != "f":
-                continue
-            seen = _followed(region, sizes, inputs, cut.key, cell, plain, shop)
-            for side in (0, 1):
-                if all(seen[side]):
-                    places = ", ".join(_range(axis) for axis in seen[side])
-                    found[side].append(f"{cut.names[0][0]}[{places}]")
+        seen = _slices_read(region, sizes, inputs, cell, shop)
     except (Undecided, Fork):
         return "", ""
-    first, second = (" and ".join(one) or "no input" for one in found)
+    first, second = (
+        " and ".join(
+            f"{name}[{', '.join(map(_range, places))}]"
+            for name, places in side.items()
+            if all(places)
+        )
+        or "no input"
+        for side in seen
+    )
     return ("", "") if first == second else (first, second)
 
 
-def _followed(  # noqa: PLR0913, PLR0917 - what an evaluation takes, and what to compare with
-    region: Region,
-    sizes: Sizes,
-    inputs: Mapping[Any, Array],
-    key: Any,  # noqa: ANN401 - of a cut
-    cell: tuple[int, tuple[int, ...]],
-    plain: Sequence[float],
-    shop: Workshop,
-) -> tuple[list[list[int]], list[list[int]]]:
-    """For each side and each axis of an input, the slices that the cell follows."""
-    value = inputs[key]
-    found: tuple[list[list[int]], list[list[int]]] = (
-        [[] for _ in value.shape],
-        [[] for _ in value.shape],
-    )
-    for axis, size in enumerate(value.shape):
-        for at in range(size):
-            moved = [
-                _cells(region, sizes, {**inputs, key: one}, cell, shop)
-                for one in _moves(value, axis, at)
-            ]
-            for side in (0, 1):
-                if any(one[side] != plain[side] for one in moved):
-                    found[side][axis].append(at)
-    return found
-
-
-def _moves(value: Array, axis: int, at: int) -> Iterator[Array]:
-    far = _FAR * max(1.0, float(np.abs(value).max(initial=0.0)))
-    for way in (far, -far):
-        moved = value.copy()
-        np.moveaxis(moved, axis, 0)[at] += way
-        yield moved
-
-
-def _cells(
+def _slices_read(
     region: Region,
     sizes: Sizes,
     inputs: Mapping[Any, Array],
     cell: tuple[int, tuple[int, ...]],
     shop: Workshop,
-) -> list[float]:
-    """The number that each side gives in a cell."""
-    with np.errstate(all="ignore"):
-        made = outcomes(region, Numeric(inputs), sizes, shop, {0.0: False, 1.0: True})
-    output, index = cell
-    found = []
-    for one in made:
-        if isinstance(one, NoResult):
+) -> tuple[dict[str, list[list[int]]], dict[str, list[list[int]]]]:
+    """For each side, the slices of each axis of each input that the cell follows."""
+
+    def given(moved: Mapping[Any, Array]) -> list[float]:
+        domain = Numeric({**inputs, **moved})
+        with np.errstate(all="ignore"):
+            made = outcomes(region, domain, sizes, shop, {0.0: False, 1.0: True})
+        both = [one for one in made if not isinstance(one, NoResult)]
+        if len(both) < len(made):
             raise Undecided("no result")
-        found.append(float(one[output].cells[index]))
-    return found
+        return [float(one[cell[0]].cells[cell[1]]) for one in both]
+
+    seen: tuple[dict[str, list[list[int]]], dict[str, list[list[int]]]] = ({}, {})
+    plain = given({})
+    for cut in (one for one in region.cuts if one.dtype.kind == "f"):
+        value, name = inputs[cut.key], cut.names[0][0]
+        far = _FAR * max(1.0, float(np.abs(value).max(initial=0.0)))
+        for side in seen:
+            side[name] = [[] for _ in value.shape]
+        for axis, size in enumerate(value.shape):
+            for at in range(size):
+                moves = np.zeros_like(value)
+                np.moveaxis(moves, axis, 0)[at] = far
+                moved = [given({cut.key: value + way * moves}) for way in (1, -1)]
+                for number, side in enumerate(seen):
+                    if any(one[number] != plain[number] for one in moved):
+                        side[name][axis].append(at)
+    return seen
 
 
 def _range(places: list[int]) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.axes import free
-from onnxpad.proof.call import Budget, Domain, Notes, Readings, Value
+from onnxpad.proof.call import Budget, Domain, Notes, Value
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
@@ -80,9 +80,8 @@ class Mismatch:
 
 @dataclass(slots=True)
 class Workshop:
-    """Budgets, readings and randomness of a proof, and what was spent and noted."""
+    """Budgets and randomness of a proof, and what was spent and noted."""
 
-    readings: Readings
     budget: Budget
     source: Source
     clock: Clock
@@ -109,7 +108,7 @@ class Workshop:
 
     def evaluation(self, d: Domain, decisions: Mapping[Any, bool]) -> Evaluation:
         """An evaluation that shares budget and constants."""
-        return Evaluation(d, self.readings, Notes(), self.budget, decisions, self.numbers)
+        return Evaluation(d, Notes(), self.budget, decisions, self.numbers)
 
 
 def bit_of(at: int) -> int:

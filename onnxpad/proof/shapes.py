@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.axes import free
-from onnxpad.proof.call import Budget, Notes, Readings, Value
+from onnxpad.proof.call import Budget, Notes, Value
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
@@ -123,18 +123,13 @@ class Shapes:
     void: set[str] = field(default_factory=set)
 
 
-def shapes_of(
-    graph: Graph,
-    given: Mapping[str, Hollowed],
-    readings: Readings,
-    clock: Clock,
-) -> Shapes:
+def shapes_of(graph: Graph, given: Mapping[str, Hollowed], clock: Clock) -> Shapes:
     """Every tensor that can be followed from inputs of these types and shapes.
 
     Raises Undecided where the time is over.
     """
     d, found = Hollow(), Shapes()
-    run = Evaluation(d, readings, Notes(), Budget(CELLS, AT_ONCE, clock))
+    run = Evaluation(d, Notes(), Budget(CELLS, AT_ONCE, clock))
     values: Environment = {
         name: free(d.fresh(None, shape), dtype, follows)
         for name, (dtype, shape, follows) in given.items()

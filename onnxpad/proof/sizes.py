@@ -22,7 +22,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product, takewhile
 
-from onnxpad.proof.call import Notes
+from onnxpad.proof.call import PLAIN, Notes, Way
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.regions import Mismatch, Region, Sizes, Workshop, bit_of, compare
 
@@ -65,9 +65,9 @@ class Fact:
 Facts = Mapping[str, Fact]
 
 
-def bound(bit: int, notes: Notes, fact: Fact) -> int:
+def bound(way: Way, fact: Fact) -> int:
     """far + period of an open size."""
-    return notes.far.get(bit, 0) + math.lcm(notes.period.get(bit, 1), fact.period)
+    return way.far + math.lcm(way.period, fact.period)
 
 
 def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch | bool, Sizes]:
@@ -179,10 +179,10 @@ def _asked(
     columns: dict[str, list[int]] = {}
     complaint = ""
     for at, name in enumerate(region.variables):
-        limit = bound(bit_of(at), shop.notes, facts[name]) + facts[name].least
+        way = shop.notes.ways.get(bit_of(at), PLAIN)
+        limit = bound(way, facts[name]) + facts[name].least
         if facts[name].only:
-            period = shop.notes.period.get(bit_of(at), 1)
-            columns[name] = [_stand_in(facts[name].only, limit, period)]
+            columns[name] = [_stand_in(facts[name].only, limit, way.period)]
             continue
         usual = list(islice(takewhile(limit.__ge__, facts[name].sizes()), most + 1))
         turning = _turning(facts[name], shop.notes.turns.get(bit_of(at), set()))

@@ -83,11 +83,11 @@ def transposed_table(
     return np.where(reached % stride == 0, inside(reached // stride, size), -1)
 
 
-def pad_table(size: int, begin: int, end: int, mode: str, *, wide_reflect: bool) -> Table:
+def pad_table(size: int, begin: int, end: int, mode: str) -> Table:
     """[cells] of a padded axis; negative pads crop first, and the rest pads what is left.
 
     ONNX Operators, Pad-25. Raises NoResult for a crop of more cells than there are, and for a
-    mirror that reaches beyond the data, unless `wide_reflect` lets it go back and forth.
+    mirror that reaches beyond the data.
     """
     first, last = max(0, -begin), size - max(0, -end)
     if last < first:
@@ -104,10 +104,9 @@ def pad_table(size: int, begin: int, end: int, mode: str, *, wide_reflect: bool)
         elif mode == "wrap":
             source = source % kept
         else:
-            if max(begin, end) >= kept and not wide_reflect:
+            if max(begin, end) >= kept:
                 raise NoResult(f"reflect by ({begin}, {end}) reaches beyond {kept} cells")
-            turn = max(1, 2 * (kept - 1))
-            source = kept - 1 - np.abs(kept - 1 - source % turn)
+            source = kept - 1 - np.abs(kept - 1 - np.abs(source))
     return source + first
 
 

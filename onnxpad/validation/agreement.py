@@ -48,17 +48,6 @@ def same(a: Array, b: Array) -> bool:
     return all(_same_elements(first[part], second[part]) for part in _blocks(a.size))
 
 
-def same_bits(a: Array, b: Array) -> bool:
-    """Whether two arrays of numbers hold the same bits."""
-    if a.shape != b.shape or a.dtype != b.dtype or a.dtype == object:
-        return False
-    first, second = a.reshape(-1), b.reshape(-1)
-    parts = _blocks(a.size)
-    return all(
-        np.array_equal(first[part].view(np.uint8), second[part].view(np.uint8)) for part in parts
-    )
-
-
 def _same_elements(a: Array, b: Array) -> bool:
     if np.array_equal(a.view(np.uint8), b.view(np.uint8)):
         return True

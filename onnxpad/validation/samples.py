@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, NamedTuple
 
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 from onnxpad.model.comparing.networks import Network
 from onnxpad.probing.random_inputs import Draw, Sampler
 from onnxpad.sessions import RunFailure
-from onnxpad.validation.agreement import same_bits
 from onnxpad.validation.bench import Bench, Results
 
 Array = NDArray[Any]
@@ -23,11 +21,9 @@ HUGE = 1e37
 _MORE_TRIES, _MOST_TRIED = 4, 1 << 23
 _MOST_SAMPLES, _MOST_WORK = 24, 1 << 22
 _SCALES = (10.0, -3000.0, 3000.0, 0.01)
-_SMALL, _OTHER, _SMALL_SAMPLE = 8, 32, 1 << 19
+_SMALL, _SMALL_SAMPLE = 8, 1 << 19
 _USUAL = (64, 33, 47)
 """Of which strides leave no row, or some, at every stage."""
-_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
-_FEW, _LARGEST = 4, 1 << 20
 
 
 class Pair(NamedTuple):
@@ -75,13 +71,8 @@ class _Trial(NamedTuple):
 
 
 def run_both(bench: Bench, pair: Pair, index: int, feeds: Mapping[str, Array]) -> Ran:
-    """Both models on the same inputs; what both give with the same bits is held once."""
+    """Both models on the same inputs."""
     before, after = (bench.run(network, feeds) for network in pair)
-    if isinstance(before, dict) and isinstance(after, dict):
-        after = {
-            name: before[name] if name in before and same_bits(before[name], value) else value
-            for name, value in after.items()
-        }
     return Ran(index, feeds, before, after)
 
 
@@ -103,23 +94,16 @@ def random_samples(bench: Bench, pair: Pair, sampler: Sampler, count: int) -> It
 
 
 def _tried(bench: Bench, pair: Pair, sampler: Sampler, index: int, *, picky: bool) -> _Trial:
-    """The sample at the first sizes that the first model runs, else the best that was tried.
+    """The sample at the first sizes that the first model runs, else the best of some more.
 
-    What says little is tried again at larger sizes where the search is `picky`.
+    What says little is tried again at other sizes where the search is `picky`.
     """
     draws = [*([sampler.settled] if sampler.settled else []), *sampler.draws()]
     left = 1 if isinstance(bench.session(pair.before), RunFailure) else len(draws)
     best: _Trial | None = None
-    tried = set[tuple[object, ...]]()
     for draw in draws:
-        shapes = (draw.style, *map(tuple, sampler.shapes(index, draw).values()))
-        if best is not None:
-            is_smaller = draw.size_from <= best.draw.size_from or draw.style != best.draw.style
-            if shapes in tried or sampler.cells(index, draw) > _MOST_TRIED:
-                continue  # to find out what fits is no reason to fill the memory
-            if best.why and is_smaller:
-                continue
-        tried.add(shapes)
+        if best is not None and sampler.cells(index, draw) > _MOST_TRIED:
+            continue  # to find out what fits is no reason to fill the memory
         ran = run_both(bench, pair, index, sampler.sample(index, draw))
         sides = zip(pair, (ran.before, ran.after), strict=True)
         results = [(by, result) for by, result in sides if isinstance(result, dict)]
@@ -127,11 +111,8 @@ def _tried(bench: Bench, pair: Pair, sampler: Sampler, index: int, *, picky: boo
         left -= 1
         if best is None or trial.worth > best.worth:
             best = trial
-            if best.worth[0] and not best.why:
-                break
-            if best.worth[1]:
-                left = _MORE_TRIES if best.why else min(left, _MORE_TRIES)
-        if left <= 0:
+            left = min(left, _MORE_TRIES) if results else left
+        if left <= 0 or (best.worth[0] and not best.why):
             break
     assert best is not None  # noqa: S101 - draws() is never empty
     return best
@@ -142,20 +123,18 @@ def further_samples(
 ) -> Iterator[Ran]:
     """What three samples of N(0, 1) may hide, numbered from `first`.
 
-    The sizes that the models compare numbers with; other magnitudes of the sample `ran`, which pass
-    limits and fills; of two formulas (`formal`), which differ in few cells, many small samples.
-    Numbers that overflow in either model say nothing about the other one.
+    Other sizes; other magnitudes of the sample `ran`, which pass limits and fills; of two formulas
+    (`formal`), which differ in few cells, many small samples. Numbers that overflow in either model
+    say nothing about the other one.
     """
     if (settled := sampler.settled) is None:
         return
-    columns: list[tuple[int, ...]] = [_USUAL]
-    columns += [sizes for one in _compared(pair) for sizes in ((one,), (one, _OTHER, _OTHER))]
-    draws = chain.from_iterable(sampler.at_sizes(column, settled) for column in columns)
-    feeds = [
-        sampler.sample(index, draw)
-        for index, draw in enumerate(draws, first)
-        if sampler.cells(index, draw) <= _SMALL_SAMPLE
-    ]
+    draws = [one for one in sampler.at_sizes(_USUAL) if sampler.cells(first, one) <= _SMALL_SAMPLE]
+    small = replace(settled, size_from=_SMALL, sizes=())
+    for draw in (settled, small) if formal else ():
+        work = sampler.cells(first, draw) * max(len(one.nodes) for one in pair)
+        draws += [draw] * min(_MOST_SAMPLES, _MOST_WORK // max(1, work))
+    feeds = [sampler.sample(index, draw) for index, draw in enumerate(draws, first)]
     feeds += [
         {
             name: (value * scale).astype(value.dtype) if value.dtype.kind == "f" else value
@@ -163,30 +142,12 @@ def further_samples(
         }
         for scale in _SCALES
     ]
-    tame = Draw(_SMALL, settled.square, settled.style, (), settled.channels)
-    for draw in (settled, tame) if formal else ():
-        work = sampler.cells(first, draw) * max(len(one.nodes) for one in pair)
-        count = min(_MOST_SAMPLES, _MOST_WORK // max(1, work))
-        feeds += [sampler.sample(index, draw) for index in range(first, first + count)]
     for index, given in enumerate(feeds, first):
         bench.progress(f"sample {index}")
         more = run_both(bench, pair, index, given)
         results = zip(pair, (more.before, more.after), strict=True)
         if not any(isinstance(one, RunFailure) or degenerate(by, one) for by, one in results):
             yield more
-
-
-def _compared(pair: Pair) -> tuple[int, ...]:
-    """Small numbers that models compare with; a size that is one may be a case of its own."""
-    found: list[int] = []
-    for network in pair:
-        for node in network.nodes:
-            for name in node.input if node.op_type in _COMPARISONS else ():
-                tensor = network.initializers.get(name)
-                value = network.constant(name) if tensor and prod(tensor.dims) <= _FEW else None
-                if value is not None and value.dtype.kind in "iuf":
-                    found += [int(one) for one in value.ravel() if 0 < one < _LARGEST]
-    return tuple(dict.fromkeys(found))[:_FEW]
 
 
 def degenerate(network: Network, results: Mapping[str, Array]) -> str:

@@ -1,6 +1,5 @@
 """The lemmas, where one tries to break them."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -8,11 +7,10 @@ import onnx
 import pytest
 
 from onnxpad.proof import Clock, Limits, equalities, prove, sizes
-from onnxpad.proof.call import Budget, Notes, Readings
-from onnxpad.proof.cuts import Cutting
+from onnxpad.proof.call import PLAIN, Budget
 from onnxpad.proof.endings import NoResult
 from onnxpad.proof.regions import Mismatch, Region, Workshop, bit_of, compare
-from onnxpad.proof.sizes import Fact, Facts
+from onnxpad.proof.sizes import Facts
 from onnxpad.proof.windows import Axis, same_pads
 from tests.proof.law import random_spec, rewrites
 from tests.proof.small_models import text
@@ -36,7 +34,7 @@ def proved_regions(
         result = original(region, facts, shop, most)
         if result[0] is True and region.variables:
             limit = max(
-                sizes.bound(bit_of(at), shop.notes, facts[name])
+                sizes.bound(shop.notes.ways.get(bit_of(at), PLAIN), facts[name])
                 for at, name in enumerate(region.variables)
             )
             found.append((region, dict(facts), replace(shop), limit))
@@ -110,50 +108,6 @@ def _alike(size: int, window: tuple[int, int, int], total: int) -> bool:
         return np.array_equal(first.table(), second.table())
     except NoResult:
         return False
-
-
-def test_facts_give_their_sizes() -> None:
-    sizes_of = Fact(4, 3, 5).sizes()
-    assert [next(sizes_of) for _ in range(3)] == [7, 11, 15]
-
-
-def test_lemma_7_a_cut_is_no_loose_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tensors of equal names whose values differ are never taken for cuts."""
-    body = (
-        "g (float[1,1,8] x) => (float[a,b,c] y) {{ t = {0}(x)\n"
-        "y = MaxPool<kernel_shape = [2], {1}>(t) }}"
-    )
-    before = text(body.format("Relu", 'auto_pad = "VALID"'))
-    assert prove(before, text(body.format("Relu", "pads = [0, 0]"))).verdict == "proved"
-    assert prove(before, text(body.format("Abs", "pads = [0, 0]"))).verdict == "refuted"
-    seen = []
-    original = Cutting.regions
-
-    def kept(self: Cutting, wanted: tuple[str, str], deepest: int) -> Iterator[Region]:
-        for region in original(self, wanted, deepest):
-            seen.append([cut.names[0] for cut in region.cuts])
-            yield region
-
-    monkeypatch.setattr(Cutting, "regions", kept)
-    prove(before, text(body.format("Abs", "pads = [0, 0]")))
-    assert seen
-    assert all("t" not in names for cuts in seen for names in cuts)
-
-
-def test_notes_of_two_ways_are_not_added() -> None:
-    notes = Notes()
-    notes.window(1, 3, 2)
-    notes.window(1, 3, 2)
-    assert (notes.far[1], notes.period[1]) == (9, 4)
-    notes.reach(Notes(far={1: 4}, period={1: 3}))
-    assert (notes.far[1], notes.period[1]) == (9, 12)
-    assert not notes.tied
-    notes.window(3, 1)
-    assert notes.tied == {3}
-
-
-def test_readings_have_defaults() -> None:
-    assert Readings() == Readings(valid_ceil_up=True, wide_reflect=False, legacy_split=False)
 
 
 CHANNELS = """g (float[1,6,20] x) => (float[a,b,c] y)

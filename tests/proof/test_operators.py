@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from onnxpad.proof.call import Budget, Domain, Notes, Readings, Value
+from onnxpad.proof.call import Budget, Domain, Notes, Value
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Evaluation
 from onnxpad.proof.field import Field
@@ -24,7 +24,7 @@ from tests.random_models.feeding import Feed, feeds
 def evaluated(model: onnx.ModelProto, feed: Feed, d: Domain) -> list[Value]:
     """The model's outputs in a domain, for numbers as inputs."""
     graph = read(model)
-    run = Evaluation(d, Readings(), Notes(), Budget(10**8), {0: False, 1: True})
+    run = Evaluation(d, Notes(), Budget(10**8), {0: False, 1: True})
     given = {name: run.constant(constant) for name, constant in graph.defaults.items()}
     for name, array in feed.items():
         known = array.dtype == np.int64 or array.dtype.kind == "b"

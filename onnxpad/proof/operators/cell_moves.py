@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof import paces
-from onnxpad.proof.call import Call, Value, rule
+from onnxpad.proof.call import Call, Value, joined, rule
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.windows import gather, pad_table
@@ -48,28 +48,27 @@ def pad(call: Call) -> list[Value]:
     x = data.cells if known else call.embedded(data)
     call.notes.tie(call.computed(3))
     origins = _origins(call, 1, len(pads))
-    wide = call.readings.wide_reflect
     for at, axis in enumerate(spots):
         begin, end = pads[at], pads[len(spots) + at]
         if begin == end == 0:
             continue
         size = x.shape[axis]
         if mode == "reflect" and max(begin, end) >= size - max(0, -begin) - max(0, -end):
-            call.reads(f"a mirror wider than the data {'goes on' if wide else 'has no result'}")
+            call.reads("a mirror wider than the data has no result")
         call.spend(x.size / max(size, 1) * max(0, size + begin + end))
         reach = abs(begin) + abs(end) if mode == "constant" else 2 * (abs(begin) + abs(end)) + 2
         call.window(axis, reach)
         call.notes.tie(data.axes[axis] | origins[at] | origins[len(spots) + at])
-        x = gather(x, [pad_table(size, begin, end, mode, wide_reflect=wide)], axis, fill)
+        x = gather(x, [pad_table(size, begin, end, mode)], axis, fill)
     return [Value(x, data.dtype, known=known)]
 
 
 def _origins(call: Call, index: int, count: int) -> list[int]:
     """Where the numbers of an operand came from."""
     value = call.optional(index)
-    if value is None or value.origins is None:
+    if value is None or not value.sized:
         return [0] * count
-    return [int(one) for one in value.origins.ravel()]
+    return [one.sizes for one in paces.listed(value)]
 
 
 def _fill(call: Call, data: Value) -> tuple[Any, bool]:
@@ -148,18 +147,12 @@ def concat(call: Call) -> list[Value]:
     if any(shape != shapes[0] for shape in shapes):
         raise NoResult(f"Concat of shapes {[array.shape for array in arrays]}")
     fixed = sum(value.shape[axis] for value in values if not value.axes[axis])
-    call.notes.window(_followed(call, axis), fixed)
+    call.notes.window(
+        joined(value.axes[axis] for value in map(call.need, range(len(arrays)))), fixed
+    )
     call.spend(sum(array.size for array in arrays))
     made = np.concatenate(arrays, axis=axis)
     return [Value(made, call.need(0).dtype, known=known)]
-
-
-def _followed(call: Call, axis: int) -> int:
-    """The open sizes that an axis of any operand follows."""
-    found = 0
-    for value in call.inputs:
-        found |= value.axes[axis] if value else 0
-    return found
 
 
 @rule("Split")
@@ -247,13 +240,12 @@ def reshape(call: Call) -> list[Value]:
 @rule("Shape")
 def shape(call: Call) -> list[Value]:
     """Sizes as numbers."""
-    cut, value = slice(call.get("start", 0), call.get("end")), call.need(0)
-    sizes, origins = value.shape[cut], np.asarray(value.axes[cut], np.int64)
-    found = [paces.of_axis(value, axis) for axis in range(len(value.shape))[cut]]
-    grown = [paces.packed(one.steps, one.rest, one.slope) if one.sizes else 0 for one in found]
-    made = np.asarray(sizes, np.int64)
-    packed = np.asarray(grown, np.int64)
-    return [Value(made, np.dtype(np.int64), known=True, origins=origins, paces=packed)]
+    value = call.need(0)
+    axes = range(len(value.shape))[slice(call.get("start", 0), call.get("end"))]
+    made = np.asarray([value.shape[axis] for axis in axes], np.int64)
+    grown = tuple(paces.of_axis(value, axis) for axis in axes)
+    is_open = any(one.sizes for one in grown)
+    return [Value(made, made.dtype, known=True, paces=grown if is_open else None)]
 
 
 @rule("Size")

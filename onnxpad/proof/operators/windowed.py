@@ -53,9 +53,7 @@ def axes(call: Call, sizes: Ints, kernel: Ints) -> list[Axis]:
     auto, begins, ends = padding(call, rank)
     ceil = bool(call.get("ceil_mode", 0))
     if auto == "VALID" and ceil:
-        up = call.readings.valid_ceil_up
-        call.reads(f"VALID with ceil_mode rounds {'up' if up else 'down'}")
-        ceil = up
+        call.reads("VALID with ceil_mode rounds up")
     made = []
     for at, (size, k, s, d) in enumerate(zip(sizes, kernel, strides, dilations, strict=True)):
         begin, end = begins[at], ends[at]
@@ -285,24 +283,20 @@ def _kept(
         out = int(wanted[at])
         if out > full - extra + max(extra, stride - 1):
             raise NoResult(f"output_shape {out} of {full - extra} cells")
-        return _crop(call, auto, max(0, full - out)), out
+        return _crop(auto, max(0, full - out)), out
     if auto.startswith("SAME"):
         total = span + extra - stride
         if total < 0:
             call.reads("ConvTranspose with SAME whose kernel is below the stride crops nothing")
-        return _crop(call, auto, max(0, total)), full - max(0, total)
+        return _crop(auto, max(0, total)), full - max(0, total)
     if auto not in ("NOTSET", "VALID"):
         raise Undecided(f"auto_pad {auto}")
     return pads[0], full - sum(pads)
 
 
-def _crop(call: Call, auto: str, total: int) -> int:
+def _crop(auto: str, total: int) -> int:
     """Begin pad of a crop of `total` cells: the smaller half for SAME_UPPER, else the larger."""
-    small_first = auto == "SAME_UPPER"
-    if total % 2 and call.readings.legacy_split:
-        call.reads("ConvTranspose splits an odd crop as its text of opsets 1 to 10")
-        small_first = not small_first
-    return total // 2 if small_first else total - total // 2
+    return total // 2 if auto == "SAME_UPPER" else total - total // 2
 
 
 @rule("ConvTranspose")
