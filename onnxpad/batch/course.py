@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from onnxpad.model.editing.session import Edited
     from onnxpad.retargeting import Retargeting
     from onnxpad.rewriting.rewrite import Rewriting
+    from onnxpad.show.document import Document
     from onnxpad.validation import Validation
     from onnxpad.validation.distances import Distances
 
@@ -222,6 +224,8 @@ def answer(asked: Plain) -> Plain:
             )
         return {"file": asked["model"]} | _done(asked)
     except OnnxpadError as error:
+        if isinstance(error.__cause__, BrokenPipeError):  # its reader has gone
+            raise error.__cause__ from None
         return refusal(asked, type(error).__name__, named(asked["model"], error))
     except Exception as error:  # the other models go on
         if os.environ.get("ONNXPAD_TRACEBACK"):
@@ -234,19 +238,14 @@ def answer(asked: Plain) -> Plain:
 
 def refusal(asked: Plain, kind: str, message: str) -> Plain:
     """The answer about a model that came to nothing."""
+    error = {"kind": kind, "message": message}
     return {
         "file": asked["model"],
         "result": "error",
         "code": WRONG,
-        "record": without_report(asked["model"], kind, message),
+        "record": {"schema": 1, "file": asked["model"], "status": "error", "error": error},
         "error": message,
     }
-
-
-def without_report(model: str, kind: str, message: str) -> Plain:
-    """The record of a model that came to nothing."""
-    error = {"kind": kind, "message": message}
-    return {"schema": 1, "file": model, "status": "error", "error": error}
 
 
 def named(model: str, error: OnnxpadError) -> str:
@@ -269,61 +268,59 @@ def _done(asked: Plain) -> Plain:
     return _VERBS[request.verb](job, request, asked)
 
 
-def _rewrite(job: Job, request: Request, asked: Plain) -> Plain:
-    from onnxpad.show.batches import rewriting_line
-
-    done = rewritten(job, request)
-    written = asked["target"] if done.written else None
-    line = rewriting_line(asked["model"], written, done.found, done.compared)
-    return _edited(done, written, asked, line)
-
-
-def _retarget(job: Job, request: Request, asked: Plain) -> Plain:
-    from onnxpad.retargeting.plan import Plan
-    from onnxpad.show.batches import retargeting_line
-
-    if sent := request.options.get("plan"):
-        plan = Plan.from_json(sent["record"], file=sent["file"])
-        request = request._replace(options={**request.options, "plan": plan})
-    done = retargeted(job, request)
-    written = asked["target"] if done.written else None
-    return _edited(done, written, asked, retargeting_line(asked["model"], written, done.found))
-
-
-def _edited(done: Done, written: str | None, asked: Plain, line: str) -> Plain:
-    """The answer about a model that was to be edited."""
-    from onnxpad.show.batches import refusal_text
+def _edit(job: Job, request: Request, asked: Plain) -> Plain:
+    from onnxpad.show.batches import refusal_text, retargeting_line, rewriting_line
     from onnxpad.show.document import lines_text
     from onnxpad.show.edited import edited_record, script_lines
 
-    against, script = done.objection, asked["dry_run"]
-    failed = None if getattr(done.compared, "ok", True) else done.compared
+    if sent := request.options.get("plan"):
+        from onnxpad.retargeting.plan import Plan
+
+        plan = Plan.from_json(sent["record"], file=sent["file"])
+        request = request._replace(options={**request.options, "plan": plan})
+    done = rewritten(job, request) if request.verb == "rewrite" else retargeted(job, request)
+    against, script = done.objection, request.dry_run
+    written = asked["target"] if done.written else None
     parts = (asked["model"], written, done.found, done.compared)
-    record = edited_record(asked["verb"], *parts, script=script, refused=against)
-    return {
-        "result": record["status"],
-        "code": done.code,
-        "record": record,
-        "error": refusal_text(asked["model"], against, done.found, failed) if against else "",
-        "written": written,
-        "line": lines_text([*(script_lines(done.found) if script else ()), line]),
-    }
+    record = edited_record(request.verb, *parts, script=script, refused=against)
+    answered = {"result": record["status"], "code": done.code, "record": record, "written": written}
+    if asked.get("whole"):
+        compared = request.judging is None or done.found.changed or done.unfit
+        more = {"script": script, "compared": compared, "objection": against}
+        answered["document"] = partial(_edited_document, request.verb, *parts, **more)
+    if against:
+        failed = None if getattr(done.compared, "ok", True) else done.compared
+        return answered | {"error": refusal_text(asked["model"], against, done.found, failed)}
+    line = rewriting_line(*parts) if request.verb == "rewrite" else retargeting_line(*parts[:3])
+    return answered | {"line": lines_text([*(script_lines(done.found) if script else ()), line])}
+
+
+def _edited_document(verb: str, *parts: Any, **more: Any) -> Document:  # noqa: ANN401 - of both reports
+    from onnxpad.show.retargetings import retargeting_document
+    from onnxpad.show.rewritings import rewriting_document
+
+    more["each"] |= more.pop("page", False)
+    return (rewriting_document if verb == "rewrite" else retargeting_document)(*parts, **more)
 
 
 def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.inspection import inspect, inspected_status
     from onnxpad.show.batches import inspection_line
+    from onnxpad.show.following import commands
+    from onnxpad.show.inspections import inspection_document
 
     found = inspect(job.model, **request.options)
     record = found.to_json()
     status = inspected_status(record, fails=found.fails)
-    return {
+    answered = {
         "result": status,
         "code": FINDINGS if found.fails else FINE,
         "record": {"file": asked["model"], "status": status} | record,
         "line": inspection_line(asked["model"], found),
-        "following": found.following.to_json() if found.following else {},
+        "following": commands(found, asked["model"]) if found.findings else [],
     }
+    whole = {"document": partial(inspection_document, found, asked["model"])}
+    return answered | (whole if asked.get("whole") else {})
 
 
 def _validate(job: Job, request: Request, asked: Plain) -> Plain:
@@ -342,7 +339,7 @@ def _validate(job: Job, request: Request, asked: Plain) -> Plain:
     }
 
 
-_VERBS = {"inspect": _inspect, "rewrite": _rewrite, "retarget": _retarget, "validate": _validate}
+_VERBS = {"inspect": _inspect, "rewrite": _edit, "retarget": _edit, "validate": _validate}
 
 
 def _place(asked: Plain, path: str) -> str:

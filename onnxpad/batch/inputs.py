@@ -72,7 +72,7 @@ def inputs(
     What folders and globs bring is there once. A folder is searched with the folders below it for
     files *.onnx; what stands in `output`, the folder to write to, is no input, and of several
     models none that `exclude` has a glob for. Raises RequestError where a folder or glob has no
-    model, and where all are left out.
+    model.
     """
     found: list[Input] = []
     many = False
@@ -88,13 +88,11 @@ def inputs(
             raise RequestError(_nothing(name))
         seen = {_key(one.model) for one in found}
         found += [one for one in models if _key(one.model) not in seen]
-    if not many and len(found) < 2:
-        return Inputs(tuple(found), many=False, idle=tuple(exclude))
-    return _remaining(found, exclude)
+    return _remaining(found, exclude)._replace(many=many or len(found) > 1)
 
 
 def _remaining(found: Sequence[Input], exclude: Sequence[str]) -> Inputs:
-    """What no glob of `exclude` is about; RequestError where nothing is left.
+    """What no glob of `exclude` is about, which may be nothing.
 
     A glob matches the path of a model, as it was given or below the folder that was named, its
     name, and as well a folder that it stands in, by path or by name.
@@ -102,9 +100,6 @@ def _remaining(found: Sequence[Input], exclude: Sequence[str]) -> Inputs:
     spellings = {one: _spellings(one) for one in found}
     about = {name: {one for one in found if _matches(spellings[one], name)} for name in exclude}
     excluded = set[Input]().union(*about.values())
-    if len(excluded) == len(spellings):
-        globs = ", ".join(f"'{name}'" for name in exclude)
-        raise RequestError(f"no model is left: exclude {globs} matches all {len(found)} of them")
     return Inputs(
         tuple(one for one in found if one not in excluded),
         left_out=tuple(one.model for one in found if one in excluded),
@@ -112,17 +107,10 @@ def _remaining(found: Sequence[Input], exclude: Sequence[str]) -> Inputs:
     )
 
 
-def are_left_out(names: Sequence[str], exclude: Sequence[str]) -> bool:
-    """Whether all of them name one file each, and `exclude` has a glob for every one."""
-    return all(
-        name != STANDARD
-        and _folder_of(name) is None
-        and any(
-            _matches(_spellings(Input(name, Path(name).name, is_named=True)), one)
-            for one in exclude
-        )
-        for name in names
-    )
+def none_left(found: Inputs, exclude: Sequence[str]) -> RequestError:
+    """The error where all models are left out."""
+    globs = ", ".join(f"'{name}'" for name in exclude)
+    return RequestError(f"no model is left: exclude {globs} matches all {len(found.left_out)}")
 
 
 def _spellings(one: Input) -> set[str]:

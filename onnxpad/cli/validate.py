@@ -178,7 +178,7 @@ def recorded(model: object, given: Mapping[str, Any], left_out: list[str]) -> di
 def _pairs(given: Mapping[str, Any]) -> int:
     """Models of two folders, by their place in them; with --dask also two models."""
     from onnxpad.batch.course import Request
-    from onnxpad.batch.inputs import Job, pairs
+    from onnxpad.batch.inputs import Job, none_left, pairs
     from onnxpad.cli import batches
 
     before, after = given["before"], given["after"]
@@ -190,7 +190,9 @@ def _pairs(given: Mapping[str, Any]) -> int:
         raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
     elif Path(before).is_dir():
         paired = pairs(before, after, given["exclude"])
-        say_left_out(paired.left_out, paired.idle, "pair")
+        say_left_out(paired, "pair")
+        if not paired.models:
+            raise none_left(paired, given["exclude"])
         jobs = [Job(one.model, second=one.second) for one in paired.models]
     request = Request("validate", {name: given[name] for name in _OPTIONS})
     return batches.run(jobs, request, given, noun="model" if alone else "pair")

@@ -56,7 +56,7 @@ def inspection_document(
     pictures: tuple[Section, ...] = ()
     state = ""
     if page:
-        from onnxpad.show.pages.inspections import state_of, window_cards
+        from onnxpad.show.pages.cards import state_of, window_cards
 
         title = "What the windows read, and of transposed convolutions write"
         cards = partial(window_cards, inspection)

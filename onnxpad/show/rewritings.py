@@ -28,7 +28,7 @@ from onnxpad.show.edited import (
     skip_note,
 )
 from onnxpad.show.inspections import unknown_operator_notes
-from onnxpad.show.pages.changes import Changed, changes_section
+from onnxpad.show.pages.cards import Changed, changes_section
 from onnxpad.show.wording import alike, idle_lines, limits_text, route_text, runs_text
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ from onnxpad.show.wording import alike, visible
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import RuntimeRan
+    from onnxpad.rewriting.rewrite import Rewriting
 
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite writes")
 _OVERVIEW = ("target", "operators that can pad", "known from")
@@ -260,6 +261,14 @@ def opening_lines(
     if opening.granted and all(one.waits_for_knowledge for one in found if _stops(one)):
         settled = _of(opening.granted, opening.stuck)
         yield f"try: {verb}--allow-unknown, which trusts what is not known, settles {settled}"
+
+
+def tries(found: Rewriting) -> list[str]:
+    """What settles nodes that a target does not take: what to add, or what helps elsewhere."""
+    fitting = found.fitting
+    lines = map(str, opening_lines(found.target, fitting.opening, found.stuck) if fitting else ())
+    tried = [line.removeprefix("try: ") for line in lines if line.startswith("try: ")]
+    return tried or [*dict.fromkeys(hint for one in found.stuck for hint in one.judgement.cures)]
 
 
 def _stops(verdict: NodeVerdict) -> bool:
