@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from onnxpad import errors
-from onnxpad.errors import LimitMet, OnnxpadError, RequestError, told
+from onnxpad.errors import LimitMet, OnnxpadError, RequestError
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -435,7 +435,7 @@ class Work:
                 raise LimitMet("time")  # noqa: TRY301 - the same as in the child
             return child.call(head, buffers, seconds=allowed, memory=memory)
         except LimitMet as limit:
-            raise self._said(limit.told, what, total, memory) from None
+            raise self._said(str(limit), what, total, memory) from None
         finally:
             short = SHORT if self.seconds is None else 0.0
             self._spent += max(0.0, time.monotonic() - started - short)
@@ -483,7 +483,7 @@ class Work:
             said = f"{what} took more than {seconds:.3g} s and was ended"
             larger = {"timeout": max(600, round(10 * seconds))}
         found = LimitMet(said, larger)
-        self.met[what] = found.told
+        self.met[what] = str(found)
         return found
 
 
@@ -570,7 +570,7 @@ def serve(handlers: Mapping[str, Handler]) -> NoReturn:
         try:
             reply = handlers[head["do"]](head, buffers)
         except Exception as error:  # noqa: BLE001 - the parent raises it
-            reply = Reply({"error": type(error).__name__, "message": told(error)}, [])
+            reply = Reply({"error": type(error).__name__, "message": str(error)}, [])
         faulthandler.cancel_dump_traceback_later()
         _send(outgoing, reply)
 

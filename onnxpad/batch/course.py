@@ -24,7 +24,6 @@ from onnxpad.errors import (
     fault_in,
     headline,
     together,
-    told,
 )
 
 if TYPE_CHECKING:
@@ -251,7 +250,7 @@ def refusal(asked: Plain, kind: str, message: str) -> Plain:
 def named(model: str, error: OnnxpadError) -> str:
     """What an error about one of several models says; it begins with the model's name."""
     name = "standard input" if model == STANDARD else model
-    message = told(error)
+    message = str(error)
     own = message.startswith((name, f"'{name}'", brief(name)))
     return message if own or isinstance(error, RuntimeUnavailable) else f"{name}: {message}"
 

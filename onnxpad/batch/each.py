@@ -26,7 +26,7 @@ from onnxpad.batch.inputs import (
     placed,
     refuse_one_file_twice,
 )
-from onnxpad.errors import RequestError, headline, in_python, nearest
+from onnxpad.errors import RequestError, headline, nearest
 from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import pass_names
 from onnxpad.verbs import ARGUMENTS, is_path, refuse_unless
@@ -52,10 +52,9 @@ class Outcome(NamedTuple):
         failing, with known findings, a verdict of validate, not written, or error.
     code: the exit code that the command would have.
     record: what its `--json` prints.
-    error: why it was not written or what was wrong, with options as arguments of Python.
+    error: why it was not written or what was wrong.
     written: the file.
     line: what the command prints about the model, or `error` where there is one.
-    told: `error` as the command line has it.
     following: commands to type next about what inspect found.
     document: makes the whole report, for one model that is done in this process.
     """
@@ -67,7 +66,6 @@ class Outcome(NamedTuple):
     error: str = ""
     written: str | None = None
     line: str = ""
-    told: str = ""
     following: Sequence[str] = ()
     document: Callable[..., Any] | None = None
 
@@ -184,7 +182,7 @@ def each(  # noqa: PLR0913 - one option each
     with working_in(executor, processes) as where:
         asked, notes = asked_of_each(jobs, request)
         done = outcomes(asked, where, progress)
-        return Batch(tuple(one._replace(line=in_python(one.line)) for one in done), tuple(notes))
+        return Batch(tuple(done), tuple(notes))
 
 
 def asked_of_each(
@@ -271,10 +269,7 @@ def _outcome(asked: dict[str, Any], future: Future[Any]) -> Outcome:
 
 
 def _made(found: Mapping[str, Any]) -> Outcome:
-    """An outcome from an answer, which has options as the command line does."""
-    message = found.get("error", "")
-    more = {"error": in_python(message), "told": message, "line": message or found["line"]}
-    return Outcome(**{**found, **more})
+    return Outcome(**{"line": found.get("error", ""), **found})
 
 
 def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool) -> None:

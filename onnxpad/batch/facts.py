@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from onnxpad.batch.inputs import STANDARD, SUFFIX
-from onnxpad.errors import OnnxpadError, RequestError, told
+from onnxpad.errors import OnnxpadError, RequestError
 
 _GLOB = f"{SUFFIX}:"
 """Between the glob over models that a fact is about, and the dimension."""
@@ -151,4 +151,4 @@ def _with_shapes(
     try:
         return facts_of_shapes(has.inputs, own, dims)
     except RequestError as error:
-        raise RequestError(f"{model}: {told(error)}") from None
+        raise RequestError(f"{model}: {error!s}") from None

@@ -33,7 +33,7 @@ from onnxpad.cli.options import VERBS
 from onnxpad.cli.parser import Verb, as_help, refuse_swallowed, usage_message
 from onnxpad.cli.streams import FINE, WINDOWS, WRONG, drop_output, fail, say
 from onnxpad.cli.values import settled_live
-from onnxpad.errors import OnnxpadError, fault_in, headline, told
+from onnxpad.errors import OnnxpadError, fault_in, headline
 
 _HELP = """Inspect, rewrite and validate padding in ONNX models, exactly.
 
@@ -153,7 +153,7 @@ def _status(words: Sequence[str]) -> int:
     except OnnxpadError as error:
         if isinstance(error.__cause__, BrokenPipeError):
             raise error.__cause__ from None
-        return _fail_noted(error, error.told)
+        return _fail_noted(error, str(error))
     except (OSError, click.Abort):
         raise
     except Exception as error:
@@ -212,7 +212,7 @@ def _with_settings(context: click.Context, files: Sequence[Path], words: Sequenc
         return commands.invoke(context)
     except (click.UsageError, OnnxpadError) as error:
         verb = context.invoked_subcommand
-        if blamed := settings.blamed_for(verb, told(error), words):
+        if blamed := settings.blamed_for(verb, str(error), words):
             error.add_note(blamed)
         raise
 

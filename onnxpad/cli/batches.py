@@ -104,7 +104,7 @@ def _show_whole(outcome: Outcome, job: Job, given: Mapping[str, Any]) -> None:
         if job.target != STANDARD:
             _show(outcome, given, lines=True)
         else:
-            fail(outcome.told)
+            fail(outcome.error)
         return
     outputs.write_page(given["html"], partial(made, each=given["each"], page=True))
     wished = {name: given[name] for name in ("each", "everything") if name in given}
@@ -116,9 +116,9 @@ def _show_whole(outcome: Outcome, job: Job, given: Mapping[str, Any]) -> None:
 
 def _show(outcome: Outcome, given: Mapping[str, Any], *, lines: bool) -> None:
     if outcome.error and outcome.code > 1:
-        fail(outcome.told)
+        fail(outcome.error)
     elif outcome.error:
-        say_with_try(outcome.told)
+        say_with_try(outcome.error)
     if lines and given["as_json"]:
         from onnxpad.reports import json_line
 

@@ -14,7 +14,7 @@ import click
 
 from onnxpad.cli.parser import given_by_hand
 from onnxpad.cli.streams import FINE, STANDARD, say, say_with_try
-from onnxpad.errors import RequestError, counted, nearest, told
+from onnxpad.errors import RequestError, counted, nearest
 
 if TYPE_CHECKING:
     from onnxpad.batch.inputs import Inputs, Job
@@ -62,7 +62,7 @@ def jobs_of(given: Mapping[str, Any], passes: Iterable[str] = ()) -> Jobs:
         refuse_inputs(names, [output])
         return Jobs([Job(names[0], output)], many=False)
     except RequestError as error:
-        raise click.UsageError(told(error)) from None
+        raise click.UsageError(str(error)) from None
 
 
 def _where_to_write(models: Sequence[str]) -> str:
@@ -108,7 +108,7 @@ def inputs_of(
         if not found.models and (given_by_hand("exclude") or any(map(os.path.isdir, names))):
             raise none_left(found, exclude)
     except RequestError as error:
-        raise click.UsageError(told(error)) from None
+        raise click.UsageError(str(error)) from None
     say_left_out(found, passes=passes)
     return found
 

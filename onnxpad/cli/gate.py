@@ -49,7 +49,7 @@ class Gate:
         self._given = given
         self._baseline = _baseline(models, given)
         self._speaks = bool(given["fail_on"] or given["baseline"] or asks_alone)
-        self._seen = self._gone = self._told = 0
+        self._seen = self._gone = 0
         self._unread: list[str] = []
         self._left_out: Counter[str] = Counter()
 
@@ -113,19 +113,13 @@ class Gate:
     def say_why(self, outcome: Outcome) -> None:
         """Lines on standard error about what fails a model: each code and reason, and a repair.
 
-        Of one model, whose report says the same, only where a gate was asked for. Of many without a
-        gate the first findings, or with --each all of them.
+        Of one model, whose report says the same, only where a gate was asked for; of many also with
+        --each.
         """
         failing = [] if outcome.error else [x for x in outcome.record["findings"] if x["fails"]]
-        few_yet = not self._given["as_json"] and self._told + len(failing) <= _ALL
-        alone = outcome.document is not None
-        if failing and (self._speaks or (not alone and (self._given["each"] or few_yet))):
-            self._told += len(failing)
-            self._say(outcome, failing)
-        elif failing and not alone and not self._given["as_json"]:
-            self._left_out[outcome.file] += len(failing)
-
-    def _say(self, outcome: Outcome, failing: Sequence[Mapping[str, Any]]) -> None:
+        asked = self._speaks or (self._given["each"] and outcome.document is None)
+        if not failing or not asked:
+            return
         alike: dict[tuple[str, str], list[str]] = {}
         for one in failing:
             alike.setdefault((one["code"], _reason(one, outcome.record)), []).append(one["node"])

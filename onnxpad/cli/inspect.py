@@ -70,7 +70,7 @@ def inspect(given: dict[str, Any]) -> int:
         from onnxpad.show.sarif import sarif_text
 
         records = [one.record for one in outcomes if not one.error]
-        unread = [(one.file, one.told) for one in outcomes if one.error]
+        unread = [(one.file, one.error) for one in outcomes if one.error]
         traps = TRAP in gate.kinds
         sys.stdout.write(sarif_text(records, __version__, traps=traps, unread=unread))
     return status

@@ -21,7 +21,7 @@ from onnxpad.cli import batches
 from onnxpad.cli.destinations import jobs_of
 from onnxpad.cli.outputs import refuse_overwriting
 from onnxpad.cli.streams import STANDARD
-from onnxpad.errors import RequestError, told
+from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
     from onnxpad.batch.course import Request
@@ -68,4 +68,4 @@ def _plan(path: str) -> Plan:
     try:
         return parse_plan(standard_input(LARGEST_PLAN), "standard input")
     except (OSError, ValueError) as error:
-        raise RequestError(f"cannot read the plan on standard input: {told(error)}") from error
+        raise RequestError(f"cannot read the plan on standard input: {error!s}") from error

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from onnxpad import __version__
 from onnxpad.diagnosis import Diagnosis
-from onnxpad.errors import RequestError, RuntimeUnavailable, in_python
+from onnxpad.errors import RequestError, RuntimeUnavailable
 from onnxpad.guarding import Guarding
 from onnxpad.inspection import Inspection
 from onnxpad.measuring import Measurement
@@ -48,7 +48,7 @@ _DOCUMENTS: dict[type, _Make] = {
 
 def report_text(report: object, model: str) -> str:
     """A report as its command prints it; RequestError for other kinds."""
-    return in_python(document_text(_document_of(report, model, _WRITTEN)))
+    return document_text(_document_of(report, model, _WRITTEN))
 
 
 def report_html(report: object, model: str) -> str:

@@ -124,15 +124,6 @@ def window_text(kernel: Sequence[int], strides: Sequence[int], dilations: Sequen
     return " ".join(parts)
 
 
-def bytes_text(count: int) -> str:
-    """'512 B', '12.3 kB', '4.56 MB': three digits, powers of 1000."""
-    size, units = float(count), ["B", "kB", "MB", "GB", "TB"]
-    while size >= 999.5 and len(units) > 1:
-        size /= 1000
-        units.pop(0)
-    return f"{size:.3g} {units[0]}"
-
-
 def limits_text(limits_met: Iterable[str]) -> Iterator[str]:
     """A line for each limit that was met."""
     for limit in limits_met:
