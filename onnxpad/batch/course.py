@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from onnxpad.validation.distances import Distances
 
 FINE, FINDINGS, WRONG = 0, 1, 2
+_FILES = ("model", "target", "second")
 _REPORT = "\n  try     ONNXPAD_TRACEBACK=1 shows where; please report it with the model"
 Plain = dict[str, Any]
 
@@ -64,28 +65,15 @@ class Request(NamedTuple):
         return self._replace(options={**self.options, **said}, judging=judging)
 
 
-class Done(NamedTuple):
-    """What became of a model that was to be edited.
-
-    compared: what the runs of both models gave.
-    objection: why nothing was written.
-    written: the file.
-    """
+class _Edited(NamedTuple):
+    """What became of a model that was to be edited: its report, the runs of both, an objection."""
 
     found: Any
     compared: Any
     objection: str
-    written: str | None
-    code: int
-
-    @property
-    def unfit(self) -> bool:
-        """Whether a target would refuse or miscompute some of its nodes."""
-        return bool(getattr(self.found, "unfit", ()))
 
 
-def rewritten(job: Job, request: Request) -> Done:
-    """Rewrite a model, and write it where nothing speaks against it."""
+def _rewritten(job: Job, request: Request) -> _Edited:
     from onnxpad.rewriting.rewrite import rewrite  # loads onnx
 
     found = rewrite(job.model, **request.options)
@@ -93,24 +81,11 @@ def rewritten(job: Job, request: Request) -> Done:
     if request.judging is not None and (found.changed or request.certificate):
         from onnxpad.validation import validate  # loads numpy, and onnxruntime when it runs
 
-        validation = validate(before(job.model, found), found.unread, **request.judging)
-    path, original = request.certificate, None
-    if path is not None:
-        from onnxpad.model.files.onnx_file import fingerprint
-
-        original = fingerprint(job.model)  # now, since it may be overwritten
-    done = _concluded(job, request, found, validation, _against(found, validation, request))
-    if path and original and done.written and validation and validation.proof:
-        from onnxpad.validation.certificates import certificate
-
-        judging, files = request.judging or {}, (original, fingerprint(done.written))
-        record = certificate(validation.proof, files, judging["dims"], judging["ambiguous"])
-        replace(record, onnxpad=_version()).write(path)
-    return done
+        validation = validate(_before(job.model, found), found.unread, **request.judging)
+    return _Edited(found, validation, _against(found, validation, request))
 
 
-def retargeted(job: Job, request: Request) -> Done:
-    """Move a model to another convention, and write it where nothing speaks against it."""
+def _retargeted(job: Job, request: Request) -> _Edited:
     from onnxpad import retargeting  # loads onnx
 
     found = retargeting.retarget(job.model, **request.options)
@@ -118,12 +93,12 @@ def retargeted(job: Job, request: Request) -> Done:
     if request.judging is not None and found.changed:
         from onnxpad.validation.distances import distances  # loads numpy, and onnxruntime
 
-        moved = distances(before(job.model, found), found.unread, **request.judging)
+        moved = distances(_before(job.model, found), found.unread, **request.judging)
     breaks = f"it would break {found.breaks[0]}" if found.breaks else ""
-    return _concluded(job, request, found, moved, breaks or _too_many_skips(found, request))
+    return _Edited(found, moved, breaks or _too_many_skips(found, request))
 
 
-def before(model: str, found: Edited) -> object:
+def _before(model: str, found: Edited) -> object:
     """The model as it was read; standard input cannot be read again."""
     data = found.source.data if found.source else None
     if model != STANDARD or not isinstance(data, bytes):
@@ -133,27 +108,27 @@ def before(model: str, found: Edited) -> object:
     return parse(data, name="standard input", folder=None)
 
 
-def _concluded(
-    job: Job,
-    request: Request,
-    found: Any,  # noqa: ANN401 - one of two reports, and the next too
-    compared: Any,  # noqa: ANN401
-    objection: str,
-) -> Done:
-    """Write the model where nothing speaks against it."""
-    written = None if objection else job.target
-    if written is not None:
-        more = {"although_unfit": True} if request.although_unfit else {}
-        found.save(written, in_place=written == job.model, **more)
-    done = Done(found, compared, objection, written, FINE)
-    run = getattr(found, "run", None)
-    unfit = done.unfit or (run is not None and run.ok is False)
-    if objection or unfit or (request.check and found.changed):
-        return done._replace(code=FINDINGS)
-    return done
+def _write(job: Job, request: Request, edited: _Edited) -> bool:
+    """Write the model where nothing speaks against it, and the certificate; whether it was."""
+    if edited.objection or job.target is None:
+        return False
+    from onnxpad.model.files.onnx_file import fingerprint
+
+    path, validation = request.certificate, edited.compared
+    original = fingerprint(job.model) if path else None  # now, since it may be overwritten
+    more = {"although_unfit": True} if request.although_unfit else {}
+    edited.found.save(job.target, in_place=job.target == job.model, **more)
+    if path and original and validation and validation.proof:
+        from onnxpad.validation.certificates import certificate
+
+        judging, files = request.judging or {}, (original, fingerprint(job.target))
+        record = certificate(validation.proof, files, judging["dims"], judging["ambiguous"])
+        replace(record, onnxpad=_version()).write(path)
+    return True
 
 
 def _against(found: Rewriting, validation: Validation | None, request: Request) -> str:
+    """What speaks against writing a model; '' where nothing does."""
     if found.unfit and not request.although_unfit:
         return _unfit(found)
     if found.run and found.run.ok is False and not request.although_unfit:
@@ -208,7 +183,7 @@ def asked_of(job: Job, request: Request) -> Plain:
         "version": _version(),
         "folder": os.getcwd(),  # noqa: PTH109 - a text
         "stamp": _stamp(job.model) if in_place else None,
-        **job._asdict(),
+        **{name: getattr(job, name) for name in _FILES},
         **request._asdict(),
     }
 
@@ -257,7 +232,8 @@ def named(model: str, error: OnnxpadError) -> str:
 
 def _done(asked: Plain) -> Plain:
     request = Request(**{name: asked[name] for name in Request._fields})
-    job = Job(*(asked[name] and _place(asked, asked[name]) for name in Job._fields))
+    model, target, second = (asked[name] and _place(asked, asked[name]) for name in _FILES)
+    job = Job(model, target, second)
     if asked["stamp"] is not None and asked["stamp"] != _stamp(job.model):
         raise ModelError(
             "the file has changed since the work on it began: a worker that ended may have "
@@ -277,21 +253,25 @@ def _edit(job: Job, request: Request, asked: Plain) -> Plain:
 
         plan = Plan.from_json(sent["record"], file=sent["file"])
         request = request._replace(options={**request.options, "plan": plan})
-    done = rewritten(job, request) if request.verb == "rewrite" else retargeted(job, request)
-    against, script = done.objection, request.dry_run
-    written = asked["target"] if done.written else None
-    parts = (asked["model"], written, done.found, done.compared)
+    edited = (_rewritten if request.verb == "rewrite" else _retargeted)(job, request)
+    found, compared, against = edited
+    script, written = request.dry_run, asked["target"] if _write(job, request, edited) else None
+    ran_wrong = getattr(found, "run", None) is not None and found.run.ok is False
+    unfit = bool(getattr(found, "unfit", ()))
+    findings = against or unfit or ran_wrong or (request.check and found.changed)
+    parts = (asked["model"], written, found, compared)
     record = edited_record(request.verb, *parts, script=script, refused=against)
-    answered = {"result": record["status"], "code": done.code, "record": record, "written": written}
+    code = FINDINGS if findings else FINE
+    answered = {"result": record["status"], "code": code, "record": record, "written": written}
     if asked.get("whole"):
-        compared = request.judging is None or done.found.changed or done.unfit
-        more = {"script": script, "compared": compared, "objection": against}
+        was_compared = request.judging is None or found.changed or unfit
+        more = {"script": script, "compared": was_compared, "objection": against}
         answered["document"] = partial(_edited_document, request.verb, *parts, **more)
     if against:
-        failed = None if getattr(done.compared, "ok", True) else done.compared
-        return answered | {"error": refusal_text(asked["model"], against, done.found, failed)}
+        failed = None if getattr(compared, "ok", True) else compared
+        return answered | {"error": refusal_text(asked["model"], against, found, failed)}
     line = rewriting_line(*parts) if request.verb == "rewrite" else retargeting_line(*parts[:3])
-    return answered | {"line": lines_text([*(script_lines(done.found) if script else ()), line])}
+    return answered | {"line": lines_text([*(script_lines(found) if script else ()), line])}
 
 
 def _edited_document(verb: str, *parts: Any, **more: Any) -> Document:  # noqa: ANN401 - of both reports

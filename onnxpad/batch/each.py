@@ -15,17 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.batch.course import Request, answer, asked_of, refusal
 from onnxpad.batch.facts import About, Shapes, facts_of_each
-from onnxpad.batch.inputs import (
-    AnyPath,
-    Input,
-    Inputs,
-    Job,
-    inputs,
-    none_left,
-    pairs,
-    placed,
-    refuse_one_file_twice,
-)
+from onnxpad.batch.inputs import AnyPath, Inputs, Job, inputs, overwritten, pairs, placed
 from onnxpad.errors import RequestError, headline, nearest
 from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import pass_names
@@ -170,10 +160,14 @@ def each(  # noqa: PLR0913 - one option each
     found = _pairs(paths, globs) if verb == "validate" else _inputs(paths, output, globs)
     for glob in found.idle:
         near = "".join(f"; did you mean the pass '{one}'?" for one in nearest(glob, passes))
-        raise RequestError(f"exclude '{glob}' is about no model of a folder or of several{near}")
-    if not found.models:
-        raise none_left(found, globs)
-    jobs = _jobs(found.models, output, in_place=in_place)
+        raise RequestError(f"exclude '{glob}' is about no model{near}")
+    jobs = found.jobs
+    if not jobs:
+        raise found.refusal(globs)
+    if output is not None:
+        jobs = placed(jobs, os.fspath(output))
+    elif in_place:
+        jobs = overwritten(jobs)
     judging = None
     if validate:
         kept = ("timeout", "memory", *(("ambiguous",) if verb == "rewrite" else ()))
@@ -337,15 +331,6 @@ def _inputs(paths: Paths, output: AnyPath | None, exclude: Sequence[str]) -> Inp
     return inputs(names, None if output is None else os.fspath(output), exclude)
 
 
-def _jobs(models: Sequence[Input], output: AnyPath | None, *, in_place: bool) -> list[Job]:
-    """Each model with the file to write, and the second model of validate."""
-    if output is not None:
-        return placed(models, os.fspath(output))
-    if in_place:
-        refuse_one_file_twice([one.model for one in models])
-    return [Job(one.model, one.model if in_place else None, one.second) for one in models]
-
-
 def _pairs(paths: Paths, exclude: Sequence[str]) -> Inputs:
     """Pairs of files; two folders are as many pairs as there are places in them."""
     given: Any = paths
@@ -357,14 +342,13 @@ def _pairs(paths: Paths, exclude: Sequence[str]) -> Inputs:
         raise RequestError(
             "validate of many models needs pairs: [(before, after), ...], or two folders"
         )
-    found: list[Input] = []
+    jobs: list[Job] = []
     idle: tuple[str, ...] = ()
     for before, after in listed:
         if os.path.isdir(before) and os.path.isdir(after):  # noqa: PTH112
             paired = pairs(before, after, exclude)
-            found += paired.models
+            jobs += paired.jobs
             idle = paired.idle or idle
         else:
-            name = os.fspath(before)
-            found.append(Input(name, name, second=os.fspath(after)))
-    return Inputs(tuple(found), idle=idle)
+            jobs.append(Job(os.fspath(before), second=os.fspath(after)))
+    return Inputs(tuple(jobs), idle=idle)

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,39 +17,31 @@ from onnxpad.cli.streams import FINE, STANDARD, say, say_with_try
 from onnxpad.errors import RequestError, counted, nearest
 
 if TYPE_CHECKING:
-    from onnxpad.batch.inputs import Inputs, Job
+    from onnxpad.batch.inputs import Inputs
 
 
-class Jobs(NamedTuple):
-    """What to do with each model; `many` says that each gets a line instead of a report."""
-
-    jobs: Sequence[Job]
-    many: bool
-
-
-def jobs_of(given: Mapping[str, Any], passes: Iterable[str] = ()) -> Jobs:
-    """What to do with each model; `passes` are what --exclude may mean besides models.
+def jobs_of(given: Mapping[str, Any], passes: Iterable[str] = ()) -> Inputs:
+    """The models and their files; `passes` are what --exclude may mean besides models.
 
     Raises click.UsageError where that is not said, would overwrite an input or another output,
     or cannot be.
     """
-    from onnxpad.batch.inputs import Job, placed, refuse_inputs, refuse_one_file_twice
+    from onnxpad.batch.inputs import overwritten, placed, refuse_inputs
 
     output = given["output"]
     if output == "":
         raise click.UsageError("-o is empty: name a file or a folder")
     inputs = inputs_of(given["models"], given["exclude"], output, passes)
-    if not inputs.models:
+    if not inputs.jobs:
         raise click.exceptions.Exit(FINE)
-    names = [one.model for one in inputs.models]
+    names = [one.model for one in inputs.jobs]
     if given["check"] or given["dry_run"]:
-        return Jobs([Job(name) for name in names], inputs.many)
+        return inputs
     try:
         if given["in_place"]:
             if STANDARD in names:
                 raise click.UsageError("standard input has no place to write to: add -o OUT")
-            refuse_one_file_twice(names)
-            return Jobs([Job(name, name) for name in names], inputs.many)
+            return inputs._replace(jobs=overwritten(inputs.jobs))
         if output is None:
             raise click.UsageError(_where_to_write(given["models"]))
         folder = Path(output).parent
@@ -58,9 +50,9 @@ def jobs_of(given: Mapping[str, Any], passes: Iterable[str] = ()) -> Jobs:
                 say_with_try(f"note: the folder '{folder}' does not exist: it will be made")
         if inputs.many or output.endswith(("/", os.sep)) or Path(output).is_dir():
             _check_folder(names, output)
-            return Jobs(placed(inputs.models, output), inputs.many)
+            return inputs._replace(jobs=placed(inputs.jobs, output))
         refuse_inputs(names, [output])
-        return Jobs([Job(names[0], output)], many=False)
+        return inputs._replace(jobs=(inputs.jobs[0]._replace(target=output),))
     except RequestError as error:
         raise click.UsageError(str(error)) from None
 
@@ -99,14 +91,14 @@ def inputs_of(
     None are left where a project leaves out every file that is named, as a tool names those that
     have changed. Who leaves all out on the command line, or all of a folder, has made a mistake.
     """
-    from onnxpad.batch.inputs import inputs, none_left
+    from onnxpad.batch.inputs import inputs
 
     if names.count(STANDARD) > 1:
         raise click.UsageError("standard input can be read only once: give '-' once")
     try:
         found = inputs(names, output, exclude)
-        if not found.models and (given_by_hand("exclude") or any(map(os.path.isdir, names))):
-            raise none_left(found, exclude)
+        if not found.jobs and (given_by_hand("exclude") or any(map(os.path.isdir, names))):
+            raise found.refusal(exclude)
     except RequestError as error:
         raise click.UsageError(str(error)) from None
     say_left_out(found, passes=passes)
@@ -125,5 +117,5 @@ def say_left_out(found: Inputs, noun: str = "model", passes: Iterable[str] = ())
             f"--exclude '{found.idle[0]}' is about no model that is named{meant}"
         )
     if found.left_out:
-        whole = "" if found.models else ", and none is left: see [tool.onnxpad], or --isolated"
+        whole = "" if found.jobs else ", and none is left: see [tool.onnxpad], or --isolated"
         say(f"note: --exclude leaves {counted(len(found.left_out), noun)} out{whole}\n")

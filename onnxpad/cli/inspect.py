@@ -42,10 +42,9 @@ _OPTIONS = ("target", "device", "ambiguous", "timeout", "memory", "live", "cache
 def inspect(given: dict[str, Any]) -> int:
     """Inspect each model and print what was found; FINDINGS where a target refuses a node."""
     from onnxpad.batch.course import Request
-    from onnxpad.batch.inputs import Job
 
     inputs = inputs_of(given["models"], given["exclude"])
-    names = [one.model for one in inputs.models]
+    names = [one.model for one in inputs.jobs]
     gate = Gate(names, given)
     _check_targets(given["target"] or ())
     outcomes: list[Outcome] = []
@@ -62,9 +61,9 @@ def inspect(given: dict[str, Any]) -> int:
         many = apart or given["sarif"]
         outputs.check_page(given["html"], names, many=many)
         request = Request("inspect", {name: given[name] for name in _OPTIONS})
-        jobs, lines = [Job(name) for name in names], not given["sarif"]
+        lines = not given["sarif"]
         told = judge, gate.say_why
-        status = batches.run(jobs, request, given, *told, many=many, lines=lines)
+        status = batches.run(inputs.jobs, request, given, *told, many=many, lines=lines)
         status = gate.conclude(status)
     if given["sarif"]:  # also of no model: what reads it goes on having a log to read
         from onnxpad.show.sarif import sarif_text

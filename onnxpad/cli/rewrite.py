@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad.cli import batches
-from onnxpad.cli.destinations import Jobs, jobs_of
+from onnxpad.cli.destinations import jobs_of
 from onnxpad.cli.outputs import check_place
 from onnxpad.cli.streams import STANDARD
 
 if TYPE_CHECKING:
     from onnxpad.batch.course import Request
+    from onnxpad.batch.inputs import Inputs
 
 _WISHES = ("prefer", "exclude", "allow_unknown", "require_device")
 _LIMITS = ("timeout", "memory")
@@ -44,7 +45,7 @@ def rewrite(given: dict[str, Any]) -> int:
     return batches.edit(jobs.jobs, _request(given), given, many=jobs.many)
 
 
-def _check_certificate(path: str | None, jobs: Jobs) -> None:
+def _check_certificate(path: str | None, jobs: Inputs) -> None:
     """Errors where a certificate cannot be written."""
     if path is None:
         return
