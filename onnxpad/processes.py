@@ -46,7 +46,7 @@ LONGEST = 10_000_000
 """Seconds beyond which no limit is taken: the system's own clocks hold no more than some years."""
 _START = 120.0
 _WATCH = 0.01
-_GRACE, _POLITE = 1.0, 0.05
+_GRACE = 1.0
 RENAMES = 0.5
 """Seconds that files may need to get their names once this process is to end."""
 _MOST_KEPT = 1024 * MIB
@@ -75,25 +75,20 @@ Handler = Callable[[dict[str, Any], list[Buffer]], Reply]
 
 
 class Child:
-    """A process that runs `python -m module`, which calls `serve`; one call at a time.
+    """A process that runs `python -m module`, which calls `serve`; one call at a time."""
 
-    `tidies` says that it has something to bring in order before it ends: it is asked to, and has a
-    moment for it.
-    """
-
-    def __init__(self, module: str, *, tidies: bool = False) -> None:
+    def __init__(self, module: str) -> None:
         import subprocess  # few commands start a child
         from queue import SimpleQueue
 
         _wait_if_ending()
         self.module = module
-        self._tidies = tidies
         self._before = 0
         self.held: dict[str, Any] = {}
         """What callers remember of what it holds."""
         self._replies: SimpleQueue[Reply | None] = SimpleQueue()
         command = [sys.executable, "-P", "-m", module]
-        if threading.current_thread() is threading.main_thread() and not tidies:
+        if threading.current_thread() is threading.main_thread():
             command.append(_DIES_WITH_PARENT)  # Linux means the thread that starts it
         self._process = subprocess.Popen(  # noqa: S603 - this very Python and a module of onnxpad
             command,
@@ -161,38 +156,27 @@ class Child:
         return reply
 
     def end(self) -> None:
-        """End it now, whatever it does."""
+        """End it now, whatever it does; it has a moment to tidy up."""
         _CHILDREN.discard(self)
-        if self._process.poll() is None:
-            if self._tidies:
-                self._hang_up()
-            else:
-                self._process.terminate()
-            if self._ended(_GRACE if self._tidies else _POLITE) is None:
-                self._process.kill()
-                self._ended(_GRACE)
-        self._hang_up()
+        self.hang_up()
+        if self._ended(_GRACE) is None:
+            self.kill()
+            self._ended(_GRACE)
 
-    def kill(self, *, patient: bool = False) -> None:
-        """End it without waiting; `patient` only asks one that tidies up."""
-        if self._process.returncode is not None:
-            return
-        if patient and self._tidies:
-            self._hang_up()
-        else:
+    def kill(self) -> None:
+        """End it without waiting."""
+        if self._process.returncode is None:
             self._process.kill()
+
+    def hang_up(self) -> None:
+        """Its input ends, which tells it that nobody needs it any more."""
+        if self._process.stdin is not None:
+            self._process.stdin.close()
 
     def disown(self) -> None:
         """In a fork: let go of a child of the parent, which is neither called nor ended here."""
         self._process.returncode = 0  # nothing is sent to its number any more
-        for pipe in (self._process.stdin, self._process.stdout):
-            if pipe is not None:
-                pipe.close()
-
-    def _hang_up(self) -> None:
-        """Its input ends, which tells it that nobody needs it any more."""
-        if self._process.stdin is not None:
-            self._process.stdin.close()
+        _close(self._process)
 
     def _next(self, doing: str, deadline: float, memory: int | None) -> Reply:
         from queue import Empty
@@ -243,14 +227,13 @@ class Group:
 
     On POSIX they are a process group. Its first member is a shell that reads from a pipe which this
     process holds open: when this process ends, however that comes, the shell ends the group.
-    Raises OSError where the program cannot be started, ChildEnded where this process ends.
+    Raises OSError where the program cannot be started.
     """
 
     def __init__(self, command: Sequence[str], **streams: Any) -> None:  # noqa: ANN401 - Popen's
         import subprocess
 
-        if _ENDING.is_set():
-            raise ChildEnded("this process ends", crashed=False)
+        _wait_if_ending()
         self._warden: Popen[bytes] | None = None
         self._program: Popen[bytes] | None = None
         if os.name == "posix":
@@ -288,24 +271,21 @@ class Group:
         """End it now, and close its pipes."""
         _GROUPS.discard(self)
         self.kill()
-        for process in self._processes():
+        for process in filter(None, (self._program, self._warden)):
             process.wait()
-        self._hang_up()
+            _close(process)
 
     def disown(self) -> None:
         """In a fork: let go of a group of the parent, which is not ended here."""
-        for process in self._processes():
+        for process in filter(None, (self._program, self._warden)):
             process.returncode = 0
-        self._hang_up()
+            _close(process)
 
-    def _processes(self) -> list[Popen[bytes]]:
-        return [one for one in (self._program, self._warden) if one is not None]
 
-    def _hang_up(self) -> None:
-        for process in self._processes():
-            for pipe in (process.stdin, process.stdout, process.stderr):
-                if pipe is not None:
-                    pipe.close()
+def _close(process: Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
 
 
 _CHILDREN: set[Child] = set()
@@ -330,7 +310,7 @@ def running() -> tuple[Child, ...]:
 def end_all(*, for_good: bool = False) -> None:
     """End every child at once; `for_good` says that none is to be started after that.
 
-    Takes no lock. Waits, for a moment, only for children that tidy up.
+    Takes no lock. Children have a moment to tidy up.
     """
     if for_good:
         _ENDING.set()
@@ -340,7 +320,7 @@ def end_all(*, for_good: bool = False) -> None:
     for group in tuple(_GROUPS):
         group.kill()
     for child in children:
-        child.kill(patient=True)
+        child.hang_up()
     deadline = time.monotonic() + _GRACE
     while any(child.alive for child in children) and time.monotonic() < deadline:
         time.sleep(_WATCH)

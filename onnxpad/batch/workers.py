@@ -91,7 +91,7 @@ class Processes(ThreadPoolExecutor):
         """The process of this thread, which is started where there is none."""
         child: processes.Child | None = getattr(self._own, "child", None)
         if child is None or not child.alive:
-            child = self._own.child = processes.Child(MODULE, tidies=True)
+            child = self._own.child = processes.Child(MODULE)
             self._children.add(child)
         return child
 
