@@ -8,7 +8,8 @@
 A model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.Graph, or what
 carries one (torch.onnx.ONNXProgram, an onnxscript function): what came in comes back as `.model`.
 Reports (Inspection, Rewriting, Validation ...) are data with `to_json()` and `to_text()`;
-help(onnxpad.Inspection) lists the fields. All errors are OnnxpadError. `onnxpad.explain("python")`
+help(onnxpad.Inspection) lists the fields. All errors are OnnxpadError; messages name options as
+the command line has them: --dim 'H%4=0' is dims={'H': '%4=0'}. `onnxpad.explain("python")`
 has more examples.
 """
 
@@ -126,36 +127,9 @@ def __getattr__(name: str) -> object:
     for home, names in _HOMES.items():
         if name in names:
             found: object = getattr(import_module(home), name)
-            shown = import_module("onnxpad.reports").InNotebooks
-            shown.drawn_by, shown.written_by, shown.printed_by = _drawn, _written, _printed
             globals()[name] = found
             return found
     raise AttributeError(f"module 'onnxpad' has no attribute '{name}'")
-
-
-def _drawn(report: object) -> str | None:
-    """A report as HTML for a notebook; None where nothing draws it, or the extra is missing."""
-    from importlib import import_module
-
-    html: str | None = import_module("onnxpad.show.reports").notebook_html(report)
-    return html
-
-
-def _written(report: object, model: str) -> str | None:
-    """A report as a page of its own; None where there is none of its kind."""
-    from importlib import import_module
-
-    shown = import_module("onnxpad.show.reports")
-    page: str | None = shown.report_html(report, model, __version__)
-    return page
-
-
-def _printed(report: object, model: str) -> str | None:
-    """A report as its command prints it; None where there is no such command."""
-    from importlib import import_module
-
-    text: str | None = import_module("onnxpad.show.reports").report_text(report, model)
-    return text
 
 
 def __dir__() -> list[str]:

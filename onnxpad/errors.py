@@ -8,7 +8,6 @@ OnnxpadError
 └── InternalError        onnxpad broke one of its own laws: please report it
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -31,80 +30,14 @@ def _cut(text: str, most: int) -> str:
     return f"{text[:half]}...({len(text) - 2 * half} more)...{text[-half:]}"
 
 
-_FACT = r"--dim (?:'[^'\n]+'|\w+=\w+)"
-_DIM = re.compile(r"--dim '?(.+?)=?((?<==)(?:\d+|[A-Z]+)|%\d+=\d+)(?!\w)'?")
-_OPTION = re.compile(
-    rf"(?P<dims>{_FACT}(?: {_FACT})*)|(?P<passes>--pass [\w-]+(?: --pass [\w-]+)*)"
-    r"|--(?P<name>[a-z][a-z-]*)(?: (?P<value>[A-Z]+\b|auto_pad\b|pads\b|\d[\w.]*))?(?! '|[\w-])"
-)
-_COMMAND = re.compile(r"(onnxpad [a-z]+ (?: '[^'\n]*'|[^;'\n])*)")
-_FLAGS = (
-    *("allow-unknown", "strict", "in-place", "require-device", "legacy-split", "validate"),
-    *("proof-only", "run-only", "although-unfit"),
-)
-_PLURAL = {"dim": "dims", "node": "nodes", "pass": "passes"}
-_BARE = (
-    *("target", "prefer", "exclude", "source", "plan", "inputs", "outputs", "data", "memory"),
-    *_PLURAL,
-)
-
-
-def in_python(text: str) -> str:
-    """The text with options as arguments: --dim 'H=9' --dim 'W%4=0' as dims={'H': 9, 'W': '%4=0'}.
-
-    Options that are written otherwise than messages write them stay, and those of whole commands.
-    """
-    if "--" not in text:
-        return text
-    parts = _COMMAND.split(text.replace("another -o,", "another output,"))
-    parts[::2] = [_OPTION.sub(_argument, part) for part in parts[::2]]
-    return "".join(parts)
-
-
-def _argument(match: re.Match[str]) -> str:
-    """An option as an argument."""
-    if match["passes"]:
-        names = [word for word in match[0].split() if word != "--pass"]
-        return f"passes={names if len(names) > 1 else names[0]!r}"
-    if match["dims"]:
-        facts = [_DIM.fullmatch(fact) for fact in re.findall(_FACT, match[0])]
-        dims = {fact[1]: _value(fact[2]) for fact in facts if fact}
-        return f"dims={dims!r}" if all(facts) else match[0]
-    option, value = match["name"], match["value"]
-    name = _PLURAL.get(option, option.replace("-", "_"))
-    if value and value.isalpha() and value.isupper():
-        return f"{name}={value}"
-    if value:
-        return f"{name}={_value(value)!r}"
-    if option in _FLAGS:
-        return f"{name}=True"
-    return name if option in _BARE else match[0]
-
-
-def _value(text: str) -> int | float | str:
-    if text.isdecimal():
-        return int(text)
-    return float(text) if text.replace(".", "", 1).isdecimal() else text
-
-
 class OnnxpadError(Exception):
     """Root of every error that onnxpad raises on purpose.
 
-    Its text has options as arguments of Python, `told` as the command line has them.
+    Messages name options as the command line has them: --dim 'H=640' is dims={'H': 640}.
     """
 
     def __str__(self) -> str:
-        return in_python(self.told)
-
-    @property
-    def told(self) -> str:
-        """What it says, with options as the command line has them."""
         return brief(super().__str__())
-
-
-def told(error: BaseException) -> str:
-    """What an exception says, with options as the command line has them."""
-    return error.told if isinstance(error, OnnxpadError) else str(error)
 
 
 class ModelError(OnnxpadError):
@@ -202,7 +135,7 @@ def blaming_the_file() -> Iterator[None]:
 
 def headline(error: Exception) -> str:
     """The first line of what an exception says, to stand in a sentence: below it is what to try."""
-    lines = told(error).strip().splitlines()
+    lines = str(error).strip().splitlines()
     return lines[0].rstrip() if lines else type(error).__name__
 
 

@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from textwrap import fill
-from typing import NamedTuple
 
-from onnxpad.errors import RequestError, few, nearest
+from onnxpad.errors import RequestError, nearest
 from onnxpad.frameworks.choices import Fill, Role
 from onnxpad.frameworks.conventions import Convention, all_conventions, by_name_and_alias
 from onnxpad.padding.forms import MEANING, Form
@@ -20,7 +19,6 @@ from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.conditions.plain_facts import CALLS
-from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import SECTIONS, WORDS
 from onnxpad.runtimes.optimisers import Optimiser, optimisers
 from onnxpad.runtimes.own_targets import EXAMPLE, asked_as, is_own_rules
@@ -31,24 +29,18 @@ from onnxpad.runtimes.traps import all_rules
 from onnxpad.verbs import is_text, refuse_unless
 
 KINDS = ("topic", "pass", "target", "form", "operator", "convention", "trap", "optimiser")
-_FEW = 3
-"""Operators of a rule that are named in brief."""
 
 
 @reported("kind", "name", "text", "facts_by_name as facts", "source")
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation(Report):
-    """One entry: its kind and name, its text, facts by name, and where it is known from.
-
-    `brief` is what people are shown of many facts, where that is less; it is in no JSON.
-    """
+    """One entry: its kind and name, its text, facts by name, and where it is known from."""
 
     kind: str
     name: str
     text: str
     facts: tuple[tuple[str, str], ...] = ()
     source: str = ""
-    brief: tuple[tuple[str, str], ...] = ()
 
     schema = 1
 
@@ -64,7 +56,7 @@ class Explanation(Report):
         found = tuple(fact for fact in self.facts if is_there(fact[1]))
         if not found:
             raise RequestError(f"no fact about {self.name} has the word '{word}'")
-        return replace(self, facts=found, brief=())
+        return replace(self, facts=found)
 
     @property
     def facts_by_name(self) -> dict[str, str]:
@@ -351,34 +343,8 @@ def _optimiser_facts(tool: Optimiser) -> Iterator[tuple[str, str]]:
 
 
 def _target_entry(target: Target) -> Explanation:
-    about, head = tuple(_target_rules(target)), tuple(_target_head(target))
-    counts = Counter(str(rule.answer) for rule in about)
-    rules = ", ".join(f"{answer} {counts[answer]}" for answer in Answer if counts[answer])
-    release = f"; onnxpad explain {target.runtime}@{target.releases[0]}" if target.releases else ""
-    more = (
-        f"onnxpad explain {asked_as(target.name)} WORD, such as Pad, for the rules with that word "
-        f"in full{release}; --all"
-    )
-    facts = tuple((str(rule.answer), rule.text) for rule in about)
-    worst_first = sorted(about, key=lambda rule: -rule.answer.rank)
-    brief = tuple((str(rule.answer), rule.brief) for rule in worst_first)
-    summary = (("rules", rules), ("more", more))
-    return Explanation(
-        "target",
-        target.name,
-        target.text,
-        (*head, *facts),
-        target.version,
-        (*head, *summary, *brief),
-    )
-
-
-class _Rule(NamedTuple):
-    """A row of a target in words, in full and in brief."""
-
-    answer: Answer
-    text: str
-    brief: str
+    facts = (*_target_head(target), *_target_rules(target))
+    return Explanation("target", target.name, target.text, facts, target.version)
 
 
 def _target_head(target: Target) -> Iterator[tuple[str, str]]:
@@ -409,8 +375,8 @@ def _ways_to_run(target: Target) -> Iterator[str]:
         yield f"nothing here starts it; a program of yours may: --target '{EXAMPLE}'"
 
 
-def _target_rules(target: Target) -> Iterator[_Rule]:
-    """Its rows, what it gets wrong behind its address.
+def _target_rules(target: Target) -> Iterator[tuple[str, str]]:
+    """Its rows, the worst first; what it gets wrong stands behind its address.
 
     A row that takes operators leaves out those that another never takes.
     """
@@ -418,19 +384,13 @@ def _target_rules(target: Target) -> Iterator[_Rule]:
     always = [row for row in target.rows if asked or not (row.since or row.until)]
     blanket = [row for row in always if row.answer.fails and not row.when]
     never = {operator for row in blanket for operator in row.operators}
-    addresses = {row: address for address, row in target.failures.items()}
-    for row in target.rows:
+    addresses = {row: f"{address}: " for address, row in target.failures.items()}
+    for row in sorted(target.rows, key=lambda row: -row.answer.rank):
         left = tuple(one for one in row.operators if row.answer.fails or one not in never)
         if left:
-            when, known = held(row, target.releases), str(row.evidence.certainty)
-            address = f"{addresses[row]}: " if row in addresses else ""
             what = replace(row, operators=left).what
-            yield _Rule(
-                row.answer,
-                f"{address}{what} [{'; '.join(filter(None, (when, str(row.evidence))))}]",
-                f"{address}{few(left, _FEW)}{what.removeprefix(', '.join(left))} "
-                f"[{'; '.join(filter(None, (when, known)))}]",
-            )
+            known = "; ".join(filter(None, (held(row, target.releases), str(row.evidence))))
+            yield str(row.answer), f"{addresses.get(row, '')}{what} [{known}]"
 
 
 def _convention_facts(convention: Convention) -> Iterator[tuple[str, str]]:

@@ -5,13 +5,12 @@ Passes and conventions are modules, targets are files of data.
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from onnxpad.errors import InternalError, RequestError, nearest
 
@@ -19,29 +18,43 @@ T = TypeVar("T")
 _MOST_LISTED = 8
 
 
-class _Folder(Generic[T]):
+class Plugins(Generic[T]):
     """What the files of a package hold, by name: the file's, with dashes for underscores.
 
-    `kind` is what messages call one of them. Listing names opens no file, asking for one only that
-    one. `option` is set where several can be asked for, by one option each.
+    kind: what messages call one of them.
+    read: takes a module, or the path of a file where they end in another `suffix`. An attribute
+        that it misses there is reported.
+    option: set where several can be asked for, by one option each.
+
+    Listing names opens no file, asking for one only that one.
     """
 
-    def __init__(self, package: str, kind: str, option: str = "") -> None:
-        self._package = package
-        self._kind = kind
-        self._option = option
+    def __init__(
+        self,
+        package: str,
+        kind: str,
+        read: Callable[[Any], T],
+        option: str = "",
+        suffix: str = ".py",
+    ) -> None:
+        self._package, self._kind, self._read = package, kind, read
+        self._option, self._suffix = option, suffix
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._names())
+        return iter(_names(self._package, self._suffix))
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names()
+        return name in _names(self._package, self._suffix)
 
     def __getitem__(self, name: str) -> T:
-        raise NotImplementedError
-
-    def _names(self) -> tuple[str, ...]:
-        raise NotImplementedError
+        file = name.replace("-", "_")
+        if self._suffix != ".py":
+            return self._read(_folder(self._package) / f"{file}{self._suffix}")
+        module = import_module(f"{self._package}.{file}")
+        try:
+            return self._read(module)
+        except AttributeError as error:
+            raise InternalError(f"{self._kind} file '{file}.py' lacks {error.name}") from error
 
     def all(self) -> dict[str, T]:
         """Every one by its name."""
@@ -66,46 +79,6 @@ class _Folder(Generic[T]):
         return listed if len(names) <= _MOST_LISTED else "'onnxpad explain' lists them"
 
 
-class Plugins(_Folder[T]):
-    """Modules. `read` takes what one holds; an attribute that it misses there is reported."""
-
-    def __init__(
-        self, package: str, kind: str, read: Callable[[ModuleType], T], option: str = ""
-    ) -> None:
-        super().__init__(package, kind, option)
-        self._read = read
-
-    def _names(self) -> tuple[str, ...]:
-        return _modules(tuple(import_module(self._package).__path__))
-
-    def __getitem__(self, name: str) -> T:
-        file = name.replace("-", "_")
-        module = import_module(f"{self._package}.{file}")
-        try:
-            return self._read(module)
-        except AttributeError as error:
-            raise InternalError(f"{self._kind} file '{file}.py' lacks {error.name}") from error
-
-
-class DataFiles(_Folder[T]):
-    """Files that end in `suffix`; `read` takes what one holds."""
-
-    def __init__(self, package: str, kind: str, suffix: str, read: Callable[[Path], T]) -> None:
-        super().__init__(package, kind)
-        self._suffix = suffix
-        self._read = read
-
-    def _names(self) -> tuple[str, ...]:
-        files = self._folder().glob(f"*{self._suffix}")
-        return tuple(sorted(file.stem.replace("_", "-") for file in files))
-
-    def _folder(self) -> Path:
-        return Path(import_module(self._package).__path__[0])
-
-    def __getitem__(self, name: str) -> T:
-        return self._read(self._folder() / f"{name.replace('-', '_')}{self._suffix}")
-
-
 def name_of(module: ModuleType) -> str:
     """The name of the plug-in that a module holds."""
     return module.__name__.rpartition(".")[2].replace("_", "-")
@@ -116,7 +89,11 @@ def text_of(module: ModuleType) -> str:
     return (module.__doc__ or "").strip()
 
 
+def _folder(package: str) -> Path:
+    return Path(import_module(package).__path__[0])
+
+
 @cache
-def _modules(folders: tuple[str, ...]) -> tuple[str, ...]:
-    files = sorted(module.name for module in pkgutil.iter_modules(folders))
-    return tuple(file.replace("_", "-") for file in files)
+def _names(package: str, suffix: str) -> tuple[str, ...]:
+    files = (file.stem for file in _folder(package).glob(f"*{suffix}"))
+    return tuple(sorted(name.replace("_", "-") for name in files if not name.startswith("__")))

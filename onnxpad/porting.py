@@ -170,7 +170,7 @@ def _layers(chain: Chain) -> tuple[Resolution, ...] | Skip:
             for s in _sizes(chain)
         )
     except RequestError as error:
-        return Skip(error.told)
+        return Skip(str(error))
 
 
 def _words(

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from onnxpad import errors
-from onnxpad.errors import LimitMet, OnnxpadError, RequestError, told
+from onnxpad.errors import LimitMet, OnnxpadError, RequestError
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -39,21 +39,18 @@ SECONDS, MEMORY = 60.0, 2 * 2**30
 SHORT = 1.0
 """Seconds of each call that do not count then, and that it has at a deadline: many short calls are
 no call without end."""
-SECONDS_PER_MB, MEMORY_PER_BYTE = 1.0, 32
-"""What they may take more for what they were given: models and their inputs. Memory is for models
-that are open, each with the most that it was run on, and for the call that is made."""
+SECONDS_PER_MB, MEMORY_PER_BYTE, OPEN = 1.0, 32, 4
+"""What they may take more for what they were given, models and their inputs; so many models as
+large as the largest are open at once."""
 LONGEST = 10_000_000
 """Seconds beyond which no limit is taken: the system's own clocks hold no more than some years."""
 _START = 120.0
 _WATCH = 0.01
-_GRACE, _POLITE = 1.0, 0.05
+_GRACE = 1.0
+RENAMES = 0.5
+"""Seconds that files may need to get their names once this process is to end."""
 _MOST_KEPT = 1024 * MIB
-_LENGTH, _PIPE = 8, 2**16
-_DATA_FACTOR, _DATA_ROOM, _STACK = 2, 1024 * MIB, 16 * MIB
-"""Bytes of address space that a call may map, so many times its limit of memory and more, with a
-stack for each processor: what is mapped and never touched (arenas that double, stacks) counts."""
-_UNENDING = 2**62
-_NETS = sys.platform == "linux"
+_LENGTH = 8
 _DIES_WITH_PARENT = "--dies-with-parent"
 _PR_SET_PDEATHSIG = 1
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
@@ -67,14 +64,6 @@ class ChildEnded(OnnxpadError):
         self.crashed = crashed
 
 
-class ChildError(Exception):
-    """Something was raised in a child, of a type that is neither onnxpad's nor Python's."""
-
-    def __init__(self, name: str, message: str) -> None:
-        super().__init__(message)
-        self.name = name
-
-
 class Reply(NamedTuple):
     """What a child answered: a head of plain data, and buffers."""
 
@@ -86,34 +75,26 @@ Handler = Callable[[dict[str, Any], list[Buffer]], Reply]
 
 
 class Child:
-    """A process that runs `python -m module`, which calls `serve`; one call at a time.
+    """A process that runs `python -m module`, which calls `serve`; one call at a time."""
 
-    `tidies` says that it has something to bring in order before it ends: it is asked to, and has a
-    moment for it.
-    """
-
-    def __init__(self, module: str, *, tidies: bool = False) -> None:
+    def __init__(self, module: str) -> None:
         import subprocess  # few commands start a child
         from queue import SimpleQueue
 
-        if _ENDING.is_set():
-            raise ChildEnded("this process ends", crashed=False)
+        _wait_if_ending()
         self.module = module
-        self._tidies = tidies
         self._before = 0
-        self._arriving = 0
-        self._maps: int | None = None
         self.held: dict[str, Any] = {}
         """What callers remember of what it holds."""
         self._replies: SimpleQueue[Reply | None] = SimpleQueue()
         command = [sys.executable, "-P", "-m", module]
-        if threading.current_thread() is threading.main_thread() and not tidies:
+        if threading.current_thread() is threading.main_thread():
             command.append(_DIES_WITH_PARENT)  # Linux means the thread that starts it
         self._process = subprocess.Popen(  # noqa: S603 - this very Python and a module of onnxpad
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE if _NETS and not tidies else subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             bufsize=0,
             env={**os.environ, "PYTHONPATH": _search_path()},
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
@@ -151,108 +132,72 @@ class Child:
     ) -> Reply:
         """The answer to one message.
 
-        Raises LimitMet, with the child ended, where it takes longer or needs more memory: what its
-        own has grown by, and what was sent to it and comes back, which is here as well.
+        Raises LimitMet, with the child ended, where it takes longer or grows by more memory;
         ChildEnded where it ends; else what was raised in the child, where that is an error of
         onnxpad or of Python.
         """
         if not self.alive:
             raise self._lost()
-        allowed = None if memory is None else memory - sum(map(len, buffers))
-        self._arriving = 0
         try:
-            self._maps = self._may_map(memory)
-            said = {**head, "ends_after": seconds + _GRACE, "maps": self._maps}
             stdin = self._process.stdin
             assert stdin is not None  # noqa: S101 - it is a pipe
-            _send(stdin, Reply(said, list(buffers)))
-            reply = self._next(str(head.get("do", "")), time.monotonic() + seconds, allowed)
+            _send(stdin, Reply({**head, "ends_after": seconds + _GRACE}, list(buffers)))
+            reply = self._next(str(head.get("do", "")), time.monotonic() + seconds, memory)
         except OSError:
             raise self._lost() from None
         except BaseException:
             self.end()
             raise
-        if reply.head.get("lacked_memory"):
+        if memory is not None and reply.head.get("error") == "MemoryError":
             self.end()
             raise LimitMet("memory")
         if "error" in reply.head:
             raise _error(reply.head)
         return reply
 
-    def _may_map(self, memory: int | None) -> int | None:
-        """Bytes of address space that a call may take, None for all; CUDA maps more than any model.
-
-        That is the net below the limit of resident memory, which is looked at from time to time.
-        """
-        if not _NETS or memory is None or self.held.get("cuda"):
-            return None
-        return _DATA_FACTOR * memory + _DATA_ROOM + _STACK * (os.cpu_count() or 1)
-
     def end(self) -> None:
-        """End it now, whatever it does."""
+        """End it now, whatever it does; it has a moment to tidy up."""
         _CHILDREN.discard(self)
-        if self._process.poll() is None:
-            if self._tidies:
-                self._hang_up()
-            else:
-                self._process.terminate()
-            if self._ended(_GRACE if self._tidies else _POLITE) is None:
-                self._process.kill()
-                self._ended(_GRACE)
-        self._hang_up()
+        self.hang_up()
+        if self._ended(_GRACE) is None:
+            self.kill()
+            self._ended(_GRACE)
 
-    def kill(self, *, patient: bool = False) -> None:
-        """End it without waiting; `patient` only asks one that tidies up."""
-        if self._process.returncode is not None:
-            return
-        if patient and self._tidies:
-            self._hang_up()
-        else:
+    def kill(self) -> None:
+        """End it without waiting."""
+        if self._process.returncode is None:
             self._process.kill()
 
-    def disown(self) -> None:
-        """In a fork: let go of a child of the parent, which is neither called nor ended here.
-
-        With its input held open here, it would not notice that the parent has gone.
-        """
-        self._process.returncode = 0  # nothing is sent to its number any more
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                pipe.close()
-
-    def _hang_up(self) -> None:
+    def hang_up(self) -> None:
         """Its input ends, which tells it that nobody needs it any more."""
         if self._process.stdin is not None:
             self._process.stdin.close()
-        if self._process.stderr is not None and self._process.poll() is not None:
-            self._process.stderr.close()
+
+    def disown(self) -> None:
+        """In a fork: let go of a child of the parent, which is neither called nor ended here."""
+        self._process.returncode = 0  # nothing is sent to its number any more
+        _close(self._process)
 
     def _next(self, doing: str, deadline: float, memory: int | None) -> Reply:
         from queue import Empty
 
         while True:
-            try:
+            with suppress(Empty):
                 reply = self._replies.get(timeout=_WATCH)
-            except Empty:
-                self._watch(doing, deadline, memory)
-                continue
-            if reply is None:
-                raise self._lost()
-            return reply
-
-    def _watch(self, doing: str, deadline: float, memory: int | None) -> None:
-        if time.monotonic() > deadline:
-            self.end()
-            raise LimitMet("time" if doing != "start" else "it did not start")
-        if memory is not None and self.grown() + self._arriving > memory:
-            self.end()
-            raise LimitMet("memory")
+                if reply is None:
+                    raise self._lost()
+                return reply
+            late = time.monotonic() > deadline
+            if late or (memory is not None and self.grown() > memory):
+                self.end()
+                reason = "time" if doing != "start" else "it did not start"
+                raise LimitMet(reason if late else "memory")
 
     def _receive(self) -> None:
         stdout = self._process.stdout
         assert stdout is not None  # noqa: S101 - it is a pipe
         try:
-            while (reply := _read(stdout, self._expect)) is not None:
+            while (reply := _read(stdout)) is not None:
                 self._replies.put(reply)
         except (OSError, ValueError):  # it broke off in the middle, or was closed
             pass
@@ -260,25 +205,12 @@ class Child:
             self._replies.put(None)
             stdout.close()
 
-    def _expect(self, size: int) -> None:
-        self._arriving = size
-
-    def _lost(self) -> ChildEnded | LimitMet:
-        if _ENDING.is_set():
-            threading.Event().wait()  # whoever ends the children ends this process next
+    def _lost(self) -> ChildEnded:
+        _wait_if_ending()
         _CHILDREN.discard(self)
         self._ended(_GRACE)
-        lacked = self._maps is not None and b"bad_alloc" in self._last_words()
         self.end()
-        return LimitMet("memory") if lacked else _ended(self.module, self._process.returncode)
-
-    def _last_words(self) -> bytes:
-        """What it wrote to standard error, as far as a pipe holds that."""
-        stderr = self._process.stderr
-        if stderr is None or stderr.closed:
-            return b""
-        os.set_blocking(stderr.fileno(), False)
-        return stderr.read(_PIPE) or b""
+        return _ended(self.module, self._process.returncode)
 
     def _ended(self, seconds: float) -> int | None:
         """How it ended, waited for so long; None where it goes on."""
@@ -295,14 +227,13 @@ class Group:
 
     On POSIX they are a process group. Its first member is a shell that reads from a pipe which this
     process holds open: when this process ends, however that comes, the shell ends the group.
-    Raises OSError where the program cannot be started, ChildEnded where this process ends.
+    Raises OSError where the program cannot be started.
     """
 
     def __init__(self, command: Sequence[str], **streams: Any) -> None:  # noqa: ANN401 - Popen's
         import subprocess
 
-        if _ENDING.is_set():
-            raise ChildEnded("this process ends", crashed=False)
+        _wait_if_ending()
         self._warden: Popen[bytes] | None = None
         self._program: Popen[bytes] | None = None
         if os.name == "posix":
@@ -340,24 +271,21 @@ class Group:
         """End it now, and close its pipes."""
         _GROUPS.discard(self)
         self.kill()
-        for process in self._processes():
+        for process in filter(None, (self._program, self._warden)):
             process.wait()
-        self._hang_up()
+            _close(process)
 
     def disown(self) -> None:
         """In a fork: let go of a group of the parent, which is not ended here."""
-        for process in self._processes():
+        for process in filter(None, (self._program, self._warden)):
             process.returncode = 0
-        self._hang_up()
+            _close(process)
 
-    def _processes(self) -> list[Popen[bytes]]:
-        return [one for one in (self._program, self._warden) if one is not None]
 
-    def _hang_up(self) -> None:
-        for process in self._processes():
-            for pipe in (process.stdin, process.stdout, process.stderr):
-                if pipe is not None:
-                    pipe.close()
+def _close(process: Popen[bytes]) -> None:
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()
 
 
 _CHILDREN: set[Child] = set()
@@ -368,6 +296,12 @@ _IDLE: dict[str, Child] = {}
 _LOCK = threading.Lock()
 
 
+def _wait_if_ending() -> None:
+    """Whoever ends the children ends this process next: nobody is to hear of it any more."""
+    if _ENDING.is_set():
+        threading.Event().wait()
+
+
 def running() -> tuple[Child, ...]:
     """The children that run now, idle ones included."""
     return tuple(child for child in tuple(_CHILDREN) if child.alive)
@@ -376,7 +310,7 @@ def running() -> tuple[Child, ...]:
 def end_all(*, for_good: bool = False) -> None:
     """End every child at once; `for_good` says that none is to be started after that.
 
-    Takes no lock. Waits, for a moment, only for children that tidy up.
+    Takes no lock. Children have a moment to tidy up.
     """
     if for_good:
         _ENDING.set()
@@ -386,17 +320,12 @@ def end_all(*, for_good: bool = False) -> None:
     for group in tuple(_GROUPS):
         group.kill()
     for child in children:
-        child.kill(patient=True)
+        child.hang_up()
     deadline = time.monotonic() + _GRACE
     while any(child.alive for child in children) and time.monotonic() < deadline:
         time.sleep(_WATCH)
     for child in children:
         child.kill()
-
-
-def is_ending() -> bool:
-    """Whether this process ends now, and all its children with it."""
-    return _ENDING.is_set()
 
 
 def run_program(command: Sequence[str], *, quiet_stdout: bool) -> int:
@@ -442,9 +371,7 @@ class Work:
         self.deadline = float("inf")
         self._late: set[str] = set()
         self._spent = 0.0
-        self._given = 0
-        self.kept: dict[tuple[int, int], int] = {}
-        """Bytes given to each model that is open, by the process and its number there."""
+        self._given = self._largest = 0
         self._children: dict[str, Child] = {}
 
     def child(self, module: str, what: str = "onnxruntime") -> Child:
@@ -456,8 +383,6 @@ class Work:
             raise LimitMet(self.met[what])
         known = self._children.get(module)
         if known is None or not known.alive:
-            if known is not None:  # what it held has gone with it
-                self.kept = {key: size for key, size in self.kept.items() if key[0] != known.pid}
             self._children[module] = known = _lent(module)
         return known
 
@@ -478,6 +403,7 @@ class Work:
         """
         now = more + sum(map(len, buffers))
         self._given += now
+        self._largest = max(self._largest, now)
         started = time.monotonic()
         total, memory = self._seconds(own), self.memory_allowed(now)
         if own is not None and self.memory is None:
@@ -489,16 +415,16 @@ class Work:
                 raise LimitMet("time")  # noqa: TRY301 - the same as in the child
             return child.call(head, buffers, seconds=allowed, memory=memory)
         except LimitMet as limit:
-            raise self._said(limit.told, what, total, memory) from None
+            raise self._said(str(limit), what, total, memory) from None
         finally:
             short = SHORT if self.seconds is None else 0.0
             self._spent += max(0.0, time.monotonic() - started - short)
 
     def memory_allowed(self, given: int = 0) -> int:
-        """Bytes that a call may take which is given so many, beside the models that are open."""
+        """Bytes that a call may take which is given so many."""
         if self.memory is not None:
             return self.memory
-        return MEMORY + MEMORY_PER_BYTE * (given + sum(tuple(self.kept.values())))
+        return MEMORY + MEMORY_PER_BYTE * max(given, OPEN * self._largest)
 
     def __del__(self) -> None:
         for child in self._children.values():
@@ -537,7 +463,7 @@ class Work:
             said = f"{what} took more than {seconds:.3g} s and was ended"
             larger = {"timeout": max(600, round(10 * seconds))}
         found = LimitMet(said, larger)
-        self.met[what] = found.told
+        self.met[what] = str(found)
         return found
 
 
@@ -598,11 +524,10 @@ def readable(size: float, unit: str = "iB") -> str:
     return f"{number} {name}{unit}" if unit else f"{number}{name}"
 
 
-def serve(handlers: Mapping[str, Handler], tidy: Callable[[], None] | None = None) -> NoReturn:
+def serve(handlers: Mapping[str, Handler]) -> NoReturn:
     """Answer the messages of the parent until it closes the pipe: what a child's module runs.
 
-    Native code may print: standard output and input are sent elsewhere first. `tidy` is called
-    before the end, whatever else goes on, and also where a signal asks for it.
+    Native code may print: standard output and input are sent elsewhere first.
     """
     import faulthandler
     from queue import SimpleQueue
@@ -611,79 +536,38 @@ def serve(handlers: Mapping[str, Handler], tidy: Callable[[], None] | None = Non
     nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1):
         os.dup2(nowhere, number)
-    if _NETS:
-        os.set_blocking(2, False)  # nobody reads it while this process runs
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when it ends
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
     _die_with_parent()
-    if tidy is not None:
-        _end_tidily(tidy)
     messages: SimpleQueue[Reply] = SimpleQueue()
-    threading.Thread(target=_listen, args=(incoming, messages, tidy), daemon=True).start()
+    threading.Thread(target=_listen, args=(incoming, messages), daemon=True).start()
     _send(outgoing, Reply({"ready": True}, []))
     while True:
         head, buffers = messages.get()
         # Its own thread ends the process where native code holds the interpreter's lock.
         faulthandler.dump_traceback_later(head["ends_after"], exit=True, file=nowhere)
         try:
-            with _mapping(head.get("maps")) as held:
-                reply = handlers[head["do"]](head, buffers)
-        except MemoryError as error:
-            reply = Reply({**_told(error), "lacked_memory": held}, [])
+            reply = handlers[head["do"]](head, buffers)
         except Exception as error:  # noqa: BLE001 - the parent raises it
-            reply = Reply(_told(error), [])
+            reply = Reply({"error": type(error).__name__, "message": str(error)}, [])
         faulthandler.cancel_dump_traceback_later()
         _send(outgoing, reply)
 
 
-def _told(error: Exception) -> dict[str, Any]:
-    return {"error": type(error).__name__, "message": told(error)}
-
-
-@contextmanager
-def _mapping(most: int | None) -> Iterator[bool]:
-    """This process maps at most so many bytes more; whether the system sees to that.
-
-    Where it does, a request for more fails at once, and not when somebody looks.
-    """
-    if most is None or sys.platform == "win32":
-        yield False
-        return
-    import resource
-
-    pages = int(Path("/proc/self/statm").read_bytes().split()[5])
-    before = resource.getrlimit(resource.RLIMIT_DATA)
-    asked = min(pages * os.sysconf("SC_PAGESIZE") + most, _UNENDING)
-    known = [one for one in before if one != resource.RLIM_INFINITY]
-    resource.setrlimit(resource.RLIMIT_DATA, (min([asked, *known]), before[1]))
-    try:
-        yield True
-    finally:
-        resource.setrlimit(resource.RLIMIT_DATA, before)
-
-
-def _listen(
-    incoming: IO[bytes], messages: SimpleQueue[Reply], tidy: Callable[[], None] | None
-) -> None:
+def _listen(incoming: IO[bytes], messages: SimpleQueue[Reply]) -> None:
     while (message := _read(incoming)) is not None:
         messages.put(message)
-    _leave(tidy)  # the parent has gone, whatever runs here
+    tidy_up()  # the parent has gone, whatever runs here
+    os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
-def _end_tidily(tidy: Callable[[], None]) -> None:
-    """Signals start a thread: the main one may hold what tidying up needs."""
-    signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=_leave, args=(tidy,)).start())
-    if hasattr(signal, "SIGHUP"):
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the parent hears it too
-
-
-def _leave(tidy: Callable[[], None] | None) -> None:
-    if tidy is None:
-        os.kill(os.getpid(), signal.SIGTERM)
-        return
-    try:
-        tidy()
-    finally:
-        os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+def tidy_up() -> None:
+    """Before this process ends: remove what it has half-written, and end its children."""
+    abandon = getattr(sys.modules.get("onnxpad.model.files.atomic"), "abandon", None)
+    if abandon is not None:
+        abandon(RENAMES)
+    end_all(for_good=True)
 
 
 def _die_with_parent() -> None:
@@ -702,20 +586,14 @@ def _send(stream: IO[bytes], message: Reply) -> None:
             done += stream.write(part[done:])
 
 
-def _read(stream: IO[bytes], expect: Callable[[int], None] | None = None) -> Reply | None:
-    """The next message, None at the end; ValueError where it breaks off.
-
-    `expect` is told the size of its buffers before they are read.
-    """
+def _read(stream: IO[bytes]) -> Reply | None:
+    """The next message, None at the end; ValueError where it breaks off."""
     start = stream.read(1)
     if not start:
         return None
     length = int.from_bytes(start + _exactly(stream, _LENGTH - 1), "little")
     head: dict[str, Any] = json.loads(_exactly(stream, length))
-    sizes = head.pop("sizes")
-    if expect is not None:
-        expect(sum(sizes))
-    return Reply(head, [_exactly(stream, size) for size in sizes])
+    return Reply(head, [_exactly(stream, size) for size in head.pop("sizes")])
 
 
 def _exactly(stream: IO[bytes], count: int) -> bytearray:
@@ -780,7 +658,7 @@ def _error(head: Mapping[str, Any]) -> Exception:
         kind = getattr(place, name, None)
         if isinstance(kind, type) and issubclass(kind, Exception):
             return kind(message)
-    return ChildError(name, message)
+    return RuntimeError(f"{name}: {message}")
 
 
 def _search_path() -> str:

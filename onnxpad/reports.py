@@ -6,12 +6,11 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sized
 from dataclasses import fields, is_dataclass
 from functools import cache
+from importlib import import_module
 from math import isfinite
 from numbers import Integral
 from operator import attrgetter
 from typing import Any, ClassVar, TypeVar
-
-from onnxpad.errors import RequestError
 
 T = TypeVar("T")
 _ENTRIES: dict[type, tuple[str, ...]] = {}
@@ -32,17 +31,14 @@ def reported(*entries: str) -> Callable[[type[T]], type[T]]:
 
 
 class InNotebooks:
-    """What notebooks show with pictures, and logs as text: the package has said who does that."""
+    """What notebooks show with pictures, and logs as text; `onnxpad.show` is loaded for that."""
 
     __slots__ = ()
-    drawn_by: ClassVar[Callable[[object], str | None] | None] = None
-    written_by: ClassVar[Callable[[object, str], str | None] | None] = None
-    printed_by: ClassVar[Callable[[object, str], str | None] | None] = None
 
     def _repr_html_(self) -> str | None:
-        """HTML of the report; None, and so its text, where nobody draws it."""
-        draw = InNotebooks.drawn_by
-        return None if draw is None else draw(self)
+        """HTML of the report; None, and so its text, where jinja2 is not installed."""
+        html: str | None = import_module(_SHOWN).notebook_html(self)
+        return html
 
     def to_html(self, model: str = "MODEL") -> str:
         """The report as the page that --html writes; `model` is what to call the model on it.
@@ -50,21 +46,15 @@ class InNotebooks:
         Raises RequestError for reports without a page, and RuntimeUnavailable where jinja2 is not
         installed.
         """
-        write = InNotebooks.written_by
-        page = None if write is None else write(self, model)
-        if page is None:
-            raise RequestError(f"there is no page about {type(self).__name__}: take to_json()")
-        return page
+        html: str = import_module(_SHOWN).report_html(self, model)
+        return html
 
     def to_text(self, model: str = "MODEL") -> str:
         """The report as its command prints it, for logs; `model` is what to call the model in it.
 
         Raises RequestError for reports that no command prints.
         """
-        say = InNotebooks.printed_by
-        text = None if say is None else say(self, model)
-        if text is None:
-            raise RequestError(f"no command prints a {type(self).__name__}: take to_json()")
+        text: str = import_module(_SHOWN).report_text(self, model)
         return text
 
 
@@ -80,31 +70,20 @@ class Report(InNotebooks):
 
     def __repr__(self) -> str:
         """What the JSON holds, in a few lines: counts instead of long lists, nothing empty."""
-        found = ((name, value) for name, value in _parts(self) if name and value not in _EMPTY)
-        said = (f"{name}={_short(value)}" for name, value in found)
-        return f"{type(self).__name__}({', '.join(said)})"
+        found = (f"{n}={_short(v)}" for n, v in _parts(self) if n and v not in _EMPTY)
+        return f"{type(self).__name__}({', '.join(found)})"
 
 
+_SHOWN = "onnxpad.show.reports"
 _EMPTY: tuple[object, ...] = (None, "", (), [], {})
-_SHORT, _NESTED = 240, 60
+_SHORT = 240
 
 
-def _short(value: object, most: int = _SHORT) -> str:
+def _short(value: object) -> str:
     text = repr(value)
-    if len(text) <= most:
-        return text
-    if isinstance(value, str):
-        return f"{value[:most]!r}..."
-    if isinstance(value, Mapping) and most == _SHORT:
-        found = ((name, one) for name, one in value.items() if not _is_nothing(one))
-        said = ", ".join(f"{name!r}: {_short(one, _NESTED)}" for name, one in found)
-        if len(said) <= most:
-            return f"{{{said}}}"
+    if len(text) <= _SHORT or isinstance(value, str):
+        return text if len(text) <= _SHORT else f"{text[:_SHORT]}...'"
     return f"<{len(value)}>" if isinstance(value, Sized) else f"<{type(value).__name__}>"
-
-
-def _is_nothing(value: object) -> bool:
-    return value is None or (isinstance(value, Sized) and not len(value))
 
 
 _AS_IT_IS = frozenset({type(None), bool, int, str})

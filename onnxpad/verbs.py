@@ -1,12 +1,11 @@
 """What all verbs of the public API share: what their arguments may be, and faults of files."""
 
-import inspect
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
-from onnxpad.errors import RequestError, blaming_the_file, nearest
+from onnxpad.errors import RequestError, blaming_the_file
 
 Given = ParamSpec("Given")
 Answer = TypeVar("Answer")
@@ -88,8 +87,7 @@ def verb(
     """A verb of the public API: says which argument it cannot take, and blames files for faults.
 
     `others` are arguments that mean something else here than in `ARGUMENTS`. The verb then raises
-    RequestError for values of the wrong kind, ModelError as `blaming_the_file` does, and TypeError
-    for a name that it does not have, with the nearest that it has.
+    RequestError for values of the wrong kind, and ModelError as `blaming_the_file` does.
     """
     known = ARGUMENTS | others
 
@@ -99,16 +97,9 @@ def verb(
             inner = inner.__wrapped__
         defaults = inner.__kwdefaults__ or {}
 
-        parameters = inspect.signature(inner).parameters
-        takes_any = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
-
         @wraps(function)
         def called(*args: Given.args, **given: Given.kwargs) -> Answer:
             for name, value in given.items():
-                if name not in parameters and not takes_any:
-                    near = nearest(name, parameters)
-                    hint = f"did you mean {near[0]}?" if near else f"it has {', '.join(parameters)}"
-                    raise TypeError(f"{inner.__name__} has no argument {name}; {hint}")
                 if name in known and value is not defaults.get(name, known):
                     refuse_unless(*known[name], name, value)
             with blaming_the_file():

@@ -15,9 +15,11 @@ import pytest
 from onnxpad import processes
 from onnxpad.errors import LimitMet, RequestError
 from onnxpad.processes import (
+    MEMORY,
+    MEMORY_PER_BYTE,
+    OPEN,
     Child,
     ChildEnded,
-    ChildError,
     Group,
     Reply,
     bytes_of,
@@ -41,22 +43,9 @@ def sleep(head, buffers):
     time.sleep(head["seconds"])
     return Reply({}, [])
 
-def hold(head, buffers):
-    time.sleep(head["seconds"])
-    return Reply({}, [])
-
 def grow(head, buffers):
     kept = [np.ones(2**20) for _ in range(512)]
     time.sleep(60)
-
-def reserve(head, buffers):
-    kept = np.empty(head["bytes"], np.uint8)  # no cell is touched: nobody sees it as resident
-    return Reply({}, [])
-
-def perish(head, buffers):
-    import os
-    os.write(2, head["last_words"].encode())
-    os.abort()
 
 def fail(head, buffers):
     import builtins, onnxpad.errors
@@ -72,7 +61,7 @@ def say(head, buffers):
     print("to standard output", flush=True)
     return Reply({"input": sys.stdin.read()}, [])
 
-DOES = (echo, spin, sleep, hold, grow, reserve, perish, fail, crash, say)
+DOES = (echo, spin, sleep, grow, fail, crash, say)
 serve({one.__name__: one for one in DOES}
       | {"clear": lambda *_: Reply({}, [])})
 """
@@ -125,9 +114,8 @@ def test_an_error_in_the_child_is_the_same_error_here(module: str, kind: str) ->
 
 def test_an_error_of_a_library_keeps_its_name(module: str) -> None:
     child = Child(module)
-    with pytest.raises(ChildError, match="what it said") as caught:
+    with pytest.raises(RuntimeError, match="InferenceError: what it said"):
         child.call({"do": "fail", "kind": "InferenceError", "text": "what it said"})
-    assert caught.value.name == "InferenceError"
     child.end()
 
 
@@ -135,7 +123,7 @@ def test_a_loop_is_ended_at_its_time(module: str) -> None:
     with limited(seconds=0.5) as work:
         child = work.child(module, "the loop")
         started = time.monotonic()
-        with pytest.raises(LimitMet, match=r"the loop took more than 0\.5 s .*timeout=600"):
+        with pytest.raises(LimitMet, match=r"the loop took more than 0\.5 s .*--timeout 600"):
             work.call(child, {"do": "spin"}, what="the loop")
         assert time.monotonic() - started < 5
         assert not is_running(child.pid)
@@ -147,67 +135,18 @@ def test_a_loop_is_ended_at_its_time(module: str) -> None:
 def test_memory_is_watched_from_outside(module: str) -> None:
     with limited(memory="256M") as work:
         child = work.child(module)
-        with pytest.raises(LimitMet, match=r"more than 256 MiB of memory .*memory='1G'"):
+        with pytest.raises(LimitMet, match=r"more than 256 MiB of memory .*--memory 1G"):
             work.call(child, {"do": "grow"})
         assert not is_running(child.pid)
 
 
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux counts what is mapped")
-TERMINATED = "terminate called after throwing an instance of 'std::bad_alloc'"
-
-
-@on_linux
-def test_a_request_for_gigabytes_fails_at_once(module: str) -> None:
-    """Between two looks at its resident memory a child could touch them all."""
-    with limited(memory="256M") as work:
-        child = work.child(module)
-        work.call(child, {"do": "reserve", "bytes": 2**30})  # arenas and stacks may
-        with pytest.raises(LimitMet, match=r"more than 256 MiB of memory .*memory='1G'"):
-            work.call(child, {"do": "reserve", "bytes": 2**34})
-        assert not is_running(child.pid)
-
-
-@on_linux
-@pytest.mark.parametrize(("words", "ends"), [(TERMINATED, LimitMet), ("a bug", ChildEnded)])
-def test_an_end_for_want_of_memory_is_no_crash(
-    module: str, words: str, ends: type[Exception]
-) -> None:
-    with limited(memory="256M") as work:
-        with pytest.raises(ends, match=r"256 MiB of memory|native code crashed"):
-            work.call(work.child(module), {"do": "perish", "last_words": words})
-        assert bool(work.met) == (ends is LimitMet)
-
-
-@on_linux
-def test_words_that_nobody_reads_do_not_hold_a_child_up(module: str) -> None:
-    with limited(seconds=20, memory="256M") as work, pytest.raises(ChildEnded, match="SIGABRT"):
-        work.call(work.child(module), {"do": "perish", "last_words": "word " * 2**18})
-
-
-@on_linux
-def test_cuda_may_map_what_it_likes(module: str) -> None:
-    with limited(memory="256M") as work:
-        child = work.child(module)
-        child.held["cuda"] = True
-        work.call(child, {"do": "reserve", "bytes": 2**33})
-
-
-def test_what_is_sent_and_comes_back_counts_as_memory(module: str) -> None:
-    """It is there twice, in the child and here."""
-    sent = bytes(160 * 2**20)
-    with limited(memory="256M") as work:
-        work.call(work.child(module), {"do": "echo", "text": ""}, [sent[: 2**20]])
-        with pytest.raises(LimitMet, match="more than 256 MiB of memory"):
-            work.call(work.child(module), {"do": "hold", "seconds": 1}, [sent])
-
-
-def test_memory_grows_with_what_is_open_and_not_with_what_was(module: str) -> None:
-    sent = bytes(2**20)
+def test_memory_grows_with_the_largest_that_was_given(module: str) -> None:
     with limited() as work:
-        for _ in range(3):
-            work.call(work.child(module), {"do": "echo", "text": ""}, [sent])
-        assert work.memory_allowed() == processes.MEMORY
-        assert work.memory_allowed(10) == processes.MEMORY + 10 * processes.MEMORY_PER_BYTE
+        for size in (100, 2**20, 10):
+            work.call(work.child(module), {"do": "echo", "text": ""}, [bytes(size)])
+        assert work.memory_allowed() == MEMORY + MEMORY_PER_BYTE * OPEN * 2**20
+    with limited(memory="256M") as work:
+        assert work.memory_allowed(2**30) == 2**28
 
 
 def test_time_is_counted_over_all_calls(module: str) -> None:

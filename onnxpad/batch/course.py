@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -23,17 +24,18 @@ from onnxpad.errors import (
     fault_in,
     headline,
     together,
-    told,
 )
 
 if TYPE_CHECKING:
     from onnxpad.model.editing.session import Edited
     from onnxpad.retargeting import Retargeting
     from onnxpad.rewriting.rewrite import Rewriting
+    from onnxpad.show.document import Document
     from onnxpad.validation import Validation
     from onnxpad.validation.distances import Distances
 
 FINE, FINDINGS, WRONG = 0, 1, 2
+_FILES = ("model", "target", "second")
 _REPORT = "\n  try     ONNXPAD_TRACEBACK=1 shows where; please report it with the model"
 Plain = dict[str, Any]
 
@@ -63,28 +65,15 @@ class Request(NamedTuple):
         return self._replace(options={**self.options, **said}, judging=judging)
 
 
-class Done(NamedTuple):
-    """What became of a model that was to be edited.
-
-    compared: what the runs of both models gave.
-    objection: why nothing was written.
-    written: the file.
-    """
+class _Edited(NamedTuple):
+    """What became of a model that was to be edited: its report, the runs of both, an objection."""
 
     found: Any
     compared: Any
     objection: str
-    written: str | None
-    code: int
-
-    @property
-    def unfit(self) -> bool:
-        """Whether a target would refuse or miscompute some of its nodes."""
-        return bool(getattr(self.found, "unfit", ()))
 
 
-def rewritten(job: Job, request: Request) -> Done:
-    """Rewrite a model, and write it where nothing speaks against it."""
+def _rewritten(job: Job, request: Request) -> _Edited:
     from onnxpad.rewriting.rewrite import rewrite  # loads onnx
 
     found = rewrite(job.model, **request.options)
@@ -92,24 +81,11 @@ def rewritten(job: Job, request: Request) -> Done:
     if request.judging is not None and (found.changed or request.certificate):
         from onnxpad.validation import validate  # loads numpy, and onnxruntime when it runs
 
-        validation = validate(before(job.model, found), found.unread, **request.judging)
-    path, original = request.certificate, None
-    if path is not None:
-        from onnxpad.model.files.onnx_file import fingerprint
-
-        original = fingerprint(job.model)  # now, since it may be overwritten
-    done = _concluded(job, request, found, validation, _against(found, validation, request))
-    if path and original and done.written and validation and validation.proof:
-        from onnxpad.validation.certificates import certificate
-
-        judging, files = request.judging or {}, (original, fingerprint(done.written))
-        record = certificate(validation.proof, files, judging["dims"], judging["ambiguous"])
-        replace(record, onnxpad=_version()).write(path)
-    return done
+        validation = validate(_before(job.model, found), found.unread, **request.judging)
+    return _Edited(found, validation, _against(found, validation, request))
 
 
-def retargeted(job: Job, request: Request) -> Done:
-    """Move a model to another convention, and write it where nothing speaks against it."""
+def _retargeted(job: Job, request: Request) -> _Edited:
     from onnxpad import retargeting  # loads onnx
 
     found = retargeting.retarget(job.model, **request.options)
@@ -117,12 +93,12 @@ def retargeted(job: Job, request: Request) -> Done:
     if request.judging is not None and found.changed:
         from onnxpad.validation.distances import distances  # loads numpy, and onnxruntime
 
-        moved = distances(before(job.model, found), found.unread, **request.judging)
+        moved = distances(_before(job.model, found), found.unread, **request.judging)
     breaks = f"it would break {found.breaks[0]}" if found.breaks else ""
-    return _concluded(job, request, found, moved, breaks or _too_many_skips(found, request))
+    return _Edited(found, moved, breaks or _too_many_skips(found, request))
 
 
-def before(model: str, found: Edited) -> object:
+def _before(model: str, found: Edited) -> object:
     """The model as it was read; standard input cannot be read again."""
     data = found.source.data if found.source else None
     if model != STANDARD or not isinstance(data, bytes):
@@ -132,27 +108,27 @@ def before(model: str, found: Edited) -> object:
     return parse(data, name="standard input", folder=None)
 
 
-def _concluded(
-    job: Job,
-    request: Request,
-    found: Any,  # noqa: ANN401 - one of two reports, and the next too
-    compared: Any,  # noqa: ANN401
-    objection: str,
-) -> Done:
-    """Write the model where nothing speaks against it."""
-    written = None if objection else job.target
-    if written is not None:
-        more = {"although_unfit": True} if request.although_unfit else {}
-        found.save(written, in_place=written == job.model, **more)
-    done = Done(found, compared, objection, written, FINE)
-    run = getattr(found, "run", None)
-    unfit = done.unfit or (run is not None and run.ok is False)
-    if objection or unfit or (request.check and found.changed):
-        return done._replace(code=FINDINGS)
-    return done
+def _write(job: Job, request: Request, edited: _Edited) -> bool:
+    """Write the model where nothing speaks against it, and the certificate; whether it was."""
+    if edited.objection or job.target is None:
+        return False
+    from onnxpad.model.files.onnx_file import fingerprint
+
+    path, validation = request.certificate, edited.compared
+    original = fingerprint(job.model) if path else None  # now, since it may be overwritten
+    more = {"although_unfit": True} if request.although_unfit else {}
+    edited.found.save(job.target, in_place=job.target == job.model, **more)
+    if path and original and validation and validation.proof:
+        from onnxpad.validation.certificates import certificate
+
+        judging, files = request.judging or {}, (original, fingerprint(job.target))
+        record = certificate(validation.proof, files, judging["dims"], judging["ambiguous"])
+        replace(record, onnxpad=_version()).write(path)
+    return True
 
 
 def _against(found: Rewriting, validation: Validation | None, request: Request) -> str:
+    """What speaks against writing a model; '' where nothing does."""
     if found.unfit and not request.although_unfit:
         return _unfit(found)
     if found.run and found.run.ok is False and not request.although_unfit:
@@ -207,7 +183,7 @@ def asked_of(job: Job, request: Request) -> Plain:
         "version": _version(),
         "folder": os.getcwd(),  # noqa: PTH109 - a text
         "stamp": _stamp(job.model) if in_place else None,
-        **job._asdict(),
+        **{name: getattr(job, name) for name in _FILES},
         **request._asdict(),
     }
 
@@ -222,6 +198,8 @@ def answer(asked: Plain) -> Plain:
             )
         return {"file": asked["model"]} | _done(asked)
     except OnnxpadError as error:
+        if isinstance(error.__cause__, BrokenPipeError):  # its reader has gone
+            raise error.__cause__ from None
         return refusal(asked, type(error).__name__, named(asked["model"], error))
     except Exception as error:  # the other models go on
         if os.environ.get("ONNXPAD_TRACEBACK"):
@@ -234,32 +212,28 @@ def answer(asked: Plain) -> Plain:
 
 def refusal(asked: Plain, kind: str, message: str) -> Plain:
     """The answer about a model that came to nothing."""
+    error = {"kind": kind, "message": message}
     return {
         "file": asked["model"],
         "result": "error",
         "code": WRONG,
-        "record": without_report(asked["model"], kind, message),
+        "record": {"schema": 1, "file": asked["model"], "status": "error", "error": error},
         "error": message,
     }
-
-
-def without_report(model: str, kind: str, message: str) -> Plain:
-    """The record of a model that came to nothing."""
-    error = {"kind": kind, "message": message}
-    return {"schema": 1, "file": model, "status": "error", "error": error}
 
 
 def named(model: str, error: OnnxpadError) -> str:
     """What an error about one of several models says; it begins with the model's name."""
     name = "standard input" if model == STANDARD else model
-    message = told(error)
+    message = str(error)
     own = message.startswith((name, f"'{name}'", brief(name)))
     return message if own or isinstance(error, RuntimeUnavailable) else f"{name}: {message}"
 
 
 def _done(asked: Plain) -> Plain:
     request = Request(**{name: asked[name] for name in Request._fields})
-    job = Job(*(asked[name] and _place(asked, asked[name]) for name in Job._fields))
+    model, target, second = (asked[name] and _place(asked, asked[name]) for name in _FILES)
+    job = Job(model, target, second)
     if asked["stamp"] is not None and asked["stamp"] != _stamp(job.model):
         raise ModelError(
             "the file has changed since the work on it began: a worker that ended may have "
@@ -269,61 +243,63 @@ def _done(asked: Plain) -> Plain:
     return _VERBS[request.verb](job, request, asked)
 
 
-def _rewrite(job: Job, request: Request, asked: Plain) -> Plain:
-    from onnxpad.show.batches import rewriting_line
-
-    done = rewritten(job, request)
-    written = asked["target"] if done.written else None
-    line = rewriting_line(asked["model"], written, done.found, done.compared)
-    return _edited(done, written, asked, line)
-
-
-def _retarget(job: Job, request: Request, asked: Plain) -> Plain:
-    from onnxpad.retargeting.plan import Plan
-    from onnxpad.show.batches import retargeting_line
-
-    if sent := request.options.get("plan"):
-        plan = Plan.from_json(sent["record"], file=sent["file"])
-        request = request._replace(options={**request.options, "plan": plan})
-    done = retargeted(job, request)
-    written = asked["target"] if done.written else None
-    return _edited(done, written, asked, retargeting_line(asked["model"], written, done.found))
-
-
-def _edited(done: Done, written: str | None, asked: Plain, line: str) -> Plain:
-    """The answer about a model that was to be edited."""
-    from onnxpad.show.batches import refusal_text
+def _edit(job: Job, request: Request, asked: Plain) -> Plain:
+    from onnxpad.show.batches import refusal_text, retargeting_line, rewriting_line
     from onnxpad.show.document import lines_text
     from onnxpad.show.edited import edited_record, script_lines
 
-    against, script = done.objection, asked["dry_run"]
-    failed = None if getattr(done.compared, "ok", True) else done.compared
-    parts = (asked["model"], written, done.found, done.compared)
-    record = edited_record(asked["verb"], *parts, script=script, refused=against)
-    return {
-        "result": record["status"],
-        "code": done.code,
-        "record": record,
-        "error": refusal_text(asked["model"], against, done.found, failed) if against else "",
-        "written": written,
-        "line": lines_text([*(script_lines(done.found) if script else ()), line]),
-    }
+    if sent := request.options.get("plan"):
+        from onnxpad.retargeting.plan import Plan
+
+        plan = Plan.from_json(sent["record"], file=sent["file"])
+        request = request._replace(options={**request.options, "plan": plan})
+    edited = (_rewritten if request.verb == "rewrite" else _retargeted)(job, request)
+    found, compared, against = edited
+    script, written = request.dry_run, asked["target"] if _write(job, request, edited) else None
+    ran_wrong = getattr(found, "run", None) is not None and found.run.ok is False
+    unfit = bool(getattr(found, "unfit", ()))
+    findings = against or unfit or ran_wrong or (request.check and found.changed)
+    parts = (asked["model"], written, found, compared)
+    record = edited_record(request.verb, *parts, script=script, refused=against)
+    code = FINDINGS if findings else FINE
+    answered = {"result": record["status"], "code": code, "record": record, "written": written}
+    if asked.get("whole"):
+        was_compared = request.judging is None or found.changed or unfit
+        more = {"script": script, "compared": was_compared, "objection": against}
+        answered["document"] = partial(_edited_document, request.verb, *parts, **more)
+    if against:
+        failed = None if getattr(compared, "ok", True) else compared
+        return answered | {"error": refusal_text(asked["model"], against, found, failed)}
+    line = rewriting_line(*parts) if request.verb == "rewrite" else retargeting_line(*parts[:3])
+    return answered | {"line": lines_text([*(script_lines(found) if script else ()), line])}
+
+
+def _edited_document(verb: str, *parts: Any, **more: Any) -> Document:  # noqa: ANN401 - of both reports
+    from onnxpad.show.retargetings import retargeting_document
+    from onnxpad.show.rewritings import rewriting_document
+
+    more["each"] |= more.pop("page", False)
+    return (rewriting_document if verb == "rewrite" else retargeting_document)(*parts, **more)
 
 
 def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.inspection import inspect, inspected_status
     from onnxpad.show.batches import inspection_line
+    from onnxpad.show.following import commands
+    from onnxpad.show.inspections import inspection_document
 
     found = inspect(job.model, **request.options)
     record = found.to_json()
     status = inspected_status(record, fails=found.fails)
-    return {
+    answered = {
         "result": status,
         "code": FINDINGS if found.fails else FINE,
         "record": {"file": asked["model"], "status": status} | record,
         "line": inspection_line(asked["model"], found),
-        "following": found.following.to_json() if found.following else {},
+        "following": commands(found, asked["model"]) if found.findings else [],
     }
+    whole = {"document": partial(inspection_document, found, asked["model"])}
+    return answered | (whole if asked.get("whole") else {})
 
 
 def _validate(job: Job, request: Request, asked: Plain) -> Plain:
@@ -342,7 +318,7 @@ def _validate(job: Job, request: Request, asked: Plain) -> Plain:
     }
 
 
-_VERBS = {"inspect": _inspect, "rewrite": _rewrite, "retarget": _retarget, "validate": _validate}
+_VERBS = {"inspect": _inspect, "rewrite": _edit, "retarget": _edit, "validate": _validate}
 
 
 def _place(asked: Plain, path: str) -> str:

@@ -5,28 +5,18 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, as_completed
+from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.batch.course import Request, answer, asked_of, refusal
 from onnxpad.batch.facts import About, Shapes, facts_of_each
-from onnxpad.batch.inputs import (
-    AnyPath,
-    Input,
-    Inputs,
-    Job,
-    inputs,
-    pairs,
-    placed,
-    refuse_one_file_twice,
-)
-from onnxpad.errors import RequestError, RuntimeUnavailable, headline, in_python, nearest
+from onnxpad.batch.inputs import AnyPath, Inputs, Job, inputs, overwritten, pairs, placed
+from onnxpad.errors import RequestError, headline, nearest
 from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import pass_names
 from onnxpad.verbs import ARGUMENTS, is_path, refuse_unless
@@ -52,12 +42,11 @@ class Outcome(NamedTuple):
         failing, with known findings, a verdict of validate, not written, or error.
     code: the exit code that the command would have.
     record: what its `--json` prints.
-    error: why it was not written or what was wrong, with options as arguments of Python.
+    error: why it was not written or what was wrong.
     written: the file.
     line: what the command prints about the model, or `error` where there is one.
-    told: `error` as the command line has it.
-    following: targets and sizes of a rewrite that inspect tried and that writes the model; {}
-        where it knows none.
+    following: commands to type next about what inspect found.
+    document: makes the whole report, for one model that is done in this process.
     """
 
     file: str
@@ -67,8 +56,8 @@ class Outcome(NamedTuple):
     error: str = ""
     written: str | None = None
     line: str = ""
-    told: str = ""
-    following: Mapping[str, Any] = MappingProxyType({})
+    following: Sequence[str] = ()
+    document: Callable[..., Any] | None = None
 
     def __repr__(self) -> str:
         return f"<Outcome {self.result}: {self.line}>"
@@ -171,8 +160,14 @@ def each(  # noqa: PLR0913 - one option each
     found = _pairs(paths, globs) if verb == "validate" else _inputs(paths, output, globs)
     for glob in found.idle:
         near = "".join(f"; did you mean the pass '{one}'?" for one in nearest(glob, passes))
-        raise RequestError(f"exclude '{glob}' is about no model of a folder or of several{near}")
-    jobs = _jobs(found.models, output, in_place=in_place)
+        raise RequestError(f"exclude '{glob}' is about no model{near}")
+    jobs = found.jobs
+    if not jobs:
+        raise found.refusal(globs)
+    if output is not None:
+        jobs = placed(jobs, os.fspath(output))
+    elif in_place:
+        jobs = overwritten(jobs)
     judging = None
     if validate:
         kept = ("timeout", "memory", *(("ambiguous",) if verb == "rewrite" else ()))
@@ -181,7 +176,7 @@ def each(  # noqa: PLR0913 - one option each
     with working_in(executor, processes) as where:
         asked, notes = asked_of_each(jobs, request)
         done = outcomes(asked, where, progress)
-        return Batch(tuple(one._replace(line=in_python(one.line)) for one in done), tuple(notes))
+        return Batch(tuple(done), tuple(notes))
 
 
 def asked_of_each(
@@ -232,30 +227,19 @@ def outcomes(
     What was not begun when nobody wants the rest any more is not begun at all.
     """
     tell = progress or (lambda _model, _done, _of: None)
-    if executor is None:
-        for number, one in enumerate(asked, 1):
-            yield _made(answer(one))
-            tell(one["model"], number, len(asked))
-        return
-    futures = [_submitted(executor, one) for one in asked]
-    numbers = {future: number for number, future in enumerate(futures)}
-    ready: dict[int, Outcome] = {}
-    following = 0
+    futures = [_submitted(executor, one) for one in asked] if executor else []
     try:
-        for done, future in enumerate(as_completed(futures), 1):
-            one = asked[numbers[future]]
-            ready[numbers[future]] = _outcome(one, future)
-            tell(one["model"], done, len(asked))
-            while following in ready:
-                yield ready.pop(following)
-                following += 1
+        for number, one in enumerate(asked):
+            yield _outcome(one, futures[number]) if futures else _made(answer(one))
+            tell(one["model"], number + 1, len(asked))
     finally:
-        from onnxpad.model.files.atomic import swept  # loads onnx
-
         for future in futures:
             future.cancel()
-        for folder in {Path(one["target"]).parent for one in asked if one["target"]}:
-            swept(folder)  # workers that were killed leave files behind
+        if futures:
+            from onnxpad.model.files.atomic import swept  # loads onnx
+
+            for folder in {Path(one["target"]).parent for one in asked if one["target"]}:
+                swept(folder)  # workers that were killed leave files behind
 
 
 def _submitted(executor: Executor, one: dict[str, Any]) -> Future[Any]:
@@ -268,23 +252,18 @@ def _submitted(executor: Executor, one: dict[str, Any]) -> Future[Any]:
         return failed
 
 
-def _made(found: Mapping[str, Any]) -> Outcome:
-    """An outcome from the answer of a worker, which has options as the command line does."""
-    message = found.get("error", "")
-    more = {"error": in_python(message), "told": message, "line": message or found["line"]}
-    return Outcome(**{**found, **more})
-
-
 def _outcome(asked: dict[str, Any], future: Future[Any]) -> Outcome:
-    """What a worker found, or that it came to nothing, which is no reason to lose the others."""
+    """What a worker answers, or that it came to nothing, which is no reason to lose the others."""
     try:
         return _made(future.result())
-    except RuntimeUnavailable as error:
-        message, kind = error.told, type(error).__name__
     except Exception as error:  # noqa: BLE001 - whatever an executor raises is about one model
         kind = type(error).__name__
         message = f"no worker finished it ({kind}: {headline(error)}); run it alone"
     return _made(refusal(asked, kind, f"{asked['model']}: {message}"))
+
+
+def _made(found: Mapping[str, Any]) -> Outcome:
+    return Outcome(**{"line": found.get("error", ""), **found})
 
 
 def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool) -> None:
@@ -308,17 +287,11 @@ def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool)
 
 def _arguments(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as plain data; RequestError for one that the verb does not have."""
-    parameters = signature(getattr(import_module(_HOMES[verb]), verb)).parameters
-    known = [
-        name
-        for name, parameter in parameters.items()
-        if parameter.kind is parameter.KEYWORD_ONLY and name not in _ABOUT_ONE
-    ]
-    for name in given:
-        if name not in known:
-            near = nearest(name, known)
-            hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(known)}"
-            raise RequestError(f"{verb} of many models has no argument '{name}'{hint}")
+    parameters = signature(getattr(import_module(_HOMES[verb]), verb)).parameters.values()
+    own = {one.name for one in parameters if one.kind is one.KEYWORD_ONLY} - {*_ABOUT_ONE}
+    for name in given.keys() - own:
+        hint = " or ".join(nearest(name, own)) or ", ".join(sorted(own))
+        raise RequestError(f"{verb} of many models has no argument '{name}'; did you mean {hint}?")
     found = {name: _plain(name, value) for name, value in given.items() if name != "plan"}
     if given.get("plan") is not None:
         from onnxpad.retargeting import read_plan
@@ -358,15 +331,6 @@ def _inputs(paths: Paths, output: AnyPath | None, exclude: Sequence[str]) -> Inp
     return inputs(names, None if output is None else os.fspath(output), exclude)
 
 
-def _jobs(models: Sequence[Input], output: AnyPath | None, *, in_place: bool) -> list[Job]:
-    """Each model with the file to write, and the second model of validate."""
-    if output is not None:
-        return placed(models, os.fspath(output))
-    if in_place:
-        refuse_one_file_twice([one.model for one in models])
-    return [Job(one.model, one.model if in_place else None, one.second) for one in models]
-
-
 def _pairs(paths: Paths, exclude: Sequence[str]) -> Inputs:
     """Pairs of files; two folders are as many pairs as there are places in them."""
     given: Any = paths
@@ -378,14 +342,13 @@ def _pairs(paths: Paths, exclude: Sequence[str]) -> Inputs:
         raise RequestError(
             "validate of many models needs pairs: [(before, after), ...], or two folders"
         )
-    found: list[Input] = []
+    jobs: list[Job] = []
     idle: tuple[str, ...] = ()
     for before, after in listed:
         if os.path.isdir(before) and os.path.isdir(after):  # noqa: PTH112
             paired = pairs(before, after, exclude)
-            found += paired.models
+            jobs += paired.jobs
             idle = paired.idle or idle
         else:
-            name = os.fspath(before)
-            found.append(Input(name, name, second=os.fspath(after)))
-    return Inputs(tuple(found), idle=idle)
+            jobs.append(Job(os.fspath(before), second=os.fspath(after)))
+    return Inputs(tuple(jobs), idle=idle)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from onnxpad.batch.inputs import STANDARD, SUFFIX
-from onnxpad.errors import OnnxpadError, RequestError, nearest, told
+from onnxpad.errors import OnnxpadError, RequestError
 
 _GLOB = f"{SUFFIX}:"
 """Between the glob over models that a fact is about, and the dimension."""
@@ -83,15 +82,11 @@ def _contents(model: str, globs: Sequence[str]) -> Contents | None:
         survey = Survey(opened.model, folder=opened.source.folder if opened.source else None)
     except OnnxpadError:
         return None
-
-    def matches(glob: str) -> bool:
-        try:
+    matching = []
+    for glob in globs:
+        with suppress(RequestError):
             selection(survey, glob)
-        except RequestError:
-            return False
-        return True
-
-    matching = [glob for glob in globs if matches(glob)]
+            matching.append(glob)
     return Contents(survey.dimension_names, matching, input_sizes(opened.model))
 
 
@@ -113,26 +108,37 @@ def facts_of_each(
     if len(models) < 2 or not (any(own) or globs or shapes) or STANDARD in models:
         found = [facts_about(model, dims, shapes) for model in models]
         return [about._replace(dims=one if dims or shapes else None) for one in found], []
+    return _apart(models, about._replace(nodes=globs), own, shapes)
+
+
+def _apart(
+    models: Sequence[str], about: About, own: Sequence[Mapping[str, Fact]], shapes: Shapes
+) -> tuple[list[About], list[str]]:
+    """The same for several models, with their `own` facts."""
+    globs = about.nodes or ()
     contents = [_contents(model, globs) for model in models]
-    _refuse_unknown([one for one in contents if one], own, globs, shapes)
-    each, there, asked = [], Counter[str](), Counter[str]()
+    each: list[About] = []
+    having: dict[str, list[bool]] = {}
     for model, has, facts in zip(models, contents, own, strict=True):
         if has is None:
             each.append(about._replace(dims=facts))
             continue
-        wanted = {
-            **{f"'{name}'": name in has.dims for name in facts},
-            **{f"a padded node that matches '{glob}'": glob in has.globs for glob in globs},
-            **{f"input '{name}'": name in has.inputs for name in shapes},
-        }
-        asked.update(wanted.keys())
-        there.update(name for name, is_there in wanted.items() if is_there)
+        for name in facts:
+            having.setdefault(f"a dimension '{name}'", []).append(name in has.dims)
+        for glob in globs:
+            label = f"a padded node that matches '{glob}'"
+            having.setdefault(label, []).append(glob in has.globs)
+        for name in shapes:
+            having.setdefault(f"an input '{name}'", []).append(name in has.inputs)
         known = {name: fact for name, fact in facts.items() if name in has.dims}
         each.append(About(_with_shapes(model, known, shapes, has), has.globs if globs else None))
+    for label, found_there in having.items():
+        if not any(found_there):
+            raise RequestError(f"no model has {label}: onnxpad inspect lists what there is")
     return each, [
-        f"{name} is in {there[name]} of {number} models, and left out of the others"
-        for name, number in asked.items()
-        if there[name] < number
+        f"{label} is in {sum(there)} of {len(there)} models, and left out of the others"
+        for label, there in having.items()
+        if not all(there)
     ]
 
 
@@ -145,32 +151,4 @@ def _with_shapes(
     try:
         return facts_of_shapes(has.inputs, own, dims)
     except RequestError as error:
-        raise RequestError(f"{model}: {told(error)}") from None
-
-
-def _refuse_unknown(
-    contents: Sequence[Contents],
-    dims: Iterable[Iterable[str]],
-    globs: Iterable[str],
-    shapes: Iterable[str],
-) -> None:
-    """RequestError for what no model has."""
-    if not contents:
-        return
-    inputs = sorted({name for has in contents for name in has.inputs})
-    for name in shapes:
-        if name not in inputs:
-            near = nearest(name, inputs)
-            hint = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(inputs)}"
-            raise RequestError(f"no model has an input '{name}': {hint}")
-    names = sorted({name for has in contents for name in has.dims})
-    for name in dict.fromkeys(chain.from_iterable(dims)):
-        if name not in names:
-            from onnxpad.model.shapes.dimensions import known_text  # loads onnx
-
-            raise RequestError(f"no model has a dimension '{name}'{known_text(names)}")
-    for glob in globs:
-        if not any(glob in has.globs for has in contents):
-            raise RequestError(
-                f"no padded node of any model matches '{glob}': onnxpad inspect lists them"
-            )
+        raise RequestError(f"{model}: {error!s}") from None

@@ -17,18 +17,27 @@ SUFFIX = ".onnx"
 AnyPath = str | os.PathLike[str]
 
 
-class Input(NamedTuple):
+class Job(NamedTuple):
     """A model to work on.
 
+    target: the file to write, None where nothing is to be written.
+    second: the model that validate compares it with; None where there is none.
     place: its path below a folder that all of them are written to.
     is_named: no folder or glob stands for it.
-    second: the model that validate compares it with; None where there is none.
     """
 
     model: str
-    place: str
-    is_named: bool = False
+    target: str | None = None
     second: str | None = None
+    place: str = ""
+    is_named: bool = False
+
+    def check(self) -> None:
+        """ModelError where the file could not be written, before there is work to lose."""
+        if self.target is not None:
+            from onnxpad.model.files.delivery import check_target  # loads onnx
+
+            check_target(self.target)
 
 
 class Inputs(NamedTuple):
@@ -39,29 +48,15 @@ class Inputs(NamedTuple):
     idle: globs of `exclude` that left none out.
     """
 
-    models: tuple[Input, ...]
+    jobs: tuple[Job, ...]
     many: bool = True
     left_out: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
 
-
-class Job(NamedTuple):
-    """A model to work on.
-
-    target: the file to write, None where nothing is to be written.
-    second: the model that validate compares it with.
-    """
-
-    model: str
-    target: str | None = None
-    second: str | None = None
-
-    def check(self) -> None:
-        """ModelError where the file could not be written, before there is work to lose."""
-        if self.target is not None:
-            from onnxpad.model.files.delivery import check_target  # loads onnx
-
-            check_target(self.target)
+    def refusal(self, exclude: Sequence[str]) -> RequestError:
+        """The error where `exclude` leaves no model."""
+        globs = ", ".join(f"'{name}'" for name in exclude)
+        return RequestError(f"no model is left: exclude {globs} matches all {len(self.left_out)}")
 
 
 def inputs(
@@ -70,79 +65,24 @@ def inputs(
     """The models that files, folders and globs name, those of a folder in order.
 
     What folders and globs bring is there once. A folder is searched with the folders below it for
-    files *.onnx; what stands in `output`, the folder to write to, is no input, and of several
-    models none that `exclude` has a glob for. Raises RequestError where a folder or glob has no
-    model, and where all are left out.
+    files *.onnx; what stands in `output`, the folder to write to, is no input, nor is what
+    `exclude` has a glob for. Raises RequestError where a folder or glob has no model.
     """
-    found: list[Input] = []
+    found: list[Job] = []
     many = False
     for name in [os.fspath(one) for one in names]:
         folder = _folder_of(name)
         if folder is None:
-            found.append(Input(name, Path(name).name, is_named=True))
+            found.append(Job(name, place=Path(name).name, is_named=True))
             continue
         many = True
-        models = _in_folder(name) if name == folder else _matching(name, folder)
-        models = _outside(models, folder, output)
-        if not models:
+        jobs = _in_folder(name) if name == folder else _matching(name, folder)
+        jobs = _outside(jobs, folder, output)
+        if not jobs:
             raise RequestError(_nothing(name))
         seen = {_key(one.model) for one in found}
-        found += [one for one in models if _key(one.model) not in seen]
-    if not many and len(found) < 2:
-        return Inputs(tuple(found), many=False, idle=tuple(exclude))
-    return _remaining(found, exclude)
-
-
-def _remaining(found: Sequence[Input], exclude: Sequence[str]) -> Inputs:
-    """What no glob of `exclude` is about; RequestError where nothing is left.
-
-    A glob matches the path of a model, as it was given or below the folder that was named, its
-    name, and as well a folder that it stands in, by path or by name.
-    """
-    spellings = {one: _spellings(one) for one in found}
-    about = {name: {one for one in found if _matches(spellings[one], name)} for name in exclude}
-    excluded = set[Input]().union(*about.values())
-    if len(excluded) == len(spellings):
-        globs = ", ".join(f"'{name}'" for name in exclude)
-        raise RequestError(f"no model is left: exclude {globs} matches all {len(found)} of them")
-    return Inputs(
-        tuple(one for one in found if one not in excluded),
-        left_out=tuple(one.model for one in found if one in excluded),
-        idle=tuple(name for name, models in about.items() if not models),
-    )
-
-
-def are_left_out(names: Sequence[str], exclude: Sequence[str]) -> bool:
-    """Whether all of them name one file each, and `exclude` has a glob for every one."""
-    return all(
-        name != STANDARD
-        and _folder_of(name) is None
-        and any(
-            _matches(_spellings(Input(name, Path(name).name, is_named=True)), one)
-            for one in exclude
-        )
-        for name in names
-    )
-
-
-def _spellings(one: Input) -> set[str]:
-    """All by which a glob may know a model: its path and those of its folders, and their names.
-
-    Names of folders that lead to one that was named are none of them.
-    """
-    place, given = Path(one.place), Path(one.model)
-    paths = {place, *place.parents, given, *given.parents} - {Path()}
-    parts = given.parts if one.is_named and not given.is_absolute() else place.parts
-    return {path.as_posix() for path in paths} | {*parts}
-
-
-def _matches(spellings: Iterable[str], name: str) -> bool:
-    pattern = name.replace(os.sep, "/").removeprefix("./").rstrip("/")
-    return any(fnmatchcase(spelling, pattern) for spelling in spellings)
-
-
-def _key(path: str) -> str:
-    return os.path.normcase(os.path.abspath(path))  # noqa: PTH100 - links stay
+        found += [one for one in jobs if _key(one.model) not in seen]
+    return _remaining(found, exclude)._replace(many=many or len(found) > 1)
 
 
 def pairs(before: AnyPath, after: AnyPath, exclude: Sequence[str] = ()) -> Inputs:
@@ -159,20 +99,47 @@ def pairs(before: AnyPath, after: AnyPath, exclude: Sequence[str] = ()) -> Input
     )
     if not first and not second:
         raise RequestError(_nothing(folders[0]))
-    return _remaining(
-        [
-            Input(first.get(place) or str(Path(before, place)), place, second=second.get(place))
-            for place in sorted(first.keys() | second.keys())
-        ],
-        exclude,
+    jobs = [
+        Job(first.get(place) or str(Path(before, place)), None, second.get(place), place)
+        for place in sorted(first.keys() | second.keys())
+    ]
+    return _remaining(jobs, exclude)
+
+
+def _remaining(found: Sequence[Job], exclude: Sequence[str]) -> Inputs:
+    """What no glob of `exclude` is about, which may be nothing.
+
+    A glob matches the path of a model, as it was given or below the folder that was named, its
+    name, and as well a folder that it stands in, by path or by name.
+    """
+    about = {name: [one for one in found if _is_about(name, one)] for name in exclude}
+    excluded = {one for jobs in about.values() for one in jobs}
+    return Inputs(
+        tuple(one for one in found if one not in excluded),
+        left_out=tuple(one.model for one in found if one in excluded),
+        idle=tuple(name for name, jobs in about.items() if not jobs),
     )
 
 
-def _outside(models: Sequence[Input], folder: str, other: str | None) -> list[Input]:
+def _is_about(name: str, one: Job) -> bool:
+    """Names of folders that lead to one that was named do not count."""
+    place, given = Path(one.place), Path(one.model)
+    paths = {place, *place.parents, given, *given.parents} - {Path()}
+    parts = given.parts if one.is_named and not given.is_absolute() else place.parts
+    pattern = name.replace(os.sep, "/").removeprefix("./").rstrip("/")
+    spellings = {path.as_posix() for path in paths} | {*parts}
+    return one.model != STANDARD and any(fnmatchcase(each, pattern) for each in spellings)
+
+
+def _key(path: str) -> str:
+    return os.path.normcase(os.path.abspath(path))  # noqa: PTH100 - links stay
+
+
+def _outside(jobs: Sequence[Job], folder: str, other: str | None) -> list[Job]:
     """The models of a folder but for those in another one, unless that is around the folder."""
     if other is None or _within(folder, other):
-        return list(models)
-    return [one for one in models if not _within(one.model, other)]
+        return list(jobs)
+    return [one for one in jobs if not _within(one.model, other)]
 
 
 def _within(path: str, folder: str) -> bool:
@@ -191,18 +158,18 @@ def _folder_of(name: str) -> str | None:
     return None if fixed == Path(name) else str(fixed)
 
 
-def _in_folder(folder: str) -> list[Input]:
+def _in_folder(folder: str) -> list[Job]:
     found = []
     for parent, folders, files in os.walk(folder):
         folders.sort()
         for file in sorted(files):
             if file.lower().endswith(SUFFIX):
                 path = os.path.join(parent, file)  # noqa: PTH118 - as it was given
-                found.append(Input(path, os.path.relpath(path, folder)))
+                found.append(Job(path, place=os.path.relpath(path, folder)))
     return found
 
 
-def _matching(pattern: str, folder: str) -> list[Input]:
+def _matching(pattern: str, folder: str) -> list[Job]:
     """Files that match, placed as they stand below the last folder that has no wildcard."""
     found: list[str] = []
     for path in sorted(glob.glob(pattern, recursive=True)):  # noqa: PTH207 - names as given
@@ -210,7 +177,7 @@ def _matching(pattern: str, folder: str) -> list[Input]:
             found.append(path)
         elif "**" not in pattern:  # which matches what is in the folder as well
             found += [one.model for one in _in_folder(path)]
-    return [Input(path, os.path.relpath(path, folder)) for path in found]
+    return [Job(path, place=os.path.relpath(path, folder)) for path in found]
 
 
 def _nothing(name: str) -> str:
@@ -224,8 +191,8 @@ def _nothing(name: str) -> str:
     return f"no file matches '{name}'"
 
 
-def placed(found: Sequence[Input], folder: str) -> list[Job]:
-    """A file in the folder for each model.
+def placed(found: Sequence[Job], folder: str) -> tuple[Job, ...]:
+    """The same with a file in the folder for each model.
 
     Raises RequestError where two would have one name, or one would overwrite an input.
     """
@@ -237,9 +204,22 @@ def placed(found: Sequence[Input], folder: str) -> list[Job]:
                 f"'{other.model}' and '{one.model}' would both become '{target}': write them "
                 "into different folders, or name the folder above both, which keeps those below it"
             )
-        jobs[os.path.normcase(target)] = Job(one.model, target)
+        jobs[os.path.normcase(target)] = one._replace(target=target)
     refuse_inputs([one.model for one in found], [job.target for job in jobs.values()])
-    return list(jobs.values())
+    return tuple(jobs.values())
+
+
+def overwritten(found: Sequence[Job]) -> tuple[Job, ...]:
+    """The same where each model is overwritten.
+
+    Raises RequestError where two names lead to one file, which two workers would write at once.
+    """
+    known: dict[object, str] = {}
+    for one in found:
+        if other := known.get(identity := _identity(one.model)):
+            raise RequestError(f"'{other}' and '{one.model}' are one file: name it once")
+        known[identity] = one.model
+    return tuple(one._replace(target=one.model) for one in found)
 
 
 def refuse_inputs(models: Iterable[str], targets: Iterable[str | None]) -> None:
@@ -251,16 +231,6 @@ def refuse_inputs(models: Iterable[str], targets: Iterable[str | None]) -> None:
                 f"'{target}' is an input, which is never overwritten: "
                 "give another -o, or --in-place"
             )
-
-
-def refuse_one_file_twice(models: Iterable[str]) -> None:
-    """RequestError where two names lead to one file, which two workers would write at once."""
-    known: dict[object, str] = {}
-    for model in models:
-        identity = _identity(model)
-        if identity in known:
-            raise RequestError(f"'{known[identity]}' and '{model}' are one file: name it once")
-        known[identity] = model
 
 
 def _identity(path: str) -> object:

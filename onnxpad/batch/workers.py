@@ -18,18 +18,11 @@ from onnxpad.batch.course import answer
 from onnxpad.errors import RuntimeUnavailable
 
 MODULE = "onnxpad.batch.workers"
-TRIES = 3
+TRIES = 2
 """Processes that may end over one model before it is given up."""
 _LONG = 7 * 86_400.0  # seconds: what is not bounded beforehand has limits of its own
 _COLLECT_RARELY = 100_000
 _SCHEDULER_SECONDS = 10
-_LEAVING = 30.0  # seconds that this process needs at most to end
-_NOT_TRIED = "not tried, since each worker so far has crashed, whatever its model"
-_ALWAYS = (
-    "each worker so far has crashed, whatever its model ({}): most likely onnxruntime, or "
-    "what it loads (its CUDA libraries), is damaged here, and not the models\n"
-    "  try     python -c 'import onnxruntime', and install it again where that crashes"
-)
 
 
 @contextmanager
@@ -67,8 +60,6 @@ class Processes(ThreadPoolExecutor):
         self._own = threading.local()
         self._children: set[processes.Child] = set()
         self._ended = False
-        self._crashes: dict[str, str] = {}
-        self._finished = 0
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:  # noqa: ANN401
         """Hand one request to the next process that is free."""
@@ -85,22 +76,13 @@ class Processes(ThreadPoolExecutor):
 
     def _done(self, request: dict[str, Any]) -> dict[str, Any]:
         """The answer of a process; one that ends costs the request another try."""
-        if self._crashes_always():
-            raise RuntimeUnavailable(_NOT_TRIED)
         for left in reversed(range(TRIES)):
             try:
                 reply = self._child().call({"do": "answer", "request": request}, seconds=_LONG)
-            except processes.ChildEnded as ended:
-                if processes.is_ending():  # nobody is to hear of it any more
-                    threading.Event().wait(_LEAVING)
-                if ended.crashed:
-                    self._crashes[str(request.get("model"))] = str(ended)
-                if self._crashes_always():
-                    raise RuntimeUnavailable(_ALWAYS.format(ended)) from ended
+            except processes.ChildEnded:
                 if self._ended or not left:
                     raise
             else:
-                self._finished += 1
                 answered: dict[str, Any] = reply.head["answer"]
                 return answered
         raise AssertionError
@@ -109,22 +91,9 @@ class Processes(ThreadPoolExecutor):
         """The process of this thread, which is started where there is none."""
         child: processes.Child | None = getattr(self._own, "child", None)
         if child is None or not child.alive:
-            child = self._own.child = processes.Child(MODULE, tidies=True)
+            child = self._own.child = processes.Child(MODULE)
             self._children.add(child)
         return child
-
-    def _crashes_always(self) -> bool:
-        """Whether nothing was ever finished, and processes crashed alike over two models."""
-        alike = len(set(self._crashes.values())) == 1
-        return alike and len(self._crashes) > 1 and not self._finished
-
-
-def _tidy() -> None:
-    """Remove what is half-written, and end the children of this process."""
-    from onnxpad.model.files.atomic import abandon
-
-    abandon()
-    processes.end_all(for_good=True)
 
 
 def _answered(head: dict[str, Any], _buffers: object) -> processes.Reply:
@@ -133,4 +102,4 @@ def _answered(head: dict[str, Any], _buffers: object) -> processes.Reply:
 
 if __name__ == "__main__":
     gc.set_threshold(_COLLECT_RARELY)
-    processes.serve({"answer": _answered}, _tidy)
+    processes.serve({"answer": _answered})

@@ -7,8 +7,8 @@ The course of `onnxpad rewrite a.onnx -o b.onnx`, file by file; the other verbs 
    exit code.
 2. `cli/rewrite`: options become a `Request` (what to do); `cli/destinations` makes the `Job`s of
    paths and globs (which model goes where).
-3. `cli/writing`: one model is done here, with its whole report; many go to `cli/batches`, a line
-   each, which `batch/each` hands to this process, to workers or to an executor.
+3. `cli/batches`: `batch/each` hands each model to this process, to workers or to an executor. One
+   model gets its whole report, many a line each.
 4. `batch/course`: either way the same for each model. The verb of the Python API runs, --validate
    compares, something may speak against writing, the file is written: what it comes to is `Done`.
 5. `show/`: what is printed, through `cli/streams`. Nothing below `cli` exits.
@@ -30,10 +30,10 @@ import click
 
 from onnxpad import __version__
 from onnxpad.cli.options import VERBS
-from onnxpad.cli.parser import Verb, as_help, refuse_swallowed, renamed, usage_message
+from onnxpad.cli.parser import Verb, as_help, refuse_swallowed, usage_message
 from onnxpad.cli.streams import FINE, WINDOWS, WRONG, drop_output, fail, say
 from onnxpad.cli.values import settled_live
-from onnxpad.errors import OnnxpadError, fault_in, headline, told
+from onnxpad.errors import OnnxpadError, fault_in, headline
 
 _HELP = """Inspect, rewrite and validate padding in ONNX models, exactly.
 
@@ -76,7 +76,7 @@ class _Verbs(UserDict[str, click.Command]):
 @click.group(
     help=as_help(_HELP),
     commands=_Verbs(dict.fromkeys(VERBS, click.Command(None))),
-    context_settings={"help_option_names": sorted(HELP), "token_normalize_func": renamed},
+    context_settings={"help_option_names": sorted(HELP)},
 )
 @click.version_option(__version__, prog_name="onnxpad")
 @click.option("--isolated", is_flag=True, help="Ignore [tool.onnxpad] in pyproject.toml.")
@@ -153,7 +153,7 @@ def _status(words: Sequence[str]) -> int:
     except OnnxpadError as error:
         if isinstance(error.__cause__, BrokenPipeError):
             raise error.__cause__ from None
-        return _fail_noted(error, error.told)
+        return _fail_noted(error, str(error))
     except (OSError, click.Abort):
         raise
     except Exception as error:
@@ -212,7 +212,7 @@ def _with_settings(context: click.Context, files: Sequence[Path], words: Sequenc
         return commands.invoke(context)
     except (click.UsageError, OnnxpadError) as error:
         verb = context.invoked_subcommand
-        if blamed := settings.blamed_for(verb, told(error), words):
+        if blamed := settings.blamed_for(verb, str(error), words):
             error.add_note(blamed)
         raise
 

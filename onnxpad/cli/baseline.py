@@ -1,15 +1,13 @@
 """Files of known findings, a sorted line `model: code node` each: a check fails for what is new.
 
-Models are named as seen from the folder of the file. Files of JSON, which earlier versions wrote,
-are read as well.
+Models are named as seen from the folder of the file.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,9 +42,9 @@ class Baseline:
 
     def learn(self, model: str, findings: Collection[Known]) -> None:
         """Take this for all that is known of a model."""
-        name = self._name(model)
-        self._lines -= {_line(name, known) for known in self.known_of(model)}
-        self._lines |= {_line(name, known) for known in findings}
+        name = _text(self._name(model))
+        self._lines -= {f"{name}: {one.code} {one.node}" for one in self.known_of(model)}
+        self._lines |= {f"{name}: {one.code} {one.node}" for one in findings}
 
     def write(self) -> None:
         """Write the file, all or nothing; RequestError says why not."""
@@ -73,10 +71,6 @@ def known(code: str, node: str) -> Known:
     return Known(_text(code).replace(" ", "_"), _text(node))
 
 
-def _line(model: str, finding: Known) -> str:
-    return f"{_text(model)}: {finding.code} {finding.node}"
-
-
 def _text(text: str) -> str:
     from onnxpad.show.wording import visible
 
@@ -88,29 +82,16 @@ def read_baseline(path: str) -> Baseline:
     from onnxpad.model.files.contents import Refused, contents
 
     try:
-        text = bytes(contents(path, LARGEST)).decode()
-        is_json = text.lstrip().startswith(("{", "["))
-        lines = list(filter(None, _of_json(text) if is_json else text.splitlines()))
-        whole = all(re.match(r".+: \S+ ", line) for line in lines)
+        lines = list(filter(None, bytes(contents(path, LARGEST)).decode().splitlines()))
     except FileNotFoundError:
         raise RequestError(f"there is no baseline '{path}': --write-baseline writes one") from None
     except (OSError, Refused) as error:
         why = getattr(error, "strerror", None) or error
         raise RequestError(f"cannot read the baseline '{path}': {why}") from error
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        whole = False
-    if not whole:
+    except ValueError:
+        lines = [""]
+    if not all(re.match(r".+: \S+ ", line) for line in lines):
         raise RequestError(
             f"the baseline '{path}' is none of onnxpad's: write it anew with --write-baseline"
         )
     return Baseline(path, lines)
-
-
-def _of_json(text: str) -> Iterator[str]:
-    """The lines of a file of version 1: lists of nodes by model and code."""
-    content = json.loads(text)
-    if content["onnxpad-baseline"] != 1:
-        raise ValueError
-    for model, codes in content["models"].items():
-        for code, nodes in codes.items():
-            yield from (_line(model, known(code, node)) for node in nodes)

@@ -8,58 +8,53 @@ import stat
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from onnxpad.cli.parser import given_by_hand
 from onnxpad.cli.streams import FINE, STANDARD, say, say_with_try
-from onnxpad.errors import RequestError, counted, nearest, told
+from onnxpad.errors import RequestError, counted, nearest
 
 if TYPE_CHECKING:
-    from onnxpad.batch.inputs import Inputs, Job
+    from onnxpad.batch.inputs import Inputs
 
 
-class Jobs(NamedTuple):
-    """What to do with each model; `many` says that each gets a line instead of a report."""
-
-    jobs: Sequence[Job]
-    many: bool
-
-
-def jobs_of(given: Mapping[str, Any], passes: Iterable[str] = ()) -> Jobs:
-    """What to do with each model; `passes` are what --exclude may mean besides models.
+def jobs_of(given: Mapping[str, Any], passes: Iterable[str] = ()) -> Inputs:
+    """The models and their files; `passes` are what --exclude may mean besides models.
 
     Raises click.UsageError where that is not said, would overwrite an input or another output,
     or cannot be.
     """
-    from onnxpad.batch.inputs import Job, placed, refuse_inputs, refuse_one_file_twice
+    from onnxpad.batch.inputs import overwritten, placed, refuse_inputs
 
     output = given["output"]
     if output == "":
         raise click.UsageError("-o is empty: name a file or a folder")
     inputs = inputs_of(given["models"], given["exclude"], output, passes)
-    if not inputs.models:
+    if not inputs.jobs:
         raise click.exceptions.Exit(FINE)
-    names = [one.model for one in inputs.models]
+    names = [one.model for one in inputs.jobs]
     if given["check"] or given["dry_run"]:
-        return Jobs([Job(name) for name in names], inputs.many)
+        return inputs
     try:
         if given["in_place"]:
             if STANDARD in names:
                 raise click.UsageError("standard input has no place to write to: add -o OUT")
-            refuse_one_file_twice(names)
-            return Jobs([Job(name, name) for name in names], inputs.many)
+            return inputs._replace(jobs=overwritten(inputs.jobs))
         if output is None:
             raise click.UsageError(_where_to_write(given["models"]))
-        _say_new_folder(output)
+        folder = Path(output).parent
+        with suppress(OSError, ValueError):  # whatever writes there says why
+            if output != STANDARD and not os.path.lexists(folder):  # it may be a typing error
+                say_with_try(f"note: the folder '{folder}' does not exist: it will be made")
         if inputs.many or output.endswith(("/", os.sep)) or Path(output).is_dir():
             _check_folder(names, output)
-            return Jobs(placed(inputs.models, output), inputs.many)
+            return inputs._replace(jobs=placed(inputs.jobs, output))
         refuse_inputs(names, [output])
-        return Jobs([Job(names[0], output)], many=False)
+        return inputs._replace(jobs=(inputs.jobs[0]._replace(target=output),))
     except RequestError as error:
-        raise click.UsageError(told(error)) from None
+        raise click.UsageError(str(error)) from None
 
 
 def _where_to_write(models: Sequence[str]) -> str:
@@ -68,14 +63,6 @@ def _where_to_write(models: Sequence[str]) -> str:
     if len(models) == 2 or (len(models) > 2 and last != STANDARD and not Path(last).exists()):
         return f"every name is a model to read; did you mean -o {shlex.quote(last)}?"
     return "where to write is missing: add -o OUT, --in-place, --check or --dry-run"
-
-
-def _say_new_folder(output: str) -> None:
-    """Name the folder above `output` that will be made: it may be a typing error."""
-    folder = Path(output).parent
-    with suppress(OSError, ValueError):  # whatever writes there says why
-        if output != STANDARD and not os.path.lexists(folder):
-            say_with_try(f"note: the folder '{folder}' does not exist: it will be made")
 
 
 def _check_folder(models: Sequence[str], output: str) -> None:
@@ -104,47 +91,31 @@ def inputs_of(
     None are left where a project leaves out every file that is named, as a tool names those that
     have changed. Who leaves all out on the command line, or all of a folder, has made a mistake.
     """
-    from onnxpad.batch.inputs import Inputs, are_left_out, inputs
+    from onnxpad.batch.inputs import inputs
 
     if names.count(STANDARD) > 1:
         raise click.UsageError("standard input can be read only once: give '-' once")
-    whole = " ".join(names)
-    if len(names) > 1 and not any(map(os.path.exists, names)) and os.path.exists(whole):  # noqa: PTH110
-        raise click.UsageError(f"a name with spaces needs quotes: {shlex.quote(whole)}")
-    if not given_by_hand("exclude") and are_left_out(names, exclude):
-        say(
-            f"note: exclude in [tool.onnxpad] leaves {counted(len(names), 'model')} out, and none "
-            "is left; onnxpad --isolated takes no notice of it\n"
-        )
-        return Inputs((), many=True, left_out=tuple(names))
     try:
         found = inputs(names, output, exclude)
+        if not found.jobs and (given_by_hand("exclude") or any(map(os.path.isdir, names))):
+            raise found.refusal(exclude)
     except RequestError as error:
-        raise click.UsageError(told(error)) from None
-    say_left_out(found.left_out, found.idle, passes=passes)
+        raise click.UsageError(str(error)) from None
+    say_left_out(found, passes=passes)
     return found
 
 
-def say_left_out(
-    left_out: Sequence[str], idle: Sequence[str], of: str = "model", passes: Iterable[str] = ()
-) -> None:
+def say_left_out(found: Inputs, noun: str = "model", passes: Iterable[str] = ()) -> None:
     """Say how many models were left out; UsageError for a glob on the command line without one.
 
-    What a project sets may be about models of another folder; what it sets beside a glob on the
-    command line does not count, which is said.
+    What a project sets may be about models of another folder.
     """
-    by_hand = given_by_hand("exclude")
-    if idle and by_hand:
-        near = nearest(idle[0], passes)
+    if found.idle and given_by_hand("exclude"):
+        near = nearest(found.idle[0], passes)
         meant = f"; did you mean the pass '{near[0]}'?" if near else ""
         raise click.UsageError(
-            f"--exclude '{idle[0]}' is about no model of a folder or of several{meant}"
+            f"--exclude '{found.idle[0]}' is about no model that is named{meant}"
         )
-    context = click.get_current_context()
-    typed = context.params["exclude"] if by_hand else ()
-    unused = [one for one in context.lookup_default("exclude") or () if one not in typed]
-    if typed and unused:
-        words = " ".join(f"--exclude {shlex.quote(one)}" for one in unused)
-        say(f"note: exclude in [tool.onnxpad] is not used beside --exclude: add {words}\n")
-    if left_out:
-        say(f"note: --exclude leaves {counted(len(left_out), of)} out\n")
+    if found.left_out:
+        whole = "" if found.jobs else ", and none is left: see [tool.onnxpad], or --isolated"
+        say(f"note: --exclude leaves {counted(len(found.left_out), noun)} out{whole}\n")

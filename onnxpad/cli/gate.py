@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from onnxpad.cli.outputs import refuse_overwriting
 from onnxpad.cli.parser import given_by_hand
-from onnxpad.cli.streams import FINE, WRONG, say, say_with_try
+from onnxpad.cli.streams import FINDINGS, FINE, WRONG, say, say_with_try
 from onnxpad.errors import counted, few
 
 if TYPE_CHECKING:
+    from onnxpad.batch.each import Outcome
     from onnxpad.cli.baseline import Baseline, Known
-    from onnxpad.inspection import Finding
 
 LEVELS = ("fallback", "unknown", "refused", "wrong")
 """What a target does with a node, the mildest first."""
 _DEFAULT, _ALWAYS, TRAP = "refused", "off-device", "trap"
 _FEW, _ALL = 3, 10
-"""Up to `_ALL` findings, all nodes are named, otherwise a few; so many reasons are told."""
-
-
-class Gated(NamedTuple):
-    """The findings of a model, those of them that fail it, and those that a baseline knows."""
-
-    findings: tuple[Finding, ...]
-    failing: frozenset[Finding]
-    known: frozenset[Finding]
-
-    def to_json(self) -> dict[str, Any]:
-        """The findings as they stand in a report, each with whether it fails and is known."""
-        from onnxpad.reports import plain
-
-        marks = [
-            {"fails": one in self.failing, "known": one in self.known} for one in self.findings
-        ]
-        return {
-            "findings": [plain(one) | mark for one, mark in zip(self.findings, marks, strict=True)]
-        }
+"""Nodes of one reason that are named, and reasons of a model that are told."""
 
 
 class Gate:
@@ -67,30 +49,57 @@ class Gate:
         self._given = given
         self._baseline = _baseline(models, given)
         self._speaks = bool(given["fail_on"] or given["baseline"] or asks_alone)
-        self._seen = self._gone = self._told = 0
+        self._seen = self._gone = 0
         self._unread: list[str] = []
         self._left_out: Counter[str] = Counter()
 
-    def judge(self, model: str, findings: tuple[Finding, ...], targets: Collection[str]) -> Gated:
-        """What fails a model; where a baseline is to be written, nothing does."""
-        named = frozenset(one for one in findings if one.kind in self.kinds)
-        if self._baseline is None:
-            return Gated(findings, named, frozenset())
-        from onnxpad.cli.baseline import known
+    def judge(self, outcome: Outcome) -> Outcome:
+        """The outcome with what fails the model; where a baseline is to be written, nothing does.
 
-        now = {known(one.code, one.node) for one in named}
-        before = self._baseline.known_of(model)
+        What is known of a model that could not be inspected stays as it is.
+        """
+        from onnxpad.inspection import inspected_status
+
+        if outcome.error:
+            self._unread.append(outcome.file)
+            return outcome
+        record = outcome.record
+        listed = record["findings"]
+        named = [one for one in listed if one["kind"] in self.kinds]
+        accepted = self._accepted(outcome.file, named, record["targets"])
+        marked = []
+        for one in listed:
+            is_known = _known(one) in accepted
+            fails = one in named and not is_known
+            marked.append(one | {"fails": fails, "known": is_known})
+        fails = any(one["fails"] for one in marked)
+        knows = any(one["known"] for one in marked)
+        status = inspected_status(record, fails=fails, knows=knows)
+        return outcome._replace(
+            result=status,
+            code=FINDINGS if fails else FINE,
+            record={**record, "findings": marked, "status": status},
+        )
+
+    def _accepted(
+        self, model: str, named: Sequence[Mapping[str, Any]], targets: Collection[str]
+    ) -> Collection[Known]:
+        """What the baseline knows of a model, which may learn from it."""
+        baseline, given = self._baseline, self._given
+        if baseline is None:
+            return ()
+        now = {_known(one) for one in named}
+        before = baseline.known_of(model)
         gone = {one for one in before - now if self._looked_for(one, targets)}
-        if self._given["write_baseline"]:
+        if given["write_baseline"]:
             before = (before - gone) | now
-            self._baseline.learn(model, before)
-        else:
-            self._gone += len(gone)
-            self._seen += len(before & now)
-            if self._given["prune_baseline"] and gone:
-                self._baseline.learn(model, before - gone)
-        accepted = frozenset(one for one in findings if known(one.code, one.node) in before)
-        return Gated(findings, named - accepted, accepted)
+            baseline.learn(model, before)
+            return before
+        self._gone += len(gone)
+        self._seen += len(before & now)
+        if given["prune_baseline"]:
+            baseline.learn(model, before - gone)
+        return before
 
     def _looked_for(self, finding: Known, targets: Collection[str]) -> bool:
         """Whether this run would have found it again, were it still there."""
@@ -101,46 +110,29 @@ class Gate:
             return TRAP in self.kinds
         return kind in self.kinds and (target in targets or target == self._given["device"])
 
-    def leave_out(self, model: str) -> None:
-        """Note that a model could not be inspected: what is known of it stays as it is."""
-        self._unread.append(model)
+    def say_why(self, outcome: Outcome) -> None:
+        """Lines on standard error about what fails a model: each code and reason, and a repair.
 
-    def say_why(
-        self, model: str, gated: Gated, record: Mapping[str, Any], *, many: bool = False
-    ) -> None:
-        """Lines on standard error about what fails a model: each code and reason, and its repair.
-
-        Of one model only where a gate was asked for: its report says the same. Of `many` the first
-        findings, or with --each all of them; `conclude` says how many were not told. `record` is
-        the report on the model, as `repairs` takes it.
+        Of one model, whose report says the same, only where a gate was asked for; of many also with
+        --each.
         """
-        failing, as_json = len(gated.failing), self._given["as_json"]
-        few_yet = not as_json and self._told + failing <= _ALL
-        if self._speaks or (many and (self._given["each"] or few_yet)):
-            self._told += failing
-            self._say(model, gated, record)
-        elif many and failing and not as_json:
-            self._left_out[model] += failing
-
-    def _say(self, model: str, gated: Gated, record: Mapping[str, Any]) -> None:
-        from onnxpad.cli.repairs import repair
-
-        alike: dict[tuple[str, str], list[Finding]] = {}
-        for finding in gated.findings:
-            if finding in gated.failing:
-                reason = finding.reason or _reason(finding, record)
-                alike.setdefault((finding.code, reason), []).append(finding)
-        lines: list[tuple[str, str]] = []
-        most = _ALL if len(gated.failing) <= _ALL else _FEW
-        for number, ((code, reason), findings) in enumerate(alike.items()):
-            shown = len(findings) if self._given["each"] else most if number < _ALL else 0
-            self._left_out[model] += max(0, len(findings) - shown)
-            if shown:
-                nodes = few(list(dict.fromkeys(f"'{one.node}'" for one in findings)), shown)
-                line = f"fails: {model}: {code} {nodes}{f': {reason}' if reason else ''}"
-                lines.append((line, repair(model, findings[0], record)))
-        for (line, cure), (_, next_cure) in zip(lines, [*lines[1:], ("", "")], strict=False):
-            say_with_try(line, cure if cure != next_cure else "")
+        failing = [] if outcome.error else [x for x in outcome.record["findings"] if x["fails"]]
+        asked = self._speaks or (self._given["each"] and outcome.document is None)
+        if not failing or not asked:
+            return
+        alike: dict[tuple[str, str], list[str]] = {}
+        for one in failing:
+            alike.setdefault((one["code"], _reason(one, outcome.record)), []).append(one["node"])
+        each = self._given["each"]
+        for number, ((code, reason), found) in enumerate(alike.items()):
+            nodes = list(dict.fromkeys(f"'{node}'" for node in found))
+            most = len(nodes) if each or len(failing) <= _ALL else _FEW * (number < _ALL)
+            self._left_out[outcome.file] += len(nodes) - min(most, len(nodes))
+            if most:
+                said = f"{code} {few(nodes, most)}{f': {reason}' if reason else ''}"
+                say_with_try(f"fails: {outcome.file}: {said}")
+        explained = f"onnxpad explain {shlex.quote(failing[0]['code'])}"
+        say(f"  try     {next(iter(outcome.following), explained)}\n")
 
     def conclude(self, status: int) -> int:
         """Write the baseline, or say how it compares, and what was left out; the exit code."""
@@ -167,19 +159,24 @@ class Gate:
     def _written(self, baseline: Baseline) -> int:
         """Write what is known of the models that could be inspected; WRONG where one could not."""
         count = len(self._unread)
-        if not count:
+        some = count < len(self._models)
+        if some or not count:
             baseline.write()
+        if not count:
             say(f"wrote {baseline.path}\n")
             return FINE
-        done = f"nothing written to {baseline.path}: there are only"
-        if count < len(self._models):
-            baseline.write()
-            done = f"wrote {baseline.path} without"
+        done = f"wrote {baseline.path} without" if some else f"{baseline.path} was not written for"
         models = f"{counted(count, 'model')} that could not be inspected"
         named = few([f"'{one}'" for one in self._unread], _ALL)
         cure = "mend what cannot be read, or leave it out with --exclude GLOB"
         say_with_try(f"{done} {models}: {named}", cure)
         return WRONG
+
+
+def _known(finding: Mapping[str, Any]) -> Known:
+    from onnxpad.cli.baseline import known
+
+    return known(finding["code"], finding["node"])
 
 
 def _baseline(models: Sequence[str], given: Mapping[str, Any]) -> Baseline | None:
@@ -194,16 +191,14 @@ def _baseline(models: Sequence[str], given: Mapping[str, Any]) -> Baseline | Non
     return read_baseline(path) if Path(path).exists() else Baseline(path, ())
 
 
-def _reason(finding: Finding, record: Mapping[str, Any]) -> str:
+def _reason(finding: Mapping[str, Any], record: Mapping[str, Any]) -> str:
     """What a report says of the node of a finding."""
-    target, of_target, _ = finding.code.rpartition(":")
-    if of_target:
-        nodes = record["targets"].get(target, ())
-        return next((one["reason"] for one in nodes if one["node"] == finding.node), "")
-    traps = (
-        trap["sentence"]
-        for node in record["nodes"]
-        for trap in node["traps"]
-        if (node["node"], trap["code"]) == (finding.node, finding.code)
-    )
-    return next(traps, "")
+    target, of_target, _ = finding["code"].rpartition(":")
+    nodes = record["targets"].get(target, ()) if of_target else record["nodes"]
+    for node in (one for one in nodes if one["node"] == finding["node"]):
+        if of_target:
+            return str(node["reason"])
+        for trap in node["traps"]:
+            if trap["code"] == finding["code"]:
+                return str(trap["sentence"])
+    return ""

@@ -19,25 +19,21 @@ Only padding is judged.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from onnxpad import __version__
 from onnxpad.batch.facts import facts_about
-from onnxpad.cli import outputs
+from onnxpad.cli import batches, outputs
 from onnxpad.cli.destinations import inputs_of
 from onnxpad.cli.gate import TRAP, Gate
 from onnxpad.cli.parser import given_by_hand
-from onnxpad.cli.streams import FINDINGS, FINE, fail_for, report, working
-from onnxpad.errors import OnnxpadError
+from onnxpad.cli.streams import FINE
 
 if TYPE_CHECKING:
     from onnxpad.batch.each import Outcome
-    from onnxpad.show.document import Document
-
 
 ALL = "all"
 _OPTIONS = ("target", "device", "ambiguous", "timeout", "memory", "live", "cache")
@@ -45,21 +41,38 @@ _OPTIONS = ("target", "device", "ambiguous", "timeout", "memory", "live", "cache
 
 def inspect(given: dict[str, Any]) -> int:
     """Inspect each model and print what was found; FINDINGS where a target refuses a node."""
+    from onnxpad.batch.course import Request
+
     inputs = inputs_of(given["models"], given["exclude"])
-    names = [one.model for one in inputs.models]
+    names = [one.model for one in inputs.jobs]
     gate = Gate(names, given)
     _check_targets(given["target"] or ())
-    if not names:
-        if given["sarif"]:  # what reads it goes on having a log to read
-            _write_sarif(gate, [], [])
-        return FINE
-    if given["reproduce"]:
+    outcomes: list[Outcome] = []
+
+    def judge(outcome: Outcome) -> Outcome:
+        outcomes.append(gate.judge(outcome))
+        return outcomes[-1]
+
+    status = FINE
+    if given["reproduce"] and names:
         return _reproduced(names, given)
-    many = inputs.many or bool(given["dask"]) or given_by_hand("failing")
-    outputs.check_page(given["html"], names, many=many or given["sarif"])
-    if given["sarif"]:
-        return _sarif(names, given, gate)
-    return _many(names, given, gate) if many else _one(names[0], given, gate)
+    if names:
+        apart = inputs.many or bool(given["dask"]) or given_by_hand("failing")
+        many = apart or given["sarif"]
+        outputs.check_page(given["html"], names, many=many)
+        request = Request("inspect", {name: given[name] for name in _OPTIONS})
+        lines = not given["sarif"]
+        told = judge, gate.say_why
+        status = batches.run(inputs.jobs, request, given, *told, many=many, lines=lines)
+        status = gate.conclude(status)
+    if given["sarif"]:  # also of no model: what reads it goes on having a log to read
+        from onnxpad.show.sarif import sarif_text
+
+        records = [one.record for one in outcomes if not one.error]
+        unread = [(one.file, one.error) for one in outcomes if one.error]
+        traps = TRAP in gate.kinds
+        sys.stdout.write(sarif_text(records, __version__, traps=traps, unread=unread))
+    return status
 
 
 def _check_targets(names: Sequence[str]) -> None:
@@ -72,41 +85,6 @@ def _check_targets(names: Sequence[str]) -> None:
                 target_asked(name)
 
 
-def _one(model: str, given: Mapping[str, Any], gate: Gate) -> int:
-    """Inspect one model and print the whole report."""
-    from onnxpad.inspection import inspect, inspected_status  # loads onnx
-
-    options = {name: given[name] for name in _OPTIONS} | {"nodes": given["nodes"]}
-    try:
-        with working(f"inspecting {model}") as tell:
-            dims = facts_about(model, given["dims"], given["input_shapes"])
-            inspection = inspect(model, dims=dims, **options, progress=tell)
-    except OnnxpadError as error:
-        gate.leave_out(model)
-        return gate.conclude(fail_for(model, error, as_json=given["as_json"]))
-    gated = gate.judge(model, inspection.findings, inspection.targets)
-    plain = cache(inspection.to_json)
-
-    def record() -> dict[str, Any]:
-        fails, knows = bool(gated.failing), bool(gated.known)
-        head = {"file": model, "status": inspected_status(plain(), fails=fails, knows=knows)}
-        return head | plain() | gated.to_json()
-
-    def document(**options: Any) -> Document:  # noqa: ANN401 - those of the document
-        from onnxpad.show.inspections import inspection_document
-
-        return inspection_document(inspection, model, **options)
-
-    outputs.write_page(given["html"], partial(document, page=True))
-    shown = {name: given[name] for name in ("everything", "each")}
-    report(given, record, partial(document, **shown))
-    if gated.failing:
-        following = inspection.following.to_json() if inspection.following else {}
-        about = plain() | {"following": following, "live": inspection.live}
-        gate.say_why(model, gated, about)
-    return gate.conclude(FINDINGS if gated.failing else FINE)
-
-
 def _reproduced(models: Sequence[str], given: Mapping[str, Any]) -> int:
     """Write one node of one model as a reproducer for one target."""
     from onnxpad.reproducing import reproduce_node
@@ -115,71 +93,8 @@ def _reproduced(models: Sequence[str], given: Mapping[str, Any]) -> int:
         raise click.UsageError("--reproduce is about one model and one target: give one of each")
     (model,), (target,) = models, given["target"]
     options = {name: given[name] for name in ("live", "timeout", "memory")}
+    options["dims"] = facts_about(model, given["dims"], given["input_shapes"])
     node = given["reproduce"]
-    try:
-        dims = facts_about(model, given["dims"], given["input_shapes"])
-        made = partial(reproduce_node, model, target=target, node=node, dims=dims, **options)
-        return outputs.write_reproducer(made, given)
-    except OnnxpadError as error:
-        return fail_for(model, error, as_json=given["as_json"])
-
-
-def _many(
-    models: Sequence[str],
-    given: Mapping[str, Any],
-    gate: Gate,
-    *,
-    lines: bool = True,
-    heard: Callable[[Outcome], object] = lambda _outcome: None,
-) -> int:
-    """A line for each model; what a worker has found is judged here, where the baseline is.
-
-    `heard` is called with each outcome after that.
-    """
-    from onnxpad.batch.course import Request
-    from onnxpad.batch.inputs import Job
-    from onnxpad.cli import batches
-    from onnxpad.inspection import Finding, inspected_status
-    from onnxpad.runtimes.own_targets import live_words
-
-    live = live_words(given["live"])
-
-    def judge(outcome: Outcome) -> tuple[Outcome, Callable[[], None]]:
-        if outcome.error:
-            gate.leave_out(outcome.file)
-            heard(outcome)
-            return outcome, lambda: None
-        record = {**outcome.record, "following": outcome.following, "live": live}
-        findings = tuple(Finding(**{"reason": "", **one}) for one in record["findings"])
-        gated = gate.judge(outcome.file, findings, record["targets"])
-        fails, knows = bool(gated.failing), bool(gated.known)
-        status = inspected_status(record, fails=fails, knows=knows)
-        outcome = outcome._replace(
-            result=status,
-            code=FINDINGS if fails else FINE,
-            record={**outcome.record, **gated.to_json(), "status": status},
-        )
-        heard(outcome)
-        return outcome, partial(gate.say_why, outcome.file, gated, record, many=True)
-
-    jobs = [Job(model) for model in models]
-    request = Request("inspect", {name: given[name] for name in _OPTIONS})
-    return gate.conclude(batches.run(jobs, request, given, judge=judge, lines=lines))
-
-
-def _sarif(models: Sequence[str], given: Mapping[str, Any], gate: Gate) -> int:
-    """One log about all models; an error about one of them does not hold up the next."""
-    outcomes: list[Outcome] = []
-    status = _many(models, given, gate, lines=False, heard=outcomes.append)
-    records = [one.record for one in outcomes if not one.error]
-    _write_sarif(gate, records, [(one.file, one.told) for one in outcomes if one.error])
-    return status
-
-
-def _write_sarif(
-    gate: Gate, records: Sequence[Mapping[str, Any]], unread: Sequence[tuple[str, str]]
-) -> None:
-    from onnxpad.show.sarif import sarif_text
-
-    traps = TRAP in gate.kinds
-    sys.stdout.write(sarif_text(records, __version__, traps=traps, unread=unread))
+    return outputs.write_reproducer(
+        lambda: reproduce_node(model, target=target, node=node, **options), given
+    )

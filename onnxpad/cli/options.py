@@ -15,7 +15,6 @@ a kind (`cli.values`) or a choice `a|b`, the placeholder of --help, and any of
     words=KINDS   the names that a shell completes, by kinds of `explain`
     needs=NAMES   options without which it means nothing
     not=NAMES     options that contradict it
-    old=SPELLING  a former spelling, which goes on working
 
 pyproject.toml may come with a model from a stranger: it says nothing of what is read and written,
 starts no program, and lifts no limit.
@@ -55,7 +54,7 @@ word : explain : text optional
     A pass, in order. Repeatable.
 --to : retarget : text NAME set eg=pytorch see=retarget words=convention
     The convention to move to.
---source : retarget : text NAME set eg=pytorch see=retarget words=convention old=from
+--source : retarget : text NAME set eg=pytorch see=retarget words=convention
     Whose padding it is: settles numbers that can mean several things.
 --plan : retarget : existing FILE eg=plan.json see=plans not=to,source
     The padding of single nodes, as JSON; diagnose writes it. '-': from standard input.
@@ -138,7 +137,7 @@ word : explain : text optional
     as 'broken*' or old/. Of rewrite also a pass, which is not used. Repeatable.
 --ambiguous : inspect rewrite retarget diagnose validate port : auto_pad|pads set
     Whether auto_pad or pads holds where a node has both.
---legacy-split : rewrite : flag set not=validate,certificate old=convtranspose-legacy-split
+--legacy-split : rewrite : flag set not=validate,certificate
     Read auto_pad and output_shape of ConvTranspose as opsets 1 to 10 have it: the odd cell is
     cropped at the other side. onnxruntime does not, and so cannot judge the result.
 --all everything : inspect : flag set
@@ -332,8 +331,6 @@ def _rows(table: str) -> list[Option]:
 OPTIONS = _rows(_TABLE)
 IDLE = [line.split(" : ") for line in _IDLE.splitlines()]
 """Verbs, options that do nothing, what makes it so (`-`: its absence), and the reason."""
-RENAMED = {row.more["old"]: row.setting for row in OPTIONS if "old" in row.more}
-"""Options that had another name, without dashes: the old one goes on working."""
 
 
 def options_of(verb: str) -> dict[str, Option]:

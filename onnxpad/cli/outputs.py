@@ -67,7 +67,7 @@ def check_place(
     try:
         check_target(path)
     except ModelError as error:
-        raise RequestError(f"{option}: {error.told}") from error
+        raise RequestError(f"{option}: {error!s}") from error
 
 
 def write_file(option: str, path: str, data: bytes) -> None:
@@ -77,7 +77,7 @@ def write_file(option: str, path: str, data: bytes) -> None:
     try:
         deliver([memoryview(data)], (), path, origin=None)
     except ModelError as error:
-        raise RequestError(f"{option}: {error.told}") from error.__cause__
+        raise RequestError(f"{option}: {error!s}") from error.__cause__
 
 
 def check_page(path: str | None, inputs: Iterable[str | None], *, many: bool = False) -> None:

@@ -14,13 +14,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from onnxpad.cli.options import IDLE, OPTIONS, RENAMED, VERBS, Option, options_of
-from onnxpad.cli.streams import say
+from onnxpad.cli.options import IDLE, OPTIONS, VERBS, Option, options_of
 from onnxpad.cli.values import kind_of
 from onnxpad.errors import nearest
 
 _LACKS = "requires an argument"
-_SIZES = frozenset(("input-shape", "input-shapes", "shape", "shapes", "input-size", "size", "dims"))
 
 
 class Verb(click.Command):
@@ -91,14 +89,6 @@ def _completing(kinds: str) -> Callable[[click.Context, click.Parameter, str], l
         return [name for name in offered if name.casefold().startswith(begin.casefold())]
 
     return names
-
-
-def renamed(name: str) -> str:
-    """The name that an option has now; an old one is answered with a warning."""
-    if name not in RENAMED:
-        return name
-    say(f"warning: --{name} is now called --{RENAMED[name]}\n")
-    return RENAMED[name]
 
 
 def given_by_hand(name: str) -> bool:
@@ -174,9 +164,6 @@ def _without_value(option: str, verb: str) -> tuple[str, str]:
 
 def _no_option(error: click.NoSuchOption) -> str:
     """That an option does not exist, and what is meant; never one that overwrites files."""
-    known = error.ctx.command.params if error.ctx else []
-    if error.option_name.strip("-") in _SIZES and any("--dim" in one.opts for one in known):
-        return f"No such option: {error.option_name}. Sizes are said by --dim NAME=SIZE"
     options = {one.strip("-"): one for one in error.possibilities or ()}
     near = [options[one] for one in nearest(error.option_name.strip("-"), options)]
     if not error.option_name.startswith("--in-"):

@@ -29,7 +29,7 @@ def port(given: dict[str, Any]) -> int:
     try:
         language = language_called(given["language"])
     except RequestError as error:
-        raise click.BadParameter(error.told, param_hint="--as") from None
+        raise click.BadParameter(str(error), param_hint="--as") from None
     with working(model):
         porting = port_model(model, **{name: given[name] for name in _OPTIONS})
 

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli import writing
+from onnxpad.cli import batches
 from onnxpad.cli.destinations import jobs_of
 from onnxpad.cli.outputs import refuse_overwriting
 from onnxpad.cli.streams import STANDARD
-from onnxpad.errors import RequestError, told
+from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
     from onnxpad.batch.course import Request
@@ -39,10 +39,7 @@ def retarget(given: dict[str, Any]) -> int:
     jobs = jobs_of(given)
     for job in jobs.jobs:
         refuse_overwriting("-o", job.target, [given["plan"]])
-    from onnxpad.batch.course import retargeted  # loads onnx, as what is imported next
-    from onnxpad.show.retargetings import retargeting_document
-
-    return writing.run(jobs, _request(given), given, retargeted, retargeting_document)
+    return batches.edit(jobs.jobs, _request(given), given, many=jobs.many)
 
 
 def _request(given: dict[str, Any]) -> Request:
@@ -71,4 +68,4 @@ def _plan(path: str) -> Plan:
     try:
         return parse_plan(standard_input(LARGEST_PLAN), "standard input")
     except (OSError, ValueError) as error:
-        raise RequestError(f"cannot read the plan on standard input: {told(error)}") from error
+        raise RequestError(f"cannot read the plan on standard input: {error!s}") from error

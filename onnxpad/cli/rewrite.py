@@ -20,13 +20,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli import writing
-from onnxpad.cli.destinations import Jobs, jobs_of
+from onnxpad.cli import batches
+from onnxpad.cli.destinations import jobs_of
 from onnxpad.cli.outputs import check_place
 from onnxpad.cli.streams import STANDARD
 
 if TYPE_CHECKING:
     from onnxpad.batch.course import Request
+    from onnxpad.batch.inputs import Inputs
 
 _WISHES = ("prefer", "exclude", "allow_unknown", "require_device")
 _LIMITS = ("timeout", "memory")
@@ -41,13 +42,10 @@ def rewrite(given: dict[str, Any]) -> int:
     jobs = jobs_of({**given, "exclude": globs}, pass_names())
     given["exclude"] = [name for name in given["exclude"] if name not in globs]
     _check_certificate(given["certificate"], jobs)
-    from onnxpad.batch.course import rewritten  # loads onnx, as what is imported next
-    from onnxpad.show.rewritings import rewriting_document
-
-    return writing.run(jobs, _request(given), given, rewritten, rewriting_document)
+    return batches.edit(jobs.jobs, _request(given), given, many=jobs.many)
 
 
-def _check_certificate(path: str | None, jobs: Jobs) -> None:
+def _check_certificate(path: str | None, jobs: Inputs) -> None:
     """Errors where a certificate cannot be written."""
     if path is None:
         return

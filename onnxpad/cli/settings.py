@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from onnxpad.cli.options import OPTIONS, RENAMED, VERBS, Option
+from onnxpad.cli.options import OPTIONS, VERBS, Option
 from onnxpad.cli.values import kind_of
 from onnxpad.errors import RequestError, fault_in, nearest
 
@@ -39,13 +39,13 @@ class Settings(NamedTuple):
         Nothing is blamed that stands on the command line as well, whose `words` win.
         """
         own = takewhile(lambda word: word != "--", words)
-        given = (word.partition("=")[0].removeprefix("--") for word in own)
-        typed = {RENAMED.get(name, name) for name in given}
-        names = []
-        for row, value in self.values.get(verb or "", ()):
-            marks = [f"--{row.setting}", *(f"'{part}'" for part in _listed(value))]
-            if row.setting not in typed and any(mark in message for mark in marks):
-                names.append(row.setting)
+        typed = {word.partition("=")[0] for word in own}
+        names = [
+            row.setting
+            for row, value in self.values.get(verb or "", ())
+            if typed.isdisjoint(row.spellings)
+            and any(m in message for m in (row.spellings[-1], *(f"'{v}'" for v in _listed(value))))
+        ]
         return f"{', '.join(names)} in {_shown(self.path)}" if names and self.path else ""
 
 
@@ -92,7 +92,7 @@ def _values(path: Path, table: dict[str, Any]) -> dict[str, list[tuple[Option, A
             raise RequestError(f"{_shown(path)}: [{place}] is about no verb: {meant}")
         rows = [row for row in OPTIONS if not verb or verb in row.verbs]
         for name, value in values.items():
-            for row in _settable(f"{_shown(path)}: [{place}]", RENAMED.get(name, name), rows):
+            for row in _settable(f"{_shown(path)}: [{place}]", name, rows):
                 typed = row, _as_typed(path, row, value)
                 for one in [verb] if verb else row.verbs:
                     found[one][row.name] = typed

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from onnxpad.errors import OnnxpadError, brief
+from onnxpad.errors import brief
 
 if TYPE_CHECKING:
     from onnxpad.show.document import Document
@@ -80,11 +80,7 @@ def show(text: str, stream: TextIO | None = None) -> None:
 
 
 def dressed(text: str, stream: TextIO) -> str:
-    """The text as `stream` gets it: with quotes that the shell at hand takes, and in colours."""
-    if WINDOWS and "'" in text:
-        from onnxpad.show.wording import quotes_for_windows
-
-        text = quotes_for_windows(text)
+    """The text as `stream` gets it: in colours, or as it is."""
     if not has_colours(stream):
         return text
     from onnxpad.show.colours import painted
@@ -161,24 +157,6 @@ def say_with_try(message: str, hint: str = "") -> None:
     text = f"{brief(visible(line))}\n"
     text += "".join(f"{_TRY[1:]}{brief(visible(line))}\n" for line in (*own_hints, hint) if line)
     say(text)
-
-
-def fail_for(model: str, error: OnnxpadError, *, as_json: bool) -> int:
-    """The same for an error about a model; `as_json` also prints it as a record.
-
-    Raises BrokenPipeError where it is about a pipe whose reader has gone.
-    """
-    if isinstance(error.__cause__, BrokenPipeError):
-        raise error.__cause__
-    from onnxpad.batch.course import named, without_report
-
-    message = named(model, error)
-    if as_json:
-        from onnxpad.reports import json_line
-
-        sys.stdout.write(json_line(without_report(model, type(error).__name__, message)))
-        sys.stdout.flush()
-    return fail(message)
 
 
 def say(text: str) -> None:

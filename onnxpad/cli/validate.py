@@ -24,7 +24,7 @@ s0_ref0.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -183,14 +183,16 @@ def _pairs(given: Mapping[str, Any]) -> int:
 
     before, after = given["before"], given["after"]
     alone = after is None and bool(given["target"])
-    jobs = [Job(before, second=after)]
+    jobs: Sequence[Job] = [Job(before, second=after)]
     if alone:
-        jobs = [Job(one.model) for one in inputs_of((before,), given["exclude"]).models]
+        jobs = inputs_of((before,), given["exclude"]).jobs
     elif after is None or Path(before).is_dir() != Path(after).is_dir():
         raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
     elif Path(before).is_dir():
         paired = pairs(before, after, given["exclude"])
-        say_left_out(paired.left_out, paired.idle, "pair")
-        jobs = [Job(one.model, second=one.second) for one in paired.models]
+        say_left_out(paired, "pair")
+        if not paired.jobs:
+            raise paired.refusal(given["exclude"])
+        jobs = paired.jobs
     request = Request("validate", {name: given[name] for name in _OPTIONS})
     return batches.run(jobs, request, given, noun="model" if alone else "pair")

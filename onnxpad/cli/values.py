@@ -6,13 +6,14 @@ import ast
 import os
 import re
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from pathlib import Path
 from shutil import which
 from typing import Any, NamedTuple
 
 import click
 
-from onnxpad.errors import RequestError, told
+from onnxpad.errors import RequestError
 
 DIGITS = 30
 HERE = "here"
@@ -30,7 +31,7 @@ def parse_memory(size: str | None) -> int | None:
     try:
         return bytes_of(size)
     except RequestError as error:
-        raise click.BadParameter(told(error)) from None
+        raise click.BadParameter(str(error)) from None
 
 
 def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
@@ -104,32 +105,20 @@ def parse_live(value: str | None) -> bool | str:
 
 def settled_live(words: Sequence[str]) -> list[str]:
     """The words of a command line, where --live takes the next one only if that is a Python."""
-    settled: list[str] = []
-    waiting = list(words)
-    asked = 0
-    while waiting:
-        word = waiting.pop(0)
-        if word == "--":
-            return [*settled, word, *waiting]
-        asked += word.partition("=")[0] == "--live"
-        if word == "--live":
-            word = f"--live={waiting.pop(0) if waiting and _is_python(waiting[0]) else HERE}"
-        settled.append(word)
-    if asked > 1:
-        raise click.UsageError("one Python has all the runtimes: give --live once, or run again")
-    return settled
+    own = list(takewhile(lambda word: word != "--", words))
+    behind = [*own[1:], ""]
+    settled = [
+        f"--live={HERE}" if word == "--live" and not _is_python(following) else word
+        for word, following in zip(own, behind, strict=True)
+    ]
+    return [*settled, *words[len(own) :]]
 
 
 def _is_python(word: str) -> bool:
     path = Path(word)
     if path.is_dir():
         return (path / "node_modules").is_dir() or (path / "pyvenv.cfg").is_file()
-    if path.suffix == ".onnx" or word.startswith("-"):
-        return False
-    if not path.exists():
-        return "python" in word
-    # A model may be marked as a program, and is started by nobody's mistake: --live=FILE says it.
-    return path.name.startswith(("python", "pypy")) and os.access(path, os.X_OK)
+    return path.name.startswith(("python", "pypy")) and path.suffix != ".onnx"
 
 
 def parse_value(text: str) -> object:
@@ -145,10 +134,8 @@ def parse_value(text: str) -> object:
 
 def parse_sizes(text: str | None) -> list[int] | None:
     """[1, 3, 224, 224] from '1,3,224,224'."""
-    if text is None:
-        return None
     try:
-        return [int(part) for part in text.split(",")]
+        return None if text is None else [int(part) for part in text.split(",")]
     except ValueError:
         raise click.BadParameter(f"'{text}' is no number or list: write 7 or 7,5") from None
 

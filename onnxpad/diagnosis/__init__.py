@@ -91,7 +91,7 @@ def diagnose(  # noqa: PLR0913 - each option is one word of the command line
         try:
             return _diagnosed(bench, model, (data, inputs, outputs), ambiguous, (started, budget))
         except LimitMet as limit:
-            return ended(bench, limit.told, started)
+            return ended(bench, str(limit), started)
 
 
 def _diagnosed(

@@ -18,7 +18,7 @@ from itertools import islice
 from random import Random
 from typing import ClassVar
 
-from onnxpad.errors import ModelError, RequestError, counted, told
+from onnxpad.errors import ModelError, RequestError, counted
 from onnxpad.measuring.beside import probes_beside
 from onnxpad.measuring.course import Course
 from onnxpad.measuring.drawing import drawn, neighbours
@@ -97,7 +97,7 @@ class Measurement(Report):
         try:
             deliver([data], (), os.fspath(path), origin=None)
         except ModelError as error:
-            raise RequestError(f"the target file: {told(error)}") from error.__cause__
+            raise RequestError(f"the target file: {error!s}") from error.__cause__
 
     def _evidence(self, rule: Learned) -> str:
         """What becomes the address of the rule, a colon, and how it is known."""
@@ -112,7 +112,7 @@ def check_place(path: str) -> None:
     try:
         check_target(path)
     except ModelError as error:
-        raise RequestError(f"the target file: {told(error)}") from error
+        raise RequestError(f"the target file: {error!s}") from error
 
 
 @verb(

@@ -84,7 +84,7 @@ class Resolution(Report):
             return kept_apart(lower(self.plan))
         except RequestError as error:
             name = f"{self.framework} {self.op}"
-            raise RequestError(f"{name} has no ONNX form: {error.told}") from None
+            raise RequestError(f"{name} has no ONNX form: {error!s}") from None
 
     def to_model(self, weight: ArrayLike | None = None, bias: ArrayLike | None = None) -> Model:
         """A model of this layer that runs: input `x`, output `y`, opset 22.
@@ -231,7 +231,7 @@ def resolve(
     try:
         plan = make_plan(layer, kind, input_shape, weight_shape, attributes)
     except RequestError as error:
-        raise RequestError(f"{name}: {error.told}") from None
+        raise RequestError(f"{name}: {error!s}") from None
     return Resolution(
         framework=convention.name,
         op=kind,

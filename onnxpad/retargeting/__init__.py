@@ -153,7 +153,7 @@ def parse_plan(content: bytes, file: str) -> Plan:
             f"the plan '{file}' is no JSON: {why}{_TRY}write it with diagnose --plan FILE"
         ) from error
     except RequestError as error:
-        raise RequestError(f"the plan '{file}' {error.told}") from None
+        raise RequestError(f"the plan '{file}' {error!s}") from None
     return Plan.from_json(record, file=file)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from onnxpad.errors import in_python
 from onnxpad.model.editing.script import Edit, edit_record
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.graph.types import Type
@@ -92,12 +91,7 @@ class Refused:
         return f"<{self}>"
 
     def __str__(self) -> str:
-        """'skip: Conv 'c': why; try dims={...}'."""
-        return in_python(self.told)
-
-    @property
-    def told(self) -> str:
-        """The same as the command line has it."""
+        """'skip: Conv 'c': why; try --dim ...'."""
         return f"skip: {self.op} '{self.node.label}': {self.skip}"
 
     def to_json(self) -> dict[str, Any]:

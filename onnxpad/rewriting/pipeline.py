@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from onnxpad.errors import InternalError, in_python
+from onnxpad.errors import InternalError
 from onnxpad.geometry.size import plain_sizes
 from onnxpad.model.editing.names import as_nodes
 from onnxpad.model.editing.script import (
@@ -95,12 +95,7 @@ class Refusal(NamedTuple):
         return f"<{self}>"
 
     def __str__(self) -> str:
-        """'skip: explicit-pads, Conv 'c': why; try dims={...}'."""
-        return in_python(self.told)
-
-    @property
-    def told(self) -> str:
-        """The same as the command line has it."""
+        """'skip: explicit-pads, Conv 'c': why; try --dim ...'."""
         return f"skip: {self.rule}, {self.op} '{self.node.label}': {self.skip}"
 
     def to_json(self) -> dict[str, Any]:

@@ -173,7 +173,7 @@ class Rewriting(Edited, Report):
         is to be written `although_unfit`; nothing half-written stays.
         """
         if (stuck := self.stuck) and not although_unfit:
-            named = "; ".join(one.told for one in stuck[:_NAMED])
+            named = "; ".join(str(one) for one in stuck[:_NAMED])
             more = len(stuck) - _NAMED
             others = f"; and {more} more, which .unfit has" if more > 0 else ""
             raise ModelError(
@@ -313,10 +313,10 @@ def _rules(names: str | Sequence[str] | None, default: Sequence[str]) -> list[An
 def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) -> None:
     """ModelError where a node was left as it was that the request is about."""
     if skips:
-        raise ModelError(f"strict allows no skips, and there are {len(skips)}: {skips[0].told}")
+        raise ModelError(f"strict allows no skips, and there are {len(skips)}: {skips[0]}")
     if fitting and (unfit := fitting.unfit):
         raise ModelError(
-            f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0].told}"
+            f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0]}"
         )
 
 

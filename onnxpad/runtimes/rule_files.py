@@ -471,7 +471,7 @@ class _Reader:
             try:
                 word = word_called(name)
             except RequestError as error:
-                self._refuse(number, key, error.told)
+                self._refuse(number, key, str(error))
             if word.takes_number:
                 self._refuse(number, key, f"'{name}' needs a number: write {name} = 3 as a key")
             if text.startswith(_NEGATION) and name in names:

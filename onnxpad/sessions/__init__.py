@@ -62,14 +62,10 @@ class Session:
     `providers` are those that onnxruntime really registered, in its order.
     """
 
-    def __init__(self, work: Work, child: Child, opened: Mapping[str, Any], size: int) -> None:
-        """`size`: bytes of the model."""
-        self._size = size
+    def __init__(self, work: Work, child: Child, opened: Mapping[str, Any]) -> None:
         self._work = work
         self._child = child
         self._number = opened["number"]
-        self._place = child.pid, self._number
-        work.kept[self._place] = size
         self.providers: tuple[str, ...] = tuple(opened["providers"])
         self.outputs: tuple[str, ...] = tuple(opened["outputs"])
         self.inputs: tuple[str, ...] = tuple(opened["inputs"])
@@ -93,9 +89,6 @@ class Session:
         buffers: list[Buffer] = []
         given = {name: packed(value, buffers) for name, value in feeds.items()}
         said = {"do": "run", "number": self._number, "feeds": given, "names": wanted}
-        most = self._size + sum(map(len, buffers))
-        kept = self._work.kept
-        kept[self._place] = max(most, kept.get(self._place, 0))
         found = _asked(self._work, self._child, said, buffers, "run")
         if isinstance(found, RunFailure):
             return found
@@ -133,7 +126,7 @@ def open_session(
     found = _asked(work, child, said, content, "open", more)
     if isinstance(found, RunFailure):
         return found
-    return Session(work, child, found.head, more + sum(map(len, content)))
+    return Session(work, child, found.head)
 
 
 def _asked(
@@ -144,11 +137,9 @@ def _asked(
     stage: Literal["open", "run"],
     more: int = 0,
 ) -> Reply | RunFailure:
-    said["closed"] = closed = child.held.pop("closed", [])
+    said["closed"] = child.held.pop("closed", [])
     try:
         reply = work.call(child, said, buffers, more=more)
-        for number in closed:
-            work.kept.pop((child.pid, number), None)
     except ChildEnded as ended:
         if not ended.crashed:
             raise

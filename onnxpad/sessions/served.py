@@ -6,7 +6,6 @@ import contextlib
 import ctypes
 import io
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -20,9 +19,6 @@ from onnxpad.errors import RuntimeUnavailable, headline
 from onnxpad.processes import MIB, Buffer, Reply
 from onnxpad.sessions import CPU, CUDA, RunFailure, Settings, no_cuda, packed, unpacked
 
-_LACKS_MEMORY = re.compile(
-    r"bad_alloc|Failed to allocate memory for requested buffer of size (\d+)"
-)
 _FOLDER = "session.model_external_initializers_file_folder_path"
 # Identity over one float: the smallest model that makes a provider load its libraries.
 _PROBE = bytes.fromhex(
@@ -139,16 +135,7 @@ def _cuda_options(settings: Settings) -> dict[str, str]:
     return {"use_tf32": str(int(settings.tf32)), "cudnn_conv_algo_search": how}
 
 
-def _failed(found: RunFailure, said: Mapping[str, Any]) -> Reply:
-    """A failure; MemoryError where it is for want of memory that the machine has.
-
-    More than it has is refused without any limit, which is then no reason.
-    """
-    lacked = _LACKS_MEMORY.search(found.reason)
-    if lacked and said.get("maps") is not None:
-        machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
-        if int(lacked[1] or 0) <= machine:
-            raise MemoryError(found.reason)
+def _failed(found: RunFailure) -> Reply:
     return Reply({"failure": [found.stage, found.reason]}, [])
 
 
@@ -173,7 +160,7 @@ class _Served:
         model = Path(said["path"]) if "path" in said else bytes(buffers[0])
         found = opened(model, Settings(**told))
         if isinstance(found, RunFailure):
-            return _failed(found, said)
+            return _failed(found)
         self._last += 1
         self._sessions[self._last] = found, len(buffers[0]) if buffers else _MUCH
         names = {
@@ -194,7 +181,7 @@ class _Served:
                 reason = f"onnxruntime takes no {' or '.join(own)} from Python"
             else:
                 reason = headline(error)
-            return _failed(RunFailure("run", reason), said)
+            return _failed(RunFailure("run", reason))
         made: list[Buffer] = []
         return Reply({"values": [packed(value, made) for value in values]}, made)
 

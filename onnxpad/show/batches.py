@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.errors import counted, either, few
-from onnxpad.show.edited import although_unfit_text, stated_in
+from onnxpad.show.edited import although_unfit_text
 from onnxpad.show.wording import route_text, runs_text, visible
 
 if TYPE_CHECKING:
@@ -33,34 +33,27 @@ def rewriting_line(
     """'a.onnx -> b.onnx: 6 nodes rewritten (explicit-pads 6), 0 skipped; identical'."""
     from onnxpad.show.rewritings import changes_text
 
-    done = written is not None
-    changes = changes_text(found, done=done)
-    parts = [f"{route_text(model, written)}: {changes}", *_written_besides(found, done=done)]
+    changes = changes_text(found, done=written is not None)
+    parts = [f"{route_text(model, written)}: {changes}", *_besides(found), *runs_text(found.runs)]
     if validation is not None:
         parts += [str(validation.verdict), *_unproved(validation)]
     return visible("; ".join(parts))
 
 
-def _written_besides(found: Rewriting, *, done: bool) -> Iterator[str]:
-    """What the file says, or would say, otherwise than before, other than in its nodes."""
-    fixed, noted = stated_in(found)
-    would = "" if done else "that would be "
-    if fixed:
-        yield f"sizes {would}written: {', '.join(fixed)}"
-    if noted:
-        yield f"facts {would}noted in its metadata: {', '.join(noted)}"
+def _besides(found: Rewriting) -> Iterator[str]:
+    """What is not as it was asked for, and what is done to the model as a whole."""
     fitting = found.fitting
-    left = fitting.no_way if fitting and (done or not found.unfit) else ()
-    if left:
-        nodes = counted(len({one.node for one in left}), "node")
-        does = "does not take" if found.unfit else "may not take"
-        yield f"{nodes} left that {found.target} {does}"
-    yield from runs_text(found.runs)
-    if fitting and fitting.granted:
-        yield f"{counted(len(fitting.granted), 'node')} taken for granted for {found.target}"
-    yield from (one.note for one in fitting.installed) if fitting else ()
-    if fitting and fitting.whole:
-        yield f"the model {'has' if done else 'would have'} {', '.join(fitting.whole)}"
+    if fitting is None:
+        return
+    for nodes, text in (
+        ({one.node for one in fitting.no_way}, f"left that {found.target} may not take"),
+        ({one.node for one in fitting.granted}, f"taken for granted for {found.target}"),
+    ):
+        if nodes:
+            yield f"{counted(len(nodes), 'node')} {text}"
+    yield from (one.note for one in fitting.installed)
+    if fitting.whole:
+        yield f"the whole model: {', '.join(fitting.whole)}"
 
 
 def _unproved(found: Validation) -> Iterator[str]:
@@ -81,14 +74,11 @@ def retargeting_line(model: str, written: str | None, found: Retargeting) -> str
 def inspection_line(model: str, found: Inspection) -> str:
     """'a.onnx: 6 operators can pad, 5 do, ..., 2 traps; opencv: takes 4, miscomputes 2 of 6'."""
     from onnxpad.show.inspections import counts_text
+    from onnxpad.show.verdicts import answers_text
 
     parts = [f"{route_text(model)}: {counts_text(found)}"]
-    if found.targets:
-        from onnxpad.show.verdicts import answers_text
-
-        parts += [f"{name}: {answers_text(one)}" for name, one in found.targets.items()]
-        parts += [one.note for one in found.installed.values()]
-    return visible("; ".join(parts))
+    parts += [f"{name}: {answers_text(one)}" for name, one in found.targets.items()]
+    return visible("; ".join([*parts, *(one.note for one in found.installed.values())]))
 
 
 def validation_line(before: str, after: str | None, found: Validation) -> str:
@@ -110,9 +100,12 @@ def refusal_text(
     if failed is not None:
         reason, tried = failed.reason, [either(failed.hints)]
     elif unfit:
-        from onnxpad.show.verdicts import main_reason
+        from onnxpad.show.verdicts import main_reason, tries
 
-        reason, tried = main_reason(unfit), _tries(found)
+        rewriting: Any = found
+        reason = main_reason(unfit)
+        tried = tries(rewriting)[:_TRIES_SHOWN] or ["no form that onnxpad writes is taken"]
+        tried.append(although_unfit_text(rewriting).removeprefix("try: "))
     elif found.skips and objection.startswith("--strict"):
         skip = found.skips[0]
         more = f" and {len(found.skips) - 1} more" if found.skips[1:] else ""
@@ -122,18 +115,6 @@ def refusal_text(
     return visible(said) + "".join(f"{TRY}{visible(one)}" for one in tried if one)
 
 
-def _tries(found: Any) -> list[str]:  # noqa: ANN401 - a rewriting for a target
-    """What settles nodes that a target does not take: what to add, or what helps elsewhere."""
-    from onnxpad.show.verdicts import opening_lines
-
-    fitting = found.fitting
-    lines = map(str, opening_lines(found.target, fitting.opening, found.stuck) if fitting else ())
-    tried = [line.removeprefix("try: ") for line in lines if line.startswith("try: ")]
-    tried = tried or [*dict.fromkeys(hint for one in found.stuck for hint in one.judgement.cures)]
-    tried = tried[:_TRIES_SHOWN] or ["no form that onnxpad writes is taken"]
-    return [*tried, although_unfit_text(found).removeprefix("try: ")]
-
-
 def totals_text(outcomes: Sequence[Any], noun: str) -> str:
     """'30 models: 3 rewritten, 24 unchanged, 3 not written (a.onnx, b.onnx, c.onnx)'.
 
@@ -141,25 +122,30 @@ def totals_text(outcomes: Sequence[Any], noun: str) -> str:
     `outcomes` have the `file`, the `result` and the `record` of each model.
     """
     names: dict[str, list[str]] = {}
+    notes: dict[str, None] = {}
+    kinds: dict[str, None] = {}
+    skips: list[str] = []
     for one in outcomes:
         names.setdefault(one.result, []).append(route_text(one.file))
+        kinds |= dict.fromkeys(one.record.get("not_judged", ()))
+        target = one.record.get("target") or {}
+        told = [*one.record.get("unmeasured", {}).values(), target.get("unmeasured")]
+        notes |= dict.fromkeys(f"note: {said}" for said in told if said)
+        skips += [route_text(one.file)] * len(one.record.get("skips", ()))
     parts = []
     for result in sorted(names, key=lambda one: (one in _LAST, one in ("unchanged", "fine"))):
         named = f" ({few(names[result], _NAMED)})" if result in _NAMES_FOR else ""
         parts.append(f"{len(names[result])} {result}{named}")
-    targets = (one.record.get("target") or {} for one in outcomes)
-    notes = {said for one in outcomes for said in one.record.get("unmeasured", {}).values()}
-    notes |= {one.get("unmeasured", "") for one in targets}
-    lines = [f"note: {said}" for said in sorted(notes) if said]
-    if kinds := {kind for one in outcomes for kind in one.record.get("not_judged", ())}:
+    lines = sorted(notes)
+    if kinds:
         from onnxpad.show.verdicts import not_judged_text
 
         lines.append(not_judged_text(sorted(kinds)))
     lines += [f"{result}: {say}" for result, say in _WHAT_TO_DO.items() if result in names]
     lines.append(f"{counted(len(outcomes), noun)}: {', '.join(parts)}")
-    skips = {one.file: len(one.record["skips"]) for one in outcomes if one.record.get("skips")}
     if skips:
-        where = f"{counted(len(skips), noun)} ({few([*map(route_text, skips)], _NAMED)})"
-        nodes = counted(sum(skips.values()), "node")
+        files = list(dict.fromkeys(skips))
+        where = f"{counted(len(files), noun)} ({few(files, _NAMED)})"
+        nodes = counted(len(skips), "node")
         lines.append(f"{nodes} skipped in {where}: one model alone, or --json, says why")
     return "\n".join(map(visible, lines))

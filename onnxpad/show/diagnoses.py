@@ -13,7 +13,7 @@ from onnxpad.inspection import with_far_pad
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.effective_pads import axes_behind, axes_in_front
 from onnxpad.show.document import Command, Document, Line, Section, Table
-from onnxpad.show.pages.changes import Changed, changes_section
+from onnxpad.show.pages.cards import Changed, changes_section
 from onnxpad.show.pages.drawings import pads_in_front
 from onnxpad.show.validations import differing, tolerance_line
 from onnxpad.show.wording import frameworks_text, ran_text, shape_text, window_text

@@ -68,18 +68,12 @@ def skip_note(skip: Refusal | Refused, by: str) -> Note:
     return Note(head, skip.skip.reason, tuple(skip.skip.hints))
 
 
-def stated_in(found: Edited) -> tuple[list[str], list[str]]:
-    """The sizes that the result says in its inputs, and what it says in its metadata."""
-    fixed = [f"{edit.dimension}={edit.size}" for edit in found.script if isinstance(edit, FixSize)]
-    noted = [edit.value for edit in found.script if isinstance(edit, SetMetadata)]
-    return fixed, noted
-
-
 def relied_lines(found: Edited) -> Iterator[str]:
     """Where the result holds, and what of that the model itself says from now on."""
     if not found.changed or not found.relied_on:
         return
-    fixed, noted = stated_in(found)
+    fixed = [f"{edit.dimension}={edit.size}" for edit in found.script if isinstance(edit, FixSize)]
+    noted = [edit.value for edit in found.script if isinstance(edit, SetMetadata)]
     said = [f"{', '.join(fixed)} in its inputs"] if fixed else []
     said += [f"{one} in its metadata ({HOLDS_WHERE})" for one in noted]
     yield assumed_text(found.relied_on)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from textwrap import wrap
 
@@ -10,8 +11,8 @@ from onnxpad.explaining import KINDS, Explanation
 from onnxpad.show.tables import Terminal, table
 
 PLURALS = {kind: "passes" if kind == "pass" else f"{kind}s" for kind in KINDS}
-_LEGIBLE, _FEW = 20, 6
-"""Columns that facts have at least; names of each kind on the first screen."""
+_LEGIBLE, _FEW, _OPERATORS = 20, 6, 3
+"""Columns that facts have at least; names of each kind on the first screen; operators of a rule."""
 _FIRST_TOPICS = (
     *("recipes", "targets", "own-runtime", "measured", "sizes"),
     *("ci", "python", "diagnose", "installation", "words"),
@@ -22,22 +23,36 @@ _FIRST_TOPICS = (
 def explanation_text(
     explanation: Explanation, terminal: Terminal | None = None, *, everything: bool = True
 ) -> str:
-    """One entry, in brief unless `everything` is wanted; tables of its text are aligned.
+    """One entry; tables of its text are aligned, and a terminal breaks facts between words.
 
-    The version that a fact is known from stands in it where it is not that of the source. A
-    terminal breaks facts between words.
+    Long facts are cut, unless `everything` is wanted. The version that a fact is known from stands
+    in it where it is not that of the source.
     """
-    source, brief = explanation.source, explanation.brief
-    told = brief if brief and not everything else explanation.facts
+    source, told = explanation.source, explanation.facts
     facts = [(name, value.replace(f": {source}, ", ": ")) for name, value in told]
     if source:
         shortened = facts != [*told]
         facts.append(("source", f"{source}, where no other is named" if shortened else source))
-    width = max((len(name) for name, _ in facts), default=0)
-    lines = "\n".join(_fact(f"{name.ljust(width)}  ", value, terminal) for name, value in facts)
+    brief = [(name, value if everything else _shortened(value)) for name, value in facts]
+    if brief != facts:
+        name = shlex.quote(explanation.name)
+        more = f"onnxpad explain {name} WORD, such as Pad, has the rules with that word in full"
+        brief.append(("more", f"{more}; --all has all of them"))
+    width = max((len(name) for name, _ in brief), default=0)
+    lines = "\n".join(_fact(f"{name.ljust(width)}  ", value, terminal) for name, value in brief)
     blocks = (_block(one, terminal) for one in explanation.text.split("\n\n"))
     parts = [f"{explanation.name} ({explanation.kind})", *blocks, lines]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _shortened(rule: str) -> str:
+    """'Conv, MaxPool, Pad and 9 more where auto_pad is set [measured]', in brief."""
+    what, bracket, known = rule.rpartition(" [")
+    if not bracket:
+        return rule
+    operators, where, condition = what.partition(" where ")
+    certain = [part.partition(":")[0] for part in known.rstrip("]").split("; ")]
+    return f"{few(operators.split(', '), _OPERATORS)}{where}{condition} [{'; '.join(certain)}]"
 
 
 def _fact(name: str, value: str, terminal: Terminal | None) -> str:

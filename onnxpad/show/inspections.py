@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, few
 from onnxpad.inspection import Inspection, PaddedNode, is_worth_a_row
-from onnxpad.runtimes.traps import of_another
 from onnxpad.show.document import Document, Line, Note, Section, Table
 from onnxpad.show.following import next_lines
 from onnxpad.show.wording import (
@@ -56,7 +54,7 @@ def inspection_document(
     pictures: tuple[Section, ...] = ()
     state = ""
     if page:
-        from onnxpad.show.pages.inspections import state_of, window_cards
+        from onnxpad.show.pages.cards import state_of, window_cards
 
         title = "What the windows read, and of transposed convolutions write"
         cards = partial(window_cards, inspection)
@@ -213,28 +211,13 @@ def counts_text(inspection: Inspection, hidden: int = 0) -> str:
     counts = inspection.summary
     if not counts["nodes"]:
         return "no operator that can pad"
-    do = "does" if counts["padding"] == 1 else "do"
+    traps = sum(len(node.traps) for node in inspection.nodes)
     parts = [
-        f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} {do}",
+        f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} do",
         f"{counts['forms']['auto_pad']} with auto_pad",
         f"{counts['asymmetric']} asymmetric",
-        *(_traps_texts(inspection) or ["0 traps"]),
+        counted(traps, "trap"),
     ]
     text = ", ".join(parts)
     text += f"; the pads of {counts['unknown']} are not known" if counts["unknown"] else ""
-    write = "writes" if hidden == 1 else "write"
-    return f"{text}; {hidden} that {write} no padding not shown (--all)" if hidden else text
-
-
-def _traps_texts(inspection: Inspection) -> list[str]:
-    """'2 traps', or '1 trap, 2 more of onnxruntime': a runtime not asked about is named."""
-    found = Counter(
-        of_another(trap.code, inspection.targets)
-        for node in inspection.nodes
-        for trap in node.traps
-    )
-    texts: list[str] = []
-    for runtime, count in sorted(found.items()):
-        text = f"{count} more" if texts else counted(count, "trap")
-        texts.append(f"{text} of {runtime}" if runtime else text)
-    return texts
+    return f"{text}; {hidden} without padding not shown (--all)" if hidden else text

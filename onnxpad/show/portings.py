@@ -48,7 +48,7 @@ def _code(node: PortedNode, language: str) -> tuple[str, str, tuple[str, ...]]:
     try:
         codes = {code_of(one, language, node.step) for one in node.layers or (None,)}
     except RequestError as error:
-        return "", error.told, ()
+        return "", str(error), ()
     if len(codes) > 1:
         return "", f"the code in {language} hangs on the size, which is open", node.hints
     return codes.pop(), "", ()

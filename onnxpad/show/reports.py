@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from onnxpad import __version__
 from onnxpad.diagnosis import Diagnosis
-from onnxpad.errors import RuntimeUnavailable, in_python
+from onnxpad.errors import RequestError, RuntimeUnavailable
 from onnxpad.guarding import Guarding
 from onnxpad.inspection import Inspection
 from onnxpad.measuring import Measurement
@@ -45,27 +46,32 @@ _DOCUMENTS: dict[type, _Make] = {
 """The document of each kind of report, about which model, and where it is; for a page nowhere."""
 
 
-def report_text(report: object, model: str) -> str | None:
-    """A report as its command prints it, with options as arguments; None of other kinds."""
-    make = _DOCUMENTS.get(type(report))
-    return in_python(document_text(make(report, model, _WRITTEN))) if make else None
+def report_text(report: object, model: str) -> str:
+    """A report as its command prints it; RequestError for other kinds."""
+    return document_text(_document_of(report, model, _WRITTEN))
 
 
-def report_html(report: object, model: str, version: str) -> str | None:
-    """A report as a page of its own; None of a kind without one.
+def report_html(report: object, model: str) -> str:
+    """A report as a page of its own; RequestError for other kinds.
 
     RuntimeUnavailable where the extra `html` is missing.
     """
+    document = _document_of(report, model, None)
     check_installed()
-    make = _DOCUMENTS.get(type(report))
-    return page_html(make(report, model, None), version) if make else None
+    return page_html(document, __version__)
 
 
 def notebook_html(report: object) -> str | None:
     """HTML of a report; None of a kind without a page, or where the extra `html` is missing."""
-    make = _DOCUMENTS.get(type(report))
     try:
         check_installed()
-    except RuntimeUnavailable:
+        return fragment_html(_document_of(report, "MODEL", None))
+    except (RuntimeUnavailable, RequestError):
         return None
-    return fragment_html(make(report, "MODEL", None)) if make else None
+
+
+def _document_of(report: object, model: str, written: str | None) -> Document:
+    make = _DOCUMENTS.get(type(report))
+    if make is None:
+        raise RequestError(f"no command prints a {type(report).__name__}: take to_json()")
+    return make(report, model, written)

@@ -122,7 +122,7 @@ def _facts(found: Resolution) -> Iterator[str]:
     try:
         yield f"onnx     {' -> '.join(map(step_text, found.steps))}"
     except RequestError as error:
-        yield f"onnx     none: {error.told}"
+        yield f"onnx     none: {error!s}"
     if found.divisor:
         yield f"divisor  {found.divisor}"
     if found.op.endswith("conv") and found.plan.fill is not Fill.ZEROS:

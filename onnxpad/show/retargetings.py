@@ -11,7 +11,7 @@ from onnxpad.inspection import with_far_pad
 from onnxpad.retargeting import Retargeting
 from onnxpad.show.document import Card, Document, Section, Table
 from onnxpad.show.edited import inlined_text, relied_lines, script_lines, skip_note
-from onnxpad.show.pages.changes import Changed, changes_section
+from onnxpad.show.pages.cards import Changed, changes_section
 from onnxpad.show.wording import alike, idle_lines, limits_text, ran_text, route_text, shape_text
 
 if TYPE_CHECKING:

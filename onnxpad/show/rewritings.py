@@ -8,7 +8,7 @@ from functools import partial
 from shlex import join
 from typing import TYPE_CHECKING
 
-from onnxpad.errors import counted, either, few
+from onnxpad.errors import counted, few
 from onnxpad.inspection import with_far_pad
 from onnxpad.model.editing.script import InsertNode
 from onnxpad.padding.chain import Chain
@@ -28,7 +28,7 @@ from onnxpad.show.edited import (
     skip_note,
 )
 from onnxpad.show.inspections import unknown_operator_notes
-from onnxpad.show.pages.changes import Changed, changes_section
+from onnxpad.show.pages.cards import Changed, changes_section
 from onnxpad.show.wording import alike, idle_lines, limits_text, route_text, runs_text
 
 if TYPE_CHECKING:
@@ -57,25 +57,20 @@ def rewriting_document(  # noqa: PLR0913 - all that one report shows
     """
     done = written is not None
     in_vain = not rewriting.changed and bool(rewriting.skips or rewriting.undone)
-    state = "wrong" if objection else "open" if rewriting.skips else "fine"
+    state = "open" if rewriting.skips else "fine"
     validated: tuple[str, ...] = ()
     if validation is not None:
         from onnxpad.show.validations import STATES, validated_lines
 
-        state = "wrong" if objection else STATES[validation.verdict]
+        state = STATES[validation.verdict]
         validated = tuple(validated_lines(validation))
-    tail: tuple[Line, ...] = (
-        inlined_text(rewriting),
-        *limits_text(rewriting.limits_met),
-        *unknown_operator_notes(rewriting.unknown_operators),
-        *relied_lines(rewriting),
-        *runs_text(rewriting.runs),
-        *_own_runtime(rewriting, written),
-    )
+    summary = changes_text(rewriting, done=done and not objection)
+    if objection:
+        summary = f"nothing written; {summary}" if rewriting.changes else "nothing written"
     return Document(
         "Rewriting of",
         model,
-        f"{route_text(model, written)}: {_summary(rewriting, done=done, objection=objection)}",
+        f"{route_text(model, written)}: {summary}",
         (
             "" if objection else _cost_text(rewriting),
             *validated,
@@ -88,12 +83,26 @@ def rewriting_document(  # noqa: PLR0913 - all that one report shows
             Section("skips", "Left as they were", tuple(_skips(rewriting))),
             Section("notes", "Notes", tuple(_notes(rewriting))),
             *_fitting(rewriting, done=done, each=each, refused=bool(objection)),
-            Section("tail", "", tail),
+            Section("tail", "", tuple(_tail(rewriting, written))),
             Section("next", "", _next(model, written, objection), on_page_alone=True),
         ),
-        state,
+        "wrong" if objection else state,
         is_brief=not each,
     )
+
+
+def _tail(rewriting: Rewriting, written: str | None) -> Iterator[Line]:
+    """Where the result holds, and how to see that the runtime itself agrees."""
+    yield inlined_text(rewriting)
+    yield from limits_text(rewriting.limits_met)
+    yield from unknown_operator_notes(rewriting.unknown_operators)
+    yield from relied_lines(rewriting)
+    yield from runs_text(rewriting.runs)
+    names = rewriting.target.split(" + ") if rewriting.fitting and rewriting.changed else []
+    own = any(find_target(name).has_own_rules for name in names)
+    if written and names and not rewriting.runs and not own:
+        typed = ["onnxpad validate", written, *(f"--target {asked_as(name)}" for name in names)]
+        yield Command(" ".join(typed), f"to run it in {rewriting.target} itself")
 
 
 def _next(model: str, written: str | None, objection: str) -> tuple[Line, ...]:
@@ -105,33 +114,13 @@ def _next(model: str, written: str | None, objection: str) -> tuple[Line, ...]:
     return (Command(join(["onnxpad", "validate", model, written])),)
 
 
-def _summary(rewriting: Rewriting, *, done: bool, objection: str) -> str:
-    """What was done, or that nothing was written and what might have been."""
-    if not objection:
-        return changes_text(rewriting, done=done)
-    told = changes_text(rewriting, done=False) if rewriting.changes else ""
-    return "nothing written" + (f"; {told}" if told else "")
-
-
-def _own_runtime(rewriting: Rewriting, written: str | None) -> Iterator[Command]:
-    """How to see that the runtime itself agrees."""
-    if rewriting.fitting is None or not rewriting.changed or written is None or rewriting.runs:
-        return
-    names = rewriting.target.split(" + ")
-    if not any(find_target(name).has_own_rules for name in names):
-        targets = " ".join(f"--target {asked_as(name)}" for name in names)
-        case = f"to run it in {rewriting.target} itself"
-        yield Command(f"onnxpad validate {written} {targets}", case)
-
-
 def _cost_text(rewriting: Rewriting) -> str:
     """'operators: 10 before, 11 after (Pad +2, Slice -1)'."""
     counts = rewriting.operators
     if counts is None or not rewriting.changed:
         return ""
     change = ", ".join(f"{name} {number:+}" for name, number in counts.change.items())
-    text = f"operators: {counts.before} before, {counts.after} after"
-    return f"{text} ({change})" if change else text
+    return f"operators: {counts.before} before, {counts.after} after ({change or 'the same'})"
 
 
 def _nothing_to_do(rewriting: Rewriting, written: str | None) -> str:
@@ -139,16 +128,14 @@ def _nothing_to_do(rewriting: Rewriting, written: str | None) -> str:
     found = rewriting.fitting
     if rewriting.skips or rewriting.changes or rewriting.changed or (found and found.no_way):
         return ""
+    said = f"nothing to do for {', '.join(rewriting.passes)}"
     if found and not rewriting.passes:
-        runs = rewriting.run is None or rewriting.run.ok is not False
-        takes = "take" if " + " in rewriting.target else "takes"
-        said = f"{rewriting.target} {takes} every operator that can pad as it is"
+        said = f"nothing to do: {rewriting.target} takes every operator that can pad as it is"
+        if rewriting.run is not None and rewriting.run.ok is False:
+            said = said.replace("nothing to do", "no padding to mend")
         if falling := found.judged - found.taken:
-            said = f"{rewriting.target} leaves {falling} of {found.judged} judged nodes to the CPU"
+            said = f"nothing to do: {rewriting.target} leaves {counted(falling, 'node')} to the CPU"
             said += "; --require-device looks for another form"
-        said = f"{'nothing to do' if runs else 'no padding to mend'}: {said}"
-    else:
-        said = f"nothing to do for {', '.join(rewriting.passes)}"
     return f"{said}; the file is the input, byte for byte" if written else said
 
 
@@ -157,9 +144,7 @@ def _skips(rewriting: Rewriting) -> Iterator[Line]:
     yield from (skip_note(skip, skip.rule) for skip in rewriting.skips)
     facts, helped = settling([refusal.skip for refusal in rewriting.skips])
     if helped > 1:
-        count = len(rewriting.skips)
-        which = f"all {helped}" if helped == count else f"{helped} of the {count} skips"
-        yield f"try: {rests_text(facts)} settles {which}"
+        yield f"try: {rests_text(facts)} settles {helped} of the {len(rewriting.skips)} skips"
 
 
 def _notes(rewriting: Rewriting) -> Iterator[Note]:
@@ -167,8 +152,7 @@ def _notes(rewriting: Rewriting) -> Iterator[Note]:
     for group in alike(rewriting.notes, lambda one: (one.rule, one.skip)):
         nodes = few([f"{one.op} '{one.node.label}'" for one in group], _NAMED)
         skip = group[0].skip
-        tried = f"; try {either(skip.hints)}" if skip.hints else ""
-        yield Note(f"note: {group[0].rule}, {nodes}", f"{skip.reason}{tried}")
+        yield Note(f"note: {group[0].rule}, {nodes}", skip.reason, tuple(skip.hints))
     for one in rewriting.undone:
         more = f"; onnxpad explain {one.form} says what goes together" if one.form else ""
         said = f"{' and '.join(one.rules)} undo each other{more}"
@@ -177,12 +161,11 @@ def _notes(rewriting: Rewriting) -> Iterator[Note]:
 
 def _fitting(rewriting: Rewriting, *, done: bool, each: bool, refused: bool) -> Iterator[Section]:
     """What was done for the target, what that costs, and nodes for which there is no way."""
-    found = rewriting.fitting
+    found, target = rewriting.fitting, rewriting.target
     if found is None:
         return
     from onnxpad.show.verdicts import granted_notes, no_way_notes, not_judged_text, opening_lines
 
-    target = rewriting.target
     undone = {one.node for one in rewriting.undone}
     plans = [one for one in found.plans if one.node not in undone]
     prepared = found.prepared
@@ -207,11 +190,9 @@ def _fitting(rewriting: Rewriting, *, done: bool, each: bool, refused: bool) -> 
         although_unfit_text(rewriting) if refused else "",
     )
     yield Section("unfit", f"Nodes that {target} does not take", unfit)
+    alone = f"is written for {target} alone"
     elsewhere = (
-        Note(
-            f"note: {one.op} '{one.node.label}' is written for {target} alone",
-            f"onnxruntime {one.judgement.sentence}",
-        )
+        Note(f"note: {one.op} '{one.node.label}' {alone}", f"onnxruntime {one.judgement.sentence}")
         for one in found.elsewhere
     )
     yield Section("elsewhere", "", (*elsewhere, not_judged_text(rewriting.not_judged)))
@@ -221,11 +202,10 @@ def _mended(head: str, plans: Sequence[NodeVerdict], *, each: bool) -> Iterator[
     """A note for all nodes of an operator of which the same is said, or for each node."""
     from onnxpad.show.verdicts import named, way_text
 
-    def why(one: NodeVerdict) -> str:
-        return f"{one.judgement.sentence}; {way_text(one)}"
-
-    for nodes in alike(plans, lambda one: (one.op, why(one)), each=each):
-        yield Note(f"{head}: {nodes[0].op} {named(nodes)}", why(nodes[0]))
+    said = [(one.op, f"{one.judgement.sentence}; {way_text(one)}", one) for one in plans]
+    for group in alike(said, lambda one: one[:2], each=each):
+        op, why, _ = group[0]
+        yield Note(f"{head}: {op} {named([one for *_, one in group])}", why)
 
 
 def changes_text(rewriting: Rewriting, *, done: bool) -> str:

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
 from onnxpad.inspection import KINDS
-from onnxpad.padding.effective_pads import facts_text
-from onnxpad.rewriting.costs import Cost
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.traps import TrapRule, all_rules
@@ -127,28 +125,13 @@ def _results(record: Record, *, traps: bool) -> Iterator[dict[str, Any]]:
             answer, node = verdict["verdict"], verdict["node"]
             finding = listed.get((node, f"{target}:{KINDS.get(answer, '')}"))
             if finding:
-                text = f"{target} {answer} {verdict['op']} '{node}': {verdict['reason']}"
-                way = f"rewrite --target {asked_as(target)}: {_way(verdict)}"
-                result = _result(record, finding, _rule_id(answer), f"{text}. {way.rstrip('.')}.")
+                said = f"{target} {answer} {verdict['op']} '{node}': {verdict['reason']}"
+                way = verdict["rewrite"] and verdict["rewrite"]["passes"]
+                way = f" rewrite --target {asked_as(target)}: {', '.join(way)}." if way else ""
+                result = _result(record, finding, _rule_id(answer), f"{said}.{way}")
                 result["partialFingerprints"]["node/v1"] = f"{target}/{node}/{verdict['op']}"
                 about = {"target": target, "evidence": verdict["evidence"]}
                 yield result | {"properties": about}
-
-
-def _way(verdict: Record) -> str:
-    """What a rewrite would do about a node, with its cost."""
-    way, with_sizes = verdict["rewrite"], verdict["with_sizes"]
-    if way is None:
-        falls = verdict["verdict"] == Answer.FALLS_BACK and verdict["on_device"] is not False
-        return "with --require-device" if falls else "no way"
-    if way["passes"] is not None:
-        cost = Cost(**way["cost"])
-        steps = ", ".join((*way["whole"], *way["passes"]))
-        return f"{steps}{'' if cost == Cost() else f': {cost}'}"
-    if with_sizes:
-        facts = facts_text(tuple(with_sizes["dims"].items()))
-        return f"with {facts}: {', '.join(with_sizes['passes']) or 'taken as it is'}"
-    return "left as it is" if verdict["verdict"] == Answer.UNKNOWN else "no way"
 
 
 def _result(record: Record, finding: Record, rule: str, text: str) -> dict[str, Any]:

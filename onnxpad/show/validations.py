@@ -10,7 +10,7 @@ from onnxpad.errors import counted, either
 from onnxpad.inspection import with_far_pad
 from onnxpad.retargeting.labels import label_of
 from onnxpad.show.document import Card, Document, Section, Table
-from onnxpad.show.pages.changes import Changed, changes_section
+from onnxpad.show.pages.cards import Changed, changes_section
 from onnxpad.show.wording import ran_text, runs_text, shape_text
 from onnxpad.validation import OutputRow, Validation, Verdict
 from onnxpad.validation.changed_padding import ChangedPadding

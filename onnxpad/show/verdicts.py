@@ -11,7 +11,7 @@ from onnxpad.errors import counted, either, few, together
 from onnxpad.model.graph.nodes import Address
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.rewriting.costs import Cost
-from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan, can_pad
+from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
 from onnxpad.runtimes.conditions.rows import Answer, Certainty
 from onnxpad.runtimes.judge import cures
 from onnxpad.runtimes.targets import find_target
@@ -20,6 +20,7 @@ from onnxpad.show.wording import alike, visible
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import RuntimeRan
+    from onnxpad.rewriting.rewrite import Rewriting
 
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite writes")
 _OVERVIEW = ("target", "operators that can pad", "known from")
@@ -82,7 +83,8 @@ def headlines(
         here = f"{name} ({ran[name].evidence})" if name in ran else named_release(name)
         known = _known_from(found)
         how = f" ({known})" if known not in ("", "measured", "measured here") else ""
-        yield f"target {here}: {answers_text(found)}{_nodes_text(found)}{how}"
+        nodes = counted(len({one.node for one in found}), "node")
+        yield f"target {here}: {answers_text(found)} of {nodes}{how}"
     if are_many(targets):
         yield f"{len(targets)} targets: --target NAME alone says which nodes, why, and what to do"
 
@@ -102,15 +104,6 @@ def answers_text(found: Sequence[NodeVerdict]) -> str:
     counts = Counter(worst.values())
     parts = (f"{answer} {counts[answer]}" for answer in Answer if counts[answer])
     return ", ".join(parts) or "nothing to judge"
-
-
-def _nodes_text(found: Sequence[NodeVerdict]) -> str:
-    """' of 6 operators that can pad', or ' of 2 nodes, of which 1 cannot pad'."""
-    nodes, padded = {one.node for one in found}, {one.node for one in found if can_pad(one.op)}
-    if others := len(nodes) - len(padded):
-        return f" of {counted(len(nodes), 'node')}, of which {others} cannot pad"
-    text = counted(len(nodes), "operator that can pad", "operators that can pad")
-    return f" of {text}" if nodes else ""
 
 
 def _known_from(found: Sequence[NodeVerdict]) -> str:
@@ -220,20 +213,10 @@ def named(found: Sequence[NodeVerdict]) -> str:
 
 
 def main_reason(found: Sequence[NodeVerdict]) -> str:
-    """The operators and nodes that share the most frequent reason, and that reason."""
-    nodes = max(alike(found, _plain_reason), key=len)
-    ops = ", ".join(dict.fromkeys(one.op for one in nodes))
-    others = len({one.node for one in found} - {one.node for one in nodes})
-    more = f"; {counted(others, 'other')} for another reason" if others else ""
-    labels = few([f"'{one.node.label}'" for one in nodes], _SHOWN)
-    return f"{ops} {labels}: {_plain_reason(nodes[0])}{more}"
-
-
-def _plain_reason(verdict: NodeVerdict) -> str:
-    """The reason, without numbers that are those of one node alone."""
-    judged = verdict.judgement
-    is_number = judged.answer is Answer.MISCOMPUTES and judged.measured and not judged.rows
-    return judged.does if is_number else judged.sentence
+    """The first node with its reason, and how many others there are."""
+    others = len({one.node for one in found}) - 1
+    more = f"; {counted(others, 'other')} as well" if others else ""
+    return f"{found[0].op} '{found[0].node.label}': {found[0].judgement.sentence}{more}"
 
 
 def opening_lines(
@@ -260,6 +243,14 @@ def opening_lines(
     if opening.granted and all(one.waits_for_knowledge for one in found if _stops(one)):
         settled = _of(opening.granted, opening.stuck)
         yield f"try: {verb}--allow-unknown, which trusts what is not known, settles {settled}"
+
+
+def tries(found: Rewriting) -> list[str]:
+    """What settles nodes that a target does not take: what to add, or what helps elsewhere."""
+    fitting = found.fitting
+    lines = map(str, opening_lines(found.target, fitting.opening, found.stuck) if fitting else ())
+    tried = [line.removeprefix("try: ") for line in lines if line.startswith("try: ")]
+    return tried or [*dict.fromkeys(hint for one in found.stuck for hint in one.judgement.cures)]
 
 
 def _stops(verdict: NodeVerdict) -> bool:

@@ -15,7 +15,7 @@ T = TypeVar("T")
 STANDARD = "-"
 """What stands for standard input and output."""
 _FRAMEWORKS_SHOWN, _LONGEST_SIZE = 3, 28
-_TYPED = re.compile(r"(--?[a-z-]+ )'([^'\n]*)'")
+_DIMENSION = re.compile(r"(?!(?:ceil|floor)\b)[A-Za-z_][\w.]*")
 
 
 def alike(items: Iterable[T], key: Callable[[T], object], *, each: bool = False) -> list[list[T]]:
@@ -55,11 +55,6 @@ def runs_text(runs: Sequence[WholeRun]) -> list[str]:
 def ran_text(providers: Mapping[str, Sequence[str]]) -> str:
     """'before on CPUExecutionProvider; after on CPUExecutionProvider'."""
     return "; ".join(f"{role} on {', '.join(names)}" for role, names in providers.items())
-
-
-def quotes_for_windows(text: str) -> str:
-    """The same with double quotes around what is typed: cmd takes single ones as letters."""
-    return _TYPED.sub(r'\1"\2"', text)
 
 
 def given_text(assumed: Mapping[str, int | str]) -> str:
@@ -105,12 +100,10 @@ def shape_text(shape: Sequence[object] | None) -> str:
 
 
 def _size_text(size: str) -> str:
-    """The size, or about how much of a dimension it is where its expression is long."""
+    """The size; of a long expression 'f(height)', the dimensions that it depends on."""
     if len(size) <= _LONGEST_SIZE:
         return size
-    from onnxpad.show.sizes import about
-
-    return about(size)
+    return f"f({', '.join(dict.fromkeys(_DIMENSION.findall(size)))})"
 
 
 def pads_text(pads: Sequence[int] | None) -> str:
@@ -129,15 +122,6 @@ def window_text(kernel: Sequence[int], strides: Sequence[int], dilations: Sequen
     parts += [f"s{each_text(strides)}"] if any(stride != 1 for stride in strides) else []
     parts += [f"d{each_text(dilations)}"] if any(step != 1 for step in dilations) else []
     return " ".join(parts)
-
-
-def bytes_text(count: int) -> str:
-    """'512 B', '12.3 kB', '4.56 MB': three digits, powers of 1000."""
-    size, units = float(count), ["B", "kB", "MB", "GB", "TB"]
-    while size >= 999.5 and len(units) > 1:
-        size /= 1000
-        units.pop(0)
-    return f"{size:.3g} {units[0]}"
 
 
 def limits_text(limits_met: Iterable[str]) -> Iterator[str]:

@@ -299,7 +299,7 @@ def _judged(
             found = _of_pair(bench, pair, proof, given, None)
         found = replace(found, seed=seed)
     except LimitMet as limit:
-        found = _ended(bench, limit.told, seed)
+        found = _ended(bench, str(limit), seed)
     except Undrawable as error:
         if proof is None or proof.verdict == "undecided":
             raise
@@ -398,7 +398,7 @@ def _with_reference(
         expected = in_layout(bench, network, samples, checked)
         found = against_reference(bench, network, samples, expected, in_pads=True)
     except LimitMet as limit:
-        return _ended(bench, limit.told, None)
+        return _ended(bench, str(limit), None)
     bench.note_providers("model", network)
     report = Validation(
         *(found.verdict, found.reason, ONNXRUNTIME),

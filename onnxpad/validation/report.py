@@ -8,7 +8,7 @@ from enum import StrEnum
 from math import isfinite
 from typing import Any, Literal
 
-from onnxpad.errors import either, in_python, larger_text
+from onnxpad.errors import either, larger_text
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.probing.live import RuntimeRan
 from onnxpad.probing.whole import FirstDifferent, WholeRun
@@ -234,7 +234,7 @@ class Validation(InNotebooks):
         tries = f"; try {either(self.hints)}" if self.hints else ""
         proof = self.proof if self.ok else None
         unproved = proof is not None and proof.verdict == "undecided"
-        more = f"; not proved: {in_python(proof.obstacle)}" if proof and unproved else ""
+        more = f"; not proved: {proof.obstacle}" if proof and unproved else ""
         return f"{self.verdict}: {self.reason}{tries}{more}"
 
     @property

@@ -23,15 +23,6 @@ def replacing(source, target, **more):
     return replace(source, target, **more)
 os.replace = replacing
 """
-CRASHED = """
-import faulthandler, os
-from onnxpad.batch import course
-def crashing(asked):
-    open(os.path.join({marks!r}, str(os.getpid())), "w").close()
-    faulthandler.disable()
-    os.kill(os.getpid(), {number})
-course._done = crashing
-"""
 STUCK = """
 import os, time
 fsync = os.fsync
@@ -59,16 +50,6 @@ def accidents(folder: Path, monkeypatch: pytest.MonkeyPatch, **times: int) -> No
     code = KILLED.format(times=named, marks=str(marks))
     (folder / "sitecustomize.py").write_text(code)
     monkeypatch.syspath_prepend(str(folder))
-
-
-def crashes(folder: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> Path:
-    """Every worker dies by a signal over its first model; a file for each in this folder."""
-    marks = folder / "marks"
-    marks.mkdir(parents=True)
-    code = CRASHED.format(marks=str(marks), number=number)
-    (folder / "sitecustomize.py").write_text(code)
-    monkeypatch.syspath_prepend(str(folder))
-    return marks
 
 
 def leftovers(folder: Path) -> list[Path]:

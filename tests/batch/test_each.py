@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
-import time
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from pathlib import Path
@@ -20,9 +18,7 @@ from onnxpad.batch.course import answer, asked_of
 from onnxpad.batch.inputs import Job as OneJob
 from onnxpad.cli import run
 from onnxpad.errors import RequestError
-from tests.batch.folders import PLAIN, SAME, accidents, crashes, leftovers, save
-from tests.models.runaway import endless_loop
-from tests.models.text import text_model
+from tests.batch.folders import PLAIN, SAME, accidents, leftovers, save
 
 MODELS = Path(__file__).parents[2] / "models"
 
@@ -116,12 +112,12 @@ def test_the_line_is_what_the_command_prints_refusals_too(
     found = onnxpad.each("rewrite", folder, strict=True, output=tmp_path / "out")
     assert {(one.result, one.code) for one in found.refused} == {("not written", 1), ("error", 2)}
     assert all(one.line == one.error for one in found.refused)
-    assert any("strict=True allows no skips" in one.line for one in found.refused)
+    assert any("--strict allows no skips" in one.line for one in found.refused)
     again = str(tmp_path / "again")
     assert run(["rewrite", str(folder), "--strict", "-o", again]) == found.code
     printed = "".join(capsys.readouterr())
     for one in found:
-        said = one.told or one.line.replace(str(tmp_path / "out"), again)
+        said = one.line.replace(str(tmp_path / "out"), again)
         assert said.splitlines()[0] in printed
 
 
@@ -134,19 +130,6 @@ def test_pairs_are_validated(folder: Path, tmp_path: Path) -> None:
     assert [one.code for one in pair.outcomes] == [0, 0, 2, 0]
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGBUS"), reason="a signal of POSIX")
-def test_where_every_worker_crashes_the_rest_is_not_tried(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = save(tmp_path / "in", **{f"m{number}": SAME for number in range(12)})
-    marks = crashes(tmp_path / "site", monkeypatch, signal.SIGBUS)
-    found = onnxpad.each("rewrite", folder, output=tmp_path / "out", processes=2)
-    assert {one.result for one in found} == {"error"}
-    assert any("onnxruntime, or what it loads" in one.error for one in found)
-    assert sum("not tried" in one.error for one in found) >= 8
-    assert len(list(marks.iterdir())) <= 6
-
-
 def test_a_worker_that_is_killed_costs_its_model_another_try(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,7 +138,7 @@ def test_a_worker_that_is_killed_costs_its_model_another_try(
     found = onnxpad.each("rewrite", folder, output=tmp_path / "out", processes=2)
     assert results(found) == [("a", "error", 2), *EXPECTED[1:]]
     assert "no worker finished it (ChildEnded: " in found.outcomes[0].error
-    assert len(list((tmp_path / "site" / "marks").iterdir())) == 3 + 1
+    assert len(list((tmp_path / "site" / "marks").iterdir())) == 2 + 1
     assert leftovers(tmp_path / "out") == []
     written = (tmp_path / "out" / "deep" / "d.onnx").read_bytes()
     assert written == (tmp_path / "alone" / "deep" / "d.onnx").read_bytes()
@@ -171,18 +154,6 @@ def test_a_model_that_was_replaced_is_not_replaced_again(folder: Path) -> None:
     again = answer(asked)
     assert again["result"] == "error"
     assert "the file has changed since the work on it began" in again["error"]
-
-
-@pytest.mark.sweep
-def test_limits_hold_for_each_worker(tmp_path: Path) -> None:
-    folder = save(tmp_path / "in", a=PLAIN)
-    onnx.save(endless_loop(), folder / "b.onnx")
-    pairs = [(path, path) for path in sorted(folder.iterdir())]
-    start = time.monotonic()
-    found = onnxpad.each("validate", pairs, processes=2, timeout=1.5, samples=1, run_only=True)
-    assert [one.result for one in found.outcomes] == ["identical", "unverified"]
-    assert "took more than 1.5 s" in found.outcomes[1].record["reason"]
-    assert time.monotonic() - start < 100
 
 
 class Broken(Executor):
@@ -238,7 +209,7 @@ def test_a_worker_in_another_folder_finds_the_files(
         ("rewrite", {"processes": 0}, "at least one"),
         ("rewrite", {"processes": 2, "executor": ThreadPoolExecutor(1)}, "give one of them"),
         ("rewrite", {"dims": {"nobody": 4}}, "no model has a dimension 'nobody'"),
-        ("rewrite", {"nodes": "nobody"}, "no padded node of any model matches 'nobody'"),
+        ("rewrite", {"nodes": "nobody"}, "no model has a padded node that matches 'nobody'"),
         ("rewrite", {"passes": [object()]}, "cannot be sent to a worker"),
         ("validate", {}, "needs pairs"),
         ("inspect", {"paths": [onnx.ModelProto()]}, "paths has a ModelProto: each takes names of"),
@@ -253,31 +224,3 @@ def test_a_wrong_request_is_refused_before_any_work(
     with pytest.raises(RequestError) as error:
         onnxpad.each(verb, **{"paths": folder} | arguments)
     assert said in str(error.value)
-
-
-@pytest.mark.sweep
-def test_the_verbs_are_safe_in_threads() -> None:
-    """Verbs on models at once, and each answers as it does alone."""
-    paths = [path for path in sorted(MODELS.glob("*.onnx")) if path.stat().st_size < 30_000]
-    jobs: list[tuple[str, dict[str, Any]]] = [("inspect", {"target": ["opencv", "ncnn"]})]
-    jobs += [("rewrite", {"target": "opencv"}), ("retarget", {"to": "pytorch"})]
-    alone = [onnxpad.each(verb, paths, **more).records for verb, more in jobs]
-    with ThreadPoolExecutor(8) as threads:
-        futures = [threads.submit(onnxpad.each, v, [p], **m) for v, m in jobs for p in paths]
-        found = [future.result().records[0] for future in futures]
-    assert found == [record for records in alone for record in records]
-
-
-def test_why_a_model_is_refused_names_arguments_of_python(tmp_path: Path) -> None:
-    """What the command line says of the same stands in `told`."""
-    model = text_model(
-        'y = MaxPool <auto_pad = "SAME_UPPER", kernel_shape = [3], strides = [2]> (x)',
-        "float[1, 1, n] x",
-    )
-    onnx.save(model, tmp_path / "m.onnx")
-    (one,) = onnxpad.each("rewrite", tmp_path / "m.onnx", passes="explicit-pads", strict=True)
-    assert "strict=True allows no skips" in one.error
-    assert "dims={'n': '%2=0'}" in one.error
-    assert one.line == one.error
-    assert "--" not in one.error
-    assert "--dim 'n%2=0'" in one.told

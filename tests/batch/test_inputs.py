@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.batch.inputs import inputs, pairs, placed, refuse_one_file_twice
+from onnxpad.batch.inputs import inputs, overwritten, pairs, placed
 from onnxpad.errors import RequestError
 
 FILES = "m/b m/a m/deep/c m/out/a [x] n/a n/deep/c n/more"
@@ -56,18 +56,14 @@ def test_names_are_models_with_places(
     names: str, output: str, exclude: str, models: str, places: str
 ) -> None:
     found = inputs(names.split(), output or None, exclude.split())
-    assert short(*(one.model for one in found.models)) == models
+    assert short(*(one.model for one in found.jobs)) == models
     assert set(found.idle) == {"nobody"} & set(exclude.split())
     assert found.many == (names not in ("m/a.onnx", "m/out/a.onnx"))
     if exclude and found.many:
-        assert len(found.left_out) == len(inputs(names.split()).models) - len(found.models)
+        assert len(found.left_out) == len(inputs(names.split()).jobs) - len(found.jobs)
     if places:
-        jobs = placed(found.models, output)
+        jobs = placed(found.jobs, output)
         assert short(*(job.target for job in jobs)) == short(*(f"o/{p}" for p in places.split()))
-
-
-def test_one_model_is_never_left_out() -> None:
-    assert inputs(["m/a.onnx"], exclude=["a*"]) == inputs(["m/a.onnx"])._replace(idle=("a*",))
 
 
 @pytest.mark.parametrize(
@@ -86,10 +82,10 @@ def test_nothing_there_nothing_twice_and_nothing_over_an_input(
     names: str, output: str, said: str
 ) -> None:
     def used() -> None:
-        found = inputs(names.split(), exclude=["m"] if names == "m" else ()).models
+        found = inputs(names.split(), exclude=["m"] if names == "m" else ()).jobs
         if output:
             placed(found, output)
-        refuse_one_file_twice(one.model for one in found)
+        overwritten(found)
 
     with pytest.raises(RequestError, match=said):
         used()
@@ -107,7 +103,7 @@ def test_pairs_go_by_their_places(
     before: str, after: str, exclude: str, first: str, second: str
 ) -> None:
     """As rewrite leaves its own output out: 'rewrite . -o out', then 'validate . out'."""
-    found = pairs(before, after, exclude.split()).models
+    found = pairs(before, after, exclude.split()).jobs
     assert short(*(one.model for one in found)) == first
     assert short(*(one.second for one in found)) == second
     with pytest.raises(RequestError, match="has no file"):

@@ -114,28 +114,6 @@ def test_more_than_can_be_proved_is_not_believed(
     assert said in capsys.readouterr().out.splitlines()[0]
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("{}", "is no certificate: onnxpad rewrite --certificate writes one"),
-        ("nothing", "cannot read the certificate 'out.json'"),
-        ({"certificate": 9}, "its schema is 9"),
-        ({"before": {"file": 3}}, "is no certificate: onnxpad rewrite --certificate writes one"),
-        ({"proof": []}, "is no certificate: onnxpad rewrite --certificate writes one"),
-    ],
-)
-def test_what_is_no_certificate_is_said(
-    content: str | dict[str, Any], said: str, folder: Path, capsys: Captured
-) -> None:
-    assert run(LINE) == 0
-    if isinstance(content, dict):
-        edited(folder / "out.json", **content)
-    else:
-        (folder / "out.json").write_text(content)
-    assert run(CHECK) == 2
-    assert said in capsys.readouterr().err
-
-
 def test_what_is_not_proved_is_not_written(
     folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -148,9 +126,3 @@ def test_what_is_not_proved_is_not_written(
     assert "the rewritten model is not proved, so there is nothing to certify" in captured.err
     assert not (folder / "out.onnx").exists()
     assert not (folder / "out.json").exists()
-
-
-def test_in_place_the_original_is_named_by_its_old_bytes(folder: Path) -> None:
-    assert run(["rewrite", "in.onnx", "--in-place", "--dim", "H%2=0", *LINE[4:6]]) == 0
-    read = json.loads((folder / "out.json").read_text())
-    assert read["before"]["sha256"] != read["after"]["sha256"]

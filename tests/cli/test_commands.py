@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from onnxpad import validation
-from onnxpad.cli import run, writing
+from onnxpad.cli import batches, run
 from tests.cli.processes import SAME
 
 Captured = pytest.CaptureFixture[str]
@@ -45,7 +45,7 @@ def test_a_terminal_shows_what_a_validation_does(
     pytest.importorskip("onnxruntime")
     monkeypatch.chdir(tmp_path)
     told: list[str] = []
-    monkeypatch.setattr(writing, "working", lambda _: nullcontext(told.append))
+    monkeypatch.setattr(batches, "working", lambda _: nullcontext(told.append))
     options = ["--validate", "--device", "cpu", "--samples", "1", "-o", out]
     assert run(["rewrite", str(SAME), *options]) == 0
     assert told[:3] == ["explicit-pads", "proving", "sample 0"]

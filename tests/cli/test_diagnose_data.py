@@ -20,32 +20,6 @@ def saved(small: Path, arrays: dict[str, Any]) -> list[str]:
     return ["diagnose", str(small / "model.onnx"), "--data", str(small / "more.npz"), *HASTE]
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize(
-    ("extra", "said"),
-    [
-        (["fc_ot"], "'fc_ot' is left out: it names no input"),
-        (["fc_bias", "labels"], "'fc_bias', 'labels' are left out: they name no input"),
-        ([f"s0_w{i}" for i in range(9)], "'s0_w5' and 3 more are left out"),
-        (["s0_in1"], "'s0_in1' is left out"),
-        (["s0_ref1"], "'s0_ref1' is left out"),
-        (
-            ["s1_x"],
-            "no tensor that the model computes, or one that is given already",
-        ),
-    ],
-)
-def test_arrays_that_match_nothing_are_warned_about(
-    extra: list[str], said: str, small: Path, capsys: Captured
-) -> None:
-    given = dict(np.load(small / "names.npz"))
-    command = saved(small, given | dict.fromkeys(extra, given["fc_out"]))
-    assert run(command) in {0, 1}
-    text = capsys.readouterr().out
-    assert "warning: " in text
-    assert said in text
-
-
 def test_names_of_another_framework_lead_to_places(small: Path, capsys: Captured) -> None:
     x, y = np.load(small / "x.npy"), np.load(small / "y.npy")
     assert run(saved(small, {"input_1": x, "Identity": y})) in {0, 1}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from glob import escape
 from pathlib import Path
 
@@ -121,10 +119,3 @@ def test_a_model_that_cannot_be_read_is_left_out_of_the_baseline(
     assert before < after  # what was known of it stays
     assert exits(SAME, broken, *line) == 2
     assert exits(SAME, broken, *line, "--exclude", escape(str(broken))) == 0
-
-
-def test_a_file_of_an_earlier_version_is_read(baseline: Path) -> None:
-    name = os.path.relpath(SAME, baseline.parent)
-    models = {name: {"opencv:wrong": ["Conv.0", "Conv.1", "MaxPool.0"]}}
-    baseline.write_text(json.dumps({"onnxpad-baseline": 1, "models": models, "repairs": {}}))
-    assert exits(SAME, "--baseline", baseline, "--target", "opencv") == 0

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from onnxpad.cli import run
-from onnxpad.cli.options import RENAMED
 from onnxpad.cli.values import parse_shapes
 from onnxpad.retargeting import retarget
 from tests.cli.processes import DYNAMIC, MODELS, SAME
@@ -23,12 +22,6 @@ def moved(tmp_path: Path) -> Path:
     """A model that differs from its reference by its padding."""
     retarget(EVEN, to="pytorch").save(tmp_path / "my model.onnx")
     return tmp_path / "my model.onnx"
-
-
-def test_old_spellings_are_not_shown(capsys: Captured) -> None:
-    for verb in ("retarget", "rewrite", "inspect"):
-        run([verb, "--help"])
-        assert not {f"--{old}" for old in RENAMED} & set(capsys.readouterr().out.split())
 
 
 def test_a_tolerance_on_the_command_line(moved: Path, capsys: Captured) -> None:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from itertools import count
 from pathlib import Path
 
-import click
 import onnx
 import pytest
 
 import onnxpad
-from onnxpad.cli import run, streams
+from onnxpad.cli import run
 from onnxpad.cli.values import settled_live
 from tests.probing.runtimes import SAME, SCALED
 
@@ -86,23 +84,6 @@ def test_a_model_that_does_not_run_right_is_not_written(place: Path, capsys: Cap
     assert report["run"]["first_different"]["tensor"] == "s"
 
 
-def test_sizes_of_a_run_are_those_that_are_asked_for(place: Path, capsys: Captured) -> None:
-    opened = '<ir_version: 8, opset_import: ["": 13]>'
-    text = f"{opened} g (float[1, 1, h, w] x) => (float[1, 1, h, w] y) {{y = Relu(x)}}"
-    onnx.save(onnx.parser.parse_model(text), place / "open.onnx")
-    line = ["validate", "open.onnx", "--target", "./npu.py", "--json"]
-    shapes = []
-    for asked in (["--dim", "h=9", "--dim", "w=11"], ["--input-shape", "x:1x1x9x11"]):
-        assert run([*line, *asked]) == 0
-        shapes.append(json.loads(capsys.readouterr().out)["runtimes"][0]["shapes"])
-    assert shapes == [{"x": [1, 1, 9, 11]}] * 2
-    assert run([*line, "--input-shape", "nope:1x1x9x11"]) == 2
-    assert "nope" in capsys.readouterr().err
-    for option in (["--samples", "2"], ["--seed", "1"], ["--atol", "1"], ["--rtol", "1"]):
-        assert run([*line, *option]) == 2
-        assert option[0] in capsys.readouterr().err
-
-
 def test_the_python_of_live_is_named_where_a_file_does_not_start(
     place: Path, capsys: Captured
 ) -> None:
@@ -122,20 +103,6 @@ def test_many_models(place: Path, capsys: Captured, jobs: str) -> None:
     status = {Path(one["file"]).name: one["status"] for one in records if "file" in one}
     assert status == {"same.onnx": "rewritten", "scaled.onnx": "not written"}
     assert [one.name for one in (place / "written").iterdir()] == ["same.onnx"]
-
-
-def test_long_work_is_told_in_a_log(capsys: Captured, monkeypatch: pytest.MonkeyPatch) -> None:
-    moments = count(step=10.0)
-    monkeypatch.setattr(streams, "monotonic", lambda: next(moments))
-
-    @click.command()
-    def command() -> None:
-        with streams.working("opening") as tell:
-            tell("first")
-            tell("second")
-
-    command.main([], standalone_mode=False)
-    assert capsys.readouterr().err.split() == ["50.0", "s", "second"]
 
 
 def test_live_takes_a_python_and_no_model(place: Path) -> None:

@@ -15,19 +15,6 @@ from onnxpad.cli import run
 from tests.cli.processes import SAME, environment, onnxpad
 
 
-def test_version() -> None:
-    done = onnxpad("--version")
-    assert (done.returncode, done.stdout) == (0, f"onnxpad, version {__version__}\n".encode())
-
-
-def test_no_arguments_are_wrong_usage_and_show_help() -> None:
-    done = onnxpad()
-    assert done.returncode == 2
-    assert done.stdout == b""
-    assert b"Usage: onnxpad" in done.stderr
-    assert b"error" not in done.stderr
-
-
 def test_a_shell_can_complete_verbs_and_options(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_ONNXPAD_COMPLETE", "bash_source")
     assert b"_ONNXPAD_COMPLETE=bash_complete" in onnxpad().stdout
@@ -78,7 +65,7 @@ def test_what_nobody_foresaw_is_one_message(
     monkeypatch.setattr("onnxpad.inspection.inspect", broken)
     assert run(["inspect", str(SAME)]) == 2
     said = capsys.readouterr().err
-    assert "internal error; nothing more was written" in said
+    assert "internal error; nothing was written" in said
     assert "KeyError: 'surprise'" in said
     assert "Traceback" not in said
 

@@ -10,8 +10,7 @@ import pytest
 
 from onnxpad import validation
 from onnxpad.cli import run
-from onnxpad.explaining import explain
-from tests.cli.processes import COMMAND, ROOT, SAME
+from tests.cli.processes import COMMAND, SAME
 from tests.cli.test_terminals import on_a_terminal
 from tests.models.text import text_model
 
@@ -46,9 +45,3 @@ def test_ambiguous_reaches_the_validation(tmp_path: Path, monkeypatch: pytest.Mo
     options = ["--validate", "--ambiguous", "pads", "-o", str(tmp_path / "o.onnx")]
     assert run(["rewrite", str(SAME), *options]) == 130
     assert given == {"ambiguous": "pads"}
-
-
-def test_the_hint_about_cuda_is_that_of_the_topic() -> None:
-    hint = "pip install '.[cuda]'"
-    assert hint in explain("installation")[0].text
-    assert hint in (ROOT / "onnxpad" / "sessions" / "__init__.py").read_text(encoding="utf-8")

@@ -32,6 +32,18 @@ def _interrupts() -> Iterator[None]:
 posix = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 
 
+def _wait_until_it_has_read(pipe: int) -> None:
+    """Wait until a pipe is empty: the process is in the verb then, and waits for more input."""
+    import fcntl
+    import termios
+
+    for _ in range(LONG * 20):
+        if not any(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))):
+            return
+        time.sleep(0.05)
+    pytest.fail("the process never read its standard input")
+
+
 @posix
 @pytest.mark.usefixtures("_interrupts")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -75,41 +87,11 @@ main()
 
 
 @posix
-@pytest.mark.usefixtures("_interrupts")
-@pytest.mark.parametrize(
-    "work",
-    ["hashlib.pbkdf2_hmac('sha256', b'', b'', 2**31 - 1)", "[None for _ in iter(int, 1)]"],
-    ids=["native code", "Python"],
-)
-def test_a_signal_ends_whatever_is_being_done(work: str) -> None:
-    code = DEAF.format(work=work)
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, env=environment()
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=LONG) == 143
-
-
-@posix
 def test_a_signal_that_was_ignored_stays_ignored() -> None:
     code = DEAF.format(work="__import__('os').kill(__import__('os').getpid(), 1), sys.exit(7)")
     command = ["nohup", sys.executable, "-c", code]
     done = subprocess.run(command, env=environment(), capture_output=True, check=False)
     assert done.returncode == 7
-
-
-def _wait_until_it_has_read(pipe: int) -> None:
-    """Wait until a pipe is empty: the process is in the verb then, and waits for more input."""
-    import fcntl
-    import termios
-
-    for _ in range(LONG * 20):
-        if not any(fcntl.ioctl(pipe, termios.FIONREAD, bytes(4))):
-            return
-        time.sleep(0.05)
-    pytest.fail("the process never read its standard input")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -25,39 +24,6 @@ def save(folder: Path, text: str) -> Path:
     path = folder / "model.onnx"
     path.write_bytes(parser.parse_model(text).SerializeToString())
     return path
-
-
-@pytest.mark.parametrize("absolute", [False, True])
-def test_sarif_names_files_below_the_working_folder_as_code_scanning_does(
-    capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, absolute: bool
-) -> None:
-    model = tmp_path / "nets" / "a b#1.onnx"
-    model.parent.mkdir()
-    model.write_bytes(SAME.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    name = str(model) if absolute else "./nets/a b#1.onnx"
-    assert run(["inspect", name, "--target", "opencv", "--sarif"]) == 1
-    (found,) = json.loads(capsys.readouterr().out)["runs"]
-    where = found["results"][0]["locations"][0]["physicalLocation"]["artifactLocation"]
-    assert where == {"uri": "nets/a%20b%231.onnx"}
-
-
-def test_a_long_explanation_is_brief_and_a_word_or_all_has_the_rest(capsys: Captured) -> None:
-    def printed(*words: str) -> str:
-        assert run(["explain", "onnxruntime", *words]) == 0
-        return capsys.readouterr().out
-
-    brief, everything = printed(), printed("--all")
-    head = brief.partition("\nmiscomputes")[0]
-    assert len(head.splitlines()) < 10
-    assert len(brief) < 10_000 < len(everything)
-    assert "onnxpad explain onnxruntime WORD" in head
-    assert "[measured: " in everything
-    told = [line.split() for line in printed("reflect").splitlines()[4:-1]]
-    assert told
-    assert all(words in [line.split() for line in everything.splitlines()] for words in told)
-    assert run(["explain", "onnxruntime", "nonesuch"]) == 2
-    assert "no fact about onnxruntime has the word 'nonesuch'" in capsys.readouterr().err
 
 
 def test_a_model_that_onnxruntime_refuses_is_an_error(capsys: Captured, tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 import sys
 from pathlib import Path
 
@@ -62,17 +61,6 @@ def test_colour_says_what_is_wrong_and_what_was_refused() -> None:
     assert (
         "\x1b[31merror\x1b[0m: " in on_a_terminal(*COMMAND, "inspect", "no.onnx", TERM="xterm")[0]
     )
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("setting", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-@pytest.mark.parametrize("columns", [80, 200])
-def test_variables_change_colour_and_nothing_else(setting: dict[str, str], columns: int) -> None:
-    line = ("sh", "-c", f"{shlex.join(map(str, (*COMMAND, *TARGET)))} 2>/dev/null")  # no progress
-    coloured, _ = on_a_terminal(*line, columns=columns, TERM="xterm")
-    plain, _ = on_a_terminal(*line, columns=columns, **({"TERM": "xterm"} | setting))
-    assert "\x1b" not in plain
-    assert STYLE.sub("", coloured) == plain
 
 
 def test_a_pipe_gets_colours_where_they_are_forced_and_nothing_else_changes() -> None:

@@ -79,7 +79,7 @@ def _case(path: Path, block: str) -> TextCase:
 def answer_of(done: Rewriting, *, runs: bool) -> str:
     """What stands behind `--`: the model after, nodes that were left alone, or nothing."""
     skips = [f"{one.node.label}: {one.skip}" for one in done.skips]
-    skips += [f"{one.node.label}: {one.told}" for one in done.unfit]
+    skips += [f"{one.node.label}: {one}" for one in done.unfit]
     more = [f"note: {one.node.label}: {one.skip}" for one in done.notes]
     more += [f"undone: {one.node.label}: {', '.join(one.rules)}" for one in done.undone]
     if done.fitting is not None:

@@ -111,20 +111,6 @@ def test_a_provider_that_silently_stays_away_is_noticed(monkeypatch: pytest.Monk
         served.opened(two_convs().SerializeToString(), Settings(device="cuda"))
 
 
-def test_memory_grows_with_open_models_and_the_most_they_ran_on() -> None:
-    model = two_convs().SerializeToString()
-    with processes.limited() as work:
-        first, second = (open_session(model, Settings()) for _ in range(2))
-        assert isinstance(first, Session)
-        assert isinstance(second, Session)
-        for _ in range(2):
-            assert isinstance(first.run({"x": X}), dict)
-        assert sum(work.kept.values()) == 2 * len(model) + X.nbytes
-        del first
-        assert isinstance(second.run({"x": X}), dict)
-        assert sum(work.kept.values()) == len(model) + X.nbytes
-
-
 def test_without_a_driver_nothing_of_cuda_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "_DRIVER", "libnobody.so.1")
     sessions.cuda_problem.cache_clear()

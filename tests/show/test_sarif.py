@@ -13,7 +13,7 @@ from onnxpad import inspect
 from onnxpad.inspection import Finding
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.sarif import sarif_text
-from tests.cli.processes import MODELS, ROOT, SAME, onnxpad
+from tests.cli.processes import MODELS, ROOT, SAME
 
 STRINGS = MODELS / "t_same_string_ts.onnx"
 NETS = sorted(MODELS.glob("*.onnx"))
@@ -38,26 +38,6 @@ def log_of(*models: Path, traps: bool = True, known: tuple[Finding, ...] = ()) -
         records.append(record)
     log: dict[str, Any] = json.loads(sarif_text(records, "1.0", traps=traps))
     return log
-
-
-@pytest.mark.sweep
-def test_several_processes_make_the_same_log(tmp_path: Path) -> None:
-    command = ("inspect", STRINGS, SAME, tmp_path / "no.onnx", "--target", "opencv", "--sarif")
-    (tmp_path / "no.onnx").write_bytes(b"")
-    one, two = onnxpad(*command), onnxpad(*command, "-j", "2")
-    assert one.stdout == two.stdout
-    assert (one.returncode, two.returncode) == (2, 2)
-    assert b"the file is empty" in two.stderr
-    log = json.loads(two.stdout)
-    assert len(results(log)) > 2
-    (invocation,) = log["runs"][0]["invocations"]
-    assert invocation["executionSuccessful"] is False
-    (told,) = invocation["toolExecutionNotifications"]
-    (place,) = told["locations"]
-    assert place["physicalLocation"]["artifactLocation"]["uri"].endswith("/no.onnx")
-    assert "the file is empty" in told["message"]["text"]
-    if SCHEMA.exists():
-        jsonschema.validate(log, json.loads(SCHEMA.read_bytes()))
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from onnxpad.cli import without_quotes
 from onnxpad.inspection import Inspection, inspect
 from onnxpad.reports import json_line
 from onnxpad.rewriting.rewrite import rewrite
@@ -15,7 +14,7 @@ from onnxpad.show.document import Command, document_text
 from onnxpad.show.following import next_lines
 from onnxpad.show.inspections import inspection_document
 from onnxpad.show.rewritings import rewriting_document
-from onnxpad.show.wording import quotes_for_windows, shape_text
+from onnxpad.show.wording import shape_text
 from onnxpad.validation import Validation, Verdict
 from tests.models.text import text_model
 from tests.models.traps import TRAPS
@@ -45,14 +44,6 @@ def inspected(found: Inspection, *, everything: bool = False) -> str:
 )
 def test_sizes_read_like_sizes(size: str, shown: str) -> None:
     assert shape_text([1, size, None]) == f"[1, {shown}, ?]"
-
-
-def test_hints_have_the_quotes_of_the_shell_at_hand() -> None:
-    said = "try     --dim 'H=640' --dim 'W%2=0' for Conv 'a'; did you mean -o 'my model.onnx'?"
-    assert quotes_for_windows(said) == (
-        """try     --dim "H=640" --dim "W%2=0" for Conv 'a'; did you mean -o "my model.onnx"?"""
-    )
-    assert list(map(without_quotes, ("'H%2=0'", "'", "it's"))) == ["H%2=0", "'", "it's"]
 
 
 @pytest.mark.parametrize("code", TRAPS)

@@ -119,7 +119,7 @@ def deliver(
             if origin is not None:
                 raise
             raise ModelError(
-                f"{error.told}; or type onnxpad.save(model, path, source=PATH), with the "
+                f"{error!s}; or type onnxpad.save(model, path, source=PATH), with the "
                 "path of the file that the model came from"
             ) from error
         with together.create(target.resolve(), replace=True) as file:

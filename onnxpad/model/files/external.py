@@ -90,7 +90,7 @@ def refuse_lost_data(model: ModelProto, folder: Path | None) -> None:
         locate(files, folder or Path.cwd(), name="the model in memory")
     except ModelError as error:
         raise ModelError(
-            f"{error.told.rpartition('; ')[0]}; give the path of the model's file, or load it with "
+            f"{str(error).rpartition('; ')[0]}; give the path of the model's file, or load it with "
             "onnx.load(path, load_external_data=True)"
         ) from error
 

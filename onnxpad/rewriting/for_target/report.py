@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from onnxpad.errors import either, in_python
+from onnxpad.errors import either
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.padding.operators import operator
@@ -104,12 +104,7 @@ class NodeVerdict(NamedTuple):
         return f"<{self}>"
 
     def __str__(self) -> str:
-        """'refuses: Pad 'p': why; try dims={'N': 1}'."""
-        return in_python(self.told)
-
-    @property
-    def told(self) -> str:
-        """The same as the command line has it: '...; try --dim 'N=1''."""
+        """'refuses: Pad 'p': why; try --dim 'N=1''."""
         found = self.judgement
         reason = f": {found.reason}" if found.reason else ""
         tried = facts_text(self.facts) or either(found.cures)
@@ -125,11 +120,11 @@ class NodeVerdict(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """Why, in one sentence, with options as arguments; '' where it takes the node.
+        """Why, in one sentence; '' where it takes the node.
 
         What to try is in str() of the whole.
         """
-        return in_python(self.judgement.reason)
+        return self.judgement.reason
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as it stands in the JSON of the report."""

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from onnxpad.errors import RequestError, together
-from onnxpad.plugins import DataFiles
+from onnxpad.plugins import Plugins
 from onnxpad.runtimes.own_targets import (
     READ_FILES,
     RUNTIMES,
@@ -140,4 +140,4 @@ def _target_in(file: Path) -> Target:
     return built_in_target(file)
 
 
-_TARGETS = DataFiles(__name__, "target", SUFFIX, _target_in)
+_TARGETS = Plugins(__name__, "target", _target_in, suffix=SUFFIX)

@@ -12,14 +12,14 @@ from itertools import product
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame, sentence
-from onnxpad.show.pages.strips import CELL, Strip, strip_of
+from onnxpad.show.pages.strips import CELL, MOST, Strip, strip_of
 from onnxpad.show.pages.templates import rendered
 from onnxpad.show.wording import visible
 
 _Windows: TypeAlias = list[tuple[str, range, range]]
 """What each window is, and its cells down and across."""
 _MOST_TAPS, _DOT = 500, (CELL // 2, CELL - 3)
-_ALONE = Strip(range(1), (range(1),) * 9, range(1), (range(1),) * 3, (), (0,))
+_ALONE = Strip(1, range(1), range(1), (range(1),) * 9, range(1), (range(1),) * 3, ())
 """The other axis of one that is drawn alone."""
 _SIGNS = {
     "the lowest value": "\u2193",
@@ -60,11 +60,11 @@ def window_figure(drawing: Drawing, *, title: str = "", anchor: str = "") -> str
     if drawing.why or not drawing.cells or min(drawing.cells) < 0:
         return ""
     strips = [strip_of(drawing, axis) for axis in range(len(drawing.cells))]
-    if not all(strip.drawn for strip in strips):
+    if not all(0 < len(strip.drawn) <= MOST for strip in strips):
         return ""
     key = sha256(repr((drawing, title, anchor)).encode()).hexdigest()[:8]
     tiles = tuple(_tile(frame, key) for frame in drawing.frames)
-    labels = [_label(drawing, axis) for axis in range(len(strips))]
+    labels = [_label(drawing, axis, strip) for axis, strip in enumerate(strips)]
     if len(strips) == 2:
         rows, columns = strips
         panels = [_panel(tiles, rows, columns, labels[1], labels[0])]
@@ -92,10 +92,11 @@ def legend(*drawings: Drawing) -> str:
     return rendered("legend.html", entries=entries, cell=CELL)
 
 
-def _label(drawing: Drawing, axis: int) -> str:
-    label = drawing.labels[axis] if drawing.labels else ""
-    cells = str(drawing.cells[axis])
-    return visible(f"{label}, here {cells}" if label and not drawing.scatters else cells)
+def _label(drawing: Drawing, axis: int, strip: Strip) -> str:
+    label, cells = drawing.labels[axis] if drawing.labels else "", drawing.cells[axis]
+    if strip.size < cells:
+        return visible(f"{label or cells}, drawn as {strip.size}")
+    return visible(f"{label}, here {cells}" if label and not drawing.scatters else str(cells))
 
 
 def _tile(frame: Frame, key: str = "") -> Tile:
@@ -114,11 +115,8 @@ def _panel(
         for n, tile in enumerate(tiles)
     ][::-1]
     boxes.append(_box(rows, rows.data, columns, columns.data, "data"))
-    across, down = (range(one.drawn[0], one.drawn[-1] + 1) for one in (columns, rows))
-    boxes += [_box(rows, down, columns, run, "unread") for run in columns.unread]
-    boxes += [_box(rows, run, columns, across, "unread") for run in rows.unread]
-    boxes += [Box(x, 0, CELL, rows.length, "gap") for x in columns.gaps]
-    boxes += [Box(0, top, columns.length, CELL, "gap") for top in rows.gaps]
+    boxes += [_box(rows, rows.drawn, columns, run, "unread") for run in columns.unread]
+    boxes += [_box(rows, run, columns, columns.drawn, "unread") for run in rows.unread]
     boxes += [_box(rows, tall, columns, wide, kind) for kind, tall, wide in windows[::-1]]
     return {
         "boxes": [box for box in boxes if box.width and box.height],
@@ -152,9 +150,9 @@ def _taps(rows: Strip, columns: Strip, windows: _Windows) -> Iterator[str]:
     """A dot on each cell that the first and the last window read."""
     for kind, tall, wide in windows:
         if kind != "second" and len(tall) * len(wide) <= _MOST_TAPS:
-            drawn = [p for p in tall if p in rows.drawn], [p for p in wide if p in columns.drawn]
-            for top, left in product(*drawn):
-                yield f"M{columns.at(left) + _DOT[0]} {rows.at(top) + _DOT[1]}h0"
+            for top, left in product(tall, wide):
+                x, y = CELL * (left - columns.drawn.start), CELL * (top - rows.drawn.start)
+                yield f"M{x + _DOT[0]} {y + _DOT[1]}h0"
 
 
 def _cut(rows: Strip, columns: Strip) -> str:

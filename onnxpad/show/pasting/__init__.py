@@ -49,7 +49,7 @@ def code_of(found: Resolution | None, language: str, front: Step | None = None) 
             lines += _lines(write, found.steps, [slide.size for slide in found.plan.slides])
     except RequestError as error:
         name = f"{found.framework} {found.op}" if found else "Pad"
-        raise RequestError(f"{name} in {language}: {error.told}") from None
+        raise RequestError(f"{name} in {language}: {error!s}") from None
     return "\n".join(lines)
 
 

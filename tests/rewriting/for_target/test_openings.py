@@ -116,11 +116,6 @@ def test_fixed_sizes_leave_nothing_to_say(capsys: Captured, tmp_path: Path) -> N
     assert "try:" not in capsys.readouterr().out
 
 
-def test_the_reason_has_arguments_of_python(batch: Path) -> None:
-    (one, *_) = inspect(batch, target="ncnn").targets["ncnn"]
-    assert "Add dims={'n': 1}" in one.reason
-
-
 def test_inspect_says_the_same(batch: Path, capsys: Captured) -> None:
     assert run(["inspect", str(batch), "--target", "ncnn"]) == 1
     shown = capsys.readouterr().out

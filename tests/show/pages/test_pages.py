@@ -9,20 +9,14 @@ from base64 import b64encode
 from hashlib import sha256
 from html import escape, unescape
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
 import onnxpad
 from onnxpad.cli import run
 from onnxpad.show import document
 from onnxpad.show.pages import page as pages
-from onnxpad.show.pages.drawings import drawing_of
 from onnxpad.show.pages.page import page_html
-from onnxpad.show.resolutions import layer_drawing
-from onnxpad.show.validations import validation_document
-from onnxpad.validation.changed_padding import changed_padding
 from tests.models.text import text_model
 from tests.show.pages.documents import HOSTILE, Document, hostile_model, many_nodes, saved
 
@@ -75,13 +69,6 @@ def test_drawings_of_nodes_that_go_wrong_are_marked(tmp_path: Path) -> None:
     assert len(cards) > 2
 
 
-def test_inspect_draws_nodes_that_are_alike_once(tmp_path: Path) -> None:
-    model = saved(many_nodes(40, alike=True), tmp_path / "m.onnx")
-    text, found = page(0, "inspect", model, "--html", tmp_path / "a.html")
-    assert text.count('class="onnxpad-figure"') == 1
-    assert "and 39 more" in found.said
-
-
 def test_rewrite(tmp_path: Path) -> None:
     passes = ("--pass", "explicit-pads", "--pass", "split-pads")
     files = ("-o", tmp_path / "o.onnx", "--html", tmp_path / "a.html")
@@ -101,21 +88,6 @@ def test_retarget_and_how_far_outputs_moved(tmp_path: Path) -> None:
     assert "before: pads [0, 0, 1, 1]" in found.said
 
 
-def test_a_node_that_has_no_partner_is_drawn_alone() -> None:
-    reads = "float[1,1,8] x, float[1,1,3] w"
-    conv = text_model("y = Conv <pads=[1,1]> (x, w)", reads)
-    pad = text_model(
-        "p = Pad (x, a) y = Conv (p, w)", reads, constants="int64[6] a = {0, 0, 1, 0, 0, 1}"
-    )
-    for pair in ((conv, pad), (pad, conv)):
-        found = changed_padding(*pair)
-        assert "Conv" in {one.op for one in found}
-        validation = onnxpad.validate(*pair, proof_only=True)
-        text = page_html(validation_document(validation, ("a", "b"), found), "1")
-        check(text, Document(text))
-        assert "The changed nodes, before and after" in text
-
-
 def test_diagnose(tmp_path: Path, moved: Path) -> None:
     words = ("--data", MODELS / "kt_net_even.npz", "--device", "cpu", "--html", tmp_path / "a.html")
     text, found = page(0, "diagnose", moved, *words)
@@ -124,25 +96,6 @@ def test_diagnose(tmp_path: Path, moved: Path) -> None:
     assert "node_Conv_95" in found.said
     assert 'class="onnxpad-heatmap"' in text
     assert "here 8" not in found.said  # drawn at the sizes that ran
-
-
-def test_guard(tmp_path: Path) -> None:
-    copy = [sys.executable, "-c", "import sys, shutil; shutil.copy(*sys.argv[1:3])"]
-    conv = "y = Conv <pads=[{}], strides=[2,2]> (x, w)"
-    weight = "float[1,1,3,3] w = {1, 2, -3, 4, 5, 6, -7, 8, 9}"
-    given, moved = (
-        saved(
-            text_model(conv.format(pads), "float[1,1,8,8] x", constants=weight),
-            tmp_path / f"{pads}.onnx",
-        )
-        for pads in ("0,0,1,1", "1,1,0,0")
-    )
-    other = tmp_path / "b.onnx"
-    command: list[str | Path] = ["guard", "--in", given, "--out", other, "--device", "cpu"]
-    _, found = page(1, *command, "--html", tmp_path / "a.html", "--", *copy, moved, other)
-    assert "What a command made of" in found.said
-    assert "The wrong change" in found.said
-    assert "The changed nodes, before and after" in found.said
 
 
 def test_names_of_a_model_are_never_html(tmp_path: Path) -> None:
@@ -211,22 +164,6 @@ LAYERS = [
 ]
 
 
-@pytest.mark.parametrize(("framework", "op", "words"), LAYERS)
-def test_a_layer_is_drawn_as_the_node_that_it_becomes(
-    framework: str, op: str, words: dict[str, Any]
-) -> None:
-    layer = onnxpad.resolve(framework, op, input_shape=(1, 3, 8, 9), **words)
-    assert 'class="onnxpad-figure"' in (layer._repr_html_() or "")
-    weight = words.get("weight_shape")
-    model = layer.to_model(np.zeros(weight, np.float32) if weight else None)
-    node = drawing_of(onnxpad.inspect(model).chains[-1])
-    mine = layer_drawing(layer)
-    assert [one.holds for one in mine.frames] == [one.holds for one in node.frames]
-    assert mine[1:5] == node[1:5]
-    assert [one[:2] for one in mine.frames] == [one[:2] for one in node.frames]
-    assert mine.windows == node.windows
-
-
 def test_nothing_of_it_is_loaded_unless_asked_for() -> None:
     code = (
         "import sys, onnxpad\n"
@@ -279,25 +216,6 @@ def test_nothing_else_is_overwritten(
     assert run([*line]) == 2
     assert said in capsys.readouterr().err
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
-
-
-def test_what_was_written_is_said(tmp_path: Path, capsys: Captured) -> None:
-    path = tmp_path / "a.html"
-    for more in ((), ("--json",)):
-        assert run(["inspect", str(KT), "--html", str(path), *more]) == 0
-        said = capsys.readouterr()
-        assert said.err == f"wrote {path}\n"
-        assert "wrote" not in said.out
-    assert run(["inspect", str(KT), "--html", str(path), "-q"]) == 0
-    assert capsys.readouterr().err == ""
-
-
-def test_a_page_is_replaced_by_the_next(tmp_path: Path) -> None:
-    path = tmp_path / "a.html"
-    for model in (KT, MODELS / "k_yolo_tiny_op15.onnx"):
-        page(0, "inspect", model, "--html", path)
-    assert "k_yolo_tiny_op15" in path.read_text(encoding="utf-8")
-    assert [one.name for one in tmp_path.iterdir()] == ["a.html"]
 
 
 def test_what_is_beyond_all_reading_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,9 @@ import pytest
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
 
-from onnxpad.model.files.delivery import write_folder
 from tests.show.pages.test_chromium import CHROMIUM, browse
+
+from onnxpad.model.files.delivery import write_folder
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
 PAGES = ("index.html", "works/MaxPool.html", "target/ncnn.html", "convention/tensorflow.html")
@@ -80,16 +81,6 @@ for (const text of ["ncnn", "ncnn asymmetrics", ""]) {
 }
 document.title = JSON.stringify(said);
 """
-ANCHOR = """
-location.hash = "#ncnn";
-const row = document.getElementById("ncnn");
-const box = row.closest(".scroll").getBoundingClientRect();
-const head = row.closest("table").tHead.getBoundingClientRect();
-const sticky = getComputedStyle(row.closest("table").tHead.rows[0].cells[0]).position === "sticky";
-const low = sticky ? Math.max(0, box.top) + head.height : 0;
-const place = row.getBoundingClientRect().top;
-document.title = JSON.stringify([place >= low - 1, place < innerHeight]);
-"""
 WIDE = """
 const most = document.documentElement.clientWidth;
 const all = [...document.querySelectorAll("body *")];
@@ -137,27 +128,3 @@ def test_plain_questions_are_answered(site: Path, tmp_path: Path) -> None:
     found = said_by(site / "index.html", script, tmp_path)
     firsts = {text: titles[0] for text, titles in zip(QUESTIONS, found, strict=True)}
     assert firsts == QUESTIONS
-
-
-def test_hits_are_reached_with_arrows_and_enter(site: Path, tmp_path: Path) -> None:
-    assert said_by(site / "index.html", KEYS, tmp_path) == [0, 1, 0, -1, True, "opened"]
-
-
-def test_a_runtime_in_the_search_of_the_table_leaves_its_column(site: Path, tmp_path: Path) -> None:
-    all_of_them, one, fewer, again = said_by(site / "works/MaxPool.html", COLUMNS, tmp_path)
-    assert all_of_them > 10
-    shown, total = re.findall(r"\d+", one[1])[:2]
-    assert shown == total
-    assert one == [2, f"{total} of {total}, only ncnn"]
-    assert fewer[0] == 2
-    assert 0 < int(fewer[1].split()[0]) < int(total)
-    assert again == [all_of_them, ""]
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("width", [1280, 390])
-def test_an_anchor_is_not_behind_the_head_of_the_table(
-    width: int, site: Path, tmp_path: Path
-) -> None:
-    page = next((site / "way").glob("maxpool-asym*.html"))
-    assert said_by(page, ANCHOR, tmp_path, f"--window-size={width},900") == [True, True]

@@ -18,10 +18,8 @@ import pytest
 pytest.importorskip("jinja2", reason="the extra html is not installed")
 
 from onnxpad import inspect
-from onnxpad.cli import run
 from onnxpad.explaining import Explanation, entries
 from onnxpad.reproducing.ways import Way, ways
-from onnxpad.runtimes.targets import all_targets
 from onnxpad.show.pages.templates import rendered
 from onnxpad.show.site import downloads
 from onnxpad.show.site.conformance import WORDS, Table, conformance
@@ -128,29 +126,6 @@ def test_what_is_searched(files: dict[str, bytes], pages: dict[str, Page]) -> No
     assert {hit[1] for hit in hits} >= {"wrong"}
 
 
-def test_the_search_knows_every_name_of_a_target(files: dict[str, bytes]) -> None:
-    names = searched(files)["names"]
-    for target in all_targets().values():
-        for name in (target.name, *target.also):
-            assert names[re.sub(r"[^a-z0-9]", "", name)] == target.name
-    assert names["opencv414"] == names["opencv4"] == "opencv-classic"
-    assert names["tf"] == "tensorflow"
-    subjects = {one[4] for one in searched(files)["entries"]}
-    assert {*names.values()} <= subjects
-
-
-@pytest.mark.sweep
-def test_cells_of_releases_that_were_not_run_say_so(files: dict[str, bytes], table: Table) -> None:
-    older = [cell for (_, name), cell in table.cells.items() if name == "openvino@2024.6"]
-    newest = [cell for (_, name), cell in table.cells.items() if name == "openvino"]
-    assert any(cell.assumed for cell in older)
-    assert not any(cell.assumed for cell in newest)
-    assert any(not cell.assumed for cell in older)
-    pages = [text.decode() for name, text in files.items() if name.startswith("way/")]
-    assert any("not run for this; measured with openvino 2026.4.1" in text for text in pages)
-    assert any("right, assumed</span>" in text for text in pages)
-
-
 @pytest.mark.part(16)
 @pytest.mark.parametrize("way", ways(), ids=lambda way: way.name)
 def test_cells_say_what_inspect_says_of_the_download(way: Way, table: Table) -> None:
@@ -176,17 +151,6 @@ def test_each_model_can_be_loaded_and_has_its_arrays(files: dict[str, bytes]) ->
             assert {one.name for one in model.graph.output} == set(right.files), way.name
 
 
-@pytest.mark.parametrize("kind", ["pass", "convention"])
-def test_pictures(kind: str, files: dict[str, bytes]) -> None:
-    drawn = [
-        name
-        for name in files
-        if name.startswith(f"{kind}/") and b'<svg class="onnxpad-figure' in files[name]
-    ]
-    known = [name for name in files if name.startswith(f"{kind}/")]
-    assert len(drawn) > len(known) * 0.6
-
-
 def test_text_is_escaped(table: Table) -> None:
     entry = Explanation("trap", "<b>", "<script>alert(1)</script> & more", (("why", "<i>"),), "a<b")
     page = page_of(entry, table)
@@ -196,36 +160,6 @@ def test_text_is_escaped(table: Table) -> None:
     assert "<b>" not in html
     assert "<i>" not in html
     assert "<t>" not in html
-
-
-@pytest.mark.sweep
-def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    folder = tmp_path / "site"
-    assert run(["explain", "--html", str(folder)]) == 0
-    assert f"open {folder / 'index.html'}" in capsys.readouterr().out
-    assert re.search(rb"<title>.*onnxpad</title>", (folder / "index.html").read_bytes())
-    (folder / "mine.txt").write_text("mine")
-    assert run(["explain", "--html", str(folder)]) == 2
-    assert "holds 'mine.txt'" in capsys.readouterr().err
-    assert run(["explain", "opencv", "--html", str(folder)]) == 2
-    assert "give nothing else" in capsys.readouterr().err
-    assert run(["explain", "--html", str(folder / "mine.txt")]) == 2
-
-
-def test_facts_are_found(files: dict[str, bytes]) -> None:
-    entries = searched(files)["entries"]
-    facts = [one for one in entries if one[1] == "fact"]
-    known = sum(len(target.history or target.rows) for target in all_targets().values())
-    assert len(facts) == known > 500
-    assert any("ort-web-jsep" in one[5] for one in entries if one[1] == "target")
-
-
-def test_code_is_shown_as_code(files: dict[str, bytes]) -> None:
-    pages = [data.decode() for name, data in files.items() if name.endswith(".html")]
-    assert not [text for text in pages if "`" in text]
-    assert (
-        "<code>import &#39;onnxruntime-web&#39;</code>" in files["target/webgpu-jsep.html"].decode()
-    )
 
 
 def test_the_program_beside_the_files_works(
