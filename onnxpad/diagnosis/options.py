@@ -13,9 +13,14 @@ from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
-from onnxpad.retargeting.candidates import Candidate, candidates, ordinary
+from onnxpad.retargeting.candidates import (
+    Candidate,
+    as_windows,
+    candidates,
+    ordinary,
+    ways_of_pad,
+)
 from onnxpad.retargeting.labels import label_of
-from onnxpad.retargeting.lone_pads import as_windows, other_ways
 from onnxpad.retargeting.plan import with_settings
 from onnxpad.retargeting.windows_read import differs, signature, too_many_cells
 
@@ -187,7 +192,7 @@ def _lone_pad(site: Site, index: int) -> Suspect | None:
         return None
     options = [Candidate(chain, (), label_of(chain))]
     written = {written_as(chain)}
-    for way in other_ways(opened(chain)):
+    for way in ways_of_pad(opened(chain)):
         if written_as(way) not in written:
             written.add(written_as(way))
             options.append(Candidate(way, (), label_of(way)))
