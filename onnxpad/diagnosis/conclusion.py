@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from itertools import product
-from math import prod
-from operator import sub
 
 import numpy as np
 
 from onnxpad.diagnosis.fitting import Fit, Fitting, Solution
-from onnxpad.diagnosis.options import in_front, in_numbers, in_one_pad
 from onnxpad.diagnosis.plan import findings, plans, settled
 from onnxpad.diagnosis.report import Cause, Diagnosis, NodeFinding, RemainingDifference, Unseen
 from onnxpad.diagnosis.runner import Array, needed_nodes
 from onnxpad.diagnosis.score import first_missing, size_of
-from onnxpad.diagnosis.search import Change, changed
 from onnxpad.errors import RequestError, counted, few
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.graph.modules import module_returning
-from onnxpad.padding.chain import Chain, Pads
-from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
@@ -31,7 +24,6 @@ from onnxpad.validation.report import Verdict, with_few_maps
 # What comes nearest leaves at most a tenth of what differs.
 _PART = 10
 _NAMED = 8
-_MOST_SHIFTS = 200
 # What a model gives and a reference are related from this correlation on.
 _RELATED = 0.5
 _SLACK = 1.5
@@ -221,29 +213,19 @@ class _Conclusion:
         return _CAUSES.get(fit.present.verdict, ruled_out)
 
     def _is_ruled_out(self) -> bool:
-        """Whether padding is ruled out: every known way was tried of the one node in question.
-
-        The first reference that differs is related to what the model gives, and differs from it
-        inside as well as at its borders, also where what the node reads is shifted by some cells.
-        """
+        """Whether no padded node stands where the first difference begins, inside as at borders."""
         search, runner, present = self.fit.search, self.fitting.runner, self.fitting.present
         if search is None or not search.complete or search.present().misfit:
             return False
         now = search.present()
-        first, places = first_missing(search.references, now), search.places(now)
-        ways = [present]
-        for number in places:
-            sizes = runner.sizes(number, present, first.sample)
-            here = None if sizes is None else in_numbers(runner.suspects[number].chain, sizes)
-            moved = [] if here is None else _shifted(here)
-            if len(places) > 1 or not moved:
-                return False
-            ways += [changed(present, Change(number, runner.offer(number, one))) for one in moved]
-        made = [runner.tensor(first.name, way, first.sample) for way in ways]
-        differ = (
-            one is None or _differs_throughout(one, first.value, first.tolerance) for one in made
+        first = first_missing(search.references, now)
+        made = runner.tensor(first.name, present, first.sample)
+        return (
+            made is not None
+            and not search.places(now)
+            and _is_related(made, first.value)
+            and _differs_throughout(made, first.value, first.tolerance)
         )
-        return made[0] is not None and _is_related(made[0], first.value) and all(differ)
 
     def _atol_for_rounding(self) -> float | None:
         """The atol that allows for a rounded reference, where rounding does what is left."""
@@ -317,7 +299,7 @@ class _Conclusion:
         A tensor in the middle of what is in question halves the question. Samples of one size hide
         what hangs on open sizes, and inputs without negative values what pads of 0 do.
         """
-        left, network, said = self.difference, self.network, ""
+        left, network = self.difference, self.network
         if self.cause not in (Cause.UNKNOWN, Cause.NOT_PADDING) or self.fit.other_cause:
             return ""
         if self.atol is not None:
@@ -326,35 +308,25 @@ class _Conclusion:
             )
         if self.cause is Cause.NOT_PADDING and left is not None and len(left.nodes) == 1:
             return f"compare the weights and attributes of {left.nodes[0]} with the framework's"
-        index = self._middle()
-        if index is not None:
-            name, label = network.nodes[index].output[0], network.operation(index).label
+        said = [self._telling_sample()]
+        if between := self._in_question():
+            index = between[(len(between) - 1) // 2]
             module = module_returning(network.nodes, index)
             also = f", in PyTorch what module '{module}' returns" if module else ""
-            what = f"'{name}' ({label}{also})"
-            said = f"save what the framework computes for {what} in the reference too"
-        return ", and ".join(one for one in (said, self._telling_sample()) if one)
+            what = f"'{network.nodes[index].output[0]}' ({network.operation(index).label}{also})"
+            said.insert(0, f"save what the framework computes for {what} in the reference too")
+        return ", and ".join(one for one in said if one)
 
-    def _middle(self) -> int | None:
-        """The node nearest to the middle of those in question, the padded ones where they are."""
-        search, runner, expected = self.fit.search, self.fitting.runner, self.fitting.expected
-        places: frozenset[int] = frozenset()
+    def _in_question(self) -> list[int]:
+        """Nodes where the difference may begin whose results are not known, padded ones if any."""
+        search, runner, left = self.fit.search, self.fitting.runner, self.difference
+        first = next(iter(self.fitting.expected))
+        between = self._between(left.after if left else "", left.tensor if left else first)
         if search is not None and self.cause is Cause.UNKNOWN:
             places = search.places(search.tried[search.closest])
-        indices = {runner.suspects[n].node for n in places}
-        names = {self.network.nodes[index].output[0]: index for index in indices}
-        halves = {
-            abs(2 * len(runner.needed(name) & places) - len(places)): index
-            for name, index in names.items()
-            if name not in expected
-        }
-        if halves:
-            return halves[min(halves)]
-        left = self.difference
-        between = self._between(
-            left.after if left else "", left.tensor if left else next(iter(expected))
-        )
-        return between[(len(between) - 1) // 2] if len(between) > 1 else None
+            between = sorted(runner.suspects[number].node for number in places) or between
+        outputs = {index: self.network.nodes[index].output[0] for index in between}
+        return [index for index in between if outputs[index] not in self.fitting.expected]
 
     def _telling_sample(self) -> str:
         samples = self.fitting.samples
@@ -378,18 +350,6 @@ def _warn_of_other_sizes(bench: Bench, nodes: Sequence[NodeFinding]) -> None:
                 f"others the plan may be wrong. Add a sample in which it reads {list(telling[0])}"
             )
             return
-
-
-def _shifted(chain: Chain) -> list[Chain]:
-    """The chain reading what it reads shifted by any cells below its window; [] for too many."""
-    front, own = in_front(chain), chain.padding
-    shifts = [range(1 - axis.span, axis.span) for axis in chain.axes]
-    if front is None or not isinstance(own, Pads) or chain.op.kind is Kind.TRANSPOSED:
-        return []
-    totals = [begin + end for begin, end in (own + front).sides]
-    few = prod(map(len, shifts)) <= _MOST_SHIFTS
-    pads = (Pads(one, tuple(map(sub, totals, one))) for one in (product(*shifts) if few else ()))
-    return [in_one_pad(chain, cells) for cells in pads]
 
 
 def _differs_throughout(got: Array, right: Array, tolerance: float) -> bool:

@@ -2,9 +2,7 @@
 
 Where everything behind a node is linear, a result is a + b * fill. Two runs give a and b, and with
 them each cell of the reference that the fill reaches names one fill. A Relu or a max pool bends
-some cells, so the fill is the one on which most cells agree, solved for again from there. Where
-other nodes are still wrong no cells agree: then the fill that leaves the least sum of squares is
-offered, and what is left is explained by others.
+some cells, so the fill is the one on which most cells agree, solved for again from there.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from onnxpad.diagnosis.guesses import Choice
-from onnxpad.diagnosis.options import Filled, Sizes, Way, in_front, in_numbers, in_one_pad
+from onnxpad.diagnosis.options import Sizes, in_front, in_numbers, in_one_pad
 from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import Reference, Score, Vector, difference, first_missing, scored
 from onnxpad.padding.chain import Chain, Pads
@@ -30,134 +28,113 @@ _STEPS, _STEP, _LARGE = 5, 0.1, 128.0
 _AGREEING, _TELLS = 0.1, 1e-3
 _NEAR, _DIGITS, _NO_FARTHER = 1e-3, 9, 4.0
 _MOST_NUMBERS = 16
-_FALL = 0.9
 # A number that nobody writes fits a lot: in so many places it has to agree.
 ENOUGH_PLACES = 8
 
 
-class _Family(NamedTuple):
-    """Choices that hang on one number: options whose Pads all hold it, by suspect.
+class Fills(NamedTuple):
+    """One number in the Pads of some suspects, by suspect their options, around a choice.
 
-    here: the number that the first of them holds now.
+    now: the score of the choice.
     """
 
+    runner: Runner
+    references: Sequence[Reference]
     around: Choice
+    now: Score
     options: Mapping[int, int]
-    here: float
 
-    def at(self, fill: float) -> tuple[Way, ...]:
-        """The choices where the Pads hold `fill`."""
-        rows = enumerate(self.around)
-        return tuple(Filled(self.options[n], fill) if n in self.options else way for n, way in rows)
-
-
-class Fills:
-    """Solves for fills around a choice; `note` is told of each, and may raise."""
-
-    def __init__(
-        self, runner: Runner, references: Sequence[Reference], note: Callable[[str], None]
-    ) -> None:
-        self._runner, self._references, self._note = runner, references, note
-
-    def solved(
-        self, around: Choice, now: Score, places: Sequence[int]
-    ) -> Iterator[tuple[Choice, str]]:
-        """Fills in the cells that are padded now: at each of the suspects, then one at several."""
-        suspects = self._runner.suspects
-        padded = {n: way for n in places if (way := self._padded(n, around)) is not None}
-        families = {f"{suspects[n].label}: a Pad": {n: way} for n, way in padded.items()}
-        kinds = {n: suspects[n].chain.op.kind for n in padded}
-        families["all convolutions: Pads"] = {
-            n: way for n, way in padded.items() if kinds[n] is Kind.CONVOLUTION
-        }
-        families["all nodes: Pads"] = padded
-        known = list[Mapping[int, int]]()
-        for title, options in families.items():
-            if options and options not in known:
-                known.append(options)
-                self._note(title)
-                number, option = next(iter(options.items()))
-                here = fill_of(suspects[number].options[option].chain) or 0.0
-                fill = self._solved(_Family(around, options, here), now)
-                if fill is not None:
-                    yield self._written(around, options, fill), f"{title} with {fill:.6g}"
-
-    def _padded(self, number: int, around: Choice) -> int | None:
-        """The option with what is padded now as a Pad in front, which may hold any number."""
-        suspect, sizes = self._runner.suspects[number], self._runner.sizes(number, around)
-        here = suspect.chain
-        if (
-            sizes is None
-            or here.op.kind is Kind.TRANSPOSED
-            or "float" not in (here.dtype or "float")
-        ):
-            return None
-        chain = _as_pad(suspect.options[around[number]].chain, sizes)
-        return None if chain is None else self._runner.offer(number, chain)
-
-    def _written(self, around: Choice, options: Mapping[int, int], fill: float) -> Choice:
-        chosen = list(around)
-        for number, option in options.items():
-            chain = self._runner.suspects[number].options[option].chain
+    def at(self, fill: float) -> Choice:
+        """The choices with options whose Pads hold `fill`."""
+        chosen = list(self.around)
+        for number, option in self.options.items():
+            chain = self.runner.suspects[number].options[option].chain
             cells = in_front(chain) or Pads.zero(chain.rank)
-            chosen[number] = self._runner.offer(number, in_one_pad(chain, cells, fill))
+            chosen[number] = self.runner.offer(number, in_one_pad(chain, cells, fill))
         return tuple(chosen)
 
-    def _solved(self, family: _Family, now: Score) -> float | None:
-        """The fill with which more is reached, or for one node clearly less is left; else None."""
-        first, least = first_missing(self._references, now), None
-        for start in (family.here, _LARGE):
+    def solved(self) -> float | None:
+        """The fill with which more references agree; None for none."""
+        for start in (fill_of(self._first_option) or 0.0, _LARGE):
             one, other = start, start + _STEP * max(1.0, abs(start))
-            before, after = self._left(family, first, one), self._left(family, first, other)
+            before, after = self._left(one), self._left(other)
             for _ in range(_STEPS):
                 if before is None or after is None or one == other:
                     break
-                slope = (before - after) / (other - one)
-                agreed = _agreed(after, slope)
+                agreed = _agreed(after, (before - after) / (other - one))
                 if agreed is None:
                     break
-                fill = other + agreed[0]
-                if self._reaches(family, fill, now):
-                    return self._plain(family, now, fill, agreed[1])
-                if least is None:
-                    least = other + float(after @ slope) / float(slope @ slope)
-                one, before, other = other, after, fill
-                after = self._left(family, first, fill)
-        for usual in (*_USUAL, *numbers_in(self._runner)):
-            if self._reaches(family, usual, now):
-                return usual
-        if least is None or len(family.options) > 1 or self._has_few_places(now):
-            return None
-        score = scored(self._runner, self._references, family.at(least))
-        alike = (score.missing, score.misfit) == (now.missing, now.misfit)
-        return least if alike and score.residual < _FALL * now.residual else None
+                one, before, other = other, after, other + agreed[0]
+                if self._reaches(other):
+                    return self._plain(other, agreed[1])
+                after = self._left(other)
+        usual = (*_USUAL, *numbers_in(self.runner))
+        return next((number for number in usual if self._reaches(number)), None)
 
-    def _plain(self, family: _Family, now: Score, fill: float, spread: float) -> float:
+    @property
+    def _first_option(self) -> Chain:
+        number, option = next(iter(self.options.items()))
+        return self.runner.suspects[number].options[option].chain
+
+    def _left(self, fill: float) -> Vector | None:
+        return difference(self.runner, first_missing(self.references, self.now), self.at(fill))
+
+    def _reaches(self, fill: float) -> bool:
+        """Whether more references agree, all of them where the next one has few places."""
+        shape = first_missing(self.references, self.now).value.shape
+        score = scored(self.runner, self.references, self.at(fill))
+        few = prod(shape[:1] + shape[2:]) < ENOUGH_PLACES  # the channels of one place are one
+        return score.matches if few else score.missing < self.now.missing
+
+    def _plain(self, fill: float, spread: float) -> float:
         """The fill as somebody will have written it, where that leaves about as little."""
-        first = first_missing(self._references, now)
-        left = self._left(family, first, fill)
+        left = self._left(fill)
         most = np.inf if left is None else _NO_FARTHER * float(left @ left)
         short = [float(f"{fill:.{digits}g}") for digits in range(1, _DIGITS)]
         for plain in (*_USUAL, *short[:3], round(fill * 255) / 255, *short[3:]):
             if abs(plain - fill) <= spread + _NEAR * abs(fill):
-                left = self._left(family, first, plain)
-                near = left is not None and left @ left <= most
-                if near and self._reaches(family, plain, now):
+                left = self._left(plain)
+                if left is not None and left @ left <= most and self._reaches(plain):
                     return plain
         return fill
 
-    def _has_few_places(self, now: Score) -> bool:
-        """Whether the first reference that differs has few places; the channels of one are one."""
-        shape = first_missing(self._references, now).value.shape
-        return prod(shape[:1] + shape[2:]) < ENOUGH_PLACES
 
-    def _reaches(self, family: _Family, fill: float, now: Score) -> bool:
-        """Whether more references agree, all of them where the next one has few places."""
-        score = scored(self._runner, self._references, family.at(fill))
-        return score.matches if self._has_few_places(now) else score.missing < now.missing
+def with_fills(
+    runner: Runner,
+    references: Sequence[Reference],
+    around: Choice,
+    now: Score,
+    places: Sequence[int],
+    note: Callable[[str], None],
+) -> Iterator[tuple[Choice, str]]:
+    """Fills in the cells that are padded now: at each of the suspects, then one at several.
 
-    def _left(self, family: _Family, first: Reference, fill: float) -> Vector | None:
-        return difference(self._runner, first, family.at(fill))
+    `note` is told of each, and may raise.
+    """
+    padded = {n: way for n in places if (way := _padded(runner, n, around)) is not None}
+    kinds = {n: runner.suspects[n].chain.op.kind for n in padded}
+    convolutions = [n for n in padded if kinds[n] is Kind.CONVOLUTION]
+    families = {(n,): f"{runner.suspects[n].label}: a Pad" for n in padded}
+    families.setdefault(tuple(convolutions), "all convolutions: Pads")
+    families.setdefault(tuple(padded), "all nodes: Pads")
+    for numbers, title in families.items():
+        if numbers:
+            note(title)
+            options = {number: padded[number] for number in numbers}
+            fills = Fills(runner, references, around, now, options)
+            fill = fills.solved()
+            if fill is not None:
+                yield fills.at(fill), f"{title} with {fill:.6g}"
+
+
+def _padded(runner: Runner, number: int, around: Choice) -> int | None:
+    """The option with what is padded now as a Pad in front, which may hold any number."""
+    suspect, sizes = runner.suspects[number], runner.sizes(number, around)
+    here = suspect.chain
+    if sizes is None or here.op.kind is Kind.TRANSPOSED or "float" not in (here.dtype or "float"):
+        return None
+    chain = _as_pad(suspect.options[around[number]].chain, sizes)
+    return None if chain is None else runner.offer(number, chain)
 
 
 def fill_of(chain: Chain) -> float | None:

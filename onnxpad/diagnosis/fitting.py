@@ -25,7 +25,7 @@ from onnxpad.diagnosis.score import (
     scored,
     size_of,
 )
-from onnxpad.diagnosis.search import Change, Search, changed
+from onnxpad.diagnosis.search import EVERYTHING, SINGLE, Change, Extent, Search, changed
 from onnxpad.errors import RequestError, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
@@ -123,7 +123,7 @@ class Fitting:
     @property
     def unsearched(self) -> tuple[str, ...]:
         """Padded nodes of which not every way could be tried."""
-        return (*self.nodes.inner, *self.nodes.unclear, *sorted(self.runner.refused))
+        return (*self.nodes.untried, *sorted(self.runner.refused))
 
     def run(self) -> Fit:
         """The model as it is first, then every way to pad it until one gives the reference."""
@@ -140,7 +140,7 @@ class Fitting:
         goals = references(present, self.expected, self.bench.tolerance, rounded)
         search = self._search = Search(self.runner, goals, self.deadline, self.bench.progress)
         fit = Fit(present, search=search, rounded=rounded)
-        for count, chosen in enumerate(search.run(self._has_other_cause)):
+        for count, chosen in enumerate(search.run(self._other_causes)):
             self._go_on()
             whole = mended(self.runner, goals, chosen)
             solution = self._confirmed(whole, search.titles[chosen])
@@ -271,40 +271,42 @@ class Fitting:
             goals.append(Reference(row.sample, row.output, right, bound))
         return goals
 
-    def _has_other_cause(self) -> bool:
-        """Whether something besides padding gives the reference, for a part of the time.
+    def _other_causes(self) -> Sequence[Extent]:
+        """What to explore once something besides padding was tried, for a part of the time.
 
         Padding outside of the model is tried first, then other attributes, with the padding as it
         is, and preparations of the inputs with the likeliest guesses too; these two not where
-        cells agree already, which other inputs would not give.
+        cells agree already, which other inputs would not give. Where one gives the reference, only
+        what is one edit of a node comes before it.
         """
         search, own = self._search, self.samples
         if search is None:
-            return False
+            return ()
         now, known = time.monotonic(), len(self.bench.warnings)
         until = now + _PART_FOR_OTHER_CAUSES * (self.deadline - now)
         shapes = {name: values[0].shape for name, values in self.expected.items()}
         others = list(outer_padding(self.network, own[0], shapes))
-        if search.tried[search.best].unlike >= 1:
-            others += other_attributes(self.network)
+        is_open = search.tried[search.best].unlike >= 1
+        others += other_attributes(self.network) if is_open else ()
         for said, made in others:
             if time.monotonic() < until and not self._cause:
                 self.bench.progress(f"with {said}")
-                del self.bench.warnings[known:]
                 agrees = judged(self.bench, made(), own, self.expected).agrees
                 self._cause = f"with {said}" if agrees else ""
-        prepared = preparations(own[0]) if search.tried[search.best].unlike >= 1 else ()
-        for said, change in prepared:
+                del self.bench.warnings[known:]
+        if self._cause:
+            return SINGLE
+        for said, change in preparations(own[0]) if is_open else ():
             if time.monotonic() < until and not self._cause:
                 self.bench.progress(f"where {said}")
-                del self.bench.warnings[known:]
                 self._cause = self._prepared(search, said, [change(feeds) for feeds in own])
+                del self.bench.warnings[known:]
+        if self._cause:
+            return ()
         self.other_causes_tried = time.monotonic() < until
-        if not self._cause:
-            self.samples = own
-            self.runner.feed(own)
-            del self.bench.warnings[known:]
-        return bool(self._cause)
+        self.samples = own
+        self.runner.feed(own)
+        return EVERYTHING
 
     def _prepared(self, search: Search, said: str, samples: Sequence[Feeds]) -> Solution | str:
         """What gives the reference with other samples: padding besides, or these alone; else ''."""

@@ -1,10 +1,9 @@
-"""Guesses of the whole network: all nodes, or all of one kind, as one framework would pad them."""
+"""Guesses of the whole network: all nodes as one framework would pad them, or edited alike."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
-from itertools import islice, product
 from typing import TypeAlias
 
 from onnxpad.diagnosis.options import Suspect, opened, padded_cells, written_as
@@ -18,7 +17,6 @@ from onnxpad.retargeting.windows_read import differs
 Choice: TypeAlias = tuple[int, ...]
 """The option of each suspect."""
 Guess: TypeAlias = tuple[str, Choice]
-_MOST_MIXED = 150
 
 
 @lru_cache(maxsize=1)
@@ -28,19 +26,12 @@ def convention_names() -> tuple[str, ...]:
 
 
 def guesses(suspects: Sequence[Suspect]) -> Iterator[Guess]:
-    """As it is, whole conventions, one edit everywhere, then others for other kinds of nodes."""
-    known: dict[Choice, str] = {}
-    for title, chosen in _plain(suspects):
+    """As it is, whole conventions, then one edit everywhere."""
+    known = set[Choice]()
+    for title, chosen in (*_conventional(suspects), *_edited_alike(suspects)):
         if chosen not in known:
-            known[chosen] = title
+            known.add(chosen)
             yield title, chosen
-    mixed = (one for one in _by_kind(suspects, known) if one[1] not in known)
-    yield from islice(mixed, _MOST_MIXED)
-
-
-def _plain(suspects: Sequence[Suspect]) -> Iterator[Guess]:
-    yield from _conventional(suspects)
-    yield from _edited_alike(suspects)
 
 
 def _conventional(suspects: Sequence[Suspect]) -> Iterator[Guess]:
@@ -74,23 +65,6 @@ def _edited_alike(suspects: Sequence[Suspect]) -> Iterator[Guess]:
         number, option = next(iter(ways.items()))
         title = f"all nodes like {suspects[number].label}: {suspects[number].options[option].label}"
         yield title, tuple(ways.get(n, 0) for n in range(len(suspects)))
-
-
-def _by_kind(suspects: Sequence[Suspect], whole: dict[Choice, str]) -> Iterator[Guess]:
-    """Other guesses for other kinds of nodes, those that leave most nodes alone first."""
-    kinds = list(dict.fromkeys(suspect.chain.op.kind for suspect in suspects))
-    parts: list[dict[Choice, str]] = []
-    for kind in kinds:
-        part: dict[Choice, str] = {}
-        for chosen, title in whole.items():
-            rows = zip(chosen, suspects, strict=True)
-            only = tuple(way if one.chain.op.kind is kind else 0 for way, one in rows)
-            part.setdefault(only, f"{kind}: {title}" if any(only) else "")
-        parts.append(part)
-    mixtures = product(*(part.items() for part in parts)) if len(kinds) > 1 else ()
-    for mixture in sorted(mixtures, key=lambda one: sum(any(chosen) for chosen, _ in one)):
-        title = "; ".join(title for _, title in mixture if title)
-        yield title, tuple(map(sum, zip(*(chosen for chosen, _ in mixture), strict=True)))
 
 
 def _first(suspect: Suspect, fits: Callable[[Candidate], bool]) -> int:

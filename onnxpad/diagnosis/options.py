@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.comparing.networks import Network
@@ -13,25 +13,19 @@ from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
-from onnxpad.retargeting.candidates import Candidate, candidates, ordinary
+from onnxpad.retargeting.candidates import (
+    Candidate,
+    as_windows,
+    candidates,
+    ordinary,
+    ways_of_pad,
+)
 from onnxpad.retargeting.labels import label_of
-from onnxpad.retargeting.lone_pads import as_windows, other_ways
 from onnxpad.retargeting.plan import with_settings
 from onnxpad.retargeting.windows_read import differs, signature, too_many_cells
 
 Sizes: TypeAlias = tuple[int, ...]
 _FARTHEST = 64
-
-
-class Filled(NamedTuple):
-    """An option whose Pad holds another number."""
-
-    option: int
-    fill: float
-
-
-Way: TypeAlias = int | Filled
-"""The number of an option, or an option with another fill."""
 
 
 @dataclass(eq=False, slots=True)
@@ -105,55 +99,48 @@ class Suspects:
 
     searched: nodes of the main graph that have several ways.
     plain: labels of nodes that have one way only.
-    inner: labels of nodes in bodies of If, Loop and Scan or in local functions.
-    unclear: labels of nodes and Pads whose padding cannot be changed here.
+    untried: labels of nodes in bodies of If, Loop and Scan or in local functions, and of nodes and
+        Pads whose padding cannot be changed here.
     unseen: indices and labels of nodes that nothing compared depends on.
     """
 
     searched: tuple[Suspect, ...]
     plain: tuple[str, ...]
-    inner: tuple[str, ...]
-    unclear: tuple[str, ...]
+    untried: tuple[str, ...]
     unseen: tuple[tuple[int, str], ...]
 
 
 def suspects(survey: Survey, network: Network, needed: Collection[int]) -> Suspects:
     """Every padded node; `needed` are indices of the nodes that what is compared depends on."""
-    searched: list[Suspect] = []
-    plain, inner, unclear = list[str](), list[str](), list[str]()
+    searched, plain, untried = list[Suspect](), list[str](), list[str]()
     unseen, pads = dict[int, str](), dict[int, Site]()
-    read: set[int | None] = set()
+    read = set[int | None]()
     for site in survey.sites_now():
         index = network.producers.get(site.node.outputs[0]) if site.node.outputs else None
         label, chain = site.address.label, site.chain
         pad = None if chain.pad is None else network.producers.get(site.node.inputs[0])
+        is_other = chain.op.kind in (Kind.FOLD, Kind.OTHER) or (chain.pad and pad is None)
         if site.address.scope or index is None:
-            inner.append(label)
+            untried.append(label)
         elif index not in needed:
             unseen[index] = label
             read.add(pad)
         elif chain.op.kind is Kind.PAD:
             pads[index] = site
-        elif _is_unclear(chain) or (chain.pad is not None and pad is None):
-            unclear.append(label)
+        elif is_other or chain.trouble or too_many_cells(chain):
+            untried.append(label)
         elif suspect := _suspect(site, index, pad, network):
             searched.append(suspect)
             read.add(pad)
         else:
             plain.append(label)
     for index, site in pads.items():
-        if index not in read and (suspect := _lone_pad(site, index)):
-            searched.append(suspect)
-        elif index not in read:
-            unclear.append(site.address.label)
+        suspect = None if index in read else _lone_pad(site, index)
+        searched += [suspect] if suspect else []
+        untried += [site.address.label] if not suspect and index not in read else []
     searched.sort(key=lambda suspect: suspect.node)
     alone = tuple((index, label) for index, label in unseen.items() if index not in read)
-    return Suspects(tuple(searched), tuple(plain), tuple(inner), tuple(unclear), alone)
-
-
-def _is_unclear(chain: Chain) -> bool:
-    is_other = chain.op.kind in (Kind.FOLD, Kind.OTHER)
-    return is_other or bool(chain.trouble or too_many_cells(chain))
+    return Suspects(tuple(searched), tuple(plain), tuple(untried), alone)
 
 
 def _suspect(site: Site, index: int, pad: int | None, network: Network) -> Suspect | None:
@@ -163,21 +150,14 @@ def _suspect(site: Site, index: int, pad: int | None, network: Network) -> Suspe
     Pad of 0 in front may pad, those of the size in the model are among them.
     """
     chain = site.chain
-    options = list(candidates(opened(chain)))
-    written = {written_as(one.chain) for one in options}
+    named = candidates(opened(chain))
     zeros = [one for one in candidates(chain) if one.chain.pad] if chain.is_max else []
-    named = len(options)
-    options += [one for one in zeros if written_as(one.chain) not in written]
-    written = {written_as(one.chain) for one in options}
-    for edit in ordinary(opened(chain)):
-        if written_as(edit) not in written:
-            written.add(written_as(edit))
-            options.append(Candidate(edit, (), label_of(edit)))
-    if len(options) < 2:
-        return None
+    options = _options(named, (*zeros, *map(unnamed, ordinary(opened(chain)))))
     source = site.node.inputs[0] if pad is None else network.nodes[pad].input[0]
-    label, count = site.address.label, len(options)
-    return Suspect(label, index, pad, source, chain, options, named, count)
+    count = len(options)
+    if count < 2:
+        return None
+    return Suspect(site.address.label, index, pad, source, chain, options, len(named), count)
 
 
 def _lone_pad(site: Site, index: int) -> Suspect | None:
@@ -185,14 +165,24 @@ def _lone_pad(site: Site, index: int) -> Suspect | None:
     chain = as_windows(site.chain)
     if isinstance(chain, Skip) or chain.trouble or not any(padded_cells(chain)):
         return None
-    options = [Candidate(chain, (), label_of(chain))]
-    written = {written_as(chain)}
-    for way in other_ways(opened(chain)):
-        if written_as(way) not in written:
-            written.add(written_as(way))
-            options.append(Candidate(way, (), label_of(way)))
-    count, label = len(options), site.address.label
-    return Suspect(label, index, None, site.node.inputs[0], chain, options, count, count)
+    options = _options((unnamed(chain),), map(unnamed, ways_of_pad(opened(chain))))
+    count, source = len(options), site.node.inputs[0]
+    return Suspect(site.address.label, index, None, source, chain, options, count, count)
+
+
+def _options(named: Sequence[Candidate], others: Iterable[Candidate]) -> list[Candidate]:
+    """The named ways, then others that are written otherwise."""
+    options, written = list(named), {written_as(one.chain) for one in named}
+    for one in others:
+        if written_as(one.chain) not in written:
+            written.add(written_as(one.chain))
+            options.append(one)
+    return options
+
+
+def unnamed(chain: Chain) -> Candidate:
+    """A way to pad that is nobody's in particular."""
+    return Candidate(chain, (), label_of(chain))
 
 
 def opened(chain: Chain) -> Chain:

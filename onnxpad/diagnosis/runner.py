@@ -6,19 +6,18 @@ import json
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from graphlib import TopologicalSorter
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.options import Sizes, Suspect, Way, in_numbers
+from onnxpad.diagnosis.options import Sizes, Suspect, in_numbers, unnamed
 from onnxpad.errors import InternalError, RequestError, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import cut, variant
 from onnxpad.padding.chain import Chain, is_same
 from onnxpad.padding.operators import Kind
-from onnxpad.retargeting.candidates import Candidate
-from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.plan import settings_of, with_settings
 from onnxpad.sessions import RunFailure, Session, Settings, open_session
 
@@ -36,7 +35,7 @@ class State:
 
     tensors: Feeds
     sample: int
-    ways: tuple[Way, ...] = ()
+    ways: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +74,8 @@ class Runner:
         self.refused: set[str] = set()
         self._settings = replace(settings, folder=network.folder, threads=1)
         self._sessions: dict[tuple[int, str], Session | RunFailure] = {}
-        self._written: dict[tuple[int, Sizes, int, bool], dict[str, Any] | None] = {}
-        self._states: OrderedDict[tuple[int, int, tuple[Way, ...]], State | Broken] = OrderedDict()
+        self._written: dict[tuple[int, Sizes, int], dict[str, Any] | None] = {}
+        self._states: OrderedDict[tuple[int, int, tuple[int, ...]], State | Broken] = OrderedDict()
         self._bytes = 0
 
     def feed(self, samples: Sequence[Feeds]) -> None:
@@ -91,30 +90,30 @@ class Runner:
         for option, one in enumerate(options):
             if settings_of(one.chain) == settings:
                 return option
-        options.append(Candidate(chain, (), label_of(chain)))
+        options.append(unnamed(chain))
         return len(options) - 1
 
-    def until(self, wanted: str, chosen: Sequence[Way], sample: int = 0) -> State | Broken:
+    def until(self, wanted: str, chosen: Sequence[int], sample: int = 0) -> State | Broken:
         """Run up to the stage that makes `wanted`."""
         last = next((n for n, stage in enumerate(self.stages) if wanted in stage.makes), -1)
         return self._run(last + 1, chosen, sample)
 
-    def tensor(self, name: str, chosen: Sequence[Way], sample: int = 0) -> Array | None:
+    def tensor(self, name: str, chosen: Sequence[int], sample: int = 0) -> Array | None:
         """A tensor with these choices; None where the network does not run."""
         state = self.until(name, chosen, sample)
         return None if isinstance(state, Broken) else state.tensors.get(name)
 
-    def sizes(self, number: int, chosen: Sequence[Way], sample: int = 0) -> Sizes | None:
+    def sizes(self, number: int, chosen: Sequence[int], sample: int = 0) -> Sizes | None:
         """Spatial sizes of what a suspect reads; None where the network does not run so far."""
         state = self._run(self._stage_of(number), chosen, sample)
         return None if isinstance(state, Broken) else self._sizes(self.suspects[number], state)
 
-    def reads(self, number: int, chosen: Sequence[Way]) -> tuple[Sizes, ...]:
+    def reads(self, number: int, chosen: Sequence[int]) -> tuple[Sizes, ...]:
         """Sizes of what a suspect reads in every sample in which the network runs so far."""
         found = (self.sizes(number, chosen, sample) for sample in range(len(self.samples)))
         return tuple(one for one in found if one is not None)
 
-    def result(self, number: int, chosen: Sequence[Way], sample: int = 0) -> Array | None:
+    def result(self, number: int, chosen: Sequence[int], sample: int = 0) -> Array | None:
         """What a suspect gives; None where the network does not run so far."""
         stage = self._stage_of(number)
         state = self._run(stage, chosen, sample)
@@ -129,7 +128,7 @@ class Runner:
     def _stage_of(self, number: int) -> int:
         return next(n for n, stage in enumerate(self.stages) if stage.suspect == number)
 
-    def _run(self, count: int, chosen: Sequence[Way], sample: int) -> State | Broken:
+    def _run(self, count: int, chosen: Sequence[int], sample: int) -> State | Broken:
         state = State(self.samples[sample], sample)
         for number in range(count):
             reached = self._step(number, state, chosen)
@@ -138,13 +137,12 @@ class Runner:
             state = reached
         return state
 
-    def _step(self, number: int, state: State, chosen: Sequence[Way]) -> State | Broken:
+    def _step(self, number: int, state: State, chosen: Sequence[int]) -> State | Broken:
         stage, ways = self.stages[number], state.ways
-        way: Way = 0
+        way: int = 0
         if stage.suspect is not None:
-            suspect, way = self.suspects[stage.suspect], chosen[stage.suspect]
-            if isinstance(way, int):
-                way = suspect.leader(way, self._sizes(suspect, state))
+            suspect = self.suspects[stage.suspect]
+            way = suspect.leader(chosen[stage.suspect], self._sizes(suspect, state))
             ways = (*ways, way)
         key = (state.sample, number, ways)
         if key in self._states:
@@ -174,7 +172,7 @@ class Runner:
             raise InternalError(f"'{suspect.source}' is not there when '{suspect.label}' runs")
         return tuple(value.shape[suspect.chain.spatial])
 
-    def _made(self, number: int, way: Way, state: State) -> dict[str, Array] | RunFailure:
+    def _made(self, number: int, way: int, state: State) -> dict[str, Array] | RunFailure:
         """What a stage makes, its suspect padded in a `way`.
 
         The cells of a Pad in front are put around what the operator reads, so that one session
@@ -186,7 +184,7 @@ class Runner:
         if stage.suspect is not None:
             suspect = self.suspects[stage.suspect]
             settings = self._settings_of(stage.suspect, way, self._sizes(suspect, state))
-            padded = _padded(feeds.get(suspect.source), settings, way)
+            padded = _padded(feeds.get(suspect.source), settings)
             if padded is not None and suspect.chain.op.kind is Kind.PAD:
                 return dict.fromkeys(stage.makes, padded)
             if padded is not None and settings is not None:
@@ -199,15 +197,14 @@ class Runner:
             return session
         return session.run({name: feeds[name] for name in feeds if name in session.inputs})
 
-    def _settings_of(self, number: int, way: Way, sizes: Sizes) -> dict[str, Any] | None:
+    def _settings_of(self, number: int, way: int, sizes: Sizes) -> dict[str, Any] | None:
         """What is written into a node for a way at these sizes; None to leave it as it is.
 
         SAME is written as numbers all the same: runtimes leave its formula.
         """
-        option = way if isinstance(way, int) else way.option
-        key = number, sizes, option, way == 0
+        key = number, sizes, way
         if key not in self._written:
-            chain = self.suspects[number].options[option].chain
+            chain = self.suspects[number].options[way].chain
             as_it_is = way == 0 and not is_same(chain.padding)
             self._written[key] = (
                 None if as_it_is else settings_of(in_numbers(chain, sizes) or chain)
@@ -239,7 +236,7 @@ class Runner:
         return open_session(part.serialised(), self._settings, self.network.outside_bytes)
 
 
-def _padded(value: Array | None, settings: Mapping[str, Any] | None, way: Way) -> Array | None:
+def _padded(value: Array | None, settings: Mapping[str, Any] | None) -> Array | None:
     """A tensor with the cells of a Pad around it; None where that is left to onnxruntime."""
     step = None if settings is None else settings.get("pad_node")
     if value is None or step is None or value.dtype.kind != "f" or 0 in value.shape:
@@ -249,8 +246,7 @@ def _padded(value: Array | None, settings: Mapping[str, Any] | None, way: Way) -
     if half != value.ndim or min(step["pads"]) < 0:
         return None
     if mode == "constant":
-        fill = step["value"] if isinstance(way, int) else way.fill
-        return np.pad(value, widths, constant_values=float(fill or 0.0))
+        return np.pad(value, widths, constant_values=float(step["value"] or 0.0))
     pairs = zip(widths, value.shape, strict=True)
     return None if any(max(pair) >= size for pair, size in pairs) else np.pad(value, widths, mode)
 
@@ -263,21 +259,16 @@ def needed_nodes(
     `instead` are the tensors that some nodes read in place of their inputs.
     """
     producers, others = network.producers, instead or {}
-    order: list[int] = []
-    done: set[int] = set()
-    stack = [(producers[name], False) for name in wanted if name in producers]
-    stack.sort(reverse=True)
-    while stack:
-        index, ready = stack.pop()
-        if ready:
-            order.append(index)
-        elif index not in done:
-            done.add(index)
-            stack.append((index, True))
-            names = others.get(index) or network.names_read([index])
-            before = {producers[name] for name in names if name in producers}
-            stack.extend((other, False) for other in sorted(before - done, reverse=True))
-    return order
+    before, names = dict[int, list[int]](), list(wanted)
+    while names:
+        index = producers.get(names.pop())
+        if index is not None and index not in before:
+            read = sorted(others.get(index) or network.names_read([index]))
+            before[index] = sorted(producers[name] for name in read if name in producers)
+            names += read
+    return list(
+        TopologicalSorter({index: before[index] for index in sorted(before)}).static_order()
+    )
 
 
 def _stages(network: Network, suspects: Sequence[Suspect], wanted: Sequence[str]) -> list[Stage]:

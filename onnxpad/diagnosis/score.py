@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.options import Way
 from onnxpad.diagnosis.runner import Broken, Runner
 from onnxpad.model.comparing.networks import Network
 from onnxpad.validation.agreement import UNTELLING, gap
@@ -72,7 +71,7 @@ def first_missing(references: Sequence[Reference], score: Score) -> Reference:
     return references[min(len(references) - score.missing, len(references) - 1)]
 
 
-def scored(runner: Runner, references: Sequence[Reference], chosen: Sequence[Way]) -> Score:
+def scored(runner: Runner, references: Sequence[Reference], chosen: Sequence[int]) -> Score:
     """The score of these choices: run no further than the first reference that differs."""
     for index, reference in enumerate(references):
         left = len(references) - index
@@ -85,7 +84,7 @@ def scored(runner: Runner, references: Sequence[Reference], chosen: Sequence[Way
     return Score(0, 0.0, 0.0, 0.0)
 
 
-def difference(runner: Runner, reference: Reference, chosen: Sequence[Way]) -> Vector | None:
+def difference(runner: Runner, reference: Reference, chosen: Sequence[int]) -> Vector | None:
     """Reference less result, flat and weighted as the residual is; None where shapes differ."""
     got, right = runner.tensor(reference.name, chosen, reference.sample), reference.value
     if got is None or got.shape != right.shape:

@@ -10,19 +10,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import combinations, islice, product
+from itertools import combinations, islice
 from typing import Any, NamedTuple
 
-from onnxpad.diagnosis.fills import Fills
+from onnxpad.diagnosis.fills import with_fills
 from onnxpad.diagnosis.guesses import Choice, guesses
 from onnxpad.diagnosis.runner import Runner
-from onnxpad.diagnosis.score import Reference, Score, Vector, difference, first_missing, scored
+from onnxpad.diagnosis.score import Reference, Score, first_missing, scored
 from onnxpad.errors import LimitMet
 
-_MOST_SUBSETS, _WHOLE_MIXED = 1_024, 6
-_MOST_NAMED = 10_000
 _MOST_PAIRED = 30
-_MOST_CELLS = 20_000
 # What is clearly nearer: so many more cells agree, or so much of what was left is left.
 _CELLS, _FALL = 0.03, 0.9
 
@@ -48,6 +45,16 @@ class Extent(NamedTuple):
     edits: bool = False
     fills: bool = False
     pairs: bool = False
+
+
+SINGLE = (Extent(1, edits=True),)
+EVERYTHING = (
+    Extent(6),
+    Extent(3, edits=True),
+    Extent(4, edits=True, fills=True),
+    Extent(10, edits=True, pairs=True),
+    Extent(60, edits=True, fills=True, pairs=True),
+)
 
 
 def changed(chosen: Choice, *changes: Change) -> Choice:
@@ -84,10 +91,10 @@ class Search:
     out_of_time: bool = False
     complete: bool = False
 
-    def run(self, between: Callable[[], bool]) -> Iterator[Choice]:
+    def run(self, between: Callable[[], Sequence[Extent]]) -> Iterator[Choice]:
         """Choices that match, one after another, as long as the caller asks for more.
 
-        `between` is called behind the guesses of the whole network; the search ends if it is True.
+        `between` is called behind the guesses of the whole network, and says what to explore then.
         """
         try:
             for chosen in self._phases(between):
@@ -133,45 +140,13 @@ class Search:
             self.closest, self.nearest_at = chosen, time.monotonic()
         yield chosen
 
-    def _phases(self, between: Callable[[], bool]) -> Iterator[Choice]:
+    def _phases(self, between: Callable[[], Sequence[Extent]]) -> Iterator[Choice]:
         for title, chosen in guesses(self.runner.suspects):
             self.guessed.add(chosen)
             yield from self._new(chosen, title)
-        if between():
-            return
         whole = [chosen for chosen in self.tried if any(chosen)]
-        for chosen in whole[:_WHOLE_MIXED]:
-            yield from self._partly(chosen)
-        yield from self._explored((), Extent(6))
-        yield from self._each_named()
-        yield from self._explored((), Extent(3, edits=True))
-        yield from self._explored((), Extent(4, edits=True, fills=True))
-        yield from self._explored(whole, Extent(10, edits=True, pairs=True))
-        yield from self._explored(whole, Extent(60, edits=True, fills=True, pairs=True))
-
-    def _partly(self, whole: Choice) -> Iterator[Choice]:
-        """Some nodes as they are, the others as in `whole`, where that is not too much."""
-        if 2 ** sum(map(bool, whole)) <= _MOST_SUBSETS:
-            for chosen in product(*((0, option) if option else (0,) for option in whole)):
-                yield from self._new(chosen, f"some as it is, some: {self.titles[whole]}")
-
-    def _each_named(self) -> Iterator[Choice]:
-        """Every framework's way at every node, where that is not too much."""
-        suspects, count = self.runner.suspects, 1
-        for number, suspect in enumerate(suspects):
-            reads = self.runner.reads(number, (0,) * len(suspects))
-            count *= sum(option < suspect.named for option in suspect.leaders(reads).values())
-        if 0 < count <= _MOST_NAMED:
-            yield from self._named_behind((0,) * len(suspects), 0)
-
-    def _named_behind(self, chosen: Choice, number: int) -> Iterator[Choice]:
-        if number == len(chosen):
-            yield from self._new(chosen, "each node as some framework")
-            return
-        reads, suspect = self.runner.reads(number, chosen), self.runner.suspects[number]
-        for option in suspect.leaders(reads).values():
-            if option < suspect.named:
-                yield from self._named_behind(changed(chosen, Change(number, option)), number + 1)
+        for extent in between():
+            yield from self._explored(whole if extent.pairs else (), extent)
 
     def _explored(self, roots: Sequence[Choice], extent: Extent) -> Iterator[Choice]:
         """Best-first: all around what is nearest by agreeing cells, by what is left, and a root.
@@ -199,7 +174,7 @@ class Search:
             vain, nearest = (0, now) if nearer else (vain + 1, nearest)
 
     def _around(self, chosen: Choice, extent: Extent) -> Iterator[Choice]:
-        """Every other option of one suspect, and several that together explain what is left."""
+        """Every other option of one suspect, pairs of the nearest of these, and fills."""
         now = self.tried[chosen]
         if now.missing > self.tried[self.best].missing:
             return
@@ -208,16 +183,15 @@ class Search:
             suspect = self.runner.suspects[change.suspect]
             title = f"{suspect.label}: {suspect.options[change.option].label}"
             yield from self._new(changed(chosen, change), title)
-        for together in self._explaining(chosen, now, changes):
-            yield from self._new(together, "changes that together explain what is left")
         if extent.pairs and chosen in (self.best, self.closest):
             ranked = sorted(changes, key=lambda c: self.tried[changed(chosen, c)].by_residual)
             for one, other in combinations(ranked[:_MOST_PAIRED], 2):
                 if one.suspect != other.suspect:
                     yield from self._new(changed(chosen, one, other), "two changes")
         if extent.fills:
-            solving = Fills(self.runner, self.references, self._note)
-            for filled, title in solving.solved(chosen, now, sorted(self.places(now))):
+            places = sorted(self.places(now))
+            given = self.runner, self.references, chosen, now, places, self._note
+            for filled, title in with_fills(*given):
                 yield from self._new(filled, title)
 
     def _changes(self, chosen: Choice, now: Score, *, edits: bool) -> Iterator[Change]:
@@ -239,35 +213,6 @@ class Search:
                     else:
                         resizing.append(Change(number, option))
         yield from resizing
-
-    def _explaining(self, chosen: Choice, now: Score, changes: Sequence[Change]) -> list[Choice]:
-        """Sums of single changes that bring the result nearest to the reference, the largest first.
-
-        Orthogonal matching pursuit over whole changes: each suspect takes part once or not at all.
-        """
-        first = first_missing(self.references, now)
-        left = difference(self.runner, first, chosen)
-        if left is None:
-            return []
-        step = max(1, left.size // _MOST_CELLS)
-        effects: dict[Change, Vector] = {}
-        for change in changes:
-            score = self.tried[changed(chosen, change)]
-            if not score.misfit and score.missing == now.missing:
-                after = difference(self.runner, first, changed(chosen, change))
-                if after is not None:
-                    effects[change] = (left - after)[::step]
-        left, picked, tries = left[::step], dict[int, Change](), list[Choice]()
-        while free := [one for one in effects if one.suspect not in picked]:
-            rests = {one: float(((left - effects[one]) ** 2).sum()) for one in free}
-            nearest = min(rests, key=rests.__getitem__)
-            if rests[nearest] >= float((left**2).sum()):
-                break
-            left = left - effects[nearest]
-            picked[nearest.suspect] = nearest
-            if len(picked) > 1:
-                tries.append(changed(chosen, *picked.values()))
-        return tries[::-1]
 
 
 def _clearly_nearer(one: Score, other: Score) -> bool:

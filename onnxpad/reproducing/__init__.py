@@ -9,14 +9,10 @@ words, `ways` are those of them that have a name, and `reproducer` holds the fil
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import cache
 from os import PathLike
-from pathlib import Path
-from typing import Any
 
 from onnxpad import processes
 from onnxpad.errors import RequestError, nearest
@@ -29,19 +25,16 @@ from onnxpad.padding.operators import Kind
 from onnxpad.probing.expected import expected, onnxruntime_agrees
 from onnxpad.probing.probes import SIGNS, Probe, alone, outputs_behind, probe, rests
 from onnxpad.reproducing.reproducer import FILES, Reproducer
-from onnxpad.reproducing.specimens import Specimen, drafted
-from onnxpad.reproducing.ways import chains_of, falls_under, smallest
+from onnxpad.reproducing.specimens import drafted
+from onnxpad.reproducing.ways import rows_over, showing, stored
 from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.requests import target_asked
 from onnxpad.runtimes.conditions.rows import Answer, Row
-from onnxpad.runtimes.judge import Judgement, failing, judge
+from onnxpad.runtimes.judge import Judgement, judge
 from onnxpad.runtimes.own_targets import Asking, TargetName, asked_as
 from onnxpad.runtimes.releases import rows_in
 from onnxpad.runtimes.targets import Target, find_target
 from onnxpad.verbs import is_text, refuse_unless, verb
-
-SEEN = Path(__file__).parent / "seen.json"
-"""What runtimes did with the scripts of their rows: `python -m tests.reproducing` writes it."""
 
 
 def reproduce(target: str, row: str) -> Reproducer:
@@ -54,88 +47,28 @@ def reproduce(target: str, row: str) -> Reproducer:
     refuse_unless(is_text, "a name", "target", target)
     refuse_unless(is_text, "a name", "row", row)
     asked = target_asked(target)
-    rows = asked.failures
-    if row not in rows:
+    if row not in asked.failures:
         raise _no_row(asked, row)
-    made = specimen(asked, row)
-    if made is None:
+    fact = asked.failures[row]
+    meant = in_its_release(asked, fact)
+    words = showing(meant, row, fact)
+    if words is None:
         reason = f"no small model of one operator falls under '{row}' of {asked.name}"
-        raise RequestError(f"{reason}: {rows[row].unshown or rows[row].what}")
-    return made
-
-
-def specimen(target: Target, address: str) -> Reproducer | None:
-    """The same for a row that is there; None where no stored model falls under it."""
-    row = target.failures[address]
-    meant = in_its_release(target, row)
-    words = seen_words(meant, address, row) or smallest(meant, row)
-    return None if words is None else showing(target, address, words)
-
-
-def showing(target: Target, address: str, words: Specimen) -> Reproducer:
-    """The reproducer of a row with this model."""
-    row = target.failures[address]
-    meant = in_its_release(target, row)
-    others = {other for chain in chains_of(words) for other in failing(meant, chain)} - {row}
-    about = [f"it {other.answer.does} as well: {other.what}" for other in others]
-    ran = last_run(meant.name, address)
-    about += [f"its script was run, and {ran}"] if ran else []
+        raise RequestError(f"{reason}: {fact.unshown or fact.what}")
+    others = rows_over(meant, words) - {fact}
     model, feeds = drafted(words)
     made = Reproducer(
         target=meant.name,
         version=meant.version,
-        row=address,
-        answer=str(row.answer),
-        what=row.what,
-        evidence=str(row.evidence),
-        about=tuple(about),
-        command=f"onnxpad explain {meant.name} --reproduce {address} -o DIR",
-        shown=_verdict(meant.name, address) != _NOT_SHOWN,
+        row=row,
+        answer=str(fact.answer),
+        what=fact.what,
+        evidence=str(fact.evidence),
+        about=tuple(f"it {other.answer.does} as well: {other.what}" for other in others),
+        command=f"onnxpad explain {meant.name} --reproduce {row} -o DIR",
+        shown=f"{meant.name} {row}" not in stored()["not_shown"],
     )
     return _of_probe(made, Probe(model, (dict(feeds),), ()))
-
-
-_NOT_SHOWN = "not shown"
-_DID = {
-    "wrong": "computed something else",
-    "refused": "stopped with an error",
-    "crash": "ended the process",
-    "timeout": "did not end",
-    _NOT_SHOWN: "was right, with other small models of this kind as well",
-}
-"""What a runtime did with a reproducer."""
-
-
-def last_run(target: str, address: str) -> str:
-    """What a runtime did when the reproducer of a row was run in it last; empty if it never was."""
-    verdict = _verdict(target, address)
-    return f"{_seen()[target]['version']} {_DID[verdict]}" if verdict else ""
-
-
-def _verdict(target: str, address: str) -> str:
-    verdict: str = all_seen(target).get(address, {}).get("verdict", "")
-    return verdict
-
-
-def seen_words(target: Target, address: str, row: Row) -> Specimen | None:
-    """The model that was seen to show it where the smallest one does not; it must still fit."""
-    words = all_seen(target.runtime).get(address, {}).get("words")
-    if words is None:
-        return None
-    made = Specimen.of(words)
-    return made if falls_under(target, row, made) else None
-
-
-def all_seen(target: str) -> Mapping[str, Mapping[str, Any]]:
-    """By address what a run showed, and the words of the model that showed it."""
-    rows: Mapping[str, Mapping[str, Any]] = _seen().get(target, {}).get("rows", {})
-    return rows
-
-
-@cache
-def _seen() -> dict[str, dict[str, Any]]:
-    seen: dict[str, dict[str, Any]] = json.loads(SEEN.read_text("utf-8"))
-    return seen
 
 
 @verb()
@@ -270,4 +203,4 @@ def _no_row(target: Target, row: str) -> RequestError:
     )
 
 
-__all__ = ["FILES", "SEEN", "Reproducer", "refuse_folder", "reproduce", "reproduce_node"]
+__all__ = ["FILES", "Reproducer", "refuse_folder", "reproduce", "reproduce_node"]

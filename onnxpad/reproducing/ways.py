@@ -57,54 +57,59 @@ class Way:
 
 
 @cache
+def stored() -> Mapping[str, Any]:
+    """What the file of specimens holds.
+
+    ways: models with a title each.
+    others: further models under which rows fall.
+    telling: by target and row the model that shows it where the smallest one does not.
+    not_shown: targets and rows that none of the models shows.
+    """
+    return tomllib.loads(STORED.read_text("utf-8"))
+
+
+@cache
 def ways() -> tuple[Way, ...]:
     """All, operator by operator."""
+    titled = ((words["title"], words) for words in stored()["ways"])
     return tuple(
-        Way(words["title"], Specimen.of({k: v for k, v in words.items() if k != "title"}))
-        for words in _stored()["ways"]
+        Way(title, Specimen.of({name: words[name] for name in words if name != "title"}))
+        for title, words in titled
     )
 
 
 @cache
 def specimens() -> tuple[Specimen, ...]:
     """Those of the ways, and the others."""
-    others = (Specimen.of(words) for words in _stored()["others"])
-    return (*(way.specimen for way in ways()), *others)
-
-
-@cache
-def _stored() -> Mapping[str, list[dict[str, Any]]]:
-    return tomllib.loads(STORED.read_text("utf-8"))
+    return (*(way.specimen for way in ways()), *map(Specimen.of, stored()["others"]))
 
 
 @cache
 def chains_of(specimen: Specimen) -> tuple[Chain, ...]:
     """The padded nodes of the specimen's model; none where its words contradict each other."""
     try:
-        model, _ = drafted(specimen)
-        survey = Survey(model)
+        survey = Survey(drafted(specimen)[0])
     except (ArithmeticError, ValueError):
         return ()
     return tuple(site.chain for site in survey.sites_now())
 
 
-def falls_under(target: Target, row: Row, specimen: Specimen) -> bool:
-    """Whether the target fails a node of its model by this row."""
-    return any(row in failing(target, chain) for chain in chains_of(specimen))
+def rows_over(target: Target, specimen: Specimen) -> set[Row]:
+    """The rows by which the target fails a node of the specimen's model."""
+    return {row for chain in chains_of(specimen) for row in failing(target, chain)}
 
 
-def smallest(target: Target, row: Row) -> Specimen | None:
-    """Of the stored specimens of which `target` fails by `row` the smallest.
+def showing(target: Target, address: str, row: Row) -> Specimen | None:
+    """The specimen that shows a row of `target`, known by its `address`; None where none does.
 
-    One that fails by the fewest other rows comes first. None where there is none.
+    That is the one that was seen to show it, else of those of which the target fails by fewest
+    other rows the smallest.
     """
-    fitting = (one for one in specimens() if one.operator in row.operators)
-    under = [one for one in fitting if falls_under(target, row, one)]
-    return min(under, key=lambda one: (_rows(target, one), one.complexity), default=None)
-
-
-def _rows(target: Target, specimen: Specimen) -> int:
-    return len({row for chain in chains_of(specimen) for row in failing(target, chain)})
+    words = stored()["telling"].get(f"{target.runtime} {address}")
+    told = [Specimen.of(words)] if words else specimens()
+    fitting = [one for one in told if one.operator in row.operators]
+    under = {one: len(rows) for one in fitting if row in (rows := rows_over(target, one))}
+    return min(under, key=lambda one: (under[one], one.complexity), default=None)
 
 
 class WayFile(NamedTuple):
@@ -132,5 +137,4 @@ def judged(target: Target, way: Way) -> Judgement:
 
 @cache
 def _survey(way: Way) -> Survey:
-    model = open_model(file_of(way).model).model
-    return Survey(model)
+    return Survey(open_model(file_of(way).model).model)

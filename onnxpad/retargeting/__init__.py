@@ -19,8 +19,7 @@ from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.reports import Report, reported
 from onnxpad.retargeting.plan import Plan
 from onnxpad.retargeting.report import Kept, Move, Refused
-from onnxpad.retargeting.rules import MoveRule, by_convention, by_plan
-from onnxpad.retargeting.run import MoveLog, Progress, run
+from onnxpad.retargeting.run import MoveLog, MoveRule, Progress, by_convention, by_plan, run
 from onnxpad.verbs import verb
 
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]

@@ -1,4 +1,4 @@
-"""Every way in which some framework could have meant a layer."""
+"""The ways to pad a node: those of frameworks, and one edit of what is there."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from math import prod
 from onnxpad.frameworks.fits import own_rules
 from onnxpad.frameworks.layer import Pair
 from onnxpad.frameworks.rules import split
+from onnxpad.geometry.size import plus
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads, PadStep, Skip, is_same
-from onnxpad.padding.effective_pads import (
-    axes_behind,
-    effective_pads,
-    same_is_disputed,
-)
+from onnxpad.padding.effective_pads import axes_behind, effective_pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import all_habits
 from onnxpad.retargeting.hand_written_pads import counting, without_hand, without_pad
-from onnxpad.retargeting.labels import flat_text, label_of
+from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.move import cropped, moved_crop, same_padding
 from onnxpad.retargeting.windows_read import differs, signature
+
+_MIRRORS = ("reflect", "edge", "wrap")
+_MOST_ODD = 8
+_MOST_GROWN = 64
+_LEAST_AXES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Candidate:
 
 @lru_cache(maxsize=4096)
 def candidates(chain: Chain) -> tuple[Candidate, ...]:
-    """The present way first, then every other one; ways that read alike are one candidate.
+    """The present way first, then those of frameworks; ways that read alike are one candidate.
 
     Output sizes may differ from the present one. Only the present way where the padding cannot
     be worked on.
@@ -51,57 +53,38 @@ def candidates(chain: Chain) -> tuple[Candidate, ...]:
     ways = [chain]
     if not chain.trouble and chain.op.has_windows:
         ways += _crops(chain) if chain.op.kind is Kind.TRANSPOSED else _ways(chain)
-    written = dict.fromkeys(ways)
-    plain = sorted(written, key=lambda way: (way is not chain, way.ceil_mode, way.pad is not None))
     groups: dict[object, Chain] = {}
-    for way in plain:
+    for way in sorted(ways, key=lambda way: (way is not chain, way.ceil_mode, way.pad is not None)):
         groups.setdefault(signature(way), way)
     kept: list[Chain] = []
     for way in groups.values():
         if all(differs(one, way) for one in kept):
             kept.append(way)
-    result = [Candidate(way, tuple(sorted(own_rules(way))), label_of(way, chain)) for way in kept]
-    explicit = _undisputed(chain)
-    if explicit is not None:
-        result.insert(1, explicit)
-    return tuple(result)
-
-
-def _undisputed(chain: Chain) -> Candidate | None:
-    """auto_pad that runtimes refuse or read differently, as the numbers that it stands for."""
-    if not is_same(chain.padding) or not same_is_disputed(chain):
-        return None
-    pads = effective_pads(chain)
-    if isinstance(pads, Skip):
-        return None
-    return Candidate(
-        replace(chain.with_padding(pads), ceil_mode=False), (), f"pads {flat_text(pads)}"
+    return tuple(
+        Candidate(way, tuple(sorted(own_rules(way))), label_of(way, chain)) for way in kept
     )
 
 
 def _ways(chain: Chain) -> Iterator[Chain]:
-    for bare in _bare(chain):
-        for padding in dict.fromkeys(_paddings(bare)):
-            for way in variants(bare.with_padding(padding)):
-                yield way
-                yield from _zeros(way)
-
-
-def _bare(chain: Chain) -> Iterator[Chain]:
-    """The operator with the Pad in front counted in, and without it."""
-    found = without_hand(chain)
-    if isinstance(found, Chain):
-        yield found
-    if isinstance(found, Skip) and chain.pad is not None:
+    """The operator with the Pad in front counted in, or without it, padded as frameworks do."""
+    bare = without_hand(chain)
+    if isinstance(bare, Skip):
+        if chain.pad is None:
+            return
         axes = tuple(axis._replace(size=None) for axis in chain.axes)
-        yield replace(chain, pad=None, axes=axes)
+        bare = replace(chain, pad=None, axes=axes)
+    for padding in dict.fromkeys(_paddings(bare)):
+        for way in variants(bare.with_padding(padding)):
+            yield way
+            pads = effective_pads(way)
+            if way.is_max and not way.ceil_mode and isinstance(pads, Pads) and any(pads.flat):
+                yield behind_pad(way, pads, Constant(0.0), Pads.zero(way.rank))
 
 
 def _paddings(bare: Chain) -> Iterator[Pads | AutoPad]:
     """SAME as each convention has it, and what frameworks can write whatever they call it."""
     for habits in all_habits(bare):
-        rounds_up = bare.op.is_pool and habits.always_up
-        found = same_padding(bare, habits, rounds_up=rounds_up)
+        found = same_padding(bare, habits, rounds_up=bare.op.is_pool and habits.always_up)
         if not isinstance(found, Skip):
             yield found
     yield Pads.zero(bare.rank)
@@ -117,24 +100,16 @@ def _each(bare: Chain, rule: Callable[[Axis], Pair]) -> Pads:
     return Pads.of([rule(axis) for axis in bare.axes])
 
 
-def variants(chain: Chain) -> Iterator[Chain]:
-    """Every rounding and divisor; none where a pool's pads reach its kernel."""
+def variants(chain: Chain, *, rounded: bool = True) -> Iterator[Chain]:
+    """Every rounding, or none, and divisor; none where a pool's pads reach its kernel."""
     op, padding = chain.op, chain.padding
     if op.is_pool and isinstance(padding, Pads) and reaches_kernel(chain, padding):
         return
     fixed = op.quantised or chain.opset < Since.COUNT_INCLUDE_PAD or op.kind is not Kind.AVERAGE
-    rounds = op.is_pool and not is_same(padding) and chain.opset >= op.ceil_mode
+    rounds = rounded and op.is_pool and not is_same(padding) and chain.opset >= op.ceil_mode
     for ceil in (False, True)[: 1 + rounds]:
         for counts in (chain.counts_padding,) if fixed else (False, True):
             yield counting(replace(chain, ceil_mode=ceil), counts=counts)
-
-
-def _zeros(chain: Chain) -> Iterator[Chain]:
-    """A Pad that writes 0 in front, and a max pool that pads nothing."""
-    pads = effective_pads(chain)
-    if not chain.is_max or chain.ceil_mode or isinstance(pads, Skip) or not any(pads.flat):
-        return
-    yield behind_pad(chain, pads, Constant(0.0), Pads.zero(chain.rank))
 
 
 def behind_pad(
@@ -154,32 +129,19 @@ def behind_pad(
 
 
 def _crops(chain: Chain) -> Iterator[Chain]:
+    """No crop, one that leaves size*stride cells as each convention cuts it, half a window."""
     yield cropped(chain, [(0, 0, 0)] * chain.rank)
-    for habits in all_habits(chain):
-        found = moved_crop(_same_crop(chain), habits)
-        if isinstance(found, Chain):
-            yield found
-    half = [(axis.span // 2, axis.span // 2) for axis in chain.axes]
-    steps = [axis.stride for axis in chain.axes]
-    for extra in (0, 1):
-        pairs = zip(half, steps, strict=True)
-        yield cropped(chain, [(b, e, min(extra, step - 1)) for (b, e), step in pairs])
-
-
-def _same_crop(chain: Chain) -> Chain:
-    """A crop that leaves size*stride cells, the smaller half of it in front."""
     totals = [axis.span - axis.stride for axis in chain.axes]
-    return cropped(chain, [(*split(max(t, 0)), max(-t, 0)) for t in totals])
-
-
-_MIRRORS = ("reflect", "edge", "wrap")
-_RESTS = 4
-_ODD = 8
-_MOST_GROWN = 64
+    same = cropped(chain, [(*split(max(t, 0)), max(-t, 0)) for t in totals])
+    found = (moved_crop(same, habits) for habits in all_habits(chain))
+    yield from (one for one in found if isinstance(one, Chain))
+    for extra in (0, 1):
+        rows = ((axis.span // 2, axis.stride - 1) for axis in chain.axes)
+        yield cropped(chain, [(half, half, min(extra, most)) for half, most in rows])
 
 
 def ordinary(chain: Chain) -> Iterator[Chain]:
-    """As many cells at both sides, for every number below the window, and other cells.
+    """One edit of what is there: numbers for both sides or nearly so, crops, other cells.
 
     Convolutions read zeros or nothing in place of the Pad in front, or copies in place of
     zeros. Some of it is what conventions write as well.
@@ -192,113 +154,127 @@ def ordinary(chain: Chain) -> Iterator[Chain]:
     bare = without_pad(chain)
     for pads in _numbers(chain):
         yield from variants(bare.with_padding(pads))
-    for pads in (*_of_some_size(chain), *_mirrored(bare), *_odd(chain)):
-        ways = variants(bare.with_padding(pads))
-        yield from (way for way in ways if not way.ceil_mode)
+    swapped = [_swapped(bare.padding)] if isinstance(bare.padding, Pads) else []
+    for pads in (*_nearly_alike(chain), *swapped):
+        yield from variants(bare.with_padding(pads), rounded=False)
     if chain.op.kind is Kind.CONVOLUTION:
         yield from _other_cells(chain, bare)
 
 
 def _numbers(chain: Chain) -> Iterator[Pads]:
-    """The same number on axes whose windows are alike."""
+    """The same number at both sides, and on axes whose windows are alike."""
     spans = list(dict.fromkeys(axis.span for axis in chain.axes))
-    for numbers in product(*(range(span) for span in spans)):
+    for numbers in product(*map(range, spans)):
         pads = tuple(numbers[spans.index(axis.span)] for axis in chain.axes)
         yield Pads(pads, pads)
 
 
-def _of_some_size(chain: Chain) -> Iterator[Pads]:
-    """Numbers that SAME comes to where sizes leave one remainder or another."""
-    for rest in range(min(_RESTS, max(axis.stride for axis in chain.axes))):
-        totals = [max(axis.span - (rest % axis.stride or axis.stride), 0) for axis in chain.axes]
-        yield from _halved(totals)
+def _nearly_alike(chain: Chain) -> Iterator[Pads]:
+    """Odd numbers of cells in all, nearly halved, and those of SAME."""
+    totals = [
+        [min(total, axis.span - 1) for axis in chain.axes]
+        for total in range(1, min(max(axis.span for axis in chain.axes), _MOST_ODD), 2)
+    ]
+    totals.append([max(axis.span - axis.stride, 0) for axis in chain.axes])
+    for pads in (_halved(total) for total in totals):
+        yield from (pads, _swapped(pads))
 
 
-def _odd(chain: Chain) -> Iterator[Pads]:
-    """Odd numbers of cells in all, which no number for both sides gives, nearly halved."""
-    for total in range(1, min(max(axis.span for axis in chain.axes), _ODD), 2):
-        yield from _halved([min(total, axis.span - 1) for axis in chain.axes])
+def _halved(totals: Sequence[int]) -> Pads:
+    return Pads.of([split(total) for total in totals])
 
 
-def _halved(totals: Sequence[int]) -> tuple[Pads, Pads]:
-    pads = Pads.of([split(total) for total in totals])
-    return pads, Pads(pads.ends, pads.begins)
-
-
-def _mirrored(bare: Chain) -> Iterator[Pads]:
-    """The numbers that stand there, begins for ends."""
-    if isinstance(bare.padding, Pads):
-        yield Pads(bare.padding.ends, bare.padding.begins)
+def _swapped(pads: Pads) -> Pads:
+    return Pads(pads.ends, pads.begins)
 
 
 def _ordinary_crops(chain: Chain) -> Iterator[Chain]:
-    own = chain.padding
-    grown = list(_growths(chain))
+    """The present crop with any output_padding, and other numbers with the same on all axes."""
+    own, limits = chain.padding, [max(axis.stride, axis.dilation) for axis in chain.axes]
+    alike = [
+        tuple(min(more, limit - 1) for limit in limits) for more in (1, 0, *range(2, max(limits)))
+    ]
+    every = product(*map(range, limits)) if prod(limits) <= _MOST_GROWN else ()
     if isinstance(own, Pads) and not chain.output_shape:
-        for more in grown:
+        for more in dict.fromkeys((*alike, *every)):
             yield cropped(chain, list(zip(own.begins, own.ends, more, strict=True)))
-    alike = [more for more in grown if more == _grown_alike(chain, max(more))]
     for pads in _numbers(chain):
         for more in alike:
             yield cropped(chain, list(zip(pads.begins, pads.ends, more, strict=True)))
 
 
-def growth_limit(axis: Axis) -> int:
-    """The output_padding that an axis cannot have: it stays below, as the ONNX text has it."""
-    return max(axis.stride, axis.dilation)
-
-
-def _grown_alike(chain: Chain, extra: int) -> tuple[int, ...]:
-    return tuple(min(extra, growth_limit(axis) - 1) for axis in chain.axes)
-
-
-def _growths(chain: Chain) -> Iterator[tuple[int, ...]]:
-    """Every output_padding, the same number on all axes first.
-
-    Where these are many only such, and those that some axes have and others do not.
-    """
-    limits = [growth_limit(axis) for axis in chain.axes]
-    rows = [_grown_alike(chain, extra) for extra in (1, 0, *range(2, max(limits)))]
-    few = prod(limits) <= _MOST_GROWN
-    sets = [range(limit) for limit in limits] if few else []
-    mixed = (more for row in rows for more in product(*((extra, 0) for extra in row)))
-    yield from dict.fromkeys((*rows, *mixed, *(product(*sets) if few else ())))
-
-
 def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
+    """Copies for zeros, zeros or nothing for the Pad in front, or its cells in other places."""
     step, own = chain.pad, effective_pads(chain)
     if step is None:
         if isinstance(own, Pads) and any(own.flat):
             none = AutoPad.VALID if isinstance(chain.padding, AutoPad) else Pads.zero(chain.rank)
-            for mode in mirrors(chain):
+            for mode in _mirrors(chain):
                 yield behind_pad(chain, own, Constant(0.0), none, mode)
         return
-    if step.unclear or step.crossed or any(pad < 0 for pad in step.pads.flat):
+    data = step.unclear or step.crossed or min(step.pads.flat) < 0
+    if data or any(map(any, chain.outer(step.pads))):
         return
-    if any(map(any, chain.outer(step.pads))):
-        return  # batch or channels: data
     yield bare
     if not isinstance(own, Skip):
         yield bare.with_padding(own + chain.inner(step.pads))
-    for mode in mirrors(chain):
+    for mode in _mirrors(chain):
         if mode != step.mode:
-            new = NewPad(step.pads, Constant(0.0), mode, instead=True)
-            yield replace(chain, pad=new)
-    if step.mode in _MIRRORS or isinstance(step.fill, Constant):
-        yield from _placed(chain, bare, step)
+            yield replace(chain, pad=NewPad(step.pads, Constant(0.0), mode, instead=True))
+    yield from _elsewhere(chain, bare, step)
 
 
-def mirrors(chain: Chain) -> tuple[str, ...]:
-    """Modes whose cells are copies, as far as the Pad of this opset has them."""
-    old = 0 < chain.opset < Since.PAD_WRAP
-    return tuple(mode for mode in _MIRRORS if mode != "wrap" or not old)
-
-
-def _placed(chain: Chain, bare: Chain, step: PadStep) -> Iterator[Chain]:
-    """The cells of the Pad in other places: where a framework puts padding, or alike."""
+def _elsewhere(chain: Chain, bare: Chain, step: PadStep) -> Iterator[Chain]:
+    """The cells of the Pad where a framework puts padding, or as many at both sides."""
+    if step.mode not in _MIRRORS and not isinstance(step.fill, Constant):
+        return
     known = [effective_pads(one.chain) for one in candidates(bare) if one.chain.pad is None]
     fill = step.fill if isinstance(step.fill, Constant) else Constant(0.0)
-    for pads in dict.fromkeys([*known, *_numbers(chain), *_of_some_size(chain)]):
+    for pads in dict.fromkeys([*known, *_numbers(chain), *_nearly_alike(chain)]):
         if isinstance(pads, Pads) and any(pads.flat):
             none = Pads.zero(chain.rank)
             yield behind_pad(bare, pads, fill, none, step.mode, instead=True)
+
+
+def _mirrors(chain: Chain) -> tuple[str, ...]:
+    """Modes whose cells are copies, as far as the Pad of this opset has them."""
+    return _MIRRORS[:-1] if 0 < chain.opset < Since.PAD_WRAP else _MIRRORS
+
+
+def as_windows(chain: Chain) -> Chain | Skip:
+    """A Pad node that no operator reads as windows of one cell behind a Pad.
+
+    So its ways compare like others. The spatial axes are those behind the first two; where the Pad
+    pads the second axis and not the last, those between. A Skip where the pads are not known, or
+    other axes are padded.
+    """
+    step, shape = chain.pad, chain.shape
+    if step is None or step.unclear:
+        return Skip("its pads are computed while the model runs")
+    if shape is None or len(shape) < _LEAST_AXES or len(step.pads.begins) != len(shape):
+        return Skip("it pads fewer than three axes, or an unknown number of them")
+    last = any(step.pads.sides[1]) and not any(step.pads.sides[-1])
+    around = replace(chain.around, feeds_channels_last=last)
+    window = (Axis(None, 1),) * (len(shape) - 2)
+    bare = replace(chain, axes=window, around=around).with_padding(Pads.zero(len(window)))
+    if any(map(any, bare.outer(step.pads))) or min(step.pads.flat) < 0:
+        return Skip("it pads the batch or the channels, or crops")
+    rows = zip(shape[bare.spatial], bare.inner(step.pads).sides, strict=True)
+    sizes = (None if size is None else plus(size, sum(pair)) for size, pair in rows)
+    return replace(bare, axes=tuple(Axis(size, 1) for size in sizes))
+
+
+def ways_of_pad(chain: Chain) -> Iterator[Chain]:
+    """Ways to pad as many cells, of `as_windows`: other sides, then cells of another mode."""
+    step = chain.pad
+    if step is None:
+        return
+    pads = chain.inner(step.pads)
+    totals = [begin + end for begin, end in pads.sides]
+    half, ends = _halved(totals), Pads.of([(0, total) for total in totals])
+    sides = (side for one in (pads, half, ends) for side in (one, _swapped(one)))
+    bare, none = without_pad(chain), Pads.zero(chain.rank)
+    fill = step.fill if isinstance(step.fill, Constant) else Constant(0)
+    for side, mode in product(dict.fromkeys(sides), ("constant", *_mirrors(chain))):
+        held = fill if mode == "constant" else Constant(0)
+        yield behind_pad(bare, side, held, none, mode, instead=True)

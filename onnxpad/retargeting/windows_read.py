@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
+from typing import NamedTuple
 
 from onnxpad.geometry.budgets import COMPARED
 from onnxpad.geometry.windows import Axis, output_size, same_output, same_pads, sample_sizes
@@ -18,12 +18,11 @@ from onnxpad.padding.operators import Kind
 OWN = "own padding"
 Key = tuple[object, ...]
 _FEW = 12
-_PER_WINDOW = 16
+_PER_WINDOW = 512
 """Cells that could be looked at in the time that a window takes without any."""
 
 
-@dataclass(frozen=True, slots=True)
-class Strip:
+class Strip(NamedTuple):
     """One axis: the source, what a Pad adds in front of and behind it, then the own padding."""
 
     size: int
@@ -34,42 +33,17 @@ class Strip:
     own: tuple[int, int]
     count: int
 
-    def windows(self, mode: str) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """The cells of windows that do not lie wholly inside the source, and of how many in a row.
+    def windows(self) -> Iterator[tuple[int, ...]]:
+        """The cells of windows that do not lie wholly inside the source.
 
         All where there are few: at small sizes a mirrored cell may stand for the one it mirrors.
-        In a row stand windows that lie wholly in padding that holds one value.
         """
         span = self.dilation * (self.kernel - 1) + 1
         begin = -self.front[0] - self.own[0]
-        inside = (max(0, -self.front[0]), self.size + min(0, self.front[1]))
-        if self.count <= _FEW:
-            inside = (0, -1)
-        low, high = self._within(begin, span, inside)
-        rows = sorted(self._within(begin, span, zone) for zone in self._of_one_value(mode))
-        number = 0
-        while number < self.count:
-            row = next((row for row in rows if row[0] <= number < row[1]), (number, number + 1))
-            if low <= number < high:
-                number = high
-                continue
-            start = begin + number * self.stride
-            yield row[1] - number, tuple(range(start, start + span, self.dilation))
-            number = row[1]
-
-    def _within(self, begin: int, span: int, zone: tuple[int, int]) -> tuple[int, int]:
-        """The first window that lies wholly in a zone of cells, and the one behind the last."""
-        low = min(self.count, max(0, -(-(zone[0] - begin) // self.stride)))
-        return low, max(low, min(self.count, (zone[1] - span - begin) // self.stride + 1))
-
-    def _of_one_value(self, mode: str) -> Iterator[tuple[int, int]]:
-        """Zones of padding whose cells all hold the same."""
-        first, last = -self.front[0], self.size + self.front[1]
-        yield first - self.own[0], min(first, 0)
-        yield max(last, self.size), last + self.own[1]
-        if mode in ("constant", "edge"):
-            yield first, min(0, last)
-            yield max(self.size, first), last
+        low, high = max(0, -self.front[0]), self.size + min(0, self.front[1]) - span
+        for start in range(begin, begin + self.count * self.stride, self.stride):
+            if not low <= start <= high or self.count <= _FEW:
+                yield tuple(range(start, start + span, self.dilation))
 
 
 @lru_cache(maxsize=100_000)
@@ -79,17 +53,14 @@ def strip_key(strip: Strip, kind: Kind, mode: str, value: object, counts: bool) 
     `value` is what cells of a Pad hold, OWN for the same as the own padding; `counts` says that
     averages count their own padding. Windows wholly inside follow from the others.
     """
-    found: list[tuple[int, object]] = []
-    for times, cells in strip.windows(mode):
+    keys = list[object]()
+    for cells in strip.windows():
         taps = [_tap(strip, cell, mode, value) for cell in cells]
         if None in taps:
             return None
-        key = _window_key(strip, kind, cells, taps, counts=counts)
-        before = found.pop() if found and found[-1][1] == key else (0, key)
-        found.append((before[0] + times, key))
+        keys.append(_window_key(strip, kind, cells, taps, counts=counts))
     begin = strip.front[0] + strip.own[0]
-    seen = sum(times for times, _ in found)
-    return (strip.count, begin if seen < strip.count else None, *found)
+    return (strip.count, begin if len(keys) < strip.count else None, *keys)
 
 
 def _window_key(

@@ -23,7 +23,6 @@ DATA = {
     "onnxpad/py.typed",
     "onnxpad/runtimes/running/serving.mjs",
     "onnxpad/runtimes/measured.json",
-    "onnxpad/reproducing/seen.json",
 }
 
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 from onnxpad.explaining import Explanation, entries
 from onnxpad.padding.forms import Form, forms_of
-from onnxpad.reproducing import last_run
 from onnxpad.reproducing.ways import Way, ways
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.releases import held
@@ -81,7 +80,6 @@ def _target_facts(name: str) -> Iterator[dict[str, Any]]:
             "releases": held(row, target.releases) or always,
             "evidence": str(row.evidence),
             "command": f"onnxpad explain {name} --reproduce {anchor} -o DIR" if shown else "",
-            "ran": last_run(name, anchor),
             "unshown": row.unshown,
             "operators": list(row.operators) if len(row.operators) > _NAMED else [],
         }
