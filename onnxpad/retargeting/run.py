@@ -83,7 +83,7 @@ def _planned(entry: PlanEntry, chain: Chain, label: str) -> Chain | Skip:
     try:
         after = with_settings(chain, entry.settings)
     except RequestError as error:
-        raise RequestError(f"{where}: {error.told}{_TRY}") from error
+        raise RequestError(f"{where}: {error!s}{_TRY}") from error
     if reason := infeasible(chain, after):
         raise RequestError(f"{where}: {reason}{_TRY}")
     return as_it_runs(chain, after)

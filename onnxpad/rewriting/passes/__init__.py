@@ -110,8 +110,11 @@ def pass_names() -> tuple[str, ...]:
 class _Passes(Plugins[Pass]):
     """The files, and the ways that some of them hold."""
 
-    def _names(self) -> tuple[str, ...]:
-        return tuple(sorted((*super()._names(), *_WAYS)))
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted((*super().__iter__(), *_WAYS)))
+
+    def __contains__(self, name: object) -> bool:
+        return name in _WAYS or super().__contains__(name)
 
     def __getitem__(self, name: str) -> Pass:
         whole = super().__getitem__(_WAYS.get(name, name))

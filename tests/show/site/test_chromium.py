@@ -11,9 +11,8 @@ import pytest
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
 
-from tests.show.pages.test_chromium import CHROMIUM, browse
-
 from onnxpad.model.files.delivery import write_folder
+from tests.show.pages.test_chromium import CHROMIUM, browse
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
 PAGES = ("index.html", "works/MaxPool.html", "target/ncnn.html", "convention/tensorflow.html")
