@@ -102,17 +102,13 @@ def _number_edits(address: Address, before: Chain, after: Chain) -> Iterator[Edi
     for name, was, now in (
         ("ceil_mode", before.ceil_mode, after.ceil_mode),
         ("count_include_pad", before.counts_padding, after.counts_padding),
+        ("output_shape", before.output_shape, after.output_shape),
+        ("output_padding", before.output_padding, after.output_padding),
     ):
-        if now and not was:
-            yield SetAttribute(address, name, 1)
         if was and not now:
             yield RemoveAttribute(address, name)
-    if before.output_shape and not after.output_shape:
-        yield RemoveAttribute(address, "output_shape")
-    if after.output_padding and after.output_padding != before.output_padding:
-        yield SetAttribute(address, "output_padding", after.output_padding)
-    if before.output_padding and not after.output_padding:
-        yield RemoveAttribute(address, "output_padding")
+        if now and now != was:
+            yield SetAttribute(address, name, 1 if now is True else now)
 
 
 class _Emitter:
@@ -215,66 +211,52 @@ class _Emitter:
         shared = [place for place, one in enumerate(way) if self._scope.uses[one.outputs[0]] > 1]
         count = shared[-1] + 1 if shared else 0
 
+        anchor = [*way, self._node][count]
+
         def led(source: str) -> list[Edit]:
-            copies = max(count, self._copies_there(way, source))
             edits: list[Edit] = []
-            kept = [*way[copies:], self._node]
-            for one in way[:copies]:
-                source, made = self._copy_of(one, kept[0], source)
-                edits += made
+            passed = 0
+            for passed, one in enumerate(way):
+                known = self._copied(one, source, anchor if passed < count else self._node)
+                if not known and passed >= count:
+                    break
+                if not known:
+                    edits.append(copy := self._copy_of(one, anchor, source))
+                    known = copy.outputs[0]
+                source = known
+            else:
+                passed = len(way)
+            kept = [*way[passed:], self._node]
             position = data_position(self._context, kept[0]) if len(kept) > 1 else 0
             edits.append(SetInput(self.address(kept[0]), position, source))
             edits += [ForgetType(self.address(one), one.outputs[0]) for one in kept[:-1]]
-            return edits + [RemoveUnused(self.address(one)) for one in reversed(way[:copies])]
+            return edits + [RemoveUnused(self.address(one)) for one in reversed(way[:passed])]
 
-        return self.address([*way, self._node][count]), led
+        return self.address(anchor), led
 
-    def _copies_there(self, way: Sequence[Node], source: str) -> int:
-        """Of how many of the first operators of `way` there are copies already."""
-        for count, one in enumerate(way):
-            source = self._copied(one, self._node, source)
-            if not source:
-                return count
-        return len(way)
-
-    def _copied(self, one: Node, before: Node, source: str) -> str:
-        """The output of a copy of `one` that reads `source` in front of `before`, or ''."""
+    def _copied(self, one: Node, source: str, before: Node) -> str:
+        """The output of a copy of `one` that reads `source` and stands before a node, or ''."""
         output = self._names.copies.get((self._scope.id, one.key, source), "")
         known = self._scope.producers.get(output)
         if known is None or source not in known.inputs:
             return ""
         return output if self._scope.stands_before(known, before) else ""
 
-    def _copy_of(self, one: Node, before: Node, source: str) -> tuple[str, list[Edit]]:
-        """The output of a copy of `one` that reads `source`, and the edit that makes it.
-
-        A copy that was made before serves again where it stands somewhere in front of `before`.
-        """
-        if known := self._copied(one, before, source):
-            return known, []
+    def _copy_of(self, one: Node, before: Node, source: str) -> InsertNode:
+        """The edit that makes a copy of `one` that reads `source`."""
         name = self._names.new(f"{stem(self._node)}/{stem(one)}")
-        output = self._names.new(f"{name}_output")
         inputs = list(one.inputs)
         inputs[data_position(self._context, one)] = source
-        attributes: list[tuple[str, AttributeValue]] = []
-        for written, value in self._context.attributes(one).items():
-            match value:
-                case int() | float() | str():
-                    attributes.append((written, value))
-                case tuple():
-                    attributes.append((written, tuple([int(number) for number in value])))
+        output = self._names.new(f"{name}_output")
         self._names.copies[self._scope.id, one.key, source] = output
-        insert = InsertNode(
-            self.address(before),
-            next_key(self._scope),
-            one.op_type,
-            name,
-            tuple(inputs),
-            (output,),
-            tuple(attributes),
-            one.domain,
+        attributes = tuple(
+            (written, tuple(map(int, value)) if isinstance(value, tuple) else value)
+            for written, value in self._context.attributes(one).items()
         )
-        return output, [insert]
+        address, key, outputs = self.address(before), next_key(self._scope), (output,)
+        return InsertNode(
+            address, key, one.op_type, name, tuple(inputs), outputs, attributes, one.domain
+        )
 
 
 class _Expander(_Emitter):
