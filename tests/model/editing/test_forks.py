@@ -6,7 +6,6 @@ import pytest
 from onnx import ModelProto, parser
 
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.reading import reader, survey
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import run
 
@@ -65,25 +64,6 @@ def test_forks_do_what_a_session_of_their_own_would(text: str, rule: str) -> Non
     ]
     assert rewritten(second, rule) == expected
     assert rewritten(session, rule) == expected
-
-
-def test_a_fork_is_read_when_it_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    session = EditSession(model(IN_BODIES))
-    readings = 0
-    read = reader.read
-
-    def counted(*args: object, **given: object) -> object:
-        nonlocal readings
-        readings += 1
-        return read(*args, **given)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(survey, "read", counted)
-    rewritten(session.fork(), "concat-pads")
-    assert not readings
-    rewritten(session.fork(), "split-pads")
-    forked, readings = readings, 0
-    rewritten(EditSession(model(IN_BODIES)), "split-pads")
-    assert forked < readings
 
 
 def test_a_session_without_weights_holds_no_large_new_constant() -> None:
