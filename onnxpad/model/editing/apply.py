@@ -58,24 +58,13 @@ from onnxpad.padding.operators import PLAIN_DOMAINS, AttributeValue
 
 def set_attribute(node: NodeProto, name: str, value: AttributeValue) -> None:
     """Write an attribute where it stands, or behind the others."""
-    attribute: AttributeProto
+    kind = AttributeProto.INTS if isinstance(value, tuple) else None
+    made = helper.make_attribute(name, value, attr_type=kind)
     for attribute in node.attribute:
         if attribute.name == name:
-            attribute.Clear()
-            break
-    else:
-        attribute = node.attribute.add()
-    attribute.name = name
-    match value:
-        case tuple():
-            attribute.type = AttributeProto.INTS
-            attribute.ints.extend(value)
-        case int():
-            attribute.type, attribute.i = AttributeProto.INT, value
-        case float():
-            attribute.type, attribute.f = AttributeProto.FLOAT, value
-        case str():
-            attribute.type, attribute.s = AttributeProto.STRING, value.encode()
+            attribute.CopyFrom(made)
+            return
+    node.attribute.append(made)
 
 
 def remove_attribute(node: NodeProto, name: str) -> None:
@@ -105,14 +94,8 @@ def _keep_only(
     gone: set[str],
     name: Callable[[Any], str] = lambda entry: str(entry.name),
 ) -> None:
-    indices = [index for index, entry in enumerate(entries) if name(entry) in gone]
-    if len(indices) * 8 < len(entries):
-        for index in reversed(indices):
-            del entries[index]
-    elif indices:
-        kept = [entry for entry in entries if name(entry) not in gone]
-        del entries[:]
-        entries.extend(kept)
+    for index in reversed([at for at, entry in enumerate(entries) if name(entry) in gone]):
+        del entries[index]
 
 
 def rebuild(scope: Scope) -> None:
@@ -273,23 +256,21 @@ class ProtoApplier:
 
     def _apply_to_all(self, edit: Edit) -> None:
         """Edits of the whole model; functions are written out from the start."""
+        model = self._document.model
         match edit:
             case FixSize():
-                fix_size(self._document.model.graph, edit)
+                fix_size(model.graph, edit)
             case SetMetadata():
-                set_metadata(self._document.model, edit)
-            case MoveOpset():
-                self._move_opset(edit)
-
-    def _move_opset(self, edit: MoveOpset) -> None:
-        for entry in self._document.model.opset_import:
-            if entry.domain in PLAIN_DOMAINS:
-                entry.version = edit.opset
-        for scope in self._document.scopes.values():
-            scope.opset = edit.opset
+                set_metadata(model, edit)
+            case MoveOpset(opset):
+                for entry in model.opset_import:
+                    if entry.domain in PLAIN_DOMAINS:
+                        entry.version = opset
+                for scope in self._document.scopes.values():
+                    scope.opset = opset
 
     def _find(self, address: Address) -> Node:
-        nodes = self._nodes.get(address.scope) or self._known(self._document.scopes[address.scope])
+        nodes = self._known(self._document.scopes[address.scope])
         if address.key not in nodes:
             raise InternalError(f"the script edits {address.label}, which is not there")
         return nodes[address.key]
@@ -319,7 +300,12 @@ class ProtoApplier:
         scope.producers[tensor] = node
 
     def _new_constant(self, edit: AnyConstant, scope: Scope) -> None:
-        tensor = self._new(edit) if isinstance(edit, NewConstant) else self._derived(edit, scope)
+        if not isinstance(edit, NewConstant):
+            tensor = self._derived(edit, scope)
+        elif self._weights is None and prod(edit.dims) > MAX_CONSTANT:
+            tensor = constant_header(edit)
+        else:
+            tensor = constant_proto(edit)
         if not edit.as_node and isinstance(scope.proto, GraphProto):
             scope.next_key = max(scope.next_key, edit.key + 1)
             scope.proto.initializer.append(tensor)
@@ -330,11 +316,6 @@ class ProtoApplier:
         tensor.ClearField("name")
         proto = helper.make_node("Constant", [], [edit.name], value=tensor)
         self._place(scope, edit.before.key, Node(edit.key, proto), behind=False)
-
-    def _new(self, edit: NewConstant) -> TensorProto:
-        if self._weights is None and prod(edit.dims) > MAX_CONSTANT:
-            return constant_header(edit)
-        return constant_proto(edit)
 
     def _derived(self, edit: Derived, scope: Scope) -> TensorProto:
         source = _constant(scope, edit.source)
