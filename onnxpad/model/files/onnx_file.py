@@ -47,6 +47,7 @@ _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\x80\x02", "a Python pickle", "export the PyTorch model to ONNX"),
     (0, b"\x80\x04", "a Python pickle", "export the PyTorch model to ONNX"),
     (0, b"{", "JSON text", "onnx.load(..., format='json') and onnx.save convert ONNX JSON"),
+    (0, b"[", "JSON text", "onnx.load(..., format='json') and onnx.save convert ONNX JSON"),
     (0, b"<", "a web page or XML", "the download may have failed: fetch the .onnx file itself"),
     (0, b"ir_version", "protobuf text", "onnx.load(..., format='textproto') and onnx.save it"),
 )
