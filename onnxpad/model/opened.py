@@ -14,10 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
-from google.protobuf.descriptor import (  # type: ignore[import-untyped, unused-ignore]
-    FieldDescriptor,
-)
-from google.protobuf.message import Message  # type: ignore[import-untyped, unused-ignore]
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError, suspect
@@ -223,8 +219,6 @@ def refusal_of_onnx(model: ModelLike) -> str | None:
         if path is not None and not Path(path).is_file():
             return None
         proto = load(path, load_external_data=False) if path is not None else model
-        if isinstance(proto, ModelProto) and (broken := _no_text(proto)) is not None:
-            return f"the text {broken!r:.80} in it is no UTF-8; mend it, or export it again"
         if path is not None:
             checker.check_model(path)
         elif isinstance(proto, ModelProto) and not any(external_tensors(proto)):
@@ -234,19 +228,6 @@ def refusal_of_onnx(model: ModelLike) -> str | None:
         return f"onnx's checker refuses it: {said}; mend it, or export it again"
     except Exception:  # noqa: BLE001 - it is asked because something else went wrong
         return None
-    return None
-
-
-def _no_text(message: Message) -> bytes | None:
-    """The first name, operator or doc string of a message, at any depth, that is no UTF-8."""
-    for one, value in message.ListFields():
-        if one.type not in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE):
-            continue
-        for item in [value] if isinstance(value, str | bytes | Message) else value:
-            if isinstance(item, bytes):
-                return item
-            if isinstance(item, Message) and (found := _no_text(item)) is not None:
-                return found
     return None
 
 

@@ -15,7 +15,7 @@ from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.files.atomic import Together, holds, is_same_file
 from onnxpad.model.files.contents import AnyPath, explained, is_standard
 from onnxpad.model.files.external import DataFile, locate
-from onnxpad.model.files.unread import Piece, joined, write_all
+from onnxpad.model.files.splicing import Piece, joined, write_all
 
 _PIECE = 1 << 20
 
