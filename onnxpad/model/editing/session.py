@@ -19,7 +19,8 @@ from onnxpad.model.editing.emit import emit
 from onnxpad.model.editing.names import Names
 from onnxpad.model.editing.script import Edit, ForgetType
 from onnxpad.model.files.contents import is_standard
-from onnxpad.model.files.onnx_file import Source, save, write_unchanged
+from onnxpad.model.files.delivery import save, write_unchanged
+from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.graph.broken import refuse_broken
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights

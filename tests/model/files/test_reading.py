@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from onnxpad.errors import ModelError
-from onnxpad.model.files import onnx_file
+from onnxpad.model.files import delivery, onnx_file
 from onnxpad.model.files.contents import Refused, contents
-from onnxpad.model.files.onnx_file import Source, load, parse, read, save, write, write_unchanged
+from onnxpad.model.files.delivery import save, write, write_unchanged
+from onnxpad.model.files.onnx_file import Source, load, parse, read
 from tests.model.files.standard_streams import Standard
 from tests.models.external_data import model_of
 
@@ -103,7 +104,8 @@ def test_a_relative_path_holds_in_another_folder(
 
 def test_more_than_protobuf_holds_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = path.with_name("out.onnx")
-    monkeypatch.setattr(onnx_file, "LARGEST", len(BYTES) - 1)
+    for module in (onnx_file, delivery):
+        monkeypatch.setattr(module, "LARGEST", len(BYTES) - 1)
     assert "bytes; protobuf holds less than 2 GiB: keep" in refusal(BYTES)
     for attempt in (lambda: read(path), lambda: write(MODEL, target)):
         with pytest.raises(ModelError, match="protobuf holds less than 2 GiB: keep"):
