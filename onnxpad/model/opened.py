@@ -211,18 +211,15 @@ def _holding(program: Any, model: Any) -> Any:  # noqa: ANN401
 
 
 def refusal_of_onnx(model: ModelLike) -> str | None:
-    """What onnx says against a model, or its own texts; None where it takes it or is not asked."""
-    from onnx import checker, load
+    """What onnx's checker says against a model; None where it takes it or is not asked."""
+    from onnx import checker
 
     try:
-        path = os.fspath(model) if isinstance(model, str | os.PathLike) else None
-        if path is not None and not Path(path).is_file():
-            return None
-        proto = load(path, load_external_data=False) if path is not None else model
-        if path is not None:
-            checker.check_model(path)
-        elif isinstance(proto, ModelProto) and not any(external_tensors(proto)):
-            checker.check_model(proto)
+        if isinstance(model, str | os.PathLike):
+            if Path(model).is_file():
+                checker.check_model(os.fspath(model))
+        elif isinstance(model, ModelProto) and not any(external_tensors(model)):
+            checker.check_model(model)
     except checker.ValidationError as error:
         said = (str(error).strip().splitlines() or ["no reason given"])[0].rstrip(".")
         return f"onnx's checker refuses it: {said}; mend it, or export it again"

@@ -91,7 +91,7 @@ WRONG: dict[str, tuple[dict[str, str | int], str]] = {
     "too far": ({"location": "w.bin", "offset": 1}, "up to byte 1025, but that file has 1024"),
     "absent": ({"location": "absent.bin"}, "'absent.bin', which is not in"),
     "a folder": ({"location": "folder"}, "'folder', which is not a file"),
-    "below a file": ({"location": "w.bin/w.bin"}, "cannot be looked at: Not a directory"),
+    "below a file": ({"location": "w.bin/w.bin"}, "which is not in"),
 }
 
 
