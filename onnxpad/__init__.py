@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from onnxpad.guarding import Guarding, GuardRefused, guard, guarded
     from onnxpad.inspection import Finding, Inspection, PaddedNode, inspect
     from onnxpad.measuring import Measurement, measure
+    from onnxpad.model.files.delivery import save
     from onnxpad.model.files.onnx_file import load
-    from onnxpad.model.files.saving import save
     from onnxpad.padding.chain import Skip
     from onnxpad.porting import PortedNode, Porting, port
     from onnxpad.resolving import Resolution, resolve
@@ -105,8 +105,8 @@ _HOMES = {
     "onnxpad.explaining": ("Explanation", "explain"),
     "onnxpad.guarding": ("Guarding", "GuardRefused", "guard", "guarded"),
     "onnxpad.measuring": ("Measurement", "measure"),
+    "onnxpad.model.files.delivery": ("save",),
     "onnxpad.model.files.onnx_file": ("load",),
-    "onnxpad.model.files.saving": ("save",),
     "onnxpad.inspection": ("Finding", "Inspection", "PaddedNode", "inspect"),
     "onnxpad.padding.chain": ("Skip",),
     "onnxpad.rewriting.for_target.report": ("NodeVerdict",),

@@ -12,10 +12,9 @@ from typing import Any, TypeVar, overload
 
 from onnxpad import processes
 from onnxpad.errors import LimitMet, OnnxpadError, RequestError, RuntimeUnavailable
-from onnxpad.model.files.delivery import deliver
+from onnxpad.model.files.delivery import deliver, save
 from onnxpad.model.files.external import data_files, external_tensors, locate
 from onnxpad.model.files.onnx_file import read
-from onnxpad.model.files.saving import save
 from onnxpad.model.opened import Model, ModelLike, whole_model
 from onnxpad.reports import InNotebooks, plain
 from onnxpad.validation import Validation, validate

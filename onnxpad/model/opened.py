@@ -14,10 +14,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
-from google.protobuf.descriptor import (  # type: ignore[import-untyped, unused-ignore]
-    FieldDescriptor,
-)
-from google.protobuf.message import Message  # type: ignore[import-untyped, unused-ignore]
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError, suspect
@@ -215,38 +211,20 @@ def _holding(program: Any, model: Any) -> Any:  # noqa: ANN401
 
 
 def refusal_of_onnx(model: ModelLike) -> str | None:
-    """What onnx says against a model, or its own texts; None where it takes it or is not asked."""
-    from onnx import checker, load
+    """What onnx's checker says against a model; None where it takes it or is not asked."""
+    from onnx import checker
 
     try:
-        path = os.fspath(model) if isinstance(model, str | os.PathLike) else None
-        if path is not None and not Path(path).is_file():
-            return None
-        proto = load(path, load_external_data=False) if path is not None else model
-        if isinstance(proto, ModelProto) and (broken := _no_text(proto)) is not None:
-            return f"the text {broken!r:.80} in it is no UTF-8; mend it, or export it again"
-        if path is not None:
-            checker.check_model(path)
-        elif isinstance(proto, ModelProto) and not any(external_tensors(proto)):
-            checker.check_model(proto)
+        if isinstance(model, str | os.PathLike):
+            if Path(model).is_file():
+                checker.check_model(os.fspath(model))
+        elif isinstance(model, ModelProto) and not any(external_tensors(model)):
+            checker.check_model(model)
     except checker.ValidationError as error:
         said = (str(error).strip().splitlines() or ["no reason given"])[0].rstrip(".")
         return f"onnx's checker refuses it: {said}; mend it, or export it again"
     except Exception:  # noqa: BLE001 - it is asked because something else went wrong
         return None
-    return None
-
-
-def _no_text(message: Message) -> bytes | None:
-    """The first name, operator or doc string of a message, at any depth, that is no UTF-8."""
-    for one, value in message.ListFields():
-        if one.type not in (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_MESSAGE):
-            continue
-        for item in [value] if isinstance(value, str | bytes | Message) else value:
-            if isinstance(item, bytes):
-                return item
-            if isinstance(item, Message) and (found := _no_text(item)) is not None:
-                return found
     return None
 
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any
 
 from onnxpad.errors import RequestError, together
-from onnxpad.model.files.saving import save
+from onnxpad.model.files.delivery import save
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.probing.live import open_live
 from onnxpad.probing.whole import Feeds, WholeRun, run_whole

@@ -2,7 +2,7 @@
 
 A pass calls `session.EditSession.change` with a site and what it is to compute. `emit` turns that
 into edits (`script`), with names from `names`; `apply` carries them out on the document at once,
-with the arrays of `constants`, and writes nodes into the file at the end. `graphsurgeon` does the
+with new constants, and writes nodes into the file at the end. `graphsurgeon` does the
 same to a Graph. `opsets` makes the script that moves a model to another opset.
 """
 

@@ -1,11 +1,12 @@
-"""Applies edit scripts to a ModelProto, in place."""
+"""Applies edit scripts to a ModelProto, in place, with the arrays of new constants."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, MutableSequence
 from math import prod
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
 from onnx import (
     AttributeProto,
     FunctionProto,
@@ -15,20 +16,10 @@ from onnx import (
     TensorProto,
     ValueInfoProto,
     helper,
+    numpy_helper,
 )
 
-from onnxpad.errors import InternalError
-from onnxpad.model.editing.constants import (
-    AnyConstant,
-    Derived,
-    Weights,
-    annotate_like,
-    constant_header,
-    constant_proto,
-    derived_array,
-    derived_header,
-    derived_proto,
-)
+from onnxpad.errors import InternalError, ModelError
 from onnxpad.model.editing.script import (
     Edit,
     FixSize,
@@ -48,34 +39,139 @@ from onnxpad.model.editing.script import (
     SetMetadata,
     SetOutput,
 )
+from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.graph.constant_folding import FOLDABLE
 from onnxpad.model.graph.context import MAX_CONSTANT
 from onnxpad.model.graph.nodes import Address, Node
-from onnxpad.model.graph.scopes import Document, Scope
-from onnxpad.model.graph.types import write_sizes
+from onnxpad.model.graph.scopes import Document, Scope, quantisation_notes
+from onnxpad.model.graph.types import dtype_code, write_sizes
 from onnxpad.padding.operators import PLAIN_DOMAINS, AttributeValue
+
+Derived: TypeAlias = GrownConstant | ReshapedConstant
+AnyConstant: TypeAlias = NewConstant | Derived
+
+
+def constant_array(edit: NewConstant) -> np.ndarray:
+    """The values of a new constant, in its element type and shape; 0 is the empty text."""
+    if edit.dtype == "string":
+        return np.full(edit.dims, "", object)
+    dtype = helper.tensor_dtype_to_np_dtype(dtype_code(edit.dtype))
+    values = np.array(edit.values).astype(dtype)
+    return np.full(edit.dims, values[0]) if len(values) == 1 else values.reshape(edit.dims)
+
+
+def constant_proto(edit: NewConstant) -> TensorProto:
+    """The same as a tensor of the file format."""
+    return numpy_helper.from_array(constant_array(edit), edit.name)
+
+
+def constant_header(edit: NewConstant) -> TensorProto:
+    """Type and shape of a new constant that nothing reads as numbers, and what tells it apart."""
+    values = edit.values
+    return TensorProto(
+        name=edit.name,
+        data_type=dtype_code(edit.dtype),
+        dims=edit.dims,
+        data_location=TensorProto.EXTERNAL,
+        doc_string=repr(values[0]) if len(values) == 1 else str(hash(values)),
+    )
+
+
+def derived_array(edit: Derived, source: np.ndarray, zero_point: np.ndarray | None) -> np.ndarray:
+    """The values of a constant that is made of another."""
+    if isinstance(edit, ReshapedConstant):
+        values = _turned(source, edit.groups) if edit.groups else source
+        return values.reshape(edit.dims)
+    grown = np.zeros(derived_dims(edit, source.shape), source.dtype)
+    if zero_point is not None:
+        along_first = (-1,) + (1,) * (source.ndim - 1)
+        grown[:] = zero_point.astype(source.dtype).reshape(along_first)
+    inside = tuple(
+        slice(begin, size - end, step)
+        for begin, end, size, step in zip(
+            edit.begins, edit.ends, grown.shape, edit.steps or (1,) * source.ndim, strict=True
+        )
+    )
+    grown[inside] = source
+    return grown
+
+
+def _turned(weight: np.ndarray, groups: int) -> np.ndarray:
+    """The weight of a transposed convolution as that of a convolution."""
+    channels, *rest = weight.shape
+    parts = weight.reshape(groups, channels // groups, *rest).swapaxes(1, 2)
+    joined = parts.reshape(-1, channels // groups, *rest[1:])
+    return np.flip(joined, tuple(range(2, joined.ndim)))
+
+
+def derived_dims(edit: Derived, source: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape of a constant that is made of one of shape `source`."""
+    if isinstance(edit, ReshapedConstant):
+        return edit.dims
+    steps = edit.steps or (1,) * len(source)
+    sides = zip(edit.begins, source, edit.ends, steps, strict=True)
+    return tuple(begin + (size - 1) * step + 1 + end for begin, size, end, step in sides)
+
+
+def derived_header(edit: Derived, source: TensorProto) -> TensorProto:
+    """Type and shape of a derived constant, for a model whose weights are elsewhere."""
+    if len(source.dims) == 0 and isinstance(edit, GrownConstant):
+        raise InternalError(f"the constant '{edit.source}' has no axes to grow")
+    return TensorProto(
+        name=edit.name,
+        data_type=source.data_type,
+        dims=derived_dims(edit, tuple(source.dims)),
+        data_location=TensorProto.EXTERNAL,
+    )
+
+
+def derived_proto(edit: Derived, source: TensorProto, values: np.ndarray) -> TensorProto:
+    """A derived constant with `values`, and with what else the file says of the original."""
+    made = numpy_helper.from_array(values, edit.name)
+    made.data_type = source.data_type
+    made.doc_string = source.doc_string
+    made.metadata_props.extend(source.metadata_props)
+    return made
+
+
+def annotate_like(scope: Scope, edit: Derived) -> None:
+    """Say of a derived initializer of `scope` what is said of the original's quantisation."""
+    owner = scope.owner(edit.source)
+    found = [one for one in quantisation_notes(owner or scope) if one.tensor_name == edit.source]
+    if isinstance(scope.proto, GraphProto):
+        for entry in found:
+            scope.proto.quantization_annotation.add().CopyFrom(entry)
+            scope.proto.quantization_annotation[-1].tensor_name = edit.name
+
+
+class Weights:
+    """Reads whole constants of a model that came from `source`, or was made in memory."""
+
+    def __init__(self, source: Source | None = None) -> None:
+        self._left = source.left if source else None
+        self._folder = source.folder if source else None
+
+    def array(self, tensor: TensorProto) -> np.ndarray:
+        """The values of a tensor as the model holds it, left in its file or not.
+
+        Raises ModelError where the contents cannot be read.
+        """
+        try:
+            whole = self._left.completed(tensor) if self._left else tensor
+            return numpy_helper.to_array(whole, str(self._folder or ""))
+        except Exception as error:  # numpy_helper raises many kinds for damaged tensors
+            raise ModelError(f"the constant '{tensor.name}' cannot be read: {error}") from error
 
 
 def set_attribute(node: NodeProto, name: str, value: AttributeValue) -> None:
     """Write an attribute where it stands, or behind the others."""
-    attribute: AttributeProto
+    kind = AttributeProto.INTS if isinstance(value, tuple) else None
+    made = helper.make_attribute(name, value, attr_type=kind)
     for attribute in node.attribute:
         if attribute.name == name:
-            attribute.Clear()
-            break
-    else:
-        attribute = node.attribute.add()
-    attribute.name = name
-    match value:
-        case tuple():
-            attribute.type = AttributeProto.INTS
-            attribute.ints.extend(value)
-        case int():
-            attribute.type, attribute.i = AttributeProto.INT, value
-        case float():
-            attribute.type, attribute.f = AttributeProto.FLOAT, value
-        case str():
-            attribute.type, attribute.s = AttributeProto.STRING, value.encode()
+            attribute.CopyFrom(made)
+            return
+    node.attribute.append(made)
 
 
 def remove_attribute(node: NodeProto, name: str) -> None:
@@ -105,14 +201,8 @@ def _keep_only(
     gone: set[str],
     name: Callable[[Any], str] = lambda entry: str(entry.name),
 ) -> None:
-    indices = [index for index, entry in enumerate(entries) if name(entry) in gone]
-    if len(indices) * 8 < len(entries):
-        for index in reversed(indices):
-            del entries[index]
-    elif indices:
-        kept = [entry for entry in entries if name(entry) not in gone]
-        del entries[:]
-        entries.extend(kept)
+    for index in reversed([at for at, entry in enumerate(entries) if name(entry) in gone]):
+        del entries[index]
 
 
 def rebuild(scope: Scope) -> None:
@@ -273,23 +363,21 @@ class ProtoApplier:
 
     def _apply_to_all(self, edit: Edit) -> None:
         """Edits of the whole model; functions are written out from the start."""
+        model = self._document.model
         match edit:
             case FixSize():
-                fix_size(self._document.model.graph, edit)
+                fix_size(model.graph, edit)
             case SetMetadata():
-                set_metadata(self._document.model, edit)
-            case MoveOpset():
-                self._move_opset(edit)
-
-    def _move_opset(self, edit: MoveOpset) -> None:
-        for entry in self._document.model.opset_import:
-            if entry.domain in PLAIN_DOMAINS:
-                entry.version = edit.opset
-        for scope in self._document.scopes.values():
-            scope.opset = edit.opset
+                set_metadata(model, edit)
+            case MoveOpset(opset):
+                for entry in model.opset_import:
+                    if entry.domain in PLAIN_DOMAINS:
+                        entry.version = opset
+                for scope in self._document.scopes.values():
+                    scope.opset = opset
 
     def _find(self, address: Address) -> Node:
-        nodes = self._nodes.get(address.scope) or self._known(self._document.scopes[address.scope])
+        nodes = self._known(self._document.scopes[address.scope])
         if address.key not in nodes:
             raise InternalError(f"the script edits {address.label}, which is not there")
         return nodes[address.key]
@@ -319,7 +407,12 @@ class ProtoApplier:
         scope.producers[tensor] = node
 
     def _new_constant(self, edit: AnyConstant, scope: Scope) -> None:
-        tensor = self._new(edit) if isinstance(edit, NewConstant) else self._derived(edit, scope)
+        if not isinstance(edit, NewConstant):
+            tensor = self._derived(edit, scope)
+        elif self._weights is None and prod(edit.dims) > MAX_CONSTANT:
+            tensor = constant_header(edit)
+        else:
+            tensor = constant_proto(edit)
         if not edit.as_node and isinstance(scope.proto, GraphProto):
             scope.next_key = max(scope.next_key, edit.key + 1)
             scope.proto.initializer.append(tensor)
@@ -330,11 +423,6 @@ class ProtoApplier:
         tensor.ClearField("name")
         proto = helper.make_node("Constant", [], [edit.name], value=tensor)
         self._place(scope, edit.before.key, Node(edit.key, proto), behind=False)
-
-    def _new(self, edit: NewConstant) -> TensorProto:
-        if self._weights is None and prod(edit.dims) > MAX_CONSTANT:
-            return constant_header(edit)
-        return constant_proto(edit)
 
     def _derived(self, edit: Derived, scope: Scope) -> TensorProto:
         source = _constant(scope, edit.source)

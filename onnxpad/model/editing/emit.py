@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from onnxpad.errors import InternalError
 from onnxpad.model.editing.names import Names, as_nodes, next_key, stem
@@ -21,13 +21,12 @@ from onnxpad.model.editing.script import (
     SetInput,
     SetOutput,
 )
-from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Address, Node
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.crossing import data_position, path_to
 from onnxpad.model.reading.nearest_pad import row_of_pads
 from onnxpad.model.reading.survey import Site
-from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads, PadStep
+from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads
 from onnxpad.padding.expansion import (
     Expansion,
     Grown,
@@ -41,170 +40,168 @@ from onnxpad.padding.expansion import (
     Step,
 )
 from onnxpad.padding.fills import Constant, TensorValue
-from onnxpad.padding.operators import AttributeValue, Kind, PadInput, Since, name_of_pads
+from onnxpad.padding.operators import (
+    Attributes,
+    AttributeValue,
+    Kind,
+    PadInput,
+    Since,
+    name_of_pads,
+)
 
 
 def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
     """Edits that make the node of `site` compute `after`."""
-    node, address, before = site.node, site.address, site.chain
+    emitter = _Emitter(site, names)
+    if isinstance(after, Chain) and after.op.kind is Kind.PAD and isinstance(after.pad, NewPad):
+        after = _repadded(after, after.pad)
     if isinstance(after, Expansion):
-        return _Expander(site.context, node, after, names).edits()
-    if after.op.kind is Kind.PAD and isinstance(after.pad, NewPad):
-        return _Expander(site.context, node, _repadded(after, after.pad), names).edits()
-    edits = [*_padding_edits(node, address, before, after), *_number_edits(address, before, after)]
-    emitter = _Emitter(site.context, node, names)
-    if before.far_pad is not None and after.far_pad is None:
-        edits += emitter.past_far_pad(before)
-    elif before.pad is not None and after.pad is None:
-        edits += emitter.past_pads(emitter.producer(node.inputs[0]).inputs[0])
-    elif isinstance(after.pad, NewPad):
-        edits += emitter.new_pad(after, after.pad)
-    return edits
+        emitter.expand(after)
+    else:
+        emitter.become(after)
+    return emitter.edits
 
 
 def _repadded(chain: Chain, step: NewPad) -> Expansion:
     """A Pad node with other pads over all axes, another mode and number."""
-    if not isinstance(step.fill, Constant):
-        raise InternalError(f"a plan gives a Pad node a number, and no {step.fill}")
-    value = step.fill.value
+    attributes, numbers = _pad_node(chain, step, chain.dtype, "")
     if chain.opset < Since.PAD_INPUTS:
-        sets = (("mode", step.mode), (name_of_pads(chain.opset), step.pads.flat))
-        return Expansion((Itself((), (*sets, ("value", float(value)))),), (Made(0),))
-    inputs: dict[int, Operand | None] = {
-        PadInput.PADS: Numbers("pads", "int64", (len(step.pads.flat),), step.pads.flat),
-        PadInput.VALUE: Numbers("value", chain.dtype, (), (value,)) if value else None,
-        PadInput.AXES: None,
-    }
+        return Expansion((Itself((), attributes),), (Made(0),))
+    pads, value = [*numbers, None][:2]
+    inputs = {PadInput.PADS: pads, PadInput.VALUE: value, PadInput.AXES: None}
     read = tuple((place, one) for place, one in inputs.items() if one or place < len(chain.inputs))
-    return Expansion((Itself(read, (("mode", step.mode),)),), (Made(0),))
+    return Expansion((Itself(read, attributes),), (Made(0),))
 
 
-def _padding_edits(node: Node, address: Address, before: Chain, after: Chain) -> Iterator[Edit]:
-    match after.padding:
-        case Pads() as pads:
-            settled = before.conflict_settled and not after.conflict_settled
-            if isinstance(before.padding, AutoPad) or settled:
-                yield RemoveAttribute(address, "auto_pad")
-            if pads != before.padding:
-                yield SetAttribute(address, "pads", pads.flat)
-        case AutoPad() as mode:
-            if mode != before.padding:
-                if any(attribute.name == "pads" for attribute in node.proto.attribute):
-                    yield RemoveAttribute(address, "pads")
-                yield SetAttribute(address, "auto_pad", str(mode))
-        case other:
-            if other != before.padding:
-                raise InternalError(f"{address.label}: a pass made the padding unclear")
-
-
-def _number_edits(address: Address, before: Chain, after: Chain) -> Iterator[Edit]:
-    """Attributes of an operator that say how its padding counts."""
-    for name, was, now in (
-        ("ceil_mode", before.ceil_mode, after.ceil_mode),
-        ("count_include_pad", before.counts_padding, after.counts_padding),
-    ):
-        if now and not was:
-            yield SetAttribute(address, name, 1)
-        if was and not now:
-            yield RemoveAttribute(address, name)
-    if before.output_shape and not after.output_shape:
-        yield RemoveAttribute(address, "output_shape")
-    if after.output_padding and after.output_padding != before.output_padding:
-        yield SetAttribute(address, "output_padding", after.output_padding)
-    if before.output_padding and not after.output_padding:
-        yield RemoveAttribute(address, "output_padding")
+def _pad_node(
+    chain: Chain, step: NewPad, dtype: str, prefix: str
+) -> tuple[Attributes, list[Operand]]:
+    """The attributes of a Pad, and what it reads behind its data; raises InternalError for none."""
+    fill, flat = step.fill, step.pads.flat
+    if chain.opset < Since.PAD_INPUTS and isinstance(fill, Constant):
+        sets = (("mode", step.mode), (name_of_pads(chain.opset), flat))
+        return (*sets, ("value", float(fill.value))), []
+    pads = Numbers(f"{prefix}pads", "int64", (len(flat),), flat)
+    match fill:
+        case Constant(value):
+            given = [Numbers(f"{prefix}value", dtype, (), (value,))] if value else []
+            return (("mode", step.mode),), [pads, *given]
+        case TensorValue(tensor=tensor) if chain.opset >= Since.PAD_INPUTS:
+            return (("mode", step.mode),), [pads, Named(tensor)]
+    raise InternalError(f"a Pad node of opset {chain.opset} cannot write {fill}")
 
 
 class _Emitter:
-    """Edits of what stands in front of one node."""
+    """Collects the edits of one node, and of what stands in front of it.
 
-    def __init__(self, context: Context, node: Node, names: Names) -> None:
-        self._context, self._node, self._names = context, node, names
-        self._scope = context.scope
-        self._as_nodes = as_nodes(context)
-        self._address = self.address(node)
+    `_front` is the node before which new constants stand, `_outputs` are the names of what the
+    steps of an expansion make, `_constants` those of new constants.
+    """
 
-    def address(self, node: Node) -> Address:
-        """The address of a node of the same scope."""
+    def __init__(self, site: Site, names: Names) -> None:
+        self._context, self._node, self._names = site.context, site.node, names
+        self._before, self._scope = site.chain, site.context.scope
+        self._address = self._front = site.address
+        self._read = tuple(site.node.inputs)
+        self._constants: dict[Operand, str] = {}
+        self._outputs: dict[Made, str] = {}
+        self.edits: list[Edit] = []
+
+    def become(self, after: Chain) -> None:
+        """Add the edits after which the node is `after`."""
+        before = self._before
+        self._write_padding(after)
+        for name, was, now in (
+            ("ceil_mode", before.ceil_mode, after.ceil_mode),
+            ("count_include_pad", before.counts_padding, after.counts_padding),
+            ("output_shape", before.output_shape, after.output_shape),
+            ("output_padding", before.output_padding, after.output_padding),
+        ):
+            if was and not now:
+                self._remove(name)
+            if now and now != was:
+                self._set(name, 1 if now is True else now)
+        if before.far_pad is not None and after.far_pad is None:
+            self._pass_far_pad()
+        elif before.pad is not None and after.pad is None:
+            self._pass_pads(self._producer(self._read[0]).inputs[0])
+        elif isinstance(after.pad, NewPad):
+            self._add_pad(after, after.pad)
+
+    def _set(self, name: str, value: AttributeValue) -> None:
+        self.edits.append(SetAttribute(self._address, name, value))
+
+    def _remove(self, name: str) -> None:
+        self.edits.append(RemoveAttribute(self._address, name))
+
+    def _write_padding(self, after: Chain) -> None:
+        before, padding = self._before, after.padding
+        settled = before.conflict_settled and not after.conflict_settled
+        if isinstance(padding, Pads) and (isinstance(before.padding, AutoPad) or settled):
+            self._remove("auto_pad")
+        if padding == before.padding:
+            return
+        match padding:
+            case Pads():
+                self._set("pads", padding.flat)
+            case AutoPad():
+                if any(attribute.name == "pads" for attribute in self._node.proto.attribute):
+                    self._remove("pads")
+                self._set("auto_pad", str(padding))
+            case _:
+                raise InternalError(f"{self._address.label}: a pass made the padding unclear")
+
+    def _at(self, node: Node) -> Address:
         return address_of(self._scope, node)
 
-    def producer(self, name: str) -> Node:
-        """The node that makes a tensor."""
+    def _producer(self, name: str) -> Node:
         return self._scope.producers[name]
 
-    def past_pads(self, source: str) -> list[Edit]:
-        """Edits after which the node reads `source`, which stands in front of its Pads."""
-        name, gone = self._node.inputs[0], []
+    def _pass_pads(self, source: str) -> None:
+        """Let the node read `source`, which stands in front of its Pads."""
+        self.edits.append(SetInput(self._address, 0, source))
+        name = self._read[0]
         while name != source:
-            maker = self.producer(name)
-            gone.append(RemoveUnused(self.address(maker)))
+            maker = self._producer(name)
+            self.edits.append(RemoveUnused(self._at(maker)))
             if self._scope.uses.get(name, 0) > 1:
                 break
             name = maker.inputs[0]
-        return [SetInput(self._address, 0, source), *gone]
 
-    def past_far_pad(self, chain: Chain) -> list[Edit]:
-        """Edits after which the node, read as `chain`, does not read its far Pad.
+    def _pass_far_pad(self) -> None:
+        """Let the node not read its far Pad.
 
         The operators on the way are led past the Pad where only this node reads them, and copied
         where others do.
         """
-        name = self._node.inputs[0]
+        name, chain = self._read[0], self._before
         if chain.pad is not None:
             row = row_of_pads(self._context, name, chain.tensor_rank)
-            return self.past_pads(row.source if row else self.producer(name).inputs[0])
+            self._pass_pads(row.source if row else self._producer(name).inputs[0])
+            return
         way = path_to(self._context, name)
-        pad = self.producer(way.source)
-        _, led = self._route(way.nodes)
-        return [*led(pad.inputs[0]), RemoveUnused(self.address(pad))]
+        pad = self._producer(way.source)
+        _, lead = self._route(way.nodes)
+        self.edits += [*lead(pad.inputs[0]), RemoveUnused(self._at(pad))]
 
-    def new_pad(self, chain: Chain, step: NewPad) -> list[Edit]:
-        """A Pad in front of the node, or in front of the conversions that stand there."""
-        replaced = self.producer(self._node.inputs[0]) if step.instead else None
-        dequantised = None if replaced is not None else chain.around.dequantised
+    def _add_pad(self, after: Chain, step: NewPad) -> None:
+        """Add a Pad in front of the node, or in front of the conversions that stand there."""
+        replaced = self._producer(self._read[0]) if step.instead else None
+        around = after.around.dequantised
+        conversions = around.steps if around and not replaced else ()
         way: list[Node] = []
-        for _ in dequantised.steps if dequantised else ():
-            way.insert(0, self.producer([*way, self._node][0].inputs[0]))
-        anchor, led = self._route(way)
+        for _ in conversions:
+            way.insert(0, self._producer([*way, self._node][0].inputs[0]))
+        self._front, lead = self._route(way)
         data = (replaced or [*way, self._node][0]).inputs[0]
-        new = f"{stem(self._node)}/pad"
-        name = self._names.new(new)
-        output = self._names.new(f"{new}_output")
-        key = next_key(self._scope)
-        attributes: list[tuple[str, AttributeValue]] = [("mode", step.mode)]
-        edits: list[Edit] = []
-        more: list[str] = []
-        if chain.opset < Since.PAD_INPUTS:
-            if not isinstance(step.fill, Constant):
-                raise InternalError(
-                    f"{self._address.label}: Pad of opset {chain.opset} takes no tensor value"
-                )
-            attributes.append((name_of_pads(chain.opset), step.pads.flat))
-            attributes.append(("value", float(step.fill.value)))
-        else:
-            dtype = dequantised.steps[0].dtype if dequantised else chain.dtype
-            more, edits = self._pad_inputs(anchor, step, dtype)
-        insert = InsertNode(anchor, key, "Pad", name, (data, *more), (output,), tuple(attributes))
-        gone = [RemoveUnused(self.address(replaced))] if replaced is not None else []
-        return [*edits, insert, *led(output), *gone]
-
-    def _pad_inputs(
-        self, anchor: Address, step: PadStep, dtype: str
-    ) -> tuple[list[str], list[Edit]]:
-        new, flat, fill = f"{stem(self._node)}/pad", step.pads.flat, step.fill
-        numbers: list[tuple[str, str, tuple[int, ...], tuple[int | float, ...]]]
-        numbers = [(self._names.new(f"{new}_pads"), "int64", (len(flat),), flat)]
-        if isinstance(fill, Constant) and fill.value != 0:
-            numbers.append((self._names.new(f"{new}_value"), dtype, (), (fill.value,)))
-        if not isinstance(fill, Constant | TensorValue):
-            raise InternalError(f"{anchor.label}: a Pad node cannot write {fill}")
-        inputs = [name for name, *_ in numbers]
-        inputs += [fill.tensor] if isinstance(fill, TensorValue) else []
-        keys = next_key(self._scope), next_key(self._scope)
-        return inputs, [
-            NewConstant(anchor, *one, self._as_nodes, key)
-            for one, key in zip(numbers, keys, strict=False)
-        ]
+        output = self._names.new(self._called("pad_output"))
+        dtype = conversions[0].dtype if conversions else after.dtype
+        attributes, numbers = _pad_node(after, step, dtype, "pad_")
+        pad = Step("pad", "Pad", (Named(data), *numbers), attributes)
+        self._insert(pad, (output,), self._front)
+        self.edits += lead(output)
+        if replaced is not None:
+            self.edits.append(RemoveUnused(self._at(replaced)))
 
     def _route(self, way: Sequence[Node]) -> tuple[Address, Callable[[str], list[Edit]]]:
         """How the node gets its input through the operators of `way` from another tensor.
@@ -214,144 +211,117 @@ class _Emitter:
         """
         shared = [place for place, one in enumerate(way) if self._scope.uses[one.outputs[0]] > 1]
         count = shared[-1] + 1 if shared else 0
+        anchor = [*way, self._node][count]
 
-        def led(source: str) -> list[Edit]:
-            copies = max(count, self._copies_there(way, source))
+        def lead(source: str) -> list[Edit]:
             edits: list[Edit] = []
-            kept = [*way[copies:], self._node]
-            for one in way[:copies]:
-                source, made = self._copy_of(one, kept[0], source)
-                edits += made
+            passed = 0
+            for passed, one in enumerate(way):
+                known = self._copied(one, source, anchor if passed < count else self._node)
+                if not known and passed >= count:
+                    break
+                if not known:
+                    edits.append(copy := self._copy_of(one, anchor, source))
+                    known = copy.outputs[0]
+                source = known
+            else:
+                passed = len(way)
+            kept = [*way[passed:], self._node]
             position = data_position(self._context, kept[0]) if len(kept) > 1 else 0
-            edits.append(SetInput(self.address(kept[0]), position, source))
-            edits += [ForgetType(self.address(one), one.outputs[0]) for one in kept[:-1]]
-            return edits + [RemoveUnused(self.address(one)) for one in reversed(way[:copies])]
+            edits.append(SetInput(self._at(kept[0]), position, source))
+            edits += [ForgetType(self._at(one), one.outputs[0]) for one in kept[:-1]]
+            return edits + [RemoveUnused(self._at(one)) for one in reversed(way[:passed])]
 
-        return self.address([*way, self._node][count]), led
+        return self._at(anchor), lead
 
-    def _copies_there(self, way: Sequence[Node], source: str) -> int:
-        """Of how many of the first operators of `way` there are copies already."""
-        for count, one in enumerate(way):
-            source = self._copied(one, self._node, source)
-            if not source:
-                return count
-        return len(way)
-
-    def _copied(self, one: Node, before: Node, source: str) -> str:
-        """The output of a copy of `one` that reads `source` in front of `before`, or ''."""
+    def _copied(self, one: Node, source: str, before: Node) -> str:
+        """The output of a copy of `one` that reads `source` and stands before a node, or ''."""
         output = self._names.copies.get((self._scope.id, one.key, source), "")
         known = self._scope.producers.get(output)
         if known is None or source not in known.inputs:
             return ""
         return output if self._scope.stands_before(known, before) else ""
 
-    def _copy_of(self, one: Node, before: Node, source: str) -> tuple[str, list[Edit]]:
-        """The output of a copy of `one` that reads `source`, and the edit that makes it.
-
-        A copy that was made before serves again where it stands somewhere in front of `before`.
-        """
-        if known := self._copied(one, before, source):
-            return known, []
-        name = self._names.new(f"{stem(self._node)}/{stem(one)}")
-        output = self._names.new(f"{name}_output")
+    def _copy_of(self, one: Node, before: Node, source: str) -> InsertNode:
+        """The edit that makes a copy of `one` that reads `source`."""
+        name = self._names.new(self._called(stem(one)))
         inputs = list(one.inputs)
         inputs[data_position(self._context, one)] = source
-        attributes: list[tuple[str, AttributeValue]] = []
-        for written, value in self._context.attributes(one).items():
-            match value:
-                case int() | float() | str():
-                    attributes.append((written, value))
-                case tuple():
-                    attributes.append((written, tuple([int(number) for number in value])))
+        output = self._names.new(f"{name}_output")
         self._names.copies[self._scope.id, one.key, source] = output
-        insert = InsertNode(
-            self.address(before),
-            next_key(self._scope),
-            one.op_type,
-            name,
-            tuple(inputs),
-            (output,),
-            tuple(attributes),
-            one.domain,
+        attributes = tuple(
+            (written, tuple(map(int, value)) if isinstance(value, tuple) else value)
+            for written, value in self._context.attributes(one).items()
         )
-        return output, [insert]
+        address, key, outputs = self._at(before), next_key(self._scope), (output,)
+        return InsertNode(
+            address, key, one.op_type, name, tuple(inputs), outputs, attributes, one.domain
+        )
 
-
-class _Expander(_Emitter):
-    """Edits that let the steps of an expansion compute what one node computes."""
-
-    def __init__(self, context: Context, node: Node, expansion: Expansion, names: Names) -> None:
-        super().__init__(context, node, names)
-        self._expansion = expansion
-        self._read = tuple(node.inputs)
-        self._constants: dict[Operand, str] = {}
-        self._outputs: dict[Made, str] = {}
-        self._edits: list[Edit] = []
-
-    def edits(self) -> list[Edit]:
-        """All edits, in the order in which they are to be applied."""
-        expansion, itself = self._expansion, self._expansion.itself
-        self._name_outputs()
-        anchor = self._address
+    def expand(self, expansion: Expansion) -> None:
+        """Add the edits that let the steps of an expansion compute what the node computes."""
+        itself, anchor = expansion.itself, self._address
+        self._name_outputs(expansion)
         for index, step in enumerate(expansion.steps):
             if isinstance(step, Itself):
                 self._change(step, index)
                 continue
             behind = itself is not None and index > itself
-            insert = self._insertion(step, index, anchor, behind=behind)
-            self._edits.append(insert)
+            outputs = tuple(self._outputs[Made(index, at)] for at in range(step.outputs))
+            insert = self._insert(step, outputs, anchor, behind=behind)
             if behind:
                 anchor = insert.address
-        return [*self._edits, *self._cleanup()]
+        if itself is None:
+            self.edits.append(RemoveNode(self._address))
+        else:
+            self._drop_unread(expansion.steps[itself])
 
-    def _name_outputs(self) -> None:
+    def _called(self, role: str) -> str:
+        return f"{stem(self._node)}/{role}"
+
+    def _name_outputs(self, expansion: Expansion) -> None:
         """The node's own names go to the results, everything else gets a new name."""
         written = list(self._node.outputs)
-        for made, name in zip(self._expansion.results, written, strict=False):
+        for made, name in zip(expansion.results, written, strict=False):
             if name:
                 if made in self._outputs:
                     raise InternalError(f"{self._address.label}: one result for two outputs")
                 self._outputs[made] = name
-        for index, step in enumerate(self._expansion.steps):
+        for index, step in enumerate(expansion.steps):
             if isinstance(step, Itself):
-                for position, name in enumerate(written):
-                    made = Made(index, position)
-                    if name and made not in self._outputs:
-                        self._outputs[made] = self._names.new(f"{stem(self._node)}/{name}_inner")
-                continue
-            for position in range(step.outputs):
-                made = Made(index, position)
-                if made not in self._outputs:
-                    suffix = f"_output{position or ''}"
-                    self._outputs[made] = self._names.new(f"{self._stem(step.role)}{suffix}")
-
-    def _stem(self, role: str) -> str:
-        return f"{stem(self._node)}/{role}"
+                named = ((at, name) for at, name in enumerate(written) if name)
+                wanted = {at: self._called(f"{name}_inner") for at, name in named}
+            else:
+                stemmed = self._called(f"{step.role}_output")
+                wanted = {at: f"{stemmed}{at or ''}" for at in range(step.outputs)}
+            for at, name in wanted.items():
+                if (made := Made(index, at)) not in self._outputs:
+                    self._outputs[made] = self._names.new(name)
 
     def _change(self, step: Itself, index: int) -> None:
-        self._edits += [RemoveAttribute(self._address, name) for name in step.removes]
-        self._edits += [SetAttribute(self._address, name, value) for name, value in step.sets]
+        for name in step.removes:
+            self._remove(name)
+        for name, value in step.sets:
+            self._set(name, value)
         for position, operand in step.inputs:
             tensor = self._tensor(operand)
-            self._edits.append(SetInput(self._address, position, tensor))
+            self.edits.append(SetInput(self._address, position, tensor))
         for position, name in enumerate(self._node.outputs):
             result = self._outputs[Made(index, position)] if name else name
             if result != name:
-                self._edits.append(SetOutput(self._address, position, result))
+                self.edits.append(SetOutput(self._address, position, result))
 
-    def _insertion(self, step: Step, index: int, anchor: Address, *, behind: bool) -> InsertNode:
+    def _insert(
+        self, step: Step, outputs: tuple[str, ...], anchor: Address, *, behind: bool = False
+    ) -> InsertNode:
         inputs = tuple(map(self._tensor, step.inputs))
-        return InsertNode(
-            anchor,
-            next_key(self._scope),
-            step.op_type,
-            self._names.new(self._stem(step.role)),
-            inputs,
-            tuple(self._outputs[Made(index, position)] for position in range(step.outputs)),
-            step.attributes,
-            step.domain,
-            behind,
+        key, name = next_key(self._scope), self._names.new(self._called(step.role))
+        attributes, domain = step.attributes, step.domain
+        insert = InsertNode(
+            anchor, key, step.op_type, name, inputs, outputs, attributes, domain, behind
         )
+        self.edits.append(insert)
+        return insert
 
     def _tensor(self, operand: Operand | None) -> str:
         """The name of an operand, '' for none; a new constant is made first."""
@@ -367,41 +337,36 @@ class _Expander(_Emitter):
         if operand not in self._constants:
             edit = self._constant(operand)
             self._constants[operand] = edit.name
-            self._edits.append(edit)
+            self.edits.append(edit)
         return self._constants[operand]
 
     def _constant(
         self, operand: Numbers | Grown | Reshaped
     ) -> NewConstant | GrownConstant | ReshapedConstant:
-        as_node, key = self._as_nodes, next_key(self._scope)
+        front, as_node, key = self._front, as_nodes(self._context), next_key(self._scope)
         match operand:
             case Numbers(role, dtype, dims, values):
-                name = self._names.new(self._stem(role))
-                return NewConstant(self._address, name, dtype, dims, values, as_node, key)
+                name = self._names.new(self._called(role))
+                return NewConstant(front, name, dtype, dims, values, as_node, key)
             case Grown(source, begins, ends, zero_point, steps):
-                origin = self._tensor(source)
-                zero = self._tensor(zero_point)
+                origin, zero = self._tensor(source), self._tensor(zero_point)
                 name = self._names.new(f"{origin}/grown")
                 sides = begins, ends
-                return GrownConstant(self._address, name, origin, *sides, zero, as_node, key, steps)
+                return GrownConstant(front, name, origin, *sides, zero, as_node, key, steps)
             case Reshaped(source, dims, groups):
                 origin = self._tensor(source)
                 name = self._names.new(f"{origin}/reshaped")
-                return ReshapedConstant(self._address, name, origin, dims, as_node, key, groups)
+                return ReshapedConstant(front, name, origin, dims, as_node, key, groups)
 
-    def _cleanup(self) -> Iterator[Edit]:
+    def _drop_unread(self, itself: Step | Itself) -> None:
         """What the node read and nothing reads any more goes."""
-        if self._expansion.itself is None:
-            yield RemoveNode(self._address)
-            return
-        step = self._expansion.steps[self._expansion.itself]
-        for position, _ in step.inputs if isinstance(step, Itself) else ():
+        for position, _ in itself.inputs if isinstance(itself, Itself) else ():
             name = self._read[position] if position < len(self._read) else ""
             maker = self._scope.producers.get(name)
             if maker is not None and maker.op_type in ("Pad", "DequantizeLinear"):
-                yield RemoveUnused(self.address(maker))
+                self.edits.append(RemoveUnused(self._at(maker)))
                 source = self._scope.producers.get(maker.inputs[0])
                 if source is not None and source.op_type == "QuantizeLinear":
-                    yield RemoveUnused(self.address(source))
+                    self.edits.append(RemoveUnused(self._at(source)))
             elif name:
-                yield RemoveConstant(self._address, name)
+                self.edits.append(RemoveConstant(self._address, name))

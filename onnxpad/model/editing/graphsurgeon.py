@@ -20,7 +20,7 @@ from onnx_graphsurgeon.exporters.onnx_exporter import dtype_to_onnx
 from onnx_graphsurgeon.ir.tensor import LazyValues, SparseValues
 
 from onnxpad.errors import ModelError, headline
-from onnxpad.model.editing.constants import AnyConstant, constant_array, derived_array
+from onnxpad.model.editing.apply import AnyConstant, constant_array, derived_array
 from onnxpad.model.editing.script import (
     Edit,
     FixSize,

@@ -37,7 +37,7 @@ _SAME = frozenset(
     Greater HardSigmoid HardSwish Identity If InstanceNormalization LRN LayerNormalization
     LeakyRelu Less Log Loop LpPool MatMul Max MaxPool Mean Min Mod Mul Neg Not Or PRelu Pad
     Pow QLinearConv QuantizeLinear Range Reciprocal ReduceL1 ReduceL2 ReduceMax ReduceMean
-    ReduceMin ReduceProd ReduceSum Relu Reshape Round Selu Shape Sigmoid Sign Sin Size
+    ReduceMin ReduceProd ReduceSum Relu Reshape Resize Round Selu Shape Sigmoid Sign Sin Size
     Slice Softmax Softplus Softsign SpaceToDepth Split Sqrt Squeeze Sub Sum Tanh Tile
     Transpose Unsqueeze Where
     """.split()  # noqa: SIM905
@@ -47,6 +47,7 @@ _TURNS = {
     "BatchNormalization": (9, 14),
     "ConvTranspose": (Since.CROP_AS_PADS_SPLIT,),
     "PRelu": (Since.BROADCASTING,),
+    "Resize": (11,),
     "Split": (2, 18),
 }
 """But for these, whose text says something else from an opset on."""

@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError
-from onnxpad.model.editing.apply import ProtoApplier
-from onnxpad.model.editing.constants import Weights
+from onnxpad.model.editing.apply import ProtoApplier, Weights
 from onnxpad.model.editing.emit import emit
 from onnxpad.model.editing.names import Names
 from onnxpad.model.editing.script import Edit, ForgetType
 from onnxpad.model.files.contents import is_standard
+from onnxpad.model.files.delivery import save, write_unchanged
 from onnxpad.model.files.onnx_file import Source
-from onnxpad.model.files.saving import save, write_unchanged
 from onnxpad.model.graph.broken import refuse_broken
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights

@@ -21,6 +21,8 @@ _REMEDIES = {
     errno.EPERM: "change the permissions, or write to another folder",
     errno.EROFS: "write to another folder",
     errno.ENAMETOOLONG: "choose a shorter name",
+    errno.ENOENT: "check the name and the folder that it is relative to",
+    errno.EISDIR: "name a file in it",
     errno.EPIPE: "whatever read from it has stopped",
 }
 
@@ -52,49 +54,39 @@ def explained(doing: str) -> Iterator[None]:
         raise ModelError(f"{doing}: {reason or error}; {remedy}") from error
 
 
-def contents(path: AnyPath, most: int, *, too_large: str = "") -> bytes:
+def contents(path: AnyPath, most: int) -> bytes:
     """All bytes of a regular file or pipe, at most `most`.
 
-    `too_large` is what to try where there are more. Raises Refused for more bytes and for a
-    device, OSError where the system does not let it be read.
+    Raises Refused for more bytes and for a device, OSError where the system does not let it be
+    read.
     """
     with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - "" is no folder
         found = os.fstat(file.fileno())
-        if found.st_size > most:
-            raise _beyond(found.st_size, too_large)
-        if stat.S_ISREG(found.st_mode) and found.st_size:
+        if stat.S_ISREG(found.st_mode) and 0 < found.st_size <= most:
             return file.readall()
-        _refuse_device(found.st_mode, lambda: file.read(1))
-        return _drained(lambda: file.read(_PIECE), most, too_large)
+        return _drained(lambda: file.read(_PIECE), found, most)
 
 
-def standard_input(most: int, *, too_large: str = "") -> bytes:
+def standard_input(most: int) -> bytes:
     """All bytes of standard input; arguments and errors as for `contents`."""
     if sys.stdin is None:
         raise Refused("it is closed; give a file, or send the file into it")
     stream: BufferedReader = sys.stdin.buffer  # type: ignore[assignment]  # what it is
+    found = None
     if not sys.stdin.isatty():
         with contextlib.suppress(OSError):  # a stream in memory
-            _refuse_device(os.fstat(stream.fileno()).st_mode, lambda: stream.read(1))
-    return _drained(lambda: stream.read1(_PIECE), most, too_large)
+            found = os.fstat(stream.fileno())
+    return _drained(lambda: stream.read1(_PIECE), found, most)
 
 
-def _refuse_device(mode: int, first: Callable[[], bytes]) -> None:
-    """A device may have no end; one that has nothing at all is an empty file."""
-    if (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)) and first():
-        raise Refused("it is a device, which may have no end; give a file or a pipe")
-
-
-def _drained(read: Callable[[], bytes], most: int, too_large: str) -> bytes:
-    pieces: list[bytes] = []
-    size = 0
-    for piece in iter(read, b""):
+def _drained(read: Callable[[], bytes], found: os.stat_result | None, most: int) -> bytes:
+    size, pieces = found.st_size if found else 0, list[bytes]()
+    is_device = found and (stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode))
+    while size <= most and (piece := read()):
+        if is_device:  # one that has nothing at all is an empty file
+            raise Refused("it is a device, which may have no end; give a file or a pipe")
         pieces.append(piece)
         size += len(piece)
-        if size > most:
-            raise _beyond(size, too_large, "at least ")
+    if size > most:
+        raise Refused(f"{size} bytes or more, and at most {most} are read; give a smaller file")
     return b"".join(pieces)
-
-
-def _beyond(size: int, too_large: str, least: str = "") -> Refused:
-    return Refused(f"{least}{size} bytes; {too_large or 'give a smaller file'}")

@@ -22,6 +22,7 @@ from onnx import (
 )
 
 from onnxpad.errors import ModelError
+from onnxpad.model.files.contents import explained
 
 OWN = "onnxpad.own"
 """The key of a reference to bytes of the model's own file (splicing.py), which is no other one."""
@@ -98,18 +99,10 @@ def refuse_lost_data(model: ModelProto, folder: Path | None) -> None:
 def _located(file: DataFile, folder: Path, real: Path, name: str) -> Path:
     path = folder / file.location
     told = f"{name}: {file.owner} has its weights in '{file.location}'"
-    try:
-        found = path.stat()
-        resolved = path.resolve()
-    except FileNotFoundError:
-        raise ModelError(
-            f"{told}, which is not in '{folder}'; put that file beside the model"
-        ) from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ModelError(
-            f"{told}, which cannot be looked at: {reason}; check its permissions and name"
-        ) from error
+    with explained(f"{told}, which cannot be looked at"):
+        found, resolved = path.stat() if path.exists() else None, path.resolve()
+    if found is None:
+        raise ModelError(f"{told}, which is not in '{folder}'; put that file beside the model")
     if not resolved.is_relative_to(real):
         raise ModelError(
             f"{told}, a symbolic link to '{resolved}' outside the model's folder, which "

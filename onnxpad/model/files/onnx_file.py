@@ -22,8 +22,7 @@ from onnxpad.model.files.contents import (
     standard_input,
 )
 from onnxpad.model.files.external import OWN, data_files, locate, remember
-from onnxpad.model.files.splicing import LeftWeights, lighten
-from onnxpad.model.files.unread import Original, UnreadFile, unread
+from onnxpad.model.files.splicing import LeftWeights, Original, UnreadFile, lighten, unread
 from onnxpad.verbs import is_path, refuse_unless
 
 _START = 4096
@@ -47,6 +46,7 @@ _SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\x80\x02", "a Python pickle", "export the PyTorch model to ONNX"),
     (0, b"\x80\x04", "a Python pickle", "export the PyTorch model to ONNX"),
     (0, b"{", "JSON text", "onnx.load(..., format='json') and onnx.save convert ONNX JSON"),
+    (0, b"[", "JSON text", "onnx.load(..., format='json') and onnx.save convert ONNX JSON"),
     (0, b"<", "a web page or XML", "the download may have failed: fetch the .onnx file itself"),
     (0, b"ir_version", "protobuf text", "onnx.load(..., format='textproto') and onnx.save it"),
 )
@@ -130,19 +130,19 @@ def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
     is missing, too short or outside its folder.
     """
     refuse_unless(is_path, A_PATH, "path", path)
-    if is_standard(path):
-        try:
-            with explained("cannot read standard input"):
-                data = standard_input(LARGEST, too_large=TOO_LARGE)
-        except Refused as refused:
-            raise ModelError(f"standard input: {refused}") from None
-        return parse(data, name="standard input", folder=None), Source(None, data)
-    absolute, file = Path(path).absolute(), unread(path, LARGEST) if light else None
+    name = "standard input" if is_standard(path) else f"{path}" or "''"
+    absolute = None if is_standard(path) else Path(path).absolute()
+    folder = absolute.parent if absolute else None
+    file = unread(path, LARGEST) if light and absolute else None
     if file is not None and (stubs := lighten(file)):
-        model = parse(stubs, name=str(path), folder=absolute.parent, is_light=True)
+        model = parse(stubs, name=name, folder=folder, is_light=True)
         return model, Source(absolute, file, stubs)
-    data = _bytes_of(path)
-    return parse(data, name=str(path), folder=absolute.parent), Source(absolute, data)
+    try:
+        with explained(name):
+            found = contents(path, LARGEST) if absolute else standard_input(LARGEST)
+    except Refused as refused:
+        raise ModelError(f"{name}: {refused}") from None
+    return parse(found, name=name, folder=folder), Source(absolute, found)
 
 
 def completed(model: ModelProto, source: Source | None) -> ModelProto:
@@ -185,25 +185,6 @@ def parse(data: bytes, *, name: str, folder: Path | None, is_light: bool = False
             "to look for that in; give the path of the model's file"
         )
     return model
-
-
-def _bytes_of(path: AnyPath) -> bytes:
-    try:
-        return contents(path, LARGEST, too_large=TOO_LARGE)
-    except Refused as refused:
-        raise ModelError(f"{path}: {refused}") from None
-    except FileNotFoundError:
-        raise ModelError(
-            f"{path or repr('')}: there is no such file; check the name and the folder that it is "
-            "relative to"
-        ) from None
-    except IsADirectoryError:
-        raise ModelError(f"{path}: it is a folder; name the .onnx file in it") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ModelError(
-            f"{path}: cannot be read: {reason}; check its permissions and name"
-        ) from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,37 +155,6 @@ def test_an_opset_of_its_own_counts_where_an_operator_differs(opset: int, *, cha
         assert "Conv is not the same" in done.skips[0].skip.reason
 
 
-SAME = """block (x, k) => (y) { y = Conv<auto_pad="SAME_UPPER", strides=[2]>(x, k) }"""
-
-
-def test_same_is_each_call_of_its_own() -> None:
-    before = build(
-        f"""g (float[1,1,12] x) => (float[1,1,m] y) {WEIGHT} {{
-          a = f.outer(x, k)
-          b = f.block(a, k)
-          y = f.block(b, k)
-        }}""",
-        "outer (x, k) => (y) { y = f.block(x, k) }",
-        SAME,
-    )
-    done = rewrite(before)
-    check_equal(before, done, 12)
-    pads = [
-        list(one.ints)
-        for node in done.model.graph.node
-        for one in node.attribute
-        if one.name == "pads"
-    ]
-    assert pads == [[0, 1], [0, 1], [1, 1]]
-
-
-def test_what_nothing_calls_stays() -> None:
-    before = build("g (float[1,1,4] x) => (float[1,1,4] y) { y = Relu(x) }", SAME)
-    done = rewrite(before)
-    assert not done.changed
-    assert "nothing calls it" in done.skips[0].skip.reason
-
-
 def test_functions_that_call_each_other_in_a_circle_are_an_error() -> None:
     before = build(
         "g (float[1,1,4] x) => (float[1,1,4] y) { y = f.one(x) }",
@@ -227,12 +196,3 @@ def test_a_dimension_name_inside_a_function_is_not_the_models() -> None:
     value.type.tensor_type.shape.dim.add(dim_param="h")
     done = rewrite(before, dims={"h": "%2=0"})
     assert not done.changed
-
-
-def test_an_initializer_that_an_input_replaces_has_the_inputs_shape() -> None:
-    before = build(
-        f"""g (float[1,1,n] x, float[1,1,w] k) => (float[1,1,m] y) {WEIGHT} {{
-          y = Conv<auto_pad="SAME_UPPER">(x, k)
-        }}"""
-    )
-    assert not rewrite(before).changed

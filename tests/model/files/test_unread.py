@@ -15,9 +15,9 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 
 from onnxpad import rewrite, validate
 from onnxpad.errors import ModelError
-from onnxpad.model.files import unread
+from onnxpad.model.files import splicing
 from onnxpad.model.files.onnx_file import read
-from onnxpad.model.files.unread import UnreadFile
+from onnxpad.model.files.splicing import UnreadFile
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="an open file could not be replaced")
 OLD = (1_000_000_000, 1_000_000_000)
@@ -64,7 +64,7 @@ def expected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
     whole = tmp_path / "whole.onnx"
     whole.write_bytes(BYTES)
     with monkeypatch.context() as patch:
-        patch.setattr(unread, "SMALLEST", 1 << 40)
+        patch.setattr(splicing, "SMALLEST", 1 << 40)
         rewrite(whole).save(whole, in_place=True)
     written = whole.read_bytes()
     whole.unlink()

@@ -17,9 +17,8 @@ from onnx import ModelProto
 from onnxpad.errors import ModelError
 from onnxpad.model.files import atomic
 from onnxpad.model.files.atomic import Together
-from onnxpad.model.files.delivery import check_target
+from onnxpad.model.files.delivery import check_target, write, write_unchanged
 from onnxpad.model.files.onnx_file import Source, load, read
-from onnxpad.model.files.saving import write, write_unchanged
 from tests.models.external_data import below, external_tensor, model_of, saved
 
 NAMES = ["a.bin", "sub/deep/b.bin"]

@@ -10,7 +10,7 @@ import onnx_graphsurgeon as gs
 import pytest
 from onnx import helper, numpy_helper
 
-from onnxpad.model.editing.constants import Weights
+from onnxpad.model.editing.apply import Weights
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.rewrite import rewrite
 from tests.models.one_node import run_onnxruntime
