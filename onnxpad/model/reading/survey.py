@@ -151,8 +151,6 @@ class Survey:
             kept=old.kept,
             written_out=old.written_out,
             folded_cells=old.folded_cells,
-            behind_pads=old.behind_pads,
-            before_pools=old.before_pools,
             quantises=old.quantises,
             prefer=old.prefer,
         )
