@@ -97,8 +97,7 @@ class PadStep:
     `unclear` says why its pads, mode or place cannot be used. `computed` are the inputs (1 pads,
     2 value, 3 axes) that the model computes, `listed` those that are written as a list and need
     not be: axes, where the pads are those of some axes only, and a value that is a list of one
-    number. `sized` says whether pads that the model computes, and that are known, come from sizes
-    of its tensors.
+    number.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
     are then what the operator sees.
@@ -111,7 +110,18 @@ class PadStep:
     computed: tuple[int, ...] = ()
     listed: tuple[int, ...] = ()
     crossed: tuple[str, ...] = ()
-    sized: bool = False
+
+
+class RowOfPads(NamedTuple):
+    """Pads one behind the other that add up: what they do together, behind the tensor `source`.
+
+    The whole names as `crossed` all but the last in front; `to_pools` says whether a tensor between
+    them also reaches a pool.
+    """
+
+    whole: PadStep
+    source: str
+    to_pools: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import MOST_OPEN, Array, is_open
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.graph.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
-from onnxpad.padding.chain import Chain
+from onnxpad.padding.chain import Chain, RowOfPads
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_CONSTANT = 4096
@@ -37,7 +37,8 @@ class Context:
 
     `chains` maps the keys of padded nodes to what they compute. `hanging` says what computed pads
     hang on, by their name. `bodies` are the graphs inside a node, by its key and the attribute
-    that holds them. `to_pools` counts the readers of a tensor that hand it on to a pool.
+    that holds them. `to_pools` counts the readers of a tensor that hand it on to a pool,
+    `rows` are the Pads in front of what a Pad makes.
     """
 
     document: Document
@@ -50,6 +51,7 @@ class Context:
     hanging: dict[str, Hanging] = field(default_factory=dict)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     to_pools: dict[str, int] = field(default_factory=dict)
+    rows: dict[str, RowOfPads | None] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
 
     def readers(self, name: str) -> list[Node]:

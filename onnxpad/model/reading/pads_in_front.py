@@ -14,17 +14,29 @@ from onnxpad.geometry.budgets import IN_A_ROW
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.reading.crossing import IDLE, Path, data_position, path_to, seen_behind
+from onnxpad.model.reading.crossing import Path, data_position, path_to, seen_behind
 from onnxpad.model.reading.lowest_cells import lowest_cell
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.quantised import dequantised_input
-from onnxpad.padding.chain import ELSEWHERE, FURTHER, NOTHING, Around, Mark, Pads, PadStep, Unclear
+from onnxpad.padding.chain import (
+    ELSEWHERE,
+    FURTHER,
+    NOTHING,
+    Around,
+    Mark,
+    Pads,
+    PadStep,
+    RowOfPads,
+    Unclear,
+)
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, Operator
 
 _NAMED, _FAR = 8, 8
 _POOLS = frozenset({"MaxPool", "AveragePool"})
-_MAY_VANISH = IDLE | {"Cast", "Transpose", "Expand", "Slice", "Mul", "Div", "Add", "Sub"}
+_MAY_VANISH = frozenset(
+    {"Identity", "Dropout", "Cast", "Transpose", "Expand", "Slice", "Mul", "Div", "Add", "Sub"}
+)
 """Operators that onnxruntime's optimiser removes or moves where they change nothing."""
 
 
@@ -43,16 +55,18 @@ def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: 
     name, whole = node.inputs[0], rank + 2
     spatial = slice(first_axis, first_axis + rank)
     pad, far, way = _pad_behind(context, name, whole), None, [(name, node)]
+    pooled = False
     if pad is None:
         path = path_to(context, name)
         far = _seen_far(context, path, whole)
         way += [(one.inputs[data_position(context, one)], one) for one in reversed(path.nodes)]
     elif not pad.unclear:
         row = row_of_pads(context, name, whole)
-        far = row.whole if row and row.whole.crossed else None
-        way += [(one.inputs[0], one) for one in (row.pads[:-1] if row else ())]
+        if row and row.whole.crossed:
+            far, pooled = row.whole, row.to_pools
     marks = marks_of(context, name, op)
-    if (pad or far) and any(_others_lead_to_pools(context, *step) for step in way):
+    pooled |= any(_others_lead_to_pools(context, *step) for step in way)
+    if pooled and (pad or far):
         marks |= {Mark.POOLS_READ_PAD}
     nearest = nearest_pad(context, name, whole)
     if nearest.pad is not None and nearest.is_shared:
@@ -116,34 +130,34 @@ def _seen_far(context: Context, path: Path, rank: int) -> PadStep | None:
     return None if len(seen.pads.begins) != rank and not seen.unclear else seen
 
 
-class RowOfPads(NamedTuple):
-    """Pads one behind the other that add up, the nearest first.
-
-    whole: what they do together, `crossed` names all but the last. source: the tensor in front.
-    """
-
-    whole: PadStep
-    source: str
-    pads: tuple[Node, ...]
-
-
 def row_of_pads(context: Context, name: str, rank: int) -> RowOfPads | None:
-    """The Pads in front of a tensor of `rank` axes; None without any that can be read."""
-    pads: list[Node] = []
-    whole: PadStep | None = None
-    for maker in context.makers(name):
-        step = read_pad(context, maker, rank) if is_pad(maker) else None
-        if step is None or step.unclear or step.mode != "constant":
-            break
-        together = step if whole is None else _sum(step, whole)
-        if together is None:
-            break
-        whole = together
-        pads.append(maker)
-    if whole is None:
+    """The Pads in front of a tensor of `rank` axes that add up; None without any that can be read.
+
+    Each row is read once, and told of the Pads behind it.
+    """
+    waiting: list[Node] = []
+    producers = context.scope.producers
+    maker = producers.get(name)
+    while maker is not None and is_pad(maker) and maker.outputs[0] not in context.rows:
+        waiting.append(maker)
+        maker = producers.get(maker.inputs[0])
+    for one in reversed(waiting):
+        context.rows[one.outputs[0]] = _row(context, one, rank)
+    return context.rows.get(name)
+
+
+def _row(context: Context, maker: Node, rank: int) -> RowOfPads | None:
+    """The row that ends with a Pad, from that of the Pad in front of it."""
+    step, source = read_pad(context, maker, rank), maker.inputs[0]
+    if step.unclear or step.mode != "constant":
         return None
-    names = [f"Pad '{one.name or one.outputs[0]}'" for one in pads[:-1]]
-    return RowOfPads(replace(whole, crossed=tuple(names[:_NAMED])), pads[-1].inputs[0], tuple(pads))
+    front = context.rows.get(source)
+    together = None if front is None else _sum(front.whole, step)
+    if front is None or together is None:
+        return RowOfPads(step, source)
+    names = (f"Pad '{maker.name or maker.outputs[0]}'", *front.whole.crossed)[:_NAMED]
+    pooled = front.to_pools or _others_lead_to_pools(context, source, maker)
+    return RowOfPads(replace(together, crossed=names), front.source, pooled)
 
 
 def _sum(first: PadStep, second: PadStep) -> PadStep | None:
@@ -154,7 +168,7 @@ def _sum(first: PadStep, second: PadStep) -> PadStep | None:
     adds = [any(pad > 0 for pad in step.pads.flat) for step in (first, second)]
     if all(adds) and first.fill != second.fill:
         return None
-    return replace(second if adds[1] else first, pads=first.pads + second.pads)
+    return replace(second if adds[1] else first, pads=first.pads + second.pads, crossed=())
 
 
 class Nearest(NamedTuple):
@@ -182,10 +196,14 @@ def nearest_pad(context: Context, name: str, rank: int) -> Nearest:
                 further = step.mode == "constant" and not nearest.unclear
                 return Nearest(replace(nearest, unclear=FURTHER) if further else nearest, shared)
             shared |= context.scope.uses.get(name, 0) > 1
+            row, name = row_of_pads(context, name, rank), maker.inputs[0]
+            if row is not None and _pads_windows_alone(row.whole.pads):
+                step, name = row.whole, row.source
             nearest = replace(_reordered(step, order), crossed=tuple(crossed))
-        elif maker is None or not _may_vanish(context, maker):
+            continue
+        if maker is None or not _may_vanish(context, maker):
             break
-        elif maker.op_type == "Transpose":
+        if maker.op_type == "Transpose":
             perm = context.attributes(maker).get("perm", tuple(reversed(range(rank))))
             fits = isinstance(perm, tuple) and sorted(perm) == sorted(order)
             order = tuple(int(perm[axis]) for axis in order) if fits else ()  # type: ignore[index]
@@ -193,6 +211,11 @@ def nearest_pad(context: Context, name: str, rank: int) -> Nearest:
         shared |= nearest is None and context.scope.uses.get(name, 0) > 1
         name = maker.inputs[data_position(context, maker)]
     return Nearest(nearest, shared)
+
+
+def _pads_windows_alone(pads: Pads) -> bool:
+    """Whether it adds cells to spatial axes, and does nothing else."""
+    return min(pads.flat, default=0) >= 0 and not any(pads.begins[:2] + pads.ends[:2])
 
 
 def _reordered(step: PadStep, order: tuple[int, ...]) -> PadStep:
@@ -218,7 +241,8 @@ def _others_lead_to_pools(context: Context, name: str, reader: Node) -> bool:
     """Whether others than a reader of a tensor hand it on to a pool."""
     if context.scope.uses.get(name, 0) <= 1:
         return False
-    return _count_to_pools(context, name) > _leads_to_pool(context, reader, name, _FAR)
+    own = reader.op_type != "Conv" and _leads_to_pool(context, reader, name, _FAR)
+    return _count_to_pools(context, name) > own
 
 
 def leads_to_pool(context: Context, name: str) -> bool:

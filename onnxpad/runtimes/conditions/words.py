@@ -235,7 +235,7 @@ def _is_unknown(chain: Chain) -> bool:
     step = chain.pad
     if step is None or (step.unclear and step.unclear.illegal):
         return False
-    by_the_user = PadInput.PADS in step.computed and chain.read_as.assumes_sizes and step.sized
+    by_the_user = PadInput.PADS in step.computed and chain.read_as.assumes_sizes
     return bool(step.unclear or by_the_user)
 
 

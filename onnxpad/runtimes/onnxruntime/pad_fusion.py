@@ -125,8 +125,6 @@ def is_fusable(step: PadStep, chain: Chain, odds: Odds) -> bool:
         return False
     if step.unclear and step.unclear not in (ELSEWHERE, FURTHER):
         return odds is Odds.POSSIBLE and PadInput.PADS in step.computed
-    if odds is Odds.LIKELY and step.sized and not chain.has_fixed_sizes:
-        return False
     outer = bool(outer_axes(chain, step.pads))
     if chain.op.kind is Kind.PAD and odds is Odds.POSSIBLE:  # any axis may be that of the channels
         outer = any(step.pads.begins[:1] + step.pads.ends[:1])
