@@ -33,7 +33,7 @@ from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, Operator
 
 _NAMED, _FAR = 8, 8
-_POOLS = frozenset({"MaxPool", "AveragePool"})
+POOLS = frozenset({"MaxPool", "AveragePool"})
 _MAY_VANISH = frozenset(
     {"Identity", "Dropout", "Cast", "Transpose", "Expand", "Slice", "Mul", "Div", "Add", "Sub"}
 )
@@ -256,7 +256,7 @@ def _count_to_pools(context: Context, name: str, far: int = _FAR) -> int:
         readers = context.readers(name)
         here = sum(one.inputs.count(name) for one in readers)
         elsewhere = context.scope.uses.get(name, 0) - here - (name in context.scope.outputs)
-        context.to_pools[name] = (elsewhere > 0) + sum(
+        context.to_pools[name] = (elsewhere > 0 and context.document.pools) + sum(
             _leads_to_pool(context, one, name, far) for one in readers
         )
     return context.to_pools[name]
@@ -265,7 +265,7 @@ def _count_to_pools(context: Context, name: str, far: int = _FAR) -> int:
 def _leads_to_pool(context: Context, node: Node, name: str, far: int) -> bool:
     if node.op_type == "Conv":
         return name in node.inputs[1:2]
-    if node.op_type in _POOLS:
+    if node.op_type in POOLS:
         return True
     if not is_pad(node) and not (node.op_type in _MAY_VANISH and node.domain in PLAIN_DOMAINS):
         return False

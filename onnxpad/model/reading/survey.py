@@ -152,6 +152,7 @@ class Survey:
             written_out=old.written_out,
             folded_cells=old.folded_cells,
             quantises=old.quantises,
+            pools=old.pools,
             prefer=old.prefer,
         )
         self._contexts = seen_in(self._document, self._contexts)

@@ -65,9 +65,6 @@ def test_a_dynamic_zero_point_by_name() -> None:
     assert done.changed
 
 
-CHANNELS = "uint8[2] z = {117, 100}, float[2] s2 = {0.1, 0.2}"
-
-
 IN_GROUP = f"{IN} [dq] b = DequantizeLinear (q, s, z) d = Pad (b, p, s)"
 
 
