@@ -142,6 +142,9 @@ def test_what_cannot_be_written_out_is_a_skip(kind: str) -> None:
     assert reason in done.skips[0].skip.reason
 
 
+SAME = """block (x, k) => (y) { y = Conv<auto_pad="SAME_UPPER", strides=[2]>(x, k) }"""
+
+
 def test_same_is_each_call_of_its_own() -> None:
     before = build(
         f"""g (float[1,1,12] x) => (float[1,1,m] y) {WEIGHT} {{
