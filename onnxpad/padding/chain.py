@@ -97,8 +97,7 @@ class PadStep:
     `unclear` says why its pads, mode or place cannot be used. `computed` are the inputs (1 pads,
     2 value, 3 axes) that the model computes, `listed` those that are written as a list and need
     not be: axes, where the pads are those of some axes only, and a value that is a list of one
-    number. `sized` says whether pads that the model computes, and that are known, come from sizes
-    of its tensors.
+    number.
 
     `crossed` names what stands between the Pad and the operator, in that order; pads and fill
     are then what the operator sees.
@@ -111,19 +110,17 @@ class PadStep:
     computed: tuple[int, ...] = ()
     listed: tuple[int, ...] = ()
     crossed: tuple[str, ...] = ()
-    sized: bool = False
 
 
 class RowOfPads(NamedTuple):
     """Pads one behind the other that add up: what they do together, behind the tensor `source`.
 
-    `names` are those of the nearest, without the last in front; `to_pools` says whether a tensor
-    between them also reaches a pool.
+    The whole names as `crossed` all but the last in front; `to_pools` says whether a tensor between
+    them also reaches a pool.
     """
 
     whole: PadStep
     source: str
-    names: tuple[str, ...] = ()
     to_pools: bool = False
 
 
@@ -224,24 +221,6 @@ class Between(NamedTuple):
     fill: int
 
 
-@dataclass(frozen=True, slots=True)
-class InFront:
-    """The nearest Pad that onnxruntime's optimiser may see in front of an operator.
-
-    pad: that Pad, with those in front of it that add up, its axes in the operator's order;
-        `crossed` are operators between the two. It is unclear where it stands in another graph, or
-        where a further Pad stands in front of it; None where there is none.
-    others: whether an operator of another kind reads it; None where others of its kind do.
-    to_pools: whether it, or what stands between, reaches another pool or the weight of a Conv; of
-        a Pad node, whether what it writes does.
-    """
-
-    pad: PadStep | None = None
-    others: bool | None = False
-    to_pools: bool = False
-
-
-NO_PAD = InFront()
 ELSEWHERE = Unclear("a Pad in front stands in another graph or function")
 """Why nothing is known of a Pad that is there."""
 FURTHER = Unclear("a further Pad stands in front of the Pad")
@@ -257,6 +236,9 @@ class Mark(StrEnum):
     COPIED_OUT: an Identity makes a result of what the operator, or the Pad in front, reads.
     FEEDS_MAX_POOLS: max pools without padding alone read a Pad node, and each window holds a cell
         of data: the lowest finite number then serves as well as -inf.
+    SHARES_PAD: something else reads the nearest Pad as well, or what stands between.
+    POOLS_READ_PAD: a pool reads the Pad in front as well, or a Conv as its weight; of a Pad node,
+        what it writes.
     """
 
     READS_INPUT = "reads input"
@@ -264,13 +246,16 @@ class Mark(StrEnum):
     FROM_PYTORCH = "from pytorch"
     COPIED_OUT = "copied out"
     FEEDS_MAX_POOLS = "feeds max pools"
+    SHARES_PAD = "shares pad"
+    POOLS_READ_PAD = "pools read pad"
 
 
 @dataclass(frozen=True, slots=True)
 class Around:
     """The surroundings of one operator.
 
-    nearest: the Pad in front, as far as operators between hand on what they read.
+    nearest: the Pad in front that onnxruntime's optimiser may see: its axes in the operator's
+        order, `crossed` what stands between the two, unclear where it is not alone.
     at_least: a bound that no cell of the input of a max pool, or of a Pad that only max pools
         read, is below.
     dequantised: the DequantizeLinear that makes the input.
@@ -279,7 +264,7 @@ class Around:
     marks: what else holds.
     """
 
-    nearest: InFront = NO_PAD
+    nearest: PadStep | None = None
     at_least: float | None = None
     dequantised: Dequantised | None = None
     feeds_channels_last: bool = False

@@ -20,7 +20,6 @@ from onnxpad.model.comparing.pieces import cut, exposed, standalone
 from onnxpad.model.opened import Model, ModelLike, Opened
 from onnxpad.model.reading.survey import Survey
 from onnxpad.model.small_models import with_output_shapes
-from onnxpad.padding.chain import NO_PAD
 from onnxpad.padding.operators import operator
 from onnxpad.probing.agreement import NEAR, QUANTISED, Difference, worst
 from onnxpad.probing.expected import evaluated, nodes_for
@@ -245,7 +244,7 @@ def _is_misread(network: Network, dims: Mapping[str, int | str] | None) -> bool:
     except OnnxpadError:
         return False
     for site in survey.sites_now():
-        around = replace(site.chain.around, nearest=NO_PAD)
+        around = replace(site.chain.around, nearest=None)
         rows = failing(reference(), replace(site.chain, around=around))
         if any(row.answer is Answer.MISCOMPUTES for row in rows):
             return True

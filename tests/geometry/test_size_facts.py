@@ -7,7 +7,7 @@ from math import gcd, lcm
 
 import pytest
 
-from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact
+from onnxpad.geometry.size_fact import SizeFact
 
 KNOWN = [
     SizeFact(divisor, rest) for divisor in (1, 2, 3, 4, 6, 8, 9, 12) for rest in range(divisor)
@@ -38,34 +38,9 @@ def test_what_two_divisors_leave_holds_at_once(known: SizeFact) -> None:
         assert both == known.stronger(lcm(one, other))
 
 
-@pytest.mark.parametrize(
-    ("known", "divisor", "found"),
-    [
-        (NOTHING_KNOWN, 8, SizeFact(8, 0)),
-        (SizeFact(3, 0), 8, SizeFact(24, 0)),
-        (SizeFact(3, 1), 8, SizeFact(24, 16)),
-        (SizeFact(4, 2), 8, SizeFact(8, 2)),
-        (SizeFact(2, 1), 4, SizeFact(4, 1)),
-        (SizeFact(0, 7), 4, SizeFact(0, 7)),
-    ],
-)
-def test_examples(known: SizeFact, divisor: int, found: SizeFact) -> None:
-    assert known.stronger(divisor) == found
-
-
 @pytest.mark.parametrize("known", KNOWN, ids=str)
 def test_the_nearest_size(known: SizeFact) -> None:
     for about in (1, 2, 30, 64):
         distance = abs(known.near(about) - about)
         assert known.near(about) in allowed(known)
         assert distance == min(abs(size - about) for size in allowed(known))
-
-
-@pytest.mark.parametrize("known", KNOWN, ids=str)
-def test_the_smallest_from_one_on(known: SizeFact) -> None:
-    for fewest in (1, 2, 30):
-        assert known.from_on(fewest) == min(size for size in allowed(known) if size >= fewest)
-
-
-def test_a_number_is_itself() -> None:
-    assert SizeFact(0, 5).near(640) == SizeFact(0, 5).from_on(640) == 5

@@ -50,8 +50,6 @@ WEIGHT = f"float[4,3,3,3] w = {{{','.join('1' * 108)}}}"
 NUMBERS = "int64[4] k = {9,9,9,9}, int64[1] four = {4}, int64[1] two = {2}, int64[4] z = {0,0,0,0}"
 WHOLE_SHAPE = """s = Shape (x) r = Sub (k, s) q = Mod (r, four) h = Slice (q, two, four)
   p = Concat <axis = 0> (z, z2, h) y = Pad (x, p)"""
-LARGEST = """s = Shape (x) m = ReduceMax (s) r = Mod (m, four)
-  p = Concat <axis = 0> (z, z2, z1, r) y = Pad (x, p)"""
 MERGED = 'r = Reshape (x, t) y = Conv <auto_pad = "SAME_UPPER", strides = [2,2]> (r, w)'
 PLANE = """a = Unsqueeze (x, o) y = MaxPool <auto_pad = "SAME_UPPER", kernel_shape = [3,3],
   strides = [2,2]> (a)"""
@@ -61,7 +59,6 @@ PLANE = """a = Unsqueeze (x, o) y = MaxPool <auto_pad = "SAME_UPPER", kernel_sha
     ("nodes", "dims", "expected"),
     [
         (WHOLE_SHAPE, "n,3,h,9", "--dim 'h=640'"),
-        (LARGEST, "n,3,8,9", "--dim 'n=1'"),
         (MERGED, "n,65,48,3", "--dim 'n=1'"),
         (PLANE, "h,w", "--dim 'h=640' --dim 'w=640'"),
     ],

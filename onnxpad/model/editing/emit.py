@@ -24,7 +24,7 @@ from onnxpad.model.editing.script import (
 from onnxpad.model.graph.nodes import Address, Node
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.crossing import data_position, path_to
-from onnxpad.model.reading.nearest_pad import row_of_pads
+from onnxpad.model.reading.pads_in_front import row_of_pads
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads
 from onnxpad.padding.expansion import (

@@ -175,15 +175,6 @@ def _flatten(attributes: Attributes, inputs: Values) -> Array:
     return data.reshape(prod(data.shape[: axis + data.ndim if axis < 0 else axis]), -1)
 
 
-def _tile(_: Attributes, inputs: Values) -> Array | None:
-    data, repeats = need(inputs, 0), numbers(inputs, 1)
-    if len(inputs) != 2 or len(repeats) != data.ndim:
-        return None  # Tile-1 has other inputs
-    if not _is_shape(size * count for size, count in zip(data.shape, repeats, strict=True)):
-        return None
-    return np.tile(data, repeats)
-
-
 def _transpose(attributes: Attributes, inputs: Values) -> Array:
     listed = list(attributes["perm"].ints) if "perm" in attributes else None
     return need(inputs, 0).transpose(listed)
@@ -215,14 +206,6 @@ def _expand(_: Attributes, inputs: Values) -> Array | None:
     return np.broadcast_to(data, wide) if _is_shape(wide) else None
 
 
-def _range(_: Attributes, inputs: Values) -> Array | None:
-    start, limit, delta = (need(inputs, position) for position in range(3))
-    if any(is_open(one) or one.dtype.kind not in "iu" for one in (start, limit, delta)):
-        return None
-    ends = start.item(), limit.item(), delta.item()
-    return np.arange(*ends, dtype=start.dtype) if len(range(*ends)) <= LARGEST else None
-
-
 def split(attributes: Attributes, inputs: Values, count: int) -> list[Array]:
     """The outputs of a Split that has `count` of them."""
     data = need(inputs, 0)
@@ -239,34 +222,16 @@ def split(attributes: Attributes, inputs: Values, count: int) -> list[Array]:
     return np.split(data, np.cumsum(lengths)[:-1], axis)
 
 
-def _scatter(attributes: Attributes, inputs: Values) -> Array | None:
-    """ScatterND, the later of two updates to one cell held back as the text leaves them open."""
-    data, index, updates = need(inputs, 0), need(inputs, 1), need(inputs, 2)
-    reduction = attributes["reduction"].s if "reduction" in attributes else b"none"
-    indices = [tuple(int(i) for i in row) for row in index.reshape(-1, index.shape[-1])]
-    if is_open(index) or reduction != b"none" or len(set(indices)) < len(indices):
-        return None
-    either = is_open(data) or is_open(updates)
-    found = opened(data).copy() if either else data.copy()
-    rows = (opened(updates) if either else updates).reshape(-1, *data.shape[index.shape[-1] :])
-    for cell, row in zip(indices, rows, strict=True):
-        found[cell] = row
-    return found
-
-
 MOVES: dict[str, FoldingRule] = {
     "Concat": _concat,
     "Reshape": _reshape,
     "Slice": _slice,
     "Flatten": _flatten,
-    "Tile": _tile,
     "Transpose": _transpose,
     "Unsqueeze": _unsqueeze,
     "Squeeze": _squeeze,
     "Gather": _gather,
     "Expand": _expand,
-    "Range": _range,
-    "ScatterND": _scatter,
     "Identity": lambda _, inputs: need(inputs, 0),
 }
 
@@ -313,11 +278,6 @@ def _cast(attributes: Attributes, inputs: Values) -> Array | None:
     return _as(need(inputs, 0), np.dtype(helper.tensor_dtype_to_np_dtype(attributes["to"].i)))
 
 
-def _cast_like(_: Attributes, inputs: Values) -> Array | None:
-    wanted = need(inputs, 1)
-    return None if is_open(wanted) else _as(need(inputs, 0), wanted.dtype)
-
-
 def _as(data: Array, dtype: np.dtype) -> Array | None:
     if dtype.kind == "O":  # texts
         return None
@@ -328,18 +288,6 @@ def _as(data: Array, dtype: np.dtype) -> Array | None:
         if not ((data > limits.min) & (data < limits.max)).all():
             return None
     return data.astype(dtype)
-
-
-def _reduced(reduce: Callable[..., Array], attributes: Attributes, inputs: Values) -> Array | None:
-    data = need(inputs, 0)
-    if is_open(data):
-        return None
-    given = "axes" in attributes or (len(inputs) > 1 and inputs[1] is not None)
-    axes = axes_of(attributes, inputs) if given else ()
-    if not axes and "noop_with_empty_axes" in attributes and attributes["noop_with_empty_axes"].i:
-        return data
-    kept = "keepdims" not in attributes or attributes["keepdims"].i == 1
-    return np.asarray(reduce(data, axis=axes or None, keepdims=kept), data.dtype)
 
 
 def _elementary(name: str, attributes: Attributes, inputs: Values) -> Array | None:
@@ -370,15 +318,10 @@ def _relu(_: Attributes, inputs: Values) -> Array | None:
 _RULES: dict[str, FoldingRule] = {
     "ConstantOfShape": _constant_of_shape,
     "Cast": _cast,
-    "CastLike": _cast_like,
     "Split": lambda _, inputs: need(inputs, 0),
     "Size": lambda _, inputs: np.asarray(need(inputs, 0).size, np.int64),
     "Clip": _clip,
     "Relu": _relu,
-    "ReduceSum": partial(_reduced, np.sum),
-    "ReduceProd": partial(_reduced, np.prod),
-    "ReduceMax": partial(_reduced, np.max),
-    "ReduceMin": partial(_reduced, np.min),
 }
 _RULES |= MOVES | {name: partial(_elementary, name) for name in ELEMENTARY}
 

@@ -10,10 +10,8 @@ from pathlib import Path
 import numpy as np
 from onnx import (
     AttributeProto,
-    GraphProto,
     NodeProto,
     TensorProto,
-    helper,
     numpy_helper,
 )
 
@@ -24,7 +22,7 @@ from onnxpad.model.graph.constant_folding import FOLDABLE, fold, shape_of
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import MOST_OPEN, Array, is_open
 from onnxpad.model.graph.scopes import Document, Scope
-from onnxpad.model.graph.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
+from onnxpad.model.graph.types import UNKNOWN, Hanging, Type, dtype_name
 from onnxpad.padding.chain import Chain, RowOfPads
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
@@ -37,7 +35,7 @@ class Context:
 
     `chains` maps the keys of padded nodes to what they compute. `hanging` says what computed pads
     hang on, by their name. `bodies` are the graphs inside a node, by its key and the attribute
-    that holds them. `shared` says whether operators of several kinds read a tensor;
+    that holds them. `to_pools` counts the readers of a tensor that hand it on to a pool,
     `rows` are the Pads in front of what a Pad makes.
     """
 
@@ -50,7 +48,7 @@ class Context:
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
     hanging: dict[str, Hanging] = field(default_factory=dict)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
-    shared: dict[str, bool] = field(default_factory=dict)
+    to_pools: dict[str, int] = field(default_factory=dict)
     rows: dict[str, RowOfPads | None] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
 
@@ -68,8 +66,7 @@ class Context:
     ) -> Iterator[Node]:
         """What makes a tensor here, what makes the first input of that, and so on.
 
-        `data` says which input to follow instead, `most` how many there are at most. Where a walk
-        leaves the scope it is another one: `nearest_pad`.
+        `data` says which input to follow instead, `most` how many there are at most.
         """
         for _ in range(most):
             maker = self.scope.producers.get(name)
@@ -285,13 +282,11 @@ def computed(context: Context, name: str) -> Array | None:
     if node.domain not in PLAIN_DOMAINS:
         return None
     try:
-        if node.op_type == "If":
-            return _of_branch(inside, node, node.outputs.index(name))
         if node.op_type not in FOLDABLE or not node.inputs:
             return None
         if node.op_type == "Shape":
             return _shape(inside, node)
-        inputs = _operands(inside, node)
+        inputs = [_operand(inside, name) if name else None for name in node.inputs]
         if any(name and one is None for name, one in zip(node.inputs, inputs, strict=True)):
             return None
         return fold(node.proto, inputs, node.outputs.index(name))
@@ -308,21 +303,6 @@ def _shape(context: Context, node: Node) -> Array | None:
     return None if dims is None else shape_of(node.proto, dims)
 
 
-def valued_inputs(node: Node) -> tuple[str, ...]:
-    """Inputs whose values a node reads; of what CastLike is like it reads the type alone."""
-    return tuple(node.inputs[: 1 if node.op_type == "CastLike" else None])
-
-
-def _operands(context: Context, node: Node) -> list[Array | None]:
-    """The values of the inputs; None for one that is left out or not known."""
-    found = [_operand(context, name) if name else None for name in node.inputs]
-    if node.op_type == "CastLike" and len(found) > 1:
-        dtype = context.type_of(node.inputs[1]).dtype
-        if dtype:  # it is all that a CastLike takes of this input
-            found[1] = np.empty(0, helper.tensor_dtype_to_np_dtype(dtype_code(dtype)))
-    return found
-
-
 def _operand(context: Context, name: str) -> Array | None:
     """The value of an input; a small one of which only the shape is known has open cells."""
     value = context.value(name)
@@ -333,19 +313,6 @@ def _operand(context: Context, name: str) -> Array | None:
     if dims is None or len(sizes) < len(dims) or prod(sizes) > MOST_OPEN:
         return None
     return np.full(sizes, None, object)
-
-
-def _of_branch(context: Context, node: Node, output: int) -> Array | None:
-    """What an If gives where its condition is known."""
-    body = context.branch(node)
-    return None if body is None else body.value(given_by(body, output))
-
-
-def given_by(body: Context, output: int) -> str:
-    """The name of an output of a graph inside a node, '' where it has fewer."""
-    proto = body.scope.proto
-    known = isinstance(proto, GraphProto) and output < len(proto.output)
-    return str(proto.output[output].name) if known else ""
 
 
 def condition(context: Context, node: Node) -> bool | None:

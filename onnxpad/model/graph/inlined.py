@@ -6,7 +6,6 @@ of a function are called 'name__call' then, its nodes 'call/node'.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -17,7 +16,6 @@ from onnx import (
     GraphProto,
     ModelProto,
     NodeProto,
-    ValueInfoProto,
     defs,
     helper,
 )
@@ -55,7 +53,7 @@ class Inlined:
 
 
 class _Stays(Exception):
-    """A function cannot be written out, for itself or for what a call gives it."""
+    """A function cannot be written out for what a call gives it."""
 
 
 def inlined(model: ModelProto, why_not: str = "", *, everything: bool = False) -> Inlined:
@@ -72,46 +70,32 @@ def inlined(model: ModelProto, why_not: str = "", *, everything: bool = False) -
         raise ModelError(WRITTEN_OUT.reason(f"{size:,}"))
     why_not = why_not or (WRITTEN_OUT.reason(f"{size:,}") if size > WRITTEN_OUT.most else "")
     padding = {key for key in functions if _pads(functions, key)}
-    kept = {label_of(functions[key]): "nothing calls it" for key in padding - called}
     asked = called if everything else called & padding
-    reasons = dict.fromkeys(asked, why_not) if why_not else _objections(model, functions, asked)
-    nodes, writer = _without_objections(model, functions, reasons)
-    kept |= {label_of(functions[key]): reason for key, reason in reasons.items() if reason}
-    gone = {key for key, reason in reasons.items() if not reason}
+    reasons = {key: why_not or _objection(model, functions[key]) for key in asked}
+    gone = {key: functions[key] for key, reason in reasons.items() if not reason}
+    try:
+        nodes = list(_Writer(gone, model.graph).written(model.graph.node)) if gone else []
+    except _Stays as error:
+        return inlined(model, str(error))
+    reasons |= dict.fromkeys(padding - called, "nothing calls it")
+    staying = functions.keys() - gone.keys()
+    needed = gone.keys() & _called(functions, (n for key in staying for n in functions[key].node))
+    reasons |= dict.fromkeys(needed, "a function that stays calls it")
+    kept = {label_of(functions[key]): reason for key, reason in reasons.items() if reason}
     if not gone:
         return Inlined(model, kept=kept)
-    staying = functions.keys() - gone
-    needed = gone & _called(functions, (n for key in staying for n in functions[key].node))
-    kept |= {label_of(functions[key]): "a function that stays calls it" for key in needed}
     left = [function for key, function in functions.items() if key in staying | needed]
     read = ModelProto()
     read.CopyFrom(model)
     for fields, new in (
         (read.graph.node, nodes),
-        (read.opset_import, _imports(model, functions, gone, nodes, left)),
+        (read.opset_import, _imports(model, gone, nodes, left)),
         (read.functions, left),
     ):
         del fields[:]
         fields.extend(new)
-    read.graph.value_info.extend(writer.value_info)
     first = {key_of(node): node for node in reversed(list(every_node(model.graph.node)))}
-    return Inlined(read, tuple(first[key] for key in sorted(gone & first.keys())), kept)
-
-
-def _without_objections(
-    model: ModelProto, functions: Mapping[Key, FunctionProto], reasons: dict[Key, str]
-) -> tuple[list[NodeProto], _Writer]:
-    """The nodes with all calls written out for which there is no reason against it in `reasons`.
-
-    Reasons that show while they are written out are added there.
-    """
-    while True:
-        gone = {key: functions[key] for key, reason in reasons.items() if not reason}
-        writer = _Writer(gone, model.graph)
-        nodes = list(writer.written(model.graph.node)) if gone else []
-        if not writer.reasons:
-            return nodes, writer
-        reasons |= writer.reasons
+    return Inlined(read, tuple(first[key] for key in sorted(gone.keys() & first.keys())), kept)
 
 
 def _called(functions: Mapping[Key, FunctionProto], nodes: Iterable[NodeProto]) -> set[Key]:
@@ -161,55 +145,27 @@ def _size(
     return total
 
 
-def _objections(
-    model: ModelProto, functions: Mapping[Key, FunctionProto], keys: Iterable[Key]
-) -> dict[Key, str]:
-    """Why functions cannot be written out wherever they are called; '' where they can."""
-    labels = Counter(map(label_of, model.functions))
+def _objection(model: ModelProto, function: FunctionProto) -> str:
+    """Why a function cannot be written out wherever it is called; '' where it can."""
+    if [label_of(one) for one in model.functions].count(label_of(function)) > 1:
+        return "there are two of its name"
+    domain = plain_domain(function.domain)
+    if domain == MICROSOFT or defs.has(function.name, domain):
+        return "runtimes may have an operator of its name"
     versions: dict[str, int] = {}  # of the model, or of the first function that has one
     for holder in (model, *model.functions):
         for entry in holder.opset_import:
             versions.setdefault(plain_domain(entry.domain), entry.version)
-    reasons = {}
-    for key in keys:
-        function = functions[key]
-        reasons[key] = _disagreement(function, versions)
-        if labels[label_of(function)] > 1:
-            reasons[key] = "there are two of its name"
-        elif key[0] == MICROSOFT or defs.has(function.name, key[0]):
-            reasons[key] = "runtimes may have an operator of its name"
-    return reasons
-
-
-def _disagreement(function: FunctionProto, versions: Mapping[str, int]) -> str:
-    """Where the opsets of a function are others than those of the model, in a way that matters."""
     for entry in function.opset_import:
-        domain, version = plain_domain(entry.domain), entry.version
-        other = versions[domain]
-        if other != version and domain:
-            return f"it is written for {domain} {version}, the model for {other}"
-        if other != version and (op := _differs(function, other, version)):
-            return f"it is of opset {version}, the model of {other}, and {op} is not the same"
-    return ""
-
-
-def _differs(function: FunctionProto, opset: int, other: int) -> str:
-    """The first operator that the texts of two opsets define otherwise, or ''."""
-    for node in every_node(function.node):
-        if node.domain in PLAIN_DOMAINS:
-            try:
-                first, second = (defs.get_schema(node.op_type, at, "") for at in (opset, other))
-            except defs.SchemaError:
-                continue
-            if first.since_version != second.since_version:
-                return node.op_type
+        domain = plain_domain(entry.domain)
+        if (other := versions[domain]) != entry.version:
+            return f"it is of {domain or 'opset'} {entry.version}, the model of {other}"
     return ""
 
 
 def _imports(
     model: ModelProto,
-    functions: Mapping[Key, FunctionProto],
-    gone: Iterable[Key],
+    gone: Mapping[Key, FunctionProto],
     nodes: Sequence[NodeProto],
     left: Sequence[FunctionProto],
 ) -> list[object]:
@@ -221,8 +177,8 @@ def _imports(
     used = {node.domain for node in every_node([*nodes, *inside])} | {f.domain for f in left}
     unused = {domain for domain, *_ in gone} - used - PLAIN_DOMAINS
     entries = {entry.domain: entry for entry in model.opset_import}
-    for key in gone:
-        for entry in functions[key].opset_import:
+    for function in gone.values():
+        for entry in function.opset_import:
             entries.setdefault(entry.domain, entry)
     return [entry for domain, entry in entries.items() if domain not in unused]
 
@@ -241,10 +197,7 @@ class _Call:
 
 
 class _Writer:
-    """Writes out the calls of `functions` in one graph.
-
-    value_info: types of tensors that are new. reasons: why calls of a function were left.
-    """
+    """Writes out the calls of `functions` in one graph."""
 
     def __init__(self, functions: Mapping[Key, FunctionProto], graph: GraphProto) -> None:
         self._functions = functions
@@ -254,8 +207,6 @@ class _Writer:
         self._taken |= {name for node in nodes for name in (*node.input, *node.output)}
         self._node_names = {node.name for node in nodes}
         self._calls = 0
-        self.value_info: list[ValueInfoProto] = []
-        self.reasons: dict[Key, str] = {}
 
     def written(
         self, nodes: Iterable[NodeProto], call: _Call | None = None, *, in_body: bool = False
@@ -271,10 +222,7 @@ class _Writer:
                 del body.node[:]
                 body.node.extend(inside)
             if key_of(copy) in self._functions:
-                try:
-                    yield from self._called(copy, call)
-                except _Stays as error:
-                    self.reasons[key_of(copy)] = str(error)
+                yield from self._called(copy, call)
                 continue
             if call is not None and not in_body:
                 own = node.name or next(filter(None, node.output), node.op_type)
@@ -301,15 +249,7 @@ class _Writer:
                 copies.append(helper.make_node("Identity", [names[name]], [result]))
             elif result:
                 names[name] = result
-        nodes = [*self.written(function.node, call), *copies]
-        for value in function.value_info:
-            new = ValueInfoProto()
-            new.CopyFrom(value)
-            new.name = self._name(value.name, call)
-            for dim in new.type.tensor_type.shape.dim:
-                dim.ClearField("dim_param")  # it names a size of this call alone
-            self.value_info.append(new)
-        return nodes
+        return [*self.written(function.node, call), *copies]
 
     def _adapt(self, node: NodeProto, call: _Call) -> None:
         """Let a node of a function have the names and attributes that they are in a call."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -160,9 +159,8 @@ class Document:
     `functions` are those that stay, `kept` those of them that can pad, by scope, with the reason,
     `written_out` calls of those that are gone. `folded_cells` counts the cells of values that
     followed from others.
-    `behind_pads` are the tensors in front of which a Pad may be seen, `before_pools` counts what
-    leads from them to a pool,
-    `quantises` says whether some operator works on quantised tensors, as of the last reading.
+    `quantises` and `pools` say whether some operator works on quantised tensors, and whether one is
+    a pool, as of the last reading.
     `prefer` is how the user wants nodes read.
     """
 
@@ -174,9 +172,8 @@ class Document:
     kept: Mapping[str, str]
     written_out: tuple[NodeProto, ...] = ()
     folded_cells: int = 0
-    behind_pads: set[str] = field(default_factory=set)
-    before_pools: Counter[str] = field(default_factory=Counter)
     quantises: bool = True
+    pools: bool = True
     prefer: Preferences = NO_PREFERENCE
 
     def function(self, node: Node) -> Scope | None:

@@ -18,9 +18,8 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Type
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.lowest_cells import lowest_cell
-from onnxpad.model.reading.near_and_far_pads import front_of, marks_of
-from onnxpad.model.reading.nearest_pad import nearest_pad
 from onnxpad.model.reading.pads import read_pad, value_type
+from onnxpad.model.reading.pads_in_front import front_of, leads_to_pool, marks_of, nearest_pad
 from onnxpad.model.reading.quantised import between
 from onnxpad.model.reading.readers_of_pad import feeds_channels_last, feeds_max_pools
 from onnxpad.model.reading.refusals import describe
@@ -69,8 +68,8 @@ def weight_of(context: Context, node: Node, op: Operator) -> Weight:
     if maker is not None and maker.op_type == "DequantizeLinear":
         kind, at = _whole(context, maker.inputs[0], maker.input(2))
         return Weight(found.dims, found.dtype, stored, has_value=value, whole=kind, zero_point=at)
-    pad = nearest_pad(context, node, len(found.dims or ()), op.weight)
-    padded = pad.others is not True and pad.pad is not None and _writes_zeros(pad.pad)
+    pad, shared = nearest_pad(context, name, len(found.dims or ()))
+    padded = pad is not None and not shared and _writes_zeros(pad)
     return Weight(found.dims, found.dtype, stored, has_value=value, is_padded=padded)
 
 
@@ -302,9 +301,11 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
     step = read_pad(context, node, None if source.dims is None else len(source.dims))
     inputs, outputs = taken_by(context, node)
     read, pooled = node.inputs[0], feeds_max_pools(context, node, step)
-    marks = marks_of(context, read, op) | ({Mark.FEEDS_MAX_POOLS} if pooled else set())
-    nearest = nearest_pad(context, node, len(step.pads.begins))
-    to_pools = context.document.before_pools[node.outputs[0]] > 0
+    more = (
+        (Mark.FEEDS_MAX_POOLS, pooled),
+        (Mark.POOLS_READ_PAD, leads_to_pool(context, node.outputs[0])),
+    )
+    marks = marks_of(context, read, op) | {mark for mark, holds in more if holds}
     return Chain(
         *(op, context.scope.opset, (), Pads((), ()), step.fill),
         source.dtype or value_type(context, node),
@@ -312,7 +313,7 @@ def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chai
         trouble=step.unclear if step.unclear and step.unclear.illegal else None,
         shape=source.dims,
         around=Around(
-            replace(nearest, to_pools=to_pools),
+            nearest_pad(context, read, len(step.pads.begins)).pad,
             at_least=lowest_cell(context, read) if pooled else None,
             feeds_channels_last=feeds_channels_last(context, node),
             between=between(context, node, step) if context.document.quantises else None,

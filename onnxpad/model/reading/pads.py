@@ -10,14 +10,13 @@ import numpy as np
 
 from onnxpad.geometry.budgets import AXES
 from onnxpad.model.graph.attributes import Value
-from onnxpad.model.graph.context import Context, valued_inputs
+from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
-from onnxpad.model.graph.nodes import Node, bodies
+from onnxpad.model.graph.nodes import Node
 from onnxpad.model.shapes.unknown_sizes import why_unknown
 from onnxpad.padding.chain import Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, TensorValue
 from onnxpad.padding.operators import (
-    PLAIN_DOMAINS,
     Kind,
     PadInput,
     operator,
@@ -27,7 +26,6 @@ from onnxpad.padding.operators import (
 _INPUTS = tuple(PadInput)
 _MODES = ("constant", "reflect", "edge", "wrap")
 _BUT_VALUE = tuple(place for place in PadInput if place is not PadInput.VALUE)
-_SIZES = ("Shape", "Size")
 
 
 def is_pad(node: Node) -> bool:
@@ -80,32 +78,7 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     alone = value != "" and context.type_of(value).dims == (1,)
     lists = (PadInput.VALUE,) * alone + (PadInput.AXES,) * (axes is not None)
     made = _computed(context, node, fill)
-    sized = PadInput.PADS in made and _hangs_on_sizes(context, node.input(PadInput.PADS))
-    return replace(step, fill=fill, computed=made, listed=lists, sized=sized)
-
-
-def _hangs_on_sizes(context: Context, name: str) -> bool:
-    """Whether the numbers of a tensor may come from sizes of what is no constant.
-
-    They may where a function or a branch gives them: nothing here tells where that comes from.
-    """
-    pending, seen = [name], set[str]()
-    while pending:
-        name = pending.pop()
-        scope = context.scope.owner(name) if name else None
-        if scope is None or name in seen or context.constant_tensor(name) is not None:
-            continue
-        seen.add(name)
-        maker = scope.producers.get(name)
-        if maker is None:
-            continue
-        if maker.domain not in PLAIN_DOMAINS or any(bodies(maker.proto)):
-            return True
-        if maker.op_type not in _SIZES:
-            pending += valued_inputs(maker)
-        elif context.constant_tensor(maker.inputs[0]) is None:
-            return True
-    return False
+    return replace(step, fill=fill, computed=made, listed=lists)
 
 
 def _unreadable(attributes: Mapping[str, Value]) -> Unclear | None:

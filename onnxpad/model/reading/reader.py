@@ -13,7 +13,7 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.graph.types import UNKNOWN, Type
 from onnxpad.model.reading.chains import ChainReader, out_of_reach
-from onnxpad.model.reading.nearest_pad import before_pools, behind_pads
+from onnxpad.model.reading.pads_in_front import POOLS
 from onnxpad.model.reading.quantised import quantises
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.node_inference import are_open, inferred_results
@@ -70,9 +70,9 @@ class _Reader:
     _made: dict[int, Type] = field(default_factory=dict)
 
     def main(self) -> None:
-        self.document.behind_pads = behind_pads(self.document)
-        self.document.before_pools = before_pools(self.document)
         self.document.quantises = quantises(self.document)
+        kinds = (node.op_type for one in self.document.scopes.values() for node in one.ordered())
+        self.document.pools = not POOLS.isdisjoint(kinds)
         context = Context(self.document, self.document.main, self.folder)
         self._declare(context)
         self._walk(context)

@@ -151,9 +151,8 @@ class Survey:
             kept=old.kept,
             written_out=old.written_out,
             folded_cells=old.folded_cells,
-            behind_pads=old.behind_pads,
-            before_pools=old.before_pools,
             quantises=old.quantises,
+            pools=old.pools,
             prefer=old.prefer,
         )
         self._contexts = seen_in(self._document, self._contexts)

@@ -3,8 +3,8 @@
 What: the operator reads what the Pad read and pads by itself; the Pad goes when nothing else
 reads it, and stays for its other readers otherwise. auto_pad of the operator is resolved
 against the padded size first. Between both may stand operators that work cell by cell
-(Relu, Clip, Cast, Mul by a constant ...), Transpose, Squeeze, Unsqueeze, QuantizeLinear,
-DequantizeLinear and DynamicQuantizeLinear: the Pad's value is what they make of it. Pads in a row
+(Relu, Clip, Cast, Mul by a constant ...), Transpose, Squeeze, Unsqueeze; and behind a
+Pad of 0 QuantizeLinear and DequantizeLinear: the Pad's value is what they make of it. Pads in a row
 count as one.
 
 Exact: when the value that arrives is what the operator's own padding stands for: 0 before

@@ -105,7 +105,7 @@ def require_max_pools(chain: Chain) -> None:
 
 def stands_behind_pad(chain: Chain) -> bool:
     """Whether a Pad stands in front, perhaps behind operators that hand on what they read."""
-    return chain.pad is not None or chain.around.nearest.pad is not None
+    return chain.pad is not None or chain.around.nearest is not None
 
 
 def new_pad(chain: Chain, pads: Pads, fill: Fill) -> NewPad:

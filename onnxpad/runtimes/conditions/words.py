@@ -235,7 +235,7 @@ def _is_unknown(chain: Chain) -> bool:
     step = chain.pad
     if step is None or (step.unclear and step.unclear.illegal):
         return False
-    by_the_user = PadInput.PADS in step.computed and chain.read_as.assumes_sizes and step.sized
+    by_the_user = PadInput.PADS in step.computed and chain.read_as.assumes_sizes
     return bool(step.unclear or by_the_user)
 
 
@@ -249,7 +249,7 @@ def _pads_outer_axes(chain: Chain) -> bool:
 
 
 def _is_behind_zeros(chain: Chain) -> bool:
-    step = chain.pad or chain.around.nearest.pad
+    step = chain.pad or chain.around.nearest
     if step is None or step.mode != "constant" or step.fill != Constant(0):
         return False
     return PadInput.AXES not in step.listed and any(step.pads.flat) and min(step.pads.flat) >= 0

@@ -68,24 +68,21 @@ def harms(chain: Chain, odds: Odds = Odds.LIKELY) -> tuple[Way, ...]:
         return ()
     if Mark.COPIED_OUT in chain.around.marks:
         return (Way.COPY,)
-    return _of_pool(chain, pads, step, odds) if chain.op.is_pool else ()
+    return _of_pool(chain, pads, step) if chain.op.is_pool else ()
 
 
-def _of_pool(chain: Chain, pads: Pads, step: PadStep, odds: Odds) -> tuple[Way, ...]:
+def _of_pool(chain: Chain, pads: Pads, step: PadStep) -> tuple[Way, ...]:
     """What goes wrong in a pool that takes `pads` of a Pad, and of others where it is unclear."""
-    own, more = effective_pads(chain), bool(step.unclear)
+    own = effective_pads(chain)
     assert isinstance(own, Pads)  # noqa: S101 - it takes pads
-    least = pads + Pads((1,) * chain.rank, (1,) * chain.rank) if more else pads
-    if (more and odds is Odds.POSSIBLE) or reaches_kernel(chain, own + least):
+    if step.unclear or reaches_kernel(chain, own + pads):
         return (Way.LOAD,)
-    if not any(least.flat):
+    if not any(pads.flat):
         return ()
     inner = replace(chain, axes=axes_in_front(chain, pads))
-    same = not more and same_windows_when_padded(inner, pads, own)
+    same = same_windows_when_padded(inner, pads, own)
     never_negative = chain.around.at_least is not None and chain.around.at_least >= 0
-    harmless = 0 in lowest(chain.dtype) or (
-        never_negative and not more and windows_hold_data(chain, own + pads)
-    )
+    harmless = 0 in lowest(chain.dtype) or (never_negative and windows_hold_data(chain, own + pads))
     found = ((Way.WINDOW, chain.ceil_mode and not same), (Way.VALUE, chain.is_max and not harmless))
     return tuple(way for way, holds in found if holds)
 
@@ -105,15 +102,14 @@ def _fusable_pads(chain: Chain, odds: Odds) -> Pads | None:
     step = _seen(chain, odds)
     if not takes_pads(chain) or step is None or not is_fusable(step, chain, odds):
         return None
-    others = chain.around.nearest.others
-    if odds is not Odds.POSSIBLE and (others or (others is None and odds is Odds.SURE)):
+    if odds is not Odds.POSSIBLE and Mark.SHARES_PAD in chain.around.marks:
         return None
     inner = chain.inner(step.pads)
     return inner if len(inner.begins) == chain.rank else Pads.zero(chain.rank)
 
 
 def _seen(chain: Chain, odds: Odds) -> PadStep | None:
-    return chain.pad if odds is Odds.SURE else chain.around.nearest.pad
+    return chain.pad if odds is Odds.SURE else chain.around.nearest
 
 
 def is_fusable(step: PadStep, chain: Chain, odds: Odds) -> bool:
@@ -129,8 +125,6 @@ def is_fusable(step: PadStep, chain: Chain, odds: Odds) -> bool:
         return False
     if step.unclear and step.unclear not in (ELSEWHERE, FURTHER):
         return odds is Odds.POSSIBLE and PadInput.PADS in step.computed
-    if odds is Odds.LIKELY and step.sized and not chain.has_fixed_sizes:
-        return False
     outer = bool(outer_axes(chain, step.pads))
     if chain.op.kind is Kind.PAD and odds is Odds.POSSIBLE:  # any axis may be that of the channels
         outer = any(step.pads.begins[:1] + step.pads.ends[:1])

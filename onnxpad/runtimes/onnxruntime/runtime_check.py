@@ -22,11 +22,9 @@ from typing import NamedTuple
 
 from onnxpad.padding.chain import (
     FURTHER,
-    NO_PAD,
     Around,
     AutoPad,
     Chain,
-    InFront,
     Mark,
     NewPad,
     Pads,
@@ -163,7 +161,7 @@ def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
     """What the target `onnxruntime` has against the operator as it would be, fusion aside."""
     apart = replace(
         written,
-        around=replace(written.around, nearest=NO_PAD),
+        around=replace(written.around, nearest=None),
         weight=written.weight._replace(is_padded=False),
     )
     rows = newly_failing(reference(), before, apart)
@@ -176,7 +174,9 @@ def _left_alone(before: Chain, after: Chain) -> Skip | None:
     """Why an operator may not stop to read its Pad, which would then be fused into another."""
     step = before.pad or before.far_pad
     stops = after.pad is None or _stands_instead(after.pad)
-    if step is None or not (stops and _loses_pad(before, after) and before.around.nearest.to_pools):
+    if step is None or not (
+        stops and _loses_pad(before, after) and Mark.POOLS_READ_PAD in before.around.marks
+    ):
         return None
     if step.mode != "constant" or PadInput.AXES in step.listed:
         return None
@@ -228,21 +228,21 @@ def _placed(before: Chain, after: Chain) -> Chain:
         return replace(after, around=replace(around, nearest=_new_nearest(around, step)))
     if step is not None or not _loses_pad(before, after):
         return replace(after, around=around)
-    step = around.nearest.pad
+    step = around.nearest
     row_stays = before.far_pad is not None and after.far_pad is not None
     behind = row_stays or (step is not None and step.unclear == FURTHER)
     unknown = PadStep(Pads.zero(before.tensor_rank), Constant(0), unclear=FURTHER)
-    return replace(after, around=replace(around, nearest=InFront(unknown) if behind else NO_PAD))
+    return replace(after, around=replace(around, nearest=unknown if behind else None))
 
 
-def _new_nearest(around: Around, step: PadStep) -> InFront:
+def _new_nearest(around: Around, step: PadStep) -> PadStep:
     """A new Pad, in front of which others may stand."""
-    old = around.nearest.pad
+    old = around.nearest
     if _stands_instead(step):
         follows = old is not None and old.unclear == FURTHER
     else:
         follows = old is not None and around.dequantised is None
-    return InFront(replace(step, unclear=FURTHER) if follows and not step.unclear else step)
+    return replace(step, unclear=FURTHER) if follows and not step.unclear else step
 
 
 def _stands_instead(step: PadStep) -> bool:
@@ -347,7 +347,7 @@ def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
         )
         if _data(node) != Read(0):
             axes = tuple(axis._replace(size=None) for axis in before.axes)
-            around = replace(before.around, nearest=NO_PAD)
+            around = replace(before.around, nearest=None)
             chain = replace(chain, axes=axes, pad=None, far_pad=None, around=around)
         yield index, chain
 
@@ -366,11 +366,15 @@ def _writes_zeros(node: Step | Itself) -> bool:
 def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
     """A Pad node itself: a pool that reads it must not suffer from how it is written."""
     around, step = before.around, before.pad
-    if not around.nearest.to_pools or step is None or is_fusable(step, before, Odds.SURE):
+    if (
+        Mark.POOLS_READ_PAD not in around.marks
+        or step is None
+        or is_fusable(step, before, Odds.SURE)
+    ):
         return after
     # Windows of such pools are wider than what the Pad adds.
     wide = Mark.FEEDS_MAX_POOLS in around.marks
-    further = around.nearest.pad is not None
+    further = around.nearest is not None
     if wide and around.at_least is not None and around.at_least >= 0 and not further:
         return after
     last = after.steps[after.results[0].step]

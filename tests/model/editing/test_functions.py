@@ -142,17 +142,35 @@ def test_what_cannot_be_written_out_is_a_skip(kind: str) -> None:
     assert reason in done.skips[0].skip.reason
 
 
-@pytest.mark.parametrize(("opset", "changed"), [(13, True), (9, False)])
-def test_an_opset_of_its_own_counts_where_an_operator_differs(opset: int, *, changed: bool) -> None:
+SAME = """block (x, k) => (y) { y = Conv<auto_pad="SAME_UPPER", strides=[2]>(x, k) }"""
+
+
+def test_same_is_each_call_of_its_own() -> None:
     before = build(
-        f"g (float[1,1,n] x) => (float[1,1,m] y) {WEIGHT} {{ y = f.block(x, k) }}",
-        "block (x, k) => (y) { y = Conv<pads=[0,1]>(x, k) }",
+        f"""g (float[1,1,12] x) => (float[1,1,m] y) {WEIGHT} {{
+          a = f.outer(x, k)
+          b = f.block(a, k)
+          y = f.block(b, k)
+        }}""",
+        "outer (x, k) => (y) { y = f.block(x, k) }",
+        SAME,
     )
-    before.functions[0].opset_import[0].version = opset
-    done = rewrite(before, passes=["split-pads"])
-    assert done.changed is changed
-    if not changed:
-        assert "Conv is not the same" in done.skips[0].skip.reason
+    done = rewrite(before)
+    check_equal(before, done, 12)
+    pads = [
+        list(one.ints)
+        for node in done.model.graph.node
+        for one in node.attribute
+        if one.name == "pads"
+    ]
+    assert pads == [[0, 1], [0, 1], [1, 1]]
+
+
+def test_what_nothing_calls_stays() -> None:
+    before = build("g (float[1,1,4] x) => (float[1,1,4] y) { y = Relu(x) }", SAME)
+    done = rewrite(before)
+    assert not done.changed
+    assert "nothing calls it" in done.skips[0].skip.reason
 
 
 def test_functions_that_call_each_other_in_a_circle_are_an_error() -> None:

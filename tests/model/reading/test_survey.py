@@ -4,14 +4,8 @@ import pytest
 from onnx import ModelProto, helper, parser
 
 from onnxpad.errors import ModelError, RequestError
-from onnxpad.geometry.size import show
-from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.types import Type
-from onnxpad.model.reading import reader
 from onnxpad.model.reading.survey import Site, Survey
-from onnxpad.model.shapes.node_inference import inferred_results
-from onnxpad.padding.chain import AutoPad, Padding, Pads, Preference, Preferences, Skip
+from onnxpad.padding.chain import Skip
 from onnxpad.padding.effective_pads import effective_pads
 
 HEADER = '<ir_version: 9, opset_import: ["" : 17, "com.microsoft" : 1]>\n'
@@ -39,15 +33,6 @@ STRIDED = """g (float[1,3,h,w] x, float[4,3,3,3] k, float[4,4,3,3] k2) => (float
 }"""
 
 
-def test_symbolic_sizes_flow_through_the_graph_and_name_their_root() -> None:
-    found = sites(STRIDED)
-    assert [show(axis.size) for axis in found["z"].chain.axes] == ["ceil(h/2)", "ceil(w/2)"]
-    skip = effective_pads(found["z"].chain)
-    assert isinstance(skip, Skip)
-    assert "which is 'ceil(h/2)'" in skip.reason
-    assert skip.hints == ("--dim 'h=640' --dim 'w=640'", "--dim 'h%4=0' --dim 'w%4=0'")
-
-
 @pytest.mark.parametrize(
     ("h", "w", "first", "second"),
     [
@@ -70,16 +55,6 @@ def test_a_linear_dimension_name_is_a_fact_by_itself() -> None:
     found = {site.address.label: site for site in Survey(read).sites_now()}
     assert pads(found["y"]) == (0, 0, 1, 1)
     assert pads(found["z"]) == (0, 1, 1, 1)
-
-
-def test_unnamed_dimensions_go_by_input_and_axis() -> None:
-    read = model(STRIDED)
-    for axis in (2, 3):
-        read.graph.input[0].type.tensor_type.shape.dim[axis].Clear()
-    first = Survey(read).sites_now()[0]
-    assert "'x[2]'" in str(pads(first))
-    first = Survey(read, dims={"x[2]": 8, "x[3]": "%2=0"}).sites_now()[0]
-    assert pads(first) == (0, 0, 1, 1)
 
 
 @pytest.mark.parametrize(
@@ -109,30 +84,12 @@ def test_own_rule_beats_a_wrong_declared_shape() -> None:
     assert pads(found["y"]) == (1, 1, 1, 1)
 
 
-def test_inference_is_asked_only_about_what_has_no_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
-
-    def noted(context: Context, node: Node) -> list[Type]:
-        asked.append(node.op_type)
-        return inferred_results(context, node)
-
-    monkeypatch.setattr(reader, "inferred_results", noted)
-    sites(STRIDED, h=8, w=8)
-    assert not asked
-    assert pads(sites(RESIZED)["y"]) == (1, 1, 1, 1)
-    assert asked == ["Resize", "Resize"]
-
-
 RESIZED = """g (float[1,3,h,w] x, float[4,3,3,3] k) => (float[a,b,c,d] y)
 <int64[4] shape = {1, 3, 7, 9}> {
   r = Resize<mode="nearest">(x, , , shape)
   q = Resize<mode="nearest">(r, , , shape)
   y = Conv<auto_pad="SAME_UPPER", strides=[2,2]>(q, k)
 }"""
-
-
-def test_inference_supplies_sizes_behind_operators_without_a_rule() -> None:
-    assert pads(sites(RESIZED)["y"]) == (1, 1, 1, 1)
 
 
 def test_inference_never_sees_what_it_gets_wrong() -> None:
@@ -144,42 +101,6 @@ def test_inference_never_sees_what_it_gets_wrong() -> None:
       y = Conv<auto_pad="SAME_UPPER", strides=[3,3]>(u, k)
     }"""
     assert [axis.size for axis in sites(text)["y"].chain.axes] == [2, 2]
-
-
-def test_microsoft_operators_have_sizes() -> None:
-    text = """g (float[1,3,9,9] x, float[4,3,3,3] k, float[4,4,3,3] k2) => (float[a,b,c,d] y) {
-      f = com.microsoft.FusedConv<activation="Relu", auto_pad="SAME_UPPER", strides=[2,2]>(x, k)
-      y = Conv<auto_pad="SAME_UPPER", strides=[2,2]>(f, k2)
-    }"""
-    assert [axis.size for axis in sites(text)["y"].chain.axes] == [5, 5]
-
-
-def test_bodies_see_types_of_the_graph_around_them() -> None:
-    text = """g (bool c, float[1,1,6,6] x, float[1,1,3,3] k) => (float[n,m,h,w] y) {
-      y = If (c) <
-        then_branch = a () => (float[n,m,h,w] t) {
-          t = Conv<auto_pad="SAME_UPPER", strides=[2,2]>(x, k)
-        },
-        else_branch = b () => (float[n,m,h,w] e) { e = MaxPool<kernel_shape=[2,2]>(x) }
-      >
-    }"""
-    found = sites(text)
-    assert pads(found["y.then_branch/t"]) == (0, 0, 1, 1)
-    assert found["y.else_branch/e"].chain.padding == Pads((0, 0), (0, 0))
-
-
-def test_auto_pad_with_pads_is_settled_by_the_reader() -> None:
-    text = """g (float[1,1,6,6] x, float[1,1,3,3] k) => (float[n,m,h,w] y) {
-      y = Conv<auto_pad="SAME_UPPER", pads=[0,0,0,0]>(x, k)
-    }"""
-    read = model(text)
-    open_question = Survey(read).sites_now()[0].chain
-    assert open_question.trouble is not None
-    assert "contradict" in open_question.trouble.reason
-    choices: dict[Preference, Padding] = {"pads": Pads.zero(2), "auto_pad": AutoPad.SAME_UPPER}
-    for preferred, padding in choices.items():
-        (site,) = Survey(read, prefer=Preferences(preferred)).sites_now()
-        assert site.chain.padding == padding
 
 
 @pytest.mark.parametrize(

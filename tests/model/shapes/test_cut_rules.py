@@ -12,7 +12,6 @@ from onnxpad.model.graph.document import open_document
 from onnxpad.model.reading.reader import read
 from onnxpad.model.reading.survey import Survey
 from onnxpad.model.shapes.dimensions import Dimensions
-from onnxpad.rewriting.rewrite import rewrite
 from tests.models.text import text_model
 from tests.models.tiny import tiny
 from tests.oracle.onnxruntime_levels import ran
@@ -122,20 +121,6 @@ def test_sizes_with_a_name_are_kept(body: str, expected: str) -> None:
     assert show(site.chain.axes[0].size if site.chain.axes else None) == expected
 
 
-def test_sizes_outlive_the_pad_that_told_them() -> None:
-    """Slices that mirror 3 cells do not say that the axis has more than 3; the Pad did."""
-    text = """p = Pad<mode = "reflect">(x, three)
-      [op] y = Conv<auto_pad = "SAME_UPPER", strides = [2]>(p, w)"""
-    model = tiny(text, "float[1,1,W]", constants="int64[6] three = {0, 0, 3, 0, 0, 3}")
-    done = rewrite(model, passes=["plain-pad", "explicit-pads"], dims={"W": "%2=0"})
-    assert [change.rule for change in done.changes] == ["plain-pad", "explicit-pads"]
-    assert isinstance(done.model, onnx.ModelProto)
-    for size in (4, 10):
-        given = {"x": -np.arange(1, size + 1, dtype=np.float32).reshape(1, 1, size)}
-        expected = ran(model, given, optimised=False)
-        np.testing.assert_array_equal(expected, ran(done.model, given, optimised=False))
-
-
 PIECES = "int64[2] l={3, 4}, int64[2] none={7, 0}"
 
 
@@ -163,40 +148,6 @@ def test_pieces_of_a_split(split: str, size: int | str, sizes: tuple[str, str], 
         result = ran(model, {"x": np.zeros((1, 2, size), np.float32)}, optimised=False)
         assert not isinstance(result, str)
         assert result.shape == dims
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ((2, 3), (3, 5)),
-        ((7, 2, 3), (3, 5)),
-        ((7, 1, 2, 3), (4, 3, 5)),
-        ((3,), (3, 5)),
-        ((2, 3), (3,)),
-    ],
-)
-def test_products_of_matrices(first: tuple[int, ...], second: tuple[int, ...]) -> None:
-    """As numpy makes them."""
-    shapes = [str(list(shape)) for shape in (first, second)]
-    text = f"m (float{shapes[0]} a, float{shapes[1]} b) => (float[] y) {{ y = MatMul(a, b) }}"
-    (context,) = Survey(onnx.parser.parse_model(PRODUCT + text)).contexts
-    whole = (np.zeros(first) @ np.zeros(second)).shape
-    assert context.type_of("y").dims == whole
-
-
-@pytest.mark.parametrize("across", [0, 1])
-@pytest.mark.parametrize("down", [0, 1])
-def test_gemm_transposes_what_it_reads(across: int, down: int) -> None:
-    a, b = np.zeros((2, 3)), np.zeros((3, 5))
-    shapes = [
-        list(one.T.shape if turned else one.shape) for one, turned in ((a, across), (b, down))
-    ]
-    text = (
-        f"m (float{shapes[0]} a, float{shapes[1]} b) => (float[] y) "
-        f"{{ y = Gemm<transA={across}, transB={down}>(a, b) }}"
-    )
-    (context,) = Survey(onnx.parser.parse_model(PRODUCT + text)).contexts
-    assert context.type_of("y") == ("float32", (2, 5))
 
 
 PRODUCT = '<ir_version: 9, opset_import: ["" : 17]>\n'
