@@ -3,7 +3,7 @@
 What: output_padding, or what negative end pads add, and the end pad shrink together as far as they
 can. For what is left the kernel grows at its back by taps of 0, so that the full output is long
 enough to be cropped. output-padding-by-pad adds the cells in a Pad behind instead. They hold the
-bias too, so that a bias moves into an Add behind the Pad. Without a bias, for runtimes that fuse a
+bias too, so that a bias moves into an Add behind the Pad. Without a bias, as onnxruntime fuses a
 plain Pad into what reads it, the Pad lists its axes or, before opset 18, pads one cell more that a
 Slice drops. separate-bias moves the bias of any convolution into an Add, for runtimes that compute
 it wrongly.
@@ -24,7 +24,7 @@ Example: ConvTranspose k3 s2 pads=[1, 1] output_padding=[1] becomes pads=[1, 0].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from onnxpad.geometry.size import lower_bound
 from onnxpad.geometry.windows import Axis, TapsAround, full_size, taps_behind
@@ -49,8 +49,6 @@ REMOVES = {Form.OUTPUT_PADDING}
 MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_SHAPE, Form.NEGATIVE}
 ADDS = {Form.PAD_AXES, Form.PAD_NODE, Form.ASYMMETRIC, Form.PADS, Form.WIDER_THAN_KERNEL}
 
-_Padding = Callable[[Composer, Chain, Made, Sequence[int]], Made]
-
 
 def rewrite(chain: Chain) -> PassResult:
     """Let the kernel reach as far as output_padding did."""
@@ -61,7 +59,7 @@ def rewrite(chain: Chain) -> PassResult:
     return grown(chain, less, [TapsAround(end, 0, 0, taps) for taps, end in behind])
 
 
-def _by_pad(chain: Chain) -> Sequence[PassResult]:
+def _by_pad(chain: Chain) -> PassResult:
     crop = standard_crop(chain, by_pad=True)
     require(any(crop.extra), "no output_padding", moot=True)
     rests = [max(0, -cells) for cells in crop.beyond]
@@ -69,21 +67,17 @@ def _by_pad(chain: Chain) -> Sequence[PassResult]:
         Pads(crop.pads.begins, tuple(max(0, cells) for cells in crop.beyond)), (0,) * chain.rank
     )
     if not any(rests):
-        return [with_crop(chain, less)]
+        return with_crop(chain, less)
     if any(map(_swallowed, chain.axes, crop.pads.begins, rests)):
         reason = "its begin pads may crop all that it computes, and leave cells of output_padding"
         refuse(reason, "--pass slice-transpose")
-    return [_behind(chain, less, rests, how) for how in (_padded, _padded_apart)]
-
-
-def _behind(chain: Chain, less: Crop, rests: Sequence[int], padded: _Padding) -> PassResult:
-    """The convolution with Pads behind, and behind that its bias, which those cells hold too."""
     composer = Composer(chain.opset, chain.dtype)
     sets, gone = written(chain, less)
     if chain.inputs[CONV_BIAS : CONV_BIAS + 1] != (True,):
         whole = composer.itself(sets=sets, removes=gone)
-        return composer.finish(padded(composer, chain, whole, rests))
+        return composer.finish(_padded_apart(composer, chain, whole, rests))
     whole = composer.itself({CONV_BIAS: None}, sets=sets, removes=gone)
+    # The cells of the Pad hold the bias too.
     return with_bias_behind(composer, chain, _padded(composer, chain, whole, rests))
 
 
@@ -137,7 +131,7 @@ def with_bias_behind(composer: Composer, chain: Chain, data: Made) -> Expansion:
 
 
 WAYS = {
-    "output-padding-by-pad": Way.of(
+    "output-padding-by-pad": Way(
         "Write output_padding of a transposed convolution as a Pad node behind it.", _by_pad
     ),
     "separate-bias": Way(
