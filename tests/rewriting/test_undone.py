@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import onnx
@@ -12,7 +11,7 @@ from onnx import ModelProto
 
 from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from onnxpad.show.rewritings import rewriting_document
-from tests.models.text import padded, text_model
+from tests.models.text import padded
 from tests.models.tiny import tiny
 
 W = "float[1,1,3] w = {1, 10, 100}"
@@ -51,11 +50,6 @@ def test_a_skip_stays_where_a_later_pass_left_the_form() -> None:
     assert skipped(found) == ["explicit-pads", "counted-padding"]
 
 
-def test_a_pass_that_runs_again_speaks_once() -> None:
-    found = rewrite(tiny(SAME, "float[1,1,n]"), passes=["explicit-pads", "explicit-pads"])
-    assert skipped(found) == ["explicit-pads"]
-
-
 def test_what_the_next_pass_writes_is_no_skip_of_the_first() -> None:
     passes = ["explicit-pads", "runtime-pads"]
     found = rewrite(tiny(SAME, "float[1,1,n]"), passes=passes)
@@ -92,15 +86,6 @@ def test_a_file_whose_changes_are_taken_back_is_written_as_it_was(tmp_path: Path
     assert found.script == ()
 
 
-def test_a_model_whose_changes_are_taken_back_is_what_was_given() -> None:
-    model = tiny(CROPS)
-    before = model.SerializeToString()
-    found = rewrite(model, passes=UNDOING).model
-    assert isinstance(found, ModelProto)
-    assert found.SerializeToString() == before
-    assert model.SerializeToString() == before
-
-
 def test_a_graph_whose_changes_are_taken_back_is_not_touched() -> None:
     graph = gs.import_onnx(tiny(CROPS))
     (node,) = graph.nodes
@@ -130,87 +115,3 @@ def test_a_pad_that_comes_anew_is_a_change() -> None:
     found = rewrite(model, passes=["absorb-pad", "split-pads"])
     assert found.changed
     assert found.undone == ()
-
-
-def notes(found: Rewriting) -> list[str]:
-    assert not found.skips
-    text = str(rewriting_document("m", None, found)).replace(":\n  ", ": ")
-    return [line for line in text.splitlines() if "note:" in line]
-
-
-def two_of_same() -> ModelProto:
-    return tiny(f'[one] a = Conv <auto_pad = "SAME_UPPER"> (x, w) {SAME}', "float[1,1,n]")
-
-
-def test_runtime_pads_names_the_pass_that_is_next() -> None:
-    found = rewrite(two_of_same(), passes="runtime-pads", dims={"n": "%2=0"})
-    assert not found.changed
-    assert notes(found) == [
-        (
-            "note: runtime-pads, Conv 'one', Conv 'op': its pads are the same for every size "
-            "that is possible; try --pass explicit-pads"
-        )
-    ]
-    assert [note["node"] for note in found.to_json()["notes"]] == ["one", "op"]
-
-
-def test_a_note_goes_where_the_next_pass_did_it() -> None:
-    passes = ["runtime-pads", "explicit-pads"]
-    assert notes(rewrite(two_of_same(), passes=passes, dims={"n": "%2=0"})) == []
-
-
-@pytest.mark.parametrize("passes", [["symmetric-pads"], ["absorb-pad", "symmetric-pads"]])
-def test_symmetric_pads_names_an_uneven_pad_in_front(passes: Sequence[str]) -> None:
-    model = padded("[op] y = Conv (p, w)", "0, 0, 1, 0, 0, 0", more=W)
-    said = notes(rewrite(model, passes=passes))
-    if passes == ["symmetric-pads"]:
-        assert said == [
-            (
-                "note: symmetric-pads, Conv 'op': its pads are equal, but not those of the "
-                "Pad node in front of it: [0, 0, 1, 0, 0, 0]; "
-                "try --pass absorb-pad --pass symmetric-pads"
-            )
-        ]
-    else:
-        assert said == []
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        pytest.param(padded("[op] y = Conv (p, w)", "0, 0, 1, 0, 0, 1", more=W), id="even"),
-        pytest.param(text_model("[op] y = Conv <pads = [1, 1]> (x, w)", constants=W), id="no Pad"),
-    ],
-)
-def test_symmetric_pads_says_nothing_else(model: ModelProto) -> None:
-    assert notes(rewrite(model, passes="symmetric-pads")) == []
-
-
-NET = (
-    '[one] a = Conv <strides = [2], auto_pad = "SAME_UPPER"> (x, w) '
-    '[two] b = MaxPool <kernel_shape = [3], strides = [2], auto_pad = "SAME_UPPER"> (a) '
-)
-
-
-def last_line_of_skips(body: str) -> str:
-    lines = str(
-        rewriting_document("m", None, rewrite(tiny(NET + body, "float[1,1,n]")))
-    ).splitlines()
-    return next(line for line in reversed(lines) if not line.startswith(("m:", "nothing")))
-
-
-def test_one_fact_settles_all_skips() -> None:
-    body = '[op] y = Conv <strides = [3], auto_pad = "SAME_UPPER"> (b, w)'
-    assert last_line_of_skips(body) == "try: --dim 'n%12=0' settles all 3"
-    assert not rewrite(tiny(NET + body, "float[1,1,n]"), dims={"n": "%12=0"}).skips
-
-
-def test_skips_of_another_kind_are_not_settled() -> None:
-    body = '[op] y = ConvTranspose <auto_pad = "SAME_UPPER"> (b, w)'
-    assert last_line_of_skips(body) == "try: --dim 'n%4=0' settles 2 of the 3 skips"
-
-
-def test_one_skip_needs_no_summary() -> None:
-    text = str(rewriting_document("m", None, rewrite(tiny(SAME, "float[1,1,n]"))))
-    assert "settles" not in text
-    assert text.splitlines()[1] == "nothing was changed"

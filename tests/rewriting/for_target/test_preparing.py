@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import onnx
 import pytest
 
@@ -12,27 +11,12 @@ from onnxpad import inspect, rewrite
 from onnxpad.cli import run
 from onnxpad.rewriting.for_target.report import PassPlan
 from tests.models.text import text_model
-from tests.oracle.interpreter import run_model
 
 PADS = "int64[8] p = {0,0,1,1,0,0,1,1}"
 
 
 def opset_of(model: onnx.ModelProto) -> int:
     return next(int(one.version) for one in model.opset_import if not one.domain)
-
-
-def test_where_a_pass_helps_the_sizes_stay_open() -> None:
-    """OpenVINO crops SAME wrongly where sizes are open, and takes explicit pads."""
-    model = text_model(
-        'y = ConvTranspose <auto_pad = "SAME_UPPER", strides = [2,2]> (x, w)',
-        "float[1,1,h,8] x",
-        outputs="float[1,1,a,b] y",
-        constants="float[1,1,1,1] w = {2}",
-        opset=17,
-    )
-    done = rewrite(model, target="openvino", dims={"h": 8})
-    assert done.fitting is not None
-    assert (done.unfit, done.fitting.prepared) == ((), ())
 
 
 def test_the_opset_stays_where_a_node_keeps_it() -> None:
@@ -66,58 +50,6 @@ def test_inspect_looks_as_long_as_rewrite_behind_another_opset() -> None:
     assert verdict.way.whole == ("opset 18 instead of 21",)
 
 
-@pytest.mark.sweep
-def test_inspect_names_the_ways_of_a_rewrite_behind_another_opset() -> None:
-    model = text_model(
-        "a = MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (x) "
-        "y = AveragePool <kernel_shape = [3,3], strides = [2,2], pads = [1,0,1,1], ceil_mode = 1, "
-        "count_include_pad = 1> (a)",
-        "float[1,3,14,17] x",
-        outputs="float[1,3,a,b] y",
-        opset=20,
-    )
-    done = rewrite(model, target="portable")
-    found = inspect(model, target="portable").targets["portable"]
-    assert done.fitting is not None
-    written = {one.node.label: one.way for one in done.fitting.plans}
-    for one in found:
-        plan = written[one.node.label]
-        assert isinstance(plan, PassPlan)
-        assert isinstance(one.way, PassPlan)
-        assert one.way.passes == plan.passes
-
-
-def test_pads_keep_their_axes_where_the_opset_stays() -> None:
-    model = text_model(
-        'y = Pad <mode = "wrap"> (x, p, , s)',
-        "float[1,4,10,7] x",
-        outputs="float[1,4,a,b] y",
-        constants="int64[4] p = {2,1,2,2}, int64[2] s = {3,2}",
-        opset=20,
-    )
-    done = rewrite(model, target="portable")
-    assert (done.changed, done.changes) == (False, ())
-    assert done.unfit
-
-
-def test_pads_name_all_axes_before_the_opset_goes_below_them() -> None:
-    model = text_model(
-        "a = Pad (x, q, , s) y = Relu (a)",
-        "float[1,1,4,4] x",
-        outputs="float[1,1,6,6] y",
-        constants="int64[4] q = {1,1,1,1}, int64[2] s = {2,3}",
-        opset=18,
-    )
-    done = rewrite(model, target="onnx2torch")
-    assert isinstance(done.model, onnx.ModelProto)
-    assert done.unfit == ()
-    assert opset_of(done.model) == 17
-    assert [change.rule for change in done.changes][:1] == ["all-axes"]
-    x = np.random.default_rng(0).normal(size=(1, 1, 4, 4)).astype(np.float32)
-    wanted = run_model(model, {"x": x})["y"]
-    np.testing.assert_array_equal(run_model(done.model, {"x": x})["y"], wanted)
-
-
 def test_a_pad_that_onnxruntime_would_fuse_then_is_marked() -> None:
     model = text_model(
         "a = Pad (x, q, , s) b = Pad (a, p) "
@@ -131,53 +63,6 @@ def test_a_pad_that_onnxruntime_would_fuse_then_is_marked() -> None:
     assert done.fitting is not None
     ways = [one.way for one in done.fitting.plans if isinstance(one.way, PassPlan)]
     assert {one.passes for one in ways if one.alone} == {("all-axes",)}
-
-
-def test_functions_that_are_written_out_move_along() -> None:
-    model = onnx.parser.parse_model(
-        """<ir_version: 8, opset_import: ["" : 20, "own" : 1]>
-        g (float[1,1,4,4] x) => (float[1,1,6,6] y) { y = own.padded (x) }
-        <domain: "own", opset_import: ["" : 20]>
-        padded (a) => (c) { p = Constant <value = int64[8] {0,0,1,1,0,0,1,1}> () c = Pad (a, p) }"""
-    )
-    done = rewrite(model, target="onnx2torch")
-    assert isinstance(done.model, onnx.ModelProto)
-    assert opset_of(done.model) == 17
-    assert not done.model.functions
-
-
-def test_calls_of_functions_are_written_out_where_the_target_has_none() -> None:
-    model = onnx.parser.parse_model(
-        """<ir_version: 8, opset_import: ["" : 17, "own" : 1]>
-        g (float[1,1,4,4] x) => (float[1,1,4,4] y) { y = own.pool (x) }
-        <domain: "own", opset_import: ["" : 17]>
-        pool (a) => (c) { c = MaxPool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (a) }"""
-    )
-    done = rewrite(model, target="opencv")
-    assert isinstance(done.model, onnx.ModelProto)
-    assert [node.op_type for node in done.model.graph.node] == ["MaxPool"]
-    assert done.inlined == ("own:pool",)
-    assert not done.unfit
-    assert not rewrite(model).changed
-
-
-def test_of_chosen_nodes_alone_the_model_stays_what_it_is() -> None:
-    model = text_model(
-        "y = Pad (x, p)", "float[1,1,4,4] x", outputs="float[1,1,6,6] y", constants=PADS, opset=20
-    )
-    assert opset_of(rewrite(model, target="onnx2torch").model) == 17
-    assert opset_of(rewrite(model, target="onnx2torch", nodes="*").model) == 20
-
-
-def test_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model = text_model(
-        "y = Pad (x, p)", "float[1,1,4,4] x", outputs="float[1,1,6,6] y", constants=PADS, opset=20
-    )
-    path, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
-    onnx.save(model, path)
-    assert run(["rewrite", str(path), "--target", "onnx2torch", "-o", str(out)]) == 0
-    assert "onnx2torch: the model is of opset 17 now, and was of 20" in capsys.readouterr().out
-    assert opset_of(onnx.load(out)) == 17
 
 
 def test_inspect_says_what_is_done_to_the_model(

@@ -1,4 +1,4 @@
-"""Kernels that grow, wherever the model keeps them."""
+"""Kernels that grow, and what else the file says of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from tests.models.surgeon_graphs import (
     graph_of,
     tensors,
 )
-from tests.oracle.interpreter import run_model
 
 KERNEL = "symmetric-pads-by-kernel"
 X = np.asarray([[[3, -1, 4, -1, -5, 9, 2]]], np.float32)
@@ -34,72 +33,6 @@ def parsed(body: str, constants: str = "", inputs: str = "", more: str = "") -> 
     text = f"g ({given}) => (float[1,1,m] y) <{constants}> {{ {body} }}"
     model: onnx.ModelProto = onnx.parser.parse_model(HEADER + text + more)
     return model
-
-
-IF = """t = Constant <value = bool {1}> ()
- y = If (t) <then_branch = then () => (float[1,1,m] a) %s { %s a = Conv <pads = [0, 2]> (x, w) },
-             else_branch = other () => (float[1,1,m] b) { b = Conv <pads = [1, 1]> (x, w2) }>"""
-W2 = ", float[1,1,3] w2 = {1, 2, 3}"
-FUNCTION = """
-<domain: "f", opset_import: ["": 17]>
-block (x) => (y) { w = Constant <value = float[1,1,3] {1, 10, 100}> () y = Conv <pads = [0, 2]> (x, w) }"""  # noqa: E501
-FED = """
-<domain: "f", opset_import: ["": 17]>
-block (x, w) => (y) { y = Conv <pads = [0, 2]> (x, w) }"""
-
-PLACES = {
-    "initializer": parsed("y = Conv <pads = [0, 2]> (x, w)", W),
-    "Constant node": parsed(
-        "w = Constant <value = float[1,1,3] {1, 10, 100}> () y = Conv <pads = [0, 2]> (x, w)"
-    ),
-    "If body reads an outer initializer": parsed(IF % ("", ""), W + W2),
-    "Constant node in an If body": parsed(
-        IF % ("", "w = Constant <value = float[1,1,3] {1, 10, 100}> ()"), W2[2:]
-    ),
-    "function": parsed("y = f.block (x)", more=FUNCTION),
-    "argument of a function": parsed("y = f.block (x, w)", W, more=FED),
-    "transposed": parsed("y = ConvTranspose <pads = [0, 2]> (x, w)", W),
-}
-
-
-@pytest.mark.parametrize("model", PLACES.values(), ids=PLACES)
-def test_every_place(model: onnx.ModelProto) -> None:
-    done = rewrite(model, passes=[KERNEL])
-    assert done.changed, done.skips
-    assert isinstance(done.model, onnx.ModelProto)
-    onnx.checker.check_model(done.model, full_check=True)
-    wanted = run_model(model, {"x": X})["y"]
-    for found in (run_model(done.model, {"x": X}), run_onnxruntime(done.model, {"x": X})):
-        np.testing.assert_array_equal(found["y"], wanted)
-    assert not rewrite(done.model, passes=[KERNEL]).changed
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        pytest.param(
-            parsed("y = Conv <pads = [0, 2]> (x, w)", W, ", float[1,1,3] w"), id="overridable"
-        ),
-        pytest.param(
-            parsed("v = Neg (w) y = Conv <pads = [0, 2], kernel_shape = [3]> (x, v)", W),
-            id="computed",
-        ),
-    ],
-)
-def test_what_is_no_constant_of_the_model(model: onnx.ModelProto) -> None:
-    done = rewrite(model, passes=[KERNEL])
-    assert not done.changed
-    assert "no constant of the model" in done.skips[0].skip.reason
-
-
-def test_a_zero_point_that_is_fed() -> None:
-    model = parsed(
-        "u = Cast <to = 2> (x) i = ConvInteger <pads = [0, 2]> (u, v, z, wz) y = Cast <to = 1> (i)",
-        "uint8[1,1,3] v = {1, 10, 100}, uint8 z = {3}",
-        ", uint8 wz",
-    )
-    (skip,) = rewrite(model, passes=[KERNEL]).skips
-    assert skip.skip.reason == "the zero point of its weight is no constant of the model"
 
 
 def external_model(folder: Path) -> Path:
