@@ -10,7 +10,6 @@ from onnxpad.geometry.size import Size
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import Type
-from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import Kind
 
 NOMINAL = 64
@@ -42,14 +41,14 @@ class Cost:
     def __str__(self) -> str:
         """'36 fewer multiply-adds, 1,024 more bytes moved, 1 more operator'."""
         counts = (
-            (self.multiply_adds, "multiply-add", "multiply-adds"),
-            (self.bytes_moved, "byte moved", "bytes moved"),
-            (self.operators, "operator", "operators"),
+            (self.multiply_adds, "multiply-add", ""),
+            (self.bytes_moved, "byte", " moved"),
+            (self.operators, "operator", ""),
         )
         return ", ".join(
-            f"{abs(count):,} {'more' if count > 0 else 'fewer'} {one if abs(count) == 1 else many}"
-            for count, one, many in counts
-            if count
+            f"{abs(n):,} {'more' if n > 0 else 'fewer'} {noun}{'s' * (abs(n) > 1)}{behind}"
+            for n, noun, behind in counts
+            if n
         )
 
 
@@ -60,12 +59,9 @@ def work_of(contexts: Sequence[Context]) -> Cost:
     arithmetic counts one for each cell of its output; other operators only move bytes: what they
     read and write, constants included. Constant nodes are no operators. Bodies count once.
     """
-    total = Cost()
-    for context in contexts:
-        for node in context.scope.ordered():
-            if node.op_type != "Constant":
-                total += work_of_node(context, node)
-    return total
+    nodes = ((context, node) for context in contexts for node in context.scope.ordered())
+    works = (work_of_node(*pair) for pair in nodes if pair[1].op_type != "Constant")
+    return sum(works, Cost())
 
 
 def work_of_node(context: Context, node: Node) -> Cost:
@@ -75,23 +71,18 @@ def work_of_node(context: Context, node: Node) -> Cost:
     chain = context.chains.get(node.key)
     sums = 0
     if chain is not None and chain.axes and made:
-        sums = _windows(chain, read[0], made[0])
+        windows = read[0] if chain.op.kind is Kind.TRANSPOSED else made[0]
+        sums = _cells(windows) * prod(axis.kernel for axis in chain.axes)
+        if not chain.op.is_pool:
+            sizes = chain.weight.shape or (None, None)
+            sums *= _known(sizes[-1 if chain.op.channels_last else 1])
     elif node.op_type in _CELL_BY_CELL and made:
         sums = _cells(made[0])
     return Cost(sums, sum(_cells(one) * _WIDTHS.get(one.dtype, 4) for one in made + read), 1)
 
 
-def _windows(chain: Chain, read: Type, made: Type) -> int:
-    windows = read if chain.op.kind is Kind.TRANSPOSED else made
-    count, deep = _cells(windows) * prod(axis.kernel for axis in chain.axes), 1
-    if not chain.op.is_pool:
-        sizes = chain.weight.shape or (None, None)
-        deep = _known(sizes[-1 if chain.op.channels_last else 1])
-    return count * deep
-
-
-def _cells(found: Type) -> int:
-    return NOMINAL if found.dims is None else prod(map(_known, found.dims))
+def _cells(kind: Type) -> int:
+    return NOMINAL if kind.dims is None else prod(map(_known, kind.dims))
 
 
 def _known(size: Size | None) -> int:

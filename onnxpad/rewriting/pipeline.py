@@ -28,6 +28,7 @@ from onnxpad.padding.operators import Since
 from onnxpad.reports import plain, reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
+from onnxpad.rewriting.steps.refusals import attempted
 from onnxpad.runtimes.onnxruntime.runtime_check import Choice, RuntimeCheck
 
 MAX_ROUNDS = 10_000
@@ -220,7 +221,9 @@ def _ways(rule: Pass, chain: Chain, label: str) -> Iterator[PassResult]:
 
 def _checked(rule: Pass, chain: Chain, found: PassResult, label: str) -> PassResult:
     """A pass's result; InternalError where it brings forms that it does not declare."""
-    after = found if isinstance(found, Skip) else outside_group(chain, found)
+    after = found
+    if not isinstance(found, Skip):
+        after = attempted(lambda one: outside_group(one, found), chain)
     if isinstance(after, Expansion) and not chain.opset:
         return Skip("no version of the ONNX operators is imported, which it would need")
     if isinstance(after, Chain):

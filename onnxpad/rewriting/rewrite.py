@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -70,21 +69,9 @@ Progress = Callable[[str, int, int], None]
 
 
 @reported(
-    "passes",
-    "changed",
-    "assumed",
-    "relied_on",
-    "changes",
-    "skips",
-    "notes",
-    "undone",
-    "fitted as target",
-    "operators",
-    "limits_met",
-    "inlined",
-    "not_judged",
-    "unknown_operators",
-    "runs",
+    *("passes", "changed", "assumed", "relied_on", "changes", "skips", "notes", "undone"),
+    *("fitted as target", "operators", "limits_met", "inlined", "not_judged"),
+    *("unknown_operators", "runs"),
 )
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Rewriting(Edited, Report):
@@ -123,7 +110,10 @@ class Rewriting(Edited, Report):
         before = self.original() if self.original else None
         if not isinstance(before, Model) or not isinstance(self.edited, Model):
             return None
-        return _counted(operators_of(before), self.edited)
+        was, now = operators_of(before), operators_of(self.edited)
+        change = {kind: now[kind] - was[kind] for kind in sorted(was | now)}
+        left = {kind: number for kind, number in change.items() if number}
+        return OperatorCounts(was.total(), now.total(), left)
 
     @cached_property
     def undone(self) -> tuple[Undone, ...]:
@@ -232,7 +222,7 @@ def rewrite(  # noqa: PLR0913  one option each
     of how much. Only a Graph is edited in place. Raises RequestError, and ModelError.
     """
     with ExitStack() as stack:
-        tell = _telling(progress)
+        tell = (lambda step: progress(step, 0, 0)) if progress else None
         runtimes = runtimes_asked(stack, target, Asking(live, cache, timeout, tell))
         work = stack.enter_context(processes.limited(timeout, memory))
         opened = open_model(model)
@@ -240,7 +230,8 @@ def rewrite(  # noqa: PLR0913  one option each
         granted |= {"prefer": prefer, "exclude": exclude, "live": runtimes}
         planning = partial(planner, target, **granted)
         asked = planning()
-        rules = _rules(passes, () if asked else DEFAULT_PASSES)
+        default = () if asked else DEFAULT_PASSES
+        rules = [find_pass(name) for name in (default if passes is None else names_of(passes))]
         # As it was, to work on once more: with fewer sizes, or with some that a target waits for.
         kept = replace(opened, owned=False) if dims or asked else opened
         wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
@@ -279,10 +270,6 @@ def rewrite(  # noqa: PLR0913  one option each
         return replace(report, runs=_whole_runs(report, runtimes, tell, timeout))
 
 
-def _telling(progress: Progress | None) -> Callable[[str], None] | None:
-    return (lambda step: progress(step, 0, 0)) if progress else None
-
-
 def _whole_runs(
     report: Rewriting,
     runtimes: Live,
@@ -304,10 +291,6 @@ def _whole_runs(
             run_whole(original, path, name, trials.runner, **options)
             for name, trials in runtimes.trials.items()
         )
-
-
-def _rules(names: str | Sequence[str] | None, default: Sequence[str]) -> list[Any]:
-    return [find_pass(name) for name in (default if names is None else names_of(names))]
 
 
 def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) -> None:
@@ -332,13 +315,6 @@ def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refus
 def _settled(one: Refusal, found: Settling) -> Skip:
     hints = found.hints(one.chain, one.skip.hints)
     return replace(one.skip, hints=hints, settled_by=found.facts)
-
-
-def _counted(before: Counter[str], model: Model) -> OperatorCounts:
-    after = operators_of(model)
-    change = {name: after[name] - before[name] for name in sorted(before | after)}
-    left = {name: number for name, number in change.items() if number}
-    return OperatorCounts(before.total(), after.total(), left)
 
 
 def _take_back_undone(session: EditSession, changes: Sequence[Change]) -> None:

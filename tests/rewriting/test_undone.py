@@ -47,15 +47,6 @@ def test_a_file_whose_changes_are_taken_back_is_written_as_it_was(tmp_path: Path
     assert found.script == ()
 
 
-def test_a_model_whose_changes_are_taken_back_is_what_was_given() -> None:
-    model = tiny(CROPS)
-    before = model.SerializeToString()
-    found = rewrite(model, passes=UNDOING).model
-    assert isinstance(found, ModelProto)
-    assert found.SerializeToString() == before
-    assert model.SerializeToString() == before
-
-
 def test_a_graph_whose_changes_are_taken_back_is_not_touched() -> None:
     graph = gs.import_onnx(tiny(CROPS))
     (node,) = graph.nodes
@@ -66,31 +57,3 @@ def test_a_graph_whose_changes_are_taken_back_is_not_touched() -> None:
     assert list(dict(node.attrs).items()) == list(before.items())
 
 
-NET = (
-    '[one] a = Conv <strides = [2], auto_pad = "SAME_UPPER"> (x, w) '
-    '[two] b = MaxPool <kernel_shape = [3], strides = [2], auto_pad = "SAME_UPPER"> (a) '
-)
-
-
-def last_line_of_skips(body: str) -> str:
-    lines = str(
-        rewriting_document("m", None, rewrite(tiny(NET + body, "float[1,1,n]")))
-    ).splitlines()
-    return next(line for line in reversed(lines) if not line.startswith(("m:", "nothing")))
-
-
-def test_one_fact_settles_all_skips() -> None:
-    body = '[op] y = Conv <strides = [3], auto_pad = "SAME_UPPER"> (b, w)'
-    assert last_line_of_skips(body) == "try: --dim 'n%12=0' settles all 3"
-    assert not rewrite(tiny(NET + body, "float[1,1,n]"), dims={"n": "%12=0"}).skips
-
-
-def test_skips_of_another_kind_are_not_settled() -> None:
-    body = '[op] y = ConvTranspose <auto_pad = "SAME_UPPER"> (b, w)'
-    assert last_line_of_skips(body) == "try: --dim 'n%4=0' settles 2 of the 3 skips"
-
-
-def test_one_skip_needs_no_summary() -> None:
-    text = str(rewriting_document("m", None, rewrite(tiny(SAME, "float[1,1,n]"))))
-    assert "settles" not in text
-    assert text.splitlines()[1] == "nothing was changed"

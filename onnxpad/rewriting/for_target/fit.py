@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from onnxpad.geometry.size import show
 from onnxpad.model.editing.opsets import NEWEST, Kept, moved
-from onnxpad.model.editing.script import FixSize, InsertNode, Resize, WriteOut
+from onnxpad.model.editing.script import Edit, FixSize, InsertNode, Resize, WriteOut
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.broken import title_of
 from onnxpad.model.graph.nodes import Address, NodeId
@@ -307,14 +307,13 @@ class _Fit:
         session, reason = self._session, ""
         self._is_opset_tried, now = True, session.document.main.opset
         for opset in _better(session, self._judge, now):
-            if opset < Since.PAD_AXES <= now:
-                pads = {site.address for site in _pads(session)}
-                self._changes += run(session, [find_pass("all-axes")], pads.__contains__).changes
             try:
-                edits = moved(session.contexts, session.names, opset)
+                _moved_to(session.fork(), opset)
             except Kept as kept:
                 reason = reason or str(kept)
                 continue
+            changes, edits = _moved_to(session, opset)
+            self._changes += changes
             session.restate(edits)
             self._whole.append(f"opset {opset} instead of {now}")
             self._told.append(f"the model is of opset {opset} now, and was of {now}")
@@ -325,6 +324,18 @@ class _Fit:
 
 def _pads(survey: Survey) -> list[Site]:
     return [site for site in survey.sites_now() if site.chain.op.kind is Kind.PAD]
+
+
+def _moved_to(session: EditSession, opset: int) -> tuple[Sequence[Change], Sequence[Edit]]:
+    """What another opset takes: Pads over all axes, where it has no others, and edits of the rest.
+
+    Raises Kept where a node keeps the model in its opset.
+    """
+    changes: Sequence[Change] = ()
+    if opset < Since.PAD_AXES <= session.document.main.opset:
+        pads = {site.address for site in _pads(session)}
+        changes = run(session, [find_pass("all-axes")], pads.__contains__).changes
+    return changes, moved(session.contexts, session.names, opset)
 
 
 def _makers(site: Site) -> set[NodeId]:

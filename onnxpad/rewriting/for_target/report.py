@@ -69,17 +69,9 @@ def can_pad(op: str) -> bool:
 
 
 @reported(
-    "node.label as node",
-    "node.scope as scope",
-    "op",
-    "judgement.answer as verdict",
-    "judgement.reason as reason",
-    "judgement.evidence as evidence",
-    "judgement.cures as try",
-    "brought_by",
-    "way as rewrite",
-    "with_sizes",
-    "on_device",
+    *("node.label as node", "node.scope as scope", "op", "judgement.answer as verdict"),
+    *("judgement.reason as reason", "judgement.evidence as evidence", "judgement.cures as try"),
+    *("brought_by", "way as rewrite", "with_sizes", "on_device"),
 )
 class NodeVerdict(NamedTuple):
     """A padded node, what the target does with it, and what a rewrite would do about that.
@@ -105,13 +97,13 @@ class NodeVerdict(NamedTuple):
 
     def __str__(self) -> str:
         """'refuses: Pad 'p': why; try --dim 'N=1''."""
-        found = self.judgement
-        reason = f": {found.reason}" if found.reason else ""
-        tried = facts_text(self.facts) or either(found.cures)
+        judged = self.judgement
+        reason = f": {judged.reason}" if judged.reason else ""
+        tried = facts_text(self.facts) or either(judged.cures)
         if self.on_device:
             tried = "--require-device"
         tries = f"; try {tried}" if tried else ""
-        return f"{found.answer}: {self.op} '{self.node.label}'{reason}{tries}"
+        return f"{judged.answer}: {self.op} '{self.node.label}'{reason}{tries}"
 
     @property
     def verdict(self) -> str:
@@ -128,8 +120,8 @@ class NodeVerdict(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """The verdict as it stands in the JSON of the report."""
-        found: dict[str, Any] = plain(self)
-        return found
+        record: dict[str, Any] = plain(self)
+        return record
 
     @property
     def with_sizes(self) -> dict[str, Any] | None:
@@ -140,11 +132,11 @@ class NodeVerdict(NamedTuple):
     def open_batches(self) -> tuple[OpenBatch, ...]:
         """The batch where its size alone is in the way, of the node or of what is nearest to it."""
         if self.judgement.answer.is_open:
-            return (self.judgement.open_batch,) if self.judgement.open_batch else ()
+            return tuple(filter(None, (self.judgement.open_batch,)))
         if not self.waits_for_knowledge or not isinstance(self.way, NoWay):
             return ()
-        found = [one.judgement.open_batch for one in self.way.remaining]
-        return () if None in found else tuple(batch for batch in found if batch)
+        batches = [one.judgement.open_batch for one in self.way.remaining]
+        return () if None in batches else tuple(batch for batch in batches if batch)
 
     @property
     def waits_for_knowledge(self) -> bool:
@@ -180,10 +172,10 @@ class Opening(NamedTuple):
         """The facts by the name of the dimension."""
         return dict(self.facts)
 
-    def told_to(self, found: Iterable[NodeVerdict]) -> tuple[NodeVerdict, ...]:
+    def told_to(self, verdicts: Iterable[NodeVerdict]) -> tuple[NodeVerdict, ...]:
         """The same, where the facts settle a node with them and the passes that it then takes."""
         ways = dict(self.ways)
         return tuple(
             one._replace(facts=self.facts, then=ways[one.node]) if one.node in ways else one
-            for one in found
+            for one in verdicts
         )

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cache
 from types import ModuleType
@@ -54,15 +55,27 @@ class Pass:
 
 
 class Way(NamedTuple):
-    """One of the ways of a pass, which is a pass as well.
+    """One of the ways of a pass, which is a pass as well; its forms are those of the file, or own.
 
-    `text` is its first line, `written` gives what it can write, the best first; `removes` are
-    forms where they are others than those of the file.
+    `text` is its first line.
     """
 
     text: str
-    written: Callable[[Chain], Sequence[PassResult]]
-    removes: frozenset[Form] | None = None
+    rewrite: Callable[[Chain], PassResult]
+    otherwise: Callable[[Chain], Iterable[PassResult]] = lambda _: ()
+    removes: AbstractSet[Form] | None = None
+    may_remove: AbstractSet[Form] | None = None
+    adds: AbstractSet[Form] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        written: Callable[[Chain], Sequence[PassResult]],
+        removes: AbstractSet[Form] | None = None,
+    ) -> Way:
+        """A way that can write several things, the best first."""
+        return cls(text, lambda one: written(one)[0], lambda one: written(one)[1:], removes)
 
 
 def all_passes() -> dict[str, Pass]:
@@ -73,12 +86,21 @@ def all_passes() -> dict[str, Pass]:
 _WAYS = {
     "all-axes": "static-pads",
     "average-by-parts": "uncounted-padding",
+    "border-pads": "split-pads",
     "clipped-pads": "concat-pads",
+    "counted-padding": "uncounted-padding",
+    "crop-by-slice": "plain-transpose",
     "even-dilations": "plain-dilations",
     "finite-value": "plain-value",
+    "odd-kernels": "plain-dilations",
     "output-padding-by-pad": "output-padding-by-kernel",
     "pad-by-two-convs": "pad-by-conv",
+    "plain-col2im": "plain-transpose",
+    "quantised-pad": "plain-value",
     "repeated-mirrors": "plain-pad",
+    "runtime-pads": "explicit-pads",
+    "separate-bias": "output-padding-by-kernel",
+    "slice-transpose": "plain-transpose",
     "spatial-pads": "concat-pads",
     "symmetric-pads-by-kernel": "symmetric-pads",
     "symmetric-pads-by-pad": "symmetric-pads",
@@ -138,14 +160,16 @@ def _pass_in(module: ModuleType) -> Pass:
 @cache
 def _way(whole: Pass, name: str) -> Pass:
     way = whole.ways[name]
+    forms = ("removes", "may_remove", "adds")
+    own = {kind: getattr(way, kind) for kind in forms if getattr(way, kind) is not None}
     return replace(
         whole,
         name=name,
-        removes=whole.removes if way.removes is None else way.removes,
-        rewrite=_refusing(lambda chain: way.written(chain)[0]),
+        rewrite=_refusing(way.rewrite),
         text="\n\n".join((way.text, *whole.text.split("\n\n")[1:])),
-        otherwise=lambda chain: way.written(chain)[1:],
+        otherwise=_others(way.otherwise),
         ways={},
+        **{kind: frozenset(forms) for kind, forms in own.items()},
     )
 
 

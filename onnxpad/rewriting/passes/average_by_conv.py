@@ -52,7 +52,10 @@ def rewrite(chain: Chain) -> PassResult:
     counted = own if chain.counts_padding else Pads.zero(chain.rank)
     if pads != counted:
         if not chain.has_fixed_sizes:
-            refuse("its divisors depend on sizes that are not known", _without_sizes(chain, own))
+            refuse(
+                "its divisors depend on sizes that are not known",
+                "--pass floor-pool --pass counted-padding --pass uncounted-padding",
+            )
         opset = chain.opset
         require(opset >= Since.BROADCASTING, f"Mul of opset {opset} does not broadcast shapes")
     composer = Composer(chain.opset, chain.dtype)
@@ -66,14 +69,6 @@ def rewrite(chain: Chain) -> PassResult:
     if pads != counted:
         average = corrected(composer, chain, average, pads, counted)
     return composer.finish(average)
-
-
-def _without_sizes(chain: Chain, pads: Pads) -> str:
-    """The passes that divide while the model runs; those that write ceil_mode as pads before."""
-    if not any(pads.flat):
-        return "--pass floor-pool --pass uncounted-padding"
-    before = "--pass counted-padding " if chain.counts_padding else ""
-    return f"{before}--pass uncounted-padding"
 
 
 def _channels(chain: Chain) -> int:

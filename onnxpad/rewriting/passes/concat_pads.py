@@ -140,13 +140,13 @@ def _block(
 
 
 WAYS = {
-    "clipped-pads": Way(
+    "clipped-pads": Way.of(
         "Write Pad nodes of mode constant as Concat of the data's own cells, clipped to the value.",
         _clipped,
     ),
-    "spatial-pads": Way(
+    "spatial-pads": Way.of(
         "Write constant padding of the batch and the channel axis as Concat.",
         _spatial,
-        frozenset({Form.OUTER_AXES}),
+        {Form.OUTER_AXES},
     ),
 }

@@ -1,7 +1,10 @@
 """Write auto_pad (VALID, SAME_UPPER, SAME_LOWER) as explicit pads.
 
 What: resolves auto_pad by the formula of the ONNX text, with the dilated kernel, and writes
-the numbers into `pads`; auto_pad goes, and so does a ceil_mode that SAME makes idle.
+the numbers into `pads`; auto_pad goes, and so does a ceil_mode that SAME makes idle. runtime-pads
+writes SAME where a size is not known as a Pad node, whose pads Shape and a few operators on one
+number per axis compute; averages that do not count padding are divided by the average of padded
+ones.
 
 Exact: always, for every size that the model allows. A symbolic size is no obstacle where the
 pads do not depend on it: stride 1, SAME_UPPER with stride 2 and an even window, SAME_LOWER
@@ -9,27 +12,40 @@ with stride 2 and an odd one, or what `--dim 'H%32=0'` settles. It repairs model
 onnxruntime refuses (SAME with dilation) or computes otherwise than the text (pools with
 dilation, kernels shorter than the stride).
 
-Refuses: sizes that matter and are not known (use runtime-pads); auto_pad together with pads;
-inputs shorter than the window; transposed convolutions. Without a target, pools whose pads would
-reach the kernel are left alone too, since onnxruntime does not load them (use split-pads).
+runtime-pads repairs the same; its averages up to float rounding.
 
-Cost: none.
+Refuses: sizes that matter and are not known (use runtime-pads); auto_pad together with pads; inputs
+shorter than the window; transposed convolutions. Without a target, pools whose pads would reach the
+kernel are left alone too, since onnxruntime does not load them (use split-pads, of averages that do
+not count padding uncounted-padding). runtime-pads: pads that are known, opsets before 11, used
+Indices of max pools, integer averages that do not count padding, a zero point for each channel,
+unknown element types.
+
+Cost: none; of runtime-pads a padded copy of the input and 8 to 11 small operators.
 
 Example: Conv k3 s2 SAME_UPPER on 224x224 becomes pads=[0, 0, 1, 1].
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from onnxpad.padding.chain import AutoPad, Chain, PassResult, Skip
-from onnxpad.padding.effective_pads import rounds_up, short_axis
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PassResult, Skip, is_same
+from onnxpad.padding.effective_pads import effective_pads, rounds_up, short_axis
+from onnxpad.padding.expansion import Read
+from onnxpad.padding.fills import Implicit
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.steps.pads import by_a_pad_node
+from onnxpad.padding.operators import AttributeValue, Kind, Since
+from onnxpad.rewriting.passes import Way
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.divisors import counted_share, ones_of_input
 from onnxpad.rewriting.steps.refusals import known, refuse, require
-from onnxpad.rewriting.steps.run_time_pads import pads_or_run_time
+from onnxpad.rewriting.steps.run_time_pads import (
+    pads_or_run_time,
+    same_pads_of_input,
+    value_while_running,
+)
 
 REMOVES = {Form.AUTO_PAD}
 MAY_REMOVE = {Form.CEIL_MODE}
@@ -54,6 +70,47 @@ def rewrite(chain: Chain) -> Chain:
     return replace(chain.with_padding(pads), ceil_mode=rounds_up(chain))
 
 
-def otherwise(chain: Chain) -> Iterator[PassResult]:
-    """No other way; what to type for those that onnxruntime refuses."""
-    yield Skip("", (by_a_pad_node(chain),))
+def _while_running(chain: Chain) -> PassResult:
+    """Compute the pads of SAME while the model runs."""
+    may_hang = is_same(chain.padding) and chain.op.kind is not Kind.TRANSPOSED
+    require(may_hang, "no SAME padding that hangs on a size", moot=True)
+    pads = effective_pads(chain)
+    if isinstance(pads, Pads):
+        reason = "its pads are the same for every size that is possible"
+        return Skip(reason, ("--pass explicit-pads",), moot=True, noted=True)
+    return pads if chain.trouble else _computed(chain)
+
+
+def _otherwise_while_running(chain: Chain) -> Iterator[PassResult]:
+    """The same with Pads that list their axes, which keeps them apart from pools."""
+    if chain.opset >= Since.PAD_AXES:
+        yield _computed(chain, range(chain.tensor_rank))
+    else:
+        yield Skip("", (f"raise the model's opset to {Since.PAD_AXES} or newer",))
+
+
+def _computed(chain: Chain, axes: Sequence[int] = ()) -> PassResult:
+    fill = value_while_running(chain)
+    composer = Composer(chain.opset, chain.dtype)
+    lower = chain.padding is AutoPad.SAME_LOWER
+    pads = same_pads_of_input(composer, chain, lower=lower)
+    padded = composer.pad_by(Read(0), pads, fill, axes=axes)
+    sets: dict[str, AttributeValue] = {"pads": (0,) * (2 * chain.rank)}
+    idle = ("ceil_mode",) if chain.ceil_mode else ()
+    result = composer.itself({0: padded}, sets=sets, removes=("auto_pad", *idle))
+    if chain.fill is Implicit.NOTHING:
+        ones = ones_of_input(composer, chain)
+        padded = composer.pad_by(ones, pads, fill, role="share_pad", axes=axes)
+        share = counted_share(composer, chain, padded, {})
+        result = composer.add("Div", result, share, role="average")
+    return composer.finish(result)
+
+
+WAYS = {
+    "runtime-pads": Way(
+        "Write SAME padding of an unknown size as a Pad whose pads the model computes.",
+        _while_running,
+        otherwise=_otherwise_while_running,
+        adds={Form.PAD_NODE, Form.PAD_VALUE, Form.DYNAMIC},
+    ),
+}

@@ -20,15 +20,13 @@ Example: MaxPool k2 s2 ceil_mode=1 on 5 cells becomes pads=[0, 1].
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.padding.chain import Chain, PassResult, Skip, is_same
-from onnxpad.padding.effective_pads import effective_pads, same_is_disputed
+from onnxpad.padding.chain import Chain, is_same
+from onnxpad.padding.effective_pads import same_is_disputed
 from onnxpad.padding.fills import Implicit
-from onnxpad.padding.forms import Form, reaches_kernel
+from onnxpad.padding.forms import Form
 from onnxpad.rewriting.steps.divisors import beyond_the_end
-from onnxpad.rewriting.steps.pads import by_a_pad_node
 from onnxpad.rewriting.steps.refusals import own_pads, refuse, require
 
 REMOVES = {Form.CEIL_MODE}
@@ -44,11 +42,8 @@ def rewrite(chain: Chain) -> Chain:
     pads = own_pads(chain)
     if is_same(chain.padding) and same_is_disputed(chain):
         # SAME gives ceil(size/stride) windows anyway, but not in every runtime.
-        wide = reaches_kernel(chain, pads)
-        refuse(
-            "runtimes disagree about SAME with dilations or a kernel below the stride",
-            by_a_pad_node(chain) if wide else "--pass explicit-pads",
-        )
+        reason = "runtimes disagree about SAME with dilations or a kernel below the stride"
+        refuse(reason, "--pass explicit-pads")
     beyond = beyond_the_end(chain, pads)
     if not any(beyond.flat):
         return replace(chain, ceil_mode=False)
@@ -59,12 +54,3 @@ def rewrite(chain: Chain) -> Chain:
         )
     fill = Implicit.NOTHING if chain.counts_padding else chain.fill
     return replace(chain.with_padding(pads + beyond), ceil_mode=False, fill=fill)
-
-
-def otherwise(chain: Chain) -> Iterator[PassResult]:
-    """A Pad node in front holds any pads; what is read beyond it then fits, or goes into it too."""
-    pads = effective_pads(chain)
-    if isinstance(pads, Skip) or not any(pads.flat):
-        return
-    again = "" if chain.fill is Implicit.NOTHING else " --pass floor-pool"
-    yield Skip("", (by_a_pad_node(chain) + again,))

@@ -19,10 +19,9 @@ Example: LpPool p=2 k3 becomes Mul, AveragePool k3 count_include_pad=1, Mul 3, S
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
-from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
+from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.effective_pads import effective_pads, floored, same_is_disputed, short_axis
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.forms import Form
@@ -51,12 +50,6 @@ def rewrite(chain: Chain) -> PassResult:
     known(short_axis(chain, pads))
     wider = known(floored(chain, pads))
     return _averaged(chain, power, {"pads": wider.flat} if any(wider.flat) else {})
-
-
-def otherwise(chain: Chain) -> Iterator[PassResult]:
-    """A Pad node holds any pads."""
-    pads = effective_pads(chain)
-    yield Skip("", ("--pass split-pads",) * (isinstance(pads, Pads) and any(pads.flat)))
 
 
 def _power(chain: Chain) -> int:

@@ -3,9 +3,10 @@
 What: output_padding, or what negative end pads add, and the end pad shrink together as far as they
 can. For what is left the kernel grows at its back by taps of 0, so that the full output is long
 enough to be cropped. output-padding-by-pad adds the cells in a Pad behind instead. They hold the
-bias too, so that a bias moves into an Add behind the Pad. Without a bias, for runtimes that fuse a
+bias too, so that a bias moves into an Add behind the Pad. Without a bias, as onnxruntime fuses a
 plain Pad into what reads it, the Pad lists its axes or, before opset 18, pads one cell more that a
-Slice drops.
+Slice drops. separate-bias moves the bias of any convolution into an Add, for runtimes that compute
+it wrongly.
 
 Exact: for every size of the input. 0 times a cell adds nothing, unless the cell is infinite or not
 a number. output-padding-by-pad bit for bit, if the runtime adds the bias last.
@@ -13,7 +14,7 @@ a number. output-padding-by-pad bit for bit, if the runtime adds the bias last.
 Refuses: output_shape on an input of unknown size; weights that are no constants of the model, or
 that an input of the model can replace. output-padding-by-pad: begin pads that may crop all but the
 cells of output_padding (slice-transpose first); a bias before opset 7 (Add had no broadcasting of
-this kind).
+this kind), and of quantised convolutions or those of com.microsoft.
 
 Cost: the multiply-adds and the bytes of the new taps, or one or two operators over the output, and
 with a bias an Unsqueeze of it.
@@ -23,26 +24,30 @@ Example: ConvTranspose k3 s2 pads=[1, 1] output_padding=[1] becomes pads=[1, 0].
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from onnxpad.geometry.size import lower_bound
 from onnxpad.geometry.windows import Axis, TapsAround, full_size, taps_behind
 from onnxpad.padding.chain import Chain, Pads, PassResult
-from onnxpad.padding.expansion import Made, Numbers, Operand
+from onnxpad.padding.expansion import Expansion, Made, Numbers, Operand, Read
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import CONV_BIAS, Since
+from onnxpad.padding.operators import CONV_BIAS, Kind, Since
 from onnxpad.rewriting.passes import Way
-from onnxpad.rewriting.steps.bias import with_bias_behind
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.refusals import refuse, require
-from onnxpad.rewriting.steps.transposed import Crop, grown, standard_crop, with_crop, written
+from onnxpad.rewriting.steps.refusals import refuse, require, require_windows
+from onnxpad.rewriting.steps.transposed import (
+    Crop,
+    grown,
+    require_axes,
+    standard_crop,
+    with_crop,
+    written,
+)
 
 REMOVES = {Form.OUTPUT_PADDING}
 MAY_REMOVE = {Form.AUTO_PAD, Form.OUTPUT_SHAPE, Form.NEGATIVE}
 ADDS = {Form.PAD_AXES, Form.PAD_NODE, Form.ASYMMETRIC, Form.PADS, Form.WIDER_THAN_KERNEL}
-
-_Padding = Callable[[Composer, Chain, Made, Sequence[int]], Made]
 
 
 def rewrite(chain: Chain) -> PassResult:
@@ -54,7 +59,7 @@ def rewrite(chain: Chain) -> PassResult:
     return grown(chain, less, [TapsAround(end, 0, 0, taps) for taps, end in behind])
 
 
-def _by_pad(chain: Chain) -> Sequence[PassResult]:
+def _by_pad(chain: Chain) -> PassResult:
     crop = standard_crop(chain, by_pad=True)
     require(any(crop.extra), "no output_padding", moot=True)
     rests = [max(0, -cells) for cells in crop.beyond]
@@ -62,21 +67,17 @@ def _by_pad(chain: Chain) -> Sequence[PassResult]:
         Pads(crop.pads.begins, tuple(max(0, cells) for cells in crop.beyond)), (0,) * chain.rank
     )
     if not any(rests):
-        return [with_crop(chain, less)]
+        return with_crop(chain, less)
     if any(map(_swallowed, chain.axes, crop.pads.begins, rests)):
         reason = "its begin pads may crop all that it computes, and leave cells of output_padding"
         refuse(reason, "--pass slice-transpose")
-    return [_behind(chain, less, rests, how) for how in (_padded, _padded_apart)]
-
-
-def _behind(chain: Chain, less: Crop, rests: Sequence[int], padded: _Padding) -> PassResult:
-    """The convolution with Pads behind, and behind that its bias, which those cells hold too."""
     composer = Composer(chain.opset, chain.dtype)
     sets, gone = written(chain, less)
     if chain.inputs[CONV_BIAS : CONV_BIAS + 1] != (True,):
         whole = composer.itself(sets=sets, removes=gone)
-        return composer.finish(padded(composer, chain, whole, rests))
+        return composer.finish(_padded_apart(composer, chain, whole, rests))
     whole = composer.itself({CONV_BIAS: None}, sets=sets, removes=gone)
+    # The cells of the Pad hold the bias too.
     return with_bias_behind(composer, chain, _padded(composer, chain, whole, rests))
 
 
@@ -105,8 +106,38 @@ def _padded_apart(composer: Composer, chain: Chain, whole: Made, rests: Sequence
     return composer.slice(wide, axes, [0] * len(axes), [-1] * len(axes))
 
 
+def _apart(chain: Chain) -> PassResult:
+    """Add the bias behind."""
+    op = chain.op
+    if op.kind not in (Kind.CONVOLUTION, Kind.TRANSPOSED) or op.weight != 1 or op.quantised:
+        refuse("no convolution", moot=True)
+    if chain.inputs[CONV_BIAS : CONV_BIAS + 1] != (True,) or op.name == "DeformConv":
+        refuse("it has no bias", moot=True)
+    require(not op.domain, "it computes more behind the bias", moot=True)
+    require(chain.axes and not chain.trouble, "its padding cannot be read")
+    composer = Composer(chain.opset, chain.dtype)
+    result = with_bias_behind(composer, chain, composer.itself({CONV_BIAS: None}))
+    require_windows(chain)
+    require_axes(chain)
+    return result
+
+
+def with_bias_behind(composer: Composer, chain: Chain, data: Made) -> Expansion:
+    """`data` with the bias of the convolution, which refuses before Add broadcasts."""
+    reason = f"Add of opset {chain.opset} has no broadcasting that a bias needs"
+    require(chain.opset >= Since.BROADCASTING, reason)
+    bias = composer.unsqueeze(Read(CONV_BIAS), range(1, chain.rank + 1), role="bias")
+    return composer.finish(composer.add("Add", data, bias, role="with_bias"))
+
+
 WAYS = {
     "output-padding-by-pad": Way(
         "Write output_padding of a transposed convolution as a Pad node behind it.", _by_pad
+    ),
+    "separate-bias": Way(
+        "Write the bias of a convolution as an Add behind it.",
+        _apart,
+        removes=set(),
+        adds=set(),
     ),
 }

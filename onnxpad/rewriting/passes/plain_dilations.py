@@ -2,9 +2,10 @@
 
 What: dilations become 1, and the kernel spans as many cells as before; the taps between its own are
 0, or the zero point of the weight. The weight becomes a new constant; others that read the old one
-keep it. Transposed convolutions alike. Where only an axis along which the kernel
-has one cell is in the way, even-dilations gives that the dilation of the others: one cell has no
-gaps, and some runtimes have one number for all axes.
+keep it. Transposed convolutions alike. odd-kernels adds a tap of 0 to an even kernel in that way,
+on the side with the smaller pad, and as many cells to that pad. Where only an axis along which the
+kernel has one cell is in the way, even-dilations gives that the dilation of the others: one cell
+has no gaps, and some runtimes have one number for all axes.
 
 Exact: for every size of the input. The new taps add 0 times a cell: nothing, unless the cell is
 infinite or not a number.
@@ -23,13 +24,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from onnxpad.padding.chain import Chain, PassResult
+from onnxpad.padding.chain import Chain, Pads, PassResult
+from onnxpad.padding.effective_pads import effective_pads, short_axis
 from onnxpad.padding.expansion import Made
 from onnxpad.padding.forms import Form
+from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.passes import Way
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.kernels import require_kernel, require_weight, with_taps
-from onnxpad.rewriting.steps.refusals import Refused, refuse, require, require_windows
+from onnxpad.rewriting.steps.kernels import require_kernel, require_weight, unsaid, with_taps
+from onnxpad.rewriting.steps.refusals import Refused, known, refuse, require, require_windows
+from onnxpad.rewriting.steps.transposed import Crop, standard_crop, written
 
 REMOVES: set[Form] = set()
 ADDS = {Form.WIDER_THAN_KERNEL}
@@ -68,10 +72,44 @@ def _even(chain: Chain) -> Sequence[PassResult]:
     return [composer.finish(*(Made(node.step, place) for place in range(len(chain.outputs))))]
 
 
+def _odd(chain: Chain) -> PassResult:
+    """Add a tap along each axis that has an even number of them."""
+    is_even = chain.op.has_windows and any(axis.kernel % 2 == 0 for axis in chain.axes)
+    require(is_even, "its kernel is odd", moot=True)
+    crop = standard_crop(chain) if chain.op.kind is Kind.TRANSPOSED else None
+    pads = known(effective_pads(chain)) if crop is None else crop.pads
+    require_weight(chain)
+    if crop is None:
+        known(short_axis(chain, pads))
+    require(min(pads.flat) >= 0, f"the pads {list(pads.flat)} are negative")
+    taps = Pads.of(
+        [
+            (0, 0) if axis.kernel % 2 else (1, 0) if begin < end else (0, 1)
+            for axis, begin, end in chain.sides(pads)
+        ]
+    )
+    require_kernel(chain, taps.begins, taps.ends)
+    cells = [
+        (front * axis.dilation, back * axis.dilation) for axis, front, back in chain.sides(taps)
+    ]
+    wider = pads + Pads.of(cells)
+    if crop is None:
+        own = {"pads": wider.flat}
+        return with_taps(chain, taps.begins, taps.ends, own, removes=unsaid(chain))
+    sets, gone = written(chain, Crop(wider, crop.extra))
+    return with_taps(chain, taps.begins, taps.ends, sets, removes=gone)
+
+
 WAYS = {
-    "even-dilations": Way(
+    "even-dilations": Way.of(
         "Write one dilation for all axes, where a kernel of one cell leaves an axis free to have "
         "any.",
         _even,
-    )
+    ),
+    "odd-kernels": Way(
+        "Give a convolution an odd number of taps along each axis, by a tap of 0.",
+        _odd,
+        may_remove={Form.ASYMMETRIC, Form.AUTO_PAD, Form.OUTPUT_SHAPE},
+        adds={Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL},
+    ),
 }

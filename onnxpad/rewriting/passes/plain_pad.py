@@ -210,10 +210,10 @@ def _stages(size: int, begin: int, end: int) -> list[tuple[int, int]]:
 
 
 WAYS = {
-    "repeated-mirrors": Way(
+    "repeated-mirrors": Way.of(
         "Write a reflection wider than the axis as several Pads, each of which mirrors what is "
         "there.",
         _mirrored,
-        frozenset({Form.WIDE_REFLECT}),
+        {Form.WIDE_REFLECT},
     )
 }

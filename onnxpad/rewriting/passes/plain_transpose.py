@@ -2,29 +2,49 @@
 
 What: SAME, VALID and output_shape become the pads that they stand for; cells that output_shape
 or a negative end pad (as tf2onnx writes it) asks for beyond the full output become output_padding.
-ConvTransposeWithDynamicPads whose pads are constant becomes ConvTranspose.
+ConvTransposeWithDynamicPads whose pads are constant becomes ConvTranspose. slice-transpose writes
+the crop as a Slice behind the full output, and pads of 0: many runtimes refuse or miscompute
+asymmetric pads here, onnxruntime's CUDA provider among them. plain-col2im does that for Col2Im,
+whose image_shape grows by the pads; crop-by-slice cuts in front of a convolution for its negative
+pads, which the ONNX text does not allow and runtimes refuse.
 
 Exact: as onnxruntime and shape inference read the ONNX text of opset 11 and newer: SAME_UPPER
 crops the smaller half at the begin, everything else the larger; a total below 0 crops nothing.
 SAME without output_shape never depends on the size of the input. The text of opsets 1 to 10 has
-the halves the other way round: --legacy-split reads models so.
+the halves the other way round: --legacy-split reads models so. A Slice counts from both ends, and
+gives the same bits for every size; no runtime says what is right for negative pads.
 
 Refuses: output_shape on an input of unknown size, and sizes that neither pads nor
 output_padding below the stride can give; negative begin pads; pads that are computed while the
-model runs.
+model runs; pads that leave nothing; block_shape of Col2Im that is computed.
 
-Cost: none.
+Cost: none, or a Slice and the cells that it drops.
 
 Example: ConvTranspose k3 s2 SAME_UPPER becomes pads=[0, 1].
 """
 
 from __future__ import annotations
 
-from onnxpad.padding.chain import Chain, PassResult
+from dataclasses import replace
+
+from onnxpad.geometry.windows import inner_extra
+from onnxpad.padding.chain import Chain, Pads, PassResult
+from onnxpad.padding.effective_pads import axes_behind, short_axis
+from onnxpad.padding.expansion import Numbers, Operand, Read
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.steps.refusals import require
-from onnxpad.rewriting.steps.transposed import as_standard, explicit_crop, needs_words, with_crop
+from onnxpad.rewriting.passes import Way
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.refusals import Refused, known, refuse, require
+from onnxpad.rewriting.steps.transposed import (
+    Crop,
+    as_standard,
+    cropped,
+    explicit_crop,
+    needs_words,
+    standard_crop,
+    with_crop,
+)
 
 REMOVES = {Form.AUTO_PAD, Form.OUTPUT_SHAPE, Form.NEGATIVE}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.OUTPUT_PADDING}
@@ -38,3 +58,80 @@ def rewrite(chain: Chain) -> PassResult:
     require(needs, "its pads are explicit", moot=True)
     crop = explicit_crop(chain)
     return as_standard(chain, crop) if dynamic else with_crop(chain, crop)
+
+
+def _sliced(chain: Chain) -> PassResult:
+    """Compute the full output and cut it."""
+    crop = standard_crop(chain)
+    require(any(crop.pads.flat) or chain.output_shape, "it crops nothing", moot=True)
+    none = Pads.zero(chain.rank)
+    extra = tuple(map(inner_extra, crop.pads.ends, crop.extra, none.ends))
+    return cropped(chain, Crop(none, extra), crop)
+
+
+_IMAGE_SHAPE = 1
+
+
+def _folded(chain: Chain) -> PassResult:
+    """Fold the whole image and crop it."""
+    require(chain.op.kind is Kind.FOLD, "no Col2Im", moot=True)
+    pads = chain.padding
+    if chain.trouble or not isinstance(pads, Pads):
+        refuse(chain.trouble.reason if chain.trouble else "its pads are not known")
+    require(any(pads.flat), "it does not crop", moot=True)
+    if min(pads.flat) < 0:
+        refuse(f"the pads {list(pads.flat)} are negative, the ONNX text has no meaning for it")
+    composer = Composer(chain.opset, chain.dtype)
+    image = composer.itself({_IMAGE_SHAPE: _whole(composer, chain, pads)}, removes=["pads"])
+    return composer.finish(composer.cut(image, pads, chain.first_axis))
+
+
+def _whole(composer: Composer, chain: Chain, pads: Pads) -> Operand:
+    more = tuple(map(sum, pads.sides))
+    sizes = [axis.size for axis in chain.axes if isinstance(axis.size, int)]
+    if len(sizes) == chain.rank:
+        whole = tuple(size + extra for size, extra in zip(sizes, more, strict=True))
+        return Numbers("image_shape", "int64", (chain.rank,), whole)
+    borders = Numbers("borders", "int64", (chain.rank,), more)
+    return composer.add("Add", Read(_IMAGE_SHAPE), borders, role="image_shape")
+
+
+def _cut_in_front(chain: Chain) -> PassResult:
+    """Put a Slice in front, and leave the pads that add cells."""
+    pads = chain.padding
+    if chain.op.kind is not Kind.CONVOLUTION or not isinstance(pads, Pads):
+        refuse("no convolution with explicit pads", moot=True)
+    if chain.trouble:
+        raise Refused(chain.trouble.as_skip())
+    if min(pads.flat, default=0) >= 0:
+        refuse("its pads are not negative", moot=True)
+    kept = Pads.of([(max(0, begin), max(0, end)) for begin, end in pads.sides])
+    crop = Pads.of([(min(0, begin), min(0, end)) for begin, end in pads.sides])
+    known(short_axis(replace(chain.with_padding(kept), axes=axes_behind(chain, crop)), kept))
+    composer = Composer(chain.opset, chain.dtype)
+    cells = Pads.of([(-begin, -end) for begin, end in crop.sides])
+    cropped = composer.cut(Read(0), cells, chain.first_axis)
+    return composer.finish(composer.itself({0: cropped}, sets={"pads": kept.flat}))
+
+
+WAYS = {
+    "slice-transpose": Way(
+        "Crop a transposed convolution with a Slice instead of pads.",
+        _sliced,
+        removes={Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.OUTPUT_SHAPE},
+        may_remove={Form.AUTO_PAD, Form.OUTPUT_PADDING},
+        adds={Form.OUTPUT_PADDING},
+    ),
+    "plain-col2im": Way(
+        "Write the pads of Col2Im as a Slice behind it.",
+        _folded,
+        removes={Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL},
+        adds=set(),
+    ),
+    "crop-by-slice": Way(
+        "Crop in front of a convolution by a Slice instead of negative pads.",
+        _cut_in_front,
+        removes={Form.NEGATIVE},
+        adds=set(),
+    ),
+}

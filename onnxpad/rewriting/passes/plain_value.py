@@ -4,7 +4,8 @@ What: constant_value goes where it is 0, which it means anyway, and where its na
 nothing stands behind it; a value that is a list of one number becomes a number. Some runtimes
 refuse a value, a list, an empty name, or an infinity. In front of max pools zero-value writes 0 for
 a value below 0 where no cell of the data is below 0, as behind a Relu, and finite-value the lowest
-finite number for -inf.
+finite number for -inf. quantised-pad pads the quantised tensor where a Pad of floats stands between
+a DequantizeLinear and a QuantizeLinear of the same numbers, which runtimes leave out then.
 
 Exact: always; zero-value up to the sign of 0; finite-value where no window holds -inf and padding
 alone, which then give the lowest finite number.
@@ -12,7 +13,8 @@ alone, which then give the lowest finite number.
 Refuses: pads and values that are not known, NaN and texts among them; values of element types that
 are not known. -0.0 stays, it is another number than 0. In front of max pools: Pads that something
 else reads, or a pool with windows that lie in the padding; zero-value before opset 11, finite-value
-of float64 before that.
+of float64 before that. quantised-pad: conversions with a scale for each channel or block, or one
+that is no constant float32, Pads that something else reads, other types than int8 and uint8.
 
 Cost: none.
 
@@ -25,7 +27,7 @@ import math
 from collections.abc import Sequence
 
 from onnxpad.padding.chain import Chain, PadStep, PassResult
-from onnxpad.padding.expansion import Numbers, Operand
+from onnxpad.padding.expansion import Named, Numbers, Operand
 from onnxpad.padding.fills import Constant, lowest
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind, PadInput, Since
@@ -99,13 +101,38 @@ def _with_value(chain: Chain, value: Operand | None) -> PassResult:
     return composer.finish(composer.itself({PadInput.VALUE: value}))
 
 
+def _quantised(chain: Chain) -> PassResult:
+    """Read what DequantizeLinear reads."""
+    step, between = pad_node(chain), chain.around.between
+    if between is None:
+        refuse("it does not stand between conversions that take each other back", moot=True)
+    first = between.dequantise
+    value: Operand | None = None
+    if step.mode == "constant" and between.fill != 0:
+        value = Numbers("value", first.dtype, (), (between.fill,))
+    changed: dict[int, Operand | None] = {0: Named(first.source)}
+    if value is not None or len(chain.inputs) > PadInput.VALUE:
+        changed[PadInput.VALUE] = value
+    composer = Composer(chain.opset, chain.dtype)
+    padded = composer.itself(changed)
+    numbers = [Named(name) for name in (first.scale, first.zero_point) if name]
+    sets = dict(first.attributes)
+    return composer.finish(
+        composer.add("DequantizeLinear", padded, *numbers, attributes=sets, domain=first.domain)
+    )
+
+
 WAYS = {
-    "zero-value": Way(
+    "zero-value": Way.of(
         "Write the value of a Pad in front of max pools as 0 where no cell of its data is below 0.",
         _zero,
-        frozenset({Form.PAD_VALUE}),
+        {Form.PAD_VALUE},
     ),
-    "finite-value": Way(
+    "finite-value": Way.of(
         "Write the -inf of a Pad that only max pools read as the lowest finite number.", _finite
+    ),
+    "quantised-pad": Way(
+        "Pad the quantised tensor where a Pad of floats stands between equal conversions.",
+        _quantised,
     ),
 }

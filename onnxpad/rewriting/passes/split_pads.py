@@ -13,14 +13,18 @@ behind it.
 Behind a DequantizeLinear the Pad goes in front of it and writes the zero point, or in front of
 QuantizeLinear, so that runtimes still see one quantised operator.
 
+border-pads repeats the border cells of a max pool (Pad in mode edge) in the place of the lowest
+value, for runtimes that pad with 0, or have no Pad with a value.
+
 Exact: always; max pools agree up to NaN, and up to -inf against the lowest finite float where
 a window holds padding alone. Indices are those of windows with a cell above -inf.
 
-Refuses: averages that do not count padded cells (their divisor would change), used Indices where
-a size is not known, or where padding may win (integers, whose lowest value is a number like any
+Refuses: averages that do not count padded cells (their divisor would change), used Indices where a
+size is not known, or where padding may win (integers, whose lowest value is a number like any
 other; windows of padding alone; a Pad(-inf) in front), averages that count padding, of which
 ceil_mode drops a window while another hangs over, transposed convolutions (their pads crop),
-unknown element types, integer data before opset 11 (Pad had floats only).
+unknown element types, integer data before opset 11 (Pad had floats only). border-pads: all but max
+pools, windows that may hold padding alone, dilations, used Indices.
 
 Cost: one Pad node and a padded copy of the input for each operator; 4 or more operators over the
 Indices where they are used.
@@ -37,7 +41,7 @@ from math import prod
 
 from onnxpad.geometry.budgets import LARGEST_SIZE
 from onnxpad.geometry.windows import holds_padding_alone
-from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
+from onnxpad.padding.chain import Chain, NewPad, Pads, PassResult, Skip
 from onnxpad.padding.effective_pads import (
     axes_behind,
     effective_pads,
@@ -49,11 +53,19 @@ from onnxpad.padding.effective_pads import (
 )
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.fills import Constant, Fill
-from onnxpad.padding.forms import Form
+from onnxpad.padding.forms import Form, reaches_kernel
 from onnxpad.padding.operators import Kind
+from onnxpad.rewriting.passes import Way
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.pads import ceil_refusal, new_pad, pad_value, require_pad
-from onnxpad.rewriting.steps.refusals import known, refuse, require
+from onnxpad.rewriting.steps.pads import (
+    ceil_refusal,
+    full_pads,
+    new_pad,
+    pad_value,
+    require_numbers,
+    require_pad,
+)
+from onnxpad.rewriting.steps.refusals import known, refuse, require, require_type
 from onnxpad.rewriting.steps.run_time_pads import pads_or_run_time
 
 REMOVES = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
@@ -175,3 +187,45 @@ def _original_indices(composer: Composer, indices: Operand, chain: Chain, pads: 
 
 def _number(role: str, value: int) -> Numbers:
     return Numbers(f"indices_{role}", "int64", (), (value,))
+
+
+def _repeated(chain: Chain) -> PassResult:
+    """Repeat the border in a Pad node."""
+    require(chain.op.kind is Kind.MAX, "no max pool", moot=True)
+    own = known(effective_pads(chain))
+    pads = known(floored(chain, own))
+    require(any(pads.flat), "it does not pad", moot=True)
+    _require_border(chain, pads)
+    require_pad(chain, pads)
+    known(short_axis(chain, own))
+    return replace(
+        chain.with_padding(Pads.zero(chain.rank)),
+        axes=axes_behind(chain, pads),
+        ceil_mode=False,
+        pad=NewPad(full_pads(chain, pads), Constant(0), "edge"),
+    )
+
+
+def _require_border(chain: Chain, pads: Pads) -> None:
+    """Leave alone pools of which a window may hold no cell of the border, or another number."""
+    if chain.op.name == "MaxpoolWithMask":
+        refuse("MaxpoolWithMask has an input that depends on its own padding")
+    require(not chain.uses_indices, "its Indices are used, and would be those of the padded cells")
+    if any(axis.dilation > 1 for axis in chain.axes):
+        refuse("its windows have gaps, and may reach over the border without its cell")
+    if reaches_kernel(chain, pads):
+        refuse("a pad is as wide as the kernel: a window may hold padding alone")
+    if any(isinstance(axis.size, int) and axis.size < 1 for axis in chain.axes):
+        refuse("an axis has no cell to repeat")
+    require_type(chain)
+    require_numbers(chain)
+
+
+WAYS = {
+    "border-pads": Way(
+        "Pad max pools with their border cells, by a Pad node in mode edge.",
+        _repeated,
+        removes={Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL},
+        adds={Form.PAD_NODE, Form.EDGE},
+    ),
+}

@@ -61,9 +61,9 @@ def _numbers(chain: Chain, step: PadStep, *, value: bool) -> PassResult:
 
 
 WAYS = {
-    "all-axes": Way(
+    "all-axes": Way.of(
         "Write the pads of a Pad node over all axes, without the input axes.",
         _all_axes,
-        frozenset({Form.PAD_AXES}),
+        {Form.PAD_AXES},
     )
 }

@@ -27,20 +27,45 @@ Example: Conv k3 s2 pads=[1, 0] on 6 cells becomes pads=[1, 1], which gives the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TypeAlias
 
-from onnxpad.padding.chain import Chain, NewPad, PassResult, Skip
+from onnxpad.geometry.windows import (
+    Axis,
+    SurplusWindows,
+    cut,
+    cut_rounding_up,
+    equal_crop,
+    equal_ends,
+    growth,
+    inner_extra,
+    taps_around,
+)
+from onnxpad.padding.chain import Chain, NewPad, Pads, PassResult, Skip
+from onnxpad.padding.effective_pads import (
+    axes_behind,
+    effective_pads,
+    floored,
+    missing_sizes,
+    rounds_up,
+    short_axis,
+)
+from onnxpad.padding.expansion import Expansion, Made
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.passes import Way
-from onnxpad.rewriting.steps.refusals import attempted
-from onnxpad.rewriting.steps.symmetric import (
-    Written,
-    by_kernel,
-    by_output_padding,
-    by_pad,
-    by_slice,
+from onnxpad.rewriting.steps.composer import Composer
+from onnxpad.rewriting.steps.kernels import require_kernel, require_weight, unsaid, with_taps
+from onnxpad.rewriting.steps.pads import ceil_refusal, new_pad, pad_value, require_pad
+from onnxpad.rewriting.steps.refusals import (
+    attempted,
+    known,
+    refuse,
+    require,
+    require_pads,
 )
+from onnxpad.rewriting.steps.transposed import Crop, cropped, grown, standard_crop, with_crop
 
 REMOVES = {Form.ASYMMETRIC}
 MAY_REMOVE = {Form.AUTO_PAD, Form.CEIL_MODE, Form.OUTPUT_SHAPE}
@@ -53,23 +78,6 @@ ADDS = {
     Form.PAD_NODE,
     Form.PAD_VALUE,
     Form.WIDER_THAN_KERNEL,
-}
-WAYS = {
-    "symmetric-pads-by-slice": Way(
-        "Make asymmetric pads symmetric with a Slice behind the operator.", by_slice
-    ),
-    "symmetric-pads-by-kernel": Way(
-        "Make asymmetric pads symmetric with a kernel that has more taps of 0.", by_kernel
-    ),
-    "symmetric-pads-by-pad": Way(
-        "Make asymmetric pads symmetric with a Pad node that adds the difference.", by_pad
-    ),
-}
-_NAMED = {
-    "a Slice": by_slice,
-    "the kernel": by_kernel,
-    "a Pad": by_pad,
-    "output_padding": by_output_padding,
 }
 
 
@@ -134,3 +142,211 @@ def _about_pad(chain: Chain) -> Skip:
         moot=True,
         noted=True,
     )
+
+
+Written: TypeAlias = Chain | Expansion
+_EQUAL = "begin and end pads are equal"
+
+
+def by_output_padding(chain: Chain) -> list[Written]:
+    """A wider end pad, and output_padding that gives the cells back."""
+    crop = _uneven_crop(chain)
+    own = crop.pads.begins
+    extras = [equal_crop(*side, extra) for side, extra in _crops(chain, crop)]
+    if None in extras:
+        refuse("no output_padding below the stride makes up for the difference of its pads")
+    return [with_crop(chain, Crop(Pads(own, own), tuple(one for one in extras if one is not None)))]
+
+
+def by_slice(chain: Chain) -> list[Written]:
+    """Wider pads, and a Slice that drops the windows that come on top.
+
+    A transposed convolution crops the smaller of its pads on both sides.
+    """
+    if chain.op.kind is Kind.TRANSPOSED:
+        crop = _uneven_crop(chain)
+        own = tuple(map(min, crop.pads.begins, crop.pads.ends))
+        extra = tuple(map(inner_extra, crop.pads.ends, crop.extra, own))
+        return [cropped(chain, Crop(Pads(own, own), extra), crop)]
+    pads = _uneven(chain)
+    ways = _free(chain, pads)
+    if chain.op.name == "DeformConv":
+        return ways or refuse(
+            "DeformConv has an offset for each cell of its output, which would grow"
+        )
+    added = chain.op.added
+    if added is not None and chain.inputs[added : added + 1] == (True,):
+        return ways or refuse("it adds a tensor to its output, which would grow")
+    cuts = attempted(lambda one: _cuts(one, pads), chain)
+    if not isinstance(cuts, Skip):
+        ways.append(_sliced(chain, cuts, unsaid(chain)))
+    if rounding := _cuts_rounding_up(chain, pads):
+        ways.append(_sliced(chain, rounding, ()))
+    return ways or [known(cuts)]  # type: ignore[list-item] # a Skip, which it refuses with
+
+
+def by_kernel(chain: Chain) -> list[Written]:
+    """A kernel with more taps of 0, or of its zero point, in front or at the back."""
+    if chain.op.kind is Kind.TRANSPOSED:
+        crop = _uneven_crop(chain)
+        around = [taps_around(*side, extra) for side, extra in _crops(chain, crop)]
+        taps = [one for one in around if one is not None]
+        _require_multiples(chain, crop.pads, around)
+        own = tuple(one.pad for one in taps)
+        return [grown(chain, Crop(Pads(own, own), tuple(one.extra for one in taps)), taps)]
+    pads = _uneven(chain)
+    if ways := _free(chain, pads):
+        return ways
+    require_weight(chain)
+    grows = [growth(axis, begin, end) for axis, begin, end in chain.sides(pads)]
+    _require_multiples(chain, pads, grows)
+    more = [one for one in grows if one is not None]
+    own = tuple(one.pad for one in more)
+    fronts, backs = [one.front for one in more], [one.back for one in more]
+    require_kernel(chain, fronts, backs)
+    return [with_taps(chain, fronts, backs, {"pads": own + own}, removes=unsaid(chain))]
+
+
+def by_pad(chain: Chain) -> list[Written]:
+    """A Pad node in front that adds the difference of begin and end pads, or all of them."""
+    if chain.op.kind is Kind.TRANSPOSED:
+        _uneven_crop(chain)
+        reason = "the pads of a transposed convolution crop its output, a Pad node cannot"
+        refuse(reason, "--pass symmetric-pads-by-slice")
+    pads = _uneven(chain)
+    ways = _free(chain, pads)
+    added = attempted(lambda one: _behind_pads(one, pads), chain)
+    if isinstance(added, Skip):
+        return ways or known(added)
+    return ways + added
+
+
+def _behind_pads(chain: Chain, pads: Pads) -> list[Written]:
+    """The operator behind Pads: with what is equal itself, or with nothing."""
+    if chain.uses_indices:
+        hints = ("--pass symmetric-pads-by-slice", "--pass split-pads")
+        refuse("its Indices are used and would count the padded cells", *hints)
+    fill = pad_value(chain)
+    require_pad(chain, pads)
+    ways, refusal = list[Written](), None
+    wider = floored(chain, pads)
+    for whole, rounds in ((pads, True),) * rounds_up(chain) + ((wider, False),):
+        if isinstance(whole, Skip):
+            continue
+        for own, rest in (_difference(chain, whole, rounds=rounds), (Pads.zero(chain.rank), whole)):
+            refusal = ceil_refusal(chain, rest, own) if rounds else None
+            if refusal is None:
+                behind = replace(chain.with_padding(own), axes=axes_behind(chain, rest))
+                ways.append(replace(behind, ceil_mode=rounds, pad=new_pad(chain, rest, fill)))
+    if not ways:
+        known(refusal)
+        known(wider)
+    return ways
+
+
+def _uneven(chain: Chain) -> Pads:
+    """The effective pads where they differ between begin and end and can be worked on."""
+    require(chain.op.kind not in (Kind.PAD, Kind.OTHER), "no convolution or pool", moot=True)
+    pads = known(effective_pads(chain))
+    require(pads.begins != pads.ends, _EQUAL, moot=True)
+    if chain.op.kind is Kind.FOLD:
+        refuse("its pads crop the folded image", "--pass plain-col2im")
+    if chain.op.name == "MaxpoolWithMask":
+        refuse("MaxpoolWithMask has an input that depends on its own padding")
+    require_pads(pads)
+    known(short_axis(chain, pads))
+    return pads
+
+
+def _uneven_crop(chain: Chain) -> Crop:
+    crop = standard_crop(chain)
+    require(crop.pads.begins != crop.pads.ends, _EQUAL, moot=True)
+    return crop
+
+
+def _crops(chain: Chain, crop: Crop) -> list[tuple[tuple[Axis, int, int], int]]:
+    return list(zip(chain.sides(crop.pads), crop.extra, strict=True))
+
+
+def _require_multiples(chain: Chain, pads: Pads, taps: Sequence[object]) -> None:
+    """Leave alone an axis along which no number of taps makes its pads equal."""
+    for (axis, begin, end), one in zip(chain.sides(pads), taps, strict=True):
+        if one is None:
+            refuse(
+                f"begin and end pads {begin},{end} do not differ by a multiple of the dilation "
+                f"{axis.dilation}"
+            )
+
+
+def _free(chain: Chain, pads: Pads) -> list[Written]:
+    """Symmetric pads that give the very same windows, where there are some."""
+    own = Pads(pads.begins, pads.begins)
+    wider = floored(chain, pads)
+    if not isinstance(wider, Skip):
+        ranges = [equal_ends(axis, begin, end) for axis, begin, end in chain.sides(wider)]
+        if all(low <= one <= high for (low, high), one in zip(ranges, pads.begins, strict=True)):
+            return [replace(chain.with_padding(own), ceil_mode=False)]
+    cuts = _cuts_rounding_up(chain, pads)
+    if cuts and not any(one.first or one.beyond for one in cuts):
+        return [chain.with_padding(own)]
+    return []
+
+
+def _cuts_rounding_up(chain: Chain, pads: Pads) -> list[SurplusWindows]:
+    """Symmetric pads that leave ceil_mode as it is, and what is cut behind them; [] for none."""
+    if not rounds_up(chain):
+        return []
+    counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
+    cuts = [cut_rounding_up(axis, *ends, counts=counts) for axis, *ends in chain.sides(pads)]
+    every = [one for one in cuts if one is not None]
+    return every if len(every) == len(cuts) else []
+
+
+def _cuts(chain: Chain, pads: Pads) -> list[SurplusWindows]:
+    """What to cut on each axis behind symmetric pads, without ceil_mode."""
+    cuts = [cut(axis, begin, end) for axis, begin, end in chain.sides(known(floored(chain, pads)))]
+    if unknown := [index for index, one in enumerate(cuts) if one is None]:
+        known(missing_sizes(chain, "a Slice behind symmetric pads", unknown))
+    return [one for one in cuts if one is not None]
+
+
+def _sliced(chain: Chain, cuts: list[SurplusWindows], removes: Sequence[str]) -> Written:
+    own = tuple(one.pad for one in cuts)
+    rest = Pads(tuple(one.first for one in cuts), tuple(one.beyond for one in cuts))
+    composer = Composer(chain.opset, chain.dtype)
+    whole = composer.itself(sets={"pads": own + own}, removes=removes)
+    results = [composer.cut(whole, rest, chain.first_axis)]
+    if chain.uses_indices:
+        indices = Made(whole.step, 1)
+        results.append(composer.cut(indices, rest, chain.first_axis, role="crop_indices"))
+    return composer.finish(*results)
+
+
+def _difference(chain: Chain, pads: Pads, *, rounds: bool) -> tuple[Pads, Pads]:
+    """Symmetric pads, and what is left to a Pad node."""
+    kept, rest = list[int](), list[tuple[int, int]]()
+    for axis, begin, end in chain.sides(pads):
+        low, high = (end, end) if rounds else equal_ends(axis, begin, end)
+        nearest = min(max(begin, low), high)
+        kept.append(min(begin, nearest))
+        rest.append((begin - kept[-1], nearest - kept[-1]))
+    return Pads(tuple(kept), tuple(kept)), Pads.of(rest)
+
+
+WAYS = {
+    "symmetric-pads-by-slice": Way.of(
+        "Make asymmetric pads symmetric with a Slice behind the operator.", by_slice
+    ),
+    "symmetric-pads-by-kernel": Way.of(
+        "Make asymmetric pads symmetric with a kernel that has more taps of 0.", by_kernel
+    ),
+    "symmetric-pads-by-pad": Way.of(
+        "Make asymmetric pads symmetric with a Pad node that adds the difference.", by_pad
+    ),
+}
+_NAMED = {
+    "a Slice": by_slice,
+    "the kernel": by_kernel,
+    "a Pad": by_pad,
+    "output_padding": by_output_padding,
+}

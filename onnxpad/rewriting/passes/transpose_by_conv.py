@@ -6,8 +6,8 @@ For runtimes that lack ConvTranspose of some rank, group, dilation or output_pad
 
 Exact: up to the order of sums. Each output is the sum of the same products, and of zeros.
 
-Refuses: weights of unknown shape, strides above 1 along axes of unknown size, quantised operators,
-output_shape on an input of unknown size, pads that leave nothing.
+Refuses: weights that are no constants, strides above 1 along axes of unknown size, quantised
+operators, output_shape on an input of unknown size, pads that leave nothing.
 
 Cost: as many multiply-adds more as the product of the strides says.
 
@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from onnxpad.padding.chain import Chain, Pads, PassResult
 from onnxpad.padding.effective_pads import missing_sizes
-from onnxpad.padding.expansion import Made, Numbers, Operand, Read, Reshaped
+from onnxpad.padding.expansion import Numbers, Operand, Read, Reshaped
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import CONV_BIAS, AttributeValue, Since
+from onnxpad.padding.operators import CONV_BIAS, AttributeValue
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.refusals import known, require
 from onnxpad.rewriting.steps.transposed import Crop, standard_crop
@@ -32,22 +32,19 @@ ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
 
 _WEIGHT = 1
 _FIRST = 2
-_BEFORE_ALL = -(2**31)
 
 
 def rewrite(chain: Chain) -> PassResult:
     """Spread the cells, turn the kernel around, and slide it with a stride of 1."""
     crop = standard_crop(chain, by_pad=True)
     shape = tuple(size for size in chain.weight.shape or () if isinstance(size, int))
-    is_known = len(shape) == chain.rank + _FIRST and not chain.op.quantised and chain.dtype
-    require(is_known, "the shape of its weight or its element type is not known")
+    is_known = len(shape) == chain.rank + _FIRST and chain.weight.is_constant and chain.dtype
+    reason = "its weight is no constant, or its element type is not known"
+    require(is_known and not chain.op.quantised, reason)
     spread = [n for n, axis in enumerate(chain.axes) if axis.stride > 1]
     unknown = [n for n, axis in enumerate(chain.axes) if not isinstance(axis.size, int)]
     if spread and (len(unknown) > 1 or set(unknown) & set(spread)):
         known(missing_sizes(chain, "zeros between cells need the size", unknown))
-    turns = chain.opset >= Since.SLICE_INPUTS or chain.weight.is_constant
-    reason = f"Slice of opset {chain.opset} has no steps, which turn the kernel around"
-    require(turns, reason)
     composer = Composer(chain.opset, chain.dtype)
     data = _spread(composer, chain, spread)
     pads = [_pads(chain, crop, n) for n in range(chain.rank)]
@@ -62,7 +59,9 @@ def rewrite(chain: Chain) -> PassResult:
         "pads": (*(max(0, b) for b, _ in pads), *(max(0, e) for _, e in pads)),
     }
     bias = [Read(CONV_BIAS)] if chain.inputs[CONV_BIAS:] == (True,) else []
-    weight = _turned(composer, chain, shape, groups)
+    # [C, M/groups, k...] as [M, C/groups, k...], each axis of the kernel reversed.
+    turned = (groups * shape[1], shape[0] // groups, *shape[_FIRST:])
+    weight = Reshaped(Read(_WEIGHT), turned, groups)
     return composer.finish(composer.add("Conv", data, weight, *bias, attributes=attributes))
 
 
@@ -85,29 +84,3 @@ def _spread(composer: Composer, chain: Chain, axes: list[int]) -> Operand:
     data = composer.pad(data, [0] * len(ends), ends, Constant(0), role="zeros")
     shape = Numbers("spread_shape", "int64", (len(sizes),), tuple(sizes))
     return composer.add("Reshape", data, shape, role="spread")
-
-
-def _turned(composer: Composer, chain: Chain, shape: tuple[int, ...], groups: int) -> Operand:
-    """The weight [C, M/groups, k...] as [M, C/groups, k...], each axis of the kernel reversed."""
-    channels, outputs, *kernel = shape
-    weight: Operand = Read(_WEIGHT)
-    joined = (groups * outputs, channels // groups, *kernel)
-    if chain.weight.is_constant:
-        return Reshaped(Read(_WEIGHT), joined, groups)
-
-    def reshaped(source: Operand, dims: tuple[int, ...], role: str) -> Made:
-        numbers = Numbers(f"{role}_shape", "int64", (len(dims),), dims)
-        return composer.add("Reshape", source, numbers, role=role)
-
-    if groups > 1:
-        weight = reshaped(weight, (groups, channels // groups, outputs, *kernel), "weight_groups")
-    front = (0, 2, 1) if groups > 1 else (1, 0)
-    order = (*front, *range(len(front), len(front) + len(kernel)))
-    weight = composer.add("Transpose", weight, attributes={"perm": order}, role="weight_swapped")
-    if groups > 1:
-        weight = reshaped(weight, joined, "weight_joined")
-    axes = [_FIRST + n for n, size in enumerate(kernel) if size > 1]
-    starts, ends = [-1] * len(axes), [_BEFORE_ALL] * len(axes)
-    if not axes:
-        return weight
-    return composer.slice(weight, axes, starts, ends, steps=[-1] * len(axes), role="weight_turned")

@@ -6,6 +6,8 @@ not known, a Div by the average of padded ones does the same while the model run
 has no Pad and no factors, for runtimes that compute these wrongly: axis by axis, an AveragePool
 for the windows that lie in the data, one with a smaller kernel over a Slice for each window at the
 border, and a Concat. What ceil_mode reads beyond the end is such a window too.
+counted-padding does the same of averages that count their padding, without a correction: what
+ceil_mode reads beyond the Pad becomes end pads that are not counted.
 
 Exact: up to float rounding (one more product, and the rounding of the correction; an average of
 averages, where more than one axis has a border).
@@ -26,11 +28,12 @@ Example: AveragePool k3 pads=[1, 1] on 5 cells becomes Pad, AveragePool k3 witho
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from onnxpad.geometry.windows import Axis, cells_within
-from onnxpad.padding.chain import Chain, Pads, PassResult
-from onnxpad.padding.effective_pads import short_axis
+from onnxpad.padding.chain import Chain, Pads, PassResult, is_same
+from onnxpad.padding.effective_pads import axes_behind, short_axis
 from onnxpad.padding.expansion import Made, Operand, Read
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.forms import Form
@@ -43,7 +46,13 @@ from onnxpad.rewriting.steps.divisors import (
     counted_share,
     ones_of_input,
 )
-from onnxpad.rewriting.steps.pads import full_pads, require_concat
+from onnxpad.rewriting.steps.pads import (
+    full_pads,
+    new_pad,
+    pad_value,
+    require_concat,
+    stands_behind_pad,
+)
 from onnxpad.rewriting.steps.refusals import known, refuse, require, require_pads, require_type
 from onnxpad.rewriting.steps.run_time_pads import pads_or_run_time
 
@@ -169,10 +178,55 @@ def _joined(chain: Chain, rows: Sequence[list[_Part] | None]) -> PassResult:
     return composer.finish(data)  # type: ignore[arg-type] # as it is Made
 
 
+def _counted(chain: Chain) -> Chain:
+    """Let a Pad node write the cells that the average counts."""
+    counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
+    require(counts, "no average that counts its padding", moot=True)
+    pads = pads_or_run_time(chain)
+    require_pads(pads)
+    known(short_axis(chain, pads))
+    if not any(pads.flat):
+        return _without_padding(chain, pads)
+    require(chain.opset, "no version of the ONNX operators is imported, so it can have no Pad")
+    step = new_pad(chain, pads, pad_value(chain))
+    beyond, axes = beyond_the_end(chain, pads), axes_behind(chain, pads)
+    after = replace(chain.with_padding(beyond), axes=axes, ceil_mode=False, pad=step)
+    return replace(after, fill=Implicit.NOTHING) if any(beyond.flat) else after
+
+
+def _without_padding(chain: Chain, pads: Pads) -> Chain:
+    """Nothing is counted, not even what ceil_mode reads beyond the end.
+
+    SAME with windows that leave cells out becomes pads: runtimes do not agree on it.
+    Behind a Pad, with idle operators between or not, all stays, for so this pass leaves averages.
+    """
+    before_group = chain.far_pad is not None and chain.around.dequantised is not None
+    if stands_behind_pad(chain) or before_group:
+        refuse("it has no padding of its own", moot=True)
+    plain = replace(chain, fill=Implicit.NOTHING)
+    if is_same(chain.padding) and any(axis.span < axis.stride for axis in chain.axes):
+        return replace(plain.with_padding(pads), ceil_mode=False)
+    return plain
+
+
 WAYS = {
-    "average-by-parts": Way(
+    "average-by-parts": Way.of(
         "Write averages that do not count their padding as averages of parts of the input, "
         "without pads.",
         _by_parts,
-    )
+    ),
+    "counted-padding": Way(
+        "Write averages that count their padding so that it is data.",
+        _counted,
+        removes={Form.COUNTS_PADDING},
+        adds={
+            Form.PAD_NODE,
+            Form.PAD_VALUE,
+            Form.AUTO_PAD,
+            Form.PADS,
+            Form.ASYMMETRIC,
+            Form.IGNORES_PADDING,
+            Form.WIDER_THAN_KERNEL,
+        },
+    ),
 }

@@ -66,12 +66,6 @@ def ceil_refusal(chain: Chain, moved: Pads, kept: Pads | None = None) -> Skip | 
     return Skip("ceil_mode drops its last window over padding; behind a Pad node it may not")
 
 
-def by_a_pad_node(chain: Chain) -> str:
-    """What to try for pads that only a Pad node can hold."""
-    uncounted = chain.fill is Implicit.NOTHING
-    return f"--pass {'uncounted-padding' if uncounted else 'split-pads'}"
-
-
 def pad_node(chain: Chain) -> PadStep:
     """The Pad that the chain is, where it is one that can be read."""
     step = chain.pad

@@ -34,36 +34,6 @@ def test_inspect_looks_as_long_as_rewrite_behind_another_opset() -> None:
     assert verdict.way.whole == ("opset 18 instead of 21",)
 
 
-@pytest.mark.sweep
-def test_inspect_names_the_ways_of_a_rewrite_behind_another_opset() -> None:
-    model = text_model(
-        "a = MaxPool <kernel_shape = [3,3], pads = [1,1,1,1]> (x) "
-        "y = AveragePool <kernel_shape = [3,3], strides = [2,2], pads = [1,0,1,1], ceil_mode = 1, "
-        "count_include_pad = 1> (a)",
-        "float[1,3,14,17] x",
-        outputs="float[1,3,a,b] y",
-        opset=20,
-    )
-    done = rewrite(model, target="portable")
-    found = inspect(model, target="portable").targets["portable"]
-    assert done.fitting is not None
-    written = {one.node.label: one.way for one in done.fitting.plans}
-    for one in found:
-        plan = written[one.node.label]
-        assert isinstance(plan, PassPlan)
-        assert isinstance(one.way, PassPlan)
-        assert one.way.passes == plan.passes
-
-
-def test_it_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    model = text_model(
-        "y = Pad (x, p)", "float[1,1,4,4] x", outputs="float[1,1,6,6] y", constants=PADS, opset=20
-    )
-    path, out = tmp_path / "m.onnx", tmp_path / "out.onnx"
-    onnx.save(model, path)
-    assert run(["rewrite", str(path), "--target", "onnx2torch", "-o", str(out)]) == 0
-    assert "onnx2torch: the model is of opset 17 now, and was of 20" in capsys.readouterr().out
-    assert opset_of(onnx.load(out)) == 17
 
 
 def test_inspect_says_what_is_done_to_the_model(

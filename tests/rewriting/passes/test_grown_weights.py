@@ -1,4 +1,4 @@
-"""Kernels that grow, wherever the model keeps them."""
+"""Kernels that grow, and what else the file says of them."""
 
 from __future__ import annotations
 
