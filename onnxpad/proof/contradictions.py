@@ -14,10 +14,11 @@ import numpy as np
 from onnxpad.proof.axes import free
 from onnxpad.proof.call import Budget, Notes, Value
 from onnxpad.proof.clock import Clock
+from onnxpad.proof.domain import Domain, hollow
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.evaluation import Environment, Evaluation, Fork, needed_nodes, read_by
 from onnxpad.proof.graphs import Graph, Node
-from onnxpad.proof.shapes import AT_ONCE, CELLS, Hollow, Hollowed, constant, hollow, made_of
+from onnxpad.proof.shapes import AT_ONCE, CELLS, Hollowed, constant, made_of
 
 _SPATIAL = (2, 64, 640)
 _MOST = 256
@@ -29,7 +30,7 @@ def contradiction(graph: Graph, given: Mapping[str, Hollowed], clock: Clock) -> 
     `given` are the inputs, at one size of what is open. A wide mirror, which only one reading of
     the text refuses, is none. Raises Undecided where the time is over.
     """
-    run = Evaluation(Hollow(), Notes(), Budget(CELLS, AT_ONCE, clock))
+    run = Evaluation(Domain(), Notes(), Budget(CELLS, AT_ONCE, clock))
     values = {
         name: free(hollow(shape), dtype, follows) for name, (dtype, shape, follows) in given.items()
     }

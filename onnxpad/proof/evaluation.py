@@ -10,7 +10,8 @@ import onnx
 from numpy.typing import NDArray
 
 from onnxpad.proof.axes import follow
-from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Value
+from onnxpad.proof.call import RULES, Budget, Call, Notes, Value
+from onnxpad.proof.domain import Domain
 from onnxpad.proof.endings import Invalid, Undecided
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.graphs import RANDOM, Constant, Graph, Node

@@ -15,7 +15,7 @@ from onnxpad.proof.clock import Clock
 from onnxpad.proof.counterexamples import Counterexample
 from onnxpad.proof.cuts import Cutting, Side
 from onnxpad.proof.endings import Invalid, Undecided, WithoutResult
-from onnxpad.proof.equalities import Equalities, Limits, Proved, Refuted, equal
+from onnxpad.proof.equalities import Equalities, Limits, Proved, equal
 from onnxpad.proof.field import Source
 from onnxpad.proof.graphs import Graph, Input, Outside, read
 from onnxpad.proof.regions import Cut, Workshop
@@ -129,8 +129,8 @@ def _by_regions(found: Equalities) -> Proof:
             continue
         failed = found.failed.get(((twin, name), True))
         result = failed or Undecided(f"{name} is computed otherwise")
-        if isinstance(result, Refuted):
-            return Proof("refuted", result.shown.text, tuple(found.proved), result.shown)
+        if isinstance(result, Counterexample):
+            return Proof("refuted", result.text, tuple(found.proved), result)
         if isinstance(result, Invalid | WithoutResult):
             _refuse_contradiction(found.cutting, "the first model has no result")
         raise result

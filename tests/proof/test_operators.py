@@ -7,7 +7,8 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from onnxpad.proof.call import Budget, Domain, Notes, Value
+from onnxpad.proof.call import Budget, Notes, Value
+from onnxpad.proof.domain import Domain
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Evaluation
 from onnxpad.proof.field import Field

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import onnx
 import pytest
 
 from onnxpad.rewriting.rewrite import rewrite
@@ -21,15 +20,3 @@ def test_another_share_of_each_thread_is_rounding() -> None:
     done = rewrite(MODEL, passes=["symmetric-pads-by-slice"])
     found = validate(MODEL, done.model, samples=1)
     assert found.verdict in (Verdict.ROUNDING, Verdict.IDENTICAL), found.reason
-
-
-def test_a_real_difference_stays_one() -> None:
-    done = rewrite(MODEL, passes=["symmetric-pads-by-slice"])
-    assert isinstance(done.model, onnx.ModelProto)
-    crop = next(t for t in done.model.graph.initializer if t.name.endswith("crop_starts"))
-    starts = onnx.numpy_helper.to_array(crop) - 1
-    crop.CopyFrom(onnx.numpy_helper.from_array(starts, crop.name))
-    ends = next(t for t in done.model.graph.initializer if t.name.endswith("crop_ends"))
-    last = onnx.numpy_helper.to_array(ends)
-    ends.CopyFrom(onnx.numpy_helper.from_array(last * 0 - 1, ends.name))
-    assert validate(MODEL, done.model, samples=1).verdict is Verdict.DIFFERENT

@@ -344,11 +344,20 @@ def reduced(call: Call) -> list[Value]:
     """Over axes; all of them where none are listed."""
     value = call.need(0)
     axes = call.ints(1, "axes")
-    if axes == [] or axes is None:
-        if axes is not None and call.get("noop_with_empty_axes", 0):
-            return [value]
-        axes = list(range(value.cells.ndim))
-    spots = sorted(normal(axis, value.cells.ndim) for axis in axes)
+    if axes == [] and call.get("noop_with_empty_axes", 0):
+        return [value]
+    spots = [normal(axis, value.cells.ndim) for axis in axes or range(value.cells.ndim)]
+    return [_over(call, sorted(spots), keep=bool(call.get("keepdims", 1)))]
+
+
+@rule("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def global_pool(call: Call) -> list[Value]:
+    """A pool whose window is all of the axes behind the channels."""
+    return [_over(call, list(range(2, call.need(0).cells.ndim)), keep=True)]
+
+
+def _over(call: Call, spots: list[int], *, keep: bool) -> Value:
+    """The mean, sum, maximum or norm over some axes, each of which is kept with size 1, or goes."""
     x = call.cells(0)
     call.spend(2 * x.size)
     call.breaks(f"{call.op} reads an axis as a whole", *spots)
@@ -356,19 +365,20 @@ def reduced(call: Call) -> list[Value]:
     moved = np.moveaxis(x, spots, range(-len(spots), 0)).reshape(*kept, -1)
     if moved.shape[-1] == 0:
         raise NoResult(f"{call.op} of no cell")
-    if call.op == "ReduceMax":
-        y = call.d.largest(moved, *lowest(value.dtype))
+    power = {"ReduceL2": 2, "ReduceSumSquare": 2, "GlobalLpPool": int(call.get("p", 2))}
+    if call.op in ("ReduceMax", "GlobalMaxPool"):
+        y = call.d.largest(moved, *lowest(call.need(0).dtype))
     else:
-        y = call.d.total(
-            call.d.mul(moved, moved) if call.op[-1] in "e2" and call.op != "ReduceMean" else moved
-        )
-    if call.op == "ReduceMean":
+        p = power.get(call.op, 1)
+        odd = call.op == "GlobalLpPool" and p % 2
+        y = call.d.total(whole_power(call, call.d.function("Abs", {}, moved) if odd else moved, p))
+    if call.op in ("ReduceMean", "GlobalAveragePool"):
         y = call.d.div(y, call.d.embed(np.full(y.shape, moved.shape[-1], np.int64)))
-    if call.op == "ReduceL2":
-        y = root(call, y, 2)
-    if call.get("keepdims", 1):
+    if call.op in ("ReduceL2", "GlobalLpPool"):
+        y = root(call, y, power[call.op])
+    if keep:
         y = y.reshape([1 if at in spots else size for at, size in enumerate(x.shape)])
-    return [call.made(y)]
+    return call.made(y)
 
 
 @rule("ArgMax", "ArgMin")

@@ -421,24 +421,3 @@ def root(call: Call, x: Array, degree: int) -> Array:
 def power(call: Call, x: Array, exponent: Fraction) -> Array:
     """x to a power that is a fraction, as a function of x alone."""
     return call.d.function("Power", {"exponent": exponent}, x)
-
-
-@rule("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
-def global_pool(call: Call) -> list[Value]:
-    """A pool whose window is all of the axes behind the channels."""
-    x, rank = call.cells(0), call.need(0).cells.ndim - 2
-    call.breaks(f"{call.op} reads an axis as a whole", *range(2, rank + 2))
-    flat = x.reshape(*x.shape[:2], -1)
-    call.spend(flat.size)
-    if flat.shape[-1] == 0:
-        raise NoResult(f"{call.op} of no cell")
-    if call.op == "GlobalMaxPool":
-        y = call.d.largest(flat, *lowest(call.need(0).dtype))
-    elif call.op == "GlobalAveragePool":
-        count = np.full((1,) * 2, flat.shape[-1], np.int64)
-        y = call.d.div(call.d.total(flat), call.d.embed(count))
-    else:
-        p = int(call.get("p", 2))
-        positive = flat if p % 2 == 0 else call.d.function("Abs", {}, flat)
-        y = root(call, call.d.total(whole_power(call, positive, p)), p)
-    return [call.made(y.reshape(*x.shape[:2], *[1] * rank))]
