@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from onnxpad.proof.call import Value
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Fork
-from onnxpad.proof.floats import Numeric
 from onnxpad.proof.reads import cells_read
 from onnxpad.proof.regions import (
     Cut,
@@ -22,7 +21,7 @@ from onnxpad.proof.regions import (
     Sizes,
     Workshop,
     first_difference,
-    outcomes,
+    in_numbers,
 )
 
 Array = NDArray[Any]
@@ -97,10 +96,7 @@ def confirm(
         turns = _conditions(region, inputs)
         for turn in turns:
             try:
-                with np.errstate(all="ignore"):
-                    made = outcomes(
-                        region, Numeric(turn), mismatch.sizes, shop, {0.0: False, 1.0: True}
-                    )
+                made = in_numbers(region, mismatch.sizes, turn, shop)
             except (Undecided, Fork):
                 if mismatch.cell is None:
                     continue
@@ -129,9 +125,7 @@ def _errors(
     found = [np.zeros(one.shape) for one in sides[0]]
     for _ in range(_SHAKES):
         try:
-            with np.errstate(all="ignore"):
-                domain = Numeric(inputs, random)
-                moved = outcomes(region, domain, sizes, shop, {0.0: False, 1.0: True})
+            moved = in_numbers(region, sizes, inputs, shop, random)
         except (Undecided, Fork):
             return [one + np.inf for one in found]
         for side, other in zip(sides, moved, strict=True):
@@ -206,11 +200,9 @@ def _rows(region: Region) -> dict[Any, Array]:
             while name in makers and makers[name].op in _HANDS_ON:
                 name = makers[name].inputs[0]
             for cut in (one for one in region.cuts if name in one.names[side]):
-                numbers, axis = (
-                    graph.constants[node.inputs[0]].numbers(),
-                    node.attributes.get("axis", 0),
-                )
-                tables.setdefault(cut.key, []).append(np.moveaxis(numbers, int(axis), 0))
+                numbers, axis = graph.constants[node.inputs[0]], node.attributes.get("axis", 0)
+                rows = np.moveaxis(numbers.numbers(), int(axis), 0)
+                tables.setdefault(cut.key, []).append(rows)
     return {key: _differing(found) for key, found in tables.items()}
 
 

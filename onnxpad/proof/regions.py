@@ -14,6 +14,7 @@ from onnxpad.proof.domain import Domain
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
 from onnxpad.proof.field import BITS, PRIMES, Field, Source
+from onnxpad.proof.floats import Numeric
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.graphs import Constant, Graph, Node
 
@@ -155,6 +156,18 @@ def outcomes(
         finally:
             shop.notes.merge(run.notes)
     return made[0], made[1]
+
+
+def in_numbers(
+    region: Region,
+    sizes: Sizes,
+    inputs: Mapping[Any, Array],
+    shop: Workshop,
+    random: np.random.Generator | None = None,
+) -> Outcomes:
+    """What both sides make of numbers by the key of their cut; see `Numeric` for `random`."""
+    with np.errstate(all="ignore"):
+        return outcomes(region, Numeric(inputs, random), sizes, shop, {0.0: False, 1.0: True})
 
 
 def compare(region: Region, sizes: Sizes, shop: Workshop) -> Mismatch | bool:
