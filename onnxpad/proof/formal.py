@@ -327,11 +327,10 @@ class Formal(Domain):
     ) -> int:
         known = self.numbers.get(args[0])
         if known is not None and len(args) == 1:
-            value = exact(op, known, parameters)
-            if value is not None:
-                return self.number(value)
             if not isinstance(known, Fraction):
                 raise Undecided(f"an infinity meets {op}")
+            if (value := exact(op, known, parameters)) is not None:
+                return self.number(value)
         self.vague |= not set(args).isdisjoint(self.infinities)
         if op == "Abs":
             opposite = int(self.field.neg(np.asarray(args)).item())

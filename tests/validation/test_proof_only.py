@@ -16,7 +16,6 @@ import pytest
 import onnxpad
 from onnxpad import processes
 from onnxpad.errors import RequestError
-from onnxpad.proof import Proof
 from onnxpad.validation import Validation, Verdict, kernel_verdict
 from onnxpad.validation.kernel_verdict import counterexample_file
 from tests.proof.small_models import text
@@ -164,9 +163,6 @@ def test_what_takes_long_is_proved_in_a_child(monkeypatch: pytest.MonkeyPatch) -
     assert wrong.reason.startswith("y[0, 0, 0] is ")
 
 
-SPENT = {"time": "the budget of seconds is spent", "cells": "the budget of cells is spent in form"}
-
-
 def test_no_runtime_is_loaded() -> None:
     code = (
         "import sys, onnxpad\n"
@@ -178,18 +174,3 @@ def test_no_runtime_is_loaded() -> None:
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["proved", "False"]
-
-
-def test_what_helps_an_unfinished_proof_is_data(monkeypatch: pytest.MonkeyPatch) -> None:
-    def ends(*_: object, **__: object) -> Proof:
-        return Proof("undecided", SPENT["time"])
-
-    monkeypatch.setattr(kernel_verdict, "prove", ends)
-    monkeypatch.setattr(kernel_verdict, "prove_apart", ends)
-    open_, fixed = (proof(conv(SAME, size), conv("pads = [1, 1]", size)).proof for size in "H8")
-    assert open_ is not None
-    assert fixed is not None
-    assert (open_.fixing, open_.limits) == ({"H": 224}, {"timeout": 600})
-    assert (fixed.fixing, fixed.limits) == ({}, {"timeout": 600})
-    assert "--" not in open_.reason + fixed.reason
-    assert open_.to_json()["fixing"] == {"H": 224}
