@@ -167,44 +167,38 @@ def _of_place(call: Call, d: Formal, a: int, b: int) -> int:
 
 
 _PARAMETERS = ("alpha", "beta", "gamma", "lambd", "bias", "approximate")
+_OF_NUMBERS: dict[str, Callable[[Array], Array]] = {
+    "Abs": np.abs,
+    "Ceil": np.ceil,
+    "Floor": np.floor,
+    "Neg": np.negative,
+    "Not": np.logical_not,
+    "Relu": lambda x: np.maximum(x, 0),
+    "Round": np.rint,
+    "Sign": np.sign,
+}
+"""Of known numbers, which stay numbers."""
 
 
-@rule(*(op for op in FLOATS if op not in ("Power", "Reciprocal")))
+@rule(*(op for op in FLOATS if op != "Power"), "Neg", "Not", "Relu")
 def function(call: Call) -> list[Value]:
-    """A function of one number: a name, or a number where that is certain."""
+    """A function of one number: arithmetic, a number where that is certain, else a name."""
     value = call.need(0)
     call.spend(value.cells.size)
-    whole = value.known and (value.dtype.kind in "iu" or call.op in ("Ceil", "Floor", "Round"))
-    if whole and call.op in ("Abs", "Ceil", "Floor", "Round", "Sign"):
-        made = FLOATS[call.op](value.cells, {}) if value.dtype.kind == "f" else None
-        if made is None:
-            made = np.abs(value.cells) if call.op == "Abs" else np.sign(value.cells)
-        return [call.moved(np.asarray(made).astype(value.dtype))]
-    parameters = {name: call.get(name) for name in _PARAMETERS if call.get(name) is not None}
-    return [call.made(call.d.function(call.op, parameters, call.cells(0)))]
-
-
-@rule("Reciprocal")
-def reciprocal(call: Call) -> list[Value]:
-    """1 / x."""
+    if value.known and call.op in _OF_NUMBERS:
+        return [call.moved(_OF_NUMBERS[call.op](value.cells).astype(value.dtype))]
     x = call.cells(0)
-    return [call.made(call.d.div(np.full_like(x, 1), x))]
-
-
-@rule("Neg")
-def negative(call: Call) -> list[Value]:
-    """-x."""
-    value = call.need(0)
-    return [call.moved(-value.cells) if value.known else call.made(call.d.neg(value.cells))]
-
-
-@rule("Not")
-def negation(call: Call) -> list[Value]:
-    """Logical not."""
-    value = call.need(0)
-    if value.known:
-        return [call.moved(~value.cells)]
-    return [call.made(call.d.sub(np.ones_like(value.cells), value.cells))]
+    match call.op:
+        case "Neg":
+            return [call.made(call.d.neg(x))]
+        case "Not":
+            return [call.made(call.d.sub(np.ones_like(x), x))]
+        case "Relu":
+            return [call.made(extreme(call, [x, np.zeros_like(x)]))]
+        case "Reciprocal":
+            return [call.made(call.d.div(np.full_like(x, 1), x))]
+    parameters = {name: call.get(name) for name in _PARAMETERS if call.get(name) is not None}
+    return [call.made(call.d.function(call.op, parameters, x))]
 
 
 @rule("Sum", "Mean")
@@ -216,16 +210,6 @@ def sum_(call: Call) -> list[Value]:
     if call.op == "Mean":
         total = call.d.div(total, call.d.embed(np.full(total.shape, len(arrays), np.int64)))
     return [call.made(total)]
-
-
-@rule("Relu")
-def relu(call: Call) -> list[Value]:
-    """max(x, 0)."""
-    value = call.need(0)
-    call.spend(value.cells.size)
-    if value.known:
-        return [call.moved(np.maximum(value.cells, 0).astype(value.dtype))]
-    return [call.made(extreme(call, [value.cells, np.zeros_like(value.cells)]))]
 
 
 @rule("Clip")
