@@ -269,15 +269,6 @@ def test_budgets_end_with_a_reason(limits: Limits) -> None:
     assert "budget" in proof.reason
 
 
-def test_unknown_operators_are_the_same_for_the_same_operands() -> None:
-    body = "y = Conv<{0}>(t, w)\n"
-    front = "t = com.microsoft.Unheard<a = 1>(x)\n"
-    before = conv(front + body.format('auto_pad = "SAME_UPPER"'))
-    assert prove(before, conv(front + body.format("pads = [1, 1]"))).verdict != "refuted"
-    changed = conv(front.replace("a = 1", "a = 2") + body.format("pads = [1, 1]"))
-    assert prove(before, changed).verdict == "undecided"
-
-
 DROPOUT = "t = Constant<value = bool {1}>()\nh = Constant<value = float {0.5}>()\nr = Dropout"
 
 

@@ -1,11 +1,8 @@
 import numpy as np
 
-from onnxpad.geometry.size import Symbol
 from tests.proof.small_models import text
 from tests.validation.builders import W1, model, node
 from tests.validation.runs import validate
-
-H, W = Symbol("H"), Symbol("W", 32, 8)
 
 
 def test_sizes_that_the_model_refuses_are_replaced() -> None:
