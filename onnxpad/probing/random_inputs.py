@@ -32,8 +32,6 @@ _SCHEMES: tuple[tuple[int, bool], ...] = (
 )
 # Sizes where the first axis may be one of an image.
 _LONG = (32, 64)
-# So many cells are drawn at once, as float64 or int64, and converted.
-_BLOCK = 1 << 18
 _MOST_AXES = 64
 
 
@@ -214,24 +212,12 @@ def _values(
         return np.array(index % 2 == 0)  # every branch of an If gets its turn
     if style == "ones" and dtype.kind in "iu":
         return np.ones(shape, dtype)
-    values = np.empty(shape, dtype)
-    flat = values.reshape(-1)
-    for start in range(0, flat.size, _BLOCK):
-        block = flat[start : start + _BLOCK]
-        block[:] = _drawn(random, dtype, block.size, index, style)
-    return values
-
-
-def _drawn(
-    random: np.random.Generator, dtype: np.dtype[Any], count: int, index: int, style: Style
-) -> Array:
-    """The next `count` numbers: what a generator gives is the same in blocks as at once."""
     if dtype.kind == "b" or (dtype.kind in "iu" and style == "small"):
-        return random.integers(0, 2, count)
+        return random.integers(0, 2, shape).astype(dtype)
     if dtype.kind in "iu" and dtype.itemsize <= 2:
         info = np.iinfo(dtype)
-        return random.integers(info.min, int(info.max) + 1, count)
+        return random.integers(info.min, int(info.max) + 1, shape).astype(dtype)
     if dtype.kind in "iu":
-        return random.integers(0 if dtype.kind == "u" else -4, 8, count)
-    values: Array = random.standard_normal(count)
-    return -np.abs(values) - 0.05 if index % 3 == 1 else values
+        return random.integers(0 if dtype.kind == "u" else -4, 8, shape).astype(dtype)
+    values: Array = random.standard_normal(shape)
+    return np.asarray(-np.abs(values) - 0.05 if index % 3 == 1 else values).astype(dtype)

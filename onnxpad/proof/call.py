@@ -2,82 +2,21 @@
 
 import math
 import operator
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.clock import Clock
+from onnxpad.proof.domain import Domain
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.functions import Number
 
 Array = NDArray[Any]
-
-
-class Domain(Protocol):
-    """What cells are; `Formal`, `Numeric` and `Hollow` are three of them.
-
-    `computes` is false where only shapes are kept, `holds_products` where sums need no room for
-    their products.
-    """
-
-    computes: bool
-    holds_products: bool
-
-    def embed(self, numbers: Array) -> Array:
-        """Numbers as cells."""
-
-    def number(self, number: Number) -> float:
-        """The cell of a number."""
-
-    def infinity(self, sign: int) -> float:
-        """The cell of an infinity."""
-
-    def fresh(self, key: Hashable, shape: tuple[int, ...]) -> Array:
-        """The cells of a free variable."""
-
-    def add(self, a: Array, b: Array) -> Array:
-        """a + b."""
-
-    def sub(self, a: Array, b: Array) -> Array:
-        """a - b."""
-
-    def neg(self, a: Array) -> Array:
-        """-a."""
-
-    def mul(self, a: Array, b: Array) -> Array:
-        """a b."""
-
-    def div(self, a: Array, b: Array) -> Array:
-        """a / b."""
-
-    def bound(self, a: Array, least: Number) -> None:
-        """Learn that no cell falls below a number."""
-
-    def learn(self, op: str, made: Array, a: Array, b: Array) -> None:
-        """Learn numbers and bounds of a result from those of its operands."""
-
-    def total(self, a: Array) -> Array:
-        """Sum over the last axis."""
-
-    def contract(self, a: Array, b: Array) -> Array:
-        """Sum of a b over the last axis."""
-
-    def largest(self, a: Array, lowest: Number, floor: Number | None = None) -> Array:
-        """Maximum over the last axis."""
-
-    def function(self, op: str, parameters: Mapping[str, Any], *args: Array) -> Array:
-        """Another function, cell by cell."""
-
-    def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array:
-        """round(a) + zero, saturated."""
-
-    def chosen(self, a: Array, places: Array, lowest: Number, *, floats: bool) -> Array:
-        """The place of the first maximum over the last axis."""
 
 
 class Way(NamedTuple):

@@ -12,9 +12,17 @@ from numpy.typing import NDArray
 from onnxpad.proof.call import Value
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Fork
-from onnxpad.proof.floats import Numeric
 from onnxpad.proof.reads import cells_read
-from onnxpad.proof.regions import Cut, Mismatch, Region, Sizes, Workshop, outcomes
+from onnxpad.proof.regions import (
+    Cut,
+    Mismatch,
+    Outcomes,
+    Region,
+    Sizes,
+    Workshop,
+    first_difference,
+    in_numbers,
+)
 
 Array = NDArray[Any]
 _TOLERANCE = 1e-5
@@ -88,20 +96,17 @@ def confirm(
         turns = _conditions(region, inputs)
         for turn in turns:
             try:
-                with np.errstate(all="ignore"):
-                    made = outcomes(
-                        region, Numeric(turn), mismatch.sizes, shop, {0.0: False, 1.0: True}
-                    )
+                made = in_numbers(region, mismatch.sizes, turn, shop)
             except (Undecided, Fork):
                 if mismatch.cell is None:
                     continue
                 return None
             if isinstance(made[0], NoResult) and len(turns) == 1:
                 return None
-            found = _difference(region, *made)
+            found = _difference(region, made)
             if isinstance(found, OutputCell):
                 errors = _errors(region, mismatch.sizes, turn, made, shop)
-                found = _difference(region, *made, errors)
+                found = _difference(region, made, errors)
             if found:
                 return _shown(region, mismatch, turn, found, shop)
     return None
@@ -111,7 +116,7 @@ def _errors(
     region: Region,
     sizes: Sizes,
     inputs: Mapping[Any, Array],
-    made: Sequence[list[Value] | NoResult],
+    made: Outcomes,
     shop: Workshop,
 ) -> list[Array]:
     """How far float64 may be off in each cell of the results of both sides together."""
@@ -120,9 +125,7 @@ def _errors(
     found = [np.zeros(one.shape) for one in sides[0]]
     for _ in range(_SHAKES):
         try:
-            with np.errstate(all="ignore"):
-                domain = Numeric(inputs, random)
-                moved = outcomes(region, domain, sizes, shop, {0.0: False, 1.0: True})
+            moved = in_numbers(region, sizes, inputs, shop, random)
         except (Undecided, Fork):
             return [one + np.inf for one in found]
         for side, other in zip(sides, moved, strict=True):
@@ -197,11 +200,9 @@ def _rows(region: Region) -> dict[Any, Array]:
             while name in makers and makers[name].op in _HANDS_ON:
                 name = makers[name].inputs[0]
             for cut in (one for one in region.cuts if name in one.names[side]):
-                numbers, axis = (
-                    graph.constants[node.inputs[0]].numbers(),
-                    node.attributes.get("axis", 0),
-                )
-                tables.setdefault(cut.key, []).append(np.moveaxis(numbers, int(axis), 0))
+                numbers, axis = graph.constants[node.inputs[0]], node.attributes.get("axis", 0)
+                rows = np.moveaxis(numbers.numbers(), int(axis), 0)
+                tables.setdefault(cut.key, []).append(rows)
     return {key: _differing(found) for key, found in tables.items()}
 
 
@@ -252,33 +253,26 @@ def drawn(
 
 
 def _difference(
-    region: Region,
-    first: list[Value] | NoResult,
-    second: list[Value] | NoResult,
-    errors: Sequence[Array] | None = None,
+    region: Region, made: Outcomes, errors: Sequence[Array] | None = None
 ) -> OutputCell | str:
     """What differs by more than `errors`, as a cell or a sentence without its full stop."""
-    if isinstance(first, NoResult):
-        return ""
-    if isinstance(second, NoResult):
-        return f"there is no result any more: {second}"
-    for at, (name, a, b) in enumerate(zip(region.wanted[0], first, second, strict=True)):
-        if a.dtype != b.dtype:
-            return f"{name} was {a.dtype} and is {b.dtype}"
-        if a.shape != b.shape:
-            return f"{name} had the shape {list(a.shape)} and has {list(b.shape)}"
-        left, right = a.cells.astype(np.float64), b.cells.astype(np.float64)
+
+    def unequal(at: int, first: Value, second: Value) -> Array:
+        left, right = (one.cells.astype(np.float64) for one in (first, second))
         scale = _TOLERANCE * max(1.0, float(np.abs(left[np.isfinite(left)]).max(initial=0)))
-        if a.dtype.kind in "iub":
-            scale = 0.5
+        scale = 0.5 if first.dtype.kind in "iub" else scale
         room = scale if errors is None else np.maximum(scale, errors[at])
         with np.errstate(invalid="ignore"):
             near = (left == right) | (np.abs(left - right) <= room)
-        unclear = np.isnan(left) | np.isnan(right)
-        if (wrong := ~near & ~unclear).any():
-            cell = tuple(int(one) for one in np.argwhere(wrong)[0])
-            return OutputCell(name, cell, float(left[cell]), float(right[cell]))
-    return ""
+        return np.asarray(~near & ~np.isnan(left) & ~np.isnan(right))
+
+    if (found := first_difference(region, made, unequal)) is None:
+        return ""
+    at, cell, reason = found
+    if cell is None:
+        return reason
+    before, after = (float(one[at].cells[cell]) for one in made if isinstance(one, list))
+    return OutputCell(region.wanted[0][at], cell, before, after)
 
 
 def _given(inputs: Mapping[str, Array], names: Sequence[str]) -> str:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 
 from onnxpad.proof.classes import Classes
 from onnxpad.proof.clock import Clock
-from onnxpad.proof.contradictions import contradiction
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.evaluation import read_by
 from onnxpad.proof.functions import FLOATS
@@ -76,12 +75,6 @@ class Cutting:
             given = followed(self.inputs, self._sample)
             self._shapes = shapes_of(self.sides[0].graph, given, self.clock)
         return self._shapes
-
-    @property
-    def contradiction(self) -> str:
-        """Why the first side has no result at any size; empty where it may have one."""
-        given = followed(self.inputs, self._sample)
-        return contradiction(self.sides[0].graph, given, self.clock)
 
     @property
     def _sample(self) -> dict[str, int]:

@@ -56,14 +56,7 @@ class Proved:
     rounded: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Refuted:
-    """A counterexample on the whole model."""
-
-    shown: Counterexample
-
-
-Result = list[Proved] | Refuted | Undecided
+Result = list[Proved] | Counterexample | Undecided
 
 
 @dataclass(slots=True)
@@ -78,7 +71,7 @@ class Equalities:
     shop: Workshop
     limits: Limits
     proved: list[Proved] = field(default_factory=list)
-    failed: dict[tuple[Pair, bool], Refuted | Undecided] = field(default_factory=dict)
+    failed: dict[tuple[Pair, bool], Counterexample | Undecided] = field(default_factory=dict)
     wasted: float = 0.0
     hopeless: bool = False
 
@@ -127,7 +120,7 @@ class Equalities:
         bodies = self._have_bodies(wanted)
         regions = self.cutting.regions(wanted, self.limits.deepest)
         if last and self.failed and (shown := self._searched(self.cutting.whole(wanted))):
-            return Refuted(shown)
+            return shown
         if self.hopeless:
             return self._compared(self.cutting.whole(wanted), reason, last=last)
         if bodies and self._by_operands(wanted, depth):
@@ -140,7 +133,7 @@ class Equalities:
             if at == 0 and not bodies and depth < _DEEPEST and self._by_operands(wanted, depth):
                 return []
         if last and (shown := self._searched(region)):
-            return Refuted(shown)
+            return shown
         return reason
 
     def _compared(self, region: Region, reason: Undecided, *, last: bool) -> Result:
@@ -155,7 +148,7 @@ class Equalities:
             except Undecided as ended:
                 reason = ended
                 if last and self._is_whole(form) and (shown := self._assumed(form)):
-                    return Refuted(shown)
+                    return shown
                 continue
             finally:
                 shop.budget.cells += kept - kept // 3
@@ -168,7 +161,7 @@ class Equalities:
             reason = Undecided(f"{found.reason} in form, and no numbers were found that differ")
             shop.clock.divide(1)
             if last and self._is_whole(form) and (shown := confirm(form, found, shop)):
-                return Refuted(shown)
+                return shown
         return reason
 
     def _searched(self, region: Region | None) -> Counterexample | None:

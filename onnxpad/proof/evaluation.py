@@ -10,8 +10,9 @@ import onnx
 from numpy.typing import NDArray
 
 from onnxpad.proof.axes import follow
-from onnxpad.proof.call import RULES, Budget, Call, Domain, Notes, Value
-from onnxpad.proof.endings import Invalid, Undecided
+from onnxpad.proof.call import RULES, Budget, Call, Notes, Rule, Value
+from onnxpad.proof.domain import Domain
+from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.graphs import RANDOM, Constant, Graph, Node
 from onnxpad.proof.operators import arithmetic, cell_moves, sampled, windowed
@@ -24,6 +25,7 @@ ROOMS = (arithmetic, cell_moves, sampled, windowed)
 _POWERS = ("LpPool", "Pow", "GlobalLpPool", "ReduceL2", "ReduceSumSquare")
 _QUOTIENTS = ("Div", "Reciprocal", "BatchNormalization", "QuantizeLinear", "QLinearConv")
 _TYPES = {"float32": "float", "float64": "double"}
+_TRIPS = 16
 STEEPEST = 1 << 24
 """A polynomial of a higher degree is not tested by random points here."""
 
@@ -81,19 +83,24 @@ class Evaluation:
             raise Undecided(f"{name} is read before it is computed")
         return values[name]
 
+    def _rule(self, node: Node) -> Rule:
+        rule = RULES.get((node.domain, node.op))
+        if rule is None and isinstance(self.d, Numeric) and not (node.bodies or node.op in RANDOM):
+            rule = referred
+        if rule is None:
+            raise Undecided(f"the operator {node.domain + '.' if node.domain else ''}{node.op}")
+        return rule
+
     def node(self, node: Node, values: Environment) -> Sequence[Value]:
         """The outputs of one operator."""
         for name in node.inputs:
             if name and name not in values:
                 raise Undecided(f"{node.op} reads {name}, which is not there")
         inputs = [values[name] if name else None for name in node.inputs]
-        if node.bodies and (node.domain, node.op) == ("", "If"):
-            return self._branch(node, inputs, values)
-        rule = RULES.get((node.domain, node.op))
-        if rule is None and isinstance(self.d, Numeric) and not (node.bodies or node.op in RANDOM):
-            rule = referred
-        if rule is None:
-            raise Undecided(f"the operator {node.domain + '.' if node.domain else ''}{node.op}")
+        if node.bodies and (node.domain, node.op) in (("", "If"), ("", "Loop"), ("", "Scan")):
+            evaluate = self._branch if node.op == "If" else self._repeated
+            return evaluate(node, inputs, values)
+        rule = self._rule(node)
         notes = Notes()
         for value in inputs:
             if value is not None:
@@ -145,6 +152,72 @@ class Evaluation:
             taken = self.decisions[key]
         body = node.bodies["then_branch" if taken else "else_branch"]
         return self.run(body, values, body.outputs)
+
+    def _repeated(
+        self, node: Node, inputs: Sequence[Value | None], values: Environment
+    ) -> Sequence[Value]:
+        """A Loop, or a Scan over the first axis of its inputs, forwards: trip after trip."""
+        body, is_loop = node.bodies["body"], node.op == "Loop"
+        given = [value for value in inputs[2 * is_loop :] if value is not None]
+        first = len(given)
+        if not is_loop:
+            first -= int(node.attributes["num_scan_inputs"])
+            if set(node.attributes) != {"num_scan_inputs"} or node.opset < 9 or None in inputs:
+                raise Undecided("a Scan with directions or axes")
+        carried, rows = given[:first], _trips(inputs) if is_loop else given[first:]
+        followed = {row.axes[0] for row in rows}
+        if len(followed) > 1 or (carried and any(followed)):
+            self.notes.breaks("Scan runs over an axis of an open size")
+        if len({row.shape[0] for row in rows}) > 1:
+            raise NoResult("Scan over axes of different sizes")
+        scans: list[list[Value]] = [[] for _ in body.outputs[is_loop + first :]]
+        for at in range(rows[0].shape[0]):
+            cut = [_row(row, at) for row in rows]
+            fed = [*cut, *carried] if is_loop else [*carried, *cut]
+            names = [one.name for one in body.inputs]
+            made = self.run(body, {**values, **dict(zip(names, fed, strict=True))}, body.outputs)
+            if is_loop and not (made[0].known and made[0].cells.all()):
+                raise Undecided("a Loop with a condition")
+            carried, made = made[is_loop : is_loop + first], made[is_loop + first :]
+            for scan, value in zip(scans, made, strict=True):
+                scan.append(value)
+        return [*carried, *(self._stacked(scan, rows[0].axes[0]) for scan in scans)]
+
+    def _stacked(self, values: list[Value], followed: int) -> Value:
+        """The results of all trips as one tensor; which sizes the number of trips follows."""
+        if not values:
+            raise Undecided("a body that never runs")
+        if any(value.shape != values[0].shape for value in values):
+            raise Undecided("the trips of a Loop make different shapes")
+        cells = [self.d.embed(one.cells) if one.known else one.cells for one in values]
+        degree, bits = max(one.degree for one in values), max(one.bits for one in values)
+        follows, notes = (followed, *values[0].axes), Notes()
+        for one in values:
+            notes.reach(one.ways)
+        made = Value(np.stack(cells), values[0].dtype, follows=follows, degree=degree, bits=bits)
+        return replace(made, ways=notes.ways)
+
+
+def _trips(inputs: Sequence[Value | None]) -> list[Value]:
+    """The number of each trip of a Loop that makes a known number of them, and its condition."""
+    limit, going = inputs[0], inputs[1] if len(inputs) > 1 else None
+    known = limit is not None and limit.known and not (limit.sized or any(limit.axes))
+    if limit is None or not known or int(limit.cells.ravel()[0]) > _TRIPS:
+        raise Undecided("a Loop whose number of trips is not known to be small")
+    if going is not None and not (going.known and going.cells.all()):
+        raise Undecided("a Loop with a condition")
+    numbers = np.arange(int(limit.cells.ravel()[0]))
+    both = numbers.astype(np.int64), np.ones(numbers.shape, np.bool_)
+    return [Value(one, one.dtype, known=True) for one in both]
+
+
+def _row(value: Value, at: int) -> Value:
+    """One entry of the first axis."""
+    paces = value.paces
+    if paces is not None and len(paces) > 1:
+        width = len(paces) // value.shape[0]
+        paces = paces[at * width : (at + 1) * width]
+    return replace(value, cells=value.cells[at], follows=value.axes[1:], slopes=(), paces=paces)
 
 
 def check_text(node: Node, inputs: Sequence[Value | None]) -> None:

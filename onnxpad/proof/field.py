@@ -63,10 +63,6 @@ class Field:
         """a + b, broadcast."""
         return self._reduced(a + b)
 
-    def sub(self, a: Cells, b: Cells) -> Cells:
-        """a - b, broadcast."""
-        return self._reduced(a - b)
-
     def neg(self, a: Cells) -> Cells:
         """-a."""
         return self._reduced(-a)

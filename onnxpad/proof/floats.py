@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.proof.domain import Domain
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.functions import FLOATS, Number
 
@@ -35,7 +36,7 @@ _PAIRS: dict[str, Callable[[Array, Array], Array]] = {
 """Of two operands; a Div is here where it is one of whole numbers."""
 
 
-class Numeric:
+class Numeric(Domain):
     """Arithmetic of float64; whatever is not a number by itself raises Undecided.
 
     With `random`, every result is off by what float64 may be off, or a little more: what moves by
@@ -43,7 +44,6 @@ class Numeric:
     """
 
     computes = True
-    holds_products = True
 
     def __init__(
         self, inputs: Mapping[Hashable, Array], random: np.random.Generator | None = None
@@ -101,12 +101,6 @@ class Numeric:
     def div(self, a: Array, b: Array) -> Array:
         """a / b."""
         return self.off(np.asarray(a / b))
-
-    def bound(self, a: Array, least: Number) -> None:
-        """Nothing: numbers are known."""
-
-    def learn(self, op: str, made: Array, a: Array, b: Array) -> None:
-        """Nothing: numbers are known."""
 
     def total(self, a: Array) -> Array:
         """Sum over the last axis."""

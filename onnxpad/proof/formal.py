@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad.proof.domain import Domain
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.field import Cells, Field
 from onnxpad.proof.functions import LEAST, Number, exact
@@ -44,22 +45,20 @@ def _is_long(number: Fraction) -> bool:
     return number.numerator.bit_length() + number.denominator.bit_length() > _LONG
 
 
-class Formal:
+class Formal(Domain):
     """Cells of a field with their meaning; shared by all that is compared.
 
     `names` has the random elements, by the function and the arguments that each stands for. What
     else is known of an element: its number (`numbers`, with `infinities`), a number that it is not
-    below (`least`), the elements that it is the maximum of (`members`), an element and a number
-    that it is the sum of (`moved`), or, where it is the position of a maximum, the candidates and
-    their positions (`chosen_from`). `asked` are the elements that functions told apart, which two
-    that are equal by chance would spoil. With `fractions`, floats count as the fractions that they
-    round; `rounded` says that one did. `vague` says that -inf may be the lowest finite number, as
-    maxima read it, or that a name may be an infinity: nothing is computed with infinities then.
-    `readings` are those that maxima used.
+    below (`least`), the elements that it is the maximum of (`members`), or, where it is the
+    position of a maximum, the candidates and their positions (`chosen_from`). `asked` are the
+    elements that functions told apart, which two that are equal by chance would spoil. With
+    `fractions`, floats count as the fractions that they round; `rounded` says that one did.
+    `vague` says that -inf may be the lowest finite number, as maxima read it, or that a name may be
+    an infinity: nothing is computed with infinities then. `readings` are those that maxima used.
     """
 
     computes = True
-    holds_products = True
 
     def __init__(self, field: Field, *, fractions: bool = False) -> None:
         self.field = field
@@ -69,7 +68,6 @@ class Formal:
         self.numbers: dict[int, Number] = {0: Fraction(0)}
         self.members: dict[int, frozenset[int]] = {}
         self.least: dict[int, Number] = {}
-        self.moved: dict[int, tuple[int, Fraction]] = {}
         self.chosen_from: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self.infinities: list[int] = []
         self.vague = False
@@ -279,13 +277,6 @@ class Formal:
         return np.asarray(found, np.int64).reshape(a.shape[:-1])
 
     def _make_largest(self, row: frozenset[int], lowest: Number, floor: Number | None) -> int:
-        points = {self.moved[element][1] for element in row & self.moved.keys()}
-        if (
-            len(points) == 1
-            and floor is not None
-            and row <= self.moved.keys() | self.numbers.keys()
-        ):
-            return self._largest_moved(row, points.pop(), floor)
         flat: set[int] = set()
         for element in row:
             flat |= self.members.get(element, {element})
@@ -320,25 +311,6 @@ class Formal:
             self.readings.add("a maximum of the lowest finite numbers alone is -inf")
         return self.infinity(-1)
 
-    def _largest_moved(self, row: frozenset[int], point: Fraction, floor: Number) -> int:
-        """max(a + z, b + z) as max(a, b) + z: types that differ by their zero point agree."""
-        origins = {
-            self.moved[one][0] if one in self.moved else self.number(self.numbers[one] - point)
-            for one in row
-        }
-        origin = self._make_largest(frozenset(origins), floor - point, floor - point)
-        return self._move(origin, point)
-
-    def _move(self, origin: int, point: Fraction) -> int:
-        """origin + point, which knows what it is made of."""
-        element = int(self.field.add(np.asarray(origin), np.asarray(self.number(point))).item())
-        if isinstance(known := self.numbers.get(origin), Fraction):
-            return self.number(known + point)
-        if origin in self.least:
-            self.least[element] = self.least[origin] + point
-        self.moved[element] = origin, point
-        return element
-
     # Other functions.
 
     def function(self, op: str, parameters: Mapping[str, Any], *args: Cells) -> Cells:
@@ -355,11 +327,10 @@ class Formal:
     ) -> int:
         known = self.numbers.get(args[0])
         if known is not None and len(args) == 1:
-            value = exact(op, known, parameters)
-            if value is not None:
-                return self.number(value)
             if not isinstance(known, Fraction):
                 raise Undecided(f"an infinity meets {op}")
+            if (value := exact(op, known, parameters)) is not None:
+                return self.number(value)
         self.vague |= not set(args).isdisjoint(self.infinities)
         if op == "Abs":
             opposite = int(self.field.neg(np.asarray(args)).item())
@@ -389,10 +360,6 @@ class Formal:
             whole = round(known) + point
             return self.number(min(max(whole, Fraction(low)), Fraction(high)))
         self.asked |= {element, zero}
-        if isinstance(point, Fraction):
-            origin = self.name(("quantise", element, low - point, high - point))
-            self.least[origin] = low - point
-            return self._move(origin, point)
         made = self.name(("quantise", element, zero, low, high))
         self.least[made] = Fraction(low)
         return made

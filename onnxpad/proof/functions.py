@@ -98,61 +98,30 @@ LEAST: dict[str, int] = {
 """What a function never falls below."""
 
 _AT_ZERO = {
-    **dict.fromkeys(
-        ("Asin", "Atan", "Celu", "Elu", "Erf", "Gelu", "HardSwish", "Mish", "Selu", "Sin", "Sinh"),
-        Fraction(0),
-    ),
-    **dict.fromkeys(("Softsign", "Sqrt", "Swish", "Tan", "Tanh"), Fraction(0)),
+    **dict.fromkeys(("Asin", "Atan", "Celu", "Elu", "Erf", "Gelu", "HardSwish"), Fraction(0)),
+    **dict.fromkeys(("LeakyRelu", "Mish", "Selu", "Sin", "Sinh", "Softsign"), Fraction(0)),
+    **dict.fromkeys(("Sqrt", "Swish", "Tan", "Tanh", "ThresholdedRelu"), Fraction(0)),
     **dict.fromkeys(("Cos", "Cosh", "Exp"), Fraction(1)),
     "Sigmoid": Fraction(1, 2),
 }
-
-
-def _leaky(number: Fraction, p: Parameters) -> Fraction:
-    return number if number >= 0 else number * Fraction(p.get("alpha", 0.01))
-
-
-def _thresholded(number: Fraction, p: Parameters) -> Fraction:
-    return number if number > Fraction(p.get("alpha", 1.0)) else Fraction(0)
 
 
 def _power(number: Fraction, p: Parameters) -> Fraction | None:
     return number if number == 1 or (number == 0 and p["exponent"] > 0) else None
 
 
-def _hard_sigmoid_at_zero(number: Fraction, p: Parameters) -> Fraction | None:
-    if number:
-        return None
-    return min(max(Fraction(p.get("beta", 0.5)), Fraction(0)), Fraction(1))
-
-
 _EXACT: dict[str, Callable[[Fraction, Parameters], Fraction | None]] = {
     "Abs": lambda number, _: abs(number),
     "Ceil": lambda number, _: Fraction(math.ceil(number)),
     "Floor": lambda number, _: Fraction(math.floor(number)),
-    "HardSigmoid": _hard_sigmoid_at_zero,
-    "LeakyRelu": _leaky,
     "Power": _power,
     "Round": lambda number, _: Fraction(round(number)),
     "Sign": lambda number, _: Fraction((number > 0) - (number < 0)),
-    "ThresholdedRelu": _thresholded,
 }
 
 
-_AT_INFINITY: dict[str, tuple[Number, Number]] = {
-    "Abs": (math.inf, math.inf),
-    **dict.fromkeys(("Ceil", "Floor", "Round"), (-math.inf, math.inf)),
-    **dict.fromkeys(("Erf", "Sign", "Softsign", "Tanh"), (Fraction(-1), Fraction(1))),
-    **dict.fromkeys(("Exp", "Softplus"), (Fraction(0), math.inf)),
-    "Sigmoid": (Fraction(0), Fraction(1)),
-}
-"""The limits at -inf and inf."""
-
-
-def exact(op: str, number: Number, p: Parameters) -> Number | None:
-    """The function at a known number, where it is a rational number or an infinity for certain."""
-    if not isinstance(number, Fraction):
-        return _AT_INFINITY[op][number > 0] if op in _AT_INFINITY else None
+def exact(op: str, number: Fraction, p: Parameters) -> Fraction | None:
+    """The function at a known number, where it is a rational number for certain."""
     if op in _EXACT:
         return _EXACT[op](number, p)
     return _AT_ZERO.get(op) if number == 0 else None

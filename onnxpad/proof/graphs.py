@@ -54,27 +54,30 @@ class Constant:
         """The values; raises Undecided for texts and for data that is not there."""
         if self.proto.data_type == onnx.TensorProto.STRING:
             raise Undecided("a constant of texts")
+        held, pieces = self.proto, self._pieces()
+        if pieces is not None:
+            held = onnx.TensorProto(data_type=held.data_type, dims=held.dims)
+            held.raw_data = b"".join(pieces)
         try:
-            if self._is_external and self.outside is None:
-                raise Undecided("the data of a constant lies in another file")
-            if self._is_external and callable(self.outside):
-                return numpy_helper.to_array(_held(self.proto, self.outside(self.proto)))
-            if self._is_external and isinstance(self.outside, Path) and not _length(self.proto):
-                return numpy_helper.to_array(_held(self.proto, _blocks(self.proto, self.outside)))
-            return numpy_helper.to_array(self.proto, str(self.outside or ""))
-        except (OSError, ValueError, TypeError, onnx.checker.ValidationError) as error:
+            return numpy_helper.to_array(held)
+        except (ValueError, TypeError) as error:
             raise Undecided(f"a constant cannot be read: {error}") from None
 
-    @property
-    def _is_external(self) -> bool:
-        return self.proto.data_location == onnx.TensorProto.EXTERNAL
+    def _pieces(self) -> Iterator[bytes] | None:
+        """The bytes of values that lie in another file; None where they do not."""
+        if self.proto.data_location != onnx.TensorProto.EXTERNAL:
+            return None
+        if self.outside is None:
+            raise Undecided("the data of a constant lies in another file")
+        if callable(self.outside):
+            return self.outside(self.proto)
+        return _blocks(self.proto, self.outside)
 
     def digest(self) -> bytes:
         """Hash of type, shape and values (lemma 6); equal hashes, equal constants."""
         found = hashlib.sha256(repr((self.proto.data_type, self.shape)).encode())
-        if self._is_external and self.outside is not None:
-            given = self.outside
-            for block in given(self.proto) if callable(given) else _blocks(self.proto, given):
+        if (pieces := self._pieces()) is not None:
+            for block in pieces:
                 found.update(block)
         elif self.proto.HasField("raw_data"):
             found.update(self.proto.raw_data)
@@ -85,29 +88,17 @@ class Constant:
         return found.digest()
 
 
-def _held(proto: onnx.TensorProto, blocks: Iterator[bytes]) -> onnx.TensorProto:
-    """A tensor of the same type and shape that holds its values itself."""
-    return onnx.TensorProto(data_type=proto.data_type, dims=proto.dims, raw_data=b"".join(blocks))
-
-
-def _most_bytes(proto: onnx.TensorProto) -> int:
-    """What the cells of a tensor take at most; those of less than a byte stand several in one."""
-    width = helper.tensor_dtype_to_np_dtype(proto.data_type).itemsize
-    return int(math.prod(proto.dims) * width)
-
-
-def _length(proto: onnx.TensorProto) -> int | None:
-    """How many bytes a tensor says to have in its file; onnx reads a file to its end for None."""
-    return getattr(external_data_helper.ExternalDataInfo(proto), "length", None)
-
-
 def _blocks(proto: onnx.TensorProto, folder: Path) -> Iterator[bytes]:
+    """The bytes of a tensor in a file of a folder, no more than its cells take: it may be endless.
+
+    Cells of less than a byte stand several in one.
+    """
     entry = external_data_helper.ExternalDataInfo(proto)
     path = (folder / entry.location).resolve()
     if not path.is_relative_to(folder.resolve()):
         raise Undecided("the data of a constant lies outside of the model's folder")
-    stated = _length(proto) or math.inf
-    left = min(float(stated), _most_bytes(proto))  # a file may go on for ever
+    width = helper.tensor_dtype_to_np_dtype(proto.data_type).itemsize
+    left = min(getattr(entry, "length", None) or math.inf, math.prod(proto.dims) * width)
     try:
         with path.open("rb") as file:
             file.seek(int(getattr(entry, "offset", None) or 0))

@@ -14,8 +14,8 @@ from onnxpad.proof.classes import Numbering
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.counterexamples import Counterexample
 from onnxpad.proof.cuts import Cutting, Side
-from onnxpad.proof.endings import Invalid, Undecided, WithoutResult
-from onnxpad.proof.equalities import Equalities, Limits, Proved, Refuted, equal
+from onnxpad.proof.endings import Undecided
+from onnxpad.proof.equalities import Equalities, Limits, Proved, equal
 from onnxpad.proof.field import Source
 from onnxpad.proof.graphs import Graph, Input, Outside, read
 from onnxpad.proof.regions import Cut, Workshop
@@ -129,20 +129,11 @@ def _by_regions(found: Equalities) -> Proof:
             continue
         failed = found.failed.get(((twin, name), True))
         result = failed or Undecided(f"{name} is computed otherwise")
-        if isinstance(result, Refuted):
-            return Proof("refuted", result.shown.text, tuple(found.proved), result.shown)
-        if isinstance(result, Invalid | WithoutResult):
-            _refuse_contradiction(found.cutting, "the first model has no result")
+        if isinstance(result, Counterexample):
+            return Proof("refuted", result.text, tuple(found.proved), result)
         raise result
-    _refuse_contradiction(found.cutting, "neither model has a result")
     rounded = any(one.rounded for one in found.proved)
     return Proof("proved", regions=tuple(found.proved), rounded=rounded)
-
-
-def _refuse_contradiction(cutting: Cutting, said: str) -> None:
-    """Raise WithoutResult where a node of the first model contradicts the text of its operator."""
-    if where := cutting.contradiction:
-        raise WithoutResult(f"{said}: {where}")
 
 
 def _kept_defaults(graphs: tuple[Graph, Graph], other: Collection[str]) -> list[str]:

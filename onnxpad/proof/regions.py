@@ -1,6 +1,6 @@
 """A part of two models between the same cuts, evaluated and compared at one size."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,17 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.axes import free
-from onnxpad.proof.call import Budget, Domain, Notes, Value
+from onnxpad.proof.call import Budget, Notes, Value
 from onnxpad.proof.clock import Clock
+from onnxpad.proof.domain import Domain
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
 from onnxpad.proof.field import BITS, PRIMES, Field, Source
+from onnxpad.proof.floats import Numeric
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.graphs import Constant, Graph, Node
 
 Array = NDArray[Any]
 Size = int | str | None
 Sizes = Mapping[str, int]
+Outcomes = tuple[list[Value] | NoResult, list[Value] | NoResult]
 _FORKS = 64
 _MIXED = 5
 
@@ -133,7 +136,7 @@ def given(region: Region, side: int, d: Domain, sizes: Sizes, budget: Budget) ->
 
 def outcomes(
     region: Region, d: Domain, sizes: Sizes, shop: Workshop, decisions: Mapping[Any, bool]
-) -> tuple[list[Value] | NoResult, list[Value] | NoResult]:
+) -> Outcomes:
     """What both sides make at a size; raises Fork and Undecided."""
     made: list[list[Value] | NoResult] = []
     for side in (0, 1):
@@ -153,6 +156,18 @@ def outcomes(
         finally:
             shop.notes.merge(run.notes)
     return made[0], made[1]
+
+
+def in_numbers(
+    region: Region,
+    sizes: Sizes,
+    inputs: Mapping[Any, Array],
+    shop: Workshop,
+    random: np.random.Generator | None = None,
+) -> Outcomes:
+    """What both sides make of numbers by the key of their cut; see `Numeric` for `random`."""
+    with np.errstate(all="ignore"):
+        return outcomes(region, Numeric(inputs, random), sizes, shop, {0.0: False, 1.0: True})
 
 
 def compare(region: Region, sizes: Sizes, shop: Workshop) -> Mismatch | bool:
@@ -203,29 +218,38 @@ def _compare_once(
 
 
 def difference(
-    region: Region,
-    d: Domain,
-    sizes: Sizes,
-    made: tuple[list[Value], list[Value] | NoResult],
-    decisions: Mapping[Any, bool],
+    region: Region, d: Domain, sizes: Sizes, made: Outcomes, decisions: Mapping[Any, bool]
 ) -> Mismatch | None:
-    """The first difference of two results."""
+    """The first difference of two results, of which the first one is there."""
+
+    def unequal(_: int, first: Value, second: Value) -> Array:
+        left, right = (d.embed(one.cells) if one.known else one.cells for one in (first, second))
+        return np.asarray(left != right)
+
+    if (found := first_difference(region, made, unequal)) is None:
+        return None
+    output, cell, reason = found
+    return Mismatch(dict(sizes), output, cell, reason, decisions)
+
+
+def first_difference(
+    region: Region, made: Outcomes, unequal: Callable[[int, Value, Value], Array]
+) -> tuple[int, tuple[int, ...] | None, str] | None:
+    """The place of an output that differs, of its first cell that does (None: as a whole), and how.
+
+    `unequal` says which cells of two outputs of one shape and type differ.
+    """
     first, second = made
-
-    def differs(output: int, cell: tuple[int, ...] | None, reason: str) -> Mismatch:
-        return Mismatch(dict(sizes), output, cell, reason, decisions)
-
+    if isinstance(first, NoResult):
+        return None
     if isinstance(second, NoResult):
-        return differs(0, None, f"there is no result any more: {second}")
-    for at, (a, b) in enumerate(zip(first, second, strict=True)):
-        name = region.wanted[0][at]
+        return 0, None, f"there is no result any more: {second}"
+    for at, (name, a, b) in enumerate(zip(region.wanted[0], first, second, strict=True)):
         if a.dtype != b.dtype:
-            return differs(at, None, f"{name} was {a.dtype} and is {b.dtype}")
+            return at, None, f"{name} was {a.dtype} and is {b.dtype}"
         if a.shape != b.shape:
-            return differs(at, None, f"{name} had the shape {a.shape} and has {b.shape}")
-        left, right = (d.embed(one.cells) if one.known else one.cells for one in (a, b))
-        unequal = left != right
-        if unequal.any():
-            cell = tuple(int(one) for one in np.argwhere(unequal)[0])
-            return differs(at, cell, f"{name}{list(cell)} differs")
+            return at, None, f"{name} had the shape {list(a.shape)} and has {list(b.shape)}"
+        if (apart := unequal(at, a, b)).any():
+            cell = tuple(int(one) for one in np.argwhere(apart)[0])
+            return at, cell, f"{name}{list(cell)} differs"
     return None

@@ -1,6 +1,6 @@
 """The shapes of a model's tensors at one size, by the same rules without any cells."""
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from onnxpad.proof.axes import free
 from onnxpad.proof.call import Budget, Notes, Value
 from onnxpad.proof.clock import Clock
+from onnxpad.proof.domain import Domain, hollow
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
-from onnxpad.proof.functions import Number
 from onnxpad.proof.graphs import Graph, Node
 
 Array = NDArray[Any]
@@ -26,81 +26,6 @@ _KEPT = {
     *("BatchNormalization", "InstanceNormalization", "Identity", "Softmax"),
 }
 """Whose result has the type and the rank of the first operand, whatever its numbers are."""
-
-
-def hollow(shape: tuple[int, ...]) -> Array:
-    """An array of this shape that is one byte, however many cells it has."""
-    return np.broadcast_to(np.int8(0), shape)
-
-
-class Hollow:
-    """The domain of one cell: whatever is computed, only its shape is kept."""
-
-    computes = False
-    holds_products = True
-
-    def embed(self, numbers: Array) -> Array:
-        """Numbers without their values."""
-        return hollow(numbers.shape)
-
-    def number(self, number: Number) -> int:
-        """Nothing."""
-        del number
-        return 0
-
-    def infinity(self, sign: int) -> int:
-        """Nothing."""
-        del sign
-        return 0
-
-    def fresh(self, key: Hashable, shape: tuple[int, ...]) -> Array:
-        """Nothing, in a shape."""
-        del key
-        return hollow(shape)
-
-    def add(self, a: Array, b: Array) -> Array:
-        """The shape of both."""
-        return hollow(np.broadcast_shapes(a.shape, b.shape))
-
-    sub = mul = div = add
-
-    def neg(self, a: Array) -> Array:
-        """The same."""
-        return a
-
-    def bound(self, a: Array, least: Number) -> None:
-        """Nothing."""
-
-    def learn(self, op: str, made: Array, a: Array, b: Array) -> None:
-        """Nothing."""
-
-    def total(self, a: Array) -> Array:
-        """Without the last axis."""
-        return hollow(a.shape[:-1])
-
-    def contract(self, a: Array, b: Array) -> Array:
-        """The shape of both without the last axis."""
-        return hollow(np.broadcast_shapes(a.shape[:-1], b.shape[:-1]))
-
-    def largest(self, a: Array, lowest: Number, floor: Number | None = None) -> Array:
-        """Without the last axis."""
-        del lowest, floor
-        return self.total(a)
-
-    def function(self, op: str, parameters: Mapping[str, Any], *args: Array) -> Array:
-        """The shape of all."""
-        del op, parameters
-        return hollow(np.broadcast_shapes(*(one.shape for one in args)))
-
-    def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array:
-        """The shape of both."""
-        del low, high
-        return self.add(a, zero)
-
-    def chosen(self, a: Array, places: Array, lowest: Number, *, floats: bool) -> Array:
-        """Without the last axis."""
-        del places, lowest, floats
-        return self.total(a)
 
 
 Hollowed = tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...]]
@@ -128,11 +53,10 @@ def shapes_of(graph: Graph, given: Mapping[str, Hollowed], clock: Clock) -> Shap
 
     Raises Undecided where the time is over.
     """
-    d, found = Hollow(), Shapes()
-    run = Evaluation(d, Notes(), Budget(CELLS, AT_ONCE, clock))
+    found = Shapes()
+    run = Evaluation(Domain(), Notes(), Budget(CELLS, AT_ONCE, clock))
     values: Environment = {
-        name: free(d.fresh(None, shape), dtype, follows)
-        for name, (dtype, shape, follows) in given.items()
+        name: free(hollow(shape), dtype, follows) for name, (dtype, shape, follows) in given.items()
     }
     for name, held in graph.constants.items():
         values[name] = constant(run, graph, name)

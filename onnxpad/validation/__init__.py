@@ -175,8 +175,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
             bench.warn(warning)
         types = joint_types(types, pair.after.input_types())
         given = None if inputs is None else turned_inputs(first, types, inputs, bench.warn)
-        limits = _limits(timeout, processes.SECONDS)
-        proof = None if run_only else _proved(bench, pair, types, given, limits)
+        proof = None if run_only else _proved(bench, pair, types, given, timeout)
         if proof is not None and not runs:
             found = replace(joined(proof, None, unrun or ""), warnings=tuple(bench.warnings))
         else:
@@ -244,22 +243,21 @@ def _fed(
 # The proof.
 
 
-def _limits(timeout: float | None, seconds: float) -> Limits:
-    """What a proof may take: as long as a user waits, or so much of the processor."""
-    if timeout is not None:
-        return Limits(seconds=timeout, slowdown=1.0)
-    return Limits(seconds=seconds, slowdown=WAITED / seconds)
-
-
 def _proved(
     bench: Bench,
     pair: Pair,
     types: Mapping[str, Type],
     given: Sequence[Mapping[str, Array]] | None,
-    limits: Limits,
+    timeout: float | None,
 ) -> ProofReport:
-    """The proof; for the sizes of the inputs where all samples have the same."""
+    """The proof; for the sizes of the inputs where all samples have the same.
+
+    It may take as long as a user waits, or so much of the processor.
+    """
     bench.progress("proving")
+    limits = Limits(seconds=processes.SECONDS, slowdown=WAITED / processes.SECONDS)
+    if timeout is not None:
+        limits = Limits(seconds=timeout, slowdown=1.0)
     work, fixed = processes.current(), dict(types)
     for name, type_ in types.items():
         shapes = {feeds[name].shape for feeds in given or () if name in feeds}

@@ -143,34 +143,33 @@ def _where(beyond: NDArray[np.bool_]) -> str:
         channels = beyond.any(axis=tuple(axis for axis in range(beyond.ndim) if axis != 1))
         many = int(channels.sum())
         return "everywhere" if channels.all() else f"in {many} of {channels.size} channels"
-    text = _border_text(differing, spatial) or _box_text(differing, spatial) or "scattered"
+    borders, boxes = (_spans(differing, spatial, at_borders=one) for one in (True, False))
+    text = f"borders: {', '.join(borders)}" if borders else " and ".join(boxes) or "scattered"
     return f"{text}; {int(differing.sum())} of {differing.size} places"
 
 
-def _border_text(differing: NDArray[np.bool_], names: Sequence[int]) -> str:
-    """'borders: the last 5 of 29 along axis 3'; '' where the inside differs as well.
+def _spans(differing: NDArray[np.bool_], names: Sequence[int], *, at_borders: bool) -> list[str]:
+    """'the last 5 of 29 along axis 3', for each axis that is not touched from end to end.
 
-    A border is at most a quarter of its axis; how wide it is is seen beside the other borders.
+    At borders only where the inside is equal: a border is at most a quarter of its axis, and how
+    wide it is is seen beside the other borders.
     """
     inside = [slice(max(1, size // 4), size - max(1, size // 4)) for size in differing.shape]
-    if differing[tuple(inside)].any():
-        return ""
-    sides = []
+    if at_borders and differing[tuple(inside)].any():
+        return []
+    found: list[str] = []
     for axis, (name, size) in enumerate(zip(names, differing.shape, strict=True)):
         lane = differing[(*inside[:axis], slice(None), *inside[axis + 1 :])]
-        touched = _touched(lane)[axis]
-        begin = max((int(at) + 1 for at in touched if at < inside[axis].start), default=0)
-        end = max((size - int(at) for at in touched if at >= inside[axis].stop), default=0)
-        sides += [_cells(0, begin, size, name)] * bool(begin)
-        sides += [_cells(size - end, size, size, name)] * bool(end)
-    return f"borders: {', '.join(sides)}" if sides else ""
-
-
-def _box_text(differing: NDArray[np.bool_], names: Sequence[int]) -> str:
-    """'the last 12 of 29 along axis 3'; '' where every axis is touched from end to end."""
-    boxes = zip(names, differing.shape, _touched(differing), strict=True)
-    spans = [(int(at[0]), int(at[-1]) + 1, size, name) for name, size, at in boxes]
-    return " and ".join(_cells(*span) for span in spans if span[1] - span[0] < span[2])
+        lane = lane if at_borders else differing
+        at = np.flatnonzero(lane.any(axis=tuple(o for o in range(lane.ndim) if o != axis)))
+        parts = [at]
+        if at_borders:
+            parts = [at[at < inside[axis].start], at[at >= inside[axis].stop]]
+        for first, stop in ((int(one[0]), int(one[-1]) + 1) for one in parts if one.size):
+            begin, end = (0, stop) if at_borders and first < inside[axis].start else (first, stop)
+            end = size if at_borders and begin else end
+            found += [_cells(begin, end, size, name)] * (end - begin < size)
+    return found
 
 
 def _cells(first: int, stop: int, size: int, axis: int) -> str:
@@ -182,12 +181,6 @@ def _cells(first: int, stop: int, size: int, axis: int) -> str:
     else:
         which = f"cells {first} to {stop - 1}" if count > 1 else f"cell {first}"
     return f"{which} of {size} along axis {axis}"
-
-
-def _touched(differing: NDArray[np.bool_]) -> list[NDArray[np.intp]]:
-    """Along each axis, the places where anything differs."""
-    axes = range(differing.ndim)
-    return [np.flatnonzero(differing.any(axis=tuple(o for o in axes if o != a))) for a in axes]
 
 
 def _nested(*arrays: Array) -> bool:

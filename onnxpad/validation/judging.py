@@ -112,15 +112,11 @@ def judged(bench: Bench, pair: Pair, ran: Ran) -> Finding:
 
 def _unrun(bench: Bench, pair: Pair, ran: Ran) -> Finding:
     """The verdict where onnxruntime does not run the first model, by what the ONNX text says."""
-    rows, right, lacking = (
-        _rows(pair, ran),
-        _by_text(pair.before, ran.feeds),
-        "; ".join(ran.failures),
-    )
+    rows, lacking = _rows(pair, ran), "; ".join(ran.failures)
+    right = _by_text(pair.before, ran.feeds)
     got = ran.after if isinstance(ran.after, dict) else _by_text(pair.after, ran.feeds)
     if right is not None and got is not None:
-        runs = isinstance(ran.after, dict)
-        verdict = _against_text(bench, pair.after, ran.feeds, right, got, runs=runs)
+        verdict = _against_text(bench, pair.after, ran.feeds, right, got)
         reason, first = "" if verdict else lacking, None
         if verdict is Verdict.DIFFERENT:
             computed = replace(ran, before=dict(right), after=dict(got))
@@ -137,14 +133,12 @@ def _against_text(
     feeds: Mapping[str, Array],
     text: Mapping[str, Array],
     got: Mapping[str, Array],
-    *,
-    runs: bool = True,
 ) -> Verdict:
     """The verdict on a model's outputs against those of the ONNX text.
 
     Where nothing runs and tells how far rounding may go, only much larger differences count.
     """
-    bounds = noise(bench, network, feeds, got) if runs else None
+    bounds = noise(bench, network, feeds, got)
     found = {Verdict.IDENTICAL}
     for name, value in got.items():
         right = text[name]

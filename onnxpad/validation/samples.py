@@ -22,6 +22,8 @@ _MORE_TRIES, _MOST_TRIED = 4, 1 << 23
 _MOST_SAMPLES, _MOST_WORK = 24, 1 << 22
 _SCALES = (10.0, -3000.0, 3000.0, 0.01)
 _SMALL, _SMALL_SAMPLE = 8, 1 << 19
+_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
+_FEW, _LARGEST, _OTHERS = 4, 1 << 20, (32, 32)
 _USUAL = (64, 33, 47)
 """Of which strides leave no row, or some, at every stage."""
 
@@ -123,13 +125,19 @@ def further_samples(
 ) -> Iterator[Ran]:
     """What three samples of N(0, 1) may hide, numbered from `first`.
 
-    Other sizes; other magnitudes of the sample `ran`, which pass limits and fills; of two formulas
-    (`formal`), which differ in few cells, many small samples. Numbers that overflow in either model
-    say nothing about the other one.
+    Other sizes, those that the models compare numbers with as well; other magnitudes of the sample
+    `ran`, which pass limits and fills; of two formulas (`formal`), which differ in few cells, many
+    small samples. Numbers that overflow in either model say nothing about the other one.
     """
     if (settled := sampler.settled) is None:
         return
-    draws = [one for one in sampler.at_sizes(_USUAL) if sampler.cells(first, one) <= _SMALL_SAMPLE]
+    columns = [_USUAL, *((size, *more) for size in _compared(pair) for more in ((), _OTHERS))]
+    draws = [
+        draw
+        for sizes in columns
+        for draw in sampler.at_sizes(sizes)
+        if sampler.cells(first, draw) <= _SMALL_SAMPLE
+    ]
     small = replace(settled, size_from=_SMALL, sizes=())
     for draw in (settled, small) if formal else ():
         work = sampler.cells(first, draw) * max(len(one.nodes) for one in pair)
@@ -148,6 +156,19 @@ def further_samples(
         results = zip(pair, (more.before, more.after), strict=True)
         if not any(isinstance(one, RunFailure) or degenerate(by, one) for by, one in results):
             yield more
+
+
+def _compared(pair: Pair) -> tuple[int, ...]:
+    """Small numbers that models compare with; a size that is one may be a case of its own."""
+    found: list[int] = []
+    for network in pair:
+        for node in network.nodes:
+            for name in node.input if node.op_type in _COMPARISONS else ():
+                tensor = network.initializers.get(name)
+                value = network.constant(name) if tensor and prod(tensor.dims) <= _FEW else None
+                if value is not None and value.dtype.kind in "iuf":
+                    found += [int(one) for one in value.ravel() if 0 < one < _LARGEST]
+    return tuple(dict.fromkeys(found))[:_FEW]
 
 
 def degenerate(network: Network, results: Mapping[str, Array]) -> str:

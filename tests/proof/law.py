@@ -29,7 +29,6 @@ REASONS = {
     "SAME over an axis of 0 cells": "what is in front leaves no cells at a stated size",
     "a polynomial of too high a degree": "quantised twice by a scale that a caller may give",
     "the first model has no result": "there is nothing to prove",
-    "neither model has a result: ": "a node contradicts the text of its operator",
 }
 """Why a right rewrite may be undecided: how its reason begins, and what is behind it."""
 

@@ -207,27 +207,35 @@ def rolled(model: onnx.ModelProto, rng: Generator) -> str:
     return f"{tensor.name} rolled along axis {axis}"
 
 
+def _freed(model: onnx.ModelProto, least: int) -> tuple[str, int]:
+    """The first output, whose maker now makes `<name>/free`, and its type; ('', 0) if not possible.
+
+    That is where it is a float, nobody else reads it, and the opset is `least` or more.
+    """
+    info = model.graph.output[0]
+    kind = info.type.tensor_type.elem_type
+    makers = [node for node in model.graph.node if info.name in node.output]
+    opset = next(one.version for one in model.opset_import if not one.domain)
+    is_read = any(info.name in node.input for node in _nodes(model))
+    floats = (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE)
+    if kind not in floats or opset < least or not makers or is_read:
+        return "", 0
+    outputs = [f"{name}/free" if name == info.name else name for name in makers[0].output]
+    makers[0].output[:] = outputs
+    return info.name, kind
+
+
 def limited(model: onnx.ModelProto, rng: Generator) -> str:
     """The first output never above, or never below, a number, as Relu6 is for Relu."""
-    graph, info = model.graph, model.graph.output[0]
-    kind = info.type.tensor_type.elem_type
-    opset = next(one.version for one in model.opset_import if not one.domain)
-    if kind not in (onnx.TensorProto.FLOAT, onnx.TensorProto.DOUBLE) or opset < 8:
+    name, kind = _freed(model, 8)
+    if not name:
         return ""
     op = str(rng.choice(["Min", "Max"]))
     number = float(rng.choice([6, 100, 1000])) * (1 if op == "Min" else -1)
-    makers = [node for node in graph.node if info.name in node.output]
-    readers = [node for node in _nodes(model) if info.name in node.input]
-    if not makers or readers:
-        return ""
-    outputs = [f"{name}/free" if name == info.name else name for name in makers[0].output]
-    makers[0].output[:] = outputs
     value = np.asarray(number, helper.tensor_dtype_to_np_dtype(kind))
-    graph.initializer.append(numpy_helper.from_array(value, f"{info.name}/limit"))
-    graph.node.append(
-        helper.make_node(op, [f"{info.name}/free", f"{info.name}/limit"], [info.name])
-    )
-    return f"{op} with {number:g} behind {info.name}"
+    model.graph.initializer.append(numpy_helper.from_array(value, f"{name}/limit"))
+    model.graph.node.append(helper.make_node(op, [f"{name}/free", f"{name}/limit"], [name]))
+    return f"{op} with {number:g} behind {name}"
 
 
 def swapped_outputs(model: onnx.ModelProto, rng: Generator) -> str:
@@ -248,25 +256,20 @@ def at_one_size(model: onnx.ModelProto, axis: int, size: int) -> onnx.ModelProto
 
     For opsets from 13 on and outputs of floats; the same model elsewhere.
     """
-    other, info = copy.deepcopy(model), model.graph.output[0]
-    makers = [node for node in other.graph.node if info.name in node.output]
-    readers = [node for node in _nodes(other) if info.name in node.input]
-    kind = info.type.tensor_type.elem_type
-    opset = next(one.version for one in model.opset_import if not one.domain)
-    if not makers or readers or opset < 13 or kind not in (1, 11):
+    other = copy.deepcopy(model)
+    name, kind = _freed(other, 13)
+    if not name:
         return other
-    outputs = [f"{name}/free" if name == info.name else name for name in makers[0].output]
-    makers[0].output[:] = outputs
     numbers = {"axis": np.asarray(axis), "size": np.asarray(size)}
-    for name, number in numbers.items():
-        other.graph.initializer.append(numpy_helper.from_array(number, f"gate/{name}"))
+    for held, number in numbers.items():
+        other.graph.initializer.append(numpy_helper.from_array(number, f"gate/{held}"))
     other.graph.node.extend(
         [
             helper.make_node("Shape", [model.graph.input[0].name], ["gate/shape"]),
             helper.make_node("Gather", ["gate/shape", "gate/axis"], ["gate/here"]),
             helper.make_node("Equal", ["gate/here", "gate/size"], ["gate/equal"]),
             helper.make_node("Cast", ["gate/equal"], ["gate/one"], to=kind),
-            helper.make_node("Add", [f"{info.name}/free", "gate/one"], [info.name]),
+            helper.make_node("Add", [f"{name}/free", "gate/one"], [name]),
         ]
     )
     return other

@@ -191,24 +191,6 @@ def test_a_default_that_one_side_alone_lets_callers_replace(lost: bool) -> None:
     assert prove(required, less).reason == "the inputs were x, p and are x"
 
 
-def test_readings_are_named_and_decide() -> None:
-    ceil = 'auto_pad = "VALID", ceil_mode = 1'
-    before = text(
-        f"g (float[1,1,6] x) => (float[a,b,c] y) {{ y = MaxPool<kernel_shape = [3], strides = [2],"
-        f" {ceil}>(x) }}"
-    )
-    up, down = (
-        text(
-            "g (float[1,1,6] x) => (float[a,b,c] y) { y = MaxPool<kernel_shape = [3],"
-            f" strides = [2], {pads}>(x) }}"
-        )
-        for pads in ("pads = [0, 1]", "pads = [0, 0]")
-    )
-    proof = prove(before, up)
-    assert (proof.verdict, proof.readings) == ("proved", ("VALID with ceil_mode rounds up",))
-    assert prove(before, down).verdict == "refuted"
-
-
 FAR = {
     "Div and Equal": "d = Div(s, [16])\nq = Equal(d, [4])\ne = Cast<to = 7>(q)",
     "Div of Div": "d = Div(s, [4])\nc = Div(d, [4])\nm = Mod(c, [3])\nq = Greater(m, o)\n"
@@ -285,15 +267,6 @@ def test_budgets_end_with_a_reason(limits: Limits) -> None:
     proof = prove(SAME, PADS, limits=limits)
     assert proof.verdict == "undecided"
     assert "budget" in proof.reason
-
-
-def test_unknown_operators_are_the_same_for_the_same_operands() -> None:
-    body = "y = Conv<{0}>(t, w)\n"
-    front = "t = com.microsoft.Unheard<a = 1>(x)\n"
-    before = conv(front + body.format('auto_pad = "SAME_UPPER"'))
-    assert prove(before, conv(front + body.format("pads = [1, 1]"))).verdict != "refuted"
-    changed = conv(front.replace("a = 1", "a = 2") + body.format("pads = [1, 1]"))
-    assert prove(before, changed).verdict == "undecided"
 
 
 DROPOUT = "t = Constant<value = bool {1}>()\nh = Constant<value = float {0.5}>()\nr = Dropout"
@@ -453,10 +426,7 @@ def test_types_that_an_operator_does_not_take() -> None:
     said = "AveragePool of int8, which opset 18 does not take"
     proof = prove(before, after)
     assert (proof.verdict, proof.reason) == ("refuted", f"there is no result any more: {said}")
-    proof = prove(after, before)
-    named = said.replace("AveragePool", "AveragePool 'y'")
-    assert proof.verdict == "undecided"
-    assert proof.reason == f"the first model has no result: {named}"
+    assert prove(after, before).verdict == "undecided"
 
 
 def test_whole_numbers_that_differ_by_one() -> None:
@@ -501,25 +471,6 @@ def test_auto_pad_beside_pads_of_0_is_not_text(auto: str, op: str) -> None:
     before = text(body.format(op, f'auto_pad = "{auto}"'))
     after = text(body.format(op, f'auto_pad = "{auto}", pads = [0, 0]'))
     assert prove(before, after).verdict == "undecided"
-
-
-@pytest.mark.sweep
-def test_offsets_that_are_data() -> None:
-    """Where a DeformConv reads moves with its data, whatever the offsets are."""
-    weight = ", ".join(str(at % 5 - 2.0) for at in range(24))
-    body = (
-        "g (float[1,2,5,6] x, float[1,12,5,5] o) => (float[a,b,c,d] y) <float[2,2,3,2] w = "
-        f"{{{{{weight}}}}}> {{{{ p = Constant<value_ints = [0, 0, {{0}}]>()\n"
-        "t = Pad(x, p)\ny = DeformConv<pads = [{1}]>(t, w, o) }}"
-    )
-    before = text(body.format("0, 0, 0, 0, 0, 0", "1, 0, 1, 0"), 19)
-    for cells, pads, verdict in (
-        ("1, 0, 0, 0, 1, 0", "0, 0, 0, 0", "proved"),
-        ("1, 0, 0, 0, 0, 0", "0, 0, 1, 0", "proved"),
-        ("0, 0, 0, 0, 1, 0", "0, 0, 1, 0", "refuted"),
-        ("0, 0, 0, 0, 2, 0", "0, 0, 0, 0", "refuted"),
-    ):
-        assert prove(before, text(body.format(cells, pads), 19)).verdict == verdict
 
 
 def test_the_lowest_float_is_no_number_in_maxima_alone() -> None:

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from onnxpad import rewrite, validate
+from onnxpad import validate
 from onnxpad.errors import ModelError
-from onnxpad.model.comparing.networks import open_lean_network
-from onnxpad.model.opened import open_model
 from onnxpad.validation import Verdict
 from onnxpad.validation.interface import matched
 
@@ -77,24 +75,3 @@ def test_a_file_that_changes_meanwhile_is_an_error(
     monkeypatch.setattr("onnxpad.validation.matched", changing)
     with pytest.raises(ModelError, match=r"m\.onnx: the file was changed while onnxpad worked"):
         validate(first, second, **options)  # type: ignore[arg-type]
-
-
-def test_a_rewritten_model_keeps_its_weights_in_the_file_and_new_ones_in_itself(
-    tmp_path: Path,
-) -> None:
-    path = written(tmp_path / "m.onnx", model())
-    found = rewrite(path, passes=["symmetric-pads-by-kernel"])
-    network = open_lean_network(found.unread)
-    assert network.left is not None
-    assert ModelProto.FromString(network.serialised()) == found.model
-    assert found.changed
-    assert validate(path, found.unread, device="cpu", samples=1, run_only=True).ok
-
-
-def test_an_edited_weight_is_not_taken_from_the_file(tmp_path: Path) -> None:
-    opened = open_model(written(tmp_path / "m.onnx", model()))
-    tensor = opened.model.graph.initializer[2]
-    tensor.CopyFrom(numpy_helper.from_array(np.zeros(SHAPE, np.float32), tensor.name))
-    whole = ModelProto.FromString(open_lean_network(opened).serialised())
-    assert not any(whole.graph.initializer[2].raw_data)
-    assert whole.graph.initializer[0] == model().graph.initializer[0]

@@ -30,31 +30,6 @@ def both(before: onnx.ModelProto, after: onnx.ModelProto, **options: Any) -> Val
     return onnxpad.validate(before, after, device="cpu", **options)
 
 
-def test_proved_and_run() -> None:
-    found = both(conv(SAME), conv("pads = [1, 1]"))
-    assert (found.verdict, found.ok, found.judge) == (Verdict.PROVED, True, "onnxpad proof")
-    assert found.reason == (
-        "both are the same function, for all values of the inputs and all sizes of H; all outputs "
-        "are bit-equal in 1 sample"
-    )
-    assert found.proof is not None
-    assert found.proof.verdict == "proved"
-    ran = "all outputs are bit-equal in 1 sample"
-    assert found.run == RunReport(Verdict.IDENTICAL, ran, "onnxruntime")
-    assert len(found.outputs) == 2
-
-
-def test_refuted_and_run_on_the_counterexample_too() -> None:
-    found = both(conv(SAME), conv("pads = [0, 2]"))
-    assert (found.verdict, found.ok) == (Verdict.DIFFERENT, False)
-    assert found.reason.startswith("y[0, 0, 0] is ")
-    assert "in the second, at H=5, where the first reads x[0, 0, 0:2] and the" in found.reason
-    assert "; Conv 'y' -> 'y' differs by up to " in found.reason
-    assert found.first_difference is not None
-    assert found.run is not None
-    assert found.run.verdict is Verdict.DIFFERENT
-
-
 def test_proved_and_a_run_that_differs_is_different_with_the_node() -> None:
     from tests.validation.test_optimised import old_damage
 
@@ -90,16 +65,6 @@ def test_what_the_text_tells_apart_is_different_although_onnxruntime_does_not() 
         "by the ONNX text, y had the shape [1, 1, 9] and has [1, 1, 7], although all outputs are "
         "bit-equal in 4 samples"
     )
-
-
-def test_one_of_both_can_be_asked_for() -> None:
-    models = conv(SAME), conv("pads = [1, 1]")
-    run = both(*models, run_only=True)
-    assert (run.verdict, run.proof) == (Verdict.IDENTICAL, None)
-    proof = onnxpad.validate(*models, proof_only=True)
-    assert (proof.verdict, proof.run, proof.outputs) == (Verdict.PROVED, None, ())
-    with pytest.raises(RequestError, match="leave run_only out"):
-        onnxpad.validate(*models, proof_only=True, run_only=True)
 
 
 def test_without_onnxruntime_there_is_still_a_proof(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -192,17 +157,6 @@ def test_rounding_explains_no_other_shape() -> None:
     refuted = of_proof("refuted")
     shape = replace(refuted, counterexample=replace(refuted.counterexample, cell=None))
     assert joined(shape, of_run(Verdict.ROUNDING, Verdict.ROUNDING)).verdict is Verdict.DIFFERENT
-
-
-def test_json_says_what_each_of_them_says() -> None:
-    read = both(conv(SAME), conv("pads = [1, 1]")).to_json()
-    assert (read["schema"], read["verdict"], read["proof"]["verdict"]) == (3, "proved", "proved")
-    assert set(read["run"]) == {
-        *("verdict", "reason", "judge", "counterexample", "refused"),
-        *("runtime", "largest_difference", "first_different"),
-    }
-    assert (read["run"]["verdict"], read["run"]["counterexample"]) == ("identical", None)
-    assert onnxpad.validate(conv(SAME), conv(SAME), proof_only=True).to_json()["run"] is None
 
 
 def test_a_report_of_models_that_nothing_runs_has_the_words_of_onnxruntime() -> None:

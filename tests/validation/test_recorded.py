@@ -12,7 +12,6 @@ from click.testing import CliRunner
 from onnxpad.cli import commands
 from onnxpad.diagnosis import diagnose
 from onnxpad.errors import OnnxpadError, RequestError
-from onnxpad.model.files.arrays import arrays_in
 from tests.oracle.interpreter import run_model
 from tests.validation.builders import model, node, two_convs
 from tests.validation.runs import validate
@@ -24,26 +23,6 @@ X = np.random.default_rng(0).standard_normal((1, 3, 9, 8)).astype(np.float32)
 def one_array(path: Path) -> None:
     with path.open("wb") as file:
         np.save(file, X)
-
-
-def pickled(path: Path) -> None:
-    np.savez(path, x=np.array([{"a": 1}, None], dtype=object))
-
-
-@pytest.mark.parametrize(
-    ("write", "said"),
-    [
-        (one_array, "is one array"),
-        (pickled, "Object arrays"),
-    ],
-)
-def test_files_that_are_no_npz(tmp_path: Path, write: Any, said: str) -> None:
-    path = tmp_path / "x.npz"
-    write(path)
-    with pytest.raises(RequestError, match=said) as caught:
-        arrays_in(path, example="x")
-    assert "np.savez" in str(caught.value)
-    assert str(path) in str(caught.value)
 
 
 def test_the_command_raises_no_other_error(tmp_path: Path) -> None:
@@ -68,13 +47,6 @@ def test_the_command_raises_no_other_error(tmp_path: Path) -> None:
 def test_values_that_the_model_cannot_take(value: Any, said: str) -> None:
     with pytest.raises(RequestError, match=said):
         validate(ONE, ONE, inputs={"x": value}, device="cpu")
-
-
-def test_digits_that_get_lost_are_said() -> None:
-    report = validate(ONE, ONE, inputs={"x": X.astype(np.float64)}, device="cpu")
-    assert report.warnings == (
-        "input 'x' has float64 and is rounded to float32, which the model takes",
-    )
 
 
 def test_complex_references_and_nameless_inputs() -> None:

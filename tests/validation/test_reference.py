@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 from onnxpad.errors import RequestError
 from onnxpad.proof.alone import computed
 from onnxpad.validation import Verdict
-from tests.retargeting.running import outputs
-from tests.validation.builders import B1, W1, W2, pooled, two_convs
+from tests.validation.builders import B1, W1, W2, two_convs
 from tests.validation.runs import validate
 
 X = np.random.default_rng(3).standard_normal((1, 3, 12, 11)).astype(np.float32)
@@ -37,25 +36,6 @@ def test_wrong_padding_is_found_at_the_first_given_tensor() -> None:
     assert report.verdict is Verdict.DIFFERENT
     assert report.first_difference is not None
     assert report.first_difference.node == "Conv 'c1'"
-
-
-def test_a_model_is_judged_without_the_default_optimiser_which_is_named() -> None:
-    model = pooled(0.0)
-    wide = [value.astype(np.float64) for value in (X, W1, B1 - 20)]
-    (inner,) = computed("Conv", "", 22, {}, wide)
-    padded = np.pad(inner, [(0, 0), (0, 0), (1, 1), (1, 1)])
-    (expected,) = computed("MaxPool", "", 22, {"kernel_shape": [3, 3], "strides": [2, 2]}, [padded])
-    report = validate(model, inputs={"x": X}, outputs={"y": expected}, device="cpu")
-    assert report.verdict is Verdict.ROUNDING
-    assert any("default optimiser moves 'y'" in warning for warning in report.warnings)
-
-
-def test_a_reference_that_only_optimisations_leave_is_said_to_be_left() -> None:
-    model = pooled(0.0)
-    y = outputs(model, X)[0]
-    report = validate(model, inputs={"x": X}, outputs={"y": y}, device="cpu")
-    assert report.verdict is Verdict.IDENTICAL
-    assert "equals the reference without onnxruntime" in report.reason
 
 
 def test_a_model_that_does_not_run_is_unverified() -> None:

@@ -56,16 +56,6 @@ def test_a_node_with_auto_pad_and_pads_is_read_as_asked(
     assert any(f"judged by {keep} alone" in w and "Conv 'c1'" in w for w in report.warnings)
 
 
-def test_a_first_model_that_alone_does_not_open() -> None:
-    single = twins(**PADS)
-    single.graph.node[1].name = "other"
-    for before in (twins(**PADS), twins(**SAME)):
-        report = cpu(before, single)
-        assert report.verdict is Verdict.ROUNDING
-        assert report.judge == "onnxpad float64 evaluator"
-        assert any("onnxruntime does not open the first" in one for one in report.warnings)
-
-
 @pytest.mark.parametrize("run_only", [False, True])
 def test_what_a_slice_hides_in_models_that_nothing_runs_is_not_different(run_only: bool) -> None:
     """Two nodes of one name keep onnxruntime away; in the row that is left a weight reads 0."""

@@ -167,44 +167,38 @@ def _of_place(call: Call, d: Formal, a: int, b: int) -> int:
 
 
 _PARAMETERS = ("alpha", "beta", "gamma", "lambd", "bias", "approximate")
+_OF_NUMBERS: dict[str, Callable[[Array], Array]] = {
+    "Abs": np.abs,
+    "Ceil": np.ceil,
+    "Floor": np.floor,
+    "Neg": np.negative,
+    "Not": np.logical_not,
+    "Relu": lambda x: np.maximum(x, 0),
+    "Round": np.rint,
+    "Sign": np.sign,
+}
+"""Of known numbers, which stay numbers."""
 
 
-@rule(*(op for op in FLOATS if op not in ("Power", "Reciprocal")))
+@rule(*(op for op in FLOATS if op != "Power"), "Neg", "Not", "Relu")
 def function(call: Call) -> list[Value]:
-    """A function of one number: a name, or a number where that is certain."""
+    """A function of one number: arithmetic, a number where that is certain, else a name."""
     value = call.need(0)
     call.spend(value.cells.size)
-    whole = value.known and (value.dtype.kind in "iu" or call.op in ("Ceil", "Floor", "Round"))
-    if whole and call.op in ("Abs", "Ceil", "Floor", "Round", "Sign"):
-        made = FLOATS[call.op](value.cells, {}) if value.dtype.kind == "f" else None
-        if made is None:
-            made = np.abs(value.cells) if call.op == "Abs" else np.sign(value.cells)
-        return [call.moved(np.asarray(made).astype(value.dtype))]
-    parameters = {name: call.get(name) for name in _PARAMETERS if call.get(name) is not None}
-    return [call.made(call.d.function(call.op, parameters, call.cells(0)))]
-
-
-@rule("Reciprocal")
-def reciprocal(call: Call) -> list[Value]:
-    """1 / x."""
+    if value.known and call.op in _OF_NUMBERS:
+        return [call.moved(_OF_NUMBERS[call.op](value.cells).astype(value.dtype))]
     x = call.cells(0)
-    return [call.made(call.d.div(np.full_like(x, 1), x))]
-
-
-@rule("Neg")
-def negative(call: Call) -> list[Value]:
-    """-x."""
-    value = call.need(0)
-    return [call.moved(-value.cells) if value.known else call.made(call.d.neg(value.cells))]
-
-
-@rule("Not")
-def negation(call: Call) -> list[Value]:
-    """Logical not."""
-    value = call.need(0)
-    if value.known:
-        return [call.moved(~value.cells)]
-    return [call.made(call.d.sub(np.ones_like(value.cells), value.cells))]
+    match call.op:
+        case "Neg":
+            return [call.made(call.d.neg(x))]
+        case "Not":
+            return [call.made(call.d.sub(np.ones_like(x), x))]
+        case "Relu":
+            return [call.made(extreme(call, [x, np.zeros_like(x)]))]
+        case "Reciprocal":
+            return [call.made(call.d.div(np.full_like(x, 1), x))]
+    parameters = {name: call.get(name) for name in _PARAMETERS if call.get(name) is not None}
+    return [call.made(call.d.function(call.op, parameters, x))]
 
 
 @rule("Sum", "Mean")
@@ -216,16 +210,6 @@ def sum_(call: Call) -> list[Value]:
     if call.op == "Mean":
         total = call.d.div(total, call.d.embed(np.full(total.shape, len(arrays), np.int64)))
     return [call.made(total)]
-
-
-@rule("Relu")
-def relu(call: Call) -> list[Value]:
-    """max(x, 0)."""
-    value = call.need(0)
-    call.spend(value.cells.size)
-    if value.known:
-        return [call.moved(np.maximum(value.cells, 0).astype(value.dtype))]
-    return [call.made(extreme(call, [value.cells, np.zeros_like(value.cells)]))]
 
 
 @rule("Clip")
@@ -344,11 +328,20 @@ def reduced(call: Call) -> list[Value]:
     """Over axes; all of them where none are listed."""
     value = call.need(0)
     axes = call.ints(1, "axes")
-    if axes == [] or axes is None:
-        if axes is not None and call.get("noop_with_empty_axes", 0):
-            return [value]
-        axes = list(range(value.cells.ndim))
-    spots = sorted(normal(axis, value.cells.ndim) for axis in axes)
+    if axes == [] and call.get("noop_with_empty_axes", 0):
+        return [value]
+    spots = [normal(axis, value.cells.ndim) for axis in axes or range(value.cells.ndim)]
+    return [_over(call, sorted(spots), keep=bool(call.get("keepdims", 1)))]
+
+
+@rule("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
+def global_pool(call: Call) -> list[Value]:
+    """A pool whose window is all of the axes behind the channels."""
+    return [_over(call, list(range(2, call.need(0).cells.ndim)), keep=True)]
+
+
+def _over(call: Call, spots: list[int], *, keep: bool) -> Value:
+    """The mean, sum, maximum or norm over some axes, each of which is kept with size 1, or goes."""
     x = call.cells(0)
     call.spend(2 * x.size)
     call.breaks(f"{call.op} reads an axis as a whole", *spots)
@@ -356,19 +349,20 @@ def reduced(call: Call) -> list[Value]:
     moved = np.moveaxis(x, spots, range(-len(spots), 0)).reshape(*kept, -1)
     if moved.shape[-1] == 0:
         raise NoResult(f"{call.op} of no cell")
-    if call.op == "ReduceMax":
-        y = call.d.largest(moved, *lowest(value.dtype))
+    power = {"ReduceL2": 2, "ReduceSumSquare": 2, "GlobalLpPool": int(call.get("p", 2))}
+    if call.op in ("ReduceMax", "GlobalMaxPool"):
+        y = call.d.largest(moved, *lowest(call.need(0).dtype))
     else:
-        y = call.d.total(
-            call.d.mul(moved, moved) if call.op[-1] in "e2" and call.op != "ReduceMean" else moved
-        )
-    if call.op == "ReduceMean":
+        p = power.get(call.op, 1)
+        odd = call.op == "GlobalLpPool" and p % 2
+        y = call.d.total(whole_power(call, call.d.function("Abs", {}, moved) if odd else moved, p))
+    if call.op in ("ReduceMean", "GlobalAveragePool"):
         y = call.d.div(y, call.d.embed(np.full(y.shape, moved.shape[-1], np.int64)))
-    if call.op == "ReduceL2":
-        y = root(call, y, 2)
-    if call.get("keepdims", 1):
+    if call.op in ("ReduceL2", "GlobalLpPool"):
+        y = root(call, y, power[call.op])
+    if keep:
         y = y.reshape([1 if at in spots else size for at, size in enumerate(x.shape)])
-    return [call.made(y)]
+    return call.made(y)
 
 
 @rule("ArgMax", "ArgMin")

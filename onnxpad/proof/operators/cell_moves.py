@@ -10,7 +10,7 @@ from onnxpad.proof import paces
 from onnxpad.proof.call import Call, Value, joined, rule
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.formal import Formal
-from onnxpad.proof.windows import gather, pad_table
+from onnxpad.proof.windows import Axis, gather, pad_table, transposed_table
 
 Array = NDArray[Any]
 _ENDLESS = 2**31 - 1
@@ -374,46 +374,32 @@ def _chosen_by(call: Call, condition: Value) -> Value:
 
 @rule("Col2Im")
 def col2im(call: Call) -> list[Value]:
-    """Blocks added up into an image (Col2Im-18)."""
+    """Blocks added up into an image (Col2Im-18), axis after axis."""
     x, image, block = call.cells(0), call.ints(1) or [], call.ints(2) or []
     rank = len(image)
-    strides = call.get("strides", [1] * rank)
-    dilations, pads = call.get("dilations", [1] * rank), call.get("pads", [0] * 2 * rank)
+    strides, dilations = (call.get(name, [1] * rank) for name in ("strides", "dilations"))
+    pads = call.get("pads", [0] * 2 * rank)
     call.breaks("Col2Im counts blocks along one axis")
-    counts = [
-        (size + pads[at] + pads[rank + at] - dilations[at] * (block[at] - 1) - 1) // strides[at] + 1
-        for at, size in enumerate(image)
-    ]
-    taps = math.prod(block)
-    fits = x.ndim == 3 and x.shape[1] % taps == 0 and x.shape[2] == math.prod(counts)
-    if not fits or min(*pads, *counts) < 0:
+    windows = zip(image, block, strides, dilations, pads[:rank], pads[rank:], strict=True)
+    over = [Axis(*one) for one in windows]
+    counts, taps = [axis.count for axis in over], math.prod(block)
+    if x.ndim != 3 or x.shape[1] % taps or x.shape[2] != math.prod(counts) or min(pads) < 0:
         raise NoResult(f"Col2Im of {x.shape} with image {image} and block {block}")
     n, c = x.shape[0], x.shape[1] // taps
     cells = x.reshape(n, c, *block, *counts)
     call.spend(n * c * taps * math.prod(image) * taps)
-    for at, size in enumerate(image):
-        cells = _folded(call, cells, at, rank, size)
+    for at, axis in enumerate(over):
+        cells = _folded(call, cells, at, axis)
     return [call.made(cells)]
 
 
-def _folded(call: Call, cells: Array, at: int, rank: int, size: int) -> Array:
-    """[N, C, (folded axes), block.., counts..]: the next block and count axes become one axis.
-
-    After `at` axes were folded, the layout is [N, C, image[:at].., block[at:].., counts[at:]..].
-    """
-    from onnxpad.proof.windows import transposed_table
-
-    left = rank - at
-    block, count = cells.shape[2 + at], cells.shape[2 + at + left]
-    stride = call.get("strides", [1] * rank)[at]
-    dilation = call.get("dilations", [1] * rank)[at]
+def _folded(call: Call, cells: Array, at: int, axis: Axis) -> Array:
+    """[N, C, (folded axes), block.., counts..]: the next block and count axes become one axis."""
+    behind = (cells.ndim - 2 + at) // 2 + 2
     table = transposed_table(
-        count, block, stride, dilation, call.get("pads", [0] * 2 * rank)[at], size
+        cells.shape[behind], axis.kernel, axis.stride, axis.dilation, axis.begin, axis.size
     )
-    padded = np.concatenate(
-        [cells, np.zeros_like(cells.take([0], 2 + at + left))], axis=2 + at + left
-    )
-    moved = np.moveaxis(padded, (2 + at, 2 + at + left), (-2, -1))
-    picked = moved[..., np.arange(block)[None, :], table]
-    total = call.d.total(picked)
+    padded = np.concatenate([cells, np.zeros_like(cells.take([0], behind))], axis=behind)
+    moved = np.moveaxis(padded, (2 + at, behind), (-2, -1))
+    total = call.d.total(moved[..., np.arange(axis.kernel)[None, :], table])
     return np.moveaxis(total, -1, 2 + at)

@@ -112,23 +112,39 @@ def _fitting(call: Call, weight: int, channel: int) -> None:
     paces.fit(call, [paces.sized(x, -1 if channels_last(call) else 1), (pace, size)])
 
 
-def convolved(call: Call, x: Array, w: Array) -> Array:
-    """Cross-correlation of x [N, C, *H] with w [M, C/group, *k]; padding is 0."""
+def _taken(call: Call, x: Array, w: Array, channels: int) -> tuple[int, tuple[int, ...]]:
+    """Groups and kernel of a convolution, whose weight takes so many channels in all."""
     group, kernel = int(call.get("group", 1)), w.shape[2:]
-    _fitting(call, 3 if call.op == "QLinearConv" else 1, 1)
     written = call.get("kernel_shape", kernel)
     if x.ndim != w.ndim or tuple(written) != kernel or x.ndim < 3:
         raise NoResult(f"{call.op}: x {x.shape}, weight {w.shape}, kernel_shape {list(written)}")
-    if group < 1 or x.shape[1] != w.shape[1] * group or w.shape[0] % group:
+    if group < 1 or x.shape[1] != channels or w.shape[0] % group:
         raise NoResult(f"{call.op}: x {x.shape} does not fit weight {w.shape}, group {group}")
-    over = axes(call, x.shape[2:], kernel)
-    counts = [axis.count for axis in over]
-    cells = windows(call, x, over, 0)
-    n, c, m, places = x.shape[0], w.shape[1], w.shape[0] // group, math.prod(counts)
-    cells = cells.reshape(n, group, c, places, -1).transpose(0, 1, 3, 2, 4)
-    left = cells.reshape(n, group, 1, places, -1)
-    right = w.reshape(1, group, m, 1, -1)
+    return group, kernel
+
+
+def _summed(call: Call, cells: Array, weights: Array, counts: Ints) -> Array:
+    """[N, M, windows...]: sums over the channels and taps of each group.
+
+    `cells` are [N, C, windows, taps], `weights` [group, M/group, C/group, taps].
+    """
+    group, m, c, taps = weights.shape
+    n, places = cells.shape[0], math.prod(counts)
+    left = cells.reshape(n, group, c, places, taps).transpose(0, 1, 3, 2, 4)
+    left = left.reshape(n, group, 1, places, c * taps)
+    right = weights.reshape(1, group, m, 1, c * taps)
     return call.multiply(left, right).reshape(n, group * m, *counts)
+
+
+def convolved(call: Call, x: Array, w: Array) -> Array:
+    """Cross-correlation of x [N, C, *H] with w [M, C/group, *k]; padding is 0."""
+    _fitting(call, 3 if call.op == "QLinearConv" else 1, 1)
+    channels = w.shape[1] * int(call.get("group", 1)) if w.ndim > 1 else 0
+    group, kernel = _taken(call, x, w, channels)
+    over = axes(call, x.shape[2:], kernel)
+    cells = windows(call, x, over, 0)
+    weights = w.reshape(group, w.shape[0] // group, w.shape[1], -1)
+    return _summed(call, cells, weights, [axis.count for axis in over])
 
 
 def biased(call: Call, y: Array, bias: Value | None) -> Array:
@@ -220,24 +236,17 @@ def _scalar(call: Call, index: int, rank: int) -> Array:
 def _deconvolved(call: Call, pads: list[int] | None = None) -> Array:
     x, w = call.cells(0), call.cells(1)
     _fitting(call, 1, 0)
-    group, kernel, rank = int(call.get("group", 1)), w.shape[2:], w.ndim - 2
-    written = call.get("kernel_shape", kernel)
-    if x.ndim != w.ndim or tuple(written) != kernel or rank < 1:
-        raise NoResult(f"{call.op}: x {x.shape}, weight {w.shape}, kernel_shape {list(written)}")
-    if group < 1 or x.shape[1] != w.shape[0] or w.shape[0] % group:
-        raise NoResult(f"{call.op}: x {x.shape} does not fit weight {w.shape}, group {group}")
+    group, kernel = _taken(call, x, w, w.shape[0])
     tables = _transposed_tables(call, x.shape[2:], kernel, pads)
-    n, c, m = x.shape[0], x.shape[1] // group, w.shape[1]
     counts = [len(table) for table in tables]
-    places, taps = math.prod(counts), math.prod(kernel)
+    shape = (*x.shape[:2], math.prod(counts), math.prod(kernel))
     if call.d.computes:
-        call.spend(n * x.shape[1] * places * taps)
-        cells = gather(x, tables, 2, 0).reshape(n, group, c, places, taps)
+        call.spend(math.prod(shape))
+        cells = gather(x, tables, 2, 0).reshape(shape)
     else:
-        cells = call.d.fresh(None, (n, group, c, places, taps))
-    left = cells.transpose(0, 1, 3, 2, 4).reshape(n, group, 1, places, c * taps)
-    weights = w.reshape(group, c, m, taps).transpose(0, 2, 1, 3).reshape(1, group, m, 1, c * taps)
-    return call.multiply(left, weights).reshape(n, group * m, *counts)
+        cells = call.d.fresh(None, shape)
+    weights = w.reshape(group, w.shape[0] // group, w.shape[1], -1).swapaxes(1, 2)
+    return _summed(call, cells, weights, counts)
 
 
 def _transposed_tables(
@@ -421,24 +430,3 @@ def root(call: Call, x: Array, degree: int) -> Array:
 def power(call: Call, x: Array, exponent: Fraction) -> Array:
     """x to a power that is a fraction, as a function of x alone."""
     return call.d.function("Power", {"exponent": exponent}, x)
-
-
-@rule("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool")
-def global_pool(call: Call) -> list[Value]:
-    """A pool whose window is all of the axes behind the channels."""
-    x, rank = call.cells(0), call.need(0).cells.ndim - 2
-    call.breaks(f"{call.op} reads an axis as a whole", *range(2, rank + 2))
-    flat = x.reshape(*x.shape[:2], -1)
-    call.spend(flat.size)
-    if flat.shape[-1] == 0:
-        raise NoResult(f"{call.op} of no cell")
-    if call.op == "GlobalMaxPool":
-        y = call.d.largest(flat, *lowest(call.need(0).dtype))
-    elif call.op == "GlobalAveragePool":
-        count = np.full((1,) * 2, flat.shape[-1], np.int64)
-        y = call.d.div(call.d.total(flat), call.d.embed(count))
-    else:
-        p = int(call.get("p", 2))
-        positive = flat if p % 2 == 0 else call.d.function("Abs", {}, flat)
-        y = root(call, call.d.total(whole_power(call, positive, p)), p)
-    return [call.made(y.reshape(*x.shape[:2], *[1] * rank))]
