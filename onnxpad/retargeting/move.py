@@ -94,12 +94,8 @@ def unchanged_because(chain: Chain, name: str) -> str:
     if isinstance(pads, Skip):
         return f"{name} pads like this at every size"
     if chain.pad is None and not any(pads.flat) and not any(chain.output_padding):
-        return "it pads nothing" + (", and rounds up" if chain.ceil_mode else "")
-    is_centred = pads.begins == pads.ends and all(axis.span % 2 for axis in chain.axes)
-    if is_centred and all(axis.stride == 1 for axis in chain.axes):
-        return "stride 1: an odd window has as many cells on both sides"
-    sizes = [show(axis.size) for axis in chain.axes]
-    return f"{name} pads like this at size {'x'.join(sizes)}"
+        return "it pads nothing"
+    return f"{name} pads like this at size {'x'.join(show(axis.size) for axis in chain.axes)}"
 
 
 _PROBES = (7, 8)
