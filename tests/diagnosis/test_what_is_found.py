@@ -99,10 +99,7 @@ CASES: dict[str, tuple[ModelProto, ModelProto]] = {
     "another value": (behind(HALF, value=1), behind(HALF, value=-0.25)),
     "an edge at the end": (behind(HALF, "edge", 2), behind(END, "edge", 2)),
     "a value at the end": (behind(HALF, stride=2, value=-1), behind(END, stride=2, value=-1)),
-    "a fill in other places": (
-        conv(BEGIN),
-        behind(END, stride=2, value=0.5),
-    ),
+    "a fill in other places": (conv(BEGIN), behind(END, stride=2, value=0.5)),
     "rounding up": (ups(ceil=0), ups()),
     "output_padding of one axis": (ups(), ups(", output_padding = [1, 0]")),
     "output_padding": (ups(), ups(", output_padding = [1, 1]")),
