@@ -7,6 +7,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -76,33 +77,6 @@ for name, right in np.load("expected.npz").items():
         print(f"{name}{at} is {got[tuple(at)]}, and should be {right[tuple(at)]}")
     assert not wrong, f"{name} is not what it should be in {len(wrong)} of {right.size} cells"
 print("as it should be")
-"""
-_RUN_AND_COMPARE = """
-import * as fs from "node:fs";
-{
-  process.chdir(new URL(".", import.meta.url).pathname);
-  const VIEWS = {
-    ...{ float32: Float32Array, float64: Float64Array, int32: Int32Array, int64: BigInt64Array },
-    ...{ int8: Int8Array, uint8: Uint8Array, bool: Uint8Array },
-  };
-  const read = (file) => Object.entries(JSON.parse(fs.readFileSync(file, "utf8")));
-  const inputs = {};
-  for (const [name, [type, data, dims]] of read("inputs.json")) {
-    const cells = type === "int64" ? data.map(BigInt) : data;
-    inputs[name] = { type, dims, data: VIEWS[type].from(cells) };
-  }
-  const { outputs } = await run("model.onnx", inputs);
-  for (const [name, [, right, dims]] of read("expected.json")) {
-    const got = Array.from(outputs[name].data, Number);
-    const near = right.every((x, i) => Math.abs(got[i] - x) <= 1e-3 * (1 + Math.abs(x)));
-    if (String(outputs[name].dims) !== String(dims) || !near) {
-      console.error(`${name} is [${outputs[name].dims}] ${got}\\nand should be [${dims}] ${right}`);
-      process.exit(1);
-    }
-  }
-  console.log("as it should be");
-  process.exit(0);
-}
 """
 _HOW_EXPECTED = """`expected.npz` follows the ONNX text: padded operators are evaluated in float64,
 every other one is run alone in onnxruntime without optimisations."""
@@ -221,7 +195,10 @@ def script(found: Reproducer) -> str:
         text = _OTHER.format(target=found.target.partition("@")[0])
     elif header.is_javascript:
         lines = [f"process.env.{name} = {json.dumps(x)};\n" for name, x in header.variables.items()]
-        return "".join([f"// {header.install}\n", *lines, header.code, _RUN_AND_COMPARE])
+        compared = Path(__file__).parent / "compare.mjs"
+        return "".join(
+            [f"// {header.install}\n", *lines, header.code, "\n", compared.read_text("utf-8")]
+        )
     else:
         names = [value.name for value in found.model.graph.output]
         ranks = {
