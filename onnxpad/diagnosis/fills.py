@@ -125,7 +125,9 @@ def with_fills(
     padded = {n: way for n in places if (way := _padded(runner, n, around)) is not None}
     kinds = {n: runner.suspects[n].chain.op.kind for n in padded}
     convolutions = [n for n in padded if kinds[n] is Kind.CONVOLUTION]
-    families = {(n,): f"{runner.suspects[n].label}: a Pad" for n in padded}
+    families: dict[tuple[int, ...], str] = {
+        (n,): f"{runner.suspects[n].label}: a Pad" for n in padded
+    }
     families.setdefault(tuple(convolutions), "all convolutions: Pads")
     families.setdefault(tuple(padded), "all nodes: Pads")
     for numbers, title in families.items():

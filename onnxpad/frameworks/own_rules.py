@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
 
 from onnxpad.errors import RequestError
@@ -146,12 +147,12 @@ _CUTS = (
     *(uncropped, cntk_auto_cut, jax_same_cut, jax_pairs_cut, keras_same_cut, keras_valid_cut),
     *(mxnet_target, paddle_same_cut, paddle_valid_cut),
 )
-PADS: dict[str, PadRule] = {rule.__name__: rule for rule in _PADS} | {
+PADS: Mapping[str, PadRule] = {rule.__name__: rule for rule in _PADS} | {
     f"mps_{name}_{side}": partial(_mps_centred, style=style, policy=policy)
     for style, name in ((-1, "valid"), (0, "same"), (1, "full"))
     for policy, side in ((1, "first"), (0, "last"))
 }
-CUTS: dict[str, CropRule] = {rule.__name__: rule for rule in _CUTS} | {
+CUTS: Mapping[str, CropRule] = {rule.__name__: rule for rule in _CUTS} | {
     f"onnx_{auto_pad.casefold()}": partial(_onnx_cut, auto_pad=auto_pad)
     for auto_pad in ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 }

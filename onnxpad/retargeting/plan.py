@@ -227,7 +227,7 @@ def _numbers(
     settings: Settings, name: str, count: int, layout: str, *, where: str = "", least: int = 0
 ) -> tuple[int, ...]:
     """`count` integers within limits; RequestError for anything else."""
-    value = settings.get(name)
+    value: Any = settings.get(name)
     is_list = isinstance(value, list | tuple) and len(value) == count
     if not is_list or any(isinstance(n, bool) or not isinstance(n, int) for n in value):
         raise RequestError(

@@ -27,7 +27,11 @@ class Unsupported(Exception):
 
 
 def run(model: str, inputs: dict[str, Array]) -> dict[str, Array]:
-    read = onnx.load(model)
+    return computed(onnx.load(model), inputs)
+
+
+def computed(read: onnx.ModelProto, inputs: dict[str, Array]) -> dict[str, Array]:
+    """What the accelerator makes of a model; Unsupported for what it refuses."""
     sizes = {one.name: onnx.numpy_helper.to_array(one).shape for one in read.graph.initializer}
     sizes |= {name: value.shape for name, value in inputs.items()}
     for node in read.graph.node:

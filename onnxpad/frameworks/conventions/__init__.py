@@ -196,8 +196,10 @@ def mode_of(text: str) -> Mode:
             mode = mode._replace(cut=CUTS[word])
         elif word in Rounding.__members__:
             mode = mode._replace(rounding=Rounding[word])
-        elif word in ("numbers", "undilated"):
-            mode = mode._replace(**{"takes_numbers" if word == "numbers" else word: True})
+        elif word == "numbers":
+            mode = mode._replace(takes_numbers=True)
+        elif word == "undilated":
+            mode = mode._replace(undilated=True)
         else:
             mode = mode._replace(fill=Fill[word])
     return mode
