@@ -19,9 +19,6 @@ from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import Reference, Score, first_missing, scored
 from onnxpad.errors import LimitMet
 
-# What is clearly nearer: so many more cells agree, or so much of what was left is left.
-_CELLS, _FALL = 0.03, 0.9
-
 
 class OutOfTimeError(Exception):
     """The budget is spent."""
@@ -139,7 +136,7 @@ class Search:
     def _explored(self, roots: Sequence[Choice], extent: Extent) -> Iterator[Choice]:
         """Best-first: all around what is nearest by agreeing cells, by what is left, and a root.
 
-        Ends after `patience` rounds in which nothing came clearly nearer.
+        Ends after `patience` rounds in which nothing came nearer.
         """
         queues: tuple[list[tuple[Any, Choice]], ...] = ([], [])
         known, waiting, done = 0, iter(roots), set[Choice]()
@@ -158,8 +155,7 @@ class Search:
             if not following:
                 return
             now = self.tried[self.best], self.tried[self.closest]
-            nearer = any(map(_clearly_nearer, now, nearest))
-            vain, nearest = (0, now) if nearer else (vain + 1, nearest)
+            vain, nearest = vain + 1 if now == nearest else 0, now
 
     def _around(self, chosen: Choice, extent: Extent) -> Iterator[Choice]:
         """Every other option of one suspect, and fills."""
@@ -195,11 +191,3 @@ class Search:
                     else:
                         resizing.append((number, option))
         yield from resizing
-
-
-def _clearly_nearer(one: Score, other: Score) -> bool:
-    """Whether more is reached, more cells agree, or a good part less is left."""
-    if (one.missing, one.misfit) != (other.missing, other.misfit):
-        return one < other
-    more = one.unlike <= other.unlike - _CELLS
-    return more or one.residual < _FALL * other.residual
