@@ -1,6 +1,6 @@
 """Folders of plug-ins: each file holds one, under the file's name; there is no second list.
 
-Passes and conventions are modules, targets are files of data.
+Passes are modules, targets and conventions are files of data.
 """
 
 from __future__ import annotations

@@ -24,8 +24,6 @@ from onnxpad.validation.report import Verdict, with_few_maps
 # What comes nearest leaves at most a tenth of what differs.
 _PART = 10
 _NAMED = 8
-# What a model gives and a reference are related from this correlation on.
-_RELATED = 0.5
 _SLACK = 1.5
 _CAUSES = {
     Verdict.IDENTICAL: Cause.NOTHING,
@@ -134,7 +132,7 @@ class _Conclusion:
     def _unseen(self, missing: Sequence[str]) -> tuple[Unseen, ...]:
         """Nodes that the reference does not depend on, with the outputs that do."""
         nodes = self.fitting.nodes.unseen
-        needed = {name: set(needed_nodes(self.network, [name])) for name in missing if nodes}
+        needed = {name: self._between("", name) for name in missing if nodes}
         return tuple(
             Unseen(label, tuple(name for name, indices in needed.items() if index in indices))
             for index, label in nodes
@@ -158,14 +156,13 @@ class _Conclusion:
             if not any(search.closest) or not (closest.missing < present.missing or less):
                 return None
             found, known = settled(runner, search.closest), len(bench.warnings)
-            plan = next(plans(runner, found))
+            plan, title = next(plans(runner, found)), search.titles[search.closest]
             try:
-                judgement = self.fitting.judged_with(plan)
+                nearest = Solution(found, plan, self.fitting.judged_with(plan), title)
             except RequestError:
                 return None
             del bench.warnings[known:]
-            nearest = Solution(found, plan, judgement, search.titles[search.closest])
-            if self.fitting.unchecked(found.chosen, judgement, nearest.title):
+            if self.fitting.unchecked(found.chosen, nearest.judgement, title):
                 return None
         if nearest is None or not nearest.plan.entries:
             return None
@@ -223,7 +220,6 @@ class _Conclusion:
         return (
             made is not None
             and not search.places(now)
-            and _is_related(made, first.value)
             and _differs_throughout(made, first.value, first.tolerance)
         )
 
@@ -237,14 +233,13 @@ class _Conclusion:
         atol = float(f"{2 * _SLACK * UNITS[fit.rounded] * size:.1e}")
         self.fitting.bench.warn(
             f"every number of the reference is one that {fit.rounded} holds, and what is left is "
-            "no more than rounding to it does: save it in float32, or allow for that with atol "
-            f"{atol:g}"
+            f"rounding to it: save it in float32, or allow for that with atol {atol:g}"
         )
         return atol
 
     def _reasons(self) -> list[str]:
         """The verdict, then what it rests on: what came nearest, where the difference begins."""
-        fitting, fit, search, nearest = self.fitting, self.fit, self.fit.search, self.nearest
+        fit = self.fit
         if fit.doubts:
             return [_doubt(fit)]
         if fit.other_cause:
@@ -254,8 +249,10 @@ class _Conclusion:
             cause = "padding, and how the input was prepared" if said else "padding"
             also = f" and where {said}" if said else ""
             return [f"{cause}: with {many} padded otherwise{also}, {fit.judgement.reason}"]
-        if fit.present.agrees:
-            return [fit.present.reason]
+        return [fit.present.reason] if fit.present.agrees else self._why_unexplained()
+
+    def _why_unexplained(self) -> list[str]:
+        fitting, fit, search, nearest = self.fitting, self.fit, self.fit.search, self.nearest
         opening = "padding does not explain it: " * (self.cause is Cause.NOT_PADDING)
         nodes = counted(len(fitting.nodes.searched), "node")
         ways = 0 if search is None else len(search.tried)
@@ -308,7 +305,7 @@ class _Conclusion:
             )
         if self.cause is Cause.NOT_PADDING and left is not None and len(left.nodes) == 1:
             return f"compare the weights and attributes of {left.nodes[0]} with the framework's"
-        said = [self._telling_sample()]
+        said = [_telling_sample(self.fitting)]
         if between := self._in_question():
             index = between[(len(between) - 1) // 2]
             module = module_returning(network.nodes, index)
@@ -328,16 +325,17 @@ class _Conclusion:
         outputs = {index: self.network.nodes[index].output[0] for index in between}
         return [index for index in between if outputs[index] not in self.fitting.expected]
 
-    def _telling_sample(self) -> str:
-        samples = self.fitting.samples
-        values = [value for feeds in samples for value in feeds.values()]
-        signed = any(value.dtype.kind == "f" and bool((value < 0).any()) for value in values)
-        sizes = {tuple(value.shape for value in feeds.values()) for feeds in samples}
-        types = self.network.input_types().values()
-        is_open = any(isinstance(size, Symbol) for kind in types for size in (kind.dims or ())[2:])
-        wanted = ["of another size"] * (is_open and len(sizes) == 1)
-        wanted += ["with values of both signs"] * (not signed)
-        return f"add a sample {' '.join(wanted)}" if wanted else ""
+
+def _telling_sample(fitting: Fitting) -> str:
+    """What sample would tell more, in words; '' for none."""
+    samples, types = fitting.samples, fitting.network.input_types().values()
+    values = [value for feeds in samples for value in feeds.values()]
+    signed = any(value.dtype.kind == "f" and bool((value < 0).any()) for value in values)
+    sizes = {tuple(value.shape for value in feeds.values()) for feeds in samples}
+    is_open = any(isinstance(size, Symbol) for kind in types for size in (kind.dims or ())[2:])
+    wanted = ["of another size"] * (is_open and len(sizes) == 1)
+    wanted += ["with values of both signs"] * (not signed)
+    return f"add a sample {' '.join(wanted)}" if wanted else ""
 
 
 def _warn_of_other_sizes(bench: Bench, nodes: Sequence[NodeFinding]) -> None:
@@ -360,15 +358,6 @@ def _differs_throughout(got: Array, right: Array, tolerance: float) -> bool:
     differs: Array = np.asarray((apart > tolerance).any(axis=(0, 1)))
     inside = differs[tuple(slice(size // 4, size - size // 4) for size in differs.shape)]
     return bool(inside.mean() > 1 / 2 and differs.mean() > 1 / 2)
-
-
-def _is_related(got: Array, right: Array) -> bool:
-    """Whether the two vary alike over space."""
-    axes = tuple(range(2, right.ndim))
-    wide, exact = got.astype(np.float64), right.astype(np.float64)
-    pair = [(one - one.mean(axis=axes, keepdims=True)).ravel() for one in (wide, exact)]
-    sizes = float(np.linalg.norm(pair[0]) * np.linalg.norm(pair[1]))
-    return bool(np.isfinite(sizes)) and float(pair[0] @ pair[1]) >= _RELATED * sizes
 
 
 def _doubt(fit: Fit) -> str:

@@ -27,7 +27,7 @@ _USUAL = (1.0, -1.0, 0.5, -0.5, 114 / 255, 114.0, 127.5, 128.0, 255.0)
 _STEPS, _STEP, _LARGE = 5, 0.1, 128.0
 _AGREEING, _TELLS = 0.1, 1e-3
 _NEAR, _DIGITS, _NO_FARTHER = 1e-3, 9, 4.0
-_MOST_NUMBERS = 16
+_MOST_NUMBERS, _FALL = 16, 0.9
 # A number that nobody writes fits a lot: in so many places it has to agree.
 ENOUGH_PLACES = 8
 
@@ -54,22 +54,30 @@ class Fills(NamedTuple):
         return tuple(chosen)
 
     def solved(self) -> float | None:
-        """The fill with which more references agree; None for none."""
+        """The fill with which more references agree, or for one node clearly less is left."""
+        least: float | None = None
         for start in (fill_of(self._first_option) or 0.0, _LARGE):
             one, other = start, start + _STEP * max(1.0, abs(start))
             before, after = self._left(one), self._left(other)
             for _ in range(_STEPS):
                 if before is None or after is None or one == other:
                     break
-                agreed = _agreed(after, (before - after) / (other - one))
+                slope = (before - after) / (other - one)
+                agreed = _agreed(after, slope)
                 if agreed is None:
                     break
+                if least is None:
+                    least = other + float(after @ slope) / float(slope @ slope)
                 one, before, other = other, after, other + agreed[0]
                 if self._reaches(other):
                     return self._plain(other, agreed[1])
                 after = self._left(other)
-        usual = (*_USUAL, *numbers_in(self.runner))
-        return next((number for number in usual if self._reaches(number)), None)
+        usual = next(filter(self._reaches, (*_USUAL, *numbers_in(self.runner))), None)
+        if usual is not None or least is None or len(self.options) > 1 or self._has_few_places():
+            return usual
+        score, now = scored(self.runner, self.references, self.at(least)), self.now
+        alike = (score.missing, score.misfit) == (now.missing, now.misfit)
+        return least if alike and score.residual < _FALL * now.residual else None
 
     @property
     def _first_option(self) -> Chain:
@@ -79,12 +87,15 @@ class Fills(NamedTuple):
     def _left(self, fill: float) -> Vector | None:
         return difference(self.runner, first_missing(self.references, self.now), self.at(fill))
 
+    def _has_few_places(self) -> bool:
+        """Whether the first reference that differs has few places; the channels of one are one."""
+        shape = first_missing(self.references, self.now).value.shape
+        return prod(shape[:1] + shape[2:]) < ENOUGH_PLACES
+
     def _reaches(self, fill: float) -> bool:
         """Whether more references agree, all of them where the next one has few places."""
-        shape = first_missing(self.references, self.now).value.shape
         score = scored(self.runner, self.references, self.at(fill))
-        few = prod(shape[:1] + shape[2:]) < ENOUGH_PLACES  # the channels of one place are one
-        return score.matches if few else score.missing < self.now.missing
+        return score.matches if self._has_few_places() else score.missing < self.now.missing
 
     def _plain(self, fill: float, spread: float) -> float:
         """The fill as somebody will have written it, where that leaves about as little."""
@@ -114,7 +125,9 @@ def with_fills(
     padded = {n: way for n in places if (way := _padded(runner, n, around)) is not None}
     kinds = {n: runner.suspects[n].chain.op.kind for n in padded}
     convolutions = [n for n in padded if kinds[n] is Kind.CONVOLUTION]
-    families = {(n,): f"{runner.suspects[n].label}: a Pad" for n in padded}
+    families: dict[tuple[int, ...], str] = {
+        (n,): f"{runner.suspects[n].label}: a Pad" for n in padded
+    }
     families.setdefault(tuple(convolutions), "all convolutions: Pads")
     families.setdefault(tuple(padded), "all nodes: Pads")
     for numbers, title in families.items():

@@ -13,13 +13,7 @@ from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
-from onnxpad.retargeting.candidates import (
-    Candidate,
-    as_windows,
-    candidates,
-    ordinary,
-    ways_of_pad,
-)
+from onnxpad.retargeting.candidates import Candidate, as_windows, candidates, ordinary, ways_of_pad
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.plan import with_settings
 from onnxpad.retargeting.windows_read import differs, signature, too_many_cells

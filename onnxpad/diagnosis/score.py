@@ -23,7 +23,6 @@ Array = NDArray[Any]
 Vector = NDArray[np.float64]
 Values = Mapping[str, Sequence[Array]]
 """Arrays by tensor, one for each sample."""
-_BORDER = 3.0
 _FEW, _BY_CHANCE = 32, 3
 _UNKNOWN, _LEAST = 1e-4, 2e-6
 _TELLING = 8
@@ -46,8 +45,7 @@ class Score:
     misfit: 0 where the first of those has its shape.
     unlike: the part of its cells that differ. Hits by chance are rare, so some cells that agree
         say more than a small difference in all.
-    residual: root mean square of what is left of it over that of the reference, border cells
-        counted `_BORDER` times.
+    residual: root mean square of what is left of it over that of the reference.
     """
 
     missing: int
@@ -85,13 +83,12 @@ def scored(runner: Runner, references: Sequence[Reference], chosen: Sequence[int
 
 
 def difference(runner: Runner, reference: Reference, chosen: Sequence[int]) -> Vector | None:
-    """Reference less result, flat and weighted as the residual is; None where shapes differ."""
+    """Reference less result, flat; None where shapes differ."""
     got, right = runner.tensor(reference.name, chosen, reference.sample), reference.value
     if got is None or got.shape != right.shape:
         return None
     wide = right.astype(np.float64) - got.astype(np.float64)
-    weighted = wide * np.sqrt(_weights(right.shape))
-    return np.nan_to_num(weighted, nan=0.0, posinf=0.0, neginf=0.0).ravel()
+    return np.nan_to_num(wide, nan=0.0, posinf=0.0, neginf=0.0).ravel()
 
 
 def _score_of(got: Array, reference: Reference, left: int) -> Score | None:
@@ -107,9 +104,8 @@ def _score_of(got: Array, reference: Reference, left: int) -> Score | None:
     known = np.isfinite(wide) & np.isfinite(exact)
     if not known.all() and not np.array_equal(wide[~known], exact[~known], equal_nan=True):
         return Score(left, 0.0, 1.0, 1e6)
-    spread = np.broadcast_to(_weights(right.shape), right.shape)[known]
-    error = float((spread * (wide[known] - exact[known]) ** 2).sum())
-    size = float((spread * exact[known] ** 2).sum()) or 1.0
+    error = float(((wide[known] - exact[known]) ** 2).sum())
+    size = float((exact[known] ** 2).sum()) or 1.0
     return Score(left, 0.0, _unlike(wide, exact, reference.tolerance), float(np.sqrt(error / size)))
 
 
@@ -128,15 +124,6 @@ def _unlike(got: Vector, right: Vector, tolerance: float) -> float:
     if agree <= _BY_CHANCE * (1 + count * min(1.0, tolerance / spread)):
         return 1.0
     return round(1 - agree / count, 2)
-
-
-def _weights(shape: Sequence[int]) -> Vector:
-    """More weight at the borders of axes 2 and later, where padding is seen first."""
-    weights = np.ones(shape[2:])
-    for axis, size in enumerate(shape[2:]):
-        if size > 4:
-            weights[(slice(None),) * axis + ([0, -1],)] = _BORDER
-    return weights
 
 
 @dataclass(frozen=True, slots=True)

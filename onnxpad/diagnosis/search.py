@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from itertools import combinations, islice
+from itertools import islice
 from typing import Any, NamedTuple
 
 from onnxpad.diagnosis.fills import with_fills
@@ -19,50 +19,35 @@ from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import Reference, Score, first_missing, scored
 from onnxpad.errors import LimitMet
 
-_MOST_PAIRED = 30
-# What is clearly nearer: so many more cells agree, or so much of what was left is left.
-_CELLS, _FALL = 0.03, 0.9
-
 
 class OutOfTimeError(Exception):
     """The budget is spent."""
 
 
-class Change(NamedTuple):
-    """Another option of one suspect."""
-
-    suspect: int
-    option: int
-
-
 class Extent(NamedTuple):
     """What is tried around a choice besides the ways of frameworks at single nodes.
 
-    edits: one edit of what is there; fills: constants that are solved for; pairs: two changes.
+    edits: one edit of what is there; fills: constants that are solved for; roots: all this around
+        guesses of the whole network too.
     """
 
     patience: int
     edits: bool = False
     fills: bool = False
-    pairs: bool = False
+    roots: bool = False
 
 
 SINGLE = (Extent(1, edits=True),)
 EVERYTHING = (
     Extent(6),
     Extent(3, edits=True),
-    Extent(4, edits=True, fills=True),
-    Extent(10, edits=True, pairs=True),
-    Extent(60, edits=True, fills=True, pairs=True),
+    Extent(60, edits=True, fills=True, roots=True),
 )
 
 
-def changed(chosen: Choice, *changes: Change) -> Choice:
-    """The choices with other options at some suspects."""
-    options = list(chosen)
-    for number, option in changes:
-        options[number] = option
-    return tuple(options)
+def changed(chosen: Choice, number: int, option: int) -> Choice:
+    """The choices with another option at one suspect."""
+    return (*chosen[:number], option, *chosen[number + 1 :])
 
 
 @dataclass
@@ -146,12 +131,12 @@ class Search:
             yield from self._new(chosen, title)
         whole = [chosen for chosen in self.tried if any(chosen)]
         for extent in between():
-            yield from self._explored(whole if extent.pairs else (), extent)
+            yield from self._explored(whole if extent.roots else (), extent)
 
     def _explored(self, roots: Sequence[Choice], extent: Extent) -> Iterator[Choice]:
         """Best-first: all around what is nearest by agreeing cells, by what is left, and a root.
 
-        Ends after `patience` rounds in which nothing came clearly nearer.
+        Ends after `patience` rounds in which nothing came nearer.
         """
         queues: tuple[list[tuple[Any, Choice]], ...] = ([], [])
         known, waiting, done = 0, iter(roots), set[Choice]()
@@ -170,31 +155,24 @@ class Search:
             if not following:
                 return
             now = self.tried[self.best], self.tried[self.closest]
-            nearer = any(map(_clearly_nearer, now, nearest))
-            vain, nearest = (0, now) if nearer else (vain + 1, nearest)
+            vain, nearest = vain + 1 if now == nearest else 0, now
 
     def _around(self, chosen: Choice, extent: Extent) -> Iterator[Choice]:
-        """Every other option of one suspect, pairs of the nearest of these, and fills."""
+        """Every other option of one suspect, and fills."""
         now = self.tried[chosen]
         if now.missing > self.tried[self.best].missing:
             return
-        changes = list(self._changes(chosen, now, edits=extent.edits))
-        for change in changes:
-            suspect = self.runner.suspects[change.suspect]
-            title = f"{suspect.label}: {suspect.options[change.option].label}"
-            yield from self._new(changed(chosen, change), title)
-        if extent.pairs and chosen in (self.best, self.closest):
-            ranked = sorted(changes, key=lambda c: self.tried[changed(chosen, c)].by_residual)
-            for one, other in combinations(ranked[:_MOST_PAIRED], 2):
-                if one.suspect != other.suspect:
-                    yield from self._new(changed(chosen, one, other), "two changes")
+        for number, option in self._changes(chosen, now, edits=extent.edits):
+            suspect = self.runner.suspects[number]
+            title = f"{suspect.label}: {suspect.options[option].label}"
+            yield from self._new(changed(chosen, number, option), title)
         if extent.fills:
             places = sorted(self.places(now))
             given = self.runner, self.references, chosen, now, places, self._note
             for filled, title in with_fills(*given):
                 yield from self._new(filled, title)
 
-    def _changes(self, chosen: Choice, now: Score, *, edits: bool) -> Iterator[Change]:
+    def _changes(self, chosen: Choice, now: Score, *, edits: bool) -> Iterator[tuple[int, int]]:
         """Options that read otherwise than the chosen one; those that keep the size first."""
         sample = first_missing(self.references, now).sample
         resizing = []
@@ -209,15 +187,7 @@ class Search:
                 if ways != present and option < (suspect.listed if edits else suspect.named):
                     keeps = not size or suspect.output_sizes(option, sizes) == size
                     if keeps and not now.misfit:
-                        yield Change(number, option)
+                        yield number, option
                     else:
-                        resizing.append(Change(number, option))
+                        resizing.append((number, option))
         yield from resizing
-
-
-def _clearly_nearer(one: Score, other: Score) -> bool:
-    """Whether more is reached, more cells agree, or a good part less is left."""
-    if (one.missing, one.misfit) != (other.missing, other.misfit):
-        return one < other
-    more = one.unlike <= other.unlike - _CELLS
-    return more or one.residual < _FALL * other.residual

@@ -25,12 +25,7 @@ class Course:
     """All models that one runtime has run, in order."""
 
     def __init__(
-        self,
-        runner: Runner,
-        seconds: float,
-        progress: Callable[[str], None] | None,
-        *,
-        cache: bool,
+        self, runner: Runner, seconds: float, progress: Callable[[str], None] | None, *, cache: bool
     ) -> None:
         self._trials = Trials(runner, cache=cache, seconds=seconds, skips_empty=True)
         self.say = progress or (lambda _: None)

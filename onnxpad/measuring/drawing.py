@@ -2,85 +2,34 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
 from random import Random
 from typing import Any
 
 from onnxpad.padding.operators import Since
 from onnxpad.reproducing.specimens import POOLS, QUANTISED, Specimen
 
-_OPERATORS = {
-    "Conv": 5,
-    "ConvTranspose": 4,
-    "MaxPool": 4,
-    "AveragePool": 4,
-    "LpPool": 2,
-    "QLinearConv": 2,
-    "ConvInteger": 1,
-    "Pad": 4,
-}
-"""The operators that are drawn, and how often."""
 Choices = Mapping[str, tuple[float, Sequence[Any]]]
 """By field of a specimen how likely it is written otherwise, and what it may then be."""
-_ANY: Choices = {
-    "rank": (0.3, (1, 3)),
-    "opset": (0.25, (9, 10, 11, 13, 18, 19, 21)),
-    "batch": (0.15, (2, 3)),
-    "size": (0.7, (1, 2, 3, 4, 6, 7, 8, 9)),
-    "open": (0.04, ("batch", "sizes")),
-}
-_PADS = ((0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (0, 1), (1, 0), (1, 2), (2, 0), (0, 5))
-_WINDOWS: Choices = {
-    "kernel": (0.6, (1, 2, 4, 5, 7, 8)),
-    "kernel_written": (0.0, (False,)),
-    "stride": (0.5, (0, 2, 2, 3, 4)),
-    "dilation": (0.3, (1, 2, 2, 3)),
-    "uneven": (0.3, (True,)),
-    "flat": (0.15, (True,)),
-}
-_POOLS: Choices = {
-    "ceil_mode": (0.3, (True,)),
-    "count_include_pad": (0.3, (True,)),
-    "indices": (0.15, (True,)),
-    "storage_order": (0.05, (True,)),
-    "front": (0.2, ("pad", "pad 1", "pad -inf", "pad reflect", "pad edge", "relu", "relu-pad 0")),
-}
-_CONVOLUTIONS: Choices = {
-    "kernel_written": (0.1, (False,)),
-    "group": (0.3, ("each", "2", "two each")),
-    "bias": (0.3, (True,)),
-    "weight": (0.06, ("computed", "padded")),
-    "front": (0.2, ("pad", "pad 1", "pad reflect", "pad edge", "dequantised", "relu")),
-    "output_padding": (0.25, (1, 2)),
-    "output_shape": (0.12, ("odd", "even")),
-    "weight_dtype": (0.4, ("int8",)),
-    "weight_zero": (0.3, (3,)),
-    "scales": (0.3, ("each",)),
-    "dtype": (0.3, ("int8",)),
-}
-_WRITTEN = {
-    "MaxPool": "ceil_mode indices storage_order front",
-    "AveragePool": "ceil_mode count_include_pad front",
-    "LpPool": "ceil_mode front",
-    "Conv": "kernel_written group bias weight front",
-    "ConvTranspose": "kernel_written group bias weight front output_padding output_shape",
-    "QLinearConv": "kernel_written group bias weight_dtype weight_zero scales dtype",
-    "ConvInteger": "kernel_written group weight_dtype weight_zero dtype",
-}
-"""By operator the fields that its models write, besides windows."""
-_PAD_NODES: Choices = {
-    "mode": (0.55, ("reflect", "reflect", "edge", "edge", "wrap")),
-    "mode_written": (0.2, (False,)),
-    "value": (0.4, (0, 1, -2, float("-inf"))),
-    "value_listed": (0.05, (True,)),
-    "pads": (0.8, ((0, 1), (2, 0), (0, 0), (3, 3), (5, 5), (7, 7), (-1, -1), (-1, 1), (0, -1))),
-    "padded": (0.35, ("all", "channels", "batch", "last", "apart")),
-    "axes": (0.15, (True,)),
-    "computed": (0.08, (True,)),
-    "fed": (0.05, (True,)),
-    "dtype": (0.15, ("int8", "uint8", "float16")),
-    "front": (0.1, ("relu",)),
-}
+
+
+@cache
+def _drawing() -> Mapping[str, Mapping[str, Any]]:
+    """The tables of `drawing.toml`; lists of numbers in them are tuples, as in a Specimen."""
+    record = tomllib.loads((Path(__file__).parent / "drawing.toml").read_text("utf-8"))
+    return {
+        table: {name: _frozen(value) for name, value in fields.items()}
+        for table, fields in record.items()
+    }
+
+
+def _frozen(value: object) -> object:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
+
+
 _AUTO_PAD, _OTHER_PADDING = 0.35, 0.4
 """How likely a node has auto_pad, and a neighbour is padded otherwise."""
 _WITHIN_KERNEL = 0.8
@@ -91,9 +40,9 @@ _LARGEST_VOLUME = 6
 
 def drawn(random: Random) -> Iterator[Specimen]:
     """Random specimens without end."""
-    names = list(_OPERATORS)
+    operators = _drawing()["operators"]
     while True:
-        (name,) = random.choices(names, list(_OPERATORS.values()))
+        (name,) = random.choices(list(operators), list(operators.values()))
         fields = _choices(name)
         words: dict[str, Any] = {
             field: random.choice(values)
@@ -128,11 +77,12 @@ def _neighbour(one: Specimen, random: Random) -> Specimen:
 
 def _choices(operator: str) -> Choices:
     """What can be written otherwise in a model of this operator."""
+    tables = _drawing()
     if operator == "Pad":
-        return {**_ANY, **_PAD_NODES}
-    own = _POOLS if operator in POOLS else _CONVOLUTIONS
-    names = _WRITTEN[operator].split()
-    return {**_ANY, **_WINDOWS} | {name: own[name] for name in own if name in names}
+        return {**tables["any"], **tables["pad_nodes"]}
+    own = tables["pools" if operator in POOLS else "convolutions"]
+    written = {name: own[name] for name in own if name in tables["written"][operator]}
+    return {**tables["any"], **tables["windows"]} | written
 
 
 def _padding(one: Specimen, random: Random) -> dict[str, Any]:
@@ -143,7 +93,7 @@ def _padding(one: Specimen, random: Random) -> dict[str, Any]:
         auto_pad = random.choice(("SAME_UPPER", "SAME_UPPER", "SAME_LOWER", "VALID"))
         return {"auto_pad": auto_pad, "pads": None}
     fits = one.operator in POOLS and random.random() < _WITHIN_KERNEL
-    pads = [sides for sides in _PADS if not fits or max(sides) < one.kernel]
+    pads = [sides for sides in _drawing()["pads"]["windows"] if not fits or max(sides) < one.kernel]
     return {"auto_pad": "", "pads": random.choice((None, *pads))}
 
 

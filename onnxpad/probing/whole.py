@@ -51,9 +51,8 @@ EVALUATOR, ONNXRUNTIME = "onnxpad float64 evaluator", "onnxruntime without optim
 class FirstDifferent:
     """The first tensor, in the order of the model, that a runtime computes otherwise.
 
-    `words` say how it differs, or what the runtime says of the model up to there. `has_grown` says
-    that its node computes it right from right inputs: the cause is in front of it; `stops` that the
-    runtime computes nothing up to there.
+    `words` say how it differs, or what the runtime says of the model up to there; `stops` says that
+    the runtime computes nothing up to there. The cause may be in front of it.
     """
 
     tensor: str
@@ -61,7 +60,6 @@ class FirstDifferent:
     op: str
     is_padding: bool
     words: str
-    has_grown: bool = False
     stops: bool = False
 
 
@@ -109,8 +107,6 @@ class WholeRun:
         kind = "" if first.is_padding else "; that is not about padding"
         if first.stops:
             return f"{said}. It stops at {where}{kind}"
-        if first.has_grown:
-            kind = ", which is right alone: the cause is in front of it (inspect --live)"
         return f"{said}. The first tensor that differs beyond rounding is {where}{kind}"
 
 
@@ -355,12 +351,9 @@ class _Whole(NamedTuple):
         name = shared[place]
         if fault(name)[1]:
             needed = set(nodes_for(network, [name], feeds))
-            padded = [
-                one
-                for one in shared[:place]
-                if network.producers[one] in needed and self._is_padded(one)
-            ]
-            name = next((one for one in padded[-_MOST_BEFORE:] if fault(one)[0]), name)
+            before = [one for one in shared[:place] if network.producers[one] in needed]
+            padded = [one for one in before if self._is_padded(one)][-_MOST_BEFORE:]
+            name = next((one for one in padded if fault(one)[0]), name)
         node = network.operation(network.producers[name])
         words, stops = fault(name)
         return FirstDifferent(
@@ -369,28 +362,12 @@ class _Whole(NamedTuple):
             node.op_type,
             self._is_padded(name),
             words,
-            not stops and self._is_right_alone(name, feeds),
             stops,
         )
 
     def _is_padded(self, name: str) -> bool:
         node = self.rewritten.nodes[self.rewritten.producers[name]]
         return operator(node.domain, node.op_type) is not None
-
-    def _is_right_alone(self, name: str, feeds: Feeds) -> bool:
-        """Whether the node that makes a tensor computes it right from what it should be fed."""
-        network, judge = self.rewritten, self.judge
-        read = network.names_read([network.producers[name]]) & judge.network.producers.keys()
-        fed = {one: judge.tensor(one, feeds) for one in read if network.constant(one) is None}
-        given = {one: value for one, value in fed.items() if value is not None}
-        right = judge.tensor(name, feeds)
-        if right is None or len(given) < len(fed):
-            return False
-        try:
-            reply = self.up_to({name: right}, feeds | given)
-        except (OnnxpadError, MemoryError):
-            return False
-        return reply.has_run and not self.apart(reply, {name: right}).is_fault
 
 
 def _failed(

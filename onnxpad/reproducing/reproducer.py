@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -17,101 +20,8 @@ from onnxpad.reports import Report, reported
 from onnxpad.runtimes.running.headers import Header, headers_of
 from onnxpad.validation.kernel_verdict import arrays_file
 
-_HERE = """import os
-
-os.chdir(os.path.dirname(os.path.abspath(__file__)))
-"""
-_OTHER = """# Run model.onnx on inputs.npz in {target}, and save results.npz; then run this.
-import os
-
-import numpy as np
-
-os.chdir(os.path.dirname(os.path.abspath(__file__)))
-
-results = dict(np.load("results.npz"))
-"""
-_OWN_FILE = """# {target} is a file with run(model, inputs); another one may be named behind run.py.
-import importlib.util
-import os
-import sys
-from pathlib import Path
-
-import numpy as np
-
-file = Path(sys.argv[1] if len(sys.argv) > 1 else {file!r}).resolve()
-sys.path.insert(0, str(file.parent))
-os.chdir(Path(__file__).resolve().parent)
-spec = importlib.util.spec_from_file_location("runtime", file)
-runtime = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(runtime)
-results = runtime.run("model.onnx", dict(np.load("inputs.npz")))
-"""
-_OWN_COMMAND = """# The command of {target}, started in the folder where it was named.
-import os
-import subprocess
-from pathlib import Path
-
-import numpy as np
-
-os.chdir(Path(__file__).resolve().parent)
-files = {{"model": "model.onnx", "inputs": "inputs.npz", "outputs": "results.npz"}}
-command = {words!r}
-for name, file in files.items():
-    command = [word.replace("{{" + name + "}}", os.path.abspath(file)) for word in command]
-subprocess.run(command, cwd={folder!r}, check=True)
-results = dict(np.load("results.npz"))
-"""
-_RUN = """
-
-results = run("model.onnx", dict(np.load("inputs.npz")), {outputs})
-results = results[0] if isinstance(results, tuple) else results
-"""
-_COMPARE = """
-for name, right in np.load("expected.npz").items():
-    got = np.asarray(results[name]).astype(right.dtype)
-    shapes = f"{name} has the shape {got.shape}, and should be {right.shape}"
-    assert got.shape == right.shape, shapes
-    wrong = np.argwhere(~np.isclose(got, right, 1e-3, 1e-3)).tolist()
-    for at in wrong[:5]:
-        print(f"{name}{at} is {got[tuple(at)]}, and should be {right[tuple(at)]}")
-    assert not wrong, f"{name} is not what it should be in {len(wrong)} of {right.size} cells"
-print("as it should be")
-"""
-_RUN_AND_COMPARE = """
-import * as fs from "node:fs";
-{
-  process.chdir(new URL(".", import.meta.url).pathname);
-  const VIEWS = {
-    ...{ float32: Float32Array, float64: Float64Array, int32: Int32Array, int64: BigInt64Array },
-    ...{ int8: Int8Array, uint8: Uint8Array, bool: Uint8Array },
-  };
-  const read = (file) => Object.entries(JSON.parse(fs.readFileSync(file, "utf8")));
-  const inputs = {};
-  for (const [name, [type, data, dims]] of read("inputs.json")) {
-    const cells = type === "int64" ? data.map(BigInt) : data;
-    inputs[name] = { type, dims, data: VIEWS[type].from(cells) };
-  }
-  const { outputs } = await run("model.onnx", inputs);
-  for (const [name, [, right, dims]] of read("expected.json")) {
-    const got = Array.from(outputs[name].data, Number);
-    const near = right.every((x, i) => Math.abs(got[i] - x) <= 1e-3 * (1 + Math.abs(x)));
-    if (String(outputs[name].dims) !== String(dims) || !near) {
-      console.error(`${name} is [${outputs[name].dims}] ${got}\\nand should be [${dims}] ${right}`);
-      process.exit(1);
-    }
-  }
-  console.log("as it should be");
-  process.exit(0);
-}
-"""
 _HOW_EXPECTED = """`expected.npz` follows the ONNX text: padded operators are evaluated in float64,
 every other one is run alone in onnxruntime without optimisations."""
-_ONLY_RUNS = '\nprint("it runs")\n'
-_COMPUTES_NOTHING = """
-for name, got in results.items():
-    assert not np.size(got), f"{name} is\\n{got}\\nand should be nothing"
-print("it computes nothing, as it should be")
-"""
 _ENDS = {
     "refuses": "does not load it, stops with an error, or ends the process",
     "miscomputes": "runs it, and the numbers or sizes are wrong, without a word",
@@ -218,34 +128,43 @@ def script(found: Reproducer) -> str:
     if found.runner:
         text = _own(found)
     elif header is None:
-        text = _OTHER.format(target=found.target.partition("@")[0])
+        text = _parts()["other"].format(target=found.target.partition("@")[0])
     elif header.is_javascript:
         lines = [f"process.env.{name} = {json.dumps(x)};\n" for name, x in header.variables.items()]
-        return "".join([f"// {header.install}\n", *lines, header.code, _RUN_AND_COMPARE])
+        compared = Path(__file__).parent / "compare.mjs"
+        return "".join(
+            [f"// {header.install}\n", *lines, header.code, "\n", compared.read_text("utf-8")]
+        )
     else:
         names = [value.name for value in found.model.graph.output]
         ranks = {
             name: found.expected[name].ndim if name in found.expected else -1 for name in names
         }
-        text = _python_head(header) + header.code + _RUN.format(outputs=ranks)
+        text = _python_head(header) + header.code + _parts()["run"].format(outputs=ranks)
     if found.expected:
-        return text + _COMPARE
-    return text + (_COMPUTES_NOTHING if found.answer == "miscomputes" else _ONLY_RUNS)
+        return text + _parts()["compare"]
+    return text + _parts()["computes_nothing" if found.answer == "miscomputes" else "only_runs"]
+
+
+@cache
+def _parts() -> Mapping[str, str]:
+    """Parts of scripts by name."""
+    return tomllib.loads((Path(__file__).parent / "scripts.toml").read_text("utf-8"))
 
 
 def _own(found: Reproducer) -> str:
     """What runs a runtime of the user's own, from wherever the script lies."""
     if found.runner.endswith(".py") and " " not in found.runner:
-        return _OWN_FILE.format(target=found.target, file=os.path.abspath(found.runner))  # noqa: PTH100
+        return _parts()["own_file"].format(target=found.target, file=os.path.abspath(found.runner))  # noqa: PTH100
     words = shlex.split(found.runner)
-    return _OWN_COMMAND.format(target=found.target, words=words, folder=os.getcwd())  # noqa: PTH109
+    return _parts()["own_command"].format(target=found.target, words=words, folder=os.getcwd())  # noqa: PTH109
 
 
 def _python_head(header: Header) -> str:
     """What installs the runtime, for people and by PEP 723, and its variables."""
     listed = json.dumps(header.dependencies)
     lines = ["# /// script", f"# dependencies = {listed}", "# ///", f"# {header.install}"]
-    lines += [_HERE]
+    lines += [_parts()["here"]]
     if header.variables:
         lines += [f"os.environ |= {dict(header.variables)}"]
     return "\n".join([*lines, ""])

@@ -220,7 +220,6 @@ def resolve(
     kind, rank = find_op(op)
     layer = find_layer(convention, kind)
     name = f"{convention.name} {kind}"
-    _refuse_other_words(name, layer, attributes)
     if input_shape is None:
         raise RequestError(f"{name}: input_shape is missing: give (batch, channels, sizes)")
     if rank is not None and values.is_list(input_shape) and len(input_shape) != rank + 2:
@@ -243,44 +242,6 @@ def resolve(
         source=layer.source,
         layer=layer,
     )
-
-
-_SHAPES = {
-    "input_shape": {"input", "inputs", "input_size", "shape", "x", "in_shape"},
-    "weight_shape": {"weight", "weights", "weight_size", "filter", "filters", "w"},
-}
-_WORDS = {
-    Role.KERNEL: {"kernel", "kernel_size", "kernel_shape", "ksize", "pool_size", "window", "k"},
-    Role.STRIDE: {"stride", "strides", "s"},
-    Role.DILATION: {"dilation", "dilations", "rate", "dilation_rate", "d"},
-    Role.PADDING: {"padding", "pad", "pads", "auto_pad", "p"},
-    Role.GROUPS: {"group", "groups", "g"},
-    Role.ROUNDING: {"ceil_mode", "ceil", "rounding"},
-}
-"""What people call what the frameworks call otherwise."""
-
-
-def _refuse_other_words(name: str, layer: Layer, attributes: Mapping[str, object]) -> None:
-    """RequestError for words that this layer does not have, with its own word for the same."""
-    known = {one for word in layer.words for one in word.names}
-    for given in attributes:
-        if given in known:
-            continue
-        for shape, words in _SHAPES.items():
-            if given in words:
-                raise RequestError(f"{name}: '{given}' is called {shape} here")
-        role = next((role for role, words in _WORDS.items() if given in words), None)
-        if role is None:
-            continue
-        own = [word.name for word in layer.of(role) if word.axis is None]
-        if own:
-            either = " or ".join(f"'{one}'" for one in own)
-            raise RequestError(f"{name}: no attribute is called '{given}'; here it is {either}")
-        if role is Role.KERNEL:
-            raise RequestError(
-                f"{name}: no attribute is called '{given}'; the weight says it: "
-                "weight_shape=(None, None, 3, 3) for a kernel of 3x3"
-            )
 
 
 def resolve_general(

@@ -80,42 +80,34 @@ def _axis(
     first: Resolution, second: Resolution, one: Slide, other: Slide
 ) -> tuple[AxisDifference, Counter[_Key]]:
     """Windows of one axis that both layers have, sorted by whether and how they differ."""
-    shared = min(one.output, other.output)
-    moved, transposed = one.stride != other.stride, first.plan.is_transposed
-    window = (one.begin, one.kernel, one.dilation)
-    all_differ = window != (other.begin, other.kernel, other.dilation) or (moved and transposed)
-    # With different strides both share the first window alone.
-    odd = () if all_differ or transposed else (0,) if moved else _over_borders(one, shared)
-    keys = {index: _key(first, second, one, other, index) for index in odd}
-    ranges = _joined([(n, n) for n, key in keys.items() if key[0] or key[1][0] != key[1][1]])
-    counts = Counter(keys.values())
-    if rest := shared - len(keys):
-        cells = (one.kernel, other.kernel) if first.op == "avg_pool" else (1, 1)
-        counts[moved or all_differ, cells] += rest
-        ranges += [(len(keys), shared - 1)] if moved or all_differ else []
-    most = max(one.output, other.output)
+    shared, most = min(one.output, other.output), max(one.output, other.output)
+    if shared > _MOST:
+        raise RequestError("the layers have more windows than can be compared")
+    transposed, moved = first.plan.is_transposed, one.stride != other.stride
+    same = (one.begin, one.kernel, one.dilation) == (other.begin, other.kernel, other.dilation)
+    counts, ranges = Counter[_Key](), list[tuple[int, int]]()
+    for index in range(shared):
+        # With different strides both share the first window alone.
+        differs = not same or (moved and (transposed or index > 0))
+        key = _key(first, second, one, other, index)
+        counts[differs or key[0], key[1]] += 1
+        if differs or key[0] or key[1][0] != key[1][1]:
+            ranges.append((index, index))
     if most > shared:
-        ranges = ranges[:-1] + _joined([*ranges[-1:], (shared, most - 1)])
+        ranges.append((shared, most - 1))
     sign = 1 if transposed else -1
     starts = (sign * one.begin, sign * other.begin)
-    return AxisDifference(starts, (one.output, other.output), tuple(ranges)), counts
-
-
-def _over_borders(slide: Slide, shared: int) -> tuple[int, ...]:
-    """Windows that reach over a border."""
-    before = min(shared, max(0, -(-slide.begin // slide.stride)))
-    inside = slide.size - slide.span + slide.begin
-    after = max(before, min(shared, inside // slide.stride + 1))
-    if before + shared - after > _MOST:
-        raise RequestError("more windows reach over the border than can be compared")
-    return (*range(before), *range(after, shared))
+    return AxisDifference(starts, (one.output, other.output), tuple(_joined(ranges))), counts
 
 
 def _key(first: Resolution, second: Resolution, one: Slide, other: Slide, index: int) -> _Key:
     """Whether a window differs in what it reads, and the cells that each of both divides by."""
     start = index * one.stride - one.begin
+    if first.plan.is_transposed:
+        return False, (1, 1)
     if first.plan.op == "conv":
-        return first.plan.fill is not second.plan.fill, (1, 1)
+        reaches = start < 0 or start + one.span > one.size
+        return reaches and first.plan.fill is not second.plan.fill, (1, 1)
     empty = _cells(one, start, 0, 0) == 0
     odd = empty and first.plan.outside is not second.plan.outside
     if first.plan.op == "max_pool":

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+import numpy as np
+
 from onnxpad.geometry.size import show
 from onnxpad.padding.chain import NOTHING, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes, short_axis
@@ -25,20 +27,17 @@ def infeasible(before: Chain, after: Chain) -> str:
     """
     if after == before:
         return ""
-    found = _pad_node(before, after) if after.pad != before.pad else ""
-    return found or _new(_size(after), _size(before)) or _new(_refused(after), _refused(before))
-
-
-def _new(reason: str, known: str) -> str:
-    return reason if reason != known else ""
+    if after.pad != before.pad and (reason := _pad_node(before, after)):
+        return reason
+    pairs = ((check(after), check(before)) for check in (_size, _refused))
+    return next((reason for reason, known in pairs if reason != known), "")
 
 
 def _refused(chain: Chain) -> str:
-    alone = replace(chain, around=NOTHING)  # fusion is the business of runtime_check
-    found = judge(reference(), alone)
-    if found.answer is not Answer.REFUSES:
-        return ""
-    return f"onnxruntime would not run it: {found.reason}"
+    # Fusion is the business of runtime_check.
+    found = judge(reference(), replace(chain, around=NOTHING))
+    refuses = found.answer is Answer.REFUSES
+    return f"onnxruntime would not run it: {found.reason}" if refuses else ""
 
 
 def _size(chain: Chain) -> str:
@@ -81,14 +80,11 @@ def _pad_node(before: Chain, after: Chain) -> str:
 def _mode(chain: Chain, step: PadStep) -> str:
     if step.mode == "wrap" and not chain.op.domain and 0 < chain.opset < Since.PAD_WRAP:
         return f"Pad of opset {chain.opset} has no mode wrap, which came with {Since.PAD_WRAP}"
-    if step.mode != "reflect":
-        return ""
     spatial = chain.inner(step.pads)
-    for index, axis in enumerate(axes_in_front(chain, spatial)):
-        sides = spatial.begins[index], spatial.ends[index]
-        if not isinstance(axis.size, int):
-            continue
-        left = axis.size + sum(min(0, side) for side in sides)
+    axes = axes_in_front(chain, spatial) if step.mode == "reflect" else ()
+    for index, (axis, sides) in enumerate(zip(axes, spatial.sides, strict=False)):
+        size = axis.size
+        left = size + sum(min(0, side) for side in sides) if isinstance(size, int) else math.inf
         if max(sides) > 0 and max(sides) >= left:
             return (
                 f"pad_node reflects {max(sides)} of axis {chain.first_axis + index}, which has "
@@ -101,14 +97,9 @@ def _value(chain: Chain, step: PadStep) -> str:
     if not isinstance(step.fill, Constant):
         return ""
     value, dtype = step.fill.value, chain.dtype
-    if math.isinf(value) and value < 0 and (not dtype or "float" in dtype):
-        return ""
     if dtype.startswith(("int", "uint")):
-        bits = int(dtype.lstrip("uint"))
-        low, high = (
-            (0, 2**bits - 1) if dtype[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-        )
-        fits = math.isfinite(value) and value == int(value) and low <= value <= high
+        limits = np.iinfo(dtype)
+        fits = math.isfinite(value) and value == int(value) and limits.min <= value <= limits.max
     else:
-        fits = abs(value) <= largest(dtype)
+        fits = value == -math.inf or abs(value) <= largest(dtype)
     return "" if fits else f"pad_node has value {value}, which {dtype} does not hold"

@@ -12,7 +12,6 @@ from onnxpad.frameworks.choices import Rounding
 from onnxpad.frameworks.layer import Given, Pair
 from onnxpad.frameworks.rules import CROP_BOTH, split
 from onnxpad.frameworks.worked_out import windows
-from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import Axis, output_size, same_pads, sample_sizes
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, missing_sizes
@@ -91,15 +90,9 @@ def _is_same_at(axis: Axis, pair: Pair, source: Habits | None, size: int) -> boo
 def unchanged_because(chain: Chain, name: str) -> str:
     """Why the convention `name` computes what the node computes already."""
     pads = effective_pads(chain)
-    if isinstance(pads, Skip):
-        return f"{name} pads like this at every size"
-    if chain.pad is None and not any(pads.flat) and not any(chain.output_padding):
-        return "it pads nothing" + (", and rounds up" if chain.ceil_mode else "")
-    is_centred = pads.begins == pads.ends and all(axis.span % 2 for axis in chain.axes)
-    if is_centred and all(axis.stride == 1 for axis in chain.axes):
-        return "stride 1: an odd window has as many cells on both sides"
-    sizes = [show(axis.size) for axis in chain.axes]
-    return f"{name} pads like this at size {'x'.join(sizes)}"
+    if chain.pad is None and isinstance(pads, Pads) and not any(pads.flat + chain.output_padding):
+        return "it pads nothing"
+    return f"{name} pads like this at {'this' if chain.has_fixed_sizes else 'every'} size"
 
 
 _PROBES = (7, 8)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import sys
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from reprlib import Repr
 from typing import Any, TypeAlias
 
-from onnxpad.errors import RequestError, counted
+from onnxpad.errors import RequestError
 from onnxpad.padding.chain import AutoPad, Chain, NewPad, Padding, Pads, PadStep
 from onnxpad.padding.effective_pads import axes_behind
 from onnxpad.padding.fills import Constant, number_of
@@ -17,66 +17,17 @@ from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, reported
 from onnxpad.retargeting.hand_written_pads import counting, without_pad
 
+__all__ = ["Plan", "PlanEntry", "settings_of", "with_settings"]
+
 Settings: TypeAlias = Mapping[str, Any]
+KEYS = ("auto_pad", "pads", "ceil_mode", "count_include_pad", "output_padding", "pad_node")
+MODES = ("constant", "reflect", "edge", "wrap")
+_KEYS, _PAD_KEYS = ("schema", "nodes"), ("pads", "value", "mode")
 _WIDEST = 2**20
 _SHORT = Repr()
 _SHORT.maxlist = _SHORT.maxtuple = 12
 _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 60
-
-
-def shown(value: object) -> str:
-    """The value as Python writes it, cut where it is long."""
-    return _SHORT.repr(value)
-
-
-def numbers(
-    settings: Settings, name: str, count: int, *, least: int | None, where: str = ""
-) -> tuple[int, ...]:
-    """`count` integers, `least` or more each; RequestError for anything else.
-
-    `where` stands in front of the name in messages.
-    """
-    value, name = settings.get(name), f"{where}{name}"
-    if value is None:
-        raise RequestError(f"{name} is missing: give a list of {count} integers")
-    if not isinstance(value, list | tuple) or any(
-        isinstance(one, bool) or not isinstance(one, int) for one in value
-    ):
-        raise RequestError(f"{name} is {shown(value)}, but must be a list of {count} integers")
-    if len(value) != count:
-        has = counted(len(value), "number")
-        raise RequestError(
-            f"{name} has {has}, but needs {count}: the begin of each axis, then the end of each"
-            if name.endswith("pads")
-            else f"{name} has {has}, but needs {count}, one for each axis"
-        )
-    if least is not None and any(one < least for one in value):
-        raise RequestError(f"{name} is {shown(list(value))}: no number may be below {least}")
-    if any(abs(one) > _WIDEST for one in value):
-        raise RequestError(f"{name} is {shown(list(value))}: {_WIDEST} cells are the most")
-    return tuple(value)
-
-
-def flag(settings: Settings, name: str) -> bool:
-    """0 or 1; RequestError for anything else."""
-    value = settings[name]
-    if not isinstance(value, int) or value not in (0, 1):
-        raise RequestError(f"{name} is {shown(value)}, but must be 0 or 1")
-    return bool(value)
-
-
-def fill(value: object) -> float | int:
-    """What a Pad node fills in: a number, or the lowest one as '-inf'."""
-    if value == "-inf":
-        return -math.inf
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise RequestError(f"pad_node has value {shown(value)}, but must be a number or '-inf'")
-    if not (value == -math.inf or abs(value) <= sys.float_info.max):
-        raise RequestError(f"pad_node has value {shown(value)}: give a number, or '-inf'")
-    return value
-
-
-KEYS = ("auto_pad", "pads", "ceil_mode", "count_include_pad", "output_padding", "pad_node")
+shown = _SHORT.repr
 
 
 @reported("node", "settings.*", "conventions")
@@ -94,16 +45,53 @@ class PlanEntry:
     conventions: tuple[str, ...] = ()
 
 
-def read_entry(record: object, index: int, label: str) -> PlanEntry:
-    """Entry `index` of the plan that messages call `label`; RequestError for what is no entry."""
+@reported("entries as nodes")
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan(Report):
+    """What `diagnose` finds and `retarget` applies. `file` is where it was read, for messages."""
+
+    entries: tuple[PlanEntry, ...] = field(default=())
+    file: str = field(default="", compare=False, repr=False)
+
+    schema = 1
+
+    @property
+    def label(self) -> str:
+        """The plan as messages name it."""
+        return f"the plan '{self.file}'" if self.file else "the plan"
+
+    @classmethod
+    def from_json(cls, record: object, *, file: str = "") -> Plan:
+        """Read a plan; RequestError says which part of it cannot be meant, and names `file`."""
+        label = cls(file=file).label
+        if isinstance(record, Mapping) and isinstance(record.get("plan"), Mapping):
+            raise RequestError(
+                f"{label} is a report of diagnose: its part 'plan' is the plan, which diagnose "
+                "--plan FILE writes"
+            )
+        if not isinstance(record, Mapping) or not isinstance(record.get("nodes"), list):
+            raise RequestError(
+                f"{label} must be an object with a list 'nodes', whose entries have a 'node'"
+            )
+        _refuse_unknown(label, record, _KEYS)
+        if (schema := record.get("schema", cls.schema)) is True or schema != cls.schema:
+            raise RequestError(
+                f"{label} has schema {shown(schema)}, this version reads {cls.schema}"
+            )
+        entries = tuple(_entry(one, i, label) for i, one in enumerate(record["nodes"]))
+        counts = Counter(entry.node for entry in entries)
+        if twice := [name for name, count in counts.items() if count > 1]:
+            raise RequestError(f"{label} names node '{twice[0]}' twice")
+        return cls(entries, file)
+
+
+def _entry(record: object, index: int, label: str) -> PlanEntry:
     if not isinstance(record, Mapping) or not isinstance(record.get("node"), str):
         raise RequestError(
             f"entry {index} of {label} lacks 'node', the address that inspect prints"
         )
     where = f"{label}, node '{record['node']}'"
-    unknown = [key for key in record if key not in (*KEYS, "node", "conventions")]
-    if unknown:
-        raise RequestError(f"{where} has '{unknown[0]}'; it takes {', '.join(KEYS)}")
+    _refuse_unknown(where, record, KEYS, "node", "conventions")
     if record.get("auto_pad") not in ("NOTSET", None) and record.get("pads") is not None:
         raise RequestError(f"{where} has auto_pad and pads: give one")
     names = record.get("conventions", [])
@@ -113,8 +101,9 @@ def read_entry(record: object, index: int, label: str) -> PlanEntry:
     return PlanEntry(record["node"], settings, tuple(names))
 
 
-MODES = ("constant", "reflect", "edge", "wrap")
-_PAD_KEYS = ("pads", "value", "mode")
+def _refuse_unknown(where: str, record: Settings, keys: tuple[str, ...], *more: str) -> None:
+    if unknown := [key for key in record if key not in (*keys, *more)]:
+        raise RequestError(f"{where} has {shown(unknown[0])}; it takes {', '.join(keys)}")
 
 
 def settings_of(chain: Chain) -> dict[str, Any]:
@@ -149,18 +138,27 @@ def with_settings(chain: Chain, settings: Settings) -> Chain:
 
     Raises RequestError where they do not fit the node.
     """
-    result = _with_pad(chain, settings)
+    op = chain.op
+    result = _with_pad(chain, settings["pad_node"]) if "pad_node" in settings else chain
     padding = _padding(chain, settings)
     if padding is not None:
         result = replace(result.with_padding(padding), output_shape=())
     if "ceil_mode" in settings:
-        result = _with_ceil(result, flag(settings, "ceil_mode"))
+        ceil = _flag(settings, "ceil_mode")
+        since = op.ceil_mode if op.is_pool else 0
+        if ceil and (not since or 0 < chain.opset < since):
+            of = f" of opset {chain.opset}" if since else ""
+            raise RequestError(f"{op.name}{of} has no ceil_mode")
+        result = replace(result, ceil_mode=ceil)
     if "count_include_pad" in settings:
-        result = _with_counts(result, counts=flag(settings, "count_include_pad"))
+        counts = _flag(settings, "count_include_pad")
+        if counts != chain.counts_padding and op.kind is not Kind.AVERAGE:
+            raise RequestError(f"{op.name} has no count_include_pad")
+        result = counting(result, counts=counts)
     if "output_padding" in settings:
-        growth = numbers(settings, "output_padding", chain.rank, least=0)
-        if any(growth) and chain.op.kind is not Kind.TRANSPOSED:
-            raise RequestError(f"{chain.op.name} has no output_padding")
+        growth = _numbers(settings, "output_padding", chain.rank, "one for each axis")
+        if any(growth) and op.kind is not Kind.TRANSPOSED:
+            raise RequestError(f"{op.name} has no output_padding")
         result = replace(result, output_padding=growth if any(growth) else ())
     return result
 
@@ -176,18 +174,15 @@ def _padding(chain: Chain, settings: Settings) -> Padding | None:
         return AutoPad(mode)
     if settings.get("pads") is None:
         return Pads.zero(chain.rank) if mode == "NOTSET" and "auto_pad" in settings else None
-    flat = numbers(settings, "pads", 2 * chain.rank, least=0)
+    flat = _numbers(settings, "pads", 2 * chain.rank, _BEGINS)
     return Pads(flat[: chain.rank], flat[chain.rank :])
 
 
-def _with_pad(chain: Chain, settings: Settings) -> Chain:
-    if "pad_node" not in settings:
-        return chain
-    record = settings["pad_node"]
+def _with_pad(chain: Chain, record: object) -> Chain:
     if record is None:
         return without_pad(chain)
     present = None if chain.pad is None or chain.pad.unclear else _pad_record(chain.pad)
-    if present is not None and present == record:
+    if present == record:
         return chain  # its value may be one that no plan could bring: computed, or infinite
     step = _step(chain, record)
     if present == _pad_record(step):
@@ -199,85 +194,56 @@ def _with_pad(chain: Chain, settings: Settings) -> Chain:
 def _step(chain: Chain, record: object) -> NewPad:
     if not isinstance(record, Mapping):
         raise RequestError("pad_node must be null, or an object with pads, value and mode")
-    if unknown := [key for key in record if key not in _PAD_KEYS]:
-        raise RequestError(f"pad_node has {shown(unknown[0])}; it takes {', '.join(_PAD_KEYS)}")
-    flat = numbers(record, "pads", 2 * chain.tensor_rank, least=None, where="pad_node ")
-    mode, half = record.get("mode", "constant"), chain.tensor_rank
+    _refuse_unknown("pad_node", record, _PAD_KEYS)
+    half, mode, value = chain.tensor_rank, record.get("mode", "constant"), record.get("value", 0)
+    flat = _numbers(record, "pads", 2 * half, _BEGINS, where="pad_node ", least=-_WIDEST)
     if mode not in MODES:
         raise RequestError(f"pad_node has mode {shown(mode)}; known are {', '.join(MODES)}")
-    return NewPad(
-        Pads(flat[:half], flat[half:]),
-        Constant(fill(record.get("value", 0))),
-        mode,
-        instead=chain.pad is not None,
-    )
+    value = -math.inf if value == "-inf" else value
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    try:
+        fits = is_number and (value == -math.inf or math.isfinite(value))
+    except OverflowError:
+        fits = False
+    if not fits:
+        raise RequestError(f"pad_node has value {shown(value)}: give a number, or '-inf'")
+    pads, fill = Pads(flat[:half], flat[half:]), Constant(value)
+    return NewPad(pads, fill, mode, instead=chain.pad is not None)
 
 
 def _pad_record(step: PadStep) -> dict[str, Any]:
     value = number_of(step.fill)
-    shown = "-inf" if value == float("-inf") else value
-    return {"pads": list(step.pads.flat), "value": shown, "mode": step.mode}
+    return {
+        "pads": list(step.pads.flat),
+        "value": "-inf" if value == -math.inf else value,
+        "mode": step.mode,
+    }
 
 
-def _with_ceil(chain: Chain, flag: bool) -> Chain:  # noqa: FBT001
-    if flag and not chain.op.is_pool:
-        raise RequestError(f"{chain.op.name} has no ceil_mode")
-    if flag and (not chain.op.ceil_mode or chain.opset < chain.op.ceil_mode) and chain.opset:
-        raise RequestError(f"{chain.op.name} of opset {chain.opset} has no ceil_mode")
-    return replace(chain, ceil_mode=flag)
+_BEGINS = "the begin of each axis, then the end of each"
 
 
-def _with_counts(chain: Chain, *, counts: bool) -> Chain:
-    if counts == chain.counts_padding:
-        return chain
-    if chain.op.kind is not Kind.AVERAGE:
-        raise RequestError(f"{chain.op.name} has no count_include_pad")
-    return counting(chain, counts=counts)
+def _numbers(
+    settings: Settings, name: str, count: int, layout: str, *, where: str = "", least: int = 0
+) -> tuple[int, ...]:
+    """`count` integers within limits; RequestError for anything else."""
+    value: Any = settings.get(name)
+    is_list = isinstance(value, list | tuple) and len(value) == count
+    if not is_list or any(isinstance(n, bool) or not isinstance(n, int) for n in value):
+        raise RequestError(
+            f"{where}{name} is {shown(value)}, but must be a list of {count} integers: {layout}"
+        )
+    if not all(least <= n <= _WIDEST for n in value):
+        raise RequestError(
+            f"{where}{name} is {shown(list(value))}: no number may be below {least} or above "
+            f"{_WIDEST}"
+        )
+    return tuple(value)
 
 
-_KEYS = ("schema", "nodes")
-
-__all__ = ["Plan", "PlanEntry", "settings_of", "with_settings"]
-
-
-@reported("entries as nodes")
-@dataclass(frozen=True, slots=True, repr=False)
-class Plan(Report):
-    """What `diagnose` finds and `retarget` applies. `file` is where it was read, for messages."""
-
-    entries: tuple[PlanEntry, ...] = field(default=())
-    file: str = field(default="", compare=False, repr=False)
-
-    schema = 1
-
-    @property
-    def label(self) -> str:
-        """The plan as messages name it."""
-        return f"the plan '{self.file}'" if self.file else "the plan"
-
-    @classmethod
-    def from_json(cls, record: object, *, file: str = "") -> Plan:
-        """Read a plan; RequestError says which part of it cannot be meant, and names `file`."""
-        label = cls(file=file).label
-        if isinstance(record, Mapping) and isinstance(record.get("plan"), Mapping):
-            raise RequestError(
-                f"{label} is a report of diagnose: its part 'plan' is the plan, which diagnose "
-                "--plan FILE writes"
-            )
-        if not isinstance(record, Mapping) or not isinstance(record.get("nodes"), list):
-            raise RequestError(
-                f"{label} must be an object with a list 'nodes', whose entries have a 'node'"
-            )
-        if unknown := [key for key in record if key not in _KEYS]:
-            raise RequestError(f"{label} has {shown(unknown[0])}; it takes {', '.join(_KEYS)}")
-        if (schema := record.get("schema", cls.schema)) is True or schema != cls.schema:
-            raise RequestError(
-                f"{label} has schema {shown(schema)}, this version reads {cls.schema}"
-            )
-        entries = tuple(read_entry(one, i, label) for i, one in enumerate(record["nodes"]))
-        seen: set[str] = set()
-        for entry in entries:
-            if entry.node in seen:
-                raise RequestError(f"{label} names node '{entry.node}' twice")
-            seen.add(entry.node)
-        return cls(entries, file)
+def _flag(settings: Settings, name: str) -> bool:
+    """0 or 1; RequestError for anything else."""
+    value = settings[name]
+    if not isinstance(value, int) or value not in (0, 1):
+        raise RequestError(f"{name} is {shown(value)}, but must be 0 or 1")
+    return bool(value)

@@ -35,7 +35,8 @@ _LONE_PAD = (
 class MoveRule:
     """What is asked of each node: the padding of a convention, or what a plan lists.
 
-    `decide` gives the chain itself where a node stays, `why` says the reason for that.
+    `decide` gives the chain itself where a node stays, `why` says the reason for that; both are
+    asked about what `read` makes of the node's chain.
     `concerns` says which nodes there is anything to say about, `names` which must be there.
     `label` is the rule as messages call it.
     """
@@ -46,6 +47,7 @@ class MoveRule:
     concerns: Callable[[Address], bool]
     names: tuple[str, ...] = ()
     label: str = ""
+    read: Callable[[Address, Chain], Chain | Skip] = lambda _, chain: chain
 
 
 def by_convention(to: str, source: str | None) -> MoveRule:
@@ -71,15 +73,23 @@ def by_plan(plan: Plan) -> MoveRule:
         lambda address: address.label in entries,
         tuple(entries),
         plan.label,
+        lambda address, chain: _read(entries[address.label], chain, plan.label),
     )
+
+
+def _read(entry: PlanEntry, chain: Chain, label: str) -> Chain | Skip:
+    """What an entry is about: of a Pad node its windows."""
+    if chain.trouble:
+        return chain.trouble.as_skip()
+    if chain.op.kind is not Kind.PAD:
+        return chain
+    if [*entry.settings] != ["pad_node"] or entry.settings["pad_node"] is None:
+        raise RequestError(f"{label}, node '{entry.node}' ({chain.op.name}): {_LONE_PAD}")
+    return as_windows(chain)
 
 
 def _planned(entry: PlanEntry, chain: Chain, label: str) -> Chain | Skip:
     where = f"{label}, node '{entry.node}' ({chain.op.name})"
-    if chain.op.kind is Kind.PAD and (
-        [*entry.settings] != ["pad_node"] or entry.settings["pad_node"] is None
-    ):
-        raise RequestError(f"{where}: {_LONE_PAD}")
     try:
         after = with_settings(chain, entry.settings)
     except RequestError as error:
@@ -155,7 +165,8 @@ class _Run:
         return False
 
     def _handle(self, site: Site) -> bool:
-        before = self._read(site.chain)
+        reason = too_many_cells(site.chain)
+        before = Skip(reason) if reason else self._rule.read(site.address, site.chain)
         result = before if isinstance(before, Skip) else self._rule.decide(site.address, before)
         if isinstance(result, Skip) or isinstance(before, Skip):
             if isinstance(result, Skip) and not result.moot:
@@ -169,15 +180,6 @@ class _Run:
             self._log.unchanged.append(Kept(site.address, site.op, shown, why))
             return False
         return self._move(site, before, result)
-
-    def _read(self, chain: Chain) -> Chain | Skip:
-        """What the rule is asked about: of a Pad node of a plan its windows."""
-        if reason := too_many_cells(chain):
-            return Skip(reason)
-        is_planned = bool(self._rule.names)
-        if is_planned and chain.trouble:
-            return chain.trouble.as_skip()
-        return as_windows(chain) if is_planned and chain.op.kind is Kind.PAD else chain
 
     def _move(self, site: Site, before: Chain, after: Chain) -> bool:
         """Change the node; True where sizes behind it have to be read anew."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
-from typing import NamedTuple
 
 from onnxpad.geometry.budgets import COMPARED
 from onnxpad.geometry.windows import Axis, output_size, same_output, same_pads, sample_sizes
@@ -22,7 +22,8 @@ _PER_WINDOW = 512
 """Cells that could be looked at in the time that a window takes without any."""
 
 
-class Strip(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Strip:
     """One axis: the source, what a Pad adds in front of and behind it, then the own padding."""
 
     size: int

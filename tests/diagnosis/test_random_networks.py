@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def written(way: str, kernel: int) -> str:
 
 
 def model(steps: list[tuple[str, int, int]], ways: list[str]) -> ModelProto:
-    nodes, weights = list[str](), dict[str, tuple[int, ...]]()
+    nodes, weights = list[str](), dict[str, Any]()
     for number, ((op, kernel, stride), way) in enumerate(zip(steps, ways, strict=True)):
         last = number + 1 == len(steps)
         more = "" if op == "Conv" else f", kernel_shape = [{kernel}, {kernel}]"

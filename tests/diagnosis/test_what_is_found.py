@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import onnx
 import pytest
@@ -68,7 +70,7 @@ def filled(op: str, value: float, own: bool = False) -> ModelProto:
     tail = " b = LeakyRelu (a) c = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (b, u) y = Relu (c)"
     held = "" if own else f"int64[8] p = {{0, 0, 1, 1, 0, 0, 1, 1}}, float v = {{{value}}}"
     channels = 6 if op == "Conv" else 2
-    weights = {"w": (6, 2, 3, 3)} if op == "Conv" else {}
+    weights: dict[str, Any] = {"w": (6, 2, 3, 3)} if op == "Conv" else {}
     return network(f"{front}a = {first}{tail}", constants=held, **weights, u=(6, channels, 3, 3))
 
 
@@ -99,10 +101,7 @@ CASES: dict[str, tuple[ModelProto, ModelProto]] = {
     "another value": (behind(HALF, value=1), behind(HALF, value=-0.25)),
     "an edge at the end": (behind(HALF, "edge", 2), behind(END, "edge", 2)),
     "a value at the end": (behind(HALF, stride=2, value=-1), behind(END, stride=2, value=-1)),
-    "a fill in other places": (
-        conv(BEGIN),
-        behind(END, stride=2, value=0.5),
-    ),
+    "a fill in other places": (conv(BEGIN), behind(END, stride=2, value=0.5)),
     "rounding up": (ups(ceil=0), ups()),
     "output_padding of one axis": (ups(), ups(", output_padding = [1, 0]")),
     "output_padding": (ups(), ups(", output_padding = [1, 1]")),
@@ -146,7 +145,7 @@ def test_all_convolutions_with_one_fill() -> None:
     pads = "int64[8] p = {0, 0, 1, 1, 0, 0, 1, 1}, float v = {0.5}"
     front = "q = Pad (x, p, v) a = Conv (q, w) b = Relu (a) r = Pad (b, p, v) y = Conv (r, u)"
     own = "a = Conv <pads = [1, 1, 1, 1]> (x, w) b = Relu (a) y = Conv <pads = [1, 1, 1, 1]> (b, u)"
-    weights = {"w": (6, 2, 3, 3), "u": (6, 6, 3, 3)}
+    weights: dict[str, Any] = {"w": (6, 2, 3, 3), "u": (6, 6, 3, 3)}
     found = assert_found(network(own, **weights), network(front, constants=pads, **weights))
     assert [entry.settings["pad_node"]["value"] for entry in found.plan.entries] == [0.5, 0.5]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from typing import Any
 
 import numpy as np
 import onnx
@@ -182,7 +183,7 @@ def test_one_number_near_its_limit_is_not_explained_by_chance(seed: int) -> None
     """The reference has other weights, and the right padding."""
     body = "a = Conv <strides = [2, 2], pads = [1, 1, 1, 1]> (x, w) b = LeakyRelu (a)"
     tail = "c = Conv <pads = [1, 1, 1, 1]> (b, v) d = GlobalAveragePool (c) y = Sigmoid (d)"
-    weights = {"w": (8, 2, 3, 3), "v": (1, 8, 3, 3)}
+    weights: dict[str, Any] = {"w": (8, 2, 3, 3), "v": (1, 8, 3, 3)}
     model = network(f"{body} {tail}", **weights)
     other = changed(network(f"{body} {tail}", **weights), "v", 1.02)
     found = against(model, other, seed, budget=2)

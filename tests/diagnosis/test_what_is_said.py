@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -153,11 +154,11 @@ gate = Conv <strides = [2, 2], pads = [1, 1, 2, 2]> (c1, v) m = Mul (gate, f) y 
 @pytest.mark.parametrize("c1", [END, BEGIN])
 def test_a_branch_that_is_too_weak_to_tell_is_named(c1: str, *, tolerated: bool) -> None:
     """Rounding hides it, or the tolerance that was asked for."""
+    shapes: dict[str, Any] = {"w": (2, 2, 3, 3), "v": (2, 2, 5, 5)}
     for weak, named in ((1e-5 if tolerated else 1e-8, True), (1.0, False)):
         wrong, right = (
             network(GATE.replace("C1", one), constants=f"float f = {{{weak}}}", **shapes)
             for one in (c1, END)
-            for shapes in [{"w": (2, 2, 3, 3), "v": (2, 2, 5, 5)}]
         )
         x = signed(0, 1, 2, 24, 24)
         y = outputs(right, x)[0]

@@ -19,7 +19,7 @@ def network(
     x: str = "float[1, 2, 24, 24] x",
     constants: str = "",
     opset: int = 19,
-    **weights: Sequence[int],
+    **weights: Any,
 ) -> ModelProto:
     """A network from x to y; `weights` are the shapes of those that it reads besides."""
     held = f"<{constants}>" if constants else ""

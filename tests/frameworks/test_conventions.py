@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,8 +15,6 @@ from onnxpad.model import small_models
 from onnxpad.retargeting.habits import named_convention
 from tests.resolving.goldens import SAMPLE, goldens
 
-ROOT = Path(__file__).parents[2]
-FOLDER = Path(str(conventions.__file__)).parent.relative_to(ROOT / "onnxpad")
 LAYERS = [
     (convention, layer) for convention in all_conventions().values() for layer in convention.layers
 ]
@@ -79,53 +74,6 @@ def test_words_are_unique_and_what_pads_has_a_rule(convention: Convention, layer
             transposed = layer.op == "conv_transpose"
             for mode in word.modes.values():
                 assert mode.cut if transposed else mode.pad_rule, (convention.name, word.name)
-
-
-NEW = '''"""Frobnet: two cells in front of every axis, none behind it, and nothing else to say here.
-"""
-
-from __future__ import annotations
-
-from onnxpad.frameworks.conventions import Convention
-from onnxpad.geometry.windows import Axis
-from onnxpad.frameworks.choices import HowKnown
-from onnxpad.frameworks.layer import Given, Mode, Pair
-from onnxpad.frameworks.words import layers, named
-
-
-def _two(axis: Axis, _given: Given) -> Pair:
-    return (2, 0)
-
-
-CONVENTION = Convention(
-    source="made up for this test",
-    layers=(
-        layers(HowKnown.READ, "made up for this test")(
-            "max_pool", *named(kernel="size", stride="step"), number=Mode(_two)
-        ),
-    ),
-)
-'''
-
-
-def test_a_new_convention_is_one_file(tmp_path: Path) -> None:
-    package = shutil.copytree(ROOT / "onnxpad", tmp_path / "onnxpad")
-    (package / FOLDER / "frobnet.py").write_text(NEW, encoding="utf-8")
-    code = (
-        "import onnxpad\n"
-        "shape = (1, 1, 6, 6)\n"
-        "found = onnxpad.resolve('Frobnet', 'MaxPool2d', input_shape=shape, size=3, step=2)\n"
-        "print(found.pads, found.output_shape, onnxpad.explain('frobnet')[0].kind)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PYTHONPATH": str(tmp_path)},
-    )
-    assert done.stdout.strip() == "(2, 2, 0, 0) (1, 1, 3, 3) convention"
 
 
 @pytest.mark.parametrize("name", ["Core ML", " core_ml ", "core \t_ml", "CoreML", "core-ml"])

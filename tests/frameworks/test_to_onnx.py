@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.choices import Divisor, HowKnown, Layout, Outside, Override, Rounding
+from onnxpad.frameworks.choices import Divisor, Outside, Override, Rounding
+from onnxpad.frameworks.conventions import layer_of, word_of
 from onnxpad.frameworks.layer import AxisCrop, Given, Layer, Mode, Slide
 from onnxpad.frameworks.rules import EXPLICIT, full_extent
 from onnxpad.frameworks.to_onnx import LOWEST, lower
-from onnxpad.frameworks.words import named, padding
 from onnxpad.frameworks.worked_out import WorkedOut, make_plan
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.small_models import layer_model
@@ -33,14 +33,21 @@ def any_cut(axis: Axis, size: int, given: Given) -> AxisCrop:
     return AxisCrop(begin, given.extent or full_extent(axis, size) - begin)
 
 
+WORDS: dict[str, dict[str, Any]] = {
+    "kernel": {"role": "kernel"},
+    "stride": {"role": "stride", "default": 1},
+    "dilation": {"role": "dilation", "default": 1},
+    "pads": {"role": "padding", "layouts": ["PAIRS"], "negative": True},
+    "extent": {"role": "extent"},
+    "divisor": {"role": "override"},
+}
+
+
 def layer(op: str, **more: Any) -> Layer:
-    words = (
-        *named(weight="kernel", stride="stride", dilation="dilation"),
-        padding("pads", Layout.PAIRS, negative=True),
-        *named(extent="extent", override="divisor"),
-    )
+    words = {name: word_of(name, record) for name, record in WORDS.items()}
+    made = layer_of({"op": op, "words": list(WORDS)}, words, "made up for this test")
     number = Mode(cut=any_cut) if op == "conv_transpose" else EXPLICIT
-    return Layer(op, words, HowKnown.READ, "made up for this test", number=number, **more)
+    return made._replace(number=number, **more)
 
 
 def cells(slide: Slide, window: int) -> list[int]:

@@ -46,11 +46,6 @@ VIOLATIONS = [
     ),
     ("passes-apart", "onnxpad.rewriting.passes.sibling", "import onnxpad.rewriting.passes.impure"),
     (
-        "conventions-apart",
-        "onnxpad.frameworks.conventions.sibling",
-        "import onnxpad.frameworks.conventions.impure",
-    ),
-    (
         "passes-and-runtimes",
         "onnxpad.rewriting.passes.aiming",
         "import onnxpad.runtimes.targets",

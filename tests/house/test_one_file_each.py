@@ -62,29 +62,18 @@ def rewrite(chain: Chain) -> Chain | Skip:
         return Skip("it pads", moot=True)
     return replace(chain, padding=AutoPad.VALID)
 '''
-CONVENTION = '''"""The made-up framework, which pads in front alone."""
+CONVENTION = """
+text = "The made-up framework, which pads in front alone."
+source = "this test"
 
-from onnxpad.frameworks.choices import HowKnown
-from onnxpad.frameworks.conventions import Convention
-from onnxpad.frameworks.layer import Given, Layer, Mode, Pair
-from onnxpad.frameworks.words import named, padding
-from onnxpad.geometry.windows import Axis
+[words]
+window = { role = "kernel", default = "required" }
+pad = { role = "padding", modes = [["front", "causal"]], default = "front" }
 
-
-def _in_front(axis: Axis, _given: Given) -> Pair:
-    return (axis.span - 1, 0)
-
-
-_WINDOW = (
-    *named(kernel="window"),
-    padding("pad", modes={"front": Mode(_in_front)}, default="front"),
-)
-
-CONVENTION = Convention(
-    source="this test",
-    layers=(Layer("conv", _WINDOW, HowKnown.EXECUTED, "this test"),),
-)
-'''
+[[layers]]
+op = "conv"
+words = ["window", "pad"]
+"""
 QUIRK = """
 [[rule]]
 operators = ["Conv"]
@@ -97,7 +86,7 @@ evidence = "pads of 4, written as numbers"
 ADDED = {
     "runtimes/targets/made_up.toml": TARGET,
     "rewriting/passes/made_up_valid.py": REWRITE,
-    "frameworks/conventions/made_up_net.py": CONVENTION,
+    "frameworks/conventions/made_up_net.toml": CONVENTION,
 }
 WEIGHT = "float[1,1,3] w = {1, 10, 100}"
 

@@ -89,9 +89,7 @@ def test_nothing_is_written_where_something_breaks(
 def test_stated_sizes_follow() -> None:
     second = "[second] y = MaxPool <kernel_shape = [2, 1], strides = [2, 1]> (r)"
     model = text_model(
-        f"{POOL} [act] r = Relu (p) {second}",
-        "float[1,2,8,1] x",
-        outputs="float[1,2,1,1] y",
+        f"{POOL} [act] r = Relu (p) {second}", "float[1,2,8,1] x", outputs="float[1,2,1,1] y"
     )
     for name, size in (("p", 3), ("r", 3)):
         model.graph.value_info.append(onnx.helper.make_tensor_value_info(name, 1, [1, 2, size, 1]))

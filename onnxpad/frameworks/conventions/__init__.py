@@ -1,20 +1,39 @@
-"""Where frameworks put padding: one file each, read by one engine; the folder is walked."""
+"""Where frameworks put padding: one file of data each, read by one engine; the folder is walked.
+
+`words` are the attributes of its layers: what each means (`role`), its default ("required", or
+"the kernel" for that of the window), other names, and the values that it takes: `choices`, `modes`
+with the rule that each stands for (`frameworks.own_rules`) and what else it decides, or `layouts`
+of numbers. `layers` list the words of each operator.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
-from types import ModuleType
-from typing import NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from onnxpad.errors import RequestError, nearest
-from onnxpad.frameworks import values
-from onnxpad.frameworks.choices import Fill
-from onnxpad.frameworks.layer import Layer
-from onnxpad.plugins import Plugins, name_of, text_of
+from onnxpad.frameworks import limits, values
+from onnxpad.frameworks.choices import (
+    Divisor,
+    Fill,
+    HowKnown,
+    Layout,
+    Outside,
+    Override,
+    Role,
+    Rounding,
+    Special,
+)
+from onnxpad.frameworks.layer import Layer, Mode, Word
+from onnxpad.frameworks.own_rules import CUTS, PADS
+from onnxpad.plugins import DataFiles
 
 T = TypeVar("T")
+Record = Mapping[str, Any]
 
 OPS = ("conv", "depthwise_conv", "grouped_conv", "max_pool", "avg_pool", "conv_transpose")
 _SHORT = {op.replace("_", ""): op for op in OPS} | {
@@ -32,8 +51,7 @@ class Convention(NamedTuple):
     """A framework: its layers in its own words.
 
     `pads_apart` is what its own layer for padding alone can write in front of any other layer,
-    such as Keras' ZeroPadding2D. `listed` is its place in lists, the frequent ones first. `name`
-    and `text` come from the file.
+    such as Keras' ZeroPadding2D. `listed` is its place in lists, the frequent ones first.
     """
 
     source: str
@@ -111,10 +129,84 @@ def frequent_first(names: Iterable[str]) -> list[str]:
     return sorted(names, key=lambda name: (known[name].listed, name))
 
 
+_CHOSEN = {Role.ROUNDING: Rounding, Role.DIVISOR: Divisor, Role.FILL: Fill}
+_SPECIAL = {"<none>": None, **{one.value: one for one in Special}}
+
+
 @cache
-def _convention_in(module: ModuleType) -> Convention:
-    found: Convention = module.CONVENTION
-    return found._replace(name=name_of(module), text=text_of(module))
+def _convention_in(path: Path) -> Convention:
+    record = tomllib.loads(path.read_text("utf-8"))
+    words = {name: word_of(name, word) for name, word in record["words"].items()}
+    return Convention(
+        record["source"],
+        tuple(layer_of(one, words, record["source"]) for one in record["layers"]),
+        tuple(record.get("aliases", ())),
+        frozenset(Fill[name] for name in record.get("pads_apart", ())),
+        record.get("listed", 100),
+        path.stem.replace("_", "-"),
+        record["text"].strip(),
+    )
 
 
-_CONVENTIONS = Plugins(__name__, "convention", _convention_in)
+def word_of(name: str, record: Record) -> Word:
+    """An attribute, as a file of data has it."""
+    name, role = record.get("name", name), Role[record["role"].upper()]
+    choices: dict[object, object] = {}
+    for one in record.get("choices", ()):
+        key, meaning = (one, name) if role is Role.LABEL else one
+        choices[_special(key)] = getattr(_CHOSEN.get(role), meaning, meaning)
+    return Word(
+        name,
+        role,
+        _special(record.get("default", "<none>")),
+        tuple(record.get("aliases", ())),
+        record.get("axis"),
+        choices,
+        {_special(key): mode_of(text) for key, text in record.get("modes", ())},
+        tuple(Layout[layout] for layout in record.get("layouts", ())),
+        record.get("negative", False),
+    )
+
+
+def layer_of(record: Record, words: Mapping[str, Word], source: str) -> Layer:
+    """A kind of layer, as a file of data has it; a `note` is added to the source of its file."""
+    note = record.get("note")
+    return Layer(
+        record["op"],
+        tuple(words[name] for name in record["words"]),
+        HowKnown(record.get("known", HowKnown.EXECUTED)),
+        f"{source}; {note}" if note else record.get("source", source),
+        mode_of(record.get("number", "")),
+        Rounding[record.get("rounding", Rounding.DOWN.name)],
+        Divisor[record.get("divisor", Divisor.REAL.name)],
+        Override[record.get("override", Override.SUM.name)],
+        Outside[record.get("outside", Outside.UNKNOWN.name)],
+        tuple(getattr(limits, name) for name in record.get("checks", ())),
+        frozenset(record.get("ranks", (1, 2, 3))),
+    )
+
+
+def mode_of(text: str) -> Mode:
+    """A way to pad: names of its rules, and what else it decides, with blanks between."""
+    mode = Mode()
+    for word in text.split():
+        if word in PADS:
+            mode = mode._replace(pad_rule=PADS[word])
+        elif word in CUTS:
+            mode = mode._replace(cut=CUTS[word])
+        elif word in Rounding.__members__:
+            mode = mode._replace(rounding=Rounding[word])
+        elif word == "numbers":
+            mode = mode._replace(takes_numbers=True)
+        elif word == "undilated":
+            mode = mode._replace(undilated=True)
+        else:
+            mode = mode._replace(fill=Fill[word])
+    return mode
+
+
+def _special(value: object) -> object:
+    return _SPECIAL.get(value, value) if isinstance(value, str) else value
+
+
+_CONVENTIONS = DataFiles(__name__, "convention", ".toml", _convention_in)

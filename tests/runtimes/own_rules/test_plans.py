@@ -125,10 +125,7 @@ def _run(model: ModelProto) -> tuple[Any, Any]:
     """What the accelerator computes and what is right; Unsupported for what it refuses."""
     dims = [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim]
     x = np.random.default_rng(0).standard_normal(dims).astype(np.float32)
-    opsets = {one.domain: one.version for one in model.opset_import}
-    return accelerator.run_graph(model.graph, {"x": x}, opsets)["y"], run_model(model, {"x": x})[
-        "y"
-    ]
+    return accelerator.computed(model, {"x": x})["y"], run_model(model, {"x": x})["y"]
 
 
 @pytest.fixture(params=TAKES)
