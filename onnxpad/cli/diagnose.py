@@ -18,7 +18,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from onnxpad.model.comparing.networks import Network
     from onnxpad.show.document import Document
 
-_AGAIN = 3
-"""How much longer than the last time a search may take that is to find the same, in seconds."""
 _OPTIONS = ("device", "budget", "atol", "rtol", "ambiguous", "timeout", "memory")
 
 
@@ -171,9 +168,5 @@ def _follow(given: Mapping[str, Any], diagnosis: Diagnosis, *, nearest: bool) ->
     commands = [shlex.join(words) for words in lines]
     asks = ["--plan plan.json"] * (not plan) + ["--nearest"] * (nearest > given["nearest"])
     if asks:
-        seconds = diagnosis.nearest_seconds if nearest else None
-        if seconds is not None:  # the search need not go on behind what it diagnosis
-            longer = float(ceil(_AGAIN * seconds + _AGAIN))
-            given = {**given, "budget": min(given["budget"], longer)}
         commands.insert(0, f"{_again(given)} {' '.join(asks)}")
     return ("; " if nearest else " && ").join(commands)  # what explains no more exits with 1

@@ -18,8 +18,6 @@ from onnxpad.show.site.conformance import WORDS, WORST_FIRST, Table, counted_wor
 from onnxpad.show.site.drawings import Shown, of_convention, of_form, of_pass
 from onnxpad.show.site.links import Linked, address_of
 
-_NAMED = 6
-"""Operators of a fact that are named."""
 _OF_TARGETS = ("releases", "older releases", "note", "source")
 """Facts that a target's page has beside its tables."""
 
@@ -77,27 +75,17 @@ def _target_facts(name: str) -> Iterator[dict[str, Any]]:
         yield {
             "anchor": anchor,
             "word": _word(row),
-            "what": brief(row),
+            "what": row.what,
             "releases": held(row, target.releases) or always,
             "evidence": str(row.evidence),
             "command": f"onnxpad explain {name} --reproduce {anchor} -o DIR" if shown else "",
             "ran": last_run(name, anchor),
             "unshown": row.unshown,
-            "operators": list(row.operators) if len(row.operators) > _NAMED else [],
         }
 
 
 def _word(row: Row) -> str:
     return WORDS[row.answer]
-
-
-def brief(row: Row) -> str:
-    """'Conv, ConvInteger ... and 48 more where auto_pad is set'."""
-    if len(row.operators) <= _NAMED:
-        return row.what
-    names, everything = list(row.operators)[: _NAMED - 1], ", ".join(row.operators)
-    more = len(row.operators) - len(names)
-    return f"{', '.join(names)} and {more} more{row.what.removeprefix(everything)}"
 
 
 def blocks_of(text: str) -> Iterator[Block]:
