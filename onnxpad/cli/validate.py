@@ -190,9 +190,9 @@ def _pairs(given: Mapping[str, Any]) -> int:
         raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
     elif Path(before).is_dir():
         paired = pairs(before, after, given["exclude"])
-        say_left_out(paired, "pair")
         if not paired.jobs:
             raise paired.refusal(given["exclude"])
+        say_left_out(paired, "pair")
         jobs = paired.jobs
     request = Request("validate", {name: given[name] for name in _OPTIONS})
     return batches.run(jobs, request, given, noun="model" if alone else "pair")

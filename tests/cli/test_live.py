@@ -113,17 +113,17 @@ def test_live_takes_a_python_and_no_model(place: Path) -> None:
         *("inspect", "--live=here", "models/same.onnx")
     ]
     assert settled("inspect", "--live", sys.executable, "m.onnx") == [
-        *("inspect", f"--live={sys.executable}", "m.onnx")
+        *("inspect", "--live", sys.executable, "m.onnx")
     ]
     assert settled("inspect", "m.onnx", "--live") == ["inspect", "m.onnx", "--live=here"]
     assert settled("inspect", "--live", "--json", "m") == ["inspect", "--live=here", "--json", "m"]
     assert settled("inspect", "--live", "models") == ["inspect", "--live=here", "models"]
-    assert settled("inspect", "--live", "python9.9", "m") == ["inspect", "--live=python9.9", "m"]
+    assert settled("inspect", "--live", "python9.9", "m") == ["inspect", "--live", "python9.9", "m"]
     (place / "model").write_text("#!/bin/sh\n")
     (place / "model").chmod(0o755)  # marked as a program, which nobody means to start
     assert settled("inspect", "--live", "model") == ["inspect", "--live=here", "model"]
     (place / "node_modules").mkdir()
-    assert settled("inspect", "--live", ".", "m") == ["inspect", "--live=.", "m"]
+    assert settled("inspect", "--live", ".", "m") == ["inspect", "--live", ".", "m"]
     assert settled("guard", "--", "tool", "--live") == ["guard", "--", "tool", "--live"]
 
 

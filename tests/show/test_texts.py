@@ -14,7 +14,6 @@ from onnxpad.show.document import Command, document_text
 from onnxpad.show.following import next_lines
 from onnxpad.show.inspections import inspection_document
 from onnxpad.show.rewritings import rewriting_document
-from onnxpad.show.wording import shape_text
 from onnxpad.validation import Validation, Verdict
 from tests.models.text import text_model
 from tests.models.traps import TRAPS
@@ -29,21 +28,6 @@ NO_FORM_HELPS = {
 
 def inspected(found: Inspection, *, everything: bool = False) -> str:
     return document_text(inspection_document(found, everything=everything))
-
-
-@pytest.mark.parametrize(
-    ("size", "shown"),
-    [
-        ("ceil(H/2)", "ceil(H/2)"),
-        ("ceil((ceil((ceil(floor((unk__2153-1)/2)/2)-1)/2)+1)/2)", "~unk__2153/16"),
-        ("(32*ceil(ceil(ceil(H/2)/2)/2))-5+7-9", "~4*H"),
-        ("floor(3*ceil(unk__9105_foo/4)/2)", "~0.375*unk__9105_foo"),
-        ("floor((ceil(height/2)+ceil(width/2))/2)", "computed"),
-        ("a name that is long and no arithmetic", "computed"),
-    ],
-)
-def test_sizes_read_like_sizes(size: str, shown: str) -> None:
-    assert shape_text([1, size, None]) == f"[1, {shown}, ?]"
 
 
 @pytest.mark.parametrize("code", TRAPS)

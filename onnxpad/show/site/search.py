@@ -57,9 +57,16 @@ def index_of(explained: Sequence[Explanation], table: Table) -> str:
 
 
 def _names() -> Mapping[str, str]:
-    """Names of runtimes and frameworks by what people write, in small letters and digits alone."""
+    """Names of runtimes and frameworks by what people write, in small letters and digits alone.
+
+    'opencv4' is the target that has the releases 4.x of OpenCV.
+    """
     found = {_letters(name): one.name for name, one in by_name_and_alias().items()}
     for target in all_targets().values():
+        before = find_target(target.before).releases if target.before else ()
+        for release in (one for one in before if one not in target.releases):
+            for number in (release, release.partition(".")[0]):
+                found[_letters(target.name + number)] = target.before
         found |= {_letters(name): target.name for name in (target.name, *target.also)}
     return found
 

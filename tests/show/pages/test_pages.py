@@ -234,5 +234,5 @@ def test_a_report_is_written_from_python(tmp_path: Path) -> None:
     found = onnxpad.inspect(str(KT), target="opencv")
     assert found.to_html(str(KT)) == path.read_text(encoding="utf-8")
     assert "Padding of" in found.to_html()
-    with pytest.raises(onnxpad.RequestError, match="no page about Explanation"):
+    with pytest.raises(onnxpad.RequestError, match="no command prints a Explanation"):
         onnxpad.explain("split-pads")[0].to_html()
