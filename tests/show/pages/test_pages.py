@@ -74,7 +74,7 @@ def test_rewrite(tmp_path: Path) -> None:
     files = ("-o", tmp_path / "o.onnx", "--html", tmp_path / "a.html")
     text, found = page(0, "rewrite", MODELS / "k_yolo_tiny_op15.onnx", *passes, *files)
     assert "Before and after" in found.said
-    assert "before: SAME_UPPER" in found.said
+    assert "before and after: SAME_UPPER is now" in found.said
     assert "onnxpad validate" in found.said
     assert 'class="front"' in text
 
