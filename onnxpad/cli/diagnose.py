@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -116,7 +117,7 @@ def _report(diagnosis: Diagnosis, given: Mapping[str, Any]) -> None:
         return diagnosis_document(diagnosis, given["model"], around)
 
     outputs.write_page(given["html"], document)
-    stream = streams.report_stream(model_on_stdout=given["plan"] == STANDARD)
+    stream = sys.stderr if given["plan"] == STANDARD else sys.stdout
     record = {"model": given["model"], **diagnosis.to_json()}
     streams.report(given, lambda: record, document, stream)
     if given["as_json"] and wrote and not diagnosis.explained:
