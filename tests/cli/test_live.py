@@ -84,27 +84,6 @@ def test_a_model_that_does_not_run_right_is_not_written(place: Path, capsys: Cap
     assert report["run"]["first_different"]["tensor"] == "s"
 
 
-def test_the_python_of_live_is_named_where_a_file_does_not_start(
-    place: Path, capsys: Captured
-) -> None:
-    (place / "bad.py").write_text("import nowhere_at_all\n")
-    line = ["inspect", "models/same.onnx", "--target", "./bad.py"]
-    assert run(line) == 2
-    assert "--live" not in capsys.readouterr().err
-    assert run([*line, f"--live={sys.executable}"]) == 2
-    assert f"{sys.executable} of --live" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_many_models(place: Path, capsys: Captured, jobs: str) -> None:
-    line = ["rewrite", "models", "--target", "./npu.py", "-o", "written", "-j", jobs, "--json"]
-    assert run(line) == 1
-    records = [json.loads(text) for text in capsys.readouterr().out.splitlines()]
-    status = {Path(one["file"]).name: one["status"] for one in records if "file" in one}
-    assert status == {"same.onnx": "rewritten", "scaled.onnx": "not written"}
-    assert [one.name for one in (place / "written").iterdir()] == ["same.onnx"]
-
-
 def test_live_takes_a_python_and_no_model(place: Path) -> None:
     def settled(*words: str) -> list[str]:
         return settled_live(words)

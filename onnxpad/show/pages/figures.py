@@ -67,7 +67,8 @@ def window_figure(drawing: Drawing, *, title: str = "", anchor: str = "") -> str
     key = sha256(repr((drawing, title, anchor)).encode()).hexdigest()[:8]
     labels = [_label(drawing, axis, strip) for axis, strip in enumerate(strips)]
     if len(strips) == 2:
-        panels = [_panel(*strips, labels[1], labels[0])]
+        rows, columns = strips
+        panels = [_panel(rows, columns, labels[1], labels[0])]
     else:
         panels = [_panel(_ALONE, s, labels[n], "", 3 * CELL * n) for n, s in enumerate(strips)]
     said = f"{title}: {sentence(drawing)}" if title else sentence(drawing)
