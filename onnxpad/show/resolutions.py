@@ -189,12 +189,15 @@ def _verdict(difference: Difference) -> Iterator[str]:
 def _axis(axis: AxisDifference, difference: Difference) -> str:
     """Cells that differ, then those that only one of both has."""
     shared, most = min(axis.outputs), max(axis.outputs)
-    where = few(
-        [f"{low} to {high}" if low < high else f"{low}" for low, high in axis.ranges], _SHOWN
-    )
+    inside = [(begin, min(end, shared - 1)) for begin, end in axis.ranges if begin < shared]
+    where = few([_range(*pair) for pair in inside], _SHOWN)
     if most > shared:
         longer = difference.first if axis.outputs[0] == most else difference.second
-        where += f"; from {shared} on in {longer.framework} only"
+        where += f"{', ' if where else ''}{_range(shared, most - 1)} in {longer.framework} only"
     first, second = axis.starts
     starts = f", the first window starts at {first} and {second}" if first != second else ""
     return f"{where}{starts}" if where else "no difference"
+
+
+def _range(begin: int, end: int) -> str:
+    return str(begin) if begin == end else f"{begin} to {end}"
