@@ -275,9 +275,6 @@ def _edited_document(verb: str, *parts: Any, **more: Any) -> Document:  # noqa: 
 
 def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.inspection import inspect, inspected_status
-    from onnxpad.show.batches import inspection_line
-    from onnxpad.show.following import commands
-    from onnxpad.show.inspections import inspection_document
 
     found = inspect(job.model, **request.options)
     record = found.to_json()
@@ -286,11 +283,18 @@ def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
         "result": status,
         "code": FINDINGS if found.fails else FINE,
         "record": {"file": asked["model"], "status": status} | record,
-        "line": inspection_line(asked["model"], found),
-        "following": commands(found, asked["model"]) if found.findings else [],
     }
-    whole = {"document": partial(inspection_document, found, asked["model"])}
-    return answered | (whole if asked.get("whole") else {})
+    if found.findings:
+        from onnxpad.show.following import commands
+
+        answered["following"] = commands(found, asked["model"])
+    if asked.get("whole"):
+        from onnxpad.show.inspections import inspection_document
+
+        return answered | {"document": partial(inspection_document, found, asked["model"])}
+    from onnxpad.show.batches import inspection_line
+
+    return answered | {"line": inspection_line(asked["model"], found)}
 
 
 def _validate(job: Job, request: Request, asked: Plain) -> Plain:

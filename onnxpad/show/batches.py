@@ -75,10 +75,12 @@ def retargeting_line(model: str, written: str | None, found: Retargeting) -> str
 def inspection_line(model: str, found: Inspection) -> str:
     """'a.onnx: 6 operators can pad, 5 do, ..., 2 traps; opencv: takes 4, miscomputes 2 of 6'."""
     from onnxpad.show.inspections import counts_text
-    from onnxpad.show.verdicts import answers_text
 
     parts = [f"{route_text(model)}: {counts_text(found)}"]
-    parts += [f"{name}: {answers_text(one)}" for name, one in found.targets.items()]
+    if found.targets:
+        from onnxpad.show.verdicts import answers_text
+
+        parts += [f"{name}: {answers_text(one)}" for name, one in found.targets.items()]
     return visible("; ".join([*parts, *(one.note for one in found.installed.values())]))
 
 
