@@ -88,13 +88,15 @@ def _values(path: Path, table: dict[str, Any]) -> dict[str, list[tuple[Option, A
     for verb, values in [("", shared), *apart.items()]:
         place = f"{_shown(path)}: [{f'{_TABLE}.{verb}'.rstrip('.')}]"
         if verb not in ("", *VERBS):
-            raise RequestError(f"{place} is about no verb: {_meant(verb, VERBS)}")
+            meant = _meant(verb, VERBS) or f"the verbs are {', '.join(VERBS)}"
+            raise RequestError(f"{place} is about no verb: {meant}")
         rows = [row for row in OPTIONS if "set" in row.more and (not verb or verb in row.verbs)]
         for name, value in values.items():
             named = [row for row in rows if row.setting == name]
             if not named:
-                known = {row.setting for row in rows}
-                raise RequestError(f"{place} takes no '{name}': {_meant(name, known)}")
+                near = _meant(name, [row.setting for row in rows])
+                cure = near or "it is said on the command line alone, if at all"
+                raise RequestError(f"{place} takes no '{name}': {cure}")
             for row in named:
                 for one in [verb] if verb else row.verbs:
                     found[one][row.name] = row, _as_typed(path, row, value)
@@ -102,8 +104,7 @@ def _values(path: Path, table: dict[str, Any]) -> dict[str, list[tuple[Option, A
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
-    near = [f"did you mean '{one}'?" for one in nearest(name, known)]
-    return near[0] if near else f"it takes {', '.join(sorted(known))}"
+    return "".join(f"did you mean '{one}'?" for one in nearest(name, known))
 
 
 def _as_typed(path: Path, row: Option, value: object) -> object:
