@@ -70,10 +70,7 @@ def test_parsing_loads_nothing_heavy() -> None:
 
 
 NOT_FOR_ONE_MODEL = (
-    "onnxpad.batch.course",
-    "onnxpad.batch.each",
     "onnxpad.cli.baseline",
-    "onnxpad.cli.batches",
     "onnxpad.cli.rewrite",
     "onnxpad.cli.settings",
     "onnxpad.cli.validate",
