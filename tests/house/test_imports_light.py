@@ -116,7 +116,6 @@ def loaded_by_onnx() -> set[str]:
 @pytest.mark.parametrize(
     ("said", "module"),
     [
-        (("--json", MODEL), "onnxpad.batch.course"),
         (("--target", "ncnn"), "onnxpad.runtimes.targets"),
         (("--baseline", "known.txt", "--write-baseline"), "onnxpad.cli.baseline"),
     ],

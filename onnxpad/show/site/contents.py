@@ -14,9 +14,16 @@ from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.releases import held
 from onnxpad.runtimes.targets import find_target
 from onnxpad.show.explanations import cells_of
-from onnxpad.show.site.conformance import WORDS, WORST_FIRST, Table, counted_words, facts_of
+from onnxpad.show.site.conformance import (
+    WORDS,
+    WORST_FIRST,
+    Linked,
+    Table,
+    address_of,
+    counted_words,
+    facts_of,
+)
 from onnxpad.show.site.drawings import Shown, of_convention, of_form, of_pass
-from onnxpad.show.site.links import Linked, address_of
 
 _OF_TARGETS = ("releases", "older releases", "note", "source")
 """Facts that a target's page has beside its tables."""

@@ -14,8 +14,7 @@ from onnxpad.explaining import Explanation
 from onnxpad.frameworks.conventions import by_name_and_alias
 from onnxpad.reproducing.ways import ways
 from onnxpad.runtimes.targets import all_targets, find_target
-from onnxpad.show.site.conformance import Table, counted_words
-from onnxpad.show.site.links import address_of
+from onnxpad.show.site.conformance import Table, address_of, counted_words
 
 _MEANT = {
     "convtranspose": "deconv, deconvolution, transposed conv, transposed convolution",
