@@ -23,7 +23,6 @@ from onnxpad.validation.kernel_verdict import arrays_file
 
 SCHEMA = 1
 REPRODUCER = ("before.onnx", "after.onnx", "inputs.npz")
-_WRITES = ("-o", "--out", "--save", "--dest", "--to")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -204,27 +203,13 @@ def _files(
     """The files that a command reads and writes, as given or from its words."""
     if before is not None and after is not None:
         return Path(before), Path(after)
-    found = [
-        (index, Path(word.rpartition("=")[2]))
-        for index, word in enumerate(words)
-        if word.lower().endswith(".onnx")
-    ]
+    found = [Path(word.rpartition("=")[2]) for word in words if word.lower().endswith(".onnx")]
     if len(found) != 2:
         raise RequestError(
             f"{len(found)} of the command's words end in .onnx, so that they do not tell which "
             "model it reads and which one it writes; try --in A.onnx --out B.onnx"
         )
-    if _is_written(words, found[0][0]) and not _is_written(words, found[1][0]):
-        found.reverse()
-    guessed = found[0][1], found[1][1]
-    return Path(before or guessed[0]), Path(after or guessed[1])
-
-
-def _is_written(words: Sequence[str], position: int) -> bool:
-    """Whether an option says that a word is what the command writes."""
-    word, last = words[position], words[position - 1] if position else ""
-    said = word.partition("=")[0] if "=" in word else last
-    return said.replace("_", "-").startswith(_WRITES)
+    return Path(before or found[0]), Path(after or found[1])
 
 
 def _is_one(first: Path, second: Path) -> bool:

@@ -348,13 +348,6 @@ def run_program(command: Sequence[str], *, quiet_stdout: bool) -> int:
         _PROGRAMS.discard(program)
 
 
-class Limits(NamedTuple):
-    """Seconds that a call may take, and bytes by which the memory of its child may grow."""
-
-    seconds: float
-    memory: int
-
-
 class Work:
     """What one call of a verb may take of native code.
 
@@ -394,22 +387,20 @@ class Work:
         *,
         what: str = "onnxruntime",
         more: int = 0,
-        own: Limits | None = None,
     ) -> Reply:
         """One call of a child of this work, within its limits.
 
-        `what` stands in messages for what runs there, `more` are bytes that it reads by itself;
-        `own` are defaults for this call alone. Raises LimitMet and ChildEnded.
+        `what` stands in messages for what runs there, `more` are bytes that it reads by itself.
+        Raises LimitMet and ChildEnded.
         """
         now = more + sum(map(len, buffers))
         self._given += now
         self._largest = max(self._largest, now)
         started = time.monotonic()
-        total, memory = self._seconds(own), self.memory_allowed(now)
-        if own is not None and self.memory is None:
-            memory = own.memory
-        spent = 0.0 if own is not None and self.seconds is None else self._spent
-        allowed = min(total - spent, max(self.deadline - started, SHORT))
+        total, memory = self.seconds, self.memory_allowed(now)
+        if total is None:
+            total = SECONDS + SECONDS_PER_MB * self._given / 1e6
+        allowed = min(total - self._spent, max(self.deadline - started, SHORT))
         try:
             if allowed <= 0:
                 raise LimitMet("time")  # noqa: TRY301 - the same as in the child
@@ -442,11 +433,6 @@ class Work:
         children, self._children = self._children, {}
         for child in children.values():
             _returned(child)
-
-    def _seconds(self, own: Limits | None) -> float:
-        if self.seconds is not None:
-            return self.seconds
-        return own.seconds if own else SECONDS + SECONDS_PER_MB * self._given / 1e6
 
     def _said(self, limit: str, what: str, seconds: float, memory: int) -> LimitMet:
         larger: dict[str, int | str] = {}

@@ -20,10 +20,8 @@ from onnxpad.errors import (
     RequestError,
     RuntimeUnavailable,
     brief,
-    counted,
     fault_in,
     headline,
-    together,
 )
 
 if TYPE_CHECKING:
@@ -139,9 +137,7 @@ def _against(found: Rewriting, validation: Validation | None, request: Request) 
     if request.certificate is not None and (proof is None or proof.verdict != "proved"):
         return "the rewritten model is not proved, so there is nothing to certify"
     if validation is not None and not validation.ok:
-        # Only onnxruntime's optimiser harms it, in a form that it is said to harm.
-        plain = [row.equal for row in validation.outputs if row.level == "off"]
-        alone = found.fitting is not None and found.fitting.elsewhere and plain and all(plain)
+        alone = found.fitting is not None and found.fitting.elsewhere
         hint = f"; without --validate it is written for {found.target} alone" if alone else ""
         return f"the rewritten model is not validated{hint} ({validation.verdict})"
     return _too_many_skips(found, request)
@@ -149,17 +145,12 @@ def _against(found: Rewriting, validation: Validation | None, request: Request) 
 
 def _unfit(found: Rewriting) -> str:
     wrong = sum(1 for one in found.stuck if one.judgement.answer.fails)
-    if wrong and all(one.brought_by for one in found.stuck):
-        rules = tuple(dict.fromkeys(one.brought_by for one in found.stuck))
-        written = f"{together(rules)} {'write' if rules[1:] else 'writes'}"
-        return f"{found.target} would refuse or miscompute {counted(wrong, 'node')} that {written}"
-    if wrong:
-        plans = found.fitting.plans if found.fitting else ()
-        helped = {one.node for one in plans} - {one.node for one in found.stuck}
-        rest = f"; for {len(helped)} more there is a way" if helped else ""
-        return f"{found.target} would refuse or miscompute {wrong} of its nodes{rest}"
-    count = len(found.stuck)
-    return f"it is not known whether {found.target} runs {count} of its nodes"
+    if not wrong:
+        return f"it is not known whether {found.target} runs {len(found.stuck)} of its nodes"
+    plans = found.fitting.plans if found.fitting else ()
+    helped = {one.node for one in plans} - {one.node for one in found.stuck}
+    rest = f"; for {len(helped)} more there is a way" if helped else ""
+    return f"{found.target} would refuse or miscompute {wrong} of its nodes{rest}"
 
 
 def _too_many_skips(found: Rewriting | Retargeting, request: Request) -> str:
@@ -284,9 +275,6 @@ def _edited_document(verb: str, *parts: Any, **more: Any) -> Document:  # noqa: 
 
 def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
     from onnxpad.inspection import inspect, inspected_status
-    from onnxpad.show.batches import inspection_line
-    from onnxpad.show.following import commands
-    from onnxpad.show.inspections import inspection_document
 
     found = inspect(job.model, **request.options)
     record = found.to_json()
@@ -295,11 +283,18 @@ def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
         "result": status,
         "code": FINDINGS if found.fails else FINE,
         "record": {"file": asked["model"], "status": status} | record,
-        "line": inspection_line(asked["model"], found),
-        "following": commands(found, asked["model"]) if found.findings else [],
     }
-    whole = {"document": partial(inspection_document, found, asked["model"])}
-    return answered | (whole if asked.get("whole") else {})
+    if found.findings:
+        from onnxpad.show.following import commands
+
+        answered["following"] = commands(found, asked["model"])
+    if asked.get("whole"):
+        from onnxpad.show.inspections import inspection_document
+
+        return answered | {"document": partial(inspection_document, found, asked["model"])}
+    from onnxpad.show.batches import inspection_line
+
+    return answered | {"line": inspection_line(asked["model"], found)}
 
 
 def _validate(job: Job, request: Request, asked: Plain) -> Plain:

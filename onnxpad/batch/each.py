@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from onnxpad.batch.course import Request, answer, asked_of, refusal
 from onnxpad.batch.facts import About, Shapes, facts_of_each
 from onnxpad.batch.inputs import AnyPath, Inputs, Job, inputs, overwritten, pairs, placed
 from onnxpad.errors import RequestError, headline, nearest
 from onnxpad.reports import Report, reported
-from onnxpad.rewriting.passes import pass_names
 from onnxpad.verbs import ARGUMENTS, is_path, refuse_unless
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
 
 Paths: TypeAlias = AnyPath | Iterable[AnyPath | tuple[AnyPath, AnyPath]]
 Progress = Callable[[str, int, int], None]
@@ -146,6 +146,8 @@ def each(  # noqa: PLR0913 - one option each
     called with a model, how many are done, and of how many. Raises RequestError for arguments that
     the verb lacks, folders without models, and facts and globs about none.
     """
+    from onnxpad.rewriting.passes import pass_names
+
     edits = output is not None or in_place or strict or validate or although_unfit
     _check(verb, executor, processes, edits=edits)
     if output is not None and in_place:
@@ -247,6 +249,8 @@ def _submitted(executor: Executor, one: dict[str, Any]) -> Future[Any]:
     try:
         return executor.submit(answer, one)
     except Exception as error:  # noqa: BLE001 - whatever an executor raises is about one model
+        from concurrent.futures import Future
+
         failed: Future[Any] = Future()
         failed.set_exception(error)
         return failed
@@ -287,8 +291,10 @@ def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool)
 
 def _arguments(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as plain data; RequestError for one that the verb does not have."""
-    parameters = signature(getattr(import_module(_HOMES[verb]), verb)).parameters.values()
-    own = {one.name for one in parameters if one.kind is one.KEYWORD_ONLY} - {*_ABOUT_ONE}
+    function = getattr(import_module(_HOMES[verb]), verb)
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    own = function.__kwdefaults__.keys() - {*_ABOUT_ONE}
     for name in given.keys() - own:
         hint = " or ".join(nearest(name, own)) or ", ".join(sorted(own))
         raise RequestError(f"{verb} of many models has no argument '{name}'; did you mean {hint}?")

@@ -58,9 +58,20 @@ def facts_about(model: str, dims: Mapping[str, Fact], shapes: Shapes) -> dict[st
     if model == STANDARD:
         raise RequestError("standard input is read once: say its sizes with --dim NAME=SIZE")
     from onnxpad.model.opened import open_model  # loads onnx
-    from onnxpad.model.shapes.input_shapes import facts_of_shapes, input_sizes
+    from onnxpad.model.shapes.input_shapes import input_sizes
 
-    return facts_of_shapes(input_sizes(open_model(model).model), shapes, own)
+    return _with_shapes(model, own, shapes, input_sizes(open_model(model).model))
+
+
+def _with_shapes(
+    model: str, dims: Mapping[str, Fact], shapes: Shapes, sizes: Mapping[str, Any]
+) -> dict[str, Fact]:
+    from onnxpad.model.shapes.input_shapes import facts_of_shapes  # loads onnx
+
+    try:
+        return facts_of_shapes(sizes, shapes, dims)
+    except RequestError as error:
+        raise RequestError(f"{model}: {error}") from None
 
 
 class Contents(NamedTuple):
@@ -131,7 +142,9 @@ def _apart(
         for name in shapes:
             having.setdefault(f"an input '{name}'", []).append(name in has.inputs)
         known = {name: fact for name, fact in facts.items() if name in has.dims}
-        each.append(About(_with_shapes(model, known, shapes, has), has.globs if globs else None))
+        own_shapes = {name: shape for name, shape in shapes.items() if name in has.inputs}
+        dims = _with_shapes(model, known, own_shapes, has.inputs)
+        each.append(About(dims, has.globs if globs else None))
     for label, found_there in having.items():
         if not any(found_there):
             raise RequestError(f"no model has {label}: onnxpad inspect lists what there is")
@@ -140,15 +153,3 @@ def _apart(
         for label, there in having.items()
         if not all(there)
     ]
-
-
-def _with_shapes(
-    model: str, dims: Mapping[str, Fact], shapes: Shapes, has: Contents
-) -> dict[str, Fact]:
-    from onnxpad.model.shapes.input_shapes import facts_of_shapes  # loads onnx
-
-    own = {name: shape for name, shape in shapes.items() if name in has.inputs}
-    try:
-        return facts_of_shapes(has.inputs, own, dims)
-    except RequestError as error:
-        raise RequestError(f"{model}: {error!s}") from None

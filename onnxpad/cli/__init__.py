@@ -10,7 +10,7 @@ The course of `onnxpad rewrite a.onnx -o b.onnx`, file by file; the other verbs 
 3. `cli/batches`: `batch/each` hands each model to this process, to workers or to an executor. One
    model gets its whole report, many a line each.
 4. `batch/course`: either way the same for each model. The verb of the Python API runs, --validate
-   compares, something may speak against writing, the file is written: what it comes to is `Done`.
+   compares, something may speak against writing, the file is written: the answer is an `Outcome`.
 5. `show/`: what is printed, through `cli/streams`. Nothing below `cli` exits.
 """
 

@@ -90,7 +90,7 @@ def read_baseline(path: str) -> Baseline:
         raise RequestError(f"cannot read the baseline '{path}': {why}") from error
     except ValueError:
         lines = [""]
-    if not all(re.match(r".+: \S+ ", line) for line in lines):
+    if not all(re.match(r"[^{\[].*: \S+ ", line) for line in lines):
         raise RequestError(
             f"the baseline '{path}' is none of onnxpad's: write it anew with --write-baseline"
         )

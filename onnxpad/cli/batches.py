@@ -15,7 +15,6 @@ from onnxpad.cli.streams import (
     STANDARD,
     fail,
     report,
-    report_stream,
     say_with_try,
     show,
     status_line,
@@ -108,7 +107,7 @@ def _show_whole(outcome: Outcome, job: Job, given: Mapping[str, Any]) -> None:
         return
     outputs.write_page(given["html"], partial(made, each=given["each"], page=True))
     wished = {name: given[name] for name in ("each", "everything") if name in given}
-    stream = report_stream(model_on_stdout=outcome.written == STANDARD)
+    stream = sys.stderr if outcome.written == STANDARD else sys.stdout
     report(given, lambda: outcome.record, partial(made, **wished), stream)
     if refused := outcome.record.get("refused"):
         say_with_try(f"nothing written for {outcome.file}: {refused}")

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from onnxpad.model.comparing.networks import Network
     from onnxpad.show.document import Document
 
-_AGAIN = 3
-"""How much longer than the last time a search may take that is to find the same, in seconds."""
 _OPTIONS = ("device", "budget", "atol", "rtol", "ambiguous", "timeout", "memory")
 
 
@@ -119,7 +117,7 @@ def _report(diagnosis: Diagnosis, given: Mapping[str, Any]) -> None:
         return diagnosis_document(diagnosis, given["model"], around)
 
     outputs.write_page(given["html"], document)
-    stream = streams.report_stream(model_on_stdout=given["plan"] == STANDARD)
+    stream = sys.stderr if given["plan"] == STANDARD else sys.stdout
     record = {"model": given["model"], **diagnosis.to_json()}
     streams.report(given, lambda: record, document, stream)
     if given["as_json"] and wrote and not diagnosis.explained:
@@ -171,9 +169,5 @@ def _follow(given: Mapping[str, Any], diagnosis: Diagnosis, *, nearest: bool) ->
     commands = [shlex.join(words) for words in lines]
     asks = ["--plan plan.json"] * (not plan) + ["--nearest"] * (nearest > given["nearest"])
     if asks:
-        seconds = diagnosis.nearest_seconds if nearest else None
-        if seconds is not None:  # the search need not go on behind what it diagnosis
-            longer = float(ceil(_AGAIN * seconds + _AGAIN))
-            given = {**given, "budget": min(given["budget"], longer)}
         commands.insert(0, f"{_again(given)} {' '.join(asks)}")
     return ("; " if nearest else " && ").join(commands)  # what explains no more exits with 1

@@ -45,7 +45,6 @@ class Gate:
         traps = asks_alone and not given["target"] and not given["device"]
         trap = [TRAP] if traps or TRAP in given["fail_on"] else []
         self.kinds = frozenset((*worst, _ALWAYS, *trap))
-        self._models = models
         self._given = given
         self._baseline = _baseline(models, given)
         self._speaks = bool(given["fail_on"] or given["baseline"] or asks_alone)
@@ -158,18 +157,14 @@ class Gate:
 
     def _written(self, baseline: Baseline) -> int:
         """Write what is known of the models that could be inspected; WRONG where one could not."""
-        count = len(self._unread)
-        some = count < len(self._models)
-        if some or not count:
-            baseline.write()
-        if not count:
+        baseline.write()
+        if not self._unread:
             say(f"wrote {baseline.path}\n")
             return FINE
-        done = f"wrote {baseline.path} without" if some else f"{baseline.path} was not written for"
-        models = f"{counted(count, 'model')} that could not be inspected"
+        models = f"{counted(len(self._unread), 'model')} that could not be inspected"
         named = few([f"'{one}'" for one in self._unread], _ALL)
         cure = "mend what cannot be read, or leave it out with --exclude GLOB"
-        say_with_try(f"{done} {models}: {named}", cure)
+        say_with_try(f"wrote {baseline.path} without {models}: {named}", cure)
         return WRONG
 
 

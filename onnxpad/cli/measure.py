@@ -14,10 +14,11 @@ pads, with one Pad in front at most.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from onnxpad.cli.outputs import refuse_overwriting
-from onnxpad.cli.streams import FINE, STANDARD, report, report_stream, working
+from onnxpad.cli.streams import FINE, STANDARD, report, working
 
 if TYPE_CHECKING:
     from onnxpad.show.document import Document
@@ -44,5 +45,6 @@ def measure(given: dict[str, Any]) -> int:
 
         return measurement_document(measurement, output)
 
-    report(given, measurement.to_json, document, report_stream(model_on_stdout=output == STANDARD))
+    stream = sys.stderr if output == STANDARD else sys.stdout
+    report(given, measurement.to_json, document, stream)
     return FINE

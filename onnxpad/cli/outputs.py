@@ -117,7 +117,7 @@ def write_reproducer(made: Callable[[], Reproducer], given: Mapping[str, Any]) -
     """
     from onnxpad.reports import json_line
     from onnxpad.reproducing import FILES, refuse_folder
-    from onnxpad.show.reproducers import reproducer_text
+    from onnxpad.show.explanations import reproducer_text
 
     refuse_folder(given["output"], FILES)
     reproducer = made().save(given["output"], __version__)

@@ -86,28 +86,21 @@ def _values(path: Path, table: dict[str, Any]) -> dict[str, list[tuple[Option, A
     apart = {name: values for name, values in table.items() if isinstance(values, dict)}
     found: dict[str, dict[str, tuple[Option, Any]]] = {verb: {} for verb in VERBS}
     for verb, values in [("", shared), *apart.items()]:
-        place = f"{_TABLE}.{verb}".rstrip(".")
+        place = f"{_shown(path)}: [{f'{_TABLE}.{verb}'.rstrip('.')}]"
         if verb not in ("", *VERBS):
             meant = _meant(verb, VERBS) or f"the verbs are {', '.join(VERBS)}"
-            raise RequestError(f"{_shown(path)}: [{place}] is about no verb: {meant}")
-        rows = [row for row in OPTIONS if not verb or verb in row.verbs]
+            raise RequestError(f"{place} is about no verb: {meant}")
+        rows = [row for row in OPTIONS if "set" in row.more and (not verb or verb in row.verbs)]
         for name, value in values.items():
-            for row in _settable(f"{_shown(path)}: [{place}]", name, rows):
-                typed = row, _as_typed(path, row, value)
+            named = [row for row in rows if row.setting == name]
+            if not named:
+                near = _meant(name, [row.setting for row in rows])
+                cure = near or "it is said on the command line alone, if at all"
+                raise RequestError(f"{place} takes no '{name}': {cure}")
+            for row in named:
                 for one in [verb] if verb else row.verbs:
-                    found[one][row.name] = typed
+                    found[one][row.name] = row, _as_typed(path, row, value)
     return {verb: list(values.values()) for verb, values in found.items()}
-
-
-def _settable(place: str, name: str, rows: Sequence[Option]) -> list[Option]:
-    """The rows that a setting is about; RequestError where there is none."""
-    known = {row.setting for row in rows if "set" in row.more}
-    if name in known:
-        return [row for row in rows if row.setting == name and "set" in row.more]
-    cure = "it is said on the command line alone"
-    if name not in [row.setting for row in rows if not row.is_argument]:
-        cure = _meant(name, known) or f"it takes {', '.join(sorted(known)) or 'nothing'}"
-    raise RequestError(f"{place} takes no '{name}': {cure}")
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
@@ -116,21 +109,14 @@ def _meant(name: str, known: Iterable[str]) -> str:
 
 def _as_typed(path: Path, row: Option, value: object) -> object:
     """The value as click takes it; paths are relative to the folder of the file."""
-    wanted = ""
-    if row.kind == "flag":
-        wanted = "" if isinstance(value, bool) else "true or false"
-    elif "many" in row.more:
-        value = [value] if isinstance(value, str) else value
-        texts = isinstance(value, list) and all(isinstance(text, str) for text in value)
-        wanted = "" if texts else "a text, or a list of texts"
-    elif isinstance(value, bool) or not isinstance(value, str | int | float):
-        wanted = "a text or a number"
-    if wanted:
-        raise RequestError(f"{_shown(path)}: {row.setting} is {value!r}, and must be {wanted}")
+    values = _listed(value)
+    if not all(isinstance(one, str | int | float) for one in values):
+        raise RequestError(f"{_shown(path)}: {row.setting} is {value!r}, and must be a text")
     if row.name == "target":
-        return [_target(path, str(target)) for target in _listed(value)]
-    is_path = isinstance(kind_of(row.kind).type, click.Path)
-    return os.path.relpath(path.parent / str(value)) if is_path else value
+        return [_target(path, str(target)) for target in values]
+    if isinstance(kind_of(row.kind).type, click.Path):
+        return os.path.relpath(path.parent / str(value))
+    return [str(one) for one in values] if "many" in row.more else value
 
 
 def _listed(value: object) -> list[object]:

@@ -88,11 +88,6 @@ def dressed(text: str, stream: TextIO) -> str:
     return painted(text)
 
 
-def report_stream(*, model_on_stdout: bool) -> TextIO:
-    """Standard output, or standard error where the model itself takes standard output."""
-    return sys.stderr if model_on_stdout else sys.stdout
-
-
 @contextmanager
 def working(text: str) -> Iterator[Callable[[str], None]]:
     """What is being done: on a terminal after a second, with -v line by line wherever it goes.

@@ -35,7 +35,7 @@ from onnxpad.cli import outputs
 from onnxpad.cli.destinations import inputs_of, say_left_out
 from onnxpad.cli.parser import are_pairs
 from onnxpad.cli.streams import FINDINGS, FINE, STANDARD, report, working
-from onnxpad.errors import OnnxpadError, RequestError, headline
+from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
     from onnxpad.show.document import Document
@@ -112,20 +112,15 @@ def _diagnosing(given: Mapping[str, Any]) -> str:
 
 def _page(validation: Validation, given: Mapping[str, Any]) -> Document:
     """The report with pictures of the padding that changed."""
-    from onnxpad.show.validations import validation_document
-    from onnxpad.validation.changed_padding import ChangedPadding, changed_padding
+    from onnxpad.show.validations import drawn_changes, validation_document
 
     before, after = given["before"], given["after"]
     names = [name for name in (before, after, *given["data"], given["outputs"]) if name]
-    changes: tuple[ChangedPadding, ...] = ()
-    undrawn = "a model came through standard input" if after and STANDARD in names else ""
-    if after is not None and not undrawn:
+    drawn: Any = (), "a model came through standard input" if after and STANDARD in names else ""
+    if after is not None and not drawn[1]:
         options = {name: given[name] for name in ("dims", "ambiguous", *_LIMITS)}
-        try:
-            changes = changed_padding(before, after, **options)
-        except OnnxpadError as error:  # they were compared all the same
-            undrawn = headline(error)
-    return validation_document(validation, names, changes, undrawn, each=True)
+        drawn = drawn_changes(before, after, **options)
+    return validation_document(validation, names, drawn, each=True)
 
 
 def _with_counterexample(validation: Validation, path: str) -> Validation:
@@ -190,9 +185,9 @@ def _pairs(given: Mapping[str, Any]) -> int:
         raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
     elif Path(before).is_dir():
         paired = pairs(before, after, given["exclude"])
-        say_left_out(paired, "pair")
         if not paired.jobs:
             raise paired.refusal(given["exclude"])
+        say_left_out(paired, "pair")
         jobs = paired.jobs
     request = Request("validate", {name: given[name] for name in _OPTIONS})
     return batches.run(jobs, request, given, noun="model" if alone else "pair")

@@ -21,6 +21,7 @@ _LAST = ("not written", "error")
 _NAMES_FOR = (*_LAST, "failing", "different", "unverified", "not known")
 """Results whose models are named at the end."""
 _WHAT_TO_DO = {
+    "failing": "--each names the nodes, and the command that mends them",
     "with traps": "inspect of one of them alone names the nodes, and the command that mends them",
     "not known": "no finding unless --fail-on unknown is given; inspect of one of them alone says "
     "what is not known, and what to add",
@@ -74,10 +75,12 @@ def retargeting_line(model: str, written: str | None, found: Retargeting) -> str
 def inspection_line(model: str, found: Inspection) -> str:
     """'a.onnx: 6 operators can pad, 5 do, ..., 2 traps; opencv: takes 4, miscomputes 2 of 6'."""
     from onnxpad.show.inspections import counts_text
-    from onnxpad.show.verdicts import answers_text
 
     parts = [f"{route_text(model)}: {counts_text(found)}"]
-    parts += [f"{name}: {answers_text(one)}" for name, one in found.targets.items()]
+    if found.targets:
+        from onnxpad.show.verdicts import answers_text
+
+        parts += [f"{name}: {answers_text(one)}" for name, one in found.targets.items()]
     return visible("; ".join([*parts, *(one.note for one in found.installed.values())]))
 
 

@@ -1,14 +1,19 @@
-"""Explanations as text."""
+"""Explanations, and the reproducers of facts, as text."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from onnxpad.errors import few
 from onnxpad.explaining import KINDS, Explanation
 from onnxpad.show.tables import Terminal, table
+from onnxpad.show.wording import visible
+
+if TYPE_CHECKING:
+    from onnxpad.reproducing import Reproducer
 
 PLURALS = {kind: "passes" if kind == "pass" else f"{kind}s" for kind in KINDS}
 _LEGIBLE, _FEW, _OPERATORS = 20, 6, 3
@@ -96,3 +101,19 @@ def list_text(entries: Sequence[Explanation], terminal: Terminal | None = None) 
     rows = {kind: [(e.name, e.headline) for e in entries if e.kind == kind] for kind in KINDS}
     parts = (table((PLURALS[kind], ""), told, terminal) for kind, told in rows.items())
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def reproducer_text(found: Reproducer) -> str:
+    """What it shows, the model line by line, and what to type in its folder."""
+    lines = [
+        f"{found.target} {found.answer}: {found.what}",
+        f"evidence: {found.evidence}",
+        "",
+        *(f"  {line}" for line in found.model_lines),
+        "",
+        *(f"note: {line}" for line in found.about),
+        f"onnxruntime without optimisations {found.agrees}",
+        f"written to {found.folder}: {', '.join(found.files())}",
+        f"to see it, in that folder: {found.steps.replace('`', '')}",
+    ]
+    return "\n".join(map(visible, lines)) + "\n"

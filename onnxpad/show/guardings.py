@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from onnxpad.errors import OnnxpadError, headline
 from onnxpad.guarding import REPRODUCER, Guarding
 from onnxpad.show.document import Document, Section
-from onnxpad.show.validations import validation_document
-from onnxpad.validation.changed_padding import ChangedPadding, changed_padding
+from onnxpad.show.validations import drawn_changes, validation_document
 
 
 def guarding_document(found: Guarding, *, draw: bool = False) -> Document:
@@ -17,15 +15,9 @@ def guarding_document(found: Guarding, *, draw: bool = False) -> Document:
 
     With `draw` the wrong change is drawn, which takes time.
     """
-    changes: tuple[ChangedPadding, ...] = ()
-    undrawn = ""
-    if found.culprit is not None and draw:
-        try:
-            changes = changed_padding(*found.culprit.models)
-        except OnnxpadError as error:
-            undrawn = headline(error)
     names = found.before, found.after
-    document = validation_document(found.validation, names, changes, undrawn, each=draw)
+    drawn = drawn_changes(*found.culprit.models) if found.culprit and draw else ((), "")
+    document = validation_document(found.validation, names, drawn, each=draw)
     wrong = Section("change", "The wrong change", tuple(_wrong_lines(found)))
     compared = f"compared {found.before} with {found.after}, which the command wrote"
     return replace(

@@ -207,13 +207,13 @@ def _about_text(inspection: Inspection) -> str:
 
 
 def counts_text(inspection: Inspection, hidden: int = 0) -> str:
-    """'6 operators can pad, 5 do, 6 with auto_pad, 3 asymmetric, 2 traps'."""
+    """'6 operators can pad, 5 with padding, 6 with auto_pad, 3 asymmetric, 2 traps'."""
     counts = inspection.summary
     if not counts["nodes"]:
         return "no operator that can pad"
     traps = sum(len(node.traps) for node in inspection.nodes)
     parts = [
-        f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} do",
+        f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} with padding",
         f"{counts['forms']['auto_pad']} with auto_pad",
         f"{counts['asymmetric']} asymmetric",
         counted(traps, "trap"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from onnxpad import __version__
 from onnxpad.diagnosis import Diagnosis
 from onnxpad.errors import RequestError, RuntimeUnavailable
 from onnxpad.guarding import Guarding
@@ -58,7 +58,7 @@ def report_html(report: object, model: str) -> str:
     """
     document = _document_of(report, model, None)
     check_installed()
-    return page_html(document, __version__)
+    return page_html(document, sys.modules["onnxpad"].__version__)
 
 
 def notebook_html(report: object) -> str | None:

@@ -120,13 +120,9 @@ def _outputs(moved: Distances) -> Section:
 
 
 def _maps(moved: Distances) -> Iterator[Card]:
-    from onnxpad.show.pages.heatmaps import map_card
+    from onnxpad.show.pages.heatmaps import map_cards
 
-    rows = sorted(moved.rows, key=lambda row: -(row.max_abs or 0.0))
-    for number, row in enumerate(rows[:_MAPS]):
-        if row.difference is not None:
-            name = f"sample {row.sample}, output {row.output}"
-            yield map_card(f"difference-{number}", name, "", row.difference)
+    return map_cards(sorted(moved.rows, key=lambda row: -(row.max_abs or 0.0))[:_MAPS])
 
 
 def _moved_row(row: Distance) -> tuple[str, ...]:

@@ -120,7 +120,8 @@ def _cost_text(rewriting: Rewriting) -> str:
     if counts is None or not rewriting.changed:
         return ""
     change = ", ".join(f"{name} {number:+}" for name, number in counts.change.items())
-    return f"operators: {counts.before} before, {counts.after} after ({change or 'the same'})"
+    text = f"operators: {counts.before} before, {counts.after} after"
+    return f"{text} ({change})" if change else text
 
 
 def _nothing_to_do(rewriting: Rewriting, written: str | None) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from math import inf, isnan
+from typing import Any
 
-from onnxpad.errors import counted, either
+from onnxpad.errors import OnnxpadError, counted, either, headline
 from onnxpad.inspection import with_far_pad
+from onnxpad.model.opened import ModelLike
 from onnxpad.retargeting.labels import label_of
 from onnxpad.show.document import Card, Document, Section, Table
 from onnxpad.show.pages.cards import Changed, changes_section
 from onnxpad.show.wording import ran_text, runs_text, shape_text
 from onnxpad.validation import OutputRow, Validation, Verdict
-from onnxpad.validation.changed_padding import ChangedPadding
+from onnxpad.validation.changed_padding import ChangedPadding, changed_padding
 from onnxpad.validation.report import FirstDifference, ToleranceReport
 
 STATES = {
@@ -30,16 +32,15 @@ _ROWS_SHOWN = 10
 def validation_document(
     found: Validation,
     names: Sequence[str] = (),
-    changes: Sequence[ChangedPadding] = (),
-    undrawn: str = "",
+    drawn: tuple[Sequence[ChangedPadding], str] = ((), ""),
     *,
     each: bool = False,
 ) -> Document:
     """The verdict, outputs that differ, the worst first, and what was proved and run.
 
-    `changes` are padded nodes that the models do not have alike, which are drawn; `undrawn` says
-    why they are not. Every comparison is told with `each`.
+    `drawn` is what `drawn_changes` gives. Every comparison is told with `each`.
     """
+    changes, undrawn = drawn
     missing = f"the changed nodes are not drawn: {undrawn}" if undrawn else ""
     title = "The changed nodes, before and after"
     return Document(
@@ -55,6 +56,18 @@ def validation_document(
         ),
         STATES[found.verdict],
     )
+
+
+def drawn_changes(
+    before: ModelLike,
+    after: ModelLike,
+    **options: Any,  # noqa: ANN401 - those of `changed_padding`
+) -> tuple[Sequence[ChangedPadding], str]:
+    """Padded nodes that two models do not have alike, or why they are not drawn."""
+    try:
+        return changed_padding(before, after, **options), ""
+    except OnnxpadError as error:  # they were compared all the same
+        return (), headline(error)
 
 
 def validated_lines(found: Validation) -> Iterator[str]:
@@ -167,24 +180,10 @@ def differing(
     """Heatmaps of the outputs that differ, and of the first tensor that does."""
     drawn = first or any(row.difference is not None for row in rows)
     lines = (f"How far {compared[1]} is from {compared[0]}, at most.",) if drawn else ()
-    cards = partial(_maps, rows, first)
+
+    def cards() -> Iterator[Card]:
+        from onnxpad.show.pages.heatmaps import map_cards
+
+        return map_cards(rows, first)
+
     return Section("differences", "Where outputs differ", lines, cards=cards, on_page_alone=True)
-
-
-def _maps(rows: Sequence[OutputRow], first: FirstDifference | None) -> Iterator[Card]:
-    """The first tensor, behind which nothing smears a border; then each output of each sample.
-
-    Outputs are drawn without optimisations where there is such a run, and none twice.
-    """
-    from onnxpad.show.pages.heatmaps import map_card
-
-    drawn: set[tuple[int, str]] = set()
-    if first is not None and first.difference is not None:
-        drawn.add((0, first.tensor))
-        name = f"the first difference: {first.node}, tensor {first.tensor}"
-        yield map_card("first", name, first.where, first.difference)
-    for row in sorted(rows, key=lambda row: row.level != "off"):
-        if row.difference is not None and (row.sample, row.output) not in drawn:
-            drawn.add((row.sample, row.output))
-            name = f"output {row.output}, sample {row.sample}, optimisations {row.level}"
-            yield map_card(f"difference-{len(drawn)}", name, row.where, row.difference)

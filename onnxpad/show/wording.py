@@ -15,7 +15,7 @@ T = TypeVar("T")
 STANDARD = "-"
 """What stands for standard input and output."""
 _FRAMEWORKS_SHOWN, _LONGEST_SIZE = 3, 28
-_DIMENSION = re.compile(r"(?!(?:ceil|floor)\b)[A-Za-z_][\w.]*")
+_DIMENSION = re.compile(r"\b(?!(?:ceil|floor)\b)[A-Za-z_][\w.]*")
 
 
 def alike(items: Iterable[T], key: Callable[[T], object], *, each: bool = False) -> list[list[T]]:

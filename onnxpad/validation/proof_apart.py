@@ -31,10 +31,10 @@ def prove_apart(
     said = {"do": "prove", "dims": dict(dims), "limits": asdict(limits), "folders": folders}
     content = [one.serialised() for one in networks]
     wall = limits.seconds * limits.slowdown + _GRACE
-    own = processes.Limits(wall, work.memory_allowed(sum(map(len, content))))
     try:
-        child = work.child(_MODULE, "the proof")
-        reply = work.call(child, said, content, what="the proof", own=own)
+        with processes.limited(work.seconds or wall, work.memory) as own:
+            child = own.child(_MODULE, "the proof")
+            reply = own.call(child, said, content, what="the proof")
     except ChildEnded as ended:
         if not ended.crashed:
             raise

@@ -20,8 +20,6 @@ from onnxpad.cli import run
 from onnxpad.errors import RequestError
 from tests.batch.folders import PLAIN, SAME, accidents, leftovers, save
 
-MODELS = Path(__file__).parents[2] / "models"
-
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -9,16 +9,10 @@ import sys
 import time
 from pathlib import Path
 
-import onnx
 import pytest
 
-from onnxpad.cli import run
 from tests.batch.folders import PLAIN, SAME, STUCK, leftovers, save
 from tests.cli.processes import COMMAND, environment
-from tests.models.text import text_model
-
-Captured = pytest.CaptureFixture[str]
-WEIGHT = "float[1,1,3] w = {1, 10, 100}"
 
 
 @pytest.fixture
@@ -80,20 +74,3 @@ def test_workers_end_tidily_when_their_parent_is_killed(folder: Path) -> None:
     while leftovers(folder.parent / "out") and time.monotonic() < deadline:
         time.sleep(0.02)
     assert leftovers(folder.parent / "out") == []
-
-
-def test_a_proof_of_what_onnxruntime_does_not_run_says_so(tmp_path: Path, capsys: Captured) -> None:
-    from tests.validation.test_unrunnable import SAME as SAME_UPPER
-    from tests.validation.test_unrunnable import twins
-
-    folder, fine = tmp_path / "in", text_model("y = Relu(x)", "float[1,1,10] x", opset=17)
-    folder.mkdir()
-    onnx.save(twins(**SAME_UPPER), folder / "twins.onnx")
-    onnx.save(fine, folder / "fine.onnx")
-    out = str(tmp_path / "out")
-    assert run(["rewrite", str(folder), "-o", out, "--validate", "--device", "cpu"]) == 0
-    told = capsys.readouterr().out
-    assert "; proved; onnxruntime opens neither model: " in told
-    assert run(["validate", str(folder), out, "--device", "cpu"]) == 0
-    told = capsys.readouterr().out
-    assert "onnxruntime opens neither model: " in told

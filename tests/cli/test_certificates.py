@@ -112,17 +112,3 @@ def test_more_than_can_be_proved_is_not_believed(
     capsys.readouterr()
     assert run(CHECK) == 1
     assert said in capsys.readouterr().out.splitlines()[0]
-
-
-def test_what_is_not_proved_is_not_written(
-    folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        kernel_verdict, "prove", lambda *_, **__: proof.Proof("undecided", "too hard")
-    )
-    assert run(LINE) == 1
-    captured = capsys.readouterr()
-    assert "validation: unverified: not proved and not refuted: too hard" in captured.out
-    assert "the rewritten model is not proved, so there is nothing to certify" in captured.err
-    assert not (folder / "out.onnx").exists()
-    assert not (folder / "out.json").exists()

@@ -51,18 +51,6 @@ def test_a_terminal_shows_what_a_validation_does(
     assert told[:3] == ["explicit-pads", "proving", "sample 0"]
 
 
-def test_a_device_that_is_not_there_is_an_error(capsys: Captured) -> None:
-    runtime = pytest.importorskip("onnxruntime")
-    if "CUDAExecutionProvider" in runtime.get_available_providers() and _has_gpu():
-        pytest.skip("there is a GPU")
-    assert run(["validate", str(SAME), str(SAME), "--device", "cuda"]) == 2
-    assert "error: " in capsys.readouterr().err
-
-
-def _has_gpu() -> bool:
-    return Path("/dev/nvidia0").exists()
-
-
 @pytest.mark.parametrize("command", [["rewrite"], ["retarget", "--to", "tensorflow"]])
 def test_folders_that_are_missing_are_made_for_what_is_written_alone(
     command: list[str], tmp_path: Path

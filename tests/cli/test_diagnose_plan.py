@@ -12,7 +12,6 @@ from onnxpad.cli import run
 Captured = pytest.CaptureFixture[str]
 PAIR = Path(__file__).parents[1] / "retargeting" / "pairs" / "p10_conv1d"
 WRONG, DATA = str(PAIR / "wrong.onnx"), str(PAIR / "reference.npz")
-NODES = ["/Conv", "/Conv_1", "/MaxPool", "/Conv_2"]
 
 
 def test_a_plan_never_replaces_external_weights(

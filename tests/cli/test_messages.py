@@ -12,7 +12,6 @@ from onnx import helper
 from onnxpad.cli import run
 from onnxpad.errors import TEXT, ModelError, blaming_the_file
 from tests.cli.processes import SAME, onnxpad
-from tests.models.external_data import external_tensor, model_of, saved
 from tests.models.text import text_model
 
 Captured = pytest.CaptureFixture[str]
@@ -68,12 +67,6 @@ def said_by(capsys: Captured, *arguments: str) -> str:
 )
 def test_what_is_long_is_cut(arguments: tuple[str, ...], capsys: Captured) -> None:
     said_by(capsys, *arguments)
-
-
-def test_names_in_a_model_are_cut(tmp_path: Path, capsys: Captured) -> None:
-    model = model_of(external_tensor(NAME, location="x" * 5_000))
-    path = saved(tmp_path, model)
-    assert said_by(capsys, "inspect", str(path)).endswith("; check its permissions and name\n")
 
 
 def test_no_escape_sequence_reaches_a_terminal(tmp_path: Path, capsys: Captured) -> None:

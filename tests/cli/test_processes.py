@@ -10,7 +10,6 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnxpad import __version__
 from onnxpad.cli import run
 from tests.cli.processes import SAME, environment, onnxpad
 
@@ -86,17 +85,6 @@ def ended(*arguments: str, waits: str = "0", daemon: bool = True) -> tuple[int, 
         [sys.executable, "-c", script], env=environment(), capture_output=True, check=False
     )
     return done.returncode, done.stdout.decode().splitlines()[-2:]
-
-
-def test_what_a_program_does_at_its_end_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    assert ended("inspect", "--no-such")[0] == 2
-    assert ended("--version") == (0, [f"onnxpad, version {__version__}", "ended with 1"])
-    sleeps = "threading.Event().wait(60)"
-    assert ended("--version", waits=sleeps)[1][-1] == "ended with 1"
-    prints = "threading.Event().wait(.5) or print('a thread')"
-    status, lines = ended("--version", waits=prints, daemon=False)
-    assert (status, sorted(lines)) == (0, ["a thread", "ended with 1"])
 
 
 def test_only_what_computes_with_numpy_lets_it_start_threads(

@@ -78,22 +78,6 @@ def test_signals_are_heard_before_anything_is_loaded() -> None:
     assert done.stdout.split() == [b"onnxpad", b"onnxpad.__main__"]
 
 
-DEAF = """
-import hashlib, sys, onnxpad.cli
-onnxpad.cli.main = lambda: (print("here", flush=True), {work})
-from onnxpad.__main__ import main
-main()
-"""
-
-
-@posix
-def test_a_signal_that_was_ignored_stays_ignored() -> None:
-    code = DEAF.format(work="__import__('os').kill(__import__('os').getpid(), 1), sys.exit(7)")
-    command = ["nohup", sys.executable, "-c", code]
-    done = subprocess.run(command, env=environment(), capture_output=True, check=False)
-    assert done.returncode == 7
-
-
 @pytest.mark.parametrize(
     "arguments", [("inspect", *sorted(MODELS.glob("*.onnx"))), ("explain",), ("--help",)]
 )
@@ -147,26 +131,6 @@ def test_streams_that_take_nothing_end_with_2_and_one_message(
     if "write to standard" not in done.stderr.decode():
         assert said in done.stderr.decode()
     assert len(done.stderr.splitlines()) == bool(said)
-
-
-@pytest.mark.part(3)
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-@pytest.mark.parametrize("streams", ["2>&-", "2>/dev/full", "<&-", "<&- 2>&-"])
-@pytest.mark.parametrize(
-    ("command", "code"), [("inspect {model}", 0), ("inspect absent", 2), ("--frob", 2)]
-)
-def test_errors_that_have_no_place_leave_the_exit_code(
-    command: str, code: int, streams: str, tmp_path: Path
-) -> None:
-    done = shell(f"onnxpad {command.format(model=SAME)} {streams}", tmp_path)
-    assert done.returncode == code
-    assert b"Traceback" not in done.stderr
-
-
-def test_closed_standard_input_is_said(tmp_path: Path) -> None:
-    done = shell("onnxpad inspect - <&-", tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.startswith(b"error: standard input: it is closed; give a file")
 
 
 def test_no_output_gets_the_number_of_a_closed_stream(tmp_path: Path) -> None:

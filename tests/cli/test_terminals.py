@@ -94,15 +94,3 @@ def test_several_models_say_how_many_are_done(tmp_path: Path) -> None:
     assert "0 s  models 0/2" in text
     assert "2 models: 2 rewritten" in text
     assert sorted(path.name for path in tmp_path.iterdir()) == [DYNAMIC.name, SAME.name]
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("term", ["xterm", "dumb"])
-def test_one_model_says_what_is_being_done_and_takes_it_away(term: str, tmp_path: Path) -> None:
-    command = (*IMPATIENT, "rewrite", DYNAMIC, "-o", tmp_path / "o.onnx", "--validate")
-    text, _ = on_a_terminal(*command, TERM=term)
-    assert "0 s  " in text
-    told, _, report = text.rpartition("\r" + " " * 5)
-    assert "proving" in told or "sample" in told or "sizes" in told
-    assert report.lstrip(" \r").startswith(str(DYNAMIC))
-    assert " s  " not in report

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import onnx
 import pytest
 
@@ -41,18 +40,3 @@ def test_every_format_of_samples(
     read = json.loads(capsys.readouterr().out)
     assert len(read["input_shapes"]) == samples
     assert run(["validate", "model.onnx", *options]) == 1
-
-
-def test_images_with_channels_last_are_turned_and_what_is_left_over_is_said(
-    right: Path, capsys: Captured
-) -> None:
-    x, y = np.load("x.npy"), np.load("y.npy")
-    np.savez("more.npz", x=np.moveaxis(x, 1, -1), fc_out=y, fc_ot=y)
-    assert run(["validate", "right.onnx", "--data", "more.npz"]) == 0
-    said = capsys.readouterr().out
-    assert "warning: 'x' of shape [1, 64, 64, 3] is read as channels last (NHWC)" in said
-    assert "'fc_ot' is left out: no input" in said
-    np.save("last.npy", np.moveaxis(x, 1, -1))
-    assert run(["validate", "right.onnx", "right.onnx", "--inputs", "last.npy"]) == 0
-    assert "is read as channels last (NHWC)" in capsys.readouterr().out
-    assert (right / "right.onnx").exists()

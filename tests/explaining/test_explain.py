@@ -49,13 +49,6 @@ def test_every_name_leads_to_its_entry(entry: Explanation) -> None:
     assert entry.kind in {"form", "pass", "topic"} or entry.source
 
 
-@pytest.mark.sweep
-def test_every_form_says_what_to_do_about_it() -> None:
-    for form in Form:
-        facts = dict(explain(str(form))[0].facts)
-        assert facts["removed by"] != "no pass" or facts["try"], form
-
-
 def test_the_address_of_a_fact_leads_to_it_in_each_target() -> None:
     found = explain("SAME-ConvTranspose")
     assert len(found) > 1

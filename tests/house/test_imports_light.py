@@ -70,10 +70,7 @@ def test_parsing_loads_nothing_heavy() -> None:
 
 
 NOT_FOR_ONE_MODEL = (
-    "onnxpad.batch.course",
-    "onnxpad.batch.each",
     "onnxpad.cli.baseline",
-    "onnxpad.cli.batches",
     "onnxpad.cli.rewrite",
     "onnxpad.cli.settings",
     "onnxpad.cli.validate",
@@ -119,7 +116,6 @@ def loaded_by_onnx() -> set[str]:
 @pytest.mark.parametrize(
     ("said", "module"),
     [
-        (("--json", MODEL), "onnxpad.batch.course"),
         (("--target", "ncnn"), "onnxpad.runtimes.targets"),
         (("--baseline", "known.txt", "--write-baseline"), "onnxpad.cli.baseline"),
     ],

@@ -113,13 +113,6 @@ def test_no_message_repeats_more_than_a_line() -> None:
         assert len(str(caught.value)) < 3_000
 
 
-def test_a_name_that_a_verb_does_not_have_is_answered_with_the_nearest() -> None:
-    with pytest.raises(TypeError, match="inspect has no argument targets; did you mean target"):
-        verbs.inspect(MODEL, targets=["opencv"])
-    with pytest.raises(TypeError, match="validate has no argument x; it has before, after, data"):
-        verbs.validate(MODEL, MODEL, x=1)
-
-
 def test_a_verdict_of_a_node_has_the_words_of_the_json() -> None:
     for one in onnxpad.inspect(MODEL, target="opencv").targets["opencv"]:
         told = one.to_json()

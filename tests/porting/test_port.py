@@ -66,16 +66,6 @@ def test_open_sizes_matter_only_where_the_code_does(tmp_path: Path, capsys: Capt
     assert run(["port", path, "--as", "pytorch", "--dim", "H%2=0", "--dim", "W%2=0"]) == 0
 
 
-def test_what_is_no_layer_is_said(capsys: Captured) -> None:
-    model = str(MODELS / "t_avgpool_both_ts_op11_qoperator.onnx")
-    assert run(["port", model, "--as", "pytorch"]) == 1
-    assert (
-        "# not ported: QLinearConv is no layer that is worked out here" in capsys.readouterr().out
-    )
-    assert run(["port", model, "--as", "caffe"]) == 2
-    assert "it is one of 'pytorch', 'tensorflow'" in capsys.readouterr().err
-
-
 def session(model: onnx.ModelProto) -> ort.InferenceSession:
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL

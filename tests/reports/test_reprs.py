@@ -65,13 +65,3 @@ def test_a_report_names_what_it_counts() -> None:
     assert found.startswith("Inspection(model=ModelFacts(producer='tf2onnx 1.17.0', opset=13")
     assert "nodes=<12>" in found
     assert "targets" not in found
-
-
-def test_targets_are_found_by_the_name_that_was_asked_for() -> None:
-    found = onnxpad.inspect(MODEL, target=["opencv@4.10", "TensorRT"]).targets
-    assert list(found) == ["opencv-classic@4.10", "tensorrt"]
-    assert found["opencv@4.10"] is found["opencv-classic@4.10"]
-    assert found["trt"] is found["tensorrt"]
-    for name in ("ncnn", "no-such-target"):
-        with pytest.raises(KeyError, match=name):
-            found[name]

@@ -14,11 +14,10 @@ from onnxpad.show.document import Command, document_text
 from onnxpad.show.following import next_lines
 from onnxpad.show.inspections import inspection_document
 from onnxpad.show.rewritings import rewriting_document
-from onnxpad.show.wording import shape_text
 from onnxpad.validation import Validation, Verdict
 from tests.models.text import text_model
 from tests.models.traps import TRAPS
-from tests.show.transcripts import DYNAMIC, MODELS, REST, REST_CONSTANTS, SAME, WEIGHT
+from tests.show.transcripts import DYNAMIC, SAME, WEIGHT
 
 NO_FORM_HELPS = {
     *("auto-pad-with-pads", "pad-fused-beside-identity", "pad-on-weight", "negative-pads"),
@@ -29,21 +28,6 @@ NO_FORM_HELPS = {
 
 def inspected(found: Inspection, *, everything: bool = False) -> str:
     return document_text(inspection_document(found, everything=everything))
-
-
-@pytest.mark.parametrize(
-    ("size", "shown"),
-    [
-        ("ceil(H/2)", "ceil(H/2)"),
-        ("ceil((ceil((ceil(floor((unk__2153-1)/2)/2)-1)/2)+1)/2)", "~unk__2153/16"),
-        ("(32*ceil(ceil(ceil(H/2)/2)/2))-5+7-9", "~4*H"),
-        ("floor(3*ceil(unk__9105_foo/4)/2)", "~0.375*unk__9105_foo"),
-        ("floor((ceil(height/2)+ceil(width/2))/2)", "computed"),
-        ("a name that is long and no arithmetic", "computed"),
-    ],
-)
-def test_sizes_read_like_sizes(size: str, shown: str) -> None:
-    assert shape_text([1, size, None]) == f"[1, {shown}, ?]"
 
 
 @pytest.mark.parametrize("code", TRAPS)
@@ -66,15 +50,6 @@ def test_what_inspect_offers_for_a_trap_mends_it_or_says_why_not(code: str) -> N
         assert code not in left or done.skips
 
 
-@pytest.mark.sweep
-def test_the_next_command_is_of_the_target_that_has_a_way() -> None:
-    numbers = " ".join(f"--dim 'unk__{name}'" for name in ("9104=1", "9105=640", "9106=640"))
-    text = inspected(inspect(DYNAMIC, target="onnx2keras"))
-    assert f"next: onnxpad rewrite MODEL --target onnx2keras {numbers} -o OUT" in text
-    text = inspected(inspect(DYNAMIC, target="opencv", nodes="Conv__8990"))
-    assert "next: onnxpad rewrite MODEL --target opencv --dim 'unk__9105%2=0'" in text
-
-
 def test_a_failed_validation_is_the_reason_of_a_refusal() -> None:
     done = rewrite(DYNAMIC)
     failed = Validation(Verdict.DIFFERENT, "b differs", "nobody", {}, "cpu", None, hints=("--dim",))
@@ -82,28 +57,6 @@ def test_a_failed_validation_is_the_reason_of_a_refusal() -> None:
     assert said == (
         "nothing written for a.onnx: it is not validated (different): b differs\n  try     --dim"
     )
-
-
-def test_rows_without_padding_are_shown_only_where_asked() -> None:
-    found = inspect(MODELS / "k_yolo_tiny_op15.onnx")
-    (plain,) = [node.node for node in found.nodes if not node.forms and not node.traps]
-    text, every = inspected(found), inspected(found, everything=True)
-    assert f"\n{plain} " not in text
-    assert "(--all)" in text
-    assert f"\n{plain} " in every
-    assert "--all" not in every
-
-
-def test_computed_pads_have_a_fact_that_settles_them() -> None:
-    model = text_model(REST, "float[N,1,H] x", constants=REST_CONSTANTS)
-    text = inspected(inspect(model))
-    assert "  try     --dim 'H=640' or --dim 'H%4=0'" in text
-    assert "next: onnxpad rewrite MODEL --pass static-pads --dim 'H%4=0' -o OUT" in text
-    done = rewrite(model, passes="static-pads", dims={"H": "%4=0"})
-    assert not done.skips
-    assert [change.node.label for change in done.changes] == ["pad"]
-    (other,) = rewrite(model, passes="static-pads", dims={"H": "%3=0"}).skips
-    assert other.skip.hints[-1] == "--dim 'H%12=0'", "what was said of a size is not taken back"
 
 
 def test_names_cannot_write_to_the_terminal() -> None:

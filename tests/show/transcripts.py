@@ -23,8 +23,7 @@ from onnxpad.show.resolutions import difference_document, resolution_document
 from onnxpad.show.retargetings import retargeting_document
 from onnxpad.show.rewritings import rewriting_document
 from onnxpad.show.tables import Terminal
-from onnxpad.show.validations import validation_document
-from onnxpad.validation.changed_padding import changed_padding
+from onnxpad.show.validations import drawn_changes, validation_document
 from tests.models.text import text_model
 from tests.models.traps import TRAPS
 from tests.show.pages import documents
@@ -142,7 +141,7 @@ def _validations() -> Iterator[tuple[str, Document]]:
             for text in texts
         )
         found = onnxpad.validate(one, other, samples=1, device="cpu")
-        yield name, validation_document(found, ("a", "b"), changed_padding(one, other))
+        yield name, validation_document(found, ("a", "b"), drawn_changes(one, other))
 
 
 def _diagnoses() -> Iterator[tuple[str, Document]]:

@@ -33,14 +33,14 @@ class Changed(NamedTuple):
 
 
 class _Looks(NamedTuple):
-    """What nodes on one card share: `pictures` are captions with what is drawn below them.
+    """What nodes on one card share: `pictures` say when it was so, how it pads, and what is drawn.
 
     rank: cards with the lowest come first.
     """
 
     rank: int
     title: str
-    pictures: tuple[tuple[str, Drawing | None], ...]
+    pictures: tuple[tuple[str, str, Drawing | None], ...]
     is_wrong: bool = False
 
 
@@ -62,7 +62,7 @@ def window_cards(found: Inspection) -> Iterator[Card]:
         if is_worth_a_row(node):
             drawing, rank = drawing_of(with_far_pad(chain)), (node.node not in worth) + 1
             fails = node.node in wrong
-            looks = _Looks(rank * (not fails), drawing.op, (("", drawing),), fails)
+            looks = _Looks(rank * (not fails), drawing.op, (("", "", drawing),), fails)
             nodes.append((node.node, looks))
     return _cards("drawing", nodes)
 
@@ -83,11 +83,10 @@ def changes_section(
 def _of_change(one: Changed) -> _Looks:
     """First come those of which other cells are read."""
     before, after = (None if c is None else drawing_of(c) for c in (one.before, one.after))
-    title = f"{one.by}: {one.op}"
-    was, is_now = f"before: {visible(one.was)}", f"after: {visible(one.is_now)}"
+    title, was, is_now = f"{one.by}: {one.op}", visible(one.was), visible(one.is_now)
     if before is not None and before == after:
-        return _Looks(1, title, ((f"{was}; {is_now}", before),))
-    return _Looks(0, title, ((was, before), (is_now, after)))
+        return _Looks(1, title, (("before and after", f"{was} is now {is_now}", before),))
+    return _Looks(0, title, (("before", was, before), ("after", is_now, after)))
 
 
 def _cards(kind: str, nodes: Iterable[tuple[str, _Looks]]) -> Iterator[Card]:
@@ -96,15 +95,14 @@ def _cards(kind: str, nodes: Iterable[tuple[str, _Looks]]) -> Iterator[Card]:
         alike.setdefault(looks, []).append(visible(node))
     ordered = sorted(alike.items(), key=lambda one: one[0].rank)
     for number, (looks, names) in enumerate(ordered[: CARDS + 1], 1):
-        anchor = f"{kind}-{number}"
-        drawn = [drawing for _, drawing in looks.pictures if drawing is not None]
-        pictures = tuple(_picture(said, one, anchor) for said, one in looks.pictures)
-        if kind == "drawing" and not pictures[0].svg:
-            continue
-        title, text = f"{looks.title} {few(names, 1)}", visible(" ".join(map(sentence, drawn)))
-        yield Card(anchor, title, text, pictures, legend(*drawn), tuple(names), looks.is_wrong)
-
-
-def _picture(said: str, drawing: Drawing | None, anchor: str) -> Picture:
-    title = said.partition(":")[0]
-    return Picture(window_figure(drawing, title=title, anchor=anchor) if drawing else "", said)
+        anchor, pictures, texts, drawn = f"{kind}-{number}", [], [], []
+        for when, said, drawing in looks.pictures:
+            svg = window_figure(drawing, title=when, anchor=anchor) if drawing else ""
+            pictures.append(Picture(svg, f"{when}: {said}" if when else ""))
+            if drawing:
+                texts.append(f"{when.capitalize()}: {sentence(drawing)}".removeprefix(": "))
+                drawn.append(drawing)
+        if kind == "change" or pictures[0].svg:
+            title, text = f"{looks.title} {few(names, 1)}", visible(" ".join(texts))
+            signs = legend(*drawn)
+            yield Card(anchor, title, text, tuple(pictures), signs, tuple(names), looks.is_wrong)

@@ -6,10 +6,10 @@ sentence(drawing_of(chain))         the same in words
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import sha256
 from itertools import product
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame, sentence
 from onnxpad.show.pages.strips import CELL, MOST, Strip, strip_of
@@ -31,23 +31,25 @@ _SIGNS = {
 }
 
 
-class Box(NamedTuple):
-    """A rectangle; `tile` names the pattern that fills it."""
-
-    x: int
-    y: int
-    width: int
-    height: int
-    kind: str
-    tile: str = ""
-
-
 class Tile(NamedTuple):
     """A cell of padding with what it holds."""
 
     name: str
     kind: str
     text: str
+
+
+class _Panel(NamedTuple):
+    """One or two axes; `cut` and `taps` are paths, the labels stand above and at the left."""
+
+    rows: Strip
+    columns: Strip
+    above: str
+    beside: str
+    y: int
+    windows: _Windows
+    cut: str
+    taps: str
 
 
 def window_figure(drawing: Drawing, *, title: str = "", anchor: str = "") -> str:
@@ -63,24 +65,21 @@ def window_figure(drawing: Drawing, *, title: str = "", anchor: str = "") -> str
     if not all(0 < len(strip.drawn) <= MOST for strip in strips):
         return ""
     key = sha256(repr((drawing, title, anchor)).encode()).hexdigest()[:8]
-    tiles = tuple(_tile(frame, key) for frame in drawing.frames)
     labels = [_label(drawing, axis, strip) for axis, strip in enumerate(strips)]
     if len(strips) == 2:
         rows, columns = strips
-        panels = [_panel(tiles, rows, columns, labels[1], labels[0])]
+        panels = [_panel(rows, columns, labels[1], labels[0])]
     else:
-        panels = [
-            _panel(tiles, _ALONE, one, labels[n], "", 3 * CELL * n) for n, one in enumerate(strips)
-        ]
+        panels = [_panel(_ALONE, s, labels[n], "", 3 * CELL * n) for n, s in enumerate(strips)]
     said = f"{title}: {sentence(drawing)}" if title else sentence(drawing)
     return rendered(
         "window.svg",
         cell=CELL,
         key=key,
         panels=panels,
-        tiles=dict.fromkeys(tiles),
-        width=max(*(panel["width"] for panel in panels), 7 * CELL),
-        height=panels[-1]["y"] + panels[-1]["height"],
+        tiles=[_tile(frame, key) for frame in drawing.frames],
+        width=max(*(panel.columns.length for panel in panels), 7 * CELL),
+        height=panels[-1].y + panels[-1].rows.length,
         title=visible(said),
     )
 
@@ -105,34 +104,10 @@ def _tile(frame: Frame, key: str = "") -> Tile:
     return Tile(f"{kind}-{key}-{''.join(f'{ord(one):x}' for one in text)}", kind, text)
 
 
-def _panel(
-    tiles: Sequence[Tile], rows: Strip, columns: Strip, above: str, beside: str, y: int = 0
-) -> dict[str, Any]:
-    """One or two axes; `cut` and `taps` are paths, the labels stand above and at the left."""
+def _panel(rows: Strip, columns: Strip, above: str, beside: str, y: int = 0) -> _Panel:
     windows = _windows(rows, columns)
-    boxes = [
-        _box(rows, rows.frames[n], columns, columns.frames[n], tile.kind)._replace(tile=tile.name)
-        for n, tile in enumerate(tiles)
-    ][::-1]
-    boxes.append(_box(rows, rows.data, columns, columns.data, "data"))
-    boxes += [_box(rows, rows.drawn, columns, run, "unread") for run in columns.unread]
-    boxes += [_box(rows, run, columns, columns.drawn, "unread") for run in rows.unread]
-    boxes += [_box(rows, tall, columns, wide, kind) for kind, tall, wide in windows[::-1]]
-    return {
-        "boxes": [box for box in boxes if box.width and box.height],
-        "cut": _cut(rows, columns),
-        "taps": "".join(_taps(rows, columns, windows)),
-        "width": columns.length,
-        "height": rows.length,
-        "above": above,
-        "beside": beside,
-        "y": y,
-    }
-
-
-def _box(rows: Strip, tall: range, columns: Strip, wide: range, kind: str) -> Box:
-    (x, width), (y, height) = columns.reach(wide), rows.reach(tall)
-    return Box(x, y, width, height, kind)
+    taps = "".join(_taps(rows, columns, windows))
+    return _Panel(rows, columns, above, beside, y, windows, _cut(rows, columns), taps)
 
 
 def _windows(rows: Strip, columns: Strip) -> _Windows:

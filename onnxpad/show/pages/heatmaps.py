@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from math import isfinite
 from typing import TYPE_CHECKING
@@ -14,6 +14,8 @@ from onnxpad.show.wording import visible
 
 if TYPE_CHECKING:
     from onnxpad.validation.difference_maps import DifferenceMap
+    from onnxpad.validation.distances import Distance
+    from onnxpad.validation.report import FirstDifference, OutputRow
 
 _MOST_TICKS, _SHADES = 9, 32
 _WIDE, _HIGH, _FLAT, _LEGIBLE = 300, 220, 60, 18
@@ -25,12 +27,32 @@ _INFERNO = (
 """Colours from no difference to the largest, after matplotlib's inferno (CC0)."""
 
 
-def map_card(anchor: str, name: str, where: str, found: DifferenceMap) -> Card:
+def _card(anchor: str, name: str, where: str, found: DifferenceMap) -> Card:
     """A heatmap with its words."""
     parts = (part for part in (where, said(found)) if part)
     words = ". ".join(f"{part[:1].upper()}{part[1:]}" for part in parts)
     picture = Picture(_plane(found, f"{visible(name)}: {said(found)}"))
     return Card(anchor, visible(name), visible(f"{words}."), (picture,))
+
+
+def map_cards(
+    rows: Iterable[OutputRow | Distance], first: FirstDifference | None = None
+) -> Iterator[Card]:
+    """The first tensor, behind which nothing smears a border; then each output of each sample once.
+
+    Outputs are drawn without optimisations where there is such a run.
+    """
+    drawn: set[tuple[int, str]] = set()
+    if first is not None and first.difference is not None:
+        drawn.add((0, first.tensor))
+        name = f"the first difference: {first.node}, tensor {first.tensor}"
+        yield _card("first", name, first.where, first.difference)
+    for row in sorted(rows, key=lambda row: getattr(row, "level", "off") != "off"):
+        if row.difference is not None and (row.sample, row.output) not in drawn:
+            drawn.add((row.sample, row.output))
+            name = f"output {row.output}, sample {row.sample}"
+            where = getattr(row, "where", "")
+            yield _card(f"difference-{len(drawn)}", name, where, row.difference)
 
 
 def said(found: DifferenceMap) -> str:

@@ -17,10 +17,9 @@ from onnxpad.reproducing.ways import Way, file_of, ways
 from onnxpad.sessions import check_device
 from onnxpad.show.explanations import PLURALS
 from onnxpad.show.pages.templates import rendered, text_of
-from onnxpad.show.site.conformance import SIGNS, conformance, counted_words
+from onnxpad.show.site.conformance import SIGNS, address_of, conformance, counted_words
 from onnxpad.show.site.contents import page_of
 from onnxpad.show.site.drawings import of_chain
-from onnxpad.show.site.links import address_of
 from onnxpad.show.site.search import index_of
 from onnxpad.validation.kernel_verdict import arrays_file
 

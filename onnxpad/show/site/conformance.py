@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from onnxpad.reproducing.ways import Way, judged, ways
 from onnxpad.runtimes.conditions.rows import Answer, Row
 from onnxpad.runtimes.targets import Target, all_targets, find_target
-from onnxpad.show.site.links import Linked, address_of, anchor_of
 
 WORDS = {
     Answer.TAKES: "right",
@@ -22,6 +23,26 @@ SIGNS = {"right": "✓", "on the CPU": "C", "wrong": "✗", "refused": "–", "u
 """A sign for each, so that no colour is needed to tell them apart."""
 WORST_FIRST = ("wrong", "refused", "on the CPU", "unknown", "right")
 _NO_RUNTIME = "portable"  # which stands for what all of them take
+
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+class Linked(NamedTuple):
+    """Words, with the address that they lead to where there is one."""
+
+    text: str
+    link: str = ""
+
+
+def address_of(kind: str, name: str) -> str:
+    """The file of a page, below the folder of the site."""
+    return f"{kind}/{_UNSAFE.sub('-', name)}.html"
+
+
+def anchor_of(text: str) -> str:
+    """The id of a place on a page."""
+    return _UNSAFE.sub("-", text).strip("-").casefold()
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,17 @@ from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.releases import held
 from onnxpad.runtimes.targets import find_target
 from onnxpad.show.explanations import cells_of
-from onnxpad.show.site.conformance import WORDS, WORST_FIRST, Table, counted_words, facts_of
+from onnxpad.show.site.conformance import (
+    WORDS,
+    WORST_FIRST,
+    Linked,
+    Table,
+    address_of,
+    counted_words,
+    facts_of,
+)
 from onnxpad.show.site.drawings import Shown, of_convention, of_form, of_pass
-from onnxpad.show.site.links import Linked, address_of
 
-_NAMED = 6
-"""Operators of a fact that are named."""
 _OF_TARGETS = ("releases", "older releases", "note", "source")
 """Facts that a target's page has beside its tables."""
 
@@ -76,26 +81,16 @@ def _target_facts(name: str) -> Iterator[dict[str, Any]]:
         yield {
             "anchor": anchor,
             "word": _word(row),
-            "what": brief(row),
+            "what": row.what,
             "releases": held(row, target.releases) or always,
             "evidence": str(row.evidence),
             "command": f"onnxpad explain {name} --reproduce {anchor} -o DIR" if shown else "",
             "unshown": row.unshown,
-            "operators": list(row.operators) if len(row.operators) > _NAMED else [],
         }
 
 
 def _word(row: Row) -> str:
     return WORDS[row.answer]
-
-
-def brief(row: Row) -> str:
-    """'Conv, ConvInteger ... and 48 more where auto_pad is set'."""
-    if len(row.operators) <= _NAMED:
-        return row.what
-    names, everything = list(row.operators)[: _NAMED - 1], ", ".join(row.operators)
-    more = len(row.operators) - len(names)
-    return f"{', '.join(names)} and {more} more{row.what.removeprefix(everything)}"
 
 
 def blocks_of(text: str) -> Iterator[Block]:

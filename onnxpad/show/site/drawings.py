@@ -20,7 +20,7 @@ from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.show.pages.drawings import Drawing, drawing_of, sentence
 from onnxpad.show.pages.figures import legend, window_figure
 from onnxpad.show.resolutions import layer_drawing
-from onnxpad.show.site.links import address_of
+from onnxpad.show.site.conformance import address_of
 
 _CELLS, _KERNEL, _STRIDE = (7, 8), 3, 2
 

@@ -14,8 +14,7 @@ from onnxpad.explaining import Explanation
 from onnxpad.frameworks.conventions import by_name_and_alias
 from onnxpad.reproducing.ways import ways
 from onnxpad.runtimes.targets import all_targets, find_target
-from onnxpad.show.site.conformance import Table, counted_words
-from onnxpad.show.site.links import address_of
+from onnxpad.show.site.conformance import Table, address_of, counted_words
 
 _MEANT = {
     "convtranspose": "deconv, deconvolution, transposed conv, transposed convolution",
@@ -57,9 +56,16 @@ def index_of(explained: Sequence[Explanation], table: Table) -> str:
 
 
 def _names() -> Mapping[str, str]:
-    """Names of runtimes and frameworks by what people write, in small letters and digits alone."""
+    """Names of runtimes and frameworks by what people write, in small letters and digits alone.
+
+    'opencv4' is the target that has the releases 4.x of OpenCV.
+    """
     found = {_letters(name): one.name for name, one in by_name_and_alias().items()}
     for target in all_targets().values():
+        before = find_target(target.before).releases if target.before else ()
+        for release in (one for one in before if one not in target.releases):
+            for number in (release, release.partition(".")[0]):
+                found[_letters(target.name + number)] = target.before
         found |= {_letters(name): target.name for name in (target.name, *target.also)}
     return found
 

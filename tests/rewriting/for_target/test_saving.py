@@ -76,20 +76,6 @@ def test_what_is_refused_and_what_has_a_way_are_what_inspect_counts(tmp_path: Pa
     assert said == "opencv would refuse or miscompute 1 of its nodes; for 1 more there is a way"
 
 
-def test_what_passes_wrote_is_not_called_a_node_of_the_model(tmp_path: Path) -> None:
-    model = text_model(
-        "a = Pad (x, p) y = Relu (a)",
-        "float[1,1,4,4] x",
-        outputs="float[a,b,c,d] y",
-        constants="int64[8] p = {0,0,1,1,0,0,1,1}",
-    )
-    path = tmp_path / "m.onnx"
-    onnx.save(model, path)
-    options = {"passes": ["concat-pads"], "target": "ncnn"}
-    said = answer(asked_of(Job(str(path)), Request("rewrite", options)))["record"]["refused"]
-    assert said == "ncnn would refuse or miscompute 2 nodes that concat-pads writes"
-
-
 def test_a_node_that_a_pass_writes_is_not_counted_as_the_users() -> None:
     done = rewrite(NINE_TAPS, target="opencv")
     (own,) = done.unfit

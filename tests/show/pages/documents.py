@@ -79,37 +79,6 @@ def hostile_model(name: str = HOSTILE) -> ModelProto:
     )
 
 
-def many_nodes(count: int, *, alike: bool) -> ModelProto:
-    """Convolutions in a row, all padded alike, or hardly any two."""
-    nodes, weights, name = [], [], "x"
-    for number in range(count):
-        kernel = 3 if alike else 1 + number % 7
-        begin, end = (1, 1) if alike else (number // 7 % 12, 1 + number // 84 % 12)
-        weights.append(
-            helper.make_tensor(
-                f"w{number}", TensorProto.FLOAT, [1, 1, kernel, kernel], [1.0] * kernel**2
-            )
-        )
-        pads = [begin, begin, end, end]
-        nodes.append(
-            helper.make_node(
-                "Conv",
-                [name, f"w{number}"],
-                [f"t{number}"],
-                pads=pads,
-                name=f"backbone/stage{number // 50}/block{number}/conv",
-            )
-        )
-        name = "x" if not alike else f"t{number}"
-    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 1, 64, 64])
-    outputs = [
-        helper.make_tensor_value_info(n.output[0], TensorProto.FLOAT, [1, 1, None, None])
-        for n in nodes
-    ]
-    graph = helper.make_graph(nodes, "g", [x], outputs[-1:] if alike else outputs, weights)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-
-
 def saved(model: ModelProto, path: Path) -> Path:
     path.write_bytes(model.SerializeToString())
     return path

@@ -102,22 +102,6 @@ def test_a_transposed_convolution_cuts_cells_off() -> None:
     assert "cuts off [0, 0, 1, 1]" in svg
 
 
-def test_averages_that_do_not_count_and_sizes_that_are_open() -> None:
-    found = drawing("y = AveragePool <kernel_shape=[3,3], pads=[1,1,1,1]> (x)", "float[1,1,H,9] x")
-    assert found.labels == ("H", "")
-    assert "(not counted)" in sentence(found)
-    assert "H, here 8" in window_figure(found)
-
-
-def test_what_is_not_known_is_not_drawn() -> None:
-    found = drawing(
-        'y = Conv <auto_pad="SAME_UPPER", strides=[2,2]> (x, w)',
-        "float[1,1,H,W] x, float[1,1,3,3] w",
-    )
-    assert window_figure(found) == ""
-    assert "not known" in sentence(found)
-
-
 def test_a_figure_is_xml_that_says_what_it_shows_and_names_are_escaped() -> None:
     shown = Drawing("Conv", (5, 5), (3, 3), (1, 1), (1, 1), windows=(3, 3), labels=(HOSTILE, ""))
     svg = window_figure(shown, title=HOSTILE)

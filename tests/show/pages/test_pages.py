@@ -18,7 +18,7 @@ from onnxpad.show import document
 from onnxpad.show.pages import page as pages
 from onnxpad.show.pages.page import page_html
 from tests.models.text import text_model
-from tests.show.pages.documents import HOSTILE, Document, hostile_model, many_nodes, saved
+from tests.show.pages.documents import HOSTILE, Document, hostile_model, saved
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
 
@@ -74,28 +74,9 @@ def test_rewrite(tmp_path: Path) -> None:
     files = ("-o", tmp_path / "o.onnx", "--html", tmp_path / "a.html")
     text, found = page(0, "rewrite", MODELS / "k_yolo_tiny_op15.onnx", *passes, *files)
     assert "Before and after" in found.said
-    assert "before: SAME_UPPER" in found.said
+    assert "before and after: SAME_UPPER is now" in found.said
     assert "onnxpad validate" in found.said
     assert 'class="front"' in text
-
-
-def test_retarget_and_how_far_outputs_moved(tmp_path: Path) -> None:
-    words = ("--to", "pytorch", "--validate", "--samples", "1", "--device", "cpu")
-    files = ("-o", tmp_path / "o.onnx", "--html", tmp_path / "a.html")
-    text, found = page(0, "retarget", KT, *words, *files)
-    assert "4 nodes moved to pytorch" in found.said
-    assert text.count('class="onnxpad-heatmap"') == 1
-    assert "before: pads [0, 0, 1, 1]" in found.said
-
-
-def test_diagnose(tmp_path: Path, moved: Path) -> None:
-    words = ("--data", MODELS / "kt_net_even.npz", "--device", "cpu", "--html", tmp_path / "a.html")
-    text, found = page(0, "diagnose", moved, *words)
-    assert '<p class="verdict fine">' in text
-    assert "onnxpad retarget" in found.said
-    assert "node_Conv_95" in found.said
-    assert 'class="onnxpad-heatmap"' in text
-    assert "here 8" not in found.said  # drawn at the sizes that ran
 
 
 def test_names_of_a_model_are_never_html(tmp_path: Path) -> None:
@@ -129,15 +110,6 @@ def test_every_text_of_a_page_is_escaped() -> None:
     assert made.count(escape(bad, quote=False).replace('"', "&#34;")) >= 8
 
 
-@pytest.mark.parametrize("alike", [True, False])
-def test_hundreds_of_nodes_stay_small(tmp_path: Path, *, alike: bool) -> None:
-    model = saved(many_nodes(300, alike=alike), tmp_path / "m.onnx")
-    text, found = page(0, "inspect", model, "--html", tmp_path / "a.html")
-    assert len(text.encode()) < 1_500_000
-    assert found.tags.count("tr") > 300
-    assert (text.count('class="onnxpad-figure"') > 270) is not alike
-
-
 def test_notebooks_show_the_same_figures() -> None:
     found = onnxpad.inspect(str(KT))
     html = found._repr_html_()
@@ -154,14 +126,6 @@ def test_notebooks_show_the_same_figures() -> None:
     written = onnxpad.rewrite(str(MODELS / "k_yolo_tiny_op15.onnx"))
     assert "Before and after" in (written._repr_html_() or "")
     assert onnxpad.explain("split-pads")[0]._repr_html_() is None
-
-
-LAYERS = [
-    ("tensorflow", "conv", {"weight_shape": (4, 3, 3, 3), "padding": "SAME", "strides": 2}),
-    ("pytorch", "max_pool", {"kernel_size": 3, "stride": 2, "padding": 1}),
-    ("pytorch", "avg_pool", {"kernel_size": 3, "stride": 2, "padding": 1}),
-    ("pytorch", "conv_transpose", {"weight_shape": (3, 4, 3, 3), "stride": 2, "padding": 1}),
-]
 
 
 def test_nothing_of_it_is_loaded_unless_asked_for() -> None:
@@ -234,5 +198,5 @@ def test_a_report_is_written_from_python(tmp_path: Path) -> None:
     found = onnxpad.inspect(str(KT), target="opencv")
     assert found.to_html(str(KT)) == path.read_text(encoding="utf-8")
     assert "Padding of" in found.to_html()
-    with pytest.raises(onnxpad.RequestError, match="no page about Explanation"):
+    with pytest.raises(onnxpad.RequestError, match="no command prints a Explanation"):
         onnxpad.explain("split-pads")[0].to_html()

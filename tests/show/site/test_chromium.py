@@ -53,33 +53,6 @@ QUESTIONS = {
     "explicit-pads": "explicit-pads",
 }
 """What people ask, and the first answer."""
-KEYS = """
-const field = document.getElementById("find");
-field.value = "ncnn averagepool"; field.dispatchEvent(new Event("input"));
-const links = [...document.querySelectorAll("#found a")];
-const press = (key) => document.activeElement.dispatchEvent(
-  new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
-const at = () => links.indexOf(document.activeElement);
-const said = [];
-field.focus();
-for (const key of ["ArrowDown", "ArrowDown", "ArrowUp", "ArrowUp"]) { press(key); said.push(at()); }
-said.push(document.activeElement === field);
-links[0].addEventListener("click", (event) => { event.preventDefault(); said.push("opened"); });
-press("Enter");
-document.title = JSON.stringify(said);
-"""
-COLUMNS = """
-const table = document.querySelector("table.matrix");
-const field = document.querySelector(".search input");
-const seen = (row) => [...row.cells].filter((cell) => cell.offsetWidth > 0).length;
-const said = [seen(table.rows[1])];
-for (const text of ["ncnn", "ncnn asymmetrics", ""]) {
-  field.value = text; field.dispatchEvent(new Event("input"));
-  const row = [...table.tBodies[0].rows].find((one) => !one.hidden);
-  said.push([seen(row), document.querySelector(".search [role=status]").textContent]);
-}
-document.title = JSON.stringify(said);
-"""
 WIDE = """
 const most = document.documentElement.clientWidth;
 const all = [...document.querySelectorAll("body *")];

@@ -18,12 +18,10 @@ import pytest
 pytest.importorskip("jinja2", reason="the extra html is not installed")
 
 from onnxpad import inspect
-from onnxpad.explaining import Explanation, entries
+from onnxpad.explaining import entries
 from onnxpad.reproducing.ways import Way, ways
-from onnxpad.show.pages.templates import rendered
 from onnxpad.show.site import downloads
 from onnxpad.show.site.conformance import WORDS, Table, conformance
-from onnxpad.show.site.contents import page_of
 
 
 class Page(HTMLParser):
@@ -149,17 +147,6 @@ def test_each_model_can_be_loaded_and_has_its_arrays(files: dict[str, bytes]) ->
             assert {one.name for one in model.graph.input} == set(given.files)
         with np.load(io.BytesIO(files[f"models/{way.name}-expected.npz"])) as right:
             assert {one.name for one in model.graph.output} == set(right.files), way.name
-
-
-def test_text_is_escaped(table: Table) -> None:
-    entry = Explanation("trap", "<b>", "<script>alert(1)</script> & more", (("why", "<i>"),), "a<b")
-    page = page_of(entry, table)
-    html = rendered("entry.html", root="", version="1", page=page, title="<t>")
-    assert "<script>alert" not in html
-    assert "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more" in html
-    assert "<b>" not in html
-    assert "<i>" not in html
-    assert "<t>" not in html
 
 
 def test_the_program_beside_the_files_works(
