@@ -221,7 +221,7 @@ class _Writer:
         copy.output.extend(map(self._name, node.outputs))
         for attribute in node.proto.attribute:
             copy.attribute.add().CopyFrom(attribute)
-            copy.attribute[-1].doc_string = ""
+            copy.attribute[-1].ClearField("doc_string")
         for name in filter(None, node.outputs):
             if (known := self._type_of(name)) != Type():
                 self.types[self._name(name)] = known
@@ -305,6 +305,8 @@ def pruned(model: ModelProto, outputs: Collection[str], given: Collection[str] =
 
 
 Draw = Callable[[tuple[int, ...], str], Array]
+_WEIGHTED = ("Conv", "ConvTranspose")
+"""Their float weights may be any: what a pass made of one is then asked about once."""
 _LEAST = 8
 """A size that is not known is at least so large, so that windows fit."""
 MOST_CELLS = 1 << 22
@@ -314,7 +316,7 @@ MOST_CELLS = 1 << 22
 def standing_alone(
     part: Excerpt, draw: Draw, *, grown: int = 0
 ) -> tuple[ModelProto, dict[str, Array]]:
-    """The model and an input for it; weights that the excerpt left out are drawn.
+    """The model and inputs of zeros; weights of convolutions, and constants left out, are drawn.
 
     Open sizes are `grown` steps above the smallest that is fed, a step being what they are divided
     by. Raises RequestError where the type of an input is not known.
@@ -330,13 +332,11 @@ def standing_alone(
         value.CopyFrom(helper.make_tensor_value_info(value.name, code, dims))
         if value.name not in held:
             shape = _checked(tuple(_size(size, grown) for size in found.dims or ()), value.name)
-            # Integers may be pads or axes.
-            is_number = found.dtype in ("int64", "int32", "bool")
-            feeds[value.name] = (
-                np.zeros(shape, found.dtype) if is_number else draw(shape, found.dtype)
-            )
+            feeds[value.name] = np.zeros(shape, helper.tensor_dtype_to_np_dtype(code))
+    weights = {node.input[1] for node in model.graph.node if node.op_type in _WEIGHTED}
     for tensor in model.graph.initializer:
-        if tensor.data_location == TensorProto.EXTERNAL:
+        is_drawn = tensor.name in weights and tensor.data_type == TensorProto.FLOAT
+        if is_drawn or tensor.data_location == TensorProto.EXTERNAL:
             shape = _checked(tuple(tensor.dims), tensor.name)
             kind = helper.tensor_dtype_to_np_dtype(tensor.data_type)
             tensor.CopyFrom(numpy_helper.from_array(draw(shape, str(kind)), tensor.name))
