@@ -110,20 +110,20 @@ def rests(chain: Chain) -> int:
     return min(lcm(*periods), MOST_RESTS)
 
 
-def probe(
-    part: Excerpt, sizes: int, judged: Sequence[str], *, reads_numbers: bool = False
-) -> Probe:
+def probe(part: Excerpt, sizes: int, judged: Sequence[str], *, for_people: bool = False) -> Probe:
     """A model of the excerpt and inputs of `sizes` sizes, two or three draws of each.
 
     Only `judged` outputs are there. Raises RequestError where an input has no known type or is too
-    large, and where one holds numbers, such as pads: with `reads_numbers` these are 0.
+    large, and where one holds numbers, such as pads. `for_people` these are 0, and names and
+    weights stay, which else are the same for all that compute the same.
     """
     kept = replace(part, model=pruned(part.model, judged))
     feeds: list[Feeds] = []
     for grown in range(sizes):
-        model, fed = standing_alone(kept, partial(_drawn, seed=0, sign=0), grown=grown)
+        draw = partial(_drawn, seed=0, sign=0)
+        model, fed = standing_alone(kept, draw, grown=grown, keeps_weights=for_people)
         numbers = {name: value for name, value in fed.items() if str(value.dtype) in _NUMBERS}
-        if numbers and not reads_numbers:
+        if numbers and not for_people:
             raise RequestError("it reads numbers from an input, which are not known")
         feeds += [
             {
@@ -134,7 +134,8 @@ def probe(
             for sign in (LINEAR if _is_linear(model) else SIGNS)
         ]
     model, feeds, renamed = in_floats(model, feeds)
-    return _renamed(Probe(model, tuple(feeds), tuple(renamed.get(name, name) for name in judged)))
+    made = Probe(model, tuple(feeds), tuple(renamed.get(name, name) for name in judged))
+    return made if for_people else _renamed(made)
 
 
 def _is_linear(model: Model) -> bool:
