@@ -318,7 +318,8 @@ def standing_alone(
     """The model and inputs of zeros; constants that the excerpt left out are drawn.
 
     So are float weights of convolutions, unless it `keeps_weights`. Open sizes are `grown` steps
-    above the smallest that is fed, a step being what they are divided by. Raises RequestError where the type of an input is not known.
+    above the smallest that is fed, a step being what they are divided by. Raises RequestError where
+    the type of an input is not known.
     """
     model = _copied(part.model)
     model.graph.name = "reproducer"

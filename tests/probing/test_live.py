@@ -16,6 +16,7 @@ import pytest
 
 import onnxpad
 from onnxpad.errors import RequestError, RuntimeUnavailable
+from onnxpad.rewriting.for_target.report import NoWay
 from tests.oracle.interpreter import run_model
 from tests.probing.runtimes import (
     HEAD,
@@ -200,6 +201,29 @@ def test_inputs_are_signed() -> None:
     answers(SAME, notes)
     signs = {(bool((x < 0).all()), bool((x > 0).all())) for x in drawn}
     assert signs == {(False, False), (True, False), (False, True)}
+
+
+def test_no_way_names_what_the_runtime_lacks() -> None:
+    def run(path: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        model = onnx.load(path)
+        for node in model.graph.node:
+            pads = attribute(node, "pads", [0] * 4)
+            if is_same(node) or pads[:2] != pads[2:]:
+                raise ValueError("no auto_pad" if is_same(node) else "no asymmetric pads")
+            if node.op_type not in ("Relu", "MaxPool"):
+                raise ValueError(f"no {node.op_type}")
+        return run_model(model, dict(inputs))
+
+    model = network(
+        f"{HEAD} (float[1,2,6,6] x) => (float[1,2,6,6] y) {{"
+        '[pool] y = MaxPool <auto_pad = "SAME_UPPER", kernel_shape = [4, 4]> (x)'
+        "}"
+    )
+    (verdict,) = onnxpad.rewrite(model, target=run).unfit
+    assert isinstance(verdict.way, NoWay)
+    lacks = [one.judgement.reason.removeprefix("ValueError: no ") for one in verdict.way.remaining]
+    assert {"auto_pad", "asymmetric pads", "Slice"} < set(lacks)
+    assert len(set(lacks)) == len(lacks) == 4
 
 
 def test_bytes_are_judged_between_their_conversions() -> None:
