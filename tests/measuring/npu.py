@@ -53,8 +53,8 @@ def alone(node: Any, opsets: dict[str, int]) -> Any:
     writes = [onnx.ValueInfoProto(name=name) for name in node.output]
     graph = onnx.helper.make_graph([node], "g", reads, writes)
     imports = [onnx.helper.make_opsetid(domain, version) for domain, version in opsets.items()]
-    if node.op_type in ("DequantizeLinear", "QuantizeLinear"):
-        imports = [onnx.helper.make_opsetid("", 19)]  # onnx has no numpy of older ones
+    if node.op_type in ("DequantizeLinear", "QuantizeLinear", "BatchNormalization"):
+        imports = [onnx.helper.make_opsetid("", 19)]  # onnx has no right numpy of older ones
     return onnx.helper.make_model(graph, opset_imports=imports)
 
 
