@@ -24,7 +24,7 @@ MOST_WORDS, _BEAM = 3, 24
 """Words of a rule, and the conjunctions that grow by another word."""
 _RULE, _WORD, _NUMBER, _NOT, _OPERATOR = 4.0, 1.0, 1.1, 1.3, 0.4
 """What a rule costs, each of its words, thresholds and negated words, and of its operators."""
-_FALSE_ALARM, _OTHER_FAILURE, _DEAD_END = 0.7, 0.05, 20.0
+_FALSE_ALARM, _OTHER_FAILURE, _DEAD_END = 0.7, 0.05, 1000.0
 """What a healthy model under a rule costs, one that fails in another way, and what a healthy one
 costs besides under a rule without words, which leaves no form to write it in."""
 Bools = NDArray[np.bool_]
@@ -240,9 +240,9 @@ class _Cover:
         gained, paid = left[table.owner].astype(np.float32), prices[table.owner]
         weights = table.by_operator(gained), table.by_operator(paid)
         costs = _RULE + np.array([0.0, *table.costs])
-        ratios, about = _rated(
-            weights[0].sum(axis=0)[None], weights[1].sum(axis=0)[None], costs[:1]
-        )
+        is_taken = (table.answers == Answer.TAKES)[table.owner].astype(np.float32)
+        dead = weights[1] + table.by_operator(_DEAD_END * is_taken)
+        ratios, about = _rated(weights[0].sum(axis=0)[None], dead.sum(axis=0)[None], costs[:1])
         best: tuple[float, tuple[int, ...], Bools] = (ratios[0], (), about[0])
         beam: list[tuple[int, ...]] = [()]
         for _ in range(MOST_WORDS):

@@ -6,7 +6,7 @@ inputs with which it can be run, `in_floats` lets it take and give floats.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from math import prod
@@ -221,7 +221,7 @@ class _Writer:
         copy.output.extend(map(self._name, node.outputs))
         for attribute in node.proto.attribute:
             copy.attribute.add().CopyFrom(attribute)
-            copy.attribute[-1].doc_string = ""
+            copy.attribute[-1].ClearField("doc_string")
         for name in filter(None, node.outputs):
             if (known := self._type_of(name)) != Type():
                 self.types[self._name(name)] = known
@@ -305,6 +305,7 @@ def pruned(model: ModelProto, outputs: Collection[str], given: Collection[str] =
 
 
 Draw = Callable[[tuple[int, ...], str], Array]
+_WEIGHTED = ("Conv", "ConvTranspose")
 _LEAST = 8
 """A size that is not known is at least so large, so that windows fit."""
 MOST_CELLS = 1 << 22
@@ -312,12 +313,13 @@ MOST_CELLS = 1 << 22
 
 
 def standing_alone(
-    part: Excerpt, draw: Draw, *, grown: int = 0
+    part: Excerpt, draw: Draw, *, grown: int = 0, keeps_weights: bool = False
 ) -> tuple[ModelProto, dict[str, Array]]:
-    """The model and an input for it; weights that the excerpt left out are drawn.
+    """The model and inputs of zeros; constants that the excerpt left out are drawn.
 
-    Open sizes are `grown` steps above the smallest that is fed, a step being what they are divided
-    by. Raises RequestError where the type of an input is not known.
+    So are float weights of convolutions, unless it `keeps_weights`. Open sizes are `grown` steps
+    above the smallest that is fed, a step being what they are divided by. Raises RequestError where
+    the type of an input is not known.
     """
     model = _copied(part.model)
     model.graph.name = "reproducer"
@@ -330,13 +332,13 @@ def standing_alone(
         value.CopyFrom(helper.make_tensor_value_info(value.name, code, dims))
         if value.name not in held:
             shape = _checked(tuple(_size(size, grown) for size in found.dims or ()), value.name)
-            # Integers may be pads or axes.
-            is_number = found.dtype in ("int64", "int32", "bool")
-            feeds[value.name] = (
-                np.zeros(shape, found.dtype) if is_number else draw(shape, found.dtype)
-            )
+            feeds[value.name] = np.zeros(shape, helper.tensor_dtype_to_np_dtype(code))
+    weights = {node.input[1] for node in model.graph.node if node.op_type in _WEIGHTED}
     for tensor in model.graph.initializer:
-        if tensor.data_location == TensorProto.EXTERNAL:
+        is_float = tensor.data_type == TensorProto.FLOAT
+        if (
+            is_float and tensor.name in weights and not keeps_weights
+        ) or tensor.data_location == TensorProto.EXTERNAL:
             shape = _checked(tuple(tensor.dims), tensor.name)
             kind = helper.tensor_dtype_to_np_dtype(tensor.data_type)
             tensor.CopyFrom(numpy_helper.from_array(draw(shape, str(kind)), tensor.name))
@@ -380,6 +382,8 @@ def _size(size: object, grown: int) -> int:
 _READS = dict.fromkeys(("QLinearConv", "QLinearAveragePool", "DequantizeLinear"), 1)
 _MAKES = {"QuantizeLinear": 1, "QLinearConv": 6, "QLinearAveragePool": 3}
 """Where the scale of the bytes that an operator reads or makes stands; the zero point is next."""
+_MOVES = ("MaxPool", "Pad", "Slice", "Identity")
+"""They give bytes on as they are."""
 
 
 def in_floats(
@@ -410,13 +414,20 @@ def in_floats(
             values[real] = (whole - zero.astype(np.float32)) * step
     for value in graph.output:
         name, real = value.name, f"{value.name}/real"
-        maker = next((node for node in nodes if name in node.output), None)
-        if scaled := _scaled(maker, _MAKES, held):
+        if scaled := _scaled(_origin(nodes, name), _MAKES, held):
             node = helper.make_node("DequantizeLinear", [name, *scaled[0]], [real], name=real)
             graph.node.append(node)
             value.CopyFrom(helper.make_empty_tensor_value_info(real))
             renamed[name] = real
     return copy, fed, renamed
+
+
+def _origin(nodes: Sequence[NodeProto], name: str) -> NodeProto | None:
+    """The node that made the cells of a tensor, from which others may have moved them."""
+    maker = next((node for node in nodes if name in node.output), None)
+    if maker and maker.op_type in _MOVES and name == maker.output[0]:
+        return _origin(nodes, maker.input[0])
+    return maker
 
 
 def _scaled(

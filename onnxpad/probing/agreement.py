@@ -21,6 +21,8 @@ STEPS, BYTES = 5, 255
 leave out pairs of conversions; what is padded otherwise is further off in random bytes."""
 _LEAST = 1e-2
 """Of the largest number of the tensor: kernels round by that, however small a channel is."""
+_ROUNDING = 1e-6
+"""What may stand where every number is to be 0: sums of numbers about 1 end so."""
 _TINY = 1e-300
 _FILL = 1e30
 """Beyond it a number is a fill, such as the lowest float for minus infinity."""
@@ -56,6 +58,11 @@ def difference(got: Array, right: Array, near: float = NEAR) -> Difference:
     if not (_is_number(right) and _is_number(got)):
         equal = bool(np.array_equal(got, right))
         return Difference(0.0 if equal else np.inf, 0.0, (), "" if equal else "other values")
+    if right.dtype.kind == "f":
+        with np.errstate(all="ignore"):  # NaN and infinities are looked at below
+            most, whole = (float(abs(x).max(initial=0)) for x in (got - right, right))
+        if whole < _FILL and most <= near * _LEAST * whole:  # near in every cell
+            return Difference(most, near * _LEAST * whole)
     a, b = (np.clip(_wide(value), -_FILL, _FILL) for value in (got, right))
     with np.errstate(invalid="ignore"):
         apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
@@ -112,5 +119,7 @@ def _allowed(right: Array, near: float) -> Array:
     for axis in {1, right.ndim - 1} if right.ndim > 1 and near <= NEAR else ():
         others = tuple(number for number in range(right.ndim) if number != axis)
         local = np.minimum(local, sizes.max(axis=others, keepdims=True))
+    if not whole:
+        return np.full(right.shape, _ROUNDING)
     scale = np.broadcast_to(np.maximum(local, _LEAST * whole), right.shape)
     return np.asarray(max(near, RELATIVE.get(str(right.dtype), 0.0)) * scale)

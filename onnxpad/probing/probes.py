@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -22,6 +23,8 @@ Feeds = dict[str, Array]
 SIGNS = (0, -1, 1)
 """Of each input three draws: any number, none above 0 (padding with 0 shows in a max), none below
 0 (padding that is counted shows in an average)."""
+LINEAR = SIGNS[:2]
+"""What tells no sign from another gives itself away in any draw; a second shows stale memory."""
 MOST_RESTS = 8
 _APART = 0.05
 _NUMBERS = ("int64", "int32", "bool")
@@ -33,6 +36,15 @@ class Probe(NamedTuple):
     model: Model
     feeds: tuple[Feeds, ...]
     judged: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        """Equal for probes of which a runtime makes the same."""
+        content = hashlib.sha256(self.model.SerializeToString(deterministic=True))
+        content.update(repr(self.judged).encode())
+        for name, array in (pair for fed in self.feeds for pair in fed.items()):
+            content.update(f"{name} {array.dtype} {array.shape}".encode() + array.tobytes())
+        return content.hexdigest()
 
 
 _READ = ("Pad", "QuantizeLinear", "DequantizeLinear")
@@ -98,20 +110,20 @@ def rests(chain: Chain) -> int:
     return min(lcm(*periods), MOST_RESTS)
 
 
-def probe(
-    part: Excerpt, sizes: int, judged: Sequence[str], *, reads_numbers: bool = False
-) -> Probe:
-    """A model of the excerpt and inputs of `sizes` sizes, three draws of each.
+def probe(part: Excerpt, sizes: int, judged: Sequence[str], *, for_people: bool = False) -> Probe:
+    """A model of the excerpt and inputs of `sizes` sizes, two or three draws of each.
 
     Only `judged` outputs are there. Raises RequestError where an input has no known type or is too
-    large, and where one holds numbers, such as pads: with `reads_numbers` these are 0.
+    large, and where one holds numbers, such as pads. `for_people` these are 0, and names and
+    weights stay, which else are the same for all that compute the same.
     """
     kept = replace(part, model=pruned(part.model, judged))
     feeds: list[Feeds] = []
     for grown in range(sizes):
-        model, fed = standing_alone(kept, partial(_drawn, seed=0, sign=0), grown=grown)
+        draw = partial(_drawn, seed=0, sign=0)
+        model, fed = standing_alone(kept, draw, grown=grown, keeps_weights=for_people)
         numbers = {name: value for name, value in fed.items() if str(value.dtype) in _NUMBERS}
-        if numbers and not reads_numbers:
+        if numbers and not for_people:
             raise RequestError("it reads numbers from an input, which are not known")
         feeds += [
             {
@@ -119,10 +131,35 @@ def probe(
                 for place, (name, value) in enumerate(fed.items())
             }
             | numbers
-            for sign in SIGNS
+            for sign in (LINEAR if _is_linear(model) else SIGNS)
         ]
     model, feeds, renamed = in_floats(model, feeds)
-    return Probe(model, tuple(feeds), tuple(renamed.get(name, name) for name in judged))
+    made = Probe(model, tuple(feeds), tuple(renamed.get(name, name) for name in judged))
+    return made if for_people else _renamed(made)
+
+
+def _is_linear(model: Model) -> bool:
+    """Whether it has float convolutions alone."""
+    return all(node.op_type in ("Conv", "ConvTranspose") for node in model.graph.node)
+
+
+def _renamed(made: Probe) -> Probe:
+    """The probe with names in order of appearance, so that what passes named is asked once."""
+    graph = made.model.graph
+    if any(attribute.HasField("g") for node in graph.node for attribute in node.attribute):
+        return made
+    names = {"": ""}
+    for place, node in enumerate(graph.node):
+        node.name = f"n{place}"
+        for tensors in (node.input, node.output):
+            tensors[:] = [names.setdefault(name, f"t{len(names)}") for name in tensors]
+    for value in (*graph.input, *graph.output, *graph.initializer, *graph.value_info):
+        value.name = names.setdefault(value.name, f"t{len(names)}")
+    ordered = sorted(graph.initializer, key=lambda tensor: list(names.values()).index(tensor.name))
+    del graph.initializer[:]
+    graph.initializer.extend(ordered)
+    feeds = tuple({names[name]: value for name, value in fed.items()} for fed in made.feeds)
+    return Probe(made.model, feeds, tuple(names[name] for name in made.judged))
 
 
 def outputs_behind(part: Excerpt) -> tuple[str, ...]:

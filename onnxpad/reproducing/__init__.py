@@ -153,7 +153,7 @@ def _of_site(
     about = [f"it is '{site.address.label}', cut out"]
     about += [f"{one} was replaced by random numbers" for one in left_out(part)]
     if failed is None:
-        drawn = probe(part, rests(site.chain), outputs_behind(part), reads_numbers=True)
+        drawn = probe(part, rests(site.chain), outputs_behind(part), for_people=True)
         telling = drawn.feeds[SIGNS.index(_SIGNS.get(site.chain.op.kind, 0))]
         failed = drawn._replace(feeds=(telling,))
         inner = (one.chain for one in Survey(drawn.model).sites_now() if one.op == site.op)

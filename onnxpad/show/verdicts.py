@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 _HEADERS = ("node", "operator", "verdict", "why", "rewrite writes")
 _OVERVIEW = ("target", "operators that can pad", "known from")
 _SHOWN, _KINDS = 3, 5
+_OTHER_WAYS = (
+    "to add one of these to the runtime",
+    "'onnxpad retarget MODEL --to pytorch', which pads evenly and changes values",
+)
 _IN_FULL = 3
 """How many targets are told node by node; of more, each is a line."""
 
@@ -150,7 +154,18 @@ def way_text(verdict: NodeVerdict) -> str:
         then = ", ".join(verdict.then) or "taken as it is"
         return f"with {visible(facts_text(verdict.facts))}: {then}{granted}"
     left = way.remaining[0].judgement.reason if way.remaining and passes and not granted else ""
-    return f"no way{granted}" + (f"; after {passes}: {left}" if left else "")
+    also = "" if left or granted else _other_forms(verdict)
+    return f"no way{granted}" + (f"; after {passes}: {left}" if left else also and f"; {also}")
+
+
+def _other_forms(verdict: NodeVerdict) -> str:
+    """What a runtime has against the other forms that it was asked to run; '' for a table."""
+    way, own = verdict.way, verdict.judgement
+    if not (isinstance(way, NoWay) and own.measured):
+        return ""
+    reasons = dict.fromkeys(one.judgement.reason for one in way.remaining)
+    listed = [one for one in reasons if one and one != own.reason]
+    return f"other forms: {'; '.join(listed[:_SHOWN])}" if listed else ""
 
 
 def _batches_of_one(*found: NodeVerdict) -> str:
@@ -196,6 +211,9 @@ def _reason(target: str, verdict: NodeVerdict) -> tuple[str, str, tuple[str, ...
     if isinstance(way, NoWay) and way.passes:
         left = dict.fromkeys(f"{one.op}: {one.judgement.reason}" for one in way.remaining)
         reason += f". Nearest: {' and '.join(way.passes)}, but {'; '.join(left)}"
+    if other := _other_forms(verdict):
+        reason += f"; {other}"
+        hints = (*hints, *_OTHER_WAYS)
     return "no way", reason, hints
 
 

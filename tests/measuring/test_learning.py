@@ -77,6 +77,19 @@ def test_a_rule_without_words_is_no_short_cut() -> None:
     assert all(when for _, when, _ in found)
 
 
+def test_a_rule_without_words_is_about_nothing_that_is_right() -> None:
+    random = Random(5)
+    found = learn(
+        samples(
+            lambda chain: Answer.REFUSES
+            if chain.op.title == "Conv" and random.random() < 0.97
+            else Answer.TAKES
+        )
+    )
+    assert found
+    assert all(one.when or not one.false_alarms for one in found)
+
+
 def test_a_rule_about_one_operator_names_it() -> None:
     def runtime(chain: Chain) -> Answer:
         return of_word("same")(chain) if chain.op.title == "Conv" else Answer.TAKES

@@ -33,6 +33,9 @@ def floats(*values: float) -> Array:
         (np.array([1.003], np.float16), np.array([1], np.float16), False),
         (np.array(["a"]), np.array(["b"]), True),
         (floats(np.nan), np.array([1], np.int64), True),
+        (floats(5e-8, 0), floats(0, 0), False),
+        (floats(1e-4, 0), floats(0, 0), True),
+        (floats(np.inf, 0), floats(0, 0), True),
     ],
 )
 def test_what_is_a_fault(got: Array, right: Array, is_fault: bool) -> None:

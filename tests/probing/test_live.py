@@ -16,6 +16,7 @@ import pytest
 
 import onnxpad
 from onnxpad.errors import RequestError, RuntimeUnavailable
+from onnxpad.rewriting.for_target.report import NoWay
 from tests.oracle.interpreter import run_model
 from tests.probing.runtimes import (
     HEAD,
@@ -200,6 +201,74 @@ def test_inputs_are_signed() -> None:
     answers(SAME, notes)
     signs = {(bool((x < 0).all()), bool((x > 0).all())) for x in drawn}
     assert signs == {(False, False), (True, False), (False, True)}
+
+
+def test_no_way_names_what_the_runtime_lacks() -> None:
+    def run(path: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        model = onnx.load(path)
+        for node in model.graph.node:
+            pads = attribute(node, "pads", [0] * 4)
+            if is_same(node) or pads[:2] != pads[2:]:
+                raise ValueError("no auto_pad" if is_same(node) else "no asymmetric pads")
+            if node.op_type not in ("Relu", "MaxPool"):
+                raise ValueError(f"no {node.op_type}")
+        return run_model(model, dict(inputs))
+
+    model = network(
+        f"{HEAD} (float[1,2,6,6] x) => (float[1,2,6,6] y) {{"
+        '[pool] y = MaxPool <auto_pad = "SAME_UPPER", kernel_shape = [4, 4]> (x)'
+        "}"
+    )
+    (verdict,) = onnxpad.rewrite(model, target=run).unfit
+    assert isinstance(verdict.way, NoWay)
+    lacks = [one.judgement.reason.removeprefix("ValueError: no ") for one in verdict.way.remaining]
+    assert {"auto_pad", "asymmetric pads", "Slice"} < set(lacks)
+    assert len(set(lacks)) == len(lacks) == 4
+
+
+def test_bytes_are_judged_between_their_conversions() -> None:
+    """A runtime may hold uint8 as int8, and give that where a model ends there."""
+    model = onnx.parser.parse_model(
+        f"{HEAD} (float[1,2,6,6] x) => (float[1,2,5,5] y)"
+        "<float s = {0.02}, uint8 z = {100}> {"
+        "q = QuantizeLinear (x, s, z)"
+        "[pool] t = MaxPool <kernel_shape = [2, 2]> (q)"
+        "y = DequantizeLinear (t, s, z)"
+        "}"
+    )
+
+    def shifting(path: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        right = run_model(onnx.load(path), dict(inputs))
+        return {
+            name: value ^ np.uint8(128) if value.dtype == np.uint8 else value
+            for name, value in right.items()
+        }
+
+    assert answers(model, shifting) == {"pool": "takes"}
+
+
+def test_what_a_pass_made_is_not_asked_about_twice() -> None:
+    model = network(
+        f"{HEAD} (float[1,2,7,7] x) => (float[1,3,7,7] y) {{"
+        '[conv] y = Conv <auto_pad = "SAME_UPPER"> (x, w)'
+        "}",
+        w=numbers(3, 2, 4, 4),
+    )
+    asked: list[object] = []
+
+    def uneven(node: onnx.NodeProto) -> bool:
+        pads = attribute(node, "pads", [0] * 4)
+        return is_same(node) or pads[:2] != pads[2:]
+
+    def notes(path: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
+        nodes = onnx.load(path).graph.node
+        words = [[(one.name, one.ints, one.s) for one in node.attribute] for node in nodes]
+        asked.append((repr(words), *(value.tobytes() for value in inputs.values())))
+        return refusing(uneven)(path, inputs)
+
+    done = onnxpad.rewrite(model, target=notes)
+    assert [change.rule for change in done.changes] == ["symmetric-pads-by-kernel"]
+    assert len(set(asked)) == len(asked) > 3
 
 
 FILE = """

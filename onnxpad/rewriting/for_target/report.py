@@ -54,7 +54,7 @@ class NoWay:
     """No sequence of passes helps: what the target says to the nearest that there is.
 
     `passes` is that sequence (empty: the node as it is), `remaining` what the target still does
-    not take behind it.
+    not take behind it; of a runtime that was run, what it has against several forms.
     """
 
     passes: tuple[str, ...]

@@ -7,6 +7,7 @@ nothing is the way. Whether something is left says the judge: its table, or a ru
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -47,6 +48,8 @@ target and for one of the user's own."""
 MAX_RUNS, MAX_DOUBTED_RUNS, MAX_HANGS = 60, 12, 2
 """Candidates that a runtime is asked about for one node, those among them that its table has
 something against (false alarms are few), and those that it may not end."""
+MOST_OBJECTIONS = 4
+"""Things that a runtime has against forms that were run, one being that against the node."""
 
 
 class Unit(NamedTuple):
@@ -179,7 +182,7 @@ class _Search:
         self._start = self._candidate((), self._session, frozenset())
         self._runs = {False: MAX_RUNS, True: MAX_DOUBTED_RUNS}
         self._hangs = judge.live.hangs if judge.live else 0
-        self._objection: Obstacle | None = None
+        self._objections: dict[str, Obstacle] = {}
 
     def way(self) -> PassPlan | NoWay:
         """The first way; else the sequence that comes nearest to one, with what is left of it."""
@@ -204,8 +207,8 @@ class _Search:
                     for one in level
                     if not before <= one.objections or any(one.session.sites_at(one.made))
                 ]
-        if self._objection:
-            return NoWay((), (self._objection,))
+        if self._objections:
+            return NoWay((), tuple(self._objections.values())[:MOST_OBJECTIONS])
         best = min(tried, key=self._distance)
         return NoWay(best.names, best.left)
 
@@ -271,9 +274,9 @@ class _Search:
         objection = live.candidate(self._judge.target, part, sizes, judged) if judged else None
         if objection and not objection.answer.fails:  # the table counts where nothing can be run
             return not candidate.left
-        if objection and (self._objection is None or not candidate.left):
-            focus = self._unit.focus
-            site = next(self._session.sites_at({focus}))
-            op, label = site.chain.op.title, site.address.label
-            self._objection = Obstacle(focus, label, op, objection)
+        if objection:
+            site = next(self._session.sites_at({self._unit.focus}))
+            title, alike = site.chain.op.title, re.sub(r"[-\d.]+", "", objection.reason)
+            obstacle = Obstacle(self._unit.focus, site.address.label, title, objection)
+            self._objections.setdefault(alike, obstacle)
         return objection is None

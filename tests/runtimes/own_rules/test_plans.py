@@ -7,15 +7,19 @@ of onnxpad.
 from __future__ import annotations
 
 import json
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
+from click.testing import CliRunner
 from onnx import ModelProto
 
 from onnxpad import rewrite, validate
+from onnxpad.cli import commands
 from tests.measuring import npu as accelerator
 from tests.models.real import model_paths
 from tests.models.text import text_model
@@ -106,7 +110,14 @@ MODELS = {
         "float[2,3,9] w",
     ),
 }
-CORPUS = ("t_googlenet", "kt_tcn", "tf_raw_explicit_atrous")
+TEN = (
+    *("k_avgnet_tflite", "k_avgnet_tflite_autopad", "k_conv3d_op13", "k_densenet_op11"),
+    *("kt_net_even", "kt_tcn", "pd_same_static_op13", "t_same_string_ts"),
+    *("t_yolotiny_zeropad_maxpool_ts", "tf_cond_conv_op13"),
+)
+IN_USE = {path.stem: path for path in model_paths() if path.stem in TEN}
+"""Some of them are in ../shared alone."""
+COMMAND = f"{shlex.quote(sys.executable)} {accelerator.__file__} {{model}} {{inputs}} {{outputs}}"
 
 
 def _model(name: str) -> ModelProto:
@@ -155,11 +166,22 @@ def test_a_plan_is_found_and_proved(name: str, npu: str) -> None:
     assert "all" in Path(npu).read_text().splitlines()[0] or written <= set(HAS)
 
 
-@pytest.mark.part(2)
-@pytest.mark.parametrize("start", CORPUS)
-def test_a_model_in_use_is_planned(start: str, npu: str) -> None:
-    (path,) = (path for path in model_paths() if path.name.startswith(start))
-    _planned(onnx.load(path), npu)
+@pytest.mark.part(4)
+@pytest.mark.parametrize("name", IN_USE)
+def test_a_model_in_use_is_planned_by_the_rules_alone(name: str, npu: str) -> None:
+    after = _planned(onnx.load(IN_USE[name]), npu)
+    assert validate(after, target=accelerator.run).ok
+
+
+@pytest.mark.parametrize("name", [pytest.param(one, marks=pytest.mark.sweep) for one in IN_USE])
+def test_a_model_in_use_is_written_by_the_command_alone(name: str, tmp_path: Path) -> None:
+    out = tmp_path / "out.onnx"
+    done = CliRunner().invoke(
+        commands, ["rewrite", str(IN_USE[name]), "--target", COMMAND, "-o", str(out)]
+    )
+    assert done.exit_code == 0, done.output
+    assert "runs right in" in done.stdout
+    assert validate(str(IN_USE[name]), str(out), proof_only=True).verdict == "proved"
 
 
 def test_an_operator_that_nothing_replaces_is_left_and_said(tmp_path: Path) -> None:
