@@ -303,7 +303,8 @@ class Chain:
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
-    output only where something reads it.
+    output only where something reads it. `reads` are the tensors that a compound reads, its data
+    first: what several nodes write together, of which this is the last; () of one node.
     """
 
     op: Operator
@@ -325,6 +326,7 @@ class Chain:
     inputs: tuple[bool, ...] = ()
     outputs: tuple[bool, ...] = ()
     around: Around = NOTHING
+    reads: tuple[str, ...] = ()
 
     def with_padding(self, padding: Padding) -> Chain:
         """The chain where a rewrite writes `padding`: what settled how it was read is settled.

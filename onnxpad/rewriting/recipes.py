@@ -72,5 +72,6 @@ RECIPES = (
 ADVICE = {
     Form.INDICES: "nothing else gives Indices: split-pads and symmetric-pads-by-slice pad "
     "otherwise and keep them right, where the size is known",
+    Form.CONTEXT: "the cells in front are data of the step before: no pads stand for them",
 }
 """What to do about forms that no pass takes away."""

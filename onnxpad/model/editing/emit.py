@@ -48,7 +48,7 @@ def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
     """Edits that make the node of `site` compute `after`."""
     node, address, before = site.node, site.address, site.chain
     if isinstance(after, Expansion):
-        return _Expander(site.context, node, after, names).edits()
+        return _Expander(site.context, node, after, names, before.reads).edits()
     if after.op.kind is Kind.PAD and isinstance(after.pad, NewPad):
         return _Expander(site.context, node, _repadded(after, after.pad), names).edits()
     edits = [*_padding_edits(node, address, before, after), *_number_edits(address, before, after)]
@@ -280,8 +280,16 @@ class _Emitter:
 class _Expander(_Emitter):
     """Edits that let the steps of an expansion compute what one node computes."""
 
-    def __init__(self, context: Context, node: Node, expansion: Expansion, names: Names) -> None:
+    def __init__(
+        self,
+        context: Context,
+        node: Node,
+        expansion: Expansion,
+        names: Names,
+        reads: Sequence[str] = (),
+    ) -> None:
         super().__init__(context, node, names)
+        self._kept = frozenset(reads)
         self._expansion = expansion
         self._read = tuple(node.inputs)
         self._constants: dict[Operand, str] = {}
@@ -393,6 +401,7 @@ class _Expander(_Emitter):
         """What the node read and nothing reads any more goes."""
         if self._expansion.itself is None:
             yield RemoveNode(self._address)
+            yield from self._parts_gone()
             return
         step = self._expansion.steps[self._expansion.itself]
         for position, _ in step.inputs if isinstance(step, Itself) else ():
@@ -405,3 +414,13 @@ class _Expander(_Emitter):
                     yield RemoveUnused(self.address(source))
             elif name:
                 yield RemoveConstant(self._address, name)
+
+    def _parts_gone(self) -> Iterator[Edit]:
+        """Of a compound the nodes in front of the last one, where nothing else reads them."""
+        pending = list(self._node.inputs) if self._kept else []
+        while pending:
+            name = pending.pop()
+            maker = self._scope.producers.get(name)
+            if maker is not None and name not in self._kept and maker.op_type != "Constant":
+                yield RemoveUnused(self.address(maker))
+                pending += maker.inputs

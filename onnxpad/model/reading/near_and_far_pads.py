@@ -103,7 +103,7 @@ def _behind(context: Context, node: Node, carried: _Carried) -> _Carried | None:
         return _scaled(node, carried)
     value = carried.value
     if node.op_type in LAYOUT:
-        pads = _moved(context, node, carried.pads)
+        pads = moved_pads(context, node, carried.pads)
         moved = value if isinstance(value, str) else value_behind(context, node, value)
         return None if pads is None or moved is None else _Carried(pads, moved)
     if isinstance(value, str):
@@ -116,7 +116,7 @@ def _behind(context: Context, node: Node, carried: _Carried) -> _Carried | None:
     return None if found is None else carried._replace(value=found)
 
 
-def _moved(context: Context, node: Node, pads: Pads) -> Pads | None:
+def moved_pads(context: Context, node: Node, pads: Pads) -> Pads | None:
     """Pads behind a Transpose, Unsqueeze or Squeeze, where no padded axis goes."""
     attributes, rank = context.attributes(node), len(pads.begins)
     if node.op_type == "Transpose":
