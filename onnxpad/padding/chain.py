@@ -159,6 +159,15 @@ NO_PREFERENCE = Preferences()
 Shape: TypeAlias = tuple[Size | None, ...] | None
 
 
+def contradict(declared: Shape, found: Shape) -> bool:
+    """Whether a tensor of the shape `found` cannot be of the one that is declared."""
+    if declared is None or found is None:
+        return False
+    pairs = zip(declared, found, strict=False)
+    differ = (isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs)
+    return len(declared) != len(found) or any(differ)
+
+
 class Weight(NamedTuple):
     """The weight of a convolution; `is_constant` where its values are known before a run.
 
@@ -257,6 +266,7 @@ class Mark(StrEnum):
     COPIED_OUT: an Identity makes a result of what the operator, or the Pad in front, reads.
     FEEDS_MAX_POOLS: max pools without padding alone read a Pad node, and each window holds a cell
         of data: the lowest finite number then serves as well as -inf.
+    DECLARED_OTHERWISE: the file declares another shape of what the operator writes than it has.
     """
 
     READS_INPUT = "reads input"
@@ -264,6 +274,7 @@ class Mark(StrEnum):
     FROM_PYTORCH = "from pytorch"
     COPIED_OUT = "copied out"
     FEEDS_MAX_POOLS = "feeds max pools"
+    DECLARED_OTHERWISE = "declared otherwise"
 
 
 @dataclass(frozen=True, slots=True)

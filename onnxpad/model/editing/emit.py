@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from onnxpad.errors import InternalError
+from onnxpad.geometry.size import stated_names
 from onnxpad.model.editing.names import Names, as_nodes, next_key, stem
 from onnxpad.model.editing.script import (
     Edit,
@@ -17,6 +18,7 @@ from onnxpad.model.editing.script import (
     RemoveNode,
     RemoveUnused,
     ReshapedConstant,
+    Resize,
     SetAttribute,
     SetInput,
     SetOutput,
@@ -27,7 +29,7 @@ from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.crossing import data_position, path_to
 from onnxpad.model.reading.nearest_pad import row_of_pads
 from onnxpad.model.reading.survey import Site
-from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads, PadStep
+from onnxpad.padding.chain import AutoPad, Chain, Mark, NewPad, Pads, PadStep
 from onnxpad.padding.expansion import (
     Expansion,
     Grown,
@@ -52,6 +54,9 @@ def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
     if after.op.kind is Kind.PAD and isinstance(after.pad, NewPad):
         return _Expander(site.context, node, _repadded(after, after.pad), names).edits()
     edits = [*_padding_edits(node, address, before, after), *_number_edits(address, before, after)]
+    if Mark.DECLARED_OTHERWISE in before.around.marks - after.around.marks:
+        found = site.context.type_of(node.outputs[0]).dims
+        edits.append(Resize(address, node.outputs[0], stated_names(found)))
     emitter = _Emitter(site.context, node, names)
     if before.far_pad is not None and after.far_pad is None:
         edits += emitter.past_far_pad(before)

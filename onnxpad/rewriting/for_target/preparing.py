@@ -12,6 +12,7 @@ from onnxpad.model.graph.broken import title_of
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.stated_sizes import inferred_sizes
+from onnxpad.padding.chain import Mark
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.plain_facts import plain_facts, unshaped
@@ -58,6 +59,8 @@ class Preparation:
             session.restate([WriteOut(tuple(dict.fromkeys(map(title_of, calls))))])
             self.done.append("local functions written out")
         self._declare_shapes(session, judge)
+        if planner.may_use("declared-shapes"):
+            self._mend_shapes(session, judge)
         if planner.may_use("static-pads"):
             self._write_pads(session, judge)
         failing = [site for site in session.sites_now() if judge.objects(judge.site(site))]
@@ -84,7 +87,9 @@ class Preparation:
         """Whether there may be anything to do for nodes that the target does not take."""
         rows = _in_the_way(survey, planner.judge, [one for one in found if one.way])
         asked = any(row.asks_for_opset or (row.asks_for_sizes and self.dims) for row in rows)
-        return asked or any(one.op in FACTS and one.way for one in found)
+        sites = survey.sites_at({one.node.id for one in found if one.way})
+        misdeclared = any(_is_misdeclared(site, planner.judge) for site in sites)
+        return asked or misdeclared or any(one.op in FACTS and one.way for one in found)
 
     def _declare_shapes(self, session: EditSession, judge: Judge) -> None:
         found = plain_facts(session, judge.target, judge.live, UNSHAPED)
@@ -101,6 +106,17 @@ class Preparation:
             names = ", ".join(sorted({repr(edit.tensor) for edit in edits}))
             self.done.append(f"the shapes of {names}")
             self.told.append(f"the shapes of {names} are declared: it stops at results without one")
+
+    def _mend_shapes(self, session: EditSession, judge: Judge) -> None:
+        sites = [site for site in session.sites_now() if _is_misdeclared(site, judge)]
+        log = run(
+            session, [find_pass("declared-shapes")], {one.address for one in sites}.__contains__
+        )
+        if log.changes:
+            names = ", ".join(repr(one.node.outputs[0]) for one in sites)
+            self.done.append(f"the shapes of {names}")
+            self.told.append(f"the shapes of {names} are declared as they are")
+        self.changes += log.changes
 
     def _write_pads(self, session: EditSession, judge: Judge) -> None:
         found = plain_facts(session, judge.target, judge.live)
@@ -136,6 +152,12 @@ class Preparation:
             return
         if reason:
             self.kept.append(f"the model stays of opset {now}: {reason}")
+
+
+def _is_misdeclared(site: Site, judge: Judge) -> bool:
+    """Whether the target stops at a wrong shape that the file declares."""
+    marks = site.chain.around.marks
+    return Mark.DECLARED_OTHERWISE in marks and judge.objects(judge.site(site))
 
 
 def _pads(survey: Survey) -> list[Site]:
