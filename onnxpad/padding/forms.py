@@ -40,7 +40,7 @@ class Form(StrEnum):
     PADS_INPUT = "pads-input"
     JOINED = "joined"
     CONTEXT = "context"
-    BATCHES = "batches"
+    BATCHES = "in-batches"
 
 
 MEANING = {

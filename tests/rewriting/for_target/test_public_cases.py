@@ -46,7 +46,7 @@ BY_PASSES = [
 NAMED = [
     ("vision7541_ts", "joined", "", "wrap, joined"),
     ("icefall661", "context", "", "context the value of 'cache'"),
-    ("stb436", "batches", "--pass plain-batches", "k3 d2"),
+    ("stb436", "in-batches", "--pass plain-batches", "k3 d2"),
     ("onnx7721", "pads", "--pass declared-shapes", "trap: declared-shape"),
     ("ort14422_qdq", "pads", "--pass quantised-pad", "pad-of-floats"),
     ("conv_neg", "negative", "", "trap: negative-pads"),
