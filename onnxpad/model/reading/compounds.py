@@ -82,7 +82,7 @@ def _joined(context: Context, node: Node, before: dict[int, Chain]) -> Chain | N
         parts = [_part(context, name, axis % rank, source) for name in node.inputs]
         if any(part and part.numbers for part in parts) and None not in parts:
             step = _as_pad(context, source, axis % rank, [part for part in parts if part])
-            return step and _with_inner(context, node, source, step, before)
+            return _with_inner(context, node, source, step, before) if step else None
     return None
 
 
@@ -249,7 +249,8 @@ class _Arranged(NamedTuple):
         full = [size * step for size, step in zip(sizes, self.block, strict=True)]
         found = np.zeros((count, batches.shape[1], *full), np.int64)
         for batch, (image, *first) in zip(batches, self.firsts, strict=True):
-            found[(image, slice(None), *map(slice, first, full, self.block))] = batch
+            places = tuple(slice(*row) for row in zip(first, full, self.block, strict=True))
+            found[image, :, *places] = batch
         return found
 
 
