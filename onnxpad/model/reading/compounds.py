@@ -249,8 +249,9 @@ class _Arranged(NamedTuple):
         full = [size * step for size, step in zip(sizes, self.block, strict=True)]
         found = np.zeros((count, batches.shape[1], *full), np.int64)
         for batch, (image, *first) in zip(batches, self.firsts, strict=True):
-            places = tuple(slice(*row) for row in zip(first, full, self.block, strict=True))
-            found[image, :, *places] = batch
+            steps = zip(first, full, self.block, strict=True)
+            places: Any = (image, slice(None), *(slice(*row) for row in steps))
+            found[places] = batch
         return found
 
 
