@@ -104,7 +104,7 @@ def with_far_pad(chain: Chain) -> Chain:
 
 def _pads(chain: Chain, written: AsWritten) -> Pads | Skip:
     step = chain.pad
-    if chain.op.kind is not Kind.PAD or step is None:
+    if step is None or not (chain.reads or chain.op.kind is Kind.PAD):
         found = effective_pads(chain)
         if isinstance(found, Skip) and not found.hints:
             return Skip(found.reason, _hints(chain, written))
@@ -533,7 +533,7 @@ def _records(
     """One for each node, with what was read of it."""
     observer, known = Observer(), FactsByChain()
     found: list[tuple[PaddedNode, Chain, Site]] = []
-    for site in survey.sites_now():
+    for site in (*survey.sites_now(), *survey.compounds()):
         if not selected(site.address):
             continue
         written = observer.written(site.context, site.node, site.chain)
@@ -695,7 +695,7 @@ def _record(site: Site, facts: ChainFacts, written: AsWritten) -> PaddedNode:
         op=chain.op.title,
         opset=chain.opset,
         dtype=chain.dtype,
-        input=site.node.inputs[0] if site.node.inputs else "",
+        input=site.tensor,
         input_shape=plain_sizes(site.input_type.dims),
         output_shape=plain_sizes(written.output_shape),
         kernel=tuple(axis.kernel for axis in chain.axes),
@@ -719,12 +719,12 @@ def _written(site: Site) -> dict[str, Plain]:
     for name in _WRITTEN:
         if (value := attributes.get(name)) is not None:
             found[name] = value
-    if chain.op.kind is Kind.PAD and chain.pad is not None:
+    if chain.pad is not None and (chain.reads or chain.op.kind is Kind.PAD):
         found["mode"] = chain.pad.mode
-        if chain.pad.mode == "constant":
+        if chain.pad.mode in ("constant", "context"):
             fill = chain.pad.fill
             found["value"] = fill.value if isinstance(fill, Constant) else str(fill)
-        for name, position in (("pads", 1), ("axes", 3)):
+        for name, position in (("pads", 1), ("axes", 3)) * (not chain.reads):
             inputs = site.node.inputs[position : position + 1]
             if inputs and inputs[0]:
                 found[name] = constant_integers(context, inputs[0]) or f"'{inputs[0]}'"

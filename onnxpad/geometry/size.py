@@ -200,6 +200,14 @@ def plain_sizes(sizes: tuple[Size | None, ...] | None) -> tuple[int | str | None
     return tuple(one.name if isinstance(one, Symbol) else one for one in sizes)
 
 
+def stated_names(sizes: Sequence[Size | None] | None) -> tuple[int | str, ...]:
+    """Sizes as a file states them: numbers, names of dimensions, '' where it can say neither."""
+    return tuple(
+        size if isinstance(size, int) else size.name if size and size.root == size.name else ""
+        for size in sizes or ()
+    )
+
+
 def show(size: Size | None) -> str:
     """The size as people write it; `?` where nothing is known."""
     return "?" if size is None else size.name if isinstance(size, Symbol) else str(size)

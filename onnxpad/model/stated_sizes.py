@@ -8,7 +8,7 @@ from math import prod
 from onnx import GraphProto, ValueInfoProto
 
 from onnxpad.errors import OnnxpadError
-from onnxpad.geometry.size import Size
+from onnxpad.geometry.size import stated_names
 from onnxpad.geometry.size_fact import SizeFact, Told
 from onnxpad.model.editing.script import Edit, FixSize, Resize, SetMetadata
 from onnxpad.model.graph.context import Context
@@ -118,7 +118,7 @@ def stale_sizes(
 def _contradicts(context: Context, ids: Collection[NodeId]) -> bool:
     """Whether onnx's inference of one of these nodes gives other numbers than the ONNX text."""
     return any(
-        not _holds(_names(mine.dims), _names(other.dims), resized=False)
+        not _holds(stated_names(mine.dims), stated_names(other.dims), resized=False)
         for node in context.scope.ordered()
         if (context.scope.id, node.key) in ids
         for name, other in zip(node.outputs, inferred_results(context, node), strict=False)
@@ -197,19 +197,12 @@ def _read_unstated(document: Document) -> Sequence[Context]:
 def _sizes(contexts: Sequence[Context]) -> dict[str, dict[str, Dims]]:
     return {
         context.scope.id: {
-            name: _names(found.dims)
+            name: stated_names(found.dims)
             for name, found in context.types.items()
             if found.dims is not None
         }
         for context in contexts
     }
-
-
-def _names(dims: tuple[Size | None, ...] | None) -> Dims:
-    return tuple(
-        size if isinstance(size, int) else size.name if size and size.root == size.name else ""
-        for size in dims or ()
-    )
 
 
 def breaks(contexts: Sequence[Context]) -> tuple[str, ...]:

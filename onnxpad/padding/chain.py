@@ -156,6 +156,15 @@ NO_PREFERENCE = Preferences()
 Shape: TypeAlias = tuple[Size | None, ...] | None
 
 
+def contradict(declared: Shape, found: Shape) -> bool:
+    """Whether a tensor of the shape `found` cannot be of the one that is declared."""
+    if declared is None or found is None:
+        return False
+    pairs = zip(declared, found, strict=False)
+    differ = (isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs)
+    return len(declared) != len(found) or any(differ)
+
+
 class Weight(NamedTuple):
     """The weight of a convolution; `is_constant` where its values are known before a run.
 
@@ -239,6 +248,7 @@ class Mark(StrEnum):
     SHARES_PAD: something else reads the nearest Pad as well, or what stands between.
     POOLS_READ_PAD: a pool reads the Pad in front as well, or a Conv as its weight; of a Pad node,
         what it writes.
+    DECLARED_OTHERWISE: the file declares another shape of what the operator writes than it has.
     """
 
     READS_INPUT = "reads input"
@@ -248,6 +258,7 @@ class Mark(StrEnum):
     FEEDS_MAX_POOLS = "feeds max pools"
     SHARES_PAD = "shares pad"
     POOLS_READ_PAD = "pools read pad"
+    DECLARED_OTHERWISE = "declared otherwise"
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +299,8 @@ class Chain:
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
-    output only where something reads it.
+    output only where something reads it. `reads` are the tensors that a compound reads, its data
+    first: what several nodes write together, of which this is the last; () of one node.
     """
 
     op: Operator
@@ -310,6 +322,7 @@ class Chain:
     inputs: tuple[bool, ...] = ()
     outputs: tuple[bool, ...] = ()
     around: Around = NOTHING
+    reads: tuple[str, ...] = ()
 
     def with_padding(self, padding: Padding) -> Chain:
         """The chain where a rewrite writes `padding`: what settled how it was read is settled.

@@ -38,6 +38,9 @@ class Form(StrEnum):
     PAD_VALUE = "pad-value"
     OUTER_AXES = "outer-axes"
     PADS_INPUT = "pads-input"
+    JOINED = "joined"
+    CONTEXT = "context"
+    BATCHES = "in-batches"
 
 
 MEANING = {
@@ -68,6 +71,9 @@ MEANING = {
     Form.PAD_VALUE: "a Pad node writes something other than 0",
     Form.OUTER_AXES: "a Pad node pads the batch or the channel axis",
     Form.PADS_INPUT: "a transposed convolution reads its pads from an input",
+    Form.JOINED: "Slices and a Concat repeat, mirror or wrap what they read, as a Pad does",
+    Form.CONTEXT: "an input of the model is the left context of a convolution",
+    Form.BATCHES: "a dilated convolution is written as one over batches of every n-th cell",
 }
 
 _MODES = {"reflect": Form.REFLECT, "edge": Form.EDGE, "wrap": Form.WRAP}
@@ -88,6 +94,8 @@ def forms_of(chain: Chain) -> frozenset[Form]:
         found.add(Form.AVERAGE)
     if chain.rank == 1:
         found.add(Form.ONE_AXIS)
+    if chain.reads and chain.axes:
+        found.add(Form.BATCHES)
     if chain.uses_indices:
         found.add(Form.INDICES)
     if chain.op.pads_input is not None and chain.inputs[chain.op.pads_input :]:
@@ -125,6 +133,8 @@ def _pad_forms(chain: Chain) -> set[Form]:
     step = chain.pad
     if step is None:
         return set()
+    if chain.reads:
+        return {Form.CONTEXT} if step.mode == "context" else {Form.JOINED, _MODES[step.mode]}
     found = {Form.PAD_NODE}
     if step.mode in _MODES:
         found.add(_MODES[step.mode])

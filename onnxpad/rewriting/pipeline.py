@@ -23,7 +23,7 @@ from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.forms import forms_of
+from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Since
 from onnxpad.reports import plain, reported
 from onnxpad.rewriting.passes import Pass, find_pass
@@ -151,7 +151,8 @@ def _run_pass(
     for _ in range(MAX_ROUNDS):
         refusals: list[Refusal] = []
         again = expanded = False
-        for site in session.sites_now():
+        is_compound = rule.removes & {Form.JOINED, Form.BATCHES}
+        for site in session.compounds() if is_compound else session.sites_now():
             if not selected(site.address) and site.address.id not in inserted:
                 continue
             verdict = _decide(session, rule, site, check)
@@ -185,7 +186,7 @@ def _decide(
         return Change(*about, result, tuple(session.change(site, result)))
     if result.moot and not result.noted:
         return None
-    return Refusal(*about, result, "".join(site.node.inputs[:1]), site.input_type)
+    return Refusal(*about, result, site.tensor, site.input_type)
 
 
 def would_change(session: EditSession, rule: Pass, site: Site, check: RuntimeCheck) -> bool:

@@ -55,6 +55,11 @@ RECIPES = (
         (Form.COUNTS_PADDING, Form.IGNORES_PADDING),
     ),
     Recipe("Pad nodes instead of pads", ("uncounted-padding", "split-pads"), (Form.PADS,)),
+    Recipe(
+        "int8 deployments: no SAME that kernels place otherwise, no lowest value in ranges",
+        ("border-pads", "split-pads"),
+        (Form.PADS,),
+    ),
     Recipe("pads instead of Pad nodes", ("absorb-pad",), (Form.PAD_NODE,)),
     Recipe(
         "Pad nodes of constants alone: no reflect, edge, wrap, no negative pads",
@@ -72,5 +77,6 @@ RECIPES = (
 ADVICE = {
     Form.INDICES: "nothing else gives Indices: split-pads and symmetric-pads-by-slice pad "
     "otherwise and keep them right, where the size is known",
+    Form.CONTEXT: "the cells in front are data of the step before: no pads stand for them",
 }
 """What to do about forms that no pass takes away."""

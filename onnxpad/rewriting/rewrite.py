@@ -28,7 +28,7 @@ from onnxpad.model.opened import (
 from onnxpad.model.reading.divisors import Settling, hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import without_collections
 from onnxpad.model.stated_sizes import stale_sizes, stated
-from onnxpad.padding.chain import Preference, Preferences, Skip
+from onnxpad.padding.chain import Mark, Preference, Preferences, Skip
 from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.report import can_pad
@@ -298,9 +298,7 @@ def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) 
     if skips:
         raise ModelError(f"strict allows no skips, and there are {len(skips)}: {skips[0]}")
     if fitting and (unfit := fitting.unfit):
-        raise ModelError(
-            f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0]}"
-        )
+        raise ModelError(f"strict: {target} does not take {len(unfit)} of the nodes; {unfit[0]}")
 
 
 def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refusal]:
@@ -331,9 +329,11 @@ def _corrections(session: EditSession, changes: Sequence[Change]) -> list[Resize
     the whole shape of the result, and pads of less than 0 in all for none.
     """
     before = [change.before for change in changes]
-    if not any(one.ceil_mode or one.op.kind is Kind.TRANSPOSED for one in before):
+    declared = [one for one in before if Mark.DECLARED_OTHERWISE in one.around.marks]
+    if not declared and not any(one.ceil_mode or one.op.kind is Kind.TRANSPOSED for one in before):
         return []
     edits = [edit for change in changes for edit in change.edits]
     edited = [edit.node for edit in edits if isinstance(edit, SetAttribute | RemoveAttribute)]
     edited += [edit.address for edit in edits if isinstance(edit, InsertNode)]
+    edited += [edit.maker for edit in edits if isinstance(edit, Resize)]
     return stale_sizes(session.document, edited)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import same_totals
 from onnxpad.padding.as_written import AsWritten
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Shape, is_same
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Shape, contradict, is_same
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.element_types import mixed_types
 from onnxpad.padding.forms import mirrors_beyond, pools_padding_alone
@@ -93,14 +93,6 @@ def _is_optimised(chain: Chain) -> bool:
     return nhwc or chain.op.domain in OPTIMISED_DOMAINS
 
 
-def _contradict(declared: Shape, found: Shape) -> bool:
-    if declared is None or found is None:
-        return False
-    pairs = zip(declared, found, strict=False)
-    differ = (isinstance(a, int) and isinstance(b, int) and a != b for a, b in pairs)
-    return len(declared) != len(found) or any(differ)
-
-
 def _parts_group(chain: Chain, written: AsWritten) -> bool:
     """Whether a Pad stands between a DequantizeLinear and what would be computed in bytes."""
     if not written.pad_reads or chain.op.title not in _GROUPED:
@@ -116,7 +108,7 @@ _TESTS: Mapping[str, Test] = {
     ),
     "valid-with-ceil-mode": _of_chain(_rounds_up_valid),
     "transposed-same-short-kernel": _of_chain(_lacks_cells),
-    "declared-shape": lambda _, written: _contradict(written.declared, written.output_shape),
+    "declared-shape": lambda _, written: contradict(written.declared, written.output_shape),
     "computed-pads": lambda _, written: bool(written.computed_pads),
     "overridable-pads": lambda _, written: bool(written.overridable_pads),
     "no-cpu-kernel": _of_chain(kernels.has_no_cpu_kernel),

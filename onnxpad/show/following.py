@@ -66,6 +66,8 @@ def _for_traps(inspection: Inspection) -> list[str] | None:
     traps = [trap for node in nodes for trap in node.traps]
     told = [name for trap in traps if (name := helping(trap.code, trap.passes)) not in ("", *asked)]
     passes = dict.fromkeys(trap.passes[0] for trap in traps if trap.passes)
+    if any("in-batches" in node.forms for node in nodes):
+        passes["plain-batches"] = None
     if told and len(asked) <= FOLLOWED:
         targets = [f"--target {asked_as(name)}" for name in (*asked, told[0])]
         return [*targets, given_text(inspection.assumed)]

@@ -33,7 +33,13 @@ from onnxpad.proof import Limits
 from onnxpad.runtimes.own_targets import Asking, TargetName
 from onnxpad.sessions import Device, RunFailure, Settings, check_device, resolved
 from onnxpad.validation.bench import Bench, silent
-from onnxpad.validation.interface import broken, joint_types, lost_defaults, matched, untried
+from onnxpad.validation.interface import (
+    broken,
+    joint_types,
+    matched,
+    told_otherwise,
+    untried,
+)
 from onnxpad.validation.judging import Finding, is_telling, judged, optimised
 from onnxpad.validation.kernel_verdict import claim, proved
 from onnxpad.validation.on_runtime import on_runtimes, with_runtimes
@@ -171,7 +177,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
         if second is None:
             return _with_reference(bench, first, types, inputs, outputs or {})
         pair = Pair(first, matched(bench.warn, first, _read(bench, second, ambiguous)))
-        if warning := lost_defaults(*pair):
+        for warning in told_otherwise(*pair):
             bench.warn(warning)
         types = joint_types(types, pair.after.input_types())
         given = None if inputs is None else turned_inputs(first, types, inputs, bench.warn)

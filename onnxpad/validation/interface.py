@@ -9,6 +9,7 @@ from onnxpad.geometry.size import show
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import ambiguous_nodes, renamed
 from onnxpad.model.graph.types import Type
+from onnxpad.padding.chain import contradict
 from onnxpad.validation.report import ProofReport
 from onnxpad.validation.request import quoted
 
@@ -81,20 +82,26 @@ def broken(before: Network, after: Network) -> str:
     return ""
 
 
-def lost_defaults(before: Network, after: Network) -> str:
-    """A warning where callers of the first model may replace initializers that the second fixes.
+def told_otherwise(before: Network, after: Network) -> Iterator[str]:
+    """Warnings about what callers of the first model may do, or rely on, and not of the second.
 
     Since IR version 4 an initializer that is listed among the inputs is a default value (ONNX IR,
     Graphs); before, every initializer had to be listed there.
     """
     lost = [name for name in before.replaceable if name not in after.replaceable]
-    if not lost:
-        return ""
-    given = few([f"'{name}'" for name in lost], 4)
-    return (
-        f"callers of the first model may give {given} in place of its initializer; the second "
-        "model does not take that"
-    )
+    if lost:
+        given = few([f"'{name}'" for name in lost], _FEW)
+        yield (
+            f"callers of the first model may give {given} in place of its initializer; the second "
+            "model does not take that"
+        )
+    first, second = before.stated_types(), after.stated_types()
+    for name in before.outputs:
+        if contradict(first[name].dims, second[name].dims):
+            yield (
+                f"output '{name}' is declared as {_sizes(first[name])} in the first model and as "
+                f"{_sizes(second[name])} in the second: what callers are told of it changes"
+            )
 
 
 def untried(

@@ -66,6 +66,11 @@ EXAMPLES: dict[tuple[str, ...], ModelProto] = {
     ("counted-padding", "uncounted-padding"): tiny(MIXED, FIXED),
     ("uncounted-padding", "split-pads"): tiny(PADDED, FIXED),
     ("absorb-pad",): padded(*FOLDED, more=W),
+    ("border-pads", "split-pads"): tiny(
+        '[a] a = Conv <strides = [2], auto_pad = "SAME_UPPER"> (x, w) '
+        "[b] y = MaxPool <kernel_shape = [3], pads = [1, 1]> (a)",
+        FIXED,
+    ),
     ("plain-pad",): tiny(
         MIRRORS,
         FIXED,

@@ -55,5 +55,3 @@ def test_a_graph_whose_changes_are_taken_back_is_not_touched() -> None:
     assert found.model is graph
     assert not found.changed
     assert list(dict(node.attrs).items()) == list(before.items())
-
-

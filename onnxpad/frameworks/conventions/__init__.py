@@ -30,7 +30,7 @@ from onnxpad.frameworks.choices import (
 )
 from onnxpad.frameworks.layer import Layer, Mode, Word
 from onnxpad.frameworks.own_rules import CUTS, PADS
-from onnxpad.plugins import DataFiles
+from onnxpad.plugins import Plugins
 
 T = TypeVar("T")
 Record = Mapping[str, Any]
@@ -209,4 +209,4 @@ def _special(value: object) -> object:
     return _SPECIAL.get(value, value) if isinstance(value, str) else value
 
 
-_CONVENTIONS = DataFiles(__name__, "convention", ".toml", _convention_in)
+_CONVENTIONS = Plugins(__name__, "convention", _convention_in, suffix=".toml")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from onnxpad.errors import InternalError
+from onnxpad.geometry.size import stated_names
 from onnxpad.model.editing.names import Names, as_nodes, next_key, stem
 from onnxpad.model.editing.script import (
     Edit,
@@ -17,6 +18,7 @@ from onnxpad.model.editing.script import (
     RemoveNode,
     RemoveUnused,
     ReshapedConstant,
+    Resize,
     SetAttribute,
     SetInput,
     SetOutput,
@@ -26,7 +28,7 @@ from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.crossing import data_position, path_to
 from onnxpad.model.reading.pads_in_front import row_of_pads
 from onnxpad.model.reading.survey import Site
-from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads
+from onnxpad.padding.chain import AutoPad, Chain, Mark, NewPad, Pads
 from onnxpad.padding.expansion import (
     Expansion,
     Grown,
@@ -111,6 +113,10 @@ class _Emitter:
         """Add the edits after which the node is `after`."""
         before = self._before
         self._write_padding(after)
+        if Mark.DECLARED_OTHERWISE in before.around.marks - after.around.marks:
+            output = self._node.outputs[0]
+            sizes = stated_names(self._context.type_of(output).dims)
+            self.edits.append(Resize(self._address, output, sizes))
         for name, was, now in (
             ("ceil_mode", before.ceil_mode, after.ceil_mode),
             ("count_include_pad", before.counts_padding, after.counts_padding),
@@ -273,6 +279,7 @@ class _Emitter:
                 anchor = insert.address
         if itself is None:
             self.edits.append(RemoveNode(self._address))
+            self._drop_parts()
         else:
             self._drop_unread(expansion.steps[itself])
 
@@ -370,3 +377,14 @@ class _Emitter:
                     self.edits.append(RemoveUnused(self._at(source)))
             elif name:
                 self.edits.append(RemoveConstant(self._address, name))
+
+    def _drop_parts(self) -> None:
+        """Of a compound the nodes in front of the last one go, where nothing else reads them."""
+        kept = self._before.reads
+        pending = list(self._read) if kept else []
+        while pending:
+            name = pending.pop()
+            maker = self._scope.producers.get(name)
+            if maker is not None and name not in kept and maker.op_type != "Constant":
+                self.edits.append(RemoveUnused(self._at(maker)))
+                pending += maker.inputs

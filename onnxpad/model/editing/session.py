@@ -81,7 +81,7 @@ class EditSession(Survey):
     def change(self, site: Site, after: Chain | Expansion) -> list[Edit]:
         """Make the node compute `after`; the edits are applied and remembered."""
         self.own()
-        site = self._sites[site.address.id]
+        site = {**self._sites, **(self._compounds or {})}[site.address.id]
         self._stale = True
         self._changed.append((site, tuple(site.node.outputs)))
         edits = emit(site, after, self._names)

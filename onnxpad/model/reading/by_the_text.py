@@ -38,6 +38,8 @@ def objection(context: Context, node: Node) -> str:
         known = _VALUES.get((node.op_type if attribute.name == "mode" else "", attribute.name))
         if known and (said := attribute.s.decode(errors="replace")) not in known:
             return f"{attribute.name} is '{said}', and not {either([*filter(None, known)])}"
+        if attribute.name == "storage_order" and attribute.i not in (0, 1):
+            return f"storage_order is {attribute.i}, and not 0 or 1"
     alone = _alone(context, node, opset)
     return "" if alone is None else _refused(alone.SerializeToString(deterministic=True), opset)
 

@@ -19,7 +19,7 @@ from onnxpad.padding.operators import PLAIN_DOMAINS
 Array: TypeAlias = np.ndarray
 
 _BINARY = frozenset({"Mul", "Add", "Sub", "Div", "Max", "Min"})
-_LAYOUT = frozenset({"Transpose", "Unsqueeze", "Squeeze"})
+LAYOUT = frozenset({"Transpose", "Unsqueeze", "Squeeze"})
 _FOLDED = frozenset({"Relu", "Neg", "Abs", "Sign", "Floor", "Ceil", "Round", "Clip", "Cast"})
 _KEEP_ZERO = (
     *("Tanh", "Sin", "Sinh", "Tan", "Asin", "Atan", "Asinh", "Atanh", "Erf", "Sqrt"),
@@ -29,7 +29,7 @@ _KEEP_ZERO = (
 _AT_ZERO = dict.fromkeys(_KEEP_ZERO, 0.0) | {"Exp": 1, "Cos": 1, "Cosh": 1, "Sigmoid": 0.5}
 """What functions give for 0, computed exactly there alone."""
 _EITHER_WAY = frozenset({"Mul", "Add", "Max", "Min"})
-_BY_KIND = _BINARY | _LAYOUT | {"Identity", "QuantizeLinear", "DequantizeLinear"}
+_BY_KIND = _BINARY | LAYOUT | {"Identity", "QuantizeLinear", "DequantizeLinear"}
 CROSSABLE = _BY_KIND | _FOLDED | _AT_ZERO.keys()
 _MAX_STEPS = 16
 
@@ -118,17 +118,17 @@ def _behind(context: Context, node: Node, carried: _Carried) -> _Carried | None:
     if node.op_type in ("QuantizeLinear", "DequantizeLinear"):
         found = _converted(context, node, carried)
     elif isinstance(value, TensorValue):
-        found = value if node.op_type == "Identity" or node.op_type in _LAYOUT else None
+        found = value if node.op_type == "Identity" or node.op_type in LAYOUT else None
     else:
         found = _value_behind(context, node, pads, value)
-    moved = _moved(context, node, pads) if node.op_type in _LAYOUT else pads
+    moved = moved_pads(context, node, pads) if node.op_type in LAYOUT else pads
     return None if found is None or moved is None else _Carried(moved, found)
 
 
 def _value_behind(context: Context, node: Node, pads: Pads, value: Array) -> Array | None:
     """What an operator, no conversion, makes of cells of this value; None where it is not sure."""
     others = [name for at, name in enumerate(node.inputs) if at != data_position(context, node)]
-    if node.op_type not in _LAYOUT and not all(_is_even(context, name, pads) for name in others):
+    if node.op_type not in LAYOUT and not all(_is_even(context, name, pads) for name in others):
         return None
     if node.op_type in _AT_ZERO:
         return None if value.any() else np.full_like(value, _AT_ZERO[node.op_type])
@@ -149,7 +149,7 @@ def _value_behind(context: Context, node: Node, pads: Pads, value: Array) -> Arr
     first = found.reshape(-1)[:1]
     if (found != first).any():  # NaN is not itself
         return None
-    return first.reshape((1,) * (found.ndim if node.op_type in _LAYOUT else value.ndim))
+    return first.reshape((1,) * (found.ndim if node.op_type in LAYOUT else value.ndim))
 
 
 def _is_even(context: Context, name: str, pads: Pads) -> bool:
@@ -161,7 +161,7 @@ def _is_even(context: Context, name: str, pads: Pads) -> bool:
     return all(size == 1 or not any(side) for size, side in zip(sizes, pads.sides, strict=True))
 
 
-def _moved(context: Context, node: Node, pads: Pads) -> Pads | None:
+def moved_pads(context: Context, node: Node, pads: Pads) -> Pads | None:
     """Pads behind a Transpose, Unsqueeze or Squeeze, where no padded axis goes."""
     attributes, rank = context.attributes(node), len(pads.begins)
     if node.op_type == "Transpose":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from onnx import GraphProto
@@ -33,7 +33,7 @@ from onnxpad.model.shapes.result_types import (
     window_type,
 )
 from onnxpad.model.shapes.shape_rules import PLAIN_RULES, NodeFacts, ruled
-from onnxpad.padding.chain import NO_PREFERENCE, Preferences
+from onnxpad.padding.chain import NO_PREFERENCE, Mark, Preferences, contradict
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Kind, Operator, operator
 
 Declared = Mapping[str, Mapping[str, Type]]
@@ -130,6 +130,8 @@ class _Reader:
                 found = results[position] if position < len(results) else None
                 known = types.get(name)
                 if known is not None:
+                    if not position:
+                        _mark(context, node, known, found or UNKNOWN)
                     types[name] = joined(context, node, known, found or UNKNOWN)
                 elif found is not None:
                     types[name] = found
@@ -187,3 +189,11 @@ class _Reader:
             made = self._made[id(chain)] = window_type(chain)
         dtype = quantised_result(context, node, op) if op.quantised else ""
         return (made._replace(dtype=dtype) if dtype else made,)
+
+
+def _mark(context: Context, node: Node, declared: Type, found: Type) -> None:
+    """Note at a padded operator that the file says another shape of what it writes."""
+    chain = context.chains.get(node.key)
+    if chain is not None and contradict(declared.dims, found.dims):
+        marks = chain.around.marks | {Mark.DECLARED_OTHERWISE}
+        context.chains[node.key] = replace(chain, around=replace(chain.around, marks=marks))

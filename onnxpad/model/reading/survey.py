@@ -17,6 +17,7 @@ from onnxpad.model.graph.document import open_document
 from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.graph.scopes import Document, address_of
 from onnxpad.model.graph.types import UNKNOWN, Type
+from onnxpad.model.reading.compounds import compounds
 from onnxpad.model.reading.reader import read
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.recorded_facts import joined_facts, recorded_facts
@@ -49,7 +50,12 @@ class Site:
     @property
     def input_type(self) -> Type:
         """Type of the tensor that is padded."""
-        return self.context.type_of(self.node.inputs[0]) if self.node.inputs else Type()
+        return self.context.type_of(self.tensor) if self.tensor else Type()
+
+    @property
+    def tensor(self) -> str:
+        """The tensor that is padded."""
+        return next(iter((*self.chain.reads, *self.node.inputs)), "")
 
 
 class Survey:
@@ -80,6 +86,7 @@ class Survey:
         self._facts = joined_facts(self.recorded, dims or {})
         self._dimensions = Dimensions(self._facts)
         self._sites: dict[NodeId, Site] = {}
+        self._compounds: dict[NodeId, Site] | None = None
         self._contexts: Sequence[Context] = ()
         self._open(model)
         self._dimensions.check_used()
@@ -136,6 +143,13 @@ class Survey:
         for node_id in sorted(known, key=self._order.__getitem__):
             yield self._sites[node_id]
 
+    def compounds(self) -> tuple[Site, ...]:
+        """What several nodes write together, at the last of them; a snapshot as well."""
+        if self._compounds is None or self._stale:
+            found = ((context, compounds(context)) for context in self.contexts)
+            self._compounds = {site.address.id: site for site in _group(found)}
+        return tuple(self._compounds.values())
+
     @without_collections()
     def _open(self, model: ModelProto) -> None:
         read = open_document(model, self._why_not)
@@ -156,7 +170,10 @@ class Survey:
             prefer=old.prefer,
         )
         self._contexts = seen_in(self._document, self._contexts)
-        self._sites = {site.address.id: site for site in _group(self._contexts)}
+        self._sites = {site.address.id: site for site in _sites(self._contexts)}
+        if self._compounds is not None:
+            self._compounds = None
+            self.compounds()
 
     def _forget_all(self) -> None:
         self._kept: dict[str, dict[str, Type]] = {}
@@ -172,7 +189,8 @@ class Survey:
             prefer=self._prefer,
             given=self._known_types(),
         )
-        self._sites = {site.address.id: site for site in _group(self._contexts)}
+        self._sites = {site.address.id: site for site in _sites(self._contexts)}
+        self._compounds = None
         self._order = {node_id: number for number, node_id in enumerate(self._sites)}
 
     def _types_kept(self) -> dict[str, dict[str, Type]]:
@@ -198,10 +216,14 @@ class Survey:
         return found
 
 
-def _group(found: Iterable[Context]) -> Iterator[Site]:
-    for context in found:
+def _sites(found: Iterable[Context]) -> Iterator[Site]:
+    return _group((context, context.chains) for context in found)
+
+
+def _group(found: Iterable[tuple[Context, Mapping[int, Chain]]]) -> Iterator[Site]:
+    for context, chains in found:
         for node in context.scope.ordered():
-            if (chain := context.chains.get(node.key)) is not None:
+            if (chain := chains.get(node.key)) is not None:
                 yield Site(address_of(context.scope, node), node.op_type, node, context, chain)
 
 
@@ -217,7 +239,8 @@ def selection(survey: Survey, nodes: str | Sequence[str] | None) -> Callable[[Ad
     if nodes is None:
         return lambda _: True
     globs = [nodes] if isinstance(nodes, str) else list(nodes)
-    labels = [site.address.label for site in survey.sites_now()] if globs else []
+    sites = (*survey.sites_now(), *survey.compounds()) if globs else ()
+    labels = [site.address.label for site in sites]
     for glob in globs:
         if not any(_matches(label, glob) for label in labels):
             raise _nothing(glob, labels)

@@ -15,6 +15,7 @@ from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.stated_sizes import inferred_sizes
+from onnxpad.padding.chain import Mark
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost, work_of
@@ -142,7 +143,9 @@ def may_prepare(survey: Survey, judge: Judge, found: Sequence[NodeVerdict], dims
     """Whether something may be done to the whole model for nodes that the target does not take."""
     rows = _in_the_way(survey, judge, [one for one in found if one.way])
     asked = any(row.asks_for_opset or (row.asks_for_sizes and dims) for row in rows)
-    return asked or any(one.op in FACTS and one.way for one in found)
+    sites = survey.sites_at({one.node.id for one in found if one.way})
+    misdeclared = any(_is_misdeclared(site, judge) for site in sites)
+    return asked or misdeclared or any(one.op in FACTS and one.way for one in found)
 
 
 class _Fit:
@@ -250,6 +253,8 @@ class _Fit:
             session.restate([WriteOut(tuple(dict.fromkeys(map(title_of, calls))))])
             self._whole.append("local functions written out")
         self._declare_shapes()
+        if self._planner.may_use("declared-shapes"):
+            self._mend_shapes()
         if self._planner.may_use("static-pads"):
             self._write_pads()
         failing = [site for site in session.sites_now() if judge.objects(judge.site(site))]
@@ -290,6 +295,16 @@ class _Fit:
             self._whole.append(shapes)
             self._told.append(f"{shapes} are declared: it stops at results without one")
 
+    def _mend_shapes(self) -> None:
+        sites = [one for one in self._session.sites_now() if _is_misdeclared(one, self._judge)]
+        chosen = {one.address for one in sites}
+        changes = run(self._session, [find_pass("declared-shapes")], chosen.__contains__).changes
+        self._changes += changes
+        if changes:
+            shapes = f"the shapes of {', '.join(repr(one.node.outputs[0]) for one in sites)}"
+            self._whole.append(shapes)
+            self._told.append(f"{shapes} are declared as they are")
+
     def _write_pads(self) -> None:
         facts = plain_facts(self._session, self._judge.target, self._judge.live)
         met = {(context.scope.id, node.key) for context, node, *_ in facts}
@@ -320,6 +335,12 @@ class _Fit:
             return
         if reason:
             self._kept.append(f"the model stays of opset {now}: {reason}")
+
+
+def _is_misdeclared(site: Site, judge: Judge) -> bool:
+    """Whether the target stops at a wrong shape that the file declares."""
+    marks = site.chain.around.marks
+    return Mark.DECLARED_OTHERWISE in marks and judge.objects(judge.site(site))
 
 
 def _pads(survey: Survey) -> list[Site]:

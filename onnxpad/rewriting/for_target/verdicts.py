@@ -12,9 +12,10 @@ from onnxpad.model.graph.scopes import Document, Scope, address_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.unknown_sizes import lost_at
 from onnxpad.padding.chain import Chain
+from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import PLAIN_DOMAINS, operator
 from onnxpad.rewriting.for_target.judge import Judge
-from onnxpad.rewriting.for_target.plain_facts import plain_facts, written_padding
+from onnxpad.rewriting.for_target.plain_facts import name_of, plain_facts, written_padding
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, PassPlan
 from onnxpad.rewriting.for_target.search import Planner
 from onnxpad.runtimes.conditions.plain_facts import FACTS
@@ -67,6 +68,11 @@ def _plain(survey: Survey, judge: Judge) -> Iterator[tuple[Scope, Node, str, Jud
     target = judge.target
     for context, node, name in written_padding(survey):
         yield context.scope, node, "Concat", judge_plain(target, name, context.scope.opset)
+    for site in survey.compounds():
+        name = name_of(site.context, site.node)
+        found = judge_plain(target, name, site.context.scope.opset)
+        if Form.JOINED in forms_of(site.chain) and found.answer.fails:
+            yield site.context.scope, site.node, "Concat", found
     for context, node, name, judgement in plain_facts(survey, target, judge.live):
         yield context.scope, node, name, judgement
     for scope, node in undefined_operators(survey.document):

@@ -34,8 +34,6 @@ def test_inspect_looks_as_long_as_rewrite_behind_another_opset() -> None:
     assert verdict.way.whole == ("opset 18 instead of 21",)
 
 
-
-
 def test_inspect_says_what_is_done_to_the_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

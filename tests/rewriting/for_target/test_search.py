@@ -59,8 +59,6 @@ def plans(done: Rewriting) -> list[tuple[str, ...]]:
     return [one.way.passes for one in done.fitting.plans if isinstance(one.way, PassPlan)]
 
 
-
-
 def test_a_graph_is_edited_in_place() -> None:
     graph = gs.import_onnx(model_of(CONV))
     done = rewrite(graph, target="opencv")
@@ -129,5 +127,3 @@ def test_costs_are_those_of_the_models(text: str, target: str) -> None:
     planned = [one.way.cost for one in done.fitting.plans if isinstance(one.way, PassPlan)]
     assert sum(one.multiply_adds for one in planned) == cost.multiply_adds
     assert sum(one.bytes_moved for one in planned) == cost.bytes_moved
-
-

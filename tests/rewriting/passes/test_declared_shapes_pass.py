@@ -1,0 +1,76 @@
+"""declared-shapes: wrong shapes that a file declares become those of the numbers, or none."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import onnx
+import pytest
+from onnx import helper
+
+import onnxpad
+from tests.models.tiny import tiny
+
+RULE = "declared-shapes"
+POOL = "[op] a = MaxPool <kernel_shape = [{kernel}], strides = [2], pads = [{pad}, 0]> (x)"
+TWO = f"{POOL} y = Relu (a)"
+
+
+def declared(model: onnx.ModelProto, **shapes: list[int]) -> onnx.ModelProto:
+    """The same model with these shapes in the file."""
+    outputs = {value.name: value for value in model.graph.output}
+    for name, shape in shapes.items():
+        value = helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+        if name in outputs:
+            outputs[name].CopyFrom(value)
+        else:
+            model.graph.value_info.append(value)
+    return model
+
+
+def stated(model: onnx.ModelProto) -> dict[str, list[int]]:
+    return {
+        value.name: [dim.dim_value for dim in value.type.tensor_type.shape.dim]
+        for value in (*model.graph.value_info, *model.graph.output)
+    }
+
+
+def test_what_it_declares_is_what_the_nodes_give() -> None:
+    for kernel, pad, wrong in product((1, 2, 3), (0, 1), ([1, 1, 9], [1, 2, 3], [1, 1])):
+        if pad >= kernel:
+            continue
+        model = tiny(TWO.format(kernel=kernel, pad=pad), "float[1,1,7]")
+        right = [1, 1, (7 + pad - kernel) // 2 + 1]
+        model = declared(model, a=wrong, y=wrong)
+        done = onnxpad.rewrite(model, passes=RULE)
+        assert stated(done.model) == {"a": right, "y": right}
+        assert list(done.model.graph.node) == list(model.graph.node)
+        onnx.checker.check_model(done.model, full_check=True)
+        assert not onnxpad.rewrite(done.model, passes=RULE).changed
+
+
+@pytest.mark.parametrize("shape", [[1, 1, 3], []])
+def test_right_shapes_stay(shape: list[int]) -> None:
+    model = tiny(TWO.format(kernel=2, pad=0), "float[1,1,7]")
+    assert not onnxpad.rewrite(
+        declared(model, a=[1, 1, 3], y=shape or [1, 1, 3]), passes=RULE
+    ).changed
+
+
+def test_where_inference_of_onnx_is_wrong_itself_nothing_is_declared() -> None:
+    body = "[op] y = MaxPool <kernel_shape = [2], strides = [2], pads = [1, 1], ceil_mode = 1> (x)"
+    model = declared(tiny(body, "float[1,1,7]", opset=11), y=[1, 1, 5])
+    done = onnxpad.rewrite(model, passes=RULE)
+    assert stated(done.model) == {"y": [0, 0, 0]}
+    onnx.checker.check_model(done.model, full_check=True)
+
+
+def test_a_target_that_stops_at_them_gets_right_ones_and_the_interface_is_said_to_change() -> None:
+    model = declared(tiny(TWO.format(kernel=2, pad=0), "float[1,1,7]"), y=[1, 1, 5], a=[1, 1, 5])
+    ((verdict,),) = onnxpad.inspect(model, target="iree").targets.values()
+    assert str(verdict.judgement.answer) == "refuses"
+    done = onnxpad.rewrite(model, target="iree")
+    assert stated(done.model) == {"a": [1, 1, 3], "y": [1, 1, 3]}
+    found = onnxpad.validate(model, done.model)
+    assert found.verdict == "proved"
+    assert any("what callers are told of it changes" in one for one in found.warnings)
