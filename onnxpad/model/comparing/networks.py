@@ -23,7 +23,7 @@ from onnx import (
 )
 
 from onnxpad.errors import ModelError, headline
-from onnxpad.model.files.splicing import LeftWeights
+from onnxpad.model.files.splicing import UnreadFile
 from onnxpad.model.graph.inlined import inlined
 from onnxpad.model.graph.nodes import bodies
 from onnxpad.model.graph.types import Type
@@ -71,7 +71,7 @@ class Network:
         self,
         model: ModelProto,
         folder: Path | None = None,
-        left: LeftWeights | None = None,
+        left: UnreadFile | None = None,
         file: Path | None = None,
     ) -> None:
         self.given = model
@@ -98,7 +98,7 @@ class Network:
     def refuse_changed(self) -> None:
         """Raise ModelError where large weights stayed in a file that was changed since."""
         if self.left is not None:
-            self.left.file.refuse_changed()
+            self.left.refuse_changed()
 
     @cached_property
     def nodes(self) -> list[NodeProto]:
@@ -263,7 +263,7 @@ def open_lean_network(model: ModelLike | Opened, folder: Path | None = None) -> 
     proto, own_folder, left = referring_model(model)
     file = None
     if left is not None and isinstance(model, str | PathLike):  # stays the same file if renamed
-        file = Path(f"/proc/{getpid()}/fd/{left.file.descriptor}")
+        file = Path(f"/proc/{getpid()}/fd/{left.descriptor}")
     return Network(proto, own_folder or folder, left, file if file and file.exists() else None)
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from onnxpad.errors import InternalError
-from onnxpad.model.editing.names import Names, as_nodes, next_key, stem
 from onnxpad.model.editing.script import (
     Edit,
     ForgetType,
     GrownConstant,
     InsertNode,
+    Names,
     NewConstant,
     RemoveAttribute,
     RemoveConstant,
@@ -20,6 +20,9 @@ from onnxpad.model.editing.script import (
     SetAttribute,
     SetInput,
     SetOutput,
+    as_nodes,
+    next_key,
+    stem,
 )
 from onnxpad.model.graph.nodes import Address, Node
 from onnxpad.model.graph.scopes import address_of
