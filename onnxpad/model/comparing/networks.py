@@ -25,7 +25,7 @@ from onnx import (
 from onnxpad.errors import ModelError, headline
 from onnxpad.model.files.splicing import UnreadFile
 from onnxpad.model.graph.inlined import inlined
-from onnxpad.model.graph.nodes import bodies
+from onnxpad.model.graph.nodes import bodies, every_node
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike, Opened, referring_model, whole_model
 from onnxpad.model.shapes.dimensions import Dimensions
@@ -336,3 +336,29 @@ def _bounded(tensor: TensorProto) -> TensorProto:
     found.CopyFrom(tensor)
     found.external_data.add(key="length", value=stated)
     return found
+
+
+_DRAWING = {
+    *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"),
+    *("Bernoulli", "Multinomial"),
+}
+
+
+def random_nodes(network: Network) -> list[str]:
+    """Labels of the nodes that draw random numbers and that an output depends on."""
+    return [
+        network.operation(index).label
+        for index in network.behind(network.outputs)
+        if any(_draws(network, node) for node in every_node([network.nodes[index]]))
+    ]
+
+
+def _draws(network: Network, node: NodeProto) -> bool:
+    """Whether a node is random; a Dropout where `training_mode` is not false, nor the ratio 0.
+
+    ONNX Operators, Dropout: without `training_mode` it hands its input on.
+    """
+    if node.op_type != "Dropout" or not node.input[2:] or not node.input[2]:
+        return node.op_type in _DRAWING
+    training, ratio = (network.constant(name) if name else None for name in node.input[2:0:-1])
+    return all(value is None or bool(value.any()) for value in (training, ratio))
