@@ -11,8 +11,7 @@ import numpy as np
 
 from onnxpad.diagnosis.runner import Array, Feeds
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.comparing.other_attributes import nodes_without, with_attribute
-from onnxpad.model.comparing.padded_outside import Sides, padded_outside
+from onnxpad.model.comparing.pieces import Sides, nodes_without, padded_outside, with_attribute
 from onnxpad.padding.operators import Since
 
 Change: TypeAlias = Callable[[Array], Array]

@@ -289,18 +289,13 @@ def pruned(model: ModelProto, outputs: Collection[str], given: Collection[str] =
             needed |= free_names(graph.node[place])
         else:
             del graph.node[place]
-    for part, names in (
-        (graph.input, needed),
-        (graph.initializer, needed),
-        (graph.output, outputs),
-    ):
+    parts = (graph.input, needed), (graph.initializer, needed), (graph.output, outputs)
+    for part, names in parts:
         for place in reversed(range(len(part))):
             if part[place].name not in names:
                 del part[place]
     known = {value.name for value in graph.input}
-    for name in given:
-        if name in needed and name not in known:
-            graph.input.add().name = name
+    graph.input.extend(ValueInfoProto(name=one) for one in given if one in needed - known)
     return copy
 
 
@@ -406,12 +401,11 @@ def in_floats(
         if scaled is None or name not in fed[0] or fed[0][name].dtype != scaled[1].dtype:
             continue
         names, zero, step = scaled
-        node = helper.make_node("QuantizeLinear", [real, *names], [name], name=f"{real}/q")
-        graph.node.insert(0, node)
+        quantise = helper.make_node("QuantizeLinear", [real, *names], [name], name=f"{real}/q")
+        graph.node.insert(0, quantise)
         value.name, value.type.tensor_type.elem_type = real, TensorProto.FLOAT
         for values in fed:
-            whole = values.pop(name).astype(np.float32)
-            values[real] = (whole - zero.astype(np.float32)) * step
+            values[real] = (values.pop(name).astype(np.float32) - zero.astype(np.float32)) * step
     for value in graph.output:
         name, real = value.name, f"{value.name}/real"
         if scaled := _scaled(_origin(nodes, name), _MAKES, held):

@@ -19,7 +19,7 @@ from onnx import ModelProto
 from onnxpad.errors import RequestError, suspect
 from onnxpad.model.files.external import external_tensors, origin_of
 from onnxpad.model.files.onnx_file import Source, completed, parse, read
-from onnxpad.model.files.splicing import LeftWeights
+from onnxpad.model.files.splicing import UnreadFile
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -106,7 +106,7 @@ def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
 
 def referring_model(
     model: ModelLike | Opened,
-) -> tuple[ModelProto, Path | None, LeftWeights | None]:
+) -> tuple[ModelProto, Path | None, UnreadFile | None]:
     """The same; large weights of a file stay there, and are referred to.
 
     Not those of a model that has external data as well.

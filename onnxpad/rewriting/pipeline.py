@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 from onnxpad.errors import InternalError
 from onnxpad.geometry.size import plain_sizes
-from onnxpad.model.editing.names import as_nodes
 from onnxpad.model.editing.script import (
     Edit,
     InsertNode,
     RemoveAttribute,
     SetAttribute,
+    as_nodes,
     edit_record,
 )
 from onnxpad.model.editing.session import EditSession

@@ -20,9 +20,8 @@ from numpy.typing import NDArray
 
 from onnxpad import processes
 from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable, few, headline
-from onnxpad.model.comparing.networks import Network, open_lean_network
+from onnxpad.model.comparing.networks import Network, open_lean_network, random_nodes
 from onnxpad.model.comparing.pieces import chosen
-from onnxpad.model.comparing.random_nodes import random_nodes
 from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike

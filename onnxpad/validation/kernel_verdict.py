@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from onnxpad.errors import LimitMet, headline
 from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.size_fact import SizeFact
+from onnxpad.model.comparing.networks import random_nodes
 from onnxpad.model.comparing.pieces import ambiguous_nodes, chosen
-from onnxpad.model.comparing.random_nodes import random_nodes
 from onnxpad.model.graph.nodes import every_node
 from onnxpad.model.graph.types import Type
 from onnxpad.processes import ChildEnded

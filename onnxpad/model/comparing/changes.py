@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from onnx import NodeProto, TensorProto, defs
 
 from onnxpad.model.comparing.networks import Network, free_names
+from onnxpad.model.files.external import is_own
 from onnxpad.model.graph.nodes import bodies
 from onnxpad.padding.operators import plain_domain
 
@@ -52,8 +55,9 @@ def _is_equal(before: Network, after: Network, name: str) -> bool:
         return True
     if first.dims != second.dims or first.data_type != second.data_type:
         return False
-    if before.left and after.left and before.left.holds(first) and after.left.holds(second):
-        return before.left.same_values(first, after.left, second)
+    if before.left and after.left and is_own(first) and is_own(second):
+        pairs = zip_longest(before.left.blocks(first), after.left.blocks(second))
+        return all(one == other for one, other in pairs)
     is_outside = first.data_location == TensorProto.EXTERNAL == second.data_location
     if is_outside and before.left is after.left is None and before.folder == after.folder:
         entries = [sorted((e.key, e.value) for e in t.external_data) for t in (first, second)]

@@ -23,9 +23,9 @@ from onnx import (
 )
 
 from onnxpad.errors import ModelError, headline
-from onnxpad.model.files.splicing import LeftWeights
+from onnxpad.model.files.splicing import UnreadFile
 from onnxpad.model.graph.inlined import inlined
-from onnxpad.model.graph.nodes import bodies
+from onnxpad.model.graph.nodes import bodies, every_node
 from onnxpad.model.graph.types import Type
 from onnxpad.model.opened import ModelLike, Opened, referring_model, whole_model
 from onnxpad.model.shapes.dimensions import Dimensions
@@ -71,7 +71,7 @@ class Network:
         self,
         model: ModelProto,
         folder: Path | None = None,
-        left: LeftWeights | None = None,
+        left: UnreadFile | None = None,
         file: Path | None = None,
     ) -> None:
         self.given = model
@@ -98,7 +98,7 @@ class Network:
     def refuse_changed(self) -> None:
         """Raise ModelError where large weights stayed in a file that was changed since."""
         if self.left is not None:
-            self.left.file.refuse_changed()
+            self.left.refuse_changed()
 
     @cached_property
     def nodes(self) -> list[NodeProto]:
@@ -263,7 +263,7 @@ def open_lean_network(model: ModelLike | Opened, folder: Path | None = None) -> 
     proto, own_folder, left = referring_model(model)
     file = None
     if left is not None and isinstance(model, str | PathLike):  # stays the same file if renamed
-        file = Path(f"/proc/{getpid()}/fd/{left.file.descriptor}")
+        file = Path(f"/proc/{getpid()}/fd/{left.descriptor}")
     return Network(proto, own_folder or folder, left, file if file and file.exists() else None)
 
 
@@ -336,3 +336,29 @@ def _bounded(tensor: TensorProto) -> TensorProto:
     found.CopyFrom(tensor)
     found.external_data.add(key="length", value=stated)
     return found
+
+
+_DRAWING = {
+    *("RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"),
+    *("Bernoulli", "Multinomial"),
+}
+
+
+def random_nodes(network: Network) -> list[str]:
+    """Labels of the nodes that draw random numbers and that an output depends on."""
+    return [
+        network.operation(index).label
+        for index in network.behind(network.outputs)
+        if any(_draws(network, node) for node in every_node([network.nodes[index]]))
+    ]
+
+
+def _draws(network: Network, node: NodeProto) -> bool:
+    """Whether a node is random; a Dropout where `training_mode` is not false, nor the ratio 0.
+
+    ONNX Operators, Dropout: without `training_mode` it hands its input on.
+    """
+    if node.op_type != "Dropout" or not node.input[2:] or not node.input[2]:
+        return node.op_type in _DRAWING
+    training, ratio = (network.constant(name) if name else None for name in node.input[2:0:-1])
+    return all(value is None or bool(value.any()) for value in (training, ratio))

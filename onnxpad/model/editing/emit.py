@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 from onnxpad.errors import InternalError
 from onnxpad.geometry.size import stated_names
-from onnxpad.model.editing.names import Names, as_nodes, next_key, stem
 from onnxpad.model.editing.script import (
     Edit,
     ForgetType,
     GrownConstant,
     InsertNode,
+    Names,
     NewConstant,
     RemoveAttribute,
     RemoveConstant,
@@ -22,6 +22,9 @@ from onnxpad.model.editing.script import (
     SetAttribute,
     SetInput,
     SetOutput,
+    as_nodes,
+    next_key,
+    stem,
 )
 from onnxpad.model.graph.nodes import Address, Node
 from onnxpad.model.graph.scopes import address_of

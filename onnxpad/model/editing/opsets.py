@@ -14,15 +14,18 @@ from collections.abc import Iterator, Sequence
 
 from onnx import defs, helper
 
-from onnxpad.model.editing.names import Names, as_nodes, next_key, stem
 from onnxpad.model.editing.script import (
     Edit,
     MoveOpset,
+    Names,
     NewConstant,
     RemoveAttribute,
     RemoveConstant,
     SetAttribute,
     SetInput,
+    as_nodes,
+    next_key,
+    stem,
 )
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node

@@ -16,8 +16,7 @@ from onnx import ModelProto
 from onnxpad.errors import RequestError
 from onnxpad.model.editing.apply import ProtoApplier, Weights
 from onnxpad.model.editing.emit import emit
-from onnxpad.model.editing.names import Names
-from onnxpad.model.editing.script import Edit, ForgetType
+from onnxpad.model.editing.script import Edit, ForgetType, Names
 from onnxpad.model.files.contents import is_standard
 from onnxpad.model.files.delivery import save, write_unchanged
 from onnxpad.model.files.onnx_file import Source

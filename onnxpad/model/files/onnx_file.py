@@ -22,7 +22,7 @@ from onnxpad.model.files.contents import (
     standard_input,
 )
 from onnxpad.model.files.external import OWN, data_files, locate, remember
-from onnxpad.model.files.splicing import LeftWeights, Original, UnreadFile, lighten, unread
+from onnxpad.model.files.splicing import Original, UnreadFile, lighten, unread
 from onnxpad.verbs import is_path, refuse_unless
 
 _START = 4096
@@ -106,9 +106,9 @@ class Source:
         return self.data if isinstance(self.data, bytes) else self.light
 
     @property
-    def left(self) -> LeftWeights | None:
+    def left(self) -> UnreadFile | None:
         """The weights that were left out; None where the model has them all."""
-        return LeftWeights(self.data) if isinstance(self.data, UnreadFile) else None
+        return self.data if isinstance(self.data, UnreadFile) else None
 
 
 def load(path: AnyPath) -> ModelProto:

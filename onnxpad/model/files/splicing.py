@@ -16,8 +16,6 @@ import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -44,7 +42,7 @@ _FEWEST_FIELDS = 2_000
 
 
 class UnreadFile:
-    """The bytes of a regular file, read where they are asked for.
+    """The bytes of a regular file, read where they are asked for, and weights that were left there.
 
     The file stays open as long as this is there: renaming or removing it changes nothing. Reading
     raises ModelError where somebody has written to it since it was opened. Copied or pickled, its
@@ -85,6 +83,48 @@ class UnreadFile:
                 f"{self.name}: the file was changed while onnxpad worked on it, so nothing was "
                 "taken from it; try again when whatever writes to it has finished"
             )
+
+    def blocks(self, tensor: TensorProto) -> Iterator[bytes]:
+        """The raw data of a tensor that was left, piece by piece."""
+        begin, end = _place(tensor)
+        for start in range(begin, end, _READ):
+            yield self[start : min(start + _READ, end)]
+
+    def completed(self, tensor: TensorProto) -> TensorProto:
+        """A tensor with its values, itself where it has them."""
+        if not is_own(tensor):
+            return tensor
+        found = _without_reference(tensor)
+        found.raw_data = b"".join(self.blocks(tensor))
+        return found
+
+    def serialised(self, model: ModelProto, more: bytes = b"") -> bytes:
+        """The bytes of a model with all its weights, and `more` behind."""
+        return joined([*self.whole(model), more])
+
+    def whole(self, model: ModelProto) -> list[Piece]:
+        """The same as pieces that follow each other, of which those of the file are not read."""
+        edited = model.SerializeToString()
+        view = memoryview(edited)
+        graph = next(one for one in _fields(edited, 0, len(edited)) if one.tag == _GRAPH)
+        pieces: list[Piece] = []
+        kept, tensors = graph.start, iter(model.graph.initializer)
+        for field in _fields(edited, graph.start, graph.end):
+            if field.tag == _INITIALIZER and is_own(tensor := next(tensors)):
+                found = self._spliced(tensor)
+                pieces += [view[kept : field.begin], _header(_INITIALIZER, size_of(found)), *found]
+                kept = field.end
+        pieces.append(view[kept : graph.end])
+        header = _header(_GRAPH, size_of(pieces))
+        return [view[: graph.begin], header, *pieces, view[graph.end :]]
+
+    def _spliced(self, tensor: TensorProto) -> list[Piece]:
+        """The message of a tensor around its raw data, fields in the order of their numbers."""
+        rest = _without_reference(tensor).SerializeToString()
+        behind = (one.begin for one in _fields(rest, 0, len(rest)) if one.tag > _RAW)
+        place, (start, end) = next(behind, len(rest)), _place(tensor)
+        stretch = Stretch(self, start, end)
+        return [rest[:place], _header(_RAW, end - start), stretch, rest[place:]]
 
 
 def _of_bytes(data: bytes, name: str) -> UnreadFile:
@@ -197,64 +237,6 @@ def _with_reference(file: UnreadFile, tensor: _Field) -> bytes | None:
     reference.external_data.add(key=OWN, value=f"{raw.start} {raw.end}")
     written: bytes = reference.SerializeToString()
     return file[tensor.start : raw.begin] + file[raw.end : tensor.end] + written
-
-
-@dataclass(frozen=True, eq=False)
-class LeftWeights:
-    """The file whose weights a model refers to; reading raises ModelError where it was changed."""
-
-    file: UnreadFile
-
-    def holds(self, tensor: TensorProto) -> bool:
-        """Whether the values of a tensor were left in the file."""
-        return is_own(tensor)
-
-    def blocks(self, tensor: TensorProto) -> Iterator[bytes]:
-        """The raw data of a tensor that was left, piece by piece."""
-        begin, end = _place(tensor)
-        for start in range(begin, end, _READ):
-            yield self.file[start : min(start + _READ, end)]
-
-    def same_values(self, tensor: TensorProto, other: LeftWeights, theirs: TensorProto) -> bool:
-        """Whether two tensors that were left have the same raw data."""
-        pairs = zip_longest(self.blocks(tensor), other.blocks(theirs))
-        return all(one == another for one, another in pairs)
-
-    def completed(self, tensor: TensorProto) -> TensorProto:
-        """A tensor with its values, itself where it has them."""
-        if not is_own(tensor):
-            return tensor
-        found = _without_reference(tensor)
-        found.raw_data = b"".join(self.blocks(tensor))
-        return found
-
-    def serialised(self, model: ModelProto, more: bytes = b"") -> bytes:
-        """The bytes of a model with all its weights, and `more` behind."""
-        return joined([*self.whole(model), more])
-
-    def whole(self, model: ModelProto) -> list[Piece]:
-        """The same as pieces that follow each other, of which those of the file are not read."""
-        edited = model.SerializeToString()
-        view = memoryview(edited)
-        graph = next(one for one in _fields(edited, 0, len(edited)) if one.tag == _GRAPH)
-        pieces: list[Piece] = []
-        kept, tensors = graph.start, iter(model.graph.initializer)
-        for field in _fields(edited, graph.start, graph.end):
-            if field.tag == _INITIALIZER and is_own(tensor := next(tensors)):
-                found = self._spliced(tensor)
-                pieces += [view[kept : field.begin], _header(_INITIALIZER, size_of(found)), *found]
-                kept = field.end
-        pieces.append(view[kept : graph.end])
-        header = _header(_GRAPH, size_of(pieces))
-        return [view[: graph.begin], header, *pieces, view[graph.end :]]
-
-    def _spliced(self, tensor: TensorProto) -> list[Piece]:
-        """The message of a tensor around its raw data, fields in the order of their numbers."""
-        rest = _without_reference(tensor).SerializeToString()
-        behind = (one.begin for one in _fields(rest, 0, len(rest)) if one.tag > _RAW)
-        place, (start, end) = next(behind, len(rest)), _place(tensor)
-        stretch = Stretch(self.file, start, end)
-        return [rest[:place], _header(_RAW, end - start), stretch, rest[place:]]
 
 
 def _place(tensor: TensorProto) -> tuple[int, int]:
