@@ -556,7 +556,7 @@ def _with_divisors(
     settled = {site.address.id for site in sites if not is_computed(site.chain)}
     return tuple(
         (
-            node._replace(hints=found.hints(chain, node.hints))
+            node._replace(hints=found.hints(node.hints))
             if node.pads is None and site.address.id in settled
             else node,
             chain,

@@ -1,4 +1,4 @@
-"""Numbers that a model computes from sizes: a multiple of it, and a number; two sizes at most."""
+"""Numbers that a model computes from sizes: a multiple of it, and a number; a few sizes at most."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from fractions import Fraction
 from math import lcm
 
 from onnxpad.geometry.budgets import LARGEST_SIZE
-from onnxpad.geometry.size import Form, Size, Symbol, computed, exact_form, lower_bound
+from onnxpad.geometry.size import Form, Size, Symbol, computed, exact_form, lower_bound, named
 
 _FINEST = 2**12
-_MOST_TERMS = 2
-"""What is left by a division is the difference of two sizes."""
+_MOST_TERMS = 3
+"""Padding of an odd number of cells is a size, what a division of it leaves, and half of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +120,13 @@ def truncated(one: Linear, divisor: int = 1) -> Linear | None:
     least, most = at_least(one), at_most(one)
     if remainder(one, divisor) == 0 or (least is not None and least >= 0):
         found = rounded_down(one, divisor)
-    else:
-        turned = rounded_down(_turned(one), divisor) if most is not None and most <= 0 else None
+    elif most is not None and most <= 0:
+        turned = rounded_down(_turned(one), divisor)
         found = None if turned is None else _turned(turned)
+    else:
+        parts = [f"{factor}*({atom.name})" for atom, factor in one.terms]
+        text = named(f"trunc(({'+'.join([*parts, str(one.added)])})/{divisor})")
+        found = linear_of(Symbol(text, minimum=-LARGEST_SIZE))
     return None if found is None else replace(found, real=False)
 
 

@@ -311,7 +311,7 @@ def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refus
 
 
 def _settled(one: Refusal, found: Settling) -> Skip:
-    hints = found.hints(one.chain, one.skip.hints)
+    hints = found.hints(one.skip.hints)
     return replace(one.skip, hints=hints, settled_by=found.facts)
 
 

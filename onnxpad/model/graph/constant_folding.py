@@ -222,6 +222,21 @@ def split(attributes: Attributes, inputs: Values, count: int) -> list[Array]:
     return np.split(data, np.cumsum(lengths)[:-1], axis)
 
 
+def _scatter(attributes: Attributes, inputs: Values) -> Array | None:
+    """ScatterND, the later of two updates to one cell held back as the text leaves them open."""
+    data, index, updates = need(inputs, 0), need(inputs, 1), need(inputs, 2)
+    reduction = attributes["reduction"].s if "reduction" in attributes else b"none"
+    indices = [tuple(int(i) for i in row) for row in index.reshape(-1, index.shape[-1])]
+    if is_open(index) or reduction != b"none" or len(set(indices)) < len(indices):
+        return None
+    either = is_open(data) or is_open(updates)
+    found = opened(data).copy() if either else data.copy()
+    rows = (opened(updates) if either else updates).reshape(-1, *data.shape[index.shape[-1] :])
+    for cell, row in zip(indices, rows, strict=True):
+        found[cell] = row
+    return found
+
+
 MOVES: dict[str, FoldingRule] = {
     "Concat": _concat,
     "Reshape": _reshape,
@@ -232,6 +247,7 @@ MOVES: dict[str, FoldingRule] = {
     "Squeeze": _squeeze,
     "Gather": _gather,
     "Expand": _expand,
+    "ScatterND": _scatter,
     "Identity": lambda _, inputs: need(inputs, 0),
 }
 
@@ -278,6 +294,11 @@ def _cast(attributes: Attributes, inputs: Values) -> Array | None:
     return _as(need(inputs, 0), np.dtype(helper.tensor_dtype_to_np_dtype(attributes["to"].i)))
 
 
+def _cast_like(_: Attributes, inputs: Values) -> Array | None:
+    wanted = need(inputs, 1)
+    return None if is_open(wanted) else _as(need(inputs, 0), wanted.dtype)
+
+
 def _as(data: Array, dtype: np.dtype) -> Array | None:
     if dtype.kind == "O":  # texts
         return None
@@ -318,6 +339,7 @@ def _relu(_: Attributes, inputs: Values) -> Array | None:
 _RULES: dict[str, FoldingRule] = {
     "ConstantOfShape": _constant_of_shape,
     "Cast": _cast,
+    "CastLike": _cast_like,
     "Split": lambda _, inputs: need(inputs, 0),
     "Size": lambda _, inputs: np.asarray(need(inputs, 0).size, np.int64),
     "Clip": _clip,

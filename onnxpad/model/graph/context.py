@@ -12,6 +12,7 @@ from onnx import (
     AttributeProto,
     NodeProto,
     TensorProto,
+    helper,
     numpy_helper,
 )
 
@@ -22,7 +23,7 @@ from onnxpad.model.graph.constant_folding import FOLDABLE, fold, shape_of
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import MOST_OPEN, Array, is_open
 from onnxpad.model.graph.scopes import Document, Scope
-from onnxpad.model.graph.types import UNKNOWN, Hanging, Type, dtype_name
+from onnxpad.model.graph.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
 from onnxpad.padding.chain import Chain, RowOfPads
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
@@ -286,7 +287,7 @@ def computed(context: Context, name: str) -> Array | None:
             return None
         if node.op_type == "Shape":
             return _shape(inside, node)
-        inputs = [_operand(inside, name) if name else None for name in node.inputs]
+        inputs = _operands(inside, node)
         if any(name and one is None for name, one in zip(node.inputs, inputs, strict=True)):
             return None
         return fold(node.proto, inputs, node.outputs.index(name))
@@ -301,6 +302,16 @@ def _shape(context: Context, node: Node) -> Array | None:
         value = context.value(node.inputs[0])
         dims = dims if value is None else value.shape
     return None if dims is None else shape_of(node.proto, dims)
+
+
+def _operands(context: Context, node: Node) -> list[Array | None]:
+    """The values of the inputs; None for one that is left out or not known."""
+    found = [_operand(context, name) if name else None for name in node.inputs]
+    if node.op_type == "CastLike" and len(found) > 1:
+        dtype = context.type_of(node.inputs[1]).dtype
+        if dtype:  # it is all that a CastLike takes of this input
+            found[1] = np.empty(0, helper.tensor_dtype_to_np_dtype(dtype_code(dtype)))
+    return found
 
 
 def _operand(context: Context, name: str) -> Array | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -176,21 +175,12 @@ def read_fold(context: Context, node: Node, op: Operator, source: Type) -> Chain
 _ZERO = Constant(0)
 
 
-class _Said(NamedTuple):
-    """The attributes of a node, the kernel among them, and where its spatial axes begin."""
-
-    attributes: dict[str, Value]
-    kernel: tuple[int, ...]
-    first_axis: int
-
-
 class ChainReader:
     """Reads padded nodes; nodes that compute the same share one Chain object."""
 
     def __init__(self, prefer: Preferences) -> None:
         self._prefer = prefer
         self._known: dict[tuple[object, ...], Chain] = {}
-        self._written: dict[tuple[object, ...], _Said] = {}
 
     def read(self, context: Context, node: Node, op: Operator) -> Chain:
         """The chain of a padded node, seen from `context`.
@@ -205,8 +195,10 @@ class ChainReader:
             return _pad_chain(context, node, op, source)
         if op.kind is Kind.FOLD:
             return read_fold(context, node, op, source)
-        attributes, written, first = self._said(context, node, op)
-        kernel = written or _kernel_of_weight(context, node, op)
+        refusals.check_types(node)
+        attributes = context.attributes(node)
+        first = _first_axis(op, attributes)
+        kernel = _ints(attributes, "kernel_shape") or _kernel_of_weight(context, node, op)
         fill = _fill(context, node, op, attributes)
         rank = len(kernel or ())
         front = front_of(context, node, op, rank, first)
@@ -214,7 +206,7 @@ class ChainReader:
         opset = context.scope.opset
         weight, taken = weight_of(context, node, op), taken_by(context, node)
         facts = (source, fill, front, dynamic, weight, taken)
-        key = (id(op), opset, id(attributes), kernel, facts)
+        key = (id(op), opset, tuple(attributes.items()), kernel, facts)
         chain = self._known.get(key)
         if chain is None:
             bare = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
@@ -235,18 +227,6 @@ class ChainReader:
                 )
             self._known[key] = chain
         return chain
-
-    def _said(self, context: Context, node: Node, op: Operator) -> _Said:
-        """What the node's attributes say; nodes that write the same share one answer."""
-        written = tuple([attribute.SerializeToString() for attribute in node.proto.attribute])
-        key = (op.channels_last, written)
-        found = self._written.get(key)
-        if found is None:
-            refusals.check_types(node)
-            values = context.attributes(node)
-            found = _Said(values, _ints(values, "kernel_shape"), _first_axis(op, values))
-            self._written[key] = found
-        return found
 
     def _chain(
         self,

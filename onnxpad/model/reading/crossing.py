@@ -189,8 +189,10 @@ def moved_pads(context: Context, node: Node, pads: Pads) -> Pads | None:
 def _converted(context: Context, node: Node, carried: _Carried) -> Array | TensorValue | None:
     """What a conversion makes of 0, which is the zero point, and the other way round."""
     zero, ones = zero_fill(context, node), (1,) * len(carried.pads.begins)
-    if is_in_blocks(context.attributes(node)) or zero is Implicit.PER_CHANNEL:
+    if is_in_blocks(context.attributes(node)):
         return None
+    if zero is Implicit.PER_CHANNEL:
+        zero = TensorValue(node.inputs[2])
     if node.op_type == "DequantizeLinear":
         value = carried.value
         fill = value if isinstance(value, TensorValue) else Constant(value.item())

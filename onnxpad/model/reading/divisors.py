@@ -12,7 +12,7 @@ from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact, Told
 from onnxpad.model.graph.context import Context
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Unclear
-from onnxpad.padding.effective_pads import facts_text, rests_text, told_in
+from onnxpad.padding.effective_pads import rests_text
 from onnxpad.padding.operators import Kind
 
 _IMAGES = 64
@@ -30,21 +30,9 @@ class Settling(NamedTuple):
     facts: tuple[tuple[str, SizeFact], ...]
     survey: Survey
 
-    def hints(self, chain: Chain, before: Sequence[str]) -> tuple[str, ...]:
-        """What to try at this chain beside `before`, where sizes agree with the facts."""
-        known = {name: SizeFact.read(name, told) for name, told in self.survey.facts.items()}
-        numbers = {
-            hint: facts_text(
-                [
-                    (name, known.get(name, NOTHING_KNOWN).near(fact.rest))
-                    for name, fact in told_in(hint).items()
-                ]
-            )
-            for one in _hanging(chain)
-            for hint in one.hints
-            if hint.startswith("--dim")
-        }
-        return (*(numbers.get(hint, hint) for hint in before), rests_text(self.facts))
+    def hints(self, before: Sequence[str]) -> tuple[str, ...]:
+        """What to try beside `before`."""
+        return (*before, rests_text(self.facts))
 
 
 def settling_facts(survey: Survey) -> Settling | None:

@@ -100,7 +100,8 @@ def _unknown(context: Context, name: str) -> Iterator[tuple[str, int, Size | Non
             elif axes is not None:
                 yield from axes
             else:
-                pending += [(inside, read) for read in maker.inputs]
+                count = 1 if maker.op_type == "CastLike" else None  # of the other it reads the type
+                pending += [(inside, read) for read in maker.inputs[:count]]
     if pending:
         yield None
 

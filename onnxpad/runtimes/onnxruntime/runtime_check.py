@@ -33,7 +33,7 @@ from onnxpad.padding.chain import (
     Skip,
 )
 from onnxpad.padding.expansion import Expansion, Itself, Made, Numbers, Operand, Read, Step
-from onnxpad.padding.fills import Constant, Implicit
+from onnxpad.padding.fills import Constant, Implicit, number_of
 from onnxpad.padding.operators import OPERATORS, Kind, PadInput
 from onnxpad.runtimes.judge import newly_failing
 from onnxpad.runtimes.onnxruntime.pad_fusion import (
@@ -381,21 +381,15 @@ def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
     if isinstance(last, Step):
         fused = further and last.op_type == "Identity" and last.inputs == (Read(0),)
     else:
-        fused = is_fusable(_rewritten(step, last), before, Odds.POSSIBLE)
+        fused = step.mode == "constant" and _value_of(step, last) in (0, None)
     reason = "the way it is written keeps onnxruntime from fusing it into a pool, wrongly"
     return Skip(reason, _TRY) if fused else after
 
 
-def _rewritten(step: PadStep, node: Itself) -> PadStep:
-    """A Pad as a rewrite leaves the node; pads that it writes may be any."""
-    inputs, written = dict(node.inputs), dict(node.sets)
-    value, fill = inputs.get(PadInput.VALUE, Read(PadInput.VALUE)), step.fill
-    if isinstance(number := written.get("value"), int | float):
-        fill = Constant(number)
-    elif not isinstance(value, Read):
-        fill = Constant(value.values[0] if isinstance(value, Numbers) else 0)
-    listed = tuple(place for place in step.listed if place not in inputs)
-    if PadInput.PADS not in inputs and not {"pads", "paddings"} & written.keys():
-        return replace(step, fill=fill, listed=listed)
-    pads = Pads.zero(len(step.pads.begins))
-    return replace(step, fill=fill, listed=listed, pads=pads, computed=())
+def _value_of(step: PadStep, node: Itself) -> int | float | None:
+    """What a Pad writes as a rewrite leaves the node; None where that is not known."""
+    written = dict(node.sets).get("value", number_of(step.fill))
+    value = dict(node.inputs).get(PadInput.VALUE, Read(PadInput.VALUE))
+    if not isinstance(value, Read):
+        return value.values[0] if isinstance(value, Numbers) else 0
+    return written if isinstance(written, int | float) else None

@@ -74,7 +74,7 @@ def value_at(cell: object, h: int, w: int) -> object:
     """A cell for certain sizes."""
     if not isinstance(cell, Linear):
         return cell
-    names = {"H": h, "W": w, "floor": floor, "ceil": ceil}
+    names = {"H": h, "W": w, "floor": floor, "ceil": ceil, "trunc": int}
     terms = (eval(atom.name, {}, names) * factor for atom, factor in cell.terms)  # noqa: S307
     return sum(terms) + cell.added
 
