@@ -85,6 +85,7 @@ def all_passes() -> dict[str, Pass]:
 
 _WAYS = {
     "all-axes": "static-pads",
+    "auto-pads": "explicit-pads",
     "average-by-parts": "uncounted-padding",
     "border-pads": "split-pads",
     "clipped-pads": "concat-pads",
@@ -92,6 +93,7 @@ _WAYS = {
     "crop-by-slice": "plain-transpose",
     "even-dilations": "plain-dilations",
     "finite-value": "plain-value",
+    "lp-pool": "average-by-conv",
     "odd-kernels": "plain-dilations",
     "output-padding-by-pad": "output-padding-by-kernel",
     "pad-by-two-convs": "pad-by-conv",
