@@ -69,8 +69,7 @@ def _candidates(
 ) -> Iterator[DimFacts]:
     """Facts about dimensions, those that say least first.
 
-    Batches that are asked for; what the padding hangs on as well; what strides behind it hang on
-    too, with every batch; numbers.
+    Batches that are asked for; what the padding hangs on as well; every batch; numbers.
     """
     main = survey.contexts[0]
     divisors, batches, known = _settled_sizes(survey, nodes)
@@ -85,20 +84,11 @@ def _candidates(
         if size.divisor == 1 and not size.offset
     }
     first: DimFacts = {name: 1 for name in batch if name in asked}
-    yield from (first, first | rests)
-    # For open sizes that operators slide along, the product of the strides behind them.
-    sliding = ((axis.size, axis.stride) for chain in chains for axis in chain.axes)
-    strides = [
-        (size.root, size.divisor * stride)
-        for size, stride in sliding
-        if isinstance(size, Symbol) and size.root
-    ]
-    moduli = _joined((*divisors.items(), *strides))
-    yield batch | batches | strengthened(survey.facts, moduli)
+    yield from (first, first | rests, batch | rests)
     numbers: DimFacts = {}
     for axis, size in (pair for shape in shapes for pair in enumerate(shape)):
         if isinstance(size, Symbol) and size.root and (axis or size.root in batch):
-            known_of = size.stated.stronger(moduli.get(size.root, 1))
+            known_of = size.stated.stronger(divisors.get(size.root, 1))
             numbers[size.root] = replace(known_of, is_batch=size.stated.is_batch).example
     yield numbers | batch
 

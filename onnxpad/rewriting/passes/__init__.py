@@ -85,18 +85,21 @@ def all_passes() -> dict[str, Pass]:
 
 _WAYS = {
     "all-axes": "static-pads",
+    "auto-pads": "explicit-pads",
     "average-by-parts": "uncounted-padding",
     "border-pads": "split-pads",
     "clipped-pads": "concat-pads",
     "counted-padding": "uncounted-padding",
     "crop-by-slice": "plain-transpose",
     "even-dilations": "plain-dilations",
-    "finite-value": "plain-value",
+    "finite-value": "static-pads",
+    "lp-pool": "average-by-conv",
     "odd-kernels": "plain-dilations",
     "output-padding-by-pad": "output-padding-by-kernel",
     "pad-by-two-convs": "pad-by-conv",
     "plain-col2im": "plain-transpose",
-    "quantised-pad": "plain-value",
+    "plain-value": "static-pads",
+    "quantised-pad": "static-pads",
     "repeated-mirrors": "plain-pad",
     "runtime-pads": "explicit-pads",
     "separate-bias": "output-padding-by-kernel",
@@ -105,7 +108,7 @@ _WAYS = {
     "symmetric-pads-by-kernel": "symmetric-pads",
     "symmetric-pads-by-pad": "symmetric-pads",
     "symmetric-pads-by-slice": "symmetric-pads",
-    "zero-value": "plain-value",
+    "zero-value": "static-pads",
 }
 """Passes that are ways of another, with that."""
 _FORMER = {"auto-pads-upper": "auto-pads", "zero-pads": "concat-pads"}

@@ -35,7 +35,6 @@ Example: Conv pads=[0, 0, 1, 1] becomes Pad [0,0,0,0, 0,0,1,1] and Conv pads=[0,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import replace
 from math import prod
 
@@ -94,17 +93,6 @@ def rewrite(chain: Chain) -> PassResult:
             return replace(refusal, hints=wider.hints)
         chain, pads = replace(chain, ceil_mode=False), wider
     return _apart(chain, pads, fill)
-
-
-def otherwise(chain: Chain) -> Iterator[PassResult]:
-    """Without ceil_mode."""
-    pads, fill = known(effective_pads(chain)), pad_value(chain)
-    if rounds_up(chain):
-        wider = floored(chain, pads)
-        if isinstance(wider, Skip):
-            yield Skip("", wider.hints)
-        else:
-            yield _apart(replace(chain, ceil_mode=False), wider, fill)
 
 
 def _require_indices(chain: Chain, pads: Pads) -> None:

@@ -5,13 +5,25 @@ TorchScript; sums, quotients and remainders of sizes from Shape, as runtime-pads
 is evaluated, pads, value and axes of the Pad become constants over all axes, and what computed
 them goes when nothing else reads it. A fact such as --dim 'H%32=0' is enough where the pads are
 the same for all such sizes. ConvTransposeWithDynamicPads becomes ConvTranspose with an attribute.
-
 all-axes does this for pads that are listed for some axes, with 0 for the rest.
 
-Exact: always, for the sizes that the model and `--dim` state.
+plain-value takes the value of a Pad away where it is 0, which it means anyway, or an empty name,
+and makes a number of a list of one: some runtimes refuse a value, a list, an empty name, or an
+infinity. In front of max pools zero-value writes 0 for a value below 0 where no cell of the data is
+below 0, as behind a Relu, and finite-value the lowest finite number for -inf. quantised-pad pads
+the quantised tensor where a Pad of floats stands between a DequantizeLinear and a QuantizeLinear of
+the same numbers, which runtimes leave out then.
+
+Exact: always, for the sizes that the model and `--dim` state; zero-value up to the sign of 0;
+finite-value where no window holds -inf and padding alone, which then give the lowest finite number.
 
 Refuses: pads that hang on sizes that are not known, an initializer that an input of the model can
-replace; ConvTransposeWithDynamicPads with auto_pad, negative pads, or pads that leave nothing.
+replace; ConvTransposeWithDynamicPads with auto_pad, negative pads, or pads that leave nothing;
+values that are not known, NaN and texts among them. -0.0 stays, it is another number than 0. In
+front of max pools: Pads that something else reads, or a pool with windows that lie in the padding;
+zero-value before opset 11, finite-value of float64 before that. quantised-pad: conversions with a
+scale for each channel or block, or one that is no constant float32, Pads that something else reads,
+other types than int8 and uint8.
 
 Cost: none; fewer nodes.
 
@@ -20,15 +32,18 @@ Example: Pad whose pads are Concat of [0,0,1] and [0,0,1] becomes Pad with [0,0,
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from onnxpad.padding.chain import Chain, PadStep, PassResult
+from onnxpad.padding.expansion import Named, Numbers, Operand
+from onnxpad.padding.fills import Constant, lowest
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind, PadInput
+from onnxpad.padding.operators import Kind, PadInput, Since
 from onnxpad.rewriting.passes import Way
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.pads import pad_itself, pad_node
-from onnxpad.rewriting.steps.refusals import refuse, require, require_type
+from onnxpad.rewriting.steps.pads import pad_itself, pad_node, require_max_pools
+from onnxpad.rewriting.steps.refusals import Refused, refuse, require, require_type
 from onnxpad.rewriting.steps.transposed import as_standard, explicit_crop
 
 REMOVES = {Form.DYNAMIC, Form.PADS_INPUT}
@@ -60,10 +75,113 @@ def _numbers(chain: Chain, step: PadStep, *, value: bool) -> PassResult:
     return composer.finish(pad_itself(composer, chain, step.pads, value=value))
 
 
+def _scalar(chain: Chain) -> PassResult:
+    """Take the value away, or its axis."""
+    step, given = chain.pad, chain.inputs[PadInput.VALUE :]
+    is_given = given[:1] == (True,) or given == (False,)
+    if chain.op.kind is not Kind.PAD or step is None or not is_given:
+        refuse("no Pad node with a value", moot=True)
+    if given == (False,):
+        return _with_value(chain, None)
+    if step.unclear:
+        raise Refused(step.unclear.as_skip())
+    require(step.mode == "constant", "it writes no value", moot=True)
+    if not isinstance(step.fill, Constant):
+        refuse("its value is no number that is known")
+    if step.fill.value == 0 and math.copysign(1, step.fill.value) > 0:
+        return _with_value(chain, None)
+    is_listed = PadInput.VALUE in step.listed
+    require(is_listed, "its value is a number other than 0", moot=True)
+    require_type(chain)
+    return _with_value(chain, Numbers("value", chain.dtype, (), (step.fill.value,)))
+
+
+def _zero(chain: Chain) -> Sequence[PassResult]:
+    """No value below 0 where no cell of the data is, either."""
+    fill = _other_value(chain).fill
+    if not isinstance(fill, Constant) or not fill.value < 0:
+        refuse("its value is not known to be below 0")
+    require_max_pools(chain)
+    least = chain.around.at_least
+    require(least is not None and least >= 0, "its data may be below 0")
+    require(chain.opset >= Since.PAD_INPUTS, "before opset 11 its value is an attribute")
+    return [_with_value(chain, None)]
+
+
+def _finite(chain: Chain) -> Sequence[PassResult]:
+    """The lowest finite number in the place of -inf."""
+    is_infinite = _other_value(chain).fill == Constant(-math.inf)
+    require(is_infinite, "it does not write -inf", moot=True)
+    require_max_pools(chain)
+    finite = lowest(chain.dtype)
+    require(finite, "the element type of its input is not known")
+    number = float(finite[-1])
+    if chain.opset >= Since.PAD_INPUTS:
+        return [_with_value(chain, Numbers("value", chain.dtype, (), (number,)))]
+    if chain.dtype == "float64":
+        refuse("before opset 11 the value is a float32, and the lowest float64 is none")
+    composer = Composer(chain.opset, chain.dtype)
+    return [composer.finish(composer.itself(sets={"value": number}))]
+
+
+def _other_value(chain: Chain) -> PadStep:
+    step = pad_node(chain)
+    is_other = step.mode == "constant" and step.fill != Constant(0)
+    require(is_other, "it does not write a value other than 0", moot=True)
+    return step
+
+
+def _with_value(chain: Chain, value: Operand | None) -> PassResult:
+    composer = Composer(chain.opset, chain.dtype)
+    return composer.finish(composer.itself({PadInput.VALUE: value}))
+
+
+def _quantised(chain: Chain) -> PassResult:
+    """Read what DequantizeLinear reads."""
+    step, between = pad_node(chain), chain.around.between
+    if between is None:
+        refuse("it does not stand between conversions that take each other back", moot=True)
+    first = between.dequantise
+    value: Operand | None = None
+    if step.mode == "constant" and between.fill != 0:
+        value = Numbers("value", first.dtype, (), (between.fill,))
+    changed: dict[int, Operand | None] = {0: Named(first.source)}
+    if value is not None or len(chain.inputs) > PadInput.VALUE:
+        changed[PadInput.VALUE] = value
+    composer = Composer(chain.opset, chain.dtype)
+    padded = composer.itself(changed)
+    numbers = [Named(name) for name in (first.scale, first.zero_point) if name]
+    sets = dict(first.attributes)
+    return composer.finish(
+        composer.add("DequantizeLinear", padded, *numbers, attributes=sets, domain=first.domain)
+    )
+
+
 WAYS = {
     "all-axes": Way.of(
         "Write the pads of a Pad node over all axes, without the input axes.",
         _all_axes,
         {Form.PAD_AXES},
-    )
+    ),
+    "plain-value": Way(
+        "Write the value of a Pad as a scalar, or not at all where it is 0.",
+        _scalar,
+        removes=set(),
+        adds=set(),
+    ),
+    "zero-value": Way.of(
+        "Write the value of a Pad in front of max pools as 0 where no cell of its data is below 0.",
+        _zero,
+        {Form.PAD_VALUE},
+    ),
+    "finite-value": Way.of(
+        "Write the -inf of a Pad that only max pools read as the lowest finite number.",
+        _finite,
+        set(),
+    ),
+    "quantised-pad": Way(
+        "Pad the quantised tensor where a Pad of floats stands between equal conversions.",
+        _quantised,
+        removes=set(),
+    ),
 }
