@@ -10,10 +10,11 @@ from itertools import product
 from typing import NamedTuple
 
 from onnxpad.errors import RequestError
-from onnxpad.frameworks.choices import Divisor, Fill, Layout, Override, Role, Rounding
+from onnxpad.frameworks.choices import Fill
 from onnxpad.frameworks.conventions import all_conventions, frequent_first
-from onnxpad.frameworks.layer import Check, Given, Layer, Mode, Pair, Slide, Takes
+from onnxpad.frameworks.layer import Given, Mode, Pair, Slide
 from onnxpad.frameworks.rules import EXPLICIT, VALID
+from onnxpad.frameworks.ways import Way, ways
 from onnxpad.frameworks.worked_out import Wish, slides_of
 from onnxpad.geometry.budgets import WINDOW
 from onnxpad.geometry.size import Symbol
@@ -194,61 +195,16 @@ def _mirrors(slide: Slide) -> bool:
 # What frameworks can write
 
 
-class _LayerWay(NamedTuple):
-    """One way in which a layer of some framework can pad; `modes` are several for axes apart."""
-
-    modes: tuple[Mode, ...]
-    fill: Fill
-    rounding: Rounding
-    divisor: Divisor
-    checks: tuple[Check, ...]
-    takes: Takes
-
-
 @cache
-def _ways(op: str, rank: int) -> tuple[tuple[_LayerWay, tuple[str, ...]], ...]:
+def _ways(op: str, rank: int) -> tuple[tuple[Way, tuple[str, ...]], ...]:
     """Every way to pad layers of one kind, and the frameworks that have it."""
-    found: dict[_LayerWay, list[str]] = {}
+    found: dict[Way, list[str]] = {}
     for name, convention in all_conventions().items():
         for layer in convention.layers:
             if layer.op == op and rank in layer.ranks:
-                for way in _ways_of(layer):
+                for way in ways(layer):
                     found.setdefault(way, []).append(name)
     return tuple((way, tuple(dict.fromkeys(names))) for way, names in found.items())
-
-
-def _ways_of(layer: Layer) -> Iterator[_LayerWay]:
-    """Each way without the names of things, so that frameworks share it."""
-    takes = layer.takes
-    bare = takes._replace(alike=False, pairs=False, negative=False)
-    sums = bool(layer.of(Role.OVERRIDE)) and layer.override is Override.SUM
-    given = {Divisor.WHOLE} if sums else set()  # a divisor can be the size of the window
-    for modes in _modes(layer):
-        numbers = any(mode in {layer.number, EXPLICIT} or mode.takes_numbers for mode in modes)
-        plain = tuple(Mode(one.pad_rule, one.cut, undilated=one.undilated) for one in modes)
-        for fill, rounding, divisor in product(
-            {mode.fill for mode in modes if mode.fill} or layer.choices(Role.FILL, Fill.ZEROS),
-            {mode.rounding for mode in modes if mode.rounding}
-            or layer.choices(Role.ROUNDING, layer.rounding),
-            layer.choices(Role.DIVISOR, layer.divisor) | given,
-        ):
-            yield _LayerWay(
-                plain, fill, rounding, divisor, layer.checks, takes if numbers else bare
-            )
-
-
-def _modes(layer: Layer) -> Iterator[tuple[Mode, ...]]:
-    """What the layer's padding can be set to; every framework can leave padding out."""
-    words = layer.of(Role.PADDING)
-    if not any(word.default in word.modes for word in words) or any(w.layouts for w in words):
-        yield (layer.number if layer.number != Mode() else EXPLICIT,)
-    elif layer.op != "conv_transpose":
-        yield (VALID,)
-    for word in words:
-        if Layout.FLAGS in word.layouts:
-            yield tuple(word.modes.values())
-        else:
-            yield from ((mode,) for mode in word.modes.values())
 
 
 class _AxisChoice(NamedTuple):
@@ -283,7 +239,7 @@ def _who(op: str, rank: int, fill: Fill, rows: tuple[_Row, ...]) -> tuple[tuple[
     return tuple(found.items())
 
 
-def _degree(op: str, way: _LayerWay, rows: tuple[_Row, ...]) -> int | None:
+def _degree(op: str, way: Way, rows: tuple[_Row, ...]) -> int | None:
     """How a way gives these windows, None where it does not."""
     first = rows[0]
     if not way.takes.strides and any(slide.stride > 1 for slide in first):
@@ -312,7 +268,7 @@ def _overhangs(row: _Row) -> bool:
     return any(slide.reach > max(slide.end, 0) for slide in row)
 
 
-def _choices(way: _LayerWay, slide: Slide) -> Iterator[_AxisChoice]:
+def _choices(way: Way, slide: Slide) -> Iterator[_AxisChoice]:
     """What an axis could be given, as far as the first size does not speak against it."""
     axis = Axis(slide.size, slide.kernel, slide.stride, slide.dilation)
     for mode in way.modes:
@@ -346,7 +302,7 @@ def _growths(slide: Slide) -> list[int]:
     return [*every[:_FEW_GROWTHS], *sorted(n for n in fitting if n in every[_FEW_GROWTHS:])]
 
 
-def _numbers(way: _LayerWay, mode: Mode, slide: Slide) -> Iterator[tuple[Pair, bool]]:
+def _numbers(way: Way, mode: Mode, slide: Slide) -> Iterator[tuple[Pair, bool]]:
     """Numbers that may give the windows, and whether one stands for both sides."""
     begin, end = slide.begin, slide.end
     if way.takes.alike:
@@ -361,7 +317,7 @@ def _numbers(way: _LayerWay, mode: Mode, slide: Slide) -> Iterator[tuple[Pair, b
         yield from ((pair, False) for pair in pairs if way.takes.negative or min(pair) >= 0)
 
 
-def _windows(op: str, way: _LayerWay, choices: tuple[_AxisChoice, ...], row: _Row) -> _Row | None:
+def _windows(op: str, way: Way, choices: tuple[_AxisChoice, ...], row: _Row) -> _Row | None:
     """The windows of a way, None where they are not those of `row`."""
     wish = Wish(
         kernel=tuple(slide.kernel for slide in row),

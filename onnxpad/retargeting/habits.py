@@ -10,7 +10,8 @@ from onnxpad.frameworks import rules
 from onnxpad.frameworks.choices import Divisor, Fill, Role, Rounding
 from onnxpad.frameworks.conventions import all_conventions, by_name_and_alias, find_named
 from onnxpad.frameworks.fits import LAYERS
-from onnxpad.frameworks.layer import AxisCrop, Given, Layer, Mode, Pair
+from onnxpad.frameworks.layer import AxisCrop, Given, Mode, Pair
+from onnxpad.frameworks.ways import ways
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.runtimes.targets import is_target
@@ -114,9 +115,15 @@ def habits_of(name: str, chain: Chain) -> Habits | Skip:
     if chain.rank not in layer.ranks:
         return Skip(f"{name} has no {chain.rank}-D {kind}")
     takes, own = layer.takes, layer.rounding
+    modes = (mode for way in ways(layer) if way.fill is Fill.ZEROS for mode in way.modes)
+    plain = (rules.valid, rules.explicit)
     return Habits(
         name,
-        _modes(layer),
+        tuple(
+            mode
+            for mode in dict.fromkeys(modes)
+            if not mode.takes_numbers and mode.pad_rule not in plain
+        ),
         numbers=takes.alike or takes.pairs,
         any_numbers=takes.pairs,
         # A layer that rounds up by itself keeps to that.
@@ -130,17 +137,3 @@ def all_habits(chain: Chain) -> Iterator[Habits]:
     """What each placement and convention does with it that knows such operators."""
     found = (habits_of(name, chain) for name in (*PLACEMENTS, *all_conventions()))
     return (one for one in found if isinstance(one, Habits))
-
-
-def _modes(layer: Layer) -> tuple[Mode, ...]:
-    """Modes that pad with zeros by themselves; what stands for no attribute at all comes last."""
-    found: list[Mode] = []
-    for word in layer.of(Role.PADDING):
-        rows = sorted(word.modes.items(), key=lambda row, word=word: row[0] != word.default)  # type: ignore[misc]
-        found += [mode for _, mode in rows if not mode.takes_numbers]
-    plain = (rules.valid, rules.explicit)
-    return tuple(
-        mode
-        for mode in (*found, layer.number)
-        if mode.fill in (None, Fill.ZEROS) and mode.pad_rule not in plain
-    )

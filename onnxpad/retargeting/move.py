@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from onnxpad.errors import RequestError
 from onnxpad.frameworks.choices import Rounding
@@ -82,7 +83,7 @@ def _is_same_at(axis: Axis, pair: Pair, source: Habits | None, size: int) -> boo
     autos = (same_pads(sized, lower=lower) for lower in (False, True))
     wanted = -(-size // axis.stride)
     return any(
-        one and one[0] == pair[0] and {_floor(sized, one), _floor(sized, pair)} == {wanted}
+        one and one[0] == pair[0] and {_count(sized, one), _count(sized, pair)} == {wanted}
         for one in (source.pairs(axis, size) if source else autos)
     )
 
@@ -169,14 +170,15 @@ def _begin(axis: Axis, habits: Habits, size: int) -> int | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Spot:
+class _Spot(NamedTuple):
     """Ways to write one axis: numbers that serve every size, and auto_pad; `why` there is none."""
 
     pair: Pair | None = None
-    upper: bool = False
-    lower: bool = False
+    autos: tuple[AutoPad, ...] = ()
     why: str = ""
+
+
+_SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
 
 
 def same_padding(chain: Chain, habits: Habits, *, rounds_up: bool) -> Pads | AutoPad | Skip:
@@ -189,89 +191,77 @@ def same_padding(chain: Chain, habits: Habits, *, rounds_up: bool) -> Pads | Aut
     pairs = [spot.pair for spot in spots if spot.pair is not None]
     if len(pairs) == len(spots):
         return Pads.of(pairs)
-    reasons = [spot.why for spot in spots if spot.why]
-    if reasons:
-        return Skip(f"{habits.name} {reasons[0]}")
-    if all(spot.upper for spot in spots):
-        return AutoPad.SAME_UPPER
-    if all(spot.lower for spot in spots):
-        return AutoPad.SAME_LOWER
+    for reason in (spot.why for spot in spots if spot.why):
+        return Skip(f"{habits.name} {reason}")
+    for auto_pad in _SAME:
+        if all(auto_pad in spot.autos for spot in spots):
+            return auto_pad
     missing = [index for index, spot in enumerate(spots) if spot.pair is None]
     return missing_sizes(chain, f"padding as {habits.name} does it", missing)
 
 
 def _spot(axis: Axis, habits: Habits, *, rounds_up: bool) -> _Spot:
     if axis.stride == 1 and axis.span == 1:
-        return _Spot((0, 0), upper=True, lower=True)
+        return _Spot((0, 0), _SAME)
     sizes = [size for size in sample_sizes(axis, 2 * axis.span) if size > 0]
     if not isinstance(axis.size, int):
         # Some frameworks refuse inputs below the kernel's size.
         sizes = [size for size in sizes if size >= axis.span] or sizes
-    found = [_wanted(axis, habits, size, rounds_up=rounds_up) for size in sizes]
+    axes = [axis._replace(size=size) for size in sizes]
+    found = [_wanted(one, habits, size, rounds_up) for one, size in zip(axes, sizes, strict=True)]
     wanted = [pair for pair in found if pair is not None]
     if not found or len(wanted) < len(found):
-        return _alike(axis, habits, sizes, rounds_up=rounds_up)
+        return _alike(axis, habits, axes, rounds_up=rounds_up)
     if any(begin < 0 for begin, _ in wanted):
         return _Spot(why=f"begins inside the input here: its padding is {min(wanted)[0]} cells")
-    sized = [axis._replace(size=size) for size in sizes]
     tries = dict.fromkeys([(wanted[-1][0], max(end for _, end in wanted)), *wanted])
-    pair = next((one for one in tries if _serve(sized, [one] * len(sized), wanted)), None)
-    autos = ([same_pads(one, lower=lower) for one in sized] for lower in (False, True))
-    upper, lower = (_serve(sized, pads, wanted) for pads in autos)
-    return _Spot(pair if pair is None or pair[1] >= 0 else (pair[0], 0), upper, lower)
+    pair = next((one for one in tries if _serve(axes, [one] * len(axes), wanted)), None)
+    autos = (
+        auto_pad
+        for auto_pad in _SAME
+        if _serve(axes, [same_pads(one, lower=auto_pad is _SAME[1]) for one in axes], wanted)
+    )
+    return _Spot(pair if pair is None or pair[1] >= 0 else (pair[0], 0), tuple(autos))
 
 
-def _wanted(axis: Axis, habits: Habits, size: int, *, rounds_up: bool) -> Pair | None:
+def _wanted(axis: Axis, habits: Habits, size: int, rounds_up: bool) -> Pair | None:  # noqa: FBT001
     """The first of the convention's own ways that gives ceil(size/stride) windows."""
-    sized = axis._replace(size=size)
-    for pair in habits.pairs(axis, size):
-        if _count(sized, pair, rounds_up=rounds_up) == -(-size // axis.stride):
-            return pair
-    return None
+    pairs = habits.pairs(axis, size)
+    return next((pair for pair in pairs if _is_same_count(axis, pair, rounds_up)), None)
 
 
-def _alike(axis: Axis, habits: Habits, sizes: Sequence[int], *, rounds_up: bool) -> _Spot:
+def _alike(axis: Axis, habits: Habits, axes: Sequence[Axis], *, rounds_up: bool) -> _Spot:
     """As many cells at both sides, at most half a window, that give ceil(size/stride) windows."""
     if not habits.numbers:
         return _Spot(why="has no padding here that gives ceil(size/stride) windows")
-    fits: dict[int, bool] = {}
-    centred = _centred(axis, sizes)
-    for pad in sorted(range(axis.span // 2, -1, -1), key=lambda pad: pad != centred):
-        counts = [
-            _count(axis._replace(size=size), (pad, pad), rounds_up=rounds_up)
-            == -(-size // axis.stride)
-            for size in sizes
-        ]
-        if all(counts):
-            return _Spot((pad, pad))
-        fits[pad] = any(counts)
-    if any(fits.values()):
+    # SAME padding of an even window that is alike at both sides by itself comes first.
+    found = {same_pads(one, lower=False) for one in axes} if axis.span % 2 == 0 else set()
+    numbers = sorted(range(axis.span // 2, -1, -1), key=lambda pad: found != {(pad, pad)})
+    served = {pad: [_is_same_count(one, (pad, pad), rounds_up) for one in axes] for pad in numbers}
+    for pad in (pad for pad in numbers if all(served[pad])):
+        return _Spot((pad, pad))
+    if any(map(any, served.values())):
         return _Spot()
     goal = "as many windows as cells" if axis.stride == 1 else f"ceil(size/{axis.stride}) windows"
     why = f"has no padding alike at both sides that gives {goal} of {axis.span} cells"
     return _Spot(why=why)
 
 
-def _centred(axis: Axis, sizes: Sequence[int]) -> int | None:
-    """SAME padding of an even window that is alike at both sides by itself."""
-    found = {same_pads(axis._replace(size=size), lower=False) for size in sizes}
-    pair = found.pop() if len(found) == 1 and axis.span % 2 == 0 else None
-    return pair[0] if pair is not None and pair[0] == pair[1] else None
-
-
 def _serve(axes: Sequence[Axis], pads: Sequence[Pair | None], wanted: Sequence[Pair]) -> bool:
     """Whether the pads at each size read what the wanted ones read."""
     return all(
-        pair is not None and pair[0] == one[0] and _floor(axis, pair) == _floor(axis, one)
+        pair is not None and pair[0] == one[0] and _count(axis, pair) == _count(axis, one)
         for axis, pair, one in zip(axes, pads, wanted, strict=True)
     )
 
 
-def _floor(axis: Axis, pair: Pair) -> int | None:
-    return _count(axis, pair, rounds_up=False)
+def _is_same_count(axis: Axis, pair: Pair, rounds_up: bool) -> bool:  # noqa: FBT001
+    """Whether an axis of a known size has ceil(size/stride) windows."""
+    size = axis.size if isinstance(axis.size, int) else 0
+    return _count(axis, pair, rounds_up=rounds_up) == -(-size // axis.stride)
 
 
-def _count(axis: Axis, pair: Pair, *, rounds_up: bool) -> int | None:
+def _count(axis: Axis, pair: Pair, *, rounds_up: bool = False) -> int | None:
     found = output_size(axis, *pair, ceil_mode=rounds_up)
     return found if isinstance(found, int) else None
 

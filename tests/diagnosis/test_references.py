@@ -108,23 +108,6 @@ def test_sizes_that_no_padding_gives_are_named() -> None:
         diagnose(WRONG, inputs={"x": X}, outputs={"fc_out": Y[:, :5]}, budget=2)
 
 
-def sizeless() -> onnx.ModelProto:
-    """The model, with an input whose sizes are all open."""
-    found = resnet({})
-    for dim in found.graph.input[0].type.tensor_type.shape.dim:
-        dim.Clear()
-    return found
-
-
-@pytest.mark.sweep
-def test_channels_that_only_the_weights_tell_are_checked_and_turned() -> None:
-    with pytest.raises(RequestError, match=r"6 at axis 1: the model takes 3 channels.*\[\?, 3, \?"):
-        diagnose(sizeless(), inputs={"x": np.tile(X, (1, 2, 1, 1))}, outputs={"fc_out": Y})
-    found = diagnose(sizeless(), inputs={"x": last(X)}, outputs={"fc_out": Y})
-    assert found.explained
-    assert any("channels last (NHWC)" in warning for warning in found.warnings)
-
-
 SQUARE = """
 <ir_version: 8, opset_import: ["" : 17]>
 g (float[1, 3, 8, 12] x) => (float[1, 8, H, W] y)

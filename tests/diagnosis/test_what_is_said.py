@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import permutations
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 from onnx import ModelProto, helper, parser
 
 from onnxpad import validate
-from onnxpad.cli import run
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.errors import RequestError
 from onnxpad.inspection import inspect
@@ -197,19 +195,6 @@ def test_a_tolerance_finds_what_noise_hides_and_hides_nothing_that_fits_better()
     assert not diagnose(WRONG, inputs={"x": X}, outputs={"y": nearly}, atol=0, rtol=0).explained
     with pytest.raises(RequestError, match="atol is -1"):
         of(Y, -1.0)
-
-
-def test_the_command_takes_a_tolerance_as_validate_does(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "wrong.onnx"
-    path.write_bytes(WRONG.SerializeToString())
-    np.savez(tmp_path / "r.npz", x=X, y=NOISY)
-    words = [str(path), "--data", str(tmp_path / "r.npz")]
-    assert run(["diagnose", *words, "--budget", "20", "--atol", "0.02"]) == 0
-    assert "tolerance: atol 0.02" in capsys.readouterr().out
-    assert run(["validate", *words, "--atol", "1e-9"]) == 1
-    assert "--atol 1e-09 --plan plan.json" in capsys.readouterr().out
 
 
 def test_a_sample_that_tells_nothing_is_named_once() -> None:

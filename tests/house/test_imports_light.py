@@ -89,7 +89,6 @@ NOT_FOR_ONE_MODEL = (
     "concurrent",
     "queue",
     "subprocess",
-    "tomllib",
 )
 """What only several models, settings, targets or a file to write need."""
 

@@ -49,20 +49,3 @@ def test_the_sample_is_small_and_has_what_single_nodes_cannot_say() -> None:
     assert len(compositions) >= 8
     assert any(not np.isfinite(case.y).all() for case in CASES)
     assert {case.record["input_kind"] for case in CASES} == {"normal", "negative"}
-
-
-@pytest.mark.parametrize("change", ["shift", "value", "nan", "shape"])
-def test_a_wrong_output_would_be_noticed(change: str) -> None:
-    y = np.arange(24, dtype=np.float32).reshape(1, 1, 4, 6)
-    wrong = y.copy()
-    match change:
-        case "shift":
-            wrong = np.roll(wrong, 1, axis=3)
-        case "value":
-            wrong[0, 0, 0, 0] += 3e-4
-        case "nan":
-            wrong[0, 0, 0, 0] = np.nan
-        case _:
-            wrong = wrong[..., :-1]
-    assert difference(wrong, y) > ALLOWED
-    assert difference(y, y) == 0

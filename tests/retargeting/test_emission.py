@@ -140,25 +140,6 @@ def test_a_pad_that_must_stay_is_a_skip(nodes: str, said: str) -> None:
         assert found.skips[0].skip.reason.startswith(said)
 
 
-AVERAGE = "[op] y = AveragePool <kernel_shape = [3], strides = [2], pads = [1, 1]{}> (x)"
-
-
-@pytest.mark.parametrize("opset", [7, 13, 22])
-def test_averages_count_or_do_not(opset: int) -> None:
-    plain = text_model(AVERAGE.format(""), outputs=Y, opset=opset)
-    counting = text_model(AVERAGE.format(", count_include_pad = 1"), outputs=Y, opset=opset)
-    assert np.array_equal(computed(planned(plain, count_include_pad=1)), computed(counting))
-    assert np.array_equal(computed(planned(counting, count_include_pad=0)), computed(plain))
-    assert not np.array_equal(computed(plain), computed(counting))
-
-
-def test_pools_round_up_or_do_not() -> None:
-    down = text_model(MAX, outputs=Y)
-    up = text_model(MAX.replace("[2]>", "[2], ceil_mode = 1>"), outputs=Y)
-    assert np.array_equal(computed(planned(down, ceil_mode=1)), computed(up))
-    assert np.array_equal(computed(planned(up, ceil_mode=0)), computed(down))
-
-
 def test_output_padding_comes_and_goes() -> None:
     nodes = "[op] y = ConvTranspose <strides = [2], pads = [{}]{}> (x, w)"
     more = {"constants": "float[1,1,3] w = {1, 10, 100}", "outputs": Y}

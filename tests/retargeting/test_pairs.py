@@ -10,11 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.model.reading.survey import Survey
 from onnxpad.retargeting import retarget
-from onnxpad.retargeting.candidates import candidates
-from onnxpad.retargeting.plan import Plan, with_settings
-from onnxpad.retargeting.windows_read import differs
 from tests.retargeting.running import PAIRS, Array, outputs, relative
 
 SMALL = Path(__file__).parent / "pairs"
@@ -91,20 +87,6 @@ def test_one_convention_for_all_is_enough_for_most(name: str, folder: Path, tmp_
         wrong = (folder / "wrong.onnx").read_bytes()
         assert (tmp_path / "moved.onnx").read_bytes() == wrong
     assert not retarget(tmp_path / "moved.onnx", to=to).changed
-
-
-@pytest.mark.part(2)
-@pytest.mark.parametrize(("name", "folder"), FOLDERS, ids=[name for name, _ in FOLDERS])
-def test_the_true_padding_is_among_the_candidates(name: str, folder: Path) -> None:
-    plan = Plan.from_json(plan_of(json.loads((folder / "truth.json").read_text())))
-    survey = Survey(onnx.load(folder / "wrong.onnx"), folder=folder)
-    chains = {site.address.label: site.chain for site in survey.sites_now()}
-    for entry in plan.entries:
-        chain = chains[entry.node]
-        wanted = with_settings(chain, entry.settings)
-        found = candidates(chain)
-        assert found[0].chain == chain
-        assert any(not differs(one.chain, wanted) for one in found), (name, entry)
 
 
 def test_the_models_are_here() -> None:

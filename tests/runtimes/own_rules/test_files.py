@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnxpad.rewriting.for_target.names import targets_asked
+from onnxpad.rewriting.for_target.requests import targets_asked
 
 from onnxpad import RequestError, inspect
 from onnxpad.explaining import explain
