@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from pathlib import Path
@@ -174,19 +173,6 @@ def test_inspect_names_the_form_that_is_only_not_known(sizes: Path, capsys: Capt
     assert "may compute wrong numbers: OpenCV pads SAME" in shown
     record = inspect(sizes, target="opencv").to_json()
     assert record["openings"]["opencv"]["dims"] == {"h": "%2=0", "w0": "%2=0"}
-
-
-@pytest.mark.parametrize(("target", "rules"), [("ncnn", {"unknown"}), ("qnn", {"refuses"})])
-def test_sarif_tells_what_is_left_from_no_way(
-    target: str, rules: set[str], sizes: Path, capsys: Captured
-) -> None:
-    assert run(["inspect", str(sizes), "--target", target, "--sarif"]) == 1
-    results = json.loads(capsys.readouterr().out)["runs"][0]["results"]
-    assert rules <= {result["ruleId"] for result in results}
-    for result in results:
-        said = result["message"]["text"].rpartition(f"rewrite --target {target}: ")[2]
-        wanted = "left as it is" if result["ruleId"] == "unknown" else "no way"
-        assert said.split(";")[0].rstrip(".") == wanted or said.startswith("with --dim '")
 
 
 def test_an_opset_comes_with_its_cure(capsys: Captured, tmp_path: Path) -> None:
