@@ -273,11 +273,6 @@ def _made(found: Mapping[str, Any]) -> Outcome:
 def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool) -> None:
     if verb not in VERBS:
         raise RequestError(f"verb is {verb!r}: each does {', '.join(VERBS)}")
-    if executor is not None and not hasattr(executor, "submit"):
-        raise RequestError(
-            f"executor is {executor!r}: it has to be one of concurrent.futures, or what "
-            "get_executor() of a Dask client gives"
-        )
     if executor is not None and processes != 1:
         raise RequestError("executor and processes are two places to work in: give one of them")
     if processes < 1:

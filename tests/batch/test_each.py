@@ -212,7 +212,6 @@ def test_a_worker_in_another_folder_finds_the_files(
         ("validate", {}, "needs pairs"),
         ("inspect", {"paths": [onnx.ModelProto()]}, "paths has a ModelProto: each takes names of"),
         ("inspect", {"paths": 3}, "paths has a int"),
-        ("inspect", {"executor": 3}, "executor is 3: it has to be one of concurrent.futures"),
         ("retarget", {"plan": "missing.json"}, "cannot read the plan"),
     ],
 )

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from onnxpad.rewriting.for_target.requests import targets_asked
 
 from onnxpad import RequestError, inspect
 from onnxpad.explaining import explain
+from onnxpad.rewriting.for_target.requests import targets_asked
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import WORDS, Term
 from onnxpad.runtimes.own_targets import asked_as
