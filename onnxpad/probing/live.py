@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 
 from onnxpad.errors import RequestError, RuntimeUnavailable, headline
-from onnxpad.model.excerpt import Excerpt, excerpt, pads_before
+from onnxpad.model.excerpt import Excerpt, excerpt, near, pads_before
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.small_models import CALL
 from onnxpad.padding.chain import Chain
@@ -59,9 +59,11 @@ class Live:
     def __init__(self, trials: Mapping[str, Trials], *, skips_missing: bool = False) -> None:
         self.trials = dict(trials)
         self._skips_missing = skips_missing
+        self._of_sites: dict[tuple[str, int], tuple[Site, Outcome]] = {}
 
     def close(self) -> None:
         """Forget the models that were run; the runtimes go on, for the next model."""
+        self._of_sites.clear()
         for one in self.trials.values():
             one.close()
 
@@ -87,7 +89,11 @@ class Live:
         if target.name not in self.trials or judgement.settled_by:
             return judgement
         measured = ran_by(self.trials[target.name].runner).evidence
-        outcome = self._asked(target, lambda trials: _of_site(trials, site))
+        key = (target.name, id(site))
+        if key not in self._of_sites:
+            outcome = self._asked(target, lambda trials: _of_site(trials, site))
+            self._of_sites[key] = (site, outcome)
+        outcome = self._of_sites[key][1]
         if outcome.answer is Answer.UNKNOWN:
             why = "; ".join(filter(None, (judgement.reason, f"not run: {outcome.message}")))
             return replace(judgement, reason=why) if judgement.answer.is_open else judgement
@@ -153,7 +159,7 @@ def _of_call(trials: Trials) -> Outcome:
 
 def _of_site(trials: Trials, site: Site) -> Outcome:
     """The outcome of a node behind its Pads; without them, where one of these fails by itself."""
-    context, part = site.context, excerpt(site.context, site.node)
+    context, part = site.context, near(site.context, site.node)
     fronts = pads_before(context, site.node)
     if not fronts:
         return _of_node(trials, alone(part), site.chain)

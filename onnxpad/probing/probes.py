@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Symbol
-from onnxpad.model.excerpt import Excerpt, in_floats, pruned, standing_alone
+from onnxpad.model.excerpt import READ, Excerpt, in_floats, pruned, standing_alone
 from onnxpad.model.opened import Model
 from onnxpad.padding.chain import Chain
 
@@ -47,10 +47,6 @@ class Probe(NamedTuple):
         return content.hexdigest()
 
 
-_READ = ("Pad", "QuantizeLinear", "DequantizeLinear")
-"""What passes look for in front of an operator."""
-
-
 def alone(part: Excerpt, *, bare: bool = False) -> Excerpt:
     """The excerpt without what no pass reads of it: readers of its Pad, and what feeds the node.
 
@@ -81,7 +77,7 @@ def _beginning(part: Excerpt, *, bare: bool = False) -> str:
             begin = tensor
             break
         tensor = maker.input[0]
-        begin = tensor if maker.op_type in _READ else begin
+        begin = tensor if maker.op_type in READ else begin
     return begin if begin in makers and begin in part.types else ""
 
 
