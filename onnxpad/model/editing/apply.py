@@ -60,11 +60,6 @@ def constant_array(edit: NewConstant) -> np.ndarray:
     return np.full(edit.dims, values[0]) if len(values) == 1 else values.reshape(edit.dims)
 
 
-def constant_proto(edit: NewConstant) -> TensorProto:
-    """The same as a tensor of the file format."""
-    return numpy_helper.from_array(constant_array(edit), edit.name)
-
-
 def constant_header(edit: NewConstant) -> TensorProto:
     """Type and shape of a new constant that nothing reads as numbers, and what tells it apart."""
     values = edit.values
@@ -207,17 +202,20 @@ def _keep_only(
 
 def rebuild(scope: Scope) -> None:
     """Write the nodes of the file anew: its own order, new ones in front of their anchors."""
-    in_file_order = sorted(scope.nodes, key=lambda node: node.key)
-    ordered: list[NodeProto] = []
-    for node in in_file_order:
-        ordered += [one.proto for one in scope.row(node)]
-    container: GraphProto | FunctionProto = scope.proto
-    del container.node[:]
-    container.node.extend(ordered)
+    in_file = sorted(scope.nodes, key=lambda node: node.key)
+    ordered = [one.proto for node in in_file for one in scope.row(node)]
+    del scope.proto.node[:]
+    scope.proto.node.extend(ordered)
 
 
 def remove(scope: Scope, node: Node) -> None:
     """Remove a node with the constants that only it reads; what another one writes by now stays."""
+    _take_out(scope, node)
+    for name in node.inputs[1:]:
+        remove_constant(scope, name)
+
+
+def _take_out(scope: Scope, node: Node) -> None:
     scope.removed.add(node.key)
     for name in node.outputs:
         if scope.producers.get(name) is node:
@@ -225,8 +223,6 @@ def remove(scope: Scope, node: Node) -> None:
             scope.dropped.add(name)
     for name in node.inputs:
         count_use(scope, name, -1)
-    for name in node.inputs[1:]:
-        remove_constant(scope, name)
 
 
 def remove_constant(scope: Scope, name: str) -> None:
@@ -238,15 +234,9 @@ def remove_constant(scope: Scope, name: str) -> None:
             continue
         maker = scope.producers.get(name)
         if maker is not None and _is_arithmetic(maker):
-            if any(scope.uses.get(output) for output in maker.outputs):
-                continue
-            scope.removed.add(maker.key)
-            for output in filter(None, maker.outputs):
-                scope.producers.pop(output, None)
-                scope.dropped.add(output)
-            for used in maker.inputs:
-                count_use(scope, used, -1)
-            pending += maker.inputs
+            if not any(scope.uses.get(output) for output in maker.outputs):
+                _take_out(scope, maker)
+                pending += maker.inputs
         elif name in scope.initializers and name not in scope.input_places:
             scope.initializers.pop(name)
             scope.dropped.add(name)
@@ -412,7 +402,7 @@ class ProtoApplier:
         elif self._weights is None and prod(edit.dims) > MAX_CONSTANT:
             tensor = constant_header(edit)
         else:
-            tensor = constant_proto(edit)
+            tensor = numpy_helper.from_array(constant_array(edit), edit.name)
         if not edit.as_node and isinstance(scope.proto, GraphProto):
             scope.next_key = max(scope.next_key, edit.key + 1)
             scope.proto.initializer.append(tensor)

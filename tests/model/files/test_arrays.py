@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import random
 import struct
-import threading
 import zipfile
 from io import BytesIO
 from pathlib import Path
@@ -81,18 +79,3 @@ def test_damage_anywhere_is_one_message(how: int, tmp_path: Path) -> None:
         except RequestError:
             refused += 1
     assert refused > 100
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
-@pytest.mark.parametrize("name", ["x.npz", "x.npy"])
-def test_data_comes_from_pipes_too(name: str, tmp_path: Path) -> None:
-    content = BytesIO()
-    np.save(content, X)
-    data = npz(tmp_path / "real.npz", content.getvalue()).read_bytes()
-    os.mkfifo(tmp_path / name)
-    given = data if name == "x.npz" else content.getvalue()
-    writer = threading.Thread(target=(tmp_path / name).write_bytes, args=(given,))
-    writer.start()
-    found = array_from_npy if name == "x.npy" else lambda path: arrays_in(path, "x")["x"]
-    np.testing.assert_array_equal(found(tmp_path / name), X)
-    writer.join()
