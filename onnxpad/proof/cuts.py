@@ -15,7 +15,6 @@ from onnxpad.proof.classes import Classes
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.evaluation import read_by
-from onnxpad.proof.functions import FLOATS
 from onnxpad.proof.graphs import Constant, Graph, Node
 from onnxpad.proof.inner_sizes import Place, followed, inner_facts
 from onnxpad.proof.regions import Cut, Region
@@ -24,10 +23,6 @@ from onnxpad.proof.sizes import Fact
 
 _LARGE = 16
 _SAMPLE = 24
-_MIXING = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "FusedConv": 1, "DeformConv": 1}
-_TRANSPOSED = {"ConvTranspose": 1, "ConvTransposeWithDynamicPads": 1}
-_CHANNELS_KEPT = {"Pad", "MaxPool", "AveragePool", "LpPool", "Relu", "Clip", "Identity", "Cast"}
-_CHANNELS_KEPT |= {*FLOATS, "QuantizeLinear", "DequantizeLinear", "Slice"}
 
 
 @dataclass(slots=True)
@@ -181,17 +176,10 @@ class Cutting:
         return Cut(("class", number), names, dtype, self._open(names[0], rank))
 
     def _open(self, names: tuple[str, ...], rank: int) -> tuple[int | str, ...]:
-        """Sizes that are open, but for those that no open size of an input changes.
-
-        So is that of channels that a weight fixes: others have no result.
-        """
+        """Sizes that are open, but for those that no open size of an input changes."""
         sizes: list[int | str] = [
             self._size_at_all(names, axis) or self.variable(names[0], axis) for axis in range(rank)
         ]
-        fixed = self._channels(names)
-        if fixed is not None and rank > 2:
-            axis, channels = fixed
-            sizes[axis] = channels
         for axis, one in enumerate(sizes):
             if isinstance(one, str):
                 self.facts[one] = self._fact(names, axis)
@@ -209,32 +197,6 @@ class Cutting:
         """The size of an axis that hangs on no open one."""
         known = (self.shapes.followed[name] for name in names if name in self.shapes.followed)
         return next((one.shape[axis] for one in known if not one.axes[axis]), None)
-
-    def _channels(self, names: tuple[str, ...]) -> tuple[int, int] | None:
-        """The axis of the channels and how many of them a convolution behind a tensor takes."""
-        side, reached = self.sides[0], set(names)
-        for node in side.graph.nodes:
-            if not node.inputs or node.inputs[0] not in reached:
-                continue
-            if node.op in _CHANNELS_KEPT:
-                reached |= set(node.outputs[:1])
-                continue
-            at = {**_MIXING, **_TRANSPOSED}.get(node.op, len(node.inputs))
-            weight = self._shape(node.inputs[at]) if at < len(node.inputs) else ()
-            if len(weight) < 3:
-                continue
-            if node.op in _TRANSPOSED:
-                return 1, weight[0]
-            axis = -1 if node.attributes.get("channels_last", 0) else 1
-            return axis, weight[1] * int(node.attributes.get("group", 1))
-        return None
-
-    def _shape(self, name: str) -> tuple[int, ...]:
-        """The shape of a constant, or in a static model of any tensor; empty where unknown."""
-        constant = self.sides[0].graph.constants.get(name)
-        if constant is not None:
-            return constant.shape
-        return self.shapes.shapes.get(name, ()) if self.is_static else ()
 
     def _names(self, number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         found = [

@@ -35,7 +35,7 @@ class Bench:
     progress: Callable[[str], None] = silent
     providers: dict[str, tuple[str, ...]] = field(default_factory=dict)
     tolerance: Tolerance | None = None
-    _sessions: dict[tuple[Network, tuple[str, ...], bool, int], Session | RunFailure] = field(
+    _sessions: dict[tuple[Network, tuple[str, ...], bool], Session | RunFailure] = field(
         default_factory=dict
     )
     _sizes: dict[Network, int] = field(default_factory=dict)
@@ -60,28 +60,19 @@ class Bench:
             self.tolerance.look(right[name], got[name])
 
     def session(
-        self,
-        network: Network,
-        names: Sequence[str] = (),
-        *,
-        optimise: bool = False,
-        threads: int | None = None,
+        self, network: Network, names: Sequence[str] = (), *, optimise: bool = False
     ) -> Session | RunFailure:
         """The open model with further outputs `names`; a small one has one thread.
 
         Raises LimitMet where the child that opens it was ended.
         """
-        if threads is None:
-            threads = 1 if len(network.nodes) <= FEW_NODES else self.settings.threads
-        key = (network, tuple(names), optimise, threads)
+        key = (network, tuple(names), optimise)
         known = self._sessions.pop(key, None)
         if known is None or (isinstance(known, Session) and known.lost):
-            told: dict[str, Any] = {
-                "optimise": optimise,
-                "folder": network.folder,
-                "threads": threads,
-            }
-            known = self._opened(network, names, replace(self.settings, **told))
+            settings = replace(self.settings, optimise=optimise, folder=network.folder)
+            if len(network.nodes) <= FEW_NODES:
+                settings = replace(settings, threads=1)
+            known = self._opened(network, names, settings)
             if isinstance(known, Session):
                 self._ran_on.setdefault(network, known.providers)
         self._sessions[key] = known  # the last one that was used
@@ -91,21 +82,20 @@ class Bench:
         self, network: Network, names: Sequence[str], settings: Settings
     ) -> Session | RunFailure:
         """The session, of the model's own file where that is what is run: no copy is sent."""
-        self._make_room(self._sizes.get(network, 0))  # before there are bytes of it
+        self._make_room(network, self._sizes.get(network, 0))  # before there are bytes of it
         if network.file is not None and not names:
-            self._make_room(network.file.stat().st_size, network)
+            self._make_room(network, network.file.stat().st_size)
             known = open_session(network.file, settings, self._sizes[network])
             network.refuse_changed()
             if isinstance(known, Session):  # a refusal names the path: the bytes say the same
                 return known
         model = exposed(network, names)
-        self._make_room(len(model), network)
+        self._make_room(network, len(model))
         return open_session(model, settings, network.outside_bytes)
 
-    def _make_room(self, size: int, network: Network | None = None) -> None:
+    def _make_room(self, network: Network, size: int) -> None:
         """Close the sessions that were not used for the longest time, for one of this size."""
-        if network is not None:
-            self._sizes[network] = size
+        self._sizes[network] = size
         while self._sessions:
             taken = size + sum(self._sizes[key[0]] for key in self._sessions)
             many = len(self._sessions) >= LEAST_SESSIONS and taken > MOST_BYTES
@@ -125,10 +115,9 @@ class Bench:
         names: Sequence[str] = (),
         *,
         optimise: bool = False,
-        threads: int | None = None,
     ) -> Results:
         """Outputs and `names` for these inputs."""
-        session = self.session(network, names, optimise=optimise, threads=threads)
+        session = self.session(network, names, optimise=optimise)
         return session if isinstance(session, RunFailure) else session.run(feeds)
 
     def note_providers(self, role: str, network: Network) -> None:
