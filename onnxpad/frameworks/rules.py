@@ -73,8 +73,6 @@ def _same(axis: Axis, *, lower: bool) -> Pair:
 
 VALID = Mode(valid)
 EXPLICIT = Mode(explicit)
-SAME_UPPER = Mode(same_upper)
-SAME_LOWER = Mode(same_lower)
 
 
 def crop_both(axis: Axis, size: int, given: Given) -> AxisCrop:
@@ -130,5 +128,3 @@ def _no_inverse(output: int, mode: str, size: int, axis: Axis) -> str:
 
 
 CROP_BOTH = Mode(cut=crop_both)
-SAME_GRADIENT = Mode(cut=same_gradient)
-VALID_GRADIENT = Mode(cut=valid_gradient)

@@ -158,7 +158,7 @@ def _begin(axis: Axis, habits: Habits, size: int) -> int | None:
     """Cells that the convention's own mode cuts in front."""
     wanted, sized = size * axis.stride, axis._replace(size=size)
     for mode in habits.modes:
-        if mode.cut is None or mode is CROP_BOTH or (mode.undilated and axis.dilation > 1):
+        if mode.cut is None or mode == CROP_BOTH or (mode.undilated and axis.dilation > 1):
             continue
         for given in (Given(), Given(extent=wanted)):
             try:
