@@ -24,7 +24,7 @@ from tests.show.transcripts import DYNAMIC, MODELS, REST, REST_CONSTANTS, SAME, 
 NO_FORM_HELPS = {
     *("auto-pad-with-pads", "pad-fused-beside-identity", "pad-on-weight", "negative-pads"),
     *("input-shorter-than-window", "no-cpu-kernel", "window-of-padding"),
-    *("declared-shape", "overridable-pads", "mixed-types", "optimised-only", "computed-pads"),
+    *("overridable-pads", "mixed-types", "optimised-only", "computed-pads"),
 }
 
 
