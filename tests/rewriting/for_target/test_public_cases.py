@@ -68,6 +68,8 @@ DIAGNOSED = [
     ("chainner3106", "chainner3106_reflect", "reflect"),
 ]
 """The model, the reference, and the mode in which it pads."""
+UNEXPLAINED = ("vision7541_zero",)
+"""References that diagnose does not explain: it tries no other padding than Concats write."""
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="../shared/public_cases is not there")
 
 
@@ -204,4 +206,4 @@ def test_a_hint_does_something() -> None:
 def test_every_file_has_a_row() -> None:
     rows = Path(__file__).read_text("utf-8")
     files = {path.stem for path in FOLDER.glob("*.*") if path.stem != "README"}
-    assert {name for name in files if name not in rows} <= {"vision7541" "_zero"}
+    assert not {name for name in files if name not in rows}
