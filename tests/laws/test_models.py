@@ -194,7 +194,10 @@ def test_all_small_models(kind: str) -> None:
 
 IN_TEXT = {
     "all-axes",
+    "declared-shapes",
     "finite-value",
+    "joined-pads",
+    "plain-batches",
     "plain-col2im",
     "quantised-pad",
     "repeated-mirrors",

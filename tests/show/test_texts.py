@@ -22,7 +22,7 @@ from tests.show.transcripts import DYNAMIC, SAME, WEIGHT
 NO_FORM_HELPS = {
     *("auto-pad-with-pads", "pad-fused-beside-identity", "pad-on-weight", "negative-pads"),
     *("input-shorter-than-window", "no-cpu-kernel", "window-of-padding"),
-    *("declared-shape", "overridable-pads", "mixed-types", "optimised-only", "computed-pads"),
+    *("overridable-pads", "mixed-types", "optimised-only", "computed-pads"),
 }
 
 

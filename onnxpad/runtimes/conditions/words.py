@@ -359,6 +359,7 @@ _TESTS: Mapping[str, Test] = {
     "feeds_max_pools": lambda c: Mark.FEEDS_MAX_POOLS in c.around.marks,
     "behind_zeros": _is_behind_zeros,
     "reads_input": lambda c: Mark.READS_INPUT in c.around.marks,
+    "kernel_even": lambda c: any(axis.kernel % 2 == 0 for axis in c.axes),
     "declared_otherwise": lambda c: Mark.DECLARED_OTHERWISE in c.around.marks,
     "from_pytorch": lambda c: Mark.FROM_PYTORCH in c.around.marks,
     "wraps_again": w.wraps_again,

@@ -26,6 +26,7 @@ BY_TARGET = [
     *(("onnx7721", "iree"), ("ort11525_qdq", "onnxruntime")),
     *((name, "onnxruntime") for name in ("len_ct_os4", "len_pad_2d", "len_pad_int32")),
     ("len_pad_f16value", "onnxruntime"),
+    *(("root21873", "sofie"), ("ct_output_shape", "tract"), ("pad_value_vector", "tract")),
 ]
 """What is written for the target, or already fits it."""
 WITHOUT_RESULT = ("reflect", "ort16401", "conv_neg", "len_ct", "len_pad_i", "len_pad_f")
@@ -67,6 +68,8 @@ DIAGNOSED = [
     ("chainner3106", "chainner3106_reflect", "reflect"),
 ]
 """The model, the reference, and the mode in which it pads."""
+UNEXPLAINED = ("vision7541_zero",)
+"""References that diagnose does not explain: it tries no other padding than Concats write."""
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="../shared/public_cases is not there")
 
 
@@ -91,6 +94,23 @@ def test_it_is_written_for_the_target(name: str, target: str) -> None:
     done = onnxpad.rewrite(onnx.load(FOLDER / f"{name}.onnx"), target=target)
     assert not done.unfit
     check(name, done)
+
+
+def test_an_even_kernel_becomes_odd_for_an_accelerator() -> None:
+    model = onnx.load(FOLDER / "tidl78.onnx")
+    done = onnxpad.rewrite(model, target="tidl", require_device=True)
+    assert [change.rule for change in done.changes] == ["odd-kernels"]
+    check("tidl78", done)
+
+
+@pytest.mark.parametrize("name", ["trt2045", "trt2487_swin"])
+def test_an_old_release_refuses_computed_pads(name: str) -> None:
+    found = onnxpad.inspect(FOLDER / f"{name}.onnx", target="tensorrt@8.6")
+    assert "refuses" in {str(one.judgement.answer) for one in found.targets["tensorrt@8.6"]}
+    dims = dict.fromkeys(("H", "W"), f"%{28 if 'swin' in name else 7}==0")
+    done = onnxpad.rewrite(FOLDER / f"{name}.onnx", target="tensorrt@8.6", dims=dims)
+    assert done.changed
+    assert not done.unfit
 
 
 @pytest.mark.parametrize(("name", "passes"), BY_PASSES)

@@ -54,7 +54,7 @@ def test_an_adapter_runs_without_onnxpad(file: Path) -> None:
 
 def test_targets_that_nothing_starts() -> None:
     assert {name for name in all_targets() if not headers_of(name)} == {
-        *("burn", "candle", "nnapi", "portable", "tenstorrent", "webnn"),
+        *("burn", "candle", "nnapi", "portable", "sofie", "tenstorrent", "tidl", "webnn"),
     }
     with pytest.raises(RequestError, match="burn is a table of rules"):
         runner_for("burn", live=True)
