@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from math import ceil, floor
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ ONE_INPUT = ("Neg", "Floor", "Ceil")
 Step = tuple[str, tuple[int, ...]]
 
 
-def cast(one: Array, dtype: type) -> Array | None:
+def cast(one: Array, dtype: type) -> Any:
     if not is_open(one):
         return one.astype(dtype)
     return by_cells(partial(cell_as, dtype=np.dtype(dtype)), lambda cell: cell.astype(dtype), [one])
