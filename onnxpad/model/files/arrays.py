@@ -7,6 +7,7 @@ its cells fill.
 from __future__ import annotations
 
 import re
+import zipfile
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -53,9 +54,12 @@ def arrays_in(path: str | Path, example: str) -> dict[str, Array]:
 
 
 def _members(stream: BinaryIO) -> dict[str, Array]:
+    is_npy = stream.read(len(np.lib.format.MAGIC_PREFIX)) == np.lib.format.MAGIC_PREFIX
+    if not zipfile.is_zipfile(stream):
+        kind = "one array (.npy) without a name" if is_npy else "no archive, or only a part of one"
+        raise Refused(f"it is {kind}")
+    stream.seek(0)
     archive = np.load(stream, allow_pickle=False)
-    if isinstance(archive, np.ndarray):
-        raise Refused("it is one array (.npy) without a name")
     packed = stream.seek(0, 2)
     unpacked = sum(info.file_size for info in archive.zip.infolist())
     if unpacked > max(UNPACKED, RATIO * packed):
