@@ -107,7 +107,7 @@ def test_computed_pads_have_a_fact_that_settles_them() -> None:
     model = text_model(REST, "float[N,1,H] x", constants=REST_CONSTANTS)
     text = inspected(inspect(model))
     assert "  try     --dim 'H=640' or --dim 'H%64=0'" in text
-    assert "next: onnxpad rewrite MODEL --pass static-pads --dim 'H%4=0' -o OUT" in text
+    assert "next: onnxpad rewrite MODEL --pass static-pads --dim 'H%64=0' -o OUT" in text
     done = rewrite(model, passes="static-pads", dims={"H": "%4=0"})
     assert not done.skips
     assert [change.node.label for change in done.changes] == ["pad"]
