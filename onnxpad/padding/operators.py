@@ -43,8 +43,6 @@ class Since:
     """ConvTranspose puts the odd cell of a crop where SAME puts the odd cell of padding."""
     MAX_INTEGERS: Final = 12
     """Max takes whole numbers."""
-    DROPOUT_TRAINING: Final = 12
-    """Dropout reads as input 2 whether it trains."""
     AXES_INPUT: Final = 13
     """Squeeze and Unsqueeze read their axes as an input."""
     SOFTMAX_OF_AXIS: Final = 13

@@ -88,7 +88,6 @@ SHOWN_BY: dict[str, tuple[tuple[str, ...], Shows]] = {
     "CLIP_INPUTS": (("Clip",), _reads("min", "max")),
     "CROP_AS_PADS_SPLIT": (("ConvTranspose",), _says("If (auto_pads == SAME_UPPER)")),
     "MAX_INTEGERS": (("Max",), _takes("int64")),
-    "DROPOUT_TRAINING": (("Dropout",), _reads("training_mode")),
     "AXES_INPUT": (("Squeeze", "Unsqueeze"), _reads("axes")),
     "SOFTMAX_OF_AXIS": (("Softmax",), lambda text: text.attributes["axis"].default_value.i == -1),
     "SHAPE_START": (("Shape",), _has_attribute("start")),

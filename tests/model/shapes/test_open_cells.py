@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from math import ceil, floor
-from typing import Any
 
 import numpy as np
 
@@ -20,10 +19,13 @@ ONE_INPUT = ("Neg", "Floor", "Ceil")
 Step = tuple[str, tuple[int, ...]]
 
 
-def cast(one: Array, dtype: type) -> Any:
+def cast(one: Array, dtype: type) -> Array:
     if not is_open(one):
         return one.astype(dtype)
-    return by_cells(partial(cell_as, dtype=np.dtype(dtype)), lambda cell: cell.astype(dtype), [one])
+    to_type = partial(cell_as, dtype=np.dtype(dtype))
+    found = by_cells(to_type, lambda cell: cell.astype(dtype), [one])
+    assert found is not None
+    return found
 
 
 def rounded(op: str, value: Array, divisor: int) -> Array | None:

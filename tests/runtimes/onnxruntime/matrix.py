@@ -31,8 +31,7 @@ class Row(NamedTuple):
 
     `value` "" leaves constant_value out; `own` None leaves the operator's pads out. `known` says
     how the pads get to the Pad; `places` which axes it names or pads besides. `front` stands in
-    front of the Pad, `between` behind it; `readers` is who else reads it: two outputs of "equal"
-    operators, or results that stand "inside"; one whose result stays "unread".
+    front of the Pad, `between` behind it; `readers` is who else reads it.
     """
 
     op: str = "MaxPool"
@@ -247,22 +246,14 @@ class _Builder:
         name = self._operators("x", row.front, "f")
         self._pad(name, "p", row)
         self._operators("p", row.between, "b", last="d")
-        inside = row.readers == "equal inside"
-        self._reader("d" if row.between else "p", output="r" if inside else "y")
+        self._reader("d" if row.between else "p")
         if row.readers == "two":
             self._add("Abs", ["p"], "z")
         elif row.readers == "output":
             self.outputs.append("p")
-        elif row.readers.startswith("equal"):
-            self._reader("d" if row.between else "p", node="twin", output="t" if inside else "z")
-        if inside:
-            self._add("Abs", ["r"], "y")
-            self._add("Abs", ["t"], "z")
-        elif row.readers.startswith("unread"):
-            self._add("Identity" if "Identity" in row.readers else "Abs", ["p"], "unread")
         elif row.readers == "body":
             self._body()
-        if row.readers in ("two", "equal", "equal inside", "body"):
+        if row.readers in ("two", "body"):
             self.outputs.append("z")
         results = [helper.make_tensor_value_info(name, self.type, None) for name in self.outputs]
         constants = [numpy_helper.from_array(array, name) for name, array in self.held.items()]
@@ -345,7 +336,7 @@ class _Builder:
                 self._add(kind, [name], last)
         return last
 
-    def _reader(self, name: str, *, node: str = "op", output: str = "y") -> None:
+    def _reader(self, name: str) -> None:
         row = self.row
         attributes: dict[str, Any] = {"kernel_shape": [row.kernel], "strides": [row.stride]}
         if row.auto_pad:
@@ -356,13 +347,13 @@ class _Builder:
             attributes["ceil_mode"] = 1
         if row.counts:
             attributes["count_include_pad"] = 1
-        inputs, outputs = [name], [output]
+        inputs, outputs = [name], ["y"]
         if row.op == "Conv":
             weight = 10.0 ** np.arange(row.kernel).reshape(1, 1, row.kernel)
             inputs.append(self._hold("w", weight, row.dtype))
         if row.readers == "indices":
             outputs.append("i")
-        self.nodes.append(helper.make_node(row.op, inputs, outputs, node, **attributes))
+        self.nodes.append(helper.make_node(row.op, inputs, outputs, "op", **attributes))
 
     def _body(self) -> None:
         """Both branches of an If read the Pad as well."""
