@@ -81,9 +81,11 @@ def test_a_rule_without_words_is_about_nothing_that_is_right() -> None:
     random = Random(5)
     found = learn(
         samples(
-            lambda chain: Answer.REFUSES
-            if chain.op.title == "Conv" and random.random() < 0.97
-            else Answer.TAKES
+            lambda chain: (
+                Answer.REFUSES
+                if chain.op.title == "Conv" and random.random() < 0.97
+                else Answer.TAKES
+            )
         )
     )
     assert found
