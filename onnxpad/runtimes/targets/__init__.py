@@ -53,6 +53,9 @@ def find_target(name: TargetName) -> Target:
     assert isinstance(name, str)  # noqa: S101 - any other is a runtime
     path = file_of_rules(name)
     if not path:
+        files = (f"{name}{suffix}" for suffix in (".py", SUFFIX) if not is_target(name))
+        if file := next((one for one in files if Path(one).is_file()), ""):
+            raise RequestError(f"no target is called '{name}': did you mean './{file}'?")
         return _built_in(name)
     own = own_target(path, is_target)
     READ_FILES[own.name] = path

@@ -1,5 +1,7 @@
 """Targets by the names that people write."""
 
+from pathlib import Path
+
 import pytest
 
 from onnxpad import explain, inspect, rewrite
@@ -49,3 +51,13 @@ def test_explain_knows_them_too() -> None:
 def test_what_nobody_is_called_is_refused_as_written() -> None:
     with pytest.raises(RequestError, match="no target is called 'TensorRRT': did you mean 'tenso"):
         find_target("TensorRRT")
+
+
+@pytest.mark.parametrize("file", ["npu.py", "npu.toml"])
+def test_a_file_of_that_name_is_meant(
+    file: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path(file).touch()
+    with pytest.raises(RequestError, match=f"no target is called 'npu': did you mean './{file}'"):
+        find_target("npu")
