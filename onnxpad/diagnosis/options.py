@@ -141,6 +141,9 @@ def suspects(survey: Survey, network: Network, needed: Collection[int]) -> Suspe
             read.add(pad)
         else:
             plain.append(label)
+    joined = (one for one in survey.joined_pads() if not one.address.scope)
+    placed = ((network.producers[one.node.outputs[0]], one) for one in joined)
+    pads |= {index: one for index, one in placed if index in needed}
     for index, site in pads.items():
         if index not in read and (suspect := _lone_pad(site, index)):
             searched.append(suspect)
@@ -192,7 +195,7 @@ def _lone_pad(site: Site, index: int) -> Suspect | None:
             written.add(written_as(way))
             options.append(Candidate(way, (), label_of(way)))
     count, label = len(options), site.address.label
-    return Suspect(label, index, None, site.node.inputs[0], chain, options, count, count)
+    return Suspect(label, index, None, site.tensor, chain, options, count, count)
 
 
 def opened(chain: Chain) -> Chain:

@@ -52,7 +52,10 @@ def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
     if isinstance(after, Expansion):
         return _Expander(site.context, node, after, names, before.reads).edits()
     if after.op.kind is Kind.PAD and isinstance(after.pad, NewPad):
-        return _Expander(site.context, node, _repadded(after, after.pad), names).edits()
+        anew = _repadded(after, after.pad)
+        if before.reads:
+            anew = _as_one_pad(after, anew)
+        return _Expander(site.context, node, anew, names, before.reads).edits()
     edits = [*_padding_edits(node, address, before, after), *_number_edits(address, before, after)]
     if Mark.DECLARED_OTHERWISE in before.around.marks - after.around.marks:
         found = site.context.type_of(node.outputs[0]).dims
@@ -82,6 +85,16 @@ def _repadded(chain: Chain, step: NewPad) -> Expansion:
     }
     read = tuple((place, one) for place, one in inputs.items() if one or place < len(chain.inputs))
     return Expansion((Itself(read, (("mode", step.mode),)),), (Made(0),))
+
+
+def _as_one_pad(chain: Chain, anew: Expansion) -> Expansion:
+    """The same as a new node, in the place of several that did what a Pad does."""
+    (itself,) = anew.steps
+    if not isinstance(itself, Itself):
+        raise InternalError("a Pad is written anew by itself")
+    read = [operand for _, operand in sorted(itself.inputs, key=lambda one: one[0])]
+    step = Step("pad", "Pad", (Named(chain.reads[0]), *read), itself.sets)
+    return Expansion((step,), (Made(0),))
 
 
 def _padding_edits(node: Node, address: Address, before: Chain, after: Chain) -> Iterator[Edit]:
