@@ -128,6 +128,9 @@ def suspects(survey: Survey, network: Network, needed: Collection[int]) -> Suspe
             read.add(pad)
         else:
             plain.append(label)
+    joined = (one for one in survey.joined_pads() if not one.address.scope)
+    placed = ((network.producers[one.node.outputs[0]], one) for one in joined)
+    pads |= {index: one for index, one in placed if index in needed}
     for index, site in pads.items():
         suspect = None if index in read else _lone_pad(site, index)
         searched += [suspect] if suspect else []
@@ -160,7 +163,7 @@ def _lone_pad(site: Site, index: int) -> Suspect | None:
     if isinstance(chain, Skip) or chain.trouble or not any(padded_cells(chain)):
         return None
     options = _options((unnamed(chain),), map(unnamed, ways_of_pad(opened(chain))))
-    count, source = len(options), site.node.inputs[0]
+    count, source = len(options), site.tensor
     return Suspect(site.address.label, index, None, source, chain, options, count, count)
 
 

@@ -278,7 +278,9 @@ def _stages(network: Network, suspects: Sequence[Suspect], wanted: Sequence[str]
         return {name for index in indices for name in network.nodes[index].output if name}
 
     numbers = {suspect.node: number for number, suspect in enumerate(suspects)}
-    reads = {s.node: network.names_read(s.indices) - made_by(s.indices) for s in suspects}
+    reads = {
+        s.node: network.names_read(s.indices) - made_by(s.indices) | {s.source} for s in suspects
+    }
     groups: list[tuple[tuple[int, ...], int | None]] = []
     between: list[int] = []
     for index in needed_nodes(network, wanted, reads):
@@ -292,7 +294,10 @@ def _stages(network: Network, suspects: Sequence[Suspect], wanted: Sequence[str]
     later, stages = set(wanted), list[Stage]()
     for indices, suspect in reversed([group for group in groups if group[0]]):
         made = made_by(indices if suspect is None else indices[-1:])
-        read = network.names_read(indices) - made_by(indices) - network.initializers.keys()
+        # A compound is padded in front of all its nodes, and run by its last one.
+        source = set() if suspect is None else {suspects[suspect].source}
+        read = network.names_read(indices) - made_by(indices) | source
+        read -= network.initializers.keys()
         makes, kept = tuple(sorted(made & later)), frozenset(later)
         stages.append(Stage(indices, suspect, tuple(sorted(read)), makes, kept))
         later = (later - made) | read

@@ -151,7 +151,10 @@ class _Run:
 
     def _round(self) -> bool:
         """Nodes up to one that makes another reading necessary; False at the end."""
-        sites = self._session.sites_now()
+        named = (
+            one for one in self._session.joined_pads() if one.address.label in self._rule.names
+        )
+        sites = [*self._session.sites_now(), *(named if self._rule.names else ())]
         for site in sites:
             address = site.address
             wanted = self._selected(address) and self._rule.concerns(address)

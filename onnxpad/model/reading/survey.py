@@ -23,6 +23,7 @@ from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.recorded_facts import joined_facts, recorded_facts
 from onnxpad.model.shapes.result_types import merge
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
+from onnxpad.padding.operators import OPERATORS
 
 
 @contextmanager
@@ -150,6 +151,12 @@ class Survey:
             self._compounds = {site.address.id: site for site in _group(found)}
         return tuple(self._compounds.values())
 
+    def joined_pads(self) -> Iterator[Site]:
+        """The Concats among them that do what a Pad does, as that Pad."""
+        for site in self.compounds():
+            if site.chain.pad is not None and site.chain.pad.mode != "context":
+                yield replace(site, chain=replace(site.chain, op=OPERATORS["", "Pad"]))
+
     @without_collections()
     def _open(self, model: ModelProto) -> None:
         read = open_document(model, self._why_not)
@@ -256,7 +263,8 @@ def known_names(survey: Survey, names: Sequence[str], asker: str) -> None:
 
     `asker` is what names them, as messages call it.
     """
-    labels = [site.address.label for site in survey.sites_now()] if names else []
+    sites = (*survey.sites_now(), *survey.compounds()) if names else ()
+    labels = [site.address.label for site in sites]
     for name in names:
         if name not in labels:
             raise RequestError(f"{asker}: {_nothing(name, labels)}")

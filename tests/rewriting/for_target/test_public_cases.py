@@ -66,10 +66,9 @@ DIAGNOSED = [
     ("alone_pad_edge", "alone_pad_reflect", "reflect"),
     ("alone_pad_reflect", "alone_pad_edge", "edge"),
     ("chainner3106", "chainner3106_reflect", "reflect"),
+    ("vision7541_ts", "vision7541_zero", "constant"),
 ]
 """The model, the reference, and the mode in which it pads."""
-UNEXPLAINED = ("vision7541_zero",)
-"""References that diagnose does not explain: it tries no other padding than Concats write."""
 pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="../shared/public_cases is not there")
 
 
@@ -164,6 +163,8 @@ def test_every_pad_is_tried_by_mode(name: str, reference: str, mode: str) -> Non
     found = onnxpad.diagnose(FOLDER / f"{name}.onnx", **given(reference))
     assert found.explained
     assert f"'mode': '{mode}'" in str(found.plan.to_json())
+    done = onnxpad.retarget(FOLDER / f"{name}.onnx", plan=found.plan)
+    assert onnxpad.validate(done.model, **given(reference)).ok
 
 
 def test_a_pad_in_front_of_a_mean_is_right_as_it_is() -> None:

@@ -167,3 +167,25 @@ def test_an_input_as_left_context_is_named(node: str, width: int, *, named: bool
         ("Concat", (0, 0, width, 0, 0, 0), "x")
     ] * named
     assert not onnxpad.rewrite(model, passes="joined-pads").changed
+
+
+@pytest.mark.parametrize("opset", [9, 13, 19])
+@pytest.mark.parametrize("mode", ["constant", "reflect", "edge"])
+def test_a_plan_pads_otherwise_where_a_concat_pads(mode: str, opset: int) -> None:
+    lists = "(x, n, far, two)", "(x, z, one, two)"
+    given = [f"Slice {one}" for one in lists]
+    if opset < 10:
+        given = [
+            "Slice <starts = [-1], ends = [99], axes = [2]> (x)",
+            "Slice <starts = [0], ends = [1], axes = [2]> (x)",
+        ]
+    body = f"s = {given[0]} e = {given[1]} [op] a = Concat <axis = 2> (s, x, e) y = Relu (a)"
+    model = tiny(body, "float[1,2,5]", constants=ENDS, opset=opset)
+    pads = [0, 0, 1, 0, 0, 1]
+    entry = {"node": "op", "pad_node": {"pads": pads, "value": 0, "mode": mode}, "conventions": []}
+    done = onnxpad.retarget(model, plan={"schema": 1, "nodes": [entry]})
+    assert kinds(done.model) == ["Pad", "Relu"]
+    x = np.random.default_rng(1).integers(-9, 9, (1, 2, 5)).astype(np.float32)
+    numpy_mode: Any = mode
+    wanted = np.maximum(np.pad(x, [(0, 0), (0, 0), (1, 1)], numpy_mode), 0)
+    np.testing.assert_array_equal(run_model(done.model, {"x": x})["y"], wanted)
