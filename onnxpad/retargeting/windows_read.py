@@ -42,9 +42,13 @@ class Strip:
         span = self.dilation * (self.kernel - 1) + 1
         begin = -self.front[0] - self.own[0]
         low, high = max(0, -self.front[0]), self.size + min(0, self.front[1]) - span
-        for start in range(begin, begin + self.count * self.stride, self.stride):
-            if not low <= start <= high or self.count <= _FEW:
-                yield tuple(range(start, start + span, self.dilation))
+        first = min(self.count, max(0, -(-(low - begin) // self.stride)))
+        behind = max(first, min(self.count, (high - begin) // self.stride + 1))
+        if self.count <= _FEW:
+            first = behind = 0
+        for number in (*range(first), *range(behind, self.count)):
+            start = begin + number * self.stride
+            yield tuple(range(start, start + span, self.dilation))
 
 
 @lru_cache(maxsize=100_000)
