@@ -12,8 +12,6 @@ else:
     import _signal as signal
 
 _ENDING = ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK")
-_RENAMES = 0.5
-"""Seconds that files may need to get their names once a signal is there."""
 _watched: list[int] = []
 """The pipe through which signals reach the thread that ends the process."""
 
@@ -100,7 +98,7 @@ def _clean_up() -> None:
     """
     abandon = getattr(sys.modules.get("onnxpad.model.files.atomic"), "abandon", None)
     if abandon is not None:
-        abandon(_RENAMES)
+        abandon()
     erase_all = getattr(sys.modules.get("onnxpad.show.progress"), "erase_all", None)
     if erase_all is not None:
         erase_all()

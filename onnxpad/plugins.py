@@ -41,20 +41,24 @@ class Plugins(Generic[T]):
         self._option, self._suffix = option, suffix
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_names(self._package, self._suffix))
+        return iter(_names(self._folders, self._suffix))
 
     def __contains__(self, name: object) -> bool:
-        return name in _names(self._package, self._suffix)
+        return name in _names(self._folders, self._suffix)
 
     def __getitem__(self, name: str) -> T:
         file = name.replace("-", "_")
         if self._suffix != ".py":
-            return self._read(_folder(self._package) / f"{file}{self._suffix}")
+            return self._read(Path(self._folders[0]) / f"{file}{self._suffix}")
         module = import_module(f"{self._package}.{file}")
         try:
             return self._read(module)
         except AttributeError as error:
             raise InternalError(f"{self._kind} file '{file}.py' lacks {error.name}") from error
+
+    @property
+    def _folders(self) -> tuple[str, ...]:
+        return tuple(import_module(self._package).__path__)
 
     def all(self) -> dict[str, T]:
         """Every one by its name."""
@@ -89,11 +93,7 @@ def text_of(module: ModuleType) -> str:
     return (module.__doc__ or "").strip()
 
 
-def _folder(package: str) -> Path:
-    return Path(import_module(package).__path__[0])
-
-
 @cache
-def _names(package: str, suffix: str) -> tuple[str, ...]:
-    files = (file.stem for file in _folder(package).glob(f"*{suffix}"))
+def _names(folders: tuple[str, ...], suffix: str) -> tuple[str, ...]:
+    files = (file.stem for folder in folders for file in Path(folder).glob(f"*{suffix}"))
     return tuple(sorted(name.replace("_", "-") for name in files if not name.startswith("__")))

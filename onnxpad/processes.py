@@ -47,8 +47,6 @@ LONGEST = 10_000_000
 _START = 120.0
 _WATCH = 0.01
 _GRACE = 1.0
-RENAMES = 0.5
-"""Seconds that files may need to get their names once this process is to end."""
 _MOST_KEPT = 1024 * MIB
 _LENGTH = 8
 _DIES_WITH_PARENT = "--dies-with-parent"
@@ -552,7 +550,7 @@ def tidy_up() -> None:
     """Before this process ends: remove what it has half-written, and end its children."""
     abandon = getattr(sys.modules.get("onnxpad.model.files.atomic"), "abandon", None)
     if abandon is not None:
-        abandon(RENAMES)
+        abandon()
     end_all(for_good=True)
 
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact, Told
 from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.flat_numbers import any_integers
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Unclear
 from onnxpad.padding.effective_pads import rests_text
@@ -17,6 +18,7 @@ from onnxpad.padding.operators import Kind
 
 _IMAGES = 64
 """What images of networks are divided by where their strides do not say it."""
+_LARGEST = 1 << 12
 _MOST_SITES = 2_000
 _ROUNDS = 4
 
@@ -38,16 +40,17 @@ class Settling(NamedTuple):
 def settling_facts(survey: Survey) -> Settling | None:
     """Divisors of the dimensions that make the computed pads known.
 
-    The product of the strides up to them, where that settles all, else what settles more of them.
-    What is known of a dimension holds as well. None where none helps, where there is nothing to
-    help, and in models too large to be read again.
+    The product of the strides up to them, where that settles all, then what the model's own
+    arithmetic divides by, and else what settles more of them. What is known of a dimension holds as
+    well. None where none helps, where there is nothing to help, and in models too large to be read
+    again.
     """
     fewest = _count(survey)
     if not fewest or len(survey.sites_now()) > _MOST_SITES:
         return None
     best: Settling | None = None
     strides = max(map(_strides_to_open_pads, survey.contexts), default=1)
-    for factor in (1, _IMAGES):
+    for factor in dict.fromkeys((1, _own_divisor(survey), _IMAGES)):
         divisors: dict[str, int] = {}
         known: Survey | None = survey
         for _ in range(_ROUNDS):  # behind pads that are known then, other dimensions may be read
@@ -132,3 +135,15 @@ def _strides_to_open_pads(context: Context) -> int:
         if product > 1:
             passed |= dict.fromkeys(node.outputs, product)
     return largest
+
+
+def _own_divisor(survey: Survey) -> int:
+    """What the model itself divides whole numbers by, as a window's size, in one number."""
+    divisor = 1
+    for context in survey.contexts:
+        for node in context.scope.nodes:
+            if node.op_type in ("Div", "Mod") and len(node.inputs) > 1:
+                for number in any_integers(context, node.inputs[1]) or ():
+                    both = lcm(divisor, abs(number) or 1)
+                    divisor = both if both <= _LARGEST else divisor
+    return divisor

@@ -74,7 +74,7 @@ def test_without_a_word_nothing_is_written(
     assert (done.changed, len(done.unfit)) == (False, 1)
     told = str(done.unfit[0])
     assert "contradict each other" in told
-    assert told.endswith("try ambiguous='auto_pad' or ambiguous='pads'")
+    assert told.endswith("try --ambiguous auto_pad or --ambiguous pads")
     with pytest.raises(ModelError, match="contradict each other"):
         done.save(tmp_path / "out.onnx")
     with pytest.raises(ModelError, match="contradict each other"):

@@ -192,7 +192,7 @@ def test_lone_concats_have_one_answer() -> None:
 
 def test_counts_are_of_nodes() -> None:
     found = onnxpad.inspect(FOLDER / "conv_op22.onnx", target="onnxruntime@1.17")
-    assert "refuses 1 of 1 operator" in found.to_text()
+    assert "refuses 1 of 1 node" in found.to_text()
 
 
 def test_a_hint_does_something() -> None:

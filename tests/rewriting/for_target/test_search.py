@@ -72,8 +72,8 @@ def test_a_graph_is_edited_in_place() -> None:
         ({"target": "opnecv"}, "did you mean 'opencv'"),
         ({"target": "opencv", "exclude": "explicit-pad"}, "did you mean 'explicit-pads'"),
         ({"target": "opencv", "prefer": "lp-pool", "exclude": "lp-pool"}, "preferred and excluded"),
-        ({"prefer": "lp-pool"}, "together with target=T"),
-        ({"allow_unknown": True}, "together with target=T"),
+        ({"prefer": "lp-pool"}, "together with --target T"),
+        ({"allow_unknown": True}, "together with --target T"),
     ],
 )
 def test_contradictions_are_errors(options: Mapping[str, Any], message: str) -> None:

@@ -17,7 +17,7 @@ from tests.models.tiny import tiny as text_model
 tiny = partial(text_model, x="float[1,2,7]", result="float[n,c,r]")
 HELD = (
     "int64[6] p = {0, 0, 1, 0, 0, 1}, float s = {0.1}, float o = {2.0}, uint8 z = {117}, "
-    "uint8 z2 = {117}, float small = {0.04}, "
+    "uint8 z2 = {117}, "
     "int8[2,2,3] k = {3, -2, 1, 5, 4, -7, 2, 2, 2, -1, 9, 1}, int8 k0 = {0}, float ks = {0.25}"
 )
 CONV = (
@@ -30,7 +30,6 @@ ABSORBED = {
     "between, with the zero point by name": f"{IN} a = Pad (q, p, z) {DQ} (a, s, z)",
     "between, with its value": f"{IN} a = Pad (q, p, z2) {DQ} (a, s, z)",
     "behind both": f"{IN} [dq] b = DequantizeLinear (q, s, z) d = Pad (b, p)",
-    "what rounds to 0": f"a = Pad (x, p, small) q = QuantizeLinear (a, s, z) {DQ} (q, s, z)",
 }
 
 

@@ -214,6 +214,7 @@ ORACLE: dict[str, Callable[[Drawn], bool]] = {
         and "pads" in one.attributes
     ),
     "unequal_pads": lambda one: len({pad for side in one.sides for pad in side}) > 1,
+    "kernel_even": lambda one: any(k % 2 == 0 for k in one.kernel),
     "one_d": lambda one: len(one.kernel) == 1,
     "two_d": lambda one: len(one.kernel) == 2,
 }
@@ -324,7 +325,7 @@ def _examples() -> dict[str, dict[bool, Chain]]:
 
 EXAMPLES = _examples()
 IN_TARGETS_ALONE = {
-    *("behind_quantised", "feeds_max_pools", "from_pytorch"),
+    *("behind_quantised", "declared_otherwise", "feeds_max_pools", "from_pytorch"),
     *("scales_listed", "weight_int8", "weight_off_middle"),
 }
 """Words about what stands around a node or about stored weights; tests of targets hold them."""

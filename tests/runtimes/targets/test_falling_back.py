@@ -54,7 +54,7 @@ def test_where_there_is_no_way_to_the_device_it_is_said() -> None:
 
 
 def test_the_device_is_that_of_a_target() -> None:
-    with pytest.raises(RequestError, match="require_device=True: only together with target=T"):
+    with pytest.raises(RequestError, match="--require-device: only together with --target T"):
         rewrite(LP_POOL, require_device=True)
 
 
@@ -89,8 +89,7 @@ def test_every_report_gives_the_same_advice(
     assert "falls back 1" in shown
     assert (f"next: {command}\n" in shown) is has_way
     assert run(["inspect", path, *asked, "--fail-on", "fallback"]) == 1
-    repair = command if not others else command.replace(" --target openvino", "")
-    assert (repair in capsys.readouterr().err) is has_way
+    assert (command in capsys.readouterr().err) is has_way
     assert run(["inspect", path, *asked, "--json"]) == 0
     (verdict,) = json.loads(capsys.readouterr().out)["targets"][target]
     assert (verdict["verdict"], verdict["on_device"]) == ("falls back", has_way)
@@ -104,5 +103,5 @@ def test_rewrite_does_not_say_that_a_target_takes_what_it_leaves_to_the_cpu(
     path = saved(LP_POOL, tmp_path)
     assert run(["rewrite", path, "--target", "webgpu", "-o", str(tmp_path / "o.onnx")]) == 0
     shown = capsys.readouterr().out
-    assert "webgpu leaves 1 of 1 judged nodes to the CPU" in shown
+    assert "webgpu leaves 1 node to the CPU" in shown
     assert "takes every operator" not in shown
