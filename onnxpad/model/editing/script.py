@@ -207,6 +207,11 @@ def describe_edit(edit: Edit) -> str:
     """An edit as one line for people, behind the label of its node where it is about one."""
     about = edit[0]
     where = f"{about.label}: " if isinstance(about, Address) else ""
+    match edit:
+        case SetAttribute(_, name, value):
+            return f"{where}set {name}={plain(value)}"
+        case RemoveAttribute(_, name):
+            return f"{where}remove {name}"
     kind = re.sub(r"\B(?=[A-Z])", " ", type(edit).__name__).lower()
     told = [
         f"{name} {value}"

@@ -106,7 +106,7 @@ def test_scripts_are_values_that_can_be_read() -> None:
     before = build("y = MaxPool<kernel_shape=[3], pads=[1,1]>(x)", weights=WEIGHT)
     done = rewrite(before, passes=["split-pads"])
     lines = [describe_edit(edit) for edit in done.script]
-    assert lines[0] == "y: set attribute: name pads, value [0, 0]"
+    assert lines[0] == "y: set pads=[0, 0]"
     assert lines[2] == "y: new constant: name y/pad_value, dtype float32, values ['-inf']"
     assert [edit_record(edit)["edit"] for edit in done.script] == [
         "SetAttribute",

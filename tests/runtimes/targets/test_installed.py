@@ -60,9 +60,7 @@ def test_the_header_names_the_release_and_a_note_what_the_installed_one_does(
     assert found.target_notes == {"onnxruntime": note}
     assert found.to_json()["installed"] == {"onnxruntime": AS_DATA}
     text = str(inspection_document(found))
-    assert text.startswith(
-        f"target onnxruntime 1.32: takes 2 of 2 nodes\n{note}\n"
-    )
+    assert text.startswith(f"target onnxruntime 1.32: takes 2 of 2 nodes\n{note}\n")
     assert "up to 1.31 onnxruntime's default optimisations fold the Pad(0)" in text
     assert not inspect(pooled(), target="onnxruntime@1.32").target_notes
 

@@ -101,7 +101,7 @@ def test_an_unknown_spelling_lists_the_releases() -> None:
     with pytest.raises(RequestError, match=r"written 'newest': there are 2023\.3, 2024\.6"):
         find_target("openvino@newest")
     with pytest.raises(RequestError, match="no other release is known"):
-        find_target("burn@10.0")
+        find_target("coreml@10.0")
     with pytest.raises(RequestError, match="did you mean 'openvino'"):
         find_target("openvin@2024.6")
 
