@@ -94,24 +94,31 @@ def stale_sizes(
 
     Sizes that the shape rules contradict become theirs. If results may be `resized`, sizes that
     the rules do not confirm are left open. All are where onnx's inference contradicts the rules at
-    an edited node, as the model checker would refuse either.
+    an edited node, or where a wrong size stays elsewhere, as the model checker would refuse either.
     """
     ids, touched = {one.id for one in edited}, set[str]()
     contexts = _read_unstated(document)
     found = _sizes(contexts)
     is_disputed = any(_contradicts(context, ids) for context in contexts)
     _follow(document, document.main, ids, touched)
-    edits = []
+    stale: list[tuple[str, str, Dims, Dims | None]] = []
     for scope in document.scopes.values():
         for value in _stated(scope):
             own, name = _dims(value), value.name
             given = name in scope.input_places or name in scope.initializers
-            if own is None or given or name not in touched:
+            now = found.get(scope.id, {}).get(name)
+            if own is None or given:
                 continue
-            now = None if is_disputed else found.get(scope.id, {}).get(name)
-            if not _holds(own, now, resized=resized or is_disputed):
-                dims = now or ("",) * len(own)
-                edits.append(Resize(Address(scope.id, -1, name), name, dims))
+            if name in touched:
+                stale.append((scope.id, name, own, now))
+            elif now is not None and not _holds(own, now, resized=False):
+                is_disputed = True
+    edits = []
+    for scope_id, name, own, now in stale:
+        known = None if is_disputed else now
+        if not _holds(own, known, resized=resized or is_disputed):
+            dims = known or ("",) * len(own)
+            edits.append(Resize(Address(scope_id, -1, name), name, dims))
     return edits
 
 
