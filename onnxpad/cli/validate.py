@@ -83,7 +83,7 @@ def _check(given: Mapping[str, Any]) -> None:
     if not given["target"] and (after is None) == (not reference):
         wrong = "both are given" if after else "neither is given"
         raise click.UsageError(
-            f"give either AFTER, or a reference with --data or --outputs; {wrong}: for example "
+            f"give AFTER, a reference with --data or --outputs, or --target; {wrong}: for example "
             "onnxpad validate before.onnx after.onnx, or onnxpad validate before.onnx --inputs "
             "in.npz --outputs out.npz"
         )

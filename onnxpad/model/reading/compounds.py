@@ -30,6 +30,7 @@ from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, Operator, Since
 
 _Cells: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _LARGE = (10**6, 10**6 + 7)
+_MOST_SIZES = 512
 """Two sizes beyond every number that a Slice may name here."""
 _MOST_PARTS = 2**9
 _MOST_CELLS = 2**16
@@ -139,16 +140,26 @@ def _as_pad(context: Context, source: str, axis: int, parts: Sequence[_Part]) ->
     """The Pad that writes the same cells; unclear where the axis may be too short for that."""
     dims = context.type_of(source).dims or ()
     size = dims[axis]
-    first, *more = [_mode_at(parts, n) for n in ((size,) if isinstance(size, int) else _LARGE)]
-    if first is None or any(one != first for one in more):
+    tried = (size,) if isinstance(size, int) else _LARGE
+    first = next(_modes_at(parts, tried[0]), None)
+    if first is None or any(first not in _modes_at(parts, n) for n in tried[1:]):
         return None
     mode, *sides = first
     pads = [(0, 0)] * len(dims)
     pads[axis] = (sides[0], sides[1])
-    places = [abs(place) for part in parts for place in (part.numbers or ())[:2]]
-    least = max(place for place in places if place < _LARGE[0] // 2)
-    unclear = None if isinstance(size, int) else _if_short(size, least, axis)
+    unclear = None if isinstance(size, int) else _if_short(size, _least(parts, first), axis)
     return PadStep(Pads.of(pads), Constant(0), mode, unclear)
+
+
+def _least(parts: Sequence[_Part], pad: tuple[str, int, int]) -> int:
+    """The size from which on the parts are this Pad: each up to where places cross is tried."""
+    places = [abs(place) for part in parts for place in (part.numbers or ())[:2]]
+    most = 2 * max(place for place in places if place < _LARGE[0] // 2) + 2
+    if most > _MOST_SIZES:
+        return most
+    others = (n for n in range(1, most + 1) if pad not in _modes_at(parts, n))
+    longest = 1 if pad[0] == "edge" else max(pad[1:])
+    return max(1 + max(others, default=0), longest)
 
 
 def _if_short(size: Symbol | None, least: int, axis: int) -> Unclear | None:
@@ -162,11 +173,11 @@ def _if_short(size: Symbol | None, least: int, axis: int) -> Unclear | None:
     )
 
 
-def _mode_at(parts: Sequence[_Part], size: int) -> tuple[str, int, int] | None:
-    """Mode, begin and end of the Pad that gives these cells of an axis; None where none does."""
+def _modes_at(parts: Sequence[_Part], size: int) -> Iterator[tuple[str, int, int]]:
+    """Mode, begin and end of each Pad that gives these cells of an axis."""
     rows = [part.cells(size) for part in parts]
     if None in rows or size < 1 or sum(len(row or ()) for row in rows) - size > _MOST_CELLS:
-        return None
+        return
     for middle in [place for place, row in enumerate(rows) if row == range(size)]:
         before = [cell for row in rows[:middle] for cell in row or ()]
         behind = [cell for row in rows[middle + 1 :] for cell in row or ()]
@@ -179,8 +190,7 @@ def _mode_at(parts: Sequence[_Part], size: int) -> tuple[str, int, int] | None:
         }
         for mode, cells in modes.items():
             if (before, behind) == cells and begin + end:
-                return mode, begin, end
-    return None
+                yield mode, begin, end
 
 
 def _context_of(context: Context, node: Node, chain: Chain) -> Iterator[tuple[int, Chain]]:

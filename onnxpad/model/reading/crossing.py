@@ -13,7 +13,7 @@ from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.quantised import is_in_blocks, zero_fill
 from onnxpad.padding.chain import Pads, PadStep, Unclear
-from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
+from onnxpad.padding.fills import Constant, Fill, TensorValue
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 Array: TypeAlias = np.ndarray
@@ -187,12 +187,14 @@ def moved_pads(context: Context, node: Node, pads: Pads) -> Pads | None:
 
 
 def _converted(context: Context, node: Node, carried: _Carried) -> Array | TensorValue | None:
-    """What a conversion makes of 0, which is the zero point, and the other way round."""
+    """What a conversion makes of 0, which is the zero point, and the other way round.
+
+    None where a scale or a zero point may have several values: which cells have which is then lost.
+    """
     zero, ones = zero_fill(context, node), (1,) * len(carried.pads.begins)
-    if is_in_blocks(context.attributes(node)):
+    numbers = [context.type_of(name).dims for name in node.inputs[1:] if name]
+    if is_in_blocks(context.attributes(node)) or any(one not in ((), (1,)) for one in numbers):
         return None
-    if zero is Implicit.PER_CHANNEL:
-        zero = TensorValue(node.inputs[2])
     if node.op_type == "DequantizeLinear":
         value = carried.value
         fill = value if isinstance(value, TensorValue) else Constant(value.item())

@@ -23,7 +23,10 @@ from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Since
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.pads import require_numbers
+from onnxpad.rewriting.steps.refusals import require
 
+_PADDED = ("float32", "float64", "float16", "int32", "int64", "int8", "uint8")
+"""Element types of which onnxruntime runs a Pad in every opset that has one for them."""
 REMOVES = {Form.JOINED}
 ADDS = {Form.REFLECT, Form.EDGE, Form.WRAP, Form.OUTER_AXES}
 
@@ -37,6 +40,7 @@ def rewrite(chain: Chain) -> PassResult:
         return step.unclear.as_skip()
     if step.mode == "wrap" and chain.opset < Since.PAD_WRAP:
         return Skip(f"it wraps, and Pad of opset {chain.opset} has no mode wrap, 19 is its first")
+    require(chain.dtype in _PADDED, f"onnxruntime has no Pad of '{chain.dtype or 'unknown'}'")
     require_numbers(chain)
     composer = Composer(chain.opset, chain.dtype)
     sides = step.pads.begins, step.pads.ends
