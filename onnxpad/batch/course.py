@@ -144,7 +144,12 @@ def _against(found: Rewriting, validation: Validation | None, request: Request) 
 
 
 def _unfit(found: Rewriting) -> str:
-    wrong = sum(1 for one in found.stuck if one.judgement.answer.fails)
+    from onnxpad.runtimes.conditions.rows import Answer  # loads the targets
+
+    answers = [one.judgement.answer for one in found.stuck]
+    wrong = sum(one.fails for one in answers)
+    if not wrong and (slow := answers.count(Answer.FALLS_BACK)):
+        return f"{found.target} would leave {slow} of its nodes to the CPU"
     if not wrong:
         return f"it is not known whether {found.target} runs {len(found.stuck)} of its nodes"
     plans = found.fitting.plans if found.fitting else ()

@@ -46,6 +46,11 @@ class Baseline:
         self._lines -= {f"{name}: {one.code} {one.node}" for one in self.known_of(model)}
         self._lines |= {f"{name}: {one.code} {one.node}" for one in findings}
 
+    @property
+    def gone(self) -> int:
+        """How many findings are of models whose files are gone."""
+        return sum(not self._is_there(line) for line in self._lines)
+
     def write(self) -> None:
         """Write the file, all or nothing; RequestError says why not."""
         lines = sorted(line for line in self._lines if self._is_there(line))

@@ -146,12 +146,13 @@ class Gate:
             return self._written(baseline)
         if self._seen:
             say(f"{counted(self._seen, 'known finding')} in {baseline.path}\n")
-        gone = counted(self._gone, "known finding")
-        if self._gone and self._given["prune_baseline"]:
+        number = self._gone + baseline.gone
+        gone = counted(number, "known finding")
+        if number and self._given["prune_baseline"]:
             baseline.write()
             say(f"{gone} dropped from {baseline.path}\n")
-        elif self._gone:
-            are = "is" if self._gone == 1 else "are"
+        elif number:
+            are = "is" if number == 1 else "are"
             say(f"{gone} {are} gone: --prune-baseline drops what is gone\n")
         return status
 

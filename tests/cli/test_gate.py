@@ -119,3 +119,20 @@ def test_a_model_that_cannot_be_read_is_left_out_of_the_baseline(
     assert before < after  # what was known of it stays
     assert exits(SAME, broken, *line) == 2
     assert exits(SAME, broken, *line, "--exclude", escape(str(broken))) == 0
+
+
+def test_what_is_known_of_a_deleted_model_is_gone(
+    tmp_path: Path, baseline: Path, capsys: Captured
+) -> None:
+    left, deleted = tmp_path / "left.onnx", tmp_path / "deleted.onnx"
+    for path in (left, deleted):
+        path.write_bytes(Path(STRINGS).read_bytes())
+    line = ("--target", "opencv", "--baseline", baseline)
+    assert exits(left, deleted, *line, "--write-baseline") == 0
+    before = baseline.read_text().splitlines()
+    deleted.unlink()
+    capsys.readouterr()
+    assert exits(left, *line) == 0
+    assert f"{len(before) // 2} known findings are gone" in capsys.readouterr().err
+    assert exits(left, *line, "--prune-baseline") == 0
+    assert baseline.read_text().splitlines() == [one for one in before if one.startswith("left")]

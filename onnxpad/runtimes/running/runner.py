@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
 import shutil
 import tempfile
@@ -49,6 +50,7 @@ Function = Callable[[str, dict[str, Array]], Mapping[str, Array]]
 
 _LONGEST = 500
 """Characters of a message."""
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _NAMED = 3
 """Words of a command that name it."""
 _SERVING = Path(serving.__file__)
@@ -374,7 +376,8 @@ def _key(parts: list[Any]) -> str:
 
 def _brief(text: str) -> str:
     """A message on one line, shortened, without characters that a terminal cannot show."""
-    printable = "".join(letter if letter.isprintable() else " " for letter in text)
+    plain = _COLOURS.sub("", text)
+    printable = "".join(letter if letter.isprintable() else " " for letter in plain)
     return " ".join(printable.split())[:_LONGEST]
 
 
