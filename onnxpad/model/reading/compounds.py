@@ -30,8 +30,8 @@ from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, Operator, Since
 
 _Cells: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 _LARGE = (10**6, 10**6 + 7)
-_MOST_SIZES = 512
 """Two sizes beyond every number that a Slice may name here."""
+_MOST_SIZES = 512
 _MOST_PARTS = 2**9
 _MOST_CELLS = 2**16
 _MOST_MOVED = 2**22
@@ -154,7 +154,7 @@ def _as_pad(context: Context, source: str, axis: int, parts: Sequence[_Part]) ->
 def _least(parts: Sequence[_Part], pad: tuple[str, int, int]) -> int:
     """The size from which on the parts are this Pad: each up to where places cross is tried."""
     places = [abs(place) for part in parts for place in (part.numbers or ())[:2]]
-    most = 2 * max(place for place in places if place < _LARGE[0] // 2) + 2
+    most = 2 * max((one for one in places if one < _LARGE[0] // 2), default=0) + 2
     if most > _MOST_SIZES:
         return most
     others = (n for n in range(1, most + 1) if pad not in _modes_at(parts, n))

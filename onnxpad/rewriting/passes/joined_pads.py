@@ -7,8 +7,8 @@ padding, and so plain-pad does: this takes it back.
 Exact: always; which cells stand where is compared, not how they are cut. Where the axis may be so
 short that the Slices take less than they say, it is left.
 
-Refuses: sizes that are not known and may be too short, wrap before opset 19, integers before
-opset 11.
+Refuses: sizes that are not known and may be too short, wrap before opset 19, bool and string before
+opset 13, integers before 11.
 
 Cost: none; fewer nodes.
 
@@ -25,8 +25,6 @@ from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.pads import require_numbers
 from onnxpad.rewriting.steps.refusals import require
 
-_PADDED = ("float32", "float64", "float16", "int32", "int64", "int8", "uint8")
-"""Element types of which onnxruntime runs a Pad in every opset that has one for them."""
 REMOVES = {Form.JOINED}
 ADDS = {Form.REFLECT, Form.EDGE, Form.WRAP, Form.OUTER_AXES}
 
@@ -40,7 +38,8 @@ def rewrite(chain: Chain) -> PassResult:
         return step.unclear.as_skip()
     if step.mode == "wrap" and chain.opset < Since.PAD_WRAP:
         return Skip(f"it wraps, and Pad of opset {chain.opset} has no mode wrap, 19 is its first")
-    require(chain.dtype in _PADDED, f"onnxruntime has no Pad of '{chain.dtype or 'unknown'}'")
+    is_number = chain.dtype not in ("bool", "string", "")
+    require(is_number or chain.opset >= 13, f"Pad of opset {chain.opset} takes numbers alone")
     require_numbers(chain)
     composer = Composer(chain.opset, chain.dtype)
     sides = step.pads.begins, step.pads.ends

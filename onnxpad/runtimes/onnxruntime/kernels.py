@@ -19,7 +19,7 @@ _NO_KERNEL = {
     Kind.AVERAGE: _OTHER_FLOATS,
     Kind.LP: _OTHER_FLOATS,
     Kind.MAX: frozenset({"bfloat16"}),
-    Kind.PAD: frozenset({"bfloat16", "int16", "uint16"}),
+    Kind.PAD: frozenset({"bfloat16", "int16", "uint16", "string"}),
 }
 _NO_KERNEL_BEFORE = {"AveragePool": 7, "LpPool": 2, "Pad": 2}
 

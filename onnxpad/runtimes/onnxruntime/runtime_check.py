@@ -145,7 +145,7 @@ def spelled(before: Chain, after: PassResult) -> PassResult:
     if before.op.kind is Kind.PAD:
         return _of_pad(before, after) if isinstance(after, Expansion) else after
     if isinstance(after, Expansion):
-        return _expansion(before, after)
+        return _of_several(before, after) or _expansion(before, after)
     written = _placed(before, after)
     if refusal := _kernel_refusal(before, written) or _left_alone(before, after):
         return refusal
@@ -168,6 +168,14 @@ def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
     if not rows:
         return None
     return Skip(f"onnxruntime {rows[0].answer} it written like that: {rows[0].told(apart)}")
+
+
+def _of_several(before: Chain, after: Expansion) -> Skip | None:
+    """What onnxruntime has against the Pad that takes the place of several nodes."""
+    pads = (one for one in after.steps if isinstance(one, Step) and one.op_type == "Pad")
+    if not before.reads or before.pad is None or not any(pads):
+        return None
+    return _kernel_refusal(before, replace(before, op=OPERATORS["", "Pad"]))
 
 
 def _left_alone(before: Chain, after: Chain) -> Skip | None:
