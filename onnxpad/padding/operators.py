@@ -37,6 +37,8 @@ class Since:
     """Pad reads pads and value as inputs."""
     PAD_INTEGERS: Final = 11
     """Pad takes whole numbers."""
+    PAD_ANY_TYPE: Final = 13
+    """Pad takes bool and string."""
     CLIP_INPUTS: Final = 11
     """Clip reads its limits as inputs."""
     CROP_AS_PADS_SPLIT: Final = 11

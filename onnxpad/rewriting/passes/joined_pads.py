@@ -39,7 +39,8 @@ def rewrite(chain: Chain) -> PassResult:
     if step.mode == "wrap" and chain.opset < Since.PAD_WRAP:
         return Skip(f"it wraps, and Pad of opset {chain.opset} has no mode wrap, 19 is its first")
     is_number = chain.dtype not in ("bool", "string", "")
-    require(is_number or chain.opset >= 13, f"Pad of opset {chain.opset} takes numbers alone")
+    takes_all = chain.opset >= Since.PAD_ANY_TYPE
+    require(is_number or takes_all, f"Pad of opset {chain.opset} takes numbers alone")
     require_numbers(chain)
     composer = Composer(chain.opset, chain.dtype)
     sides = step.pads.begins, step.pads.ends
