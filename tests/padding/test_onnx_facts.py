@@ -85,6 +85,7 @@ SHOWN_BY: dict[str, tuple[tuple[str, ...], Shows]] = {
     "SLICE_INPUTS": (("Slice",), _reads("starts", "ends", "axes", "steps")),
     "PAD_INPUTS": (("Pad",), _reads("pads", "constant_value")),
     "PAD_INTEGERS": (("Pad",), _takes("int8")),
+    "PAD_ANY_TYPE": (("Pad",), _takes("bool")),
     "CLIP_INPUTS": (("Clip",), _reads("min", "max")),
     "CROP_AS_PADS_SPLIT": (("ConvTranspose",), _says("If (auto_pads == SAME_UPPER)")),
     "MAX_INTEGERS": (("Max",), _takes("int64")),
