@@ -32,8 +32,8 @@ from onnxpad.validation import Validation
 _RETARGET = "onnxpad retarget {} --plan plan.json -o OUT"
 _DOCUMENTS: dict[type, Callable[[Any, str, bool], Document]] = {
     Inspection: lambda one, model, page: inspection_document(one, model, page=page),
-    Rewriting: lambda one, model, page: rewriting_document(model, None, one, each=page),
-    Retargeting: lambda one, model, page: retargeting_document(model, None, one, each=page),
+    Rewriting: lambda one, model, page: rewriting_document(model, "", one, each=page),
+    Retargeting: lambda one, model, page: retargeting_document(model, "", one, each=page),
     Validation: lambda one, _, page: validation_document(one, one.compared, each=page),
     Diagnosis: lambda one, model, _: diagnosis_document(
         one, model, Around(follow=_RETARGET.format(model))

@@ -20,11 +20,6 @@ class Terminal:
     width: int
 
 
-def table(headers: Sequence[str], rows: Sequence[Sequence[str]], terminal: Terminal) -> str:
-    """Rows under headers; '' without rows."""
-    return "\n".join(row_texts(headers, rows, terminal))
-
-
 def row_texts(
     headers: Sequence[str], rows: Sequence[Sequence[str]], terminal: Terminal
 ) -> list[str]:
