@@ -130,7 +130,7 @@ class _Block(NamedTuple):
 
     def cut(self, height: int, rest: str) -> _Block:
         """The first texts, so that with a line about the rest there are `height` lines."""
-        if self.height <= height:
+        if self.height <= height or len(self.texts) <= self.fixed:
             return self
         texts = self.texts[: self.fixed]
         for text in self.texts[self.fixed :]:
@@ -164,12 +164,16 @@ def _blocks(sections: Iterable[Section], terminal: Terminal | None) -> Iterator[
         table = section.table and row_texts(section.table.headers, rows, terminal or Terminal(WIDE))
         parts = (
             _Block(list(filter(None, map(_line_text, section.lines)))),
-            _Block([section.text] * bool(section.text), stands_apart=True, fixed=1),
+            _Block(_as_it_stands(section.text), stands_apart=True, fixed=1),
             _Block(table or [], stands_apart=True, fixed=1),
-            _Block([section.code] * bool(section.code), stands_apart=True, fixed=1),
+            _Block(_as_it_stands(section.code), stands_apart=True, fixed=1),
             _Block(list(filter(None, map(_line_text, section.notes)))),
         )
         yield from (part for part in parts if part.texts and not section.on_page_alone)
+
+
+def _as_it_stands(text: str) -> list[str]:
+    return ["\n".join(map(visible, text.split("\n")))] if text else []
 
 
 def lines_text(lines: Iterable[Line]) -> str:

@@ -10,7 +10,7 @@ from onnxpad.model.editing.script import FixSize, SetMetadata, describe_edit, ed
 from onnxpad.model.editing.session import Edited
 from onnxpad.model.shapes.recorded_facts import HOLDS_WHERE
 from onnxpad.show.document import Note, Section
-from onnxpad.show.wording import assumed_text, limits_text
+from onnxpad.show.wording import assumed_text, limits_text, visible
 
 if TYPE_CHECKING:
     from onnxpad.retargeting import Retargeting
@@ -52,7 +52,7 @@ def edited_record(  # noqa: PLR0913 - all that one record holds
 
 def script_lines(found: Edited) -> Iterator[str]:
     """The edit script, one line for each edit."""
-    return (describe_edit(edit) for edit in found.script)
+    return (visible(describe_edit(edit)) for edit in found.script)
 
 
 def skips_section(found: Rewriting | Retargeting) -> Section:

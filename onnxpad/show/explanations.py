@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from onnxpad.reproducing import Reproducer
 
 PLURALS = {kind: "passes" if kind == "pass" else f"{kind}s" for kind in KINDS}
-_FEW = 6
-"""Names of each kind on the first screen."""
+_FEW, _OPERATORS = 6, 3
+"""Names of each kind on the first screen; operators of a rule."""
 _FIRST_TOPICS = (
     *("recipes", "targets", "own-runtime", "measured", "sizes"),
     *("ci", "python", "diagnose", "installation", "words"),
@@ -33,11 +33,23 @@ def explanation_document(entry: Explanation, *, everything: bool = True) -> Docu
     facts = [(name, value.replace(f": {source}, ", ": ")) for name, value in entry.facts]
     brief = facts != [*entry.facts]
     facts += [("source", f"{source}, where no other is named" if brief else source)] * bool(source)
+    if not everything:
+        facts = [(name, _shortened(value)) for name, value in facts]
     table = Table(("fact", ""), tuple(facts), "facts")
     rest = "" if everything else f"{word}, such as Pad, has those with that word; --all has all"
     sections = (*_blocks(entry.text), Section("facts", "Facts", table=table))
     headline = f"{entry.name} ({entry.kind})"
     return Document(entry.kind, entry.name, headline, sections=sections, rest=rest)
+
+
+def _shortened(rule: str) -> str:
+    """'Conv, MaxPool, Pad and 9 more where auto_pad is set [measured]', in brief."""
+    what, bracket, evidence = rule.rpartition(" [")
+    if not bracket:
+        return rule
+    operators, where, condition = what.partition(" where ")
+    certain = [part.partition(":")[0] for part in evidence.rstrip("]").split("; ")]
+    return f"{few(operators.split(', '), _OPERATORS)}{where}{condition} [{'; '.join(certain)}]"
 
 
 def _blocks(text: str) -> Iterator[Section]:

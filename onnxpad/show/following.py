@@ -20,17 +20,20 @@ _REWRITE = "onnxpad rewrite"
 def next_lines(inspection: Inspection, model: str) -> Iterator[Line]:
     """The command that a reader most likely wants, and who explains the rest."""
     traps = [trap for node in inspection.nodes for trap in node.traps]
-    failing = any(one.judgement.answer.fails for v in inspection.targets.values() for one in v)
+    judged = inspection.targets.values()
+    failing = any(one.judgement.answer.fails for verdicts in judged for one in verdicts)
     asked = [f"--target {asked_as(name)}" for name in inspection.targets]
     stated = [*asked, inspection.live, given_text(inspection.assumed)]
     if any(_CHOICE in node.hints for node in inspection.nodes) and len(asked) <= FOLLOWED:
         yield _rewrite(model, [*stated, _CHOICE])
         yield _rewrite(model, [*stated, "--ambiguous pads"], "or, if it was trained with its pads")
     else:
-        options = _for_targets(inspection) if asked else _for_traps(inspection)
         gives_sizes = any(isinstance(fact, int) for fact in inspection.assumed.values())
+        options = _for_targets(inspection)
         if options is None and asked and gives_sizes and not failing:
             options = stated
+        elif options is None and all(one.verdict == "takes" for v in judged for one in v):
+            options = _for_traps(inspection)
         if options is not None:
             follows = f"--ambiguous {inspection.ambiguous}" if inspection.ambiguous else ""
             yield _rewrite(model, [*options, follows])
@@ -60,12 +63,19 @@ def _rewrite(model: str, options: Sequence[str], case: str = "next") -> Command:
 
 
 def _for_traps(inspection: Inspection) -> list[str] | None:
-    """What to say to `rewrite` about traps, or to write auto_pad as pads; None for nothing."""
+    """What to say to `rewrite` about traps, for the targets that take all; None for nothing.
+
+    Without targets it is to write auto_pad as pads.
+    """
+    asked = inspection.targets
     nodes = [one for one in inspection.nodes if may_be_written(one.pads, one.hints)]
     traps = [trap for node in nodes for trap in node.traps]
-    targets = [name for trap in traps if (name := helping(trap.code, trap.passes))]
-    if targets:
-        return [f"--target {asked_as(targets[0])}", given_text(inspection.assumed)]
+    targets = [n for trap in traps if (n := helping(trap.code, trap.passes)) not in ("", *asked)]
+    if targets and not inspection.live:
+        names = [f"--target {asked_as(name)}" for name in (*asked, targets[0])]
+        return [*names, given_text(inspection.assumed)]
+    if asked:
+        return None
     passes = dict.fromkeys(trap.passes[0] for trap in traps if trap.passes)
     if any("in-batches" in node.forms for node in nodes):
         passes["plain-batches"] = None

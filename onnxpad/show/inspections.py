@@ -57,9 +57,11 @@ def inspection_document(
     has_rows = any(one.table and one.table.rows for one in verdicts)
     worth = [node for node in inspection.nodes if is_worth_a_row(node)]
     shown = inspection.nodes if everything else [] if has_rows else worth
-    hidden = len(inspection.nodes) - len(shown)
     headline, *more = [*_headlines(inspection), counts_text(inspection)]
-    more += [f"{counted(hidden, 'node')} not listed (--all)"] * bool(hidden)
+    if has_rows and not shown:
+        more.append("--all shows how each node pads")
+    elif hidden := len(inspection.nodes) - len(shown):
+        more.append(f"{counted(hidden, 'node')} without padding not shown (--all)")
     title = "What the windows read, and of transposed convolutions write"
     cards = partial(window_cards, inspection)
     unknown_operators = unknown_operator_notes(inspection.model.unknown_operators)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from onnxpad.errors import RequestError, either
+from onnxpad.errors import RequestError, counted, either
 from onnxpad.porting import PortedNode, Porting
 from onnxpad.show.document import Document, Section
 from onnxpad.show.pasting import code_of
+from onnxpad.show.wording import visible
 
 
 def porting_document(found: Porting, language: str, model: str = "") -> Document:
@@ -14,7 +15,7 @@ def porting_document(found: Porting, language: str, model: str = "") -> Document
         Section(f"node-{number}", node.node, code=_block(node, language))
         for number, node in enumerate(found.nodes, 1)
     )
-    headline = f"# {len(found.nodes)} padded operators in {language}"
+    headline = f"# {counted(len(found.nodes), 'padded operator')} in {language}"
     headline = headline if found.nodes else "# no operator pads"
     return Document(f"Code in {language} of", model, headline, sections=sections)
 
@@ -37,7 +38,7 @@ def _block(node: PortedNode, language: str) -> str:
     facts += ["no bias"] if node.weight and not node.bias else []
     head = f"# {node.op} '{node.node}'" + (f": {', '.join(facts)}" if facts else "")
     tried = f"\n#   try {either(hints)}" if hints else ""
-    return "\n".join((head, f"# not ported: {why}{tried}" if why else code))
+    return "\n".join((visible(head), f"# not ported: {why}{tried}" if why else code))
 
 
 def _code(node: PortedNode, language: str) -> tuple[str, str, tuple[str, ...]]:

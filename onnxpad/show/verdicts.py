@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from onnxpad.rewriting.rewrite import Rewriting
 
 _OVERVIEW = ("target", "operators that can pad", "known from")
-_SHOWN, _IN_FULL = 3, 3
-"""Names that are listed, and how many targets are told node by node; of more, each is a line."""
+_SHOWN, _KINDS, _IN_FULL = 3, 5, 3
+"""Names that are listed, of nodes and of operators; how many targets are told node by node: of more,
+each is a line."""
 
 
 def targets_section(inspection: Inspection, *, everything: bool, each: bool) -> Section:
@@ -70,7 +71,7 @@ def are_many(targets: Collection[str]) -> bool:
 
 def not_judged_text(kinds: Sequence[str]) -> str:
     """How far verdicts go, and the kinds of operators that were not looked at."""
-    beyond = f"; not judged: {few(kinds, _SHOWN)}" if kinds else ""
+    beyond = f"; not judged: {few(kinds, _KINDS)}" if kinds else ""
     return f"only padding and known faults are judged{beyond}"
 
 
@@ -129,11 +130,12 @@ def way_text(verdict: NodeVerdict) -> str:
     if way is None:
         falls = judged.answer is Answer.FALLS_BACK
         return ("no way" if verdict.on_device is False else "with --require-device") * falls or "-"
-    if judged.answer.is_open and not verdict.then and not verdict.open_batches:
+    sized = bool(verdict.facts) or any(batch.name for batch in verdict.open_batches)
+    if judged.answer.is_open and not sized:
         settled = either(judged.settled_by)
         return f"with {settled}" if settled else "left as it is"
     passes = ", ".join(way.passes)
-    if verdict.facts or verdict.open_batches:
+    if sized:
         then = ", ".join(verdict.then) or passes or "taken as it is"
         return f"with the sizes below: {then}"
     if verdict.waits_for_knowledge:

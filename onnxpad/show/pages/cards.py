@@ -91,6 +91,8 @@ def _cards(kind: str, nodes: Iterable[tuple[str, _Looks]]) -> Iterator[Card]:
             for said, one in looks.pictures
         )
         if kind == "change" or pictures[0].svg:
-            text = " ".join(map(sentence, drawn))
+            whens = (said.partition(":")[0].capitalize() for said, one in looks.pictures if one)
+            told = zip(whens, map(sentence, drawn), strict=True)
+            text = " ".join(f"{when}: {said}".removeprefix(": ") for when, said in told)
             title, signs = f"{looks.title} {few(names, 1)}", legend(*drawn)
             yield Card(anchor, title, text, pictures, signs, tuple(names), looks.is_wrong)
