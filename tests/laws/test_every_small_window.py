@@ -72,5 +72,5 @@ def test_same_at_every_size(name: str) -> None:
 @pytest.mark.sweep
 @pytest.mark.parametrize("rule", ["counted-padding", "uncounted-padding"])
 def test_every_average(rule: str) -> None:
-    paddings = ("SAME_UPPER", "SAME_LOWER", "VALID", *SIDES)
+    paddings: Paddings = ("SAME_UPPER", "SAME_LOWER", "VALID", *SIDES)
     assert sum(changed(spec, rule) for spec in windows("AveragePool", paddings, "")) > 50
