@@ -181,11 +181,6 @@ def test_a_process_that_ends_now_removes_its_temporary_files(tmp_path: Path) -> 
         assert below(tmp_path) == set()
 
 
-def test_unchanged_bytes_of_a_model_made_in_memory_are_asked_for(out: Path) -> None:
-    with pytest.raises(ModelError, match="a model made in memory has no original bytes; use"):
-        write_unchanged(Source(out, None), out)
-
-
 @pytest.mark.parametrize("protected", ["model.onnx", "."])
 def test_a_protected_target_is_refused(
     out: Path, protected: str, monkeypatch: pytest.MonkeyPatch
