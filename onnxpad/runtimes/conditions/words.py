@@ -260,7 +260,6 @@ TWO_TYPES = Condition(
     lambda c: mixed_types(c) is not None,
     "the data and the weight have one element type",
     "store the weight in the element type of the data, or export the model again",
-    tells=mixed_types,
 )
 AGAINST_TEXT = Condition(
     "the ONNX text does not allow a type, a rank, a length or a value of it",
@@ -401,7 +400,7 @@ _MORE: Mapping[str, Mapping[str, Any]] = {
         "cure": "give the model's inputs fixed sizes",
         "of_sizes": True,
     },
-    "two_types": {"cure": TWO_TYPES.cure, "tells": TWO_TYPES.tells},
+    "two_types": {"cure": TWO_TYPES.cure},
     "opset_above": {
         "cure": "export the model with opset {} or older",
         "of_opset": True,
