@@ -294,7 +294,6 @@ _TESTS: Mapping[str, Test] = {
     "output_padding": lambda c: any(c.output_padding),
     "output_shape": lambda c: bool(c.output_shape),
     "negative_pads": _has_negative_pads,
-    "empty_window": w.reads_padding_alone,
     "strided": w.of_axes(lambda axis: axis.stride > 1),
     "dilated": w.of_axes(lambda axis: axis.dilation > 1),
     "unequal_steps": lambda c: len({(axis.stride, axis.dilation) for axis in c.axes}) > 1,
