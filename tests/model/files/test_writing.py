@@ -17,7 +17,7 @@ from onnx import ModelProto
 from onnxpad.errors import ModelError
 from onnxpad.model.files import atomic
 from onnxpad.model.files.atomic import Together
-from onnxpad.model.files.delivery import check_target, write, write_unchanged
+from onnxpad.model.files.delivery import check_target, write
 from onnxpad.model.files.onnx_file import Source, load, read
 from tests.models.external_data import below, external_tensor, model_of, saved
 
