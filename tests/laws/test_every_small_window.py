@@ -13,7 +13,7 @@ from tests.random_models.spec import Spec
 
 WINDOWS = tuple(product(range(1, 5), range(1, 4), range(1, 4)))
 OPSETS = (11, 12, 13, 15, 18, 21, 22, 25)
-SIDES = tuple(product(range(4), repeat=2))
+SIDES = tuple((begin, end) for begin in range(4) for end in range(4))
 Paddings = tuple[str | tuple[int, int], ...]
 NONE = ("transposed", "pad")
 WITH_SAME = [name for name, one in KINDS.items() if one.auto_pad and one.family not in NONE]
