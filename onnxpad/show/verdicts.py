@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 _OVERVIEW = ("target", "operators that can pad", "known from")
 _SHOWN, _KINDS, _IN_FULL = 3, 5, 3
-"""Names that are listed, of nodes and of operators; how many targets are told node by node: of more,
-each is a line."""
+"""Names of nodes and of operators that are listed; targets that are told node by node."""
 
 
 def targets_section(inspection: Inspection, *, everything: bool, each: bool) -> Section:
