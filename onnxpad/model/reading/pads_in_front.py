@@ -16,7 +16,7 @@ from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import Path, data_position, path_to, seen_behind
-from onnxpad.model.reading.lowest_cells import lowest_cell
+from onnxpad.model.reading.never_negative import never_negative
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.quantised import dequantised_input
 from onnxpad.padding.chain import (
@@ -75,7 +75,7 @@ def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: 
         marks |= {Mark.SHARES_PAD}
     around = Around(
         nearest.pad,
-        at_least=lowest_cell(context, name) if op.kind is Kind.MAX else None,
+        never_negative=op.kind is Kind.MAX and never_negative(context, name),
         dequantised=None if op.quantised else dequantised_input(context, node, spatial, whole),
         marks=marks,
     )
