@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from onnxpad.geometry.cuts import FAR, cells_of_cut
-from onnxpad.geometry.linear import Linear, added, at_least, linear_of, minus, size_of
+from onnxpad.geometry.linear import Linear, added, linear_of, minus, never_below, size_of
 from onnxpad.geometry.size import Size, Symbol, floor_divide, lower_bound, residue, times
 from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context
@@ -290,23 +290,18 @@ def _cut(size: Size | None, start: Size | None, end: Size | None, step: Size | N
     first = _place(size, start)
     last = linear_of(size) if isinstance(end, int) and end >= FAR else _place(size, end)
     between = None if first is None or last is None else minus(last, first)
-    least = None if between is None else at_least(between)
-    return size_of(between) if between is not None and least is not None and least > 0 else None
+    return None if between is None or not never_below(between, 1) else size_of(between)
 
 
 def _place(size: Size, place: Size) -> Linear | None:
     """Where a cut lies within an axis, None where it may lie outside."""
     if isinstance(place, int) and place < 0:
         found = added(linear_of(size), linear_of(place))
-        return found if found is not None and _never_below_zero(found) else None
-    rest = minus(linear_of(size), linear_of(place))
-    inside = rest is not None and _never_below_zero(rest) and _never_below_zero(linear_of(place))
-    return linear_of(place) if inside else None
-
-
-def _never_below_zero(one: Linear) -> bool:
-    least = at_least(one)
-    return least is not None and least >= 0
+        return found if found is not None and never_below(found, 0) else None
+    cut = linear_of(place)
+    rest = minus(linear_of(size), cut)
+    inside = rest is not None and never_below(rest, 0) and never_below(cut, 0)
+    return cut if inside else None
 
 
 def _expand(inputs: Sequence[Type], facts: NodeFacts) -> Type:
