@@ -128,9 +128,16 @@ def _value(context: Context, node: Node) -> Fill:
     return TensorValue(name) if isinstance(value, float) and math.isnan(value) else Constant(value)
 
 
-def feeds_channels_last(context: Context, node: Node) -> bool:
-    """Whether a reader of what a Pad writes has its channels on the last axis."""
-    for reader in context.readers(node.outputs[0]):
+def feeds_channels_last(context: Context, node: Node, far: int = 8) -> bool:
+    """Whether a reader of what a Pad writes has its channels on the last axis.
+
+    Pads behind it pass that on, and Concats, which may hold cells that a Pad wrote once; `far`
+    bounds how many.
+    """
+    for reader in context.readers(node.outputs[0]) if node.outputs else ():
+        passes_on = reader.op_type in ("Concat", "Pad") and far > 0
+        if passes_on and feeds_channels_last(context, reader, far - 1):
+            return True
         attributes, op = context.attributes(reader), operator(reader.domain, reader.op_type)
         if op is not None and (op.channels_last or attributes.get("channels_last") == 1):
             return True

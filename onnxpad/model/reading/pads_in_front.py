@@ -33,13 +33,13 @@ from onnxpad.padding.chain import (
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, Operator
 
-_NAMED = 8
+_NAMED, _FAR = 8, 8
 POOLS = frozenset({"MaxPool", "AveragePool"})
 _MAY_VANISH = frozenset(
     {"Identity", "Dropout", "Cast", "Transpose", "Expand", "Slice", "Mul", "Div", "Add", "Sub"}
 )
 """Operators that onnxruntime's optimiser removes or moves where they change nothing."""
-_TO_POOLS = _MAY_VANISH | POOLS | {"Pad"}
+_MOVING = _MAY_VANISH | {"Pad"}
 
 
 class Front(NamedTuple):
@@ -243,7 +243,7 @@ def _may_vanish(context: Context, node: Node) -> bool:
 
 def _others_lead_to_pools(context: Context, name: str, reader: Node) -> bool:
     """Whether others than a reader of a tensor may hand it on to a pool."""
-    own = reader.op_type != "Conv" and _may_lead_to_pool(context, reader, name)
+    own = reader.op_type != "Conv" and _leads_to_pool(context, reader, name)
     return _count_to_pools(context, name) > own
 
 
@@ -252,20 +252,21 @@ def leads_to_pool(context: Context, name: str) -> bool:
     return _count_to_pools(context, name) > 0
 
 
-def _count_to_pools(context: Context, name: str) -> int:
-    """How many readers may hand a tensor on to a pool; those in other graphs may."""
+def _count_to_pools(context: Context, name: str, far: int = _FAR) -> int:
+    """How many readers hand a tensor on to a pool; what is far, or in another graph, may do so."""
     if name not in context.to_pools:
         readers = context.readers(name)
         here = sum(one.inputs.count(name) for one in readers)
         elsewhere = context.scope.uses.get(name, 0) - here - (name in context.scope.outputs)
         context.to_pools[name] = (elsewhere > 0 and context.document.pools) + sum(
-            _may_lead_to_pool(context, one, name) for one in readers
+            _leads_to_pool(context, one, name, far) for one in readers
         )
     return context.to_pools[name]
 
 
-def _may_lead_to_pool(context: Context, node: Node, name: str) -> bool:
-    """Whether a node is a pool, moves a tensor on to what may be one, or has it as its weight."""
+def _leads_to_pool(context: Context, node: Node, name: str, far: int = _FAR) -> bool:
     if node.op_type == "Conv":
         return name in node.inputs[1:2]
-    return context.document.pools and node.op_type in _TO_POOLS
+    if node.op_type in POOLS or node.op_type not in _MOVING:
+        return node.op_type in POOLS
+    return not far or any(_count_to_pools(context, one, far - 1) for one in node.outputs[:1])

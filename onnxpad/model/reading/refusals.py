@@ -79,11 +79,8 @@ def untouchable(node: Node, op: Operator, kernel: tuple[int, ...]) -> str:
         return f"it has no {'weight' if node.input(0) else 'input'}"
     if op.why_left_alone or kernel:
         return op.why_left_alone
-    of_pool = op.weight is None
-    return f"no kernel_shape, {_POOL if of_pool else 'and the weight has no known shape'}"
-
-
-_POOL = "which a pool needs"
+    why = "which a pool needs" if op.weight is None else "and the weight's shape is not known"
+    return f"no kernel_shape, {why}"
 
 
 def check_lengths(
