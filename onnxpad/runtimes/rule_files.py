@@ -89,7 +89,7 @@ _BUILT_IN_RULE_KEYS = (
     *("table",),
 )
 _BUILT_IN_FILE_KEYS = (
-    *("text", "version", "source", "also", "frameworks", "releases", "packages", "before"),
+    *("text", "version", "source", "also", "releases", "packages", "before"),
     *("engine", "rule", "shared"),
 )
 _TABLES = {
@@ -166,7 +166,6 @@ def built_in_target(file: Path) -> Target:
         rules.version,
         rows_in(rows, releases[-1:]) if releases else rows,
         also=tuple(table.get("also", ())),
-        frameworks=tuple(table.get("frameworks", ())),
         releases=releases,
         before=table.get("before", ""),
         engine=table.get("engine", ""),

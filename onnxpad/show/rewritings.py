@@ -155,8 +155,7 @@ def _notes(rewriting: Rewriting) -> Iterator[Note]:
         skip = group[0].skip
         yield Note(f"note: {group[0].rule}, {nodes}", skip.reason, tuple(skip.hints))
     for one in rewriting.undone:
-        more = f"; onnxpad explain {one.form} says what goes together" if one.form else ""
-        said = f"{' and '.join(one.rules)} undo each other{more}"
+        said = f"{' and '.join(one.rules)} undo each other"
         yield Note(f"note: {one.op} '{one.node.label}' is as before", said)
 
 
