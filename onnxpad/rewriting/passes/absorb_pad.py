@@ -1,11 +1,9 @@
 """Fold a Pad node into the pads of the operator behind it.
 
-What: the operator reads what the Pad read and pads by itself; the Pad goes when nothing else
-reads it, and stays for its other readers otherwise. auto_pad of the operator is resolved
-against the padded size first. Between both may stand operators that work cell by cell
-(Relu, Clip, Cast, Mul by a constant ...), Transpose, Squeeze, Unsqueeze; and behind a
-Pad of 0 QuantizeLinear and DequantizeLinear: the Pad's value is what they make of it. Pads in a row
-count as one.
+What: the operator reads what the Pad read and pads by itself; the Pad stays for its other readers.
+Between both may stand operators that work cell by cell (Relu, Clip, Cast, Mul by a constant ...),
+Transpose, Squeeze, Unsqueeze; and behind a Pad of 0 QuantizeLinear and DequantizeLinear. Pads in a
+row count as one.
 
 Exact: when the value that arrives is what the operator's own padding stands for: 0 before
 convolutions, LpPool and averages that count padding (or have no pads of their own:
@@ -14,10 +12,9 @@ convolutions. A max pool takes any value that no cell is below (0 behind Relu) w
 windows holds a cell of data. A transposed convolution crops a stride less for each cell.
 
 Refuses: any other value (Pad(0) before MaxPool changes negative data), reflect, edge and wrap,
-padded batch or channel axes, negative pads, pads that are computed or can be overridden by an
-input, pools whose pads would reach the kernel, averages that pad without counting, used
-Indices of a max pool, ceil_mode where the last window would be dropped, transposed
-convolutions that crop less than the Pad adds.
+padded batch or channel axes, negative pads, pads that are computed, pools whose pads would reach
+the kernel, averages that pad without counting, used Indices, ceil_mode where the last window would
+be dropped, transposed convolutions that crop less than the Pad adds.
 
 Cost: none; one node less. Operators in between that others read too are copied.
 

@@ -1,28 +1,20 @@
 """Write Pad nodes that mirror, repeat or crop with Slice and Concat.
 
-What: mode reflect, edge and wrap become Concat of the input and cuts of it, axis by axis, and the
-Pad goes. Negative pads become a Slice in front of the Pad, which keeps the others; it goes when
-there are none. Behind it everything that pads is a constant Pad without negative pads.
+What: mode reflect, edge and wrap become Concat of the input and cuts of it, axis by axis. Negative
+pads become a Slice in front of the Pad, which keeps the others; where a runtime cannot have that,
+behind it. repeated-mirrors writes a reflection that is wider than the axis, at which onnxruntime
+fails, as several Pads, each no wider than what the one before has made.
 
 Exact: always; symbolic sizes are no obstacle but for a wrap that may be wider than the axis. The
-crop comes first, and the other side continues from what it leaves, as the ONNX text says.
-TensorFlow's SYMMETRIC repeats the border cell: for pads of 1 it is edge, wider ones are no mode
-of ONNX and come as Slice, Gather and Concat already. Where a runtime cannot have the Pad behind
-the Slice, the Slice stands behind the Pad.
+crop comes first, and the other side continues from what it leaves, as the ONNX text says. Repeated
+mirrors go back and forth between the borders, as in numpy.pad and onnx's reference evaluator.
 
-repeated-mirrors writes a reflection that is wider than the axis as several Pads, each no wider than
-what the one before has made: back and forth between the borders, as numpy.pad, onnx's reference
-evaluator and the example of Pad-11 go on. Newer texts of ONNX ask for less cells than the axis has,
-and onnxruntime fails.
+Refuses: reflect that reaches beyond the axis (see repeated-mirrors, which needs two cells and a
+known size), pads that crop more than there is, pads that are not known, wrap where the size decides
+and is not known, mirrors of opsets before 4, axes of more than 65536 cuts, more than 64 Pads.
 
-Refuses: reflect that reaches beyond the axis (see repeated-mirrors, which asks for two cells and a
-size that is known, and writes less than 64 Pads), pads that crop more than
-there is, pads that are not known, wrap where the size decides and is not known, mirrors of opsets
-before 4, axes of more than 65536 cuts. An input of unknown size that is too short for reflect
-fails no longer.
-
-Cost: a Concat for each axis and a Slice for each mirrored cell (one that runs backwards from 9
-cells and opset 10 on), for each other side one.
+Cost: a Concat for each axis and a Slice for each mirrored cell (one that runs backwards from
+opset 10 on), for each other side one.
 
 Example: Pad reflect [0,0,2, 0,0,0] becomes Slice 2:3, Slice 1:2 and Concat with the input.
 """

@@ -1,22 +1,19 @@
 """Make asymmetric pads symmetric, in the cheapest exact way.
 
 What: begin and end pads that differ become equal pads. Where that gives other windows, a Slice
-drops them, from Indices of a max pool as well; else the kernel gets taps of 0 (integer kernels
-their zero point) in front where the end pad is larger, and behind where the begin pad is; else a
-Pad node adds the difference. Transposed convolutions get output_padding first.
+drops them; else the kernel gets taps of 0 (integer kernels their zero point) on the side with the
+smaller pad; else a Pad node adds the difference. Transposed convolutions get output_padding first.
 symmetric-pads-by-slice, symmetric-pads-by-kernel and symmetric-pads-by-pad are these ways without
 the choice. Many runtimes read one pad for both sides of an axis, cuDNN among them.
 
-Exact: for every size of the input; auto_pad counts as the pads that it stands for, and ceil_mode
-as the end pads that it reads. A Slice gives the same bits. New taps add 0 times a cell: nothing,
-unless the cell is infinite or not a number. Behind a Pad max pools agree up to NaN, and up to -inf
-against the lowest finite float where a window holds padding alone.
+Exact: for every size of the input; auto_pad counts as the pads that it stands for. New taps add 0
+times a cell: nothing, unless the cell is infinite or not a number. Behind a Pad max pools agree up
+to NaN, and up to -inf against the lowest finite float where a window holds padding alone.
 
 Refuses: where none of the ways is exact, with the reason of each. By a Slice: sizes that decide how
 many windows there are to drop, pads that would reach the kernel of a pool, operators with other
 inputs of the output's size. By the kernel: pads that do not differ by a multiple of the dilation,
-weights that are no constants, pools. By a Pad: averages that do not count padded cells, used
-Indices, transposed convolutions, integer data before opset 11. A Pad node in front whose begin and
+weights that are no constants, pools. By a Pad: as split-pads. A Pad node in front whose begin and
 end differ is left alone and named: absorb-pad makes it the operator's own padding.
 
 Cost: nothing where equal pads give the same windows, otherwise the windows that are dropped and a
@@ -224,7 +221,7 @@ def by_pad(chain: Chain) -> list[Written]:
 def _behind_pads(chain: Chain, pads: Pads) -> list[Written]:
     """The operator behind Pads: with what is equal itself, or with nothing."""
     if chain.uses_indices:
-        hints = ("--pass symmetric-pads-by-slice", "--pass split-pads")
+        hints = ("--pass symmetric-pads-by-slice",)
         refuse("its Indices are used and would count the padded cells", *hints)
     fill = pad_value(chain)
     require_pad(chain, pads)
