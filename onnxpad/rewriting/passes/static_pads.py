@@ -3,11 +3,11 @@
 What: the arithmetic of exporters is evaluated, pads, value and axes of the Pad become constants
 over all axes, and what computed them goes. A fact such as --dim 'H%32=0' is enough where the pads
 are the same for all such sizes. ConvTransposeWithDynamicPads becomes ConvTranspose. all-axes does
-this for pads that are listed for some axes. plain-value takes the value of a Pad away where it is 0, which
-it means anyway, and makes a number of a list of one. In front of max pools zero-value writes 0 for
-a value below 0 where no cell of the data is below 0, and finite-value the lowest finite number for
--inf. quantised-pad pads the quantised tensor where a Pad of floats stands between a
-DequantizeLinear and a QuantizeLinear of the same numbers, which runtimes leave out then.
+this for pads that are listed for some axes. plain-value takes the value of a Pad away where it is
+0, which it means anyway, and makes a number of a list of one. In front of max pools zero-value
+writes 0 for a value below 0 where no cell of the data is below 0, and finite-value the lowest
+finite number for -inf. quantised-pad pads the quantised tensor where a Pad of floats stands between
+a DequantizeLinear and a QuantizeLinear of the same numbers, which runtimes leave out then.
 
 Exact: always, for the sizes that the model and `--dim` state; zero-value up to the sign of 0;
 finite-value where no window holds -inf and padding alone.

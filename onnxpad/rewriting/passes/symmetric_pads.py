@@ -32,7 +32,6 @@ from onnxpad.geometry.windows import (
     Axis,
     SurplusWindows,
     cut,
-    cut_rounding_up,
     equal_crop,
     equal_ends,
     growth,
@@ -175,11 +174,9 @@ def by_slice(chain: Chain) -> list[Written]:
     if added is not None and chain.inputs[added : added + 1] == (True,):
         return ways or refuse("it adds a tensor to its output, which would grow")
     cuts = attempted(lambda one: _cuts(one, pads), chain)
-    if not isinstance(cuts, Skip):
-        ways.append(_sliced(chain, cuts, unsaid(chain)))
-    if rounding := _cuts_rounding_up(chain, pads):
-        ways.append(_sliced(chain, rounding, ()))
-    return ways or [known(cuts)]  # type: ignore[list-item] # a Skip, which it refuses with
+    if isinstance(cuts, Skip):
+        return ways or known(cuts)
+    return [*ways, _sliced(chain, cuts)]
 
 
 def by_kernel(chain: Chain) -> list[Written]:
@@ -283,20 +280,7 @@ def _free(chain: Chain, pads: Pads) -> list[Written]:
         ranges = [equal_ends(axis, begin, end) for axis, begin, end in chain.sides(wider)]
         if all(low <= one <= high for (low, high), one in zip(ranges, pads.begins, strict=True)):
             return [replace(chain.with_padding(own), ceil_mode=False)]
-    cuts = _cuts_rounding_up(chain, pads)
-    if cuts and not any(one.first or one.beyond for one in cuts):
-        return [chain.with_padding(own)]
     return []
-
-
-def _cuts_rounding_up(chain: Chain, pads: Pads) -> list[SurplusWindows]:
-    """Symmetric pads that leave ceil_mode as it is, and what is cut behind them; [] for none."""
-    if not rounds_up(chain):
-        return []
-    counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
-    cuts = [cut_rounding_up(axis, *ends, counts=counts) for axis, *ends in chain.sides(pads)]
-    every = [one for one in cuts if one is not None]
-    return every if len(every) == len(cuts) else []
 
 
 def _cuts(chain: Chain, pads: Pads) -> list[SurplusWindows]:
@@ -307,11 +291,11 @@ def _cuts(chain: Chain, pads: Pads) -> list[SurplusWindows]:
     return [one for one in cuts if one is not None]
 
 
-def _sliced(chain: Chain, cuts: list[SurplusWindows], removes: Sequence[str]) -> Written:
+def _sliced(chain: Chain, cuts: list[SurplusWindows]) -> Written:
     own = tuple(one.pad for one in cuts)
     rest = Pads(tuple(one.first for one in cuts), tuple(one.beyond for one in cuts))
     composer = Composer(chain.opset, chain.dtype)
-    whole = composer.itself(sets={"pads": own + own}, removes=removes)
+    whole = composer.itself(sets={"pads": own + own}, removes=unsaid(chain))
     results = [composer.cut(whole, rest, chain.first_axis)]
     if chain.uses_indices:
         indices = Made(whole.step, 1)
