@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -210,20 +210,15 @@ def _choice(rule: Pass, chain: Chain, label: str, check: RuntimeCheck) -> Choice
     """What the check takes of the pass's ways, or why none can be written."""
     if chain.trouble and (chain.trouble.too_new or chain.trouble.out_of_reach):
         return Choice(Skip(chain.trouble.reason), held_back=False)
-    return check.first_that_runs(chain, _ways(rule, chain, label))
-
-
-def _ways(rule: Pass, chain: Chain, label: str) -> Iterator[PassResult]:
-    yield _checked(rule, chain, rule.rewrite(chain), label)
-    for other in rule.otherwise(chain):
-        yield _checked(rule, chain, other, label)
+    ways = (_checked(rule, chain, way, label) for way in rule.results(chain))
+    return check.first_that_runs(chain, ways)
 
 
 def _checked(rule: Pass, chain: Chain, found: PassResult, label: str) -> PassResult:
     """A pass's result; InternalError where it brings forms that it does not declare."""
     after = found
     if not isinstance(found, Skip):
-        after = attempted(lambda one: outside_group(one, found), chain)
+        after = attempted(outside_group, chain, found)
     if isinstance(after, Expansion) and not chain.opset:
         return Skip("no version of the ONNX operators is imported, which it would need")
     if isinstance(after, Chain):

@@ -23,10 +23,10 @@ Example: Pad [0,0,0,0, 0,0,1,1] and Conv pads=[0, 0, 0, 0] become Conv pads=[0, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 
-from onnxpad.padding.chain import Chain, Pads, PadStep, PassResult, Skip
+from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     rounds_up,
@@ -42,31 +42,12 @@ MAY_REMOVE = {Form.AUTO_PAD, Form.PAD_VALUE}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
 
 
-def rewrite(chain: Chain) -> Chain | Skip:
-    """Let the operator do the padding of the Pads in front of it, all in a row where it can."""
-    absorbed: Chain | Skip = Skip("no Pad node in front", moot=True)
-    for step in reversed(_steps(chain)):
-        absorbed = _without(chain, step)
-        if isinstance(absorbed, Chain):
-            break
-    return absorbed
-
-
-def otherwise(chain: Chain) -> Iterator[PassResult]:
-    """The nearest of several Pads alone."""
-    steps = _steps(chain)
-    if len(steps) > 1 and isinstance(alone := _without(chain, steps[0]), Chain):
-        yield alone
-
-
-def _steps(chain: Chain) -> list[PadStep]:
-    """The Pad in front, and what it and others in a row do together."""
-    steps = () if chain.op.kind is Kind.PAD else (chain.pad, chain.far_pad)
-    return [step for step in steps if step is not None]
-
-
-def _without(chain: Chain, step: PadStep) -> Chain | Skip:
-    return attempted(lambda one: _absorbed(one, step), chain)
+def rewrite(chain: Chain) -> Sequence[Chain | Skip]:
+    """Let the operator do the padding of the Pads in front, all in a row, or the nearest alone."""
+    steps = () if chain.op.kind is Kind.PAD else (chain.far_pad, chain.pad)
+    whole = [attempted(_absorbed, chain, step) for step in steps if step is not None]
+    absorbed = [one for one in whole if isinstance(one, Chain)]
+    return absorbed or whole[-1:] or [Skip("no Pad node in front", moot=True)]
 
 
 def _absorbed(chain: Chain, step: PadStep) -> Chain:

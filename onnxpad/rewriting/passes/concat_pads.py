@@ -138,11 +138,11 @@ def _block(
 
 
 WAYS = {
-    "clipped-pads": Way.of(
+    "clipped-pads": Way(
         "Write Pad nodes of mode constant as Concat of the data's own cells, clipped to the value.",
         _clipped,
     ),
-    "spatial-pads": Way.of(
+    "spatial-pads": Way(
         "Write constant padding of the batch and the channel axis as Concat.",
         _spatial,
         {Form.OUTER_AXES},

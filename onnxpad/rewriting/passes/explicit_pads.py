@@ -24,7 +24,7 @@ Example: Conv k3 s2 SAME_UPPER on 224x224 becomes pads=[0, 0, 1, 1].
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from onnxpad.geometry.windows import output_size, same_output, same_pads
@@ -67,23 +67,21 @@ def rewrite(chain: Chain) -> Chain:
     return replace(chain.with_padding(pads), ceil_mode=rounds_up(chain))
 
 
-def _while_running(chain: Chain) -> PassResult:
+def _while_running(chain: Chain) -> Sequence[PassResult]:
     """Compute the pads of SAME while the model runs."""
     may_hang = is_same(chain.padding) and chain.op.kind is not Kind.TRANSPOSED
     require(may_hang, "no SAME padding that hangs on a size", moot=True)
     pads = effective_pads(chain)
     if isinstance(pads, Pads):
         reason = "its pads are the same for every size that is possible"
-        return Skip(reason, ("--pass explicit-pads",), moot=True, noted=True)
-    return pads if chain.trouble else _computed(chain)
-
-
-def _otherwise_while_running(chain: Chain) -> Iterator[PassResult]:
-    """The same with Pads that list their axes, which keeps them apart from pools."""
+        return [Skip(reason, ("--pass explicit-pads",), moot=True, noted=True)]
+    if chain.trouble:
+        return [pads]
+    # Pads that list their axes stay apart from pools.
+    apart: PassResult = Skip("", (f"raise the model's opset to {Since.PAD_AXES} or newer",))
     if chain.opset >= Since.PAD_AXES:
-        yield _computed(chain, range(chain.tensor_rank))
-    else:
-        yield Skip("", (f"raise the model's opset to {Since.PAD_AXES} or newer",))
+        apart = _computed(chain, range(chain.tensor_rank))
+    return [_computed(chain), apart]
 
 
 def _computed(chain: Chain, axes: Sequence[int] = ()) -> PassResult:
@@ -158,7 +156,6 @@ WAYS = {
     "runtime-pads": Way(
         "Write SAME padding of an unknown size as a Pad whose pads the model computes.",
         _while_running,
-        otherwise=_otherwise_while_running,
         adds={Form.PAD_NODE, Form.PAD_VALUE, Form.DYNAMIC},
     ),
     "auto-pads": Way(

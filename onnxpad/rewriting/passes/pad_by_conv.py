@@ -112,7 +112,7 @@ def _copied(composer: Composer, data: Operand, channels: int, sides: _Sides) -> 
 
 
 WAYS = {
-    "pad-by-two-convs": Way.of(
+    "pad-by-two-convs": Way(
         "Write zero padding as two depthwise convolutions, each with a half of the pads.",
         partial(_copies, 2),
     )

@@ -99,7 +99,7 @@ def _odd(chain: Chain) -> PassResult:
 
 
 WAYS = {
-    "even-dilations": Way.of(
+    "even-dilations": Way(
         "Write one dilation for all axes, where a kernel of one cell leaves an axis free to have "
         "any.",
         _even,

@@ -21,7 +21,7 @@ Example: Pad reflect [0,0,2, 0,0,0] becomes Slice 2:3, Slice 1:2 and Concat with
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from onnxpad.errors import counted
@@ -47,7 +47,7 @@ _MOST_PADS = 64
 _MODES: dict[str, Mode] = {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}
 
 
-def rewrite(chain: Chain) -> PassResult:
+def rewrite(chain: Chain) -> Sequence[PassResult]:
     """Cut and join where a Pad does more than write a constant around its input."""
     step = pad_node(chain)
     does_more = step.mode != "constant" or any(pad < 0 for pad in step.pads.flat)
@@ -61,23 +61,16 @@ def rewrite(chain: Chain) -> PassResult:
         sizes.append(None if size is None else plus(size, -begin - end))
     if step.mode != "constant":
         _require_cells(chain, step, sizes)
-        return _joined(chain, step, sizes)
+        return [_joined(chain, step, sizes)]
     composer = Composer(chain.opset, chain.dtype)
     cropped = composer.cut(Read(0), cut)
     if not any(added.flat):
-        return composer.finish(cropped)
-    return composer.finish(pad_itself(composer, chain, added, cropped))
-
-
-def otherwise(chain: Chain) -> Iterator[PassResult]:
-    """The Pad first and the Slice behind it."""
-    step = chain.pad
-    if step is None or step.mode != "constant" or step.unclear:
-        return
-    composer = Composer(chain.opset, chain.dtype)
-    cut, added = _crops(step.pads)
-    if any(added.flat) and any(cut.flat):
-        yield composer.finish(composer.cut(pad_itself(composer, chain, added), cut))
+        return [composer.finish(cropped)]
+    behind = Composer(chain.opset, chain.dtype)
+    return [
+        composer.finish(pad_itself(composer, chain, added, cropped)),
+        behind.finish(behind.cut(pad_itself(behind, chain, added), cut)),
+    ]
 
 
 def _crops(pads: Pads) -> tuple[Pads, Pads]:
@@ -202,7 +195,7 @@ def _stages(size: int, begin: int, end: int) -> list[tuple[int, int]]:
 
 
 WAYS = {
-    "repeated-mirrors": Way.of(
+    "repeated-mirrors": Way(
         "Write a reflection wider than the axis as several Pads, each of which mirrors what is "
         "there.",
         _mirrored,

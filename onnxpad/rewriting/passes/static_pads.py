@@ -150,7 +150,7 @@ def _quantised(chain: Chain) -> PassResult:
 
 
 WAYS = {
-    "all-axes": Way.of(
+    "all-axes": Way(
         "Write the pads of a Pad node over all axes, without the input axes.",
         _all_axes,
         {Form.PAD_AXES},
@@ -161,12 +161,12 @@ WAYS = {
         removes=set(),
         adds=set(),
     ),
-    "zero-value": Way.of(
+    "zero-value": Way(
         "Write the value of a Pad in front of max pools as 0 where no cell of its data is below 0.",
         _zero,
         {Form.PAD_VALUE},
     ),
-    "finite-value": Way.of(
+    "finite-value": Way(
         "Write the -inf of a Pad that only max pools read as the lowest finite number.",
         _finite,
         set(),

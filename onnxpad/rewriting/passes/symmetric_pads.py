@@ -24,7 +24,7 @@ Example: Conv k3 s2 pads=[1, 0] on 6 cells becomes pads=[1, 1], which gives the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -77,29 +77,11 @@ ADDS = {
 }
 
 
-def rewrite(chain: Chain) -> PassResult:
-    """Write equal begin and end pads in the first way there is."""
-    ways, refusals = _ways(chain)
-    if ways:
-        return ways[0]
-    first = next(iter(refusals.values()))
-    if first.moot and _follows_uneven_pad(chain):
-        return _about_pad(chain)
-    if first.moot or len({skip.reason for skip in refusals.values()}) == 1:
-        return first
-    none = _joined(refusals)
-    return Skip(f"no way is exact: {none.reason}", none.hints)
+def rewrite(chain: Chain) -> Sequence[PassResult]:
+    """Equal begin and end pads in every way there is, and why there are no more.
 
-
-def otherwise(chain: Chain) -> Iterator[PassResult]:
-    """The dearer ways, and why there are no more."""
-    ways, refusals = _ways(chain)
-    yield from ways[1:]
-    yield _joined(refusals)
-
-
-def _ways(chain: Chain) -> tuple[list[Written], dict[str, Skip]]:
-    """What each way writes, without another operator or tap first; and why others are none."""
+    What takes no other operator or tap comes first.
+    """
     ways, refusals = list[Written](), dict[str, Skip]()
     for name, way in _NAMED.items():
         if way is not by_output_padding or chain.op.kind is Kind.TRANSPOSED:
@@ -108,7 +90,15 @@ def _ways(chain: Chain) -> tuple[list[Written], dict[str, Skip]]:
                 refusals[name] = made
             else:
                 ways += made
-    return sorted(ways, key=lambda one: not _is_free(one)), refusals
+    if ways:
+        return [*sorted(ways, key=lambda one: not _is_free(one)), _joined(refusals)]
+    first = next(iter(refusals.values()))
+    if first.moot and _follows_uneven_pad(chain):
+        return [_about_pad(chain)]
+    if first.moot or len({skip.reason for skip in refusals.values()}) == 1:
+        return [first]
+    none = _joined(refusals)
+    return [replace(none, reason=f"no way is exact: {none.reason}")]
 
 
 def _is_free(way: Written) -> bool:
@@ -173,7 +163,7 @@ def by_slice(chain: Chain) -> list[Written]:
     added = chain.op.added
     if added is not None and chain.inputs[added : added + 1] == (True,):
         return ways or refuse("it adds a tensor to its output, which would grow")
-    cuts = attempted(lambda one: _cuts(one, pads), chain)
+    cuts = attempted(_cuts, chain, pads)
     if isinstance(cuts, Skip):
         return ways or known(cuts)
     return [*ways, _sliced(chain, cuts)]
@@ -209,7 +199,7 @@ def by_pad(chain: Chain) -> list[Written]:
         refuse(reason, "--pass symmetric-pads-by-slice")
     pads = _uneven(chain)
     ways = _free(chain, pads)
-    added = attempted(lambda one: _behind_pads(one, pads), chain)
+    added = attempted(_behind_pads, chain, pads)
     if isinstance(added, Skip):
         return ways or known(added)
     return ways + added
@@ -315,13 +305,13 @@ def _difference(chain: Chain, pads: Pads, *, rounds: bool) -> tuple[Pads, Pads]:
 
 
 WAYS = {
-    "symmetric-pads-by-slice": Way.of(
+    "symmetric-pads-by-slice": Way(
         "Make asymmetric pads symmetric with a Slice behind the operator.", by_slice
     ),
-    "symmetric-pads-by-kernel": Way.of(
+    "symmetric-pads-by-kernel": Way(
         "Make asymmetric pads symmetric with a kernel that has more taps of 0.", by_kernel
     ),
-    "symmetric-pads-by-pad": Way.of(
+    "symmetric-pads-by-pad": Way(
         "Make asymmetric pads symmetric with a Pad node that adds the difference.", by_pad
     ),
 }

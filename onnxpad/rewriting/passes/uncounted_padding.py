@@ -207,7 +207,7 @@ def _without_padding(chain: Chain, pads: Pads) -> Chain:
 
 
 WAYS = {
-    "average-by-parts": Way.of(
+    "average-by-parts": Way(
         "Write averages that do not count their padding as averages of parts of the input, "
         "without pads.",
         _by_parts,
