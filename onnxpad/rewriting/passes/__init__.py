@@ -23,7 +23,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cache
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Expansion
@@ -31,7 +31,7 @@ from onnxpad.padding.forms import Form
 from onnxpad.plugins import Plugins, name_of, text_of
 from onnxpad.rewriting.steps.refusals import Refused
 
-Rewrite = Callable[[Chain], PassResult | Iterable[PassResult]]
+Rewrite: TypeAlias = "Callable[[Chain], PassResult | Iterable[PassResult]]"
 """What a pass writes of a chain: one thing, or several that compute the same, the best first.
 
 The others are for runtimes that cannot run the first one; a Skip among them has reasons and hints
