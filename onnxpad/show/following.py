@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 
 from onnxpad.inspection import FOLLOWED, Inspection
 from onnxpad.padding.effective_pads import may_be_written
-from onnxpad.rewriting.for_target.report import PassPlan
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.traps import helping
 from onnxpad.show.document import Command, Line
@@ -37,7 +36,9 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[Line]:
         if options is not None:
             follows = f"--ambiguous {inspection.ambiguous}" if inspection.ambiguous else ""
             yield _rewrite(model, [*options, follows])
-    if inspection.following is None and len(asked) <= FOLLOWED:
+    if inspection.following is None and 0 < len(asked) <= FOLLOWED:
+        from onnxpad.rewriting.for_target.report import PassPlan
+
         for name, found in inspection.targets.items():
             if helped := sum(isinstance(one.way, PassPlan) for one in found):
                 target = f"--target {asked_as(name)}"

@@ -127,8 +127,7 @@ def _notes(rewriting: Rewriting) -> Iterator[Note]:
         skip = group[0].skip
         yield Note(f"note: {group[0].rule}, {nodes}", skip.reason, tuple(skip.hints))
     for one in rewriting.undone:
-        more = f"; onnxpad explain {one.form} says what goes together" if one.form else ""
-        said = f"{' and '.join(one.rules)} undo each other{more}"
+        said = f"{' and '.join(one.rules)} undo each other"
         yield Note(f"note: {one.op} '{one.node.label}' is as before", said)
 
 
@@ -141,9 +140,6 @@ def _fitting(rewriting: Rewriting, *, done: bool, each: bool) -> Iterator[Sectio
 
     undone = {one.node for one in rewriting.undone}
     mended = [(target, one) for one in fitting.plans if one.node not in undone]
-    prepared = fitting.prepared
-    if not done and fitting.whole:
-        prepared = (f"the model would have {', '.join(fitting.whole)}", *fitting.kept)
     sizes = f"; open sizes ({', '.join(fitting.open_sizes)}) were taken as {NOMINAL}"
     spent = f"{fitting.cost}{sizes * bool(fitting.open_sizes)}"
     cost = "cost: nothing" if fitting.cost == Cost() else f"cost: {spent}"
@@ -151,7 +147,7 @@ def _fitting(rewriting: Rewriting, *, done: bool, each: bool) -> Iterator[Sectio
     lines = (
         f"note: {fitting.unmeasured}" if fitting.unmeasured else "",
         *(one.note for one in fitting.installed),
-        *(f"{target}: {text}" for text in prepared),
+        *(f"{target}: {text}" for text in fitting.prepared),
         f"{'mended' if done else 'to be mended'} for {target}:" if mended else "",
     )
     table = verdict_table(mended, each=each)
