@@ -11,7 +11,7 @@ import numpy as np
 
 from onnxpad.diagnosis.runner import Array, Feeds
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.comparing.pieces import Sides, nodes_without, padded_outside, with_attribute
+from onnxpad.model.comparing.pieces import Sides, lacks, padded_outside, with_attribute
 from onnxpad.padding.operators import Since
 
 Change: TypeAlias = Callable[[Array], Array]
@@ -91,9 +91,9 @@ def other_attributes(network: Network) -> Iterator[tuple[str, Callable[[], Netwo
     """The model with another attribute in all nodes that have it, and what is said of that."""
     for name, operator, values in _ATTRIBUTES if network.model.ByteSize() <= _MOST_BYTES else ():
         for value in values:
-            if nodes_without(network, (operator,), name, value)[1]:
+            if lacks(network, operator, name, value):
                 said = f"{name} {value} in every {operator}"
-                yield said, partial(with_attribute, network, (operator,), name, value)
+                yield said, partial(with_attribute, network, operator, name, value)
 
 
 # Applications pad an image on all sides before they cut it into tiles, or behind it to a multiple.
