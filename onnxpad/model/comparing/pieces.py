@@ -24,7 +24,7 @@ from onnxpad.model.graph.nodes import bodies
 from onnxpad.model.graph.types import write_sizes
 from onnxpad.padding.chain import Chain, Pads, Preference, is_same
 from onnxpad.padding.effective_pads import effective_pads
-from onnxpad.padding.operators import Kind, Since, name_of_pads
+from onnxpad.padding.operators import Kind
 
 Array = NDArray[Any]
 
@@ -186,73 +186,3 @@ def _both_in(graph: GraphProto) -> list[NodeProto]:
         for body in bodies(node):
             found.extend(_both_in(body))
     return found
-
-
-def lacks(network: Network, operator: str, name: str, value: float | str) -> bool:
-    """Whether a node of this operator in the main graph has another value, or writes none."""
-    wanted = helper.make_attribute(name, value)
-    return any(wanted not in node.attribute for node in network.nodes if node.op_type == operator)
-
-
-def with_attribute(network: Network, operator: str, name: str, value: float | str) -> Network:
-    """A copy of the model whose nodes of this operator, in the main graph, have the value."""
-    model = network.copied()
-    for node in model.graph.node:
-        if node.op_type == operator:
-            others = [one for one in node.attribute if one.name != name]
-            del node.attribute[:]
-            node.attribute.extend([*others, helper.make_attribute(name, value)])
-    return Network(model, network.folder)
-
-
-Sides = Sequence[tuple[int, int]]
-"""Cells at the begin and at the end of each axis."""
-
-
-def padded_outside(
-    network: Network, name: str, sides: Sides, mode: str, crops: Mapping[str, Sides]
-) -> Network:
-    """The model with a Pad of 0 or by `mode` behind the input `name`, and with cropped outputs.
-
-    crops: what each output loses. Stated sizes of these tensors are forgotten.
-    """
-    inside = {name: f"{name}/padded"} | {output: f"{output}/whole" for output in crops}
-    outside = {new: old for old, new in inside.items()}
-    model = renamed(network, inside).model
-    graph, opset = model.graph, network.opsets.get("", 1)
-    del graph.value_info[:]
-    for value in (*graph.input, *graph.output):
-        if value.name in outside:
-            value.name = outside[value.name]
-            value.type.tensor_type.ClearField("shape")
-    begins, ends = zip(*sides, strict=True)
-    pads = {name_of_pads(opset): (*begins, *ends)}
-    given = opset >= Since.PAD_INPUTS
-    graph.node.insert(0, _moved(graph, "Pad", name, inside[name], pads, given=given, mode=mode))
-    for output, cells in crops.items():
-        begins, ends = zip(*cells, strict=True)
-        last = [-end or np.iinfo(np.int64).max for end in ends]
-        cut = {"starts": begins, "ends": last, "axes": range(len(cells))}
-        given = opset >= Since.SLICE_INPUTS
-        graph.node.append(_moved(graph, "Slice", inside[output], output, cut, given=given))
-    return network.like(model)
-
-
-def _moved(
-    graph: GraphProto,
-    operator: str,
-    source: str,
-    result: str,
-    numbers: Mapping[str, Sequence[int]],
-    *,
-    given: bool,
-    **attributes: str,
-) -> NodeProto:
-    """A node; its numbers are inputs if they are `given`, else attributes."""
-    if not given:
-        written = {**numbers, **attributes}
-        return helper.make_node(operator, [source], [result], **dict[str, Any](written))
-    names = [f"{result}/{name}" for name in numbers]
-    for name, values in zip(names, numbers.values(), strict=True):
-        graph.initializer.append(numpy_helper.from_array(np.array(values, np.int64), name))
-    return helper.make_node(operator, [source, *names], [result], **attributes)
