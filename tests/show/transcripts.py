@@ -185,18 +185,21 @@ _VERBS = {
 
 NARROW = ("inspect-modes", "retarget-dynamic", "validate-counted")
 """Reports that are recorded as a narrow terminal has them, too."""
+PAGES = ("inspect-page", "rewrite-facts", "validate-moved", "diagnose-pool", "port-pytorch")
+"""Reports of which the page is recorded, too."""
 
 
 def transcript(name: str, document: Document) -> str:
     """The report in a file, some on a narrow terminal, and what its page adds."""
     wide = document_text(document)
     narrow = document_text(document, Terminal(80)) if name in NARROW else ""
-    page = re.sub(r"<svg.*?</svg>", "", page_html(document, "1"), flags=re.DOTALL)
-    shown = documents.Document(page.partition("<body>")[2])
-    told = shown.said.partition("Written by")[0].splitlines()
-    added = [line for one in told if (line := one.strip()) and line not in wide]
     parts = {"file": wide, "terminal of 80 columns": narrow}
-    parts |= {"page": "\n".join([f"{shown.tags.count('tr')} rows", *added]) + "\n"}
+    if name in PAGES:
+        page = re.sub(r"<svg.*?</svg>", "", page_html(document, "1"), flags=re.DOTALL)
+        shown = documents.Document(page.partition("<body>")[2])
+        told = shown.said.partition("Written by")[0].splitlines()
+        added = [line for one in told if (line := one.strip()) and line not in wide]
+        parts["page"] = "\n".join([f"{shown.tags.count('tr')} rows", *added]) + "\n"
     text = "\n".join(f"=== {name}\n{part}" for name, part in parts.items() if part)
     text = re.sub(r"in \d+\.\d s", "in 0.0 s", text)
     text = re.sub(r"error of [-\d.e]+", "error of N", text)

@@ -163,6 +163,6 @@ def searched(table: Conformance) -> list[tuple[str, ...]]:
         address, cells = address_of("way", way.title), table.of_way(way, newest=True)
         found.append((way.title, "way of padding", address, counted_words(cells), ""))
         for cell in cells:
-            title = f"{cell.target}: {way.title}"
-            found.append((title, cell.word, address, cell.reason, ""))
+            title, also = f"{cell.target}: {way.title}", " ".join(find_target(cell.target).also)
+            found.append((title, cell.word, address, cell.reason, also))
     return found
