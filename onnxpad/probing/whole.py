@@ -25,7 +25,7 @@ from onnxpad.probing.agreement import NEAR, QUANTISED, Difference, worst
 from onnxpad.probing.expected import evaluated, nodes_for
 from onnxpad.probing.live import RuntimeRan, ran_by
 from onnxpad.probing.probes import quantises, ranks
-from onnxpad.probing.random_inputs import Sampler
+from onnxpad.probing.random_inputs import Sampler, channel_counts
 from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import failing
@@ -207,7 +207,7 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
         if tell:
             tell(f"running the whole model in {ran}, sample {number + 1} of {len(samples)}")
         reply = whole.run(path, sample.feeds, whole.rewritten.model)
-        apart = whole.apart(reply, sample.right)
+        apart = whole.apart(reply, sample.right, sample.feeds)
         if apart.is_fault:
             if tell:
                 tell(f"looking for the first tensor that differs in {ran}")
@@ -266,7 +266,7 @@ def _drawn(judge: _Original, dims: Mapping[str, int | str] | None) -> list[Feeds
     Sizes come first at which all its numbers are finite: elsewhere it divides by windows without
     cells, and says nothing of a runtime.
     """
-    sampler = Sampler(judge.network.input_types(dims), 0)
+    sampler = Sampler(judge.network.input_types(dims), 0, channel_counts(judge.network))
     first: list[Feeds] = []
     for reference_ in (ONNXRUNTIME, EVALUATOR):  # the faster one finds the sizes
         for draw in () if first else islice(sampler.draws(), _MOST_DRAWS):
@@ -306,19 +306,21 @@ class _Whole(NamedTuple):
             path.write_bytes(model.SerializeToString(deterministic=True))
             return self.run(str(path), given, model)
 
-    def worst(self, reply: Reply, right: Mapping[str, Array]) -> tuple[str, Difference]:
+    def worst(
+        self, reply: Reply, right: Mapping[str, Array], feeds: Feeds
+    ) -> tuple[str, Difference]:
         """The output that is furthest off, and how far."""
         near = QUANTISED if quantises(self.judge.network.model) else NEAR
-        return worst(reply.outputs, right, near)
+        return worst(reply.outputs, right, feeds, near)
 
-    def apart(self, reply: Reply, right: Mapping[str, Array]) -> Difference:
+    def apart(self, reply: Reply, right: Mapping[str, Array], feeds: Feeds) -> Difference:
         """How the output that is furthest off differs, or why nothing was computed."""
         if reply.has_run:
-            output, difference = self.worst(reply, right)
+            output, difference = self.worst(reply, right, feeds)
             return difference._replace(words=f"'{output}' is {difference.words}")
         ends = {"refused": "it refuses the model", "crash": "its process ends"}
         words = f"{ends.get(reply.status, 'it does not end')}: {reply.message}"
-        return Difference(np.inf, 0.0, (), words)
+        return Difference(np.inf, 0.0, words)
 
     def fault_at(self, name: str, feeds: Feeds, *, refuses: bool) -> tuple[str, bool]:
         """How the runtime gets a tensor wrong, '' for right, and whether it stops before.
@@ -334,7 +336,7 @@ class _Whole(NamedTuple):
             return "", False
         if not reply.has_run:
             return (reply.message, True) if refuses else ("", False)
-        _, apart = self.worst(reply, {name: right})
+        _, apart = self.worst(reply, {name: right}, feeds)
         return apart.words if apart.is_fault and name in reply.outputs else "", False
 
     def first_different(self, feeds: Feeds, *, refuses: bool) -> FirstDifferent | None:
@@ -375,7 +377,10 @@ def _failed(
 ) -> WholeRun:
     """How a run failed and where, of a model with open sizes also whether these are the cause."""
     fixed = whole.up_to(sample.right, sample.feeds) if has_open else reply
-    apart, at_fixed = whole.apart(reply, sample.right), whole.apart(fixed, sample.right)
+    apart, at_fixed = (
+        whole.apart(reply, sample.right, sample.feeds),
+        whole.apart(fixed, sample.right, sample.feeds),
+    )
     words, first = apart.words, None
     if at_fixed.is_fault:
         first = whole.first_different(sample.feeds, refuses=not fixed.has_run)

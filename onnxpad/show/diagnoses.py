@@ -15,7 +15,7 @@ from onnxpad.padding.effective_pads import axes_behind, axes_in_front
 from onnxpad.show.document import Command, Document, Line, Section, Table
 from onnxpad.show.pages.cards import Changed, changes_section
 from onnxpad.show.pages.drawings import pads_in_front
-from onnxpad.show.validations import differing, tolerance_line
+from onnxpad.show.validations import tolerance_line
 from onnxpad.show.wording import frameworks_text, ran_text, shape_text, window_text
 
 _NODES_SHOWN, _LABELS_SHOWN = 8, 3
@@ -44,7 +44,6 @@ def diagnosis_document(found: Diagnosis, model: str = "", around: Around = ALONE
     """The verdict and what to do next, the nodes to change, other ways that fit, and warnings."""
     said = found.reasons[0] if found.reasons else found.reason
     fits = any(node.changed and node.alternatives for node in found.nodes)
-    compared = ("the reference", "the model as it is")
     return Document(
         "Diagnosis of",
         model,
@@ -56,7 +55,6 @@ def diagnosis_document(found: Diagnosis, model: str = "", around: Around = ALONE
             changes_section(partial(_changes, found.nodes or found.nearest_nodes)),
             Section("others", "What else would do", tuple(_other_lines(found))),
             Section("ran", "", tuple(_ran_lines(found, around))),
-            differing(found.as_it_is or found.outputs, compared),
         ),
         "fine" if found.explained else "wrong",
     )
