@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import Path
 from typing import Any
 
 from onnxpad.errors import RequestError
@@ -99,7 +100,11 @@ def proved_again(
     """
     record = read(path)
     for known, file in zip((record.before, record.after), (before, after), strict=True):
-        _refuse_other(path, known, file)
+        if which := _apart(known, fingerprint(file)):
+            raise RequestError(
+                f"the certificate '{path}' is about other bytes than '{file}'{which}\n"
+                f"  try     onnxpad validate {Path(before).name} {Path(after).name}"
+            )
     found = validate(
         before,
         after,
@@ -118,16 +123,14 @@ def proved_again(
     return replace(found, reason=f"'{path}' holds: {found.reason}")
 
 
-def _refuse_other(path: AnyPath, record: Fingerprint, file: AnyPath) -> None:
-    seen = fingerprint(file)
-    apart = [name for name in seen.data if seen.data[name] != record.data.get(name)]
-    if seen.sha256 != record.sha256 or dict(seen.data) != dict(record.data):
-        which = f" in '{apart[0]}'" if seen.sha256 == record.sha256 and apart else ""
-        raise RequestError(
-            f"the certificate '{path}' is about other bytes than '{file}'{which}: SHA-256 "
-            f"{seen.sha256[:16]}..., not {str(record.sha256)[:16]}...\n"
-            "  try     onnxpad validate without --certificate"
-        )
+def _apart(record: Fingerprint, seen: Fingerprint) -> str:
+    """Which bytes are others than those on record; '' where none are."""
+    if seen.sha256 != record.sha256:
+        return f": SHA-256 {seen.sha256[:16]}..., not {str(record.sha256)[:16]}..."
+    names = [name for name in seen.data if seen.data[name] != record.data.get(name)]
+    if names:
+        return f" in '{names[0]}'"
+    return "" if dict(seen.data) == dict(record.data) else " in its data files"
 
 
 def _weaker(claims: Mapping[str, Any], proof: ProofReport) -> str:
