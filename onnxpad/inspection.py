@@ -611,8 +611,8 @@ def _told(
 
     Behind that what those do otherwise that are `installed` in another release.
     """
+    from onnxpad.rewriting.for_target.judge import judged  # loads every pass
     from onnxpad.rewriting.for_target.requests import beyond_batch
-    from onnxpad.rewriting.for_target.verdicts import judged  # loads every pass
 
     sizes = beyond_batch(survey.document.model, survey.facts)
     few = len(names) <= FOLLOWED

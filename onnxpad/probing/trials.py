@@ -17,7 +17,7 @@ from onnxpad.probing.agreement import BYTES, NEAR, STEPS, worst
 from onnxpad.probing.probes import Feeds, Probe, quantises, ranks
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.running.cache import keep, kept
-from onnxpad.runtimes.running.runner import Reply, Runner, Served
+from onnxpad.runtimes.running.runner import Reply, Runner
 
 SECONDS = 60.0
 """How long a runtime may take for one probe before it is ended."""
@@ -120,8 +120,7 @@ class Trials:
         if not replies[0].has_run:
             replies.append(self.runs_plain("Conv"))
         if not any(reply.has_run for reply in replies):
-            needs = self.runner.needs if isinstance(self.runner, Served) else ""
-            why = "; ".join(filter(None, (replies[0].message, needs)))
+            why = "; ".join(filter(None, (replies[0].message, self.runner.needs)))
             raise RuntimeUnavailable(f"{self.runner.title} runs neither a Relu nor a Conv: {why}")
         self._has_run = True
 

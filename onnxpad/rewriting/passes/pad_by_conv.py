@@ -34,7 +34,7 @@ from onnxpad.rewriting.steps.pads import feeds_max_pools, pad_node
 from onnxpad.rewriting.steps.refusals import refuse, require
 
 REMOVES = {Form.PAD_NODE}
-ADDS = {Form.PADS}
+ADDS = {Form.PADS, Form.WIDER_THAN_KERNEL}
 
 _LARGEST = 1 << 18
 _FIRST, _MOST_AXES = 2, 3
@@ -112,7 +112,7 @@ def _copied(composer: Composer, data: Operand, channels: int, sides: _Sides) -> 
 
 
 WAYS = {
-    "pad-by-two-convs": Way.of(
+    "pad-by-two-convs": Way(
         "Write zero padding as two depthwise convolutions, each with a half of the pads.",
         partial(_copies, 2),
     )

@@ -104,8 +104,8 @@ class Condition:
     `asks` says of a chain for which it is open what is not known.
     `of_opset` marks questions about the opset of the model, `of_sizes` those about sizes that the
     file leaves open: what is done about them is done to the whole model.
-    `tells` says of a chain for which it holds what is wrong, with its numbers. `of_windows` marks
-    those about how many windows there are: what gets these wrong gives another shape.
+    `of_windows` marks those about how many windows there are: what gets these wrong gives another
+    shape.
     """
 
     text: str
@@ -115,7 +115,6 @@ class Condition:
     asks: Callable[[Chain], OpenBatch] | None = None
     of_opset: bool = False
     of_sizes: bool = False
-    tells: Callable[[Chain], str | None] | None = None
     of_windows: bool = False
 
     @classmethod
@@ -183,11 +182,6 @@ class Row:
     def why(self) -> str:
         """The reason for a user: what the row says, or its conditions."""
         return self.says or self._conditions
-
-    def told(self, chain: Chain) -> str:
-        """What is wrong with this chain, with its numbers where a condition tells them."""
-        telling = (one.tells(chain) for one in self.when if one.tells is not None)
-        return next((words for words in telling if words), "") or self.why
 
     def open_question(self, chain: Chain) -> OpenBatch | None:
         """What is not known of the model, where there is a word for it."""

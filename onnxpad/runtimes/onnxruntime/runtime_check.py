@@ -167,7 +167,7 @@ def _kernel_refusal(before: Chain, written: Chain) -> Skip | None:
     rows = newly_failing(reference(), before, apart)
     if not rows:
         return None
-    return Skip(f"onnxruntime {rows[0].answer} it written like that: {rows[0].told(apart)}")
+    return Skip(f"onnxruntime {rows[0].answer} it written like that: {rows[0].why}")
 
 
 def _of_several(before: Chain, after: Expansion) -> Skip | None:

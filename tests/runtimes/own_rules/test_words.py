@@ -188,12 +188,6 @@ ORACLE: dict[str, Callable[[Drawn], bool]] = {
     "pads_over_half": lambda one: any(
         max(s) > k // 2 for s, k in zip(one.sides, one.kernel, strict=False)
     ),
-    "empty_window": lambda one: (
-        one.op not in ("Pad", "ConvTranspose")
-        and any(
-            not ((w.cells() >= 0) & (w.cells() < w.size)).any(axis=1).all() for w in one.windows
-        )
-    ),
     "last_window_dropped": lambda one: any(
         -(-room // w.stride) * w.stride >= w.size + w.begin for room, w in _ceil_rests(one)
     ),
