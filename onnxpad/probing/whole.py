@@ -116,17 +116,17 @@ class _Original:
 
     def __init__(self, network: Network, *, prefers_text: bool) -> None:
         self.network = network
-        self.references = (EVALUATOR, ONNXRUNTIME) if prefers_text else (ONNXRUNTIME, EVALUATOR)
+        self.references = [EVALUATOR, ONNXRUNTIME] if prefers_text else [ONNXRUNTIME, EVALUATOR]
         self.failure = ""
         self._session = lru_cache(maxsize=1)(self._opened)
 
     def outputs(self, feeds: Feeds) -> Mapping[str, Array] | None:
         """The outputs; None where neither can compute them, and then `failure` says why."""
-        for name in self.references:
+        for name in tuple(self.references):
             outputs = self.computed(name, feeds)
             if outputs is not None:
-                self.references = (name,)
                 return outputs
+            self.references.reverse()
         return None
 
     def computed(self, reference: str, feeds: Feeds, *names: str) -> Mapping[str, Array] | None:
