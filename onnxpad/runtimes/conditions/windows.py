@@ -12,7 +12,6 @@ from onnxpad.geometry.windows import Axis, output_size, possible_same_pads, same
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.operators import Kind
-from onnxpad.padding.possible_sizes import at_possible_sizes
 
 POOLS = ("MaxPool", "AveragePool")
 WINDOWS = ("Conv", "ConvTranspose", *POOLS)
