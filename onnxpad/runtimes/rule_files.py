@@ -232,7 +232,6 @@ def _built_in_row(
         rule.get("does") or (OTHER_SHAPE if loses_shape else ""),
         rule.get("since", ""),
         rule.get("until", ""),
-        rule.get("gone", ""),
         rule.get("unshown") or (_UNSHOWN if is_beside and answer.fails else ""),
     )
 

@@ -8,12 +8,11 @@ from dataclasses import replace
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.broken import title_of, undefined_operators
 from onnxpad.model.graph.nodes import Address, Node, NodeId
-from onnxpad.model.graph.scopes import Document, Scope, address_of
+from onnxpad.model.graph.scopes import Scope, address_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.model.shapes.unknown_sizes import lost_at
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.forms import Form, forms_of
-from onnxpad.padding.operators import PLAIN_DOMAINS, operator
 from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.plain_facts import name_of, plain_facts, written_padding
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, PassPlan
@@ -23,7 +22,6 @@ from onnxpad.runtimes.installed import OnInstalled, otherwise_installed
 from onnxpad.runtimes.judge import (
     Judgement,
     failing,
-    judge_lacking,
     judge_plain,
     judge_undefined,
     newly_failing,
@@ -78,18 +76,6 @@ def _plain(survey: Survey, judge: Judge) -> Iterator[tuple[Scope, Node, str, Jud
     for scope, node in undefined_operators(survey.document):
         if undefined := judge_undefined(target, title_of(node), scope.opset):
             yield scope, node, title_of(node), undefined
-    yield from _lacking(survey.document, target)
-
-
-def _lacking(document: Document, target: Target) -> Iterator[tuple[Scope, Node, str, Judgement]]:
-    """Operators without padding that the target may lack."""
-    for scope in document.scopes.values():
-        kinds = {one.op_type for one in scope.nodes if one.domain in PLAIN_DOMAINS}
-        plain = (one for one in kinds if operator("", one) is None)
-        lacking = {one: judge_lacking(target, one, scope.opset) for one in plain}
-        for node in scope.ordered() if any(lacking.values()) else ():
-            if (judgement := lacking.get(node.op_type)) and document.function(node) is None:
-                yield scope, node, title_of(node), judgement
 
 
 def _located(site: Site, judge: Judge) -> Judgement:

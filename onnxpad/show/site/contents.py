@@ -82,7 +82,7 @@ def _target_facts(name: str) -> Iterator[dict[str, Any]]:
             "anchor": anchor,
             "word": _word(row),
             "what": row.what,
-            "releases": held(row, target.releases) or always,
+            "releases": held(row) or always,
             "evidence": str(row.evidence),
             "command": f"onnxpad explain {name} --reproduce {anchor} -o DIR" if shown else "",
             "unshown": row.unshown,
