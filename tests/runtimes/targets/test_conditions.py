@@ -41,7 +41,7 @@ def test_files_of_this_package_have_no_other_keys() -> None:
     for text in FILES:
         table = tomllib.loads(text)
         if "rule" in table:
-            assert table.keys() <= {*head, "engine", "rule", "shared"}
+            assert table.keys() <= {*head, "engine", "rule", "shared", "facts"}
             assert {key for one in table["rule"] for key in one} <= rule
             shared = {key for one in table.get("shared", ()) for key in one}
             assert shared <= {"table", "operators", "source", "until"}
