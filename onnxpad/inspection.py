@@ -24,7 +24,7 @@ from onnxpad.model.graph.broken import (
 from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
-from onnxpad.model.reading.as_written import Observer
+from onnxpad.model.reading.as_written import as_written
 from onnxpad.model.reading.divisors import (
     hanging_on_sizes,
     is_computed,
@@ -491,11 +491,11 @@ def _releases(names: Sequence[str], *, live: bool) -> tuple[dict[str, str], dict
 
 def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[_Record, ...]:
     """One for each node, with what was read of it; nodes that compute the same share a chain."""
-    observer, known = Observer(), dict[tuple[int, AsWritten], dict[str, Any]]()
+    known: dict[tuple[int, AsWritten], dict[str, Any]] = {}
     found: list[_Record] = []
     for site in (*survey.sites_now(), *survey.compounds()):
         if selected(site.address):
-            written = observer.written(site.context, site.node, site.chain)
+            written = as_written(site.context, site.node, site.chain)
             key = (id(site.chain), written)
             if key not in known:
                 known[key] = _facts(site.chain, written)
@@ -604,8 +604,8 @@ def _told(
 
     Behind that what those do otherwise that are `installed` in another release.
     """
+    from onnxpad.rewriting.for_target.judge import judged  # loads every pass
     from onnxpad.rewriting.for_target.requests import beyond_batch
-    from onnxpad.rewriting.for_target.verdicts import judged  # loads every pass
 
     sizes = beyond_batch(survey.document.model, survey.facts)
     few = len(names) <= FOLLOWED

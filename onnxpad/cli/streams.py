@@ -6,12 +6,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from onnxpad.errors import brief
+from onnxpad.verbs import keyword_defaults
 
 if TYPE_CHECKING:
     from onnxpad.show.document import Document
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 
 FINE, FINDINGS, WRONG = 0, 1, 2
 STANDARD = "-"
-WINDOWS = os.name == "nt"
 _TRY = "\n  try     "
 _SELDOM = 30.0
 """Seconds between two lines that say in a log what is being done."""
@@ -30,6 +31,12 @@ def is_given(flag: str) -> bool:
     """Whether the verb that runs was given 'quiet' or 'verbose'."""
     context = click.get_current_context(silent=True)
     return bool(context and context.params.get(flag))
+
+
+def keywords(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """What the command line gives a verb of the Python API, whose arguments have the same names."""
+    own = keyword_defaults(getattr(import_module("onnxpad"), verb))
+    return {name: given[name] for name in own if given.get(name) is not None}
 
 
 def terminal(stream: TextIO) -> Terminal | None:

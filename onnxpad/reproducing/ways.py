@@ -17,7 +17,7 @@ from onnxpad.padding.chain import Chain
 from onnxpad.probing.expected import expected
 from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.rewriting.for_target.judge import Judge
-from onnxpad.rewriting.for_target.verdicts import judged as judged_nodes
+from onnxpad.rewriting.for_target.judge import judged as judged_nodes
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import Judgement, failing
 from onnxpad.runtimes.targets import Target

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,7 +22,6 @@ from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Expansion
-from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Since
 from onnxpad.reports import plain, reported
@@ -211,20 +210,15 @@ def _choice(rule: Pass, chain: Chain, label: str, check: RuntimeCheck) -> Choice
     """What the check takes of the pass's ways, or why none can be written."""
     if chain.trouble and (chain.trouble.too_new or chain.trouble.out_of_reach):
         return Choice(Skip(chain.trouble.reason), held_back=False)
-    return check.first_that_runs(chain, _ways(rule, chain, label))
-
-
-def _ways(rule: Pass, chain: Chain, label: str) -> Iterator[PassResult]:
-    yield _checked(rule, chain, rule.rewrite(chain), label)
-    for other in rule.otherwise(chain):
-        yield _checked(rule, chain, other, label)
+    ways = (_checked(rule, chain, way, label) for way in rule.results(chain))
+    return check.first_that_runs(chain, ways)
 
 
 def _checked(rule: Pass, chain: Chain, found: PassResult, label: str) -> PassResult:
     """A pass's result; InternalError where it brings forms that it does not declare."""
     after = found
     if not isinstance(found, Skip):
-        after = attempted(lambda one: outside_group(one, found), chain)
+        after = attempted(outside_group, chain, found)
     if isinstance(after, Expansion) and not chain.opset:
         return Skip("no version of the ONNX operators is imported, which it would need")
     if isinstance(after, Chain):
@@ -239,17 +233,11 @@ def _checked(rule: Pass, chain: Chain, found: PassResult, label: str) -> PassRes
 
 @reported("node.label as node", "node.scope as scope", "rules as passes")
 class Undone(NamedTuple):
-    """A node that passes changed and that is written in the end as it was, and those passes.
-
-    `form` is one that the first of them took away ('' where it had none to take), `edits` the
-    number of all edits.
-    """
+    """A node that passes changed and that is written in the end as it was, and those passes."""
 
     node: Address
     op: str
     rules: tuple[str, ...]
-    form: str
-    edits: int
 
 
 def standing(session: EditSession, log: PassLog) -> list[Refusal]:
@@ -280,13 +268,7 @@ def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
     for change in changes:
         by_node.setdefault(change.node.id, []).append(change)
     return tuple(
-        Undone(
-            steps[0].node,
-            steps[0].op,
-            tuple(dict.fromkeys(step.rule for step in steps)),
-            min(forms_of(steps[0].before) & find_pass(steps[0].rule).removes, default=""),
-            sum(len(step.edits) for step in steps),
-        )
+        Undone(steps[0].node, steps[0].op, tuple(dict.fromkeys(step.rule for step in steps)))
         for steps in by_node.values()
         if _take_each_other_back(steps)
     )
@@ -297,14 +279,11 @@ def _take_each_other_back(steps: Sequence[Change]) -> bool:
     edits = (edit for step in steps for edit in step.edits)
     if not all(isinstance(edit, SetAttribute | RemoveAttribute) for edit in edits):
         return False
-    if first.conflict_settled or first.trouble or not isinstance(last, Chain):
-        return False
-    return _written(first) == _written(last)
+    is_readable = not (first.conflict_settled or first.trouble)
+    return is_readable and isinstance(last, Chain) and _written(first) == _written(last)
 
 
 def _written(chain: Chain) -> tuple[object, ...]:
     """What of a chain ends up in the file: sizes do not."""
-    fill = None if chain.pad is None else chain.pad.fill
-    dtype = chain.dtype if isinstance(fill, Constant) and fill.value else ""
     numbers = (chain.padding, chain.ceil_mode, chain.counts_padding)
-    return (*numbers, chain.output_padding, chain.output_shape, chain.pad, dtype)
+    return (*numbers, chain.output_padding, chain.output_shape, chain.pad)

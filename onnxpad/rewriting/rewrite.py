@@ -330,10 +330,12 @@ def _corrections(session: EditSession, changes: Sequence[Change]) -> list[Resize
     """
     before = [change.before for change in changes]
     declared = [one for one in before if Mark.DECLARED_OTHERWISE in one.around.marks]
-    if not declared and not any(one.ceil_mode or one.op.kind is Kind.TRANSPOSED for one in before):
+    disputed = [one for one in before if one.ceil_mode or one.op.kind is Kind.TRANSPOSED]
+    if not declared and not disputed:
         return []
     edits = [edit for change in changes for edit in change.edits]
     edited = [edit.node for edit in edits if isinstance(edit, SetAttribute | RemoveAttribute)]
     edited += [edit.address for edit in edits if isinstance(edit, InsertNode)]
     edited += [edit.maker for edit in edits if isinstance(edit, Resize)]
-    return stale_sizes(session.document, edited)
+    both = declared and disputed
+    return stale_sizes(session.document, edited, "none" if both else "uncontradicted")

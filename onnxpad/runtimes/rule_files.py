@@ -110,7 +110,6 @@ def built_in_target(file: Path) -> Target:
         table["version"],
         rows_in(rows, releases[-1:]) if releases else rows,
         also=tuple(table.get("also", ())),
-        frameworks=tuple(table.get("frameworks", ())),
         releases=releases,
         before=table.get("before", ""),
         engine=table.get("engine", ""),

@@ -155,8 +155,7 @@ def _notes(rewriting: Rewriting) -> Iterator[Note]:
         skip = group[0].skip
         yield Note(f"note: {group[0].rule}, {nodes}", skip.reason, tuple(skip.hints))
     for one in rewriting.undone:
-        more = f"; onnxpad explain {one.form} says what goes together" if one.form else ""
-        said = f"{' and '.join(one.rules)} undo each other{more}"
+        said = f"{' and '.join(one.rules)} undo each other"
         yield Note(f"note: {one.op} '{one.node.label}' is as before", said)
 
 
@@ -169,16 +168,13 @@ def _fitting(rewriting: Rewriting, *, done: bool, each: bool, refused: bool) -> 
 
     undone = {one.node for one in rewriting.undone}
     plans = [one for one in found.plans if one.node not in undone]
-    prepared = found.prepared
-    if not done and found.whole:
-        prepared = (f"the model would have {', '.join(found.whole)}", *found.kept)
     sizes = f"; open sizes ({', '.join(found.open_sizes)}) were taken as {NOMINAL}"
     cost = "nothing" if found.cost == Cost() else f"{found.cost}{sizes * bool(found.open_sizes)}"
     taken = f"as rewritten, {target} takes {found.taken} of the {found.judged} nodes judged"
     mended: tuple[Line, ...] = (
         *([Note("note", found.unmeasured)] if found.unmeasured else []),
         *(one.note for one in found.installed),
-        *(f"{target}: {text}" for text in prepared),
+        *(f"{target}: {text}" for text in found.prepared),
         *_mended(f"{'mended' if done else 'to be mended'} for {target}", plans, each=each),
         f"cost: {cost}" if plans else "",
         taken if rewriting.changed else "",

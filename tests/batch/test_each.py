@@ -205,7 +205,7 @@ def test_a_worker_in_another_folder_finds_the_files(
         ("inspect", {"output": "x"}, "inspect writes no model"),
         ("rewrite", {"output": "x", "in_place": True}, "contradict each other"),
         ("rewrite", {"processes": 0}, "at least one"),
-        ("rewrite", {"processes": 2, "executor": ThreadPoolExecutor(1)}, "give one of them"),
+        ("rewrite", {"processes": 2, "executor": ThreadPoolExecutor(1)}, "or an executor"),
         ("rewrite", {"dims": {"nobody": 4}}, "no model has a dimension 'nobody'"),
         ("rewrite", {"nodes": "nobody"}, "no model has a padded node that matches 'nobody'"),
         ("rewrite", {"passes": [object()]}, "cannot be sent to a worker"),

@@ -19,10 +19,10 @@ from onnxpad.model.editing.emit import emit
 from onnxpad.model.editing.script import Edit, ForgetType, Names
 from onnxpad.model.files.contents import is_standard
 from onnxpad.model.files.delivery import save, write_unchanged
-from onnxpad.model.files.onnx_file import Source
+from onnxpad.model.files.onnx_file import Source, completed
 from onnxpad.model.graph.broken import refuse_broken
 from onnxpad.model.graph.types import Type
-from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
+from onnxpad.model.opened import ModelOrGraph, Opened, proto_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
 from onnxpad.padding.expansion import Expansion
@@ -173,7 +173,8 @@ class Edited:
         if self.carried is not None:
             carried = self.carried
             return carried.back(proto_of(self.edited)) if self.changed else carried.original
-        return with_weights(self.edited, self.source)
+        edited = self.edited
+        return completed(edited, self.source) if isinstance(edited, ModelProto) else edited
 
     @property
     def unread(self) -> Any:  # noqa: ANN401 - as `model`, or what rooms of this package open

@@ -11,10 +11,11 @@ import pytest
 
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.targets import all_targets
-from tests.laws.small_models import Case
-from tests.laws.test_models_in_onnxruntime import result_of, right
 from tests.models.tiny import X5, by_onnxruntime, tiny
-from tests.oracle.onnxruntime_levels import ran
+from tests.random_models.checking import opened
+from tests.random_models.judging import by_onnxruntime as by_onnxruntime_level
+from tests.random_models.judging import difference
+from tests.random_models.spec import Spec, Step
 
 NO_OTHER_WAY = (
     *("concat-pads", "clipped-pads", "split-pads", "border-pads", "lift-rank"),
@@ -25,11 +26,21 @@ TARGETS = (*ALONE, "ncnn", "mnn", "tflite")
 ENOUGH = 10
 
 
-def small(kind: str) -> list[Case]:
+def small(kind: str) -> list[Spec]:
     """Pools behind a Pad(0), padded in each way that onnxruntime does not fuse with it."""
     ways = product(("SAME_UPPER", "SAME_LOWER", "VALID"), (2, 3), (1, 2), (5, 6), ((1, 0), (1, 1)))
     return [
-        Case(kind, (size,), (kernel,), (stride,), (1,), padding, (), "zero", around, opset=17)
+        Spec(
+            kind=kind,
+            opset=17,
+            spatial=(size,),
+            kernel=(kernel,),
+            strides=(stride,),
+            dilations=(1,),
+            padding=padding,
+            front=(Step("Pad", around, value="zero"),),
+            negative=True,
+        )
         for padding, kernel, stride, size, around in ways
     ]
 
@@ -39,17 +50,21 @@ def small(kind: str) -> list[Case]:
 def test_what_onnxruntime_makes_of_a_model_for_a_target(kind: str) -> None:
     """Without optimisations it runs what it ran; with them as well, or the report says it."""
     told: Counter[bool] = Counter()
-    for case, target in zip(small(kind), cycle(TARGETS), strict=False):
-        wanted = result_of(case)
-        done = rewrite(case.model(), target=target, exclude=NO_OTHER_WAY)
-        if wanted is None or not done.changed or done.fitting is None:
+    for spec, target in zip(small(kind), cycle(TARGETS), strict=False):
+        original = opened(spec)
+        done = rewrite(original.model, target=target, exclude=NO_OTHER_WAY)
+        if not original.judged or not done.changed or done.fitting is None:
             continue
         assert isinstance(done.model, onnx.ModelProto)
         for optimised in (False, True):
-            if right(ran(case.model(), case.feed(), optimised=optimised), wanted, case, done):
-                fine = right(ran(done.model, case.feed(), optimised=optimised), wanted, case, done)
+            before, after = (
+                by_onnxruntime_level(model, original.feeds, optimised=optimised)[0]
+                for model in (original.model, done.model)
+            )
+            if difference(spec, before, original.expected[0]) is None:
+                fine = difference(spec, after, original.expected[0]) is None
                 told_so = optimised and done.fitting.elsewhere
-                assert fine or told_so, (target, case, done.fitting.elsewhere)
+                assert fine or told_so, (target, spec, done.fitting.elsewhere)
                 told[fine] += 1
     assert told[True] > ENOUGH
     assert bool(told[False]) == (kind == "MaxPool"), told
