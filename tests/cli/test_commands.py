@@ -102,3 +102,16 @@ def test_an_interrupt_leaves_nothing(
     assert run(["rewrite", str(SAME), "-o", str(tmp_path / "o.onnx"), *options]) == 130
     assert interrupted
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ambiguous_reaches_the_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, object] = {}
+
+    def asked(*_: object, **options: object) -> None:
+        given.update(options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(validation, "validate", asked)
+    options = ["--validate", "--ambiguous", "pads", "-o", str(tmp_path / "o.onnx")]
+    assert run(["rewrite", str(SAME), *options]) == 130
+    assert given["ambiguous"] == "pads"
