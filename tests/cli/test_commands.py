@@ -82,7 +82,7 @@ def test_a_folder_that_takes_no_files_is_said_before_there_is_work_to_lose(
     monkeypatch.setattr(os, "access", lambda path, how: path != tmp_path and real(path, how))
     out = str(tmp_path / "absent" / "o.onnx")
     assert run([*command, str(SAME), "--validate", "-o", out]) == 2
-    assert f"the folder '{tmp_path}' is write-protected" in capsys.readouterr().err
+    assert f"'{tmp_path}' is write-protected" in capsys.readouterr().err
     assert not (tmp_path / "absent").exists()
 
 
