@@ -42,10 +42,11 @@ def changed_padding(
         second = matched(silent, first, open_network(after, first.folder))
         ours, theirs = (_sites(one, dims, ambiguous) for one in (first, second))
     pairs = ((ours.get(name), theirs.get(name)) for name in dict.fromkeys((*ours, *theirs)))
+    chains = ((pair, [site.chain if site else None for site in pair]) for pair in pairs)
     return tuple(
-        ChangedPadding(site.address.label, site.op, was and was.chain, now and now.chain)
-        for was, now in pairs
-        if (site := was or now) and (was and was.chain) != (now and now.chain)
+        ChangedPadding(site.address.label, site.op, before_, after_)
+        for (was, now), (before_, after_) in chains
+        if (site := was or now) and before_ != after_
     )
 
 
