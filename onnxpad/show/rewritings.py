@@ -187,12 +187,7 @@ def _fitting(rewriting: Rewriting, *, done: bool, each: bool, refused: bool) -> 
         although_unfit_text(rewriting) if refused else "",
     )
     yield Section("unfit", f"Nodes that {target} does not take", unfit)
-    alone = f"is written for {target} alone"
-    elsewhere = (
-        Note(f"note: {one.op} '{one.node.label}' {alone}", f"onnxruntime {one.judgement.sentence}")
-        for one in found.elsewhere
-    )
-    yield Section("elsewhere", "", (*elsewhere, not_judged_text(rewriting.not_judged)))
+    yield Section("elsewhere", "", (not_judged_text(rewriting.not_judged),))
 
 
 def _mended(head: str, plans: Sequence[NodeVerdict], *, each: bool) -> Iterator[Note]:

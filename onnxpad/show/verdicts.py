@@ -138,8 +138,7 @@ def way_text(verdict: NodeVerdict) -> str:
     way, is_open = verdict.way, verdict.judgement.answer.is_open
     if isinstance(way, PassPlan):
         costs = "" if way.cost == Cost() else f": {way.cost}"
-        limits = " (not for onnxruntime)" if way.alone else ""
-        return f"{way.steps or 'nothing: what is done beside it settles it'}{limits}{costs}"
+        return f"{way.steps or 'nothing: what is done beside it settles it'}{costs}"
     if way is None:
         falls = verdict.judgement.answer is Answer.FALLS_BACK
         return ("no way" if verdict.on_device is False else "with --require-device") * falls or "-"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -30,15 +30,12 @@ from onnxpad.runtimes.installed import OnInstalled, otherwise_installed
 from onnxpad.runtimes.judge import (
     Judgement,
     checks_the_text,
-    failing,
     judge,
     judge_illegal,
     judge_lacking,
     judge_plain,
     judge_undefined,
-    newly_failing,
 )
-from onnxpad.runtimes.onnxruntime.runtime_check import reference
 from onnxpad.runtimes.targets import Target, find_target
 
 if TYPE_CHECKING:
@@ -227,22 +224,3 @@ def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[O
             )
             if there != here:
                 yield installed.doing(there)
-
-
-def harmed_in_onnxruntime(
-    session: EditSession, given: Mapping[NodeId, Chain], target: Target
-) -> Iterator[NodeVerdict]:
-    """Nodes that onnxruntime does not run as they are now, and ran as they were `given`.
-
-    None where it is the target itself.
-    """
-    onnxruntime = reference()
-    if not session.script or onnxruntime.name in {o.runtime for o in (target, *target.parts)}:
-        return
-    judge = Judge(onnxruntime)
-    for site in session.sites_now():
-        earlier = given.get(site.address.id)
-        if site.chain == earlier or not failing(onnxruntime, site.chain):
-            continue
-        if earlier is None or newly_failing(onnxruntime, earlier, site.chain):
-            yield NodeVerdict(site.address, site.chain.op.title, judge.site(site))

@@ -32,14 +32,12 @@ class Obstacle:
 class PassPlan:
     """Passes, one after the other, and what they add to the work of the model.
 
-    `alone` marks what the target runs right, and not onnxruntime with its optimisations. `whole` is
-    what is done to the model as a whole before: 'opset 17 instead of 19'. With it there may be no
-    pass.
+    `whole` is what is done to the model as a whole before: 'opset 17 instead of 19'. With it there
+    may be no pass.
     """
 
     passes: tuple[str, ...]
     cost: Cost
-    alone: bool = False
     whole: tuple[str, ...] = ()
 
     @property
