@@ -183,7 +183,7 @@ def _fitting(rewriting: Rewriting, *, done: bool, each: bool, refused: bool) -> 
     yield Section("mended", f"What was mended for {target}", mended)
     unfit = (
         *no_way_notes(target, found.no_way, each=each),
-        *opening_lines(target, found.opening, found.no_way),
+        *opening_lines(found.opening, found.no_way),
         although_unfit_text(rewriting) if refused else "",
     )
     yield Section("unfit", f"Nodes that {target} does not take", unfit)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from shlex import quote
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, either, few, together
@@ -54,12 +53,11 @@ def target_sections(
         return
     for number, (name, found) in enumerate(targets.items()):
         told = [one for one in found if one.judgement.answer is not Answer.TAKES]
-        waiting = [one for one in told if one.judgement.open_batch and not each]
-        shown = found if everything else [one for one in told if one not in waiting]
+        shown = found if everything else told
         label = f"{name}:" if len(targets) > 1 else ""
         notes = (
             *_evidence(told),
-            *opening_lines(name, openings.get(name, Opening()), found, "rewrite "),
+            *opening_lines(openings.get(name, Opening()), found, "rewrite "),
         )
         nodes = tuple(_rows(shown, each=each or everything))
         table = Table(_HEADERS, nodes, f"nodes in {name}")
@@ -142,13 +140,11 @@ def way_text(verdict: NodeVerdict) -> str:
     if way is None:
         falls = verdict.judgement.answer is Answer.FALLS_BACK
         return ("no way" if verdict.on_device is False else "with --require-device") * falls or "-"
-    if is_open and not verdict.then:
+    if is_open and not verdict.facts:
         settled = either(verdict.judgement.settled_by)
         return f"with {settled}" if settled else "left as it is"
     passes = ", ".join(way.passes)
     granted = f"; {passes} with --allow-unknown" if verdict.waits_for_knowledge else ""
-    if options := _batches_of_one(verdict):
-        return f"with {options}: {passes}"
     if verdict.facts:
         then = ", ".join(verdict.then) or "taken as it is"
         return f"with {visible(facts_text(verdict.facts))}: {then}{granted}"
@@ -167,12 +163,6 @@ def _other_forms(verdict: NodeVerdict) -> str:
     return f"other forms: {'; '.join(listed[:_SHOWN])}" if listed else ""
 
 
-def _batches_of_one(*found: NodeVerdict) -> str:
-    """'--dim N=1' where the size of the batch alone is in the way."""
-    names = dict.fromkeys(batch.name for one in found for batch in one.open_batches)
-    return " ".join(f"--dim {quote(f'{name}=1')}" for name in names if name)
-
-
 def _evidence(failing: Iterable[NodeVerdict]) -> Iterator[str]:
     """How the facts behind failures are known, each once."""
     lines = (line for one in failing for line in one.judgement.evidence)
@@ -182,12 +172,8 @@ def _evidence(failing: Iterable[NodeVerdict]) -> Iterator[str]:
 def no_way_notes(
     target: str, found: Iterable[NodeVerdict], *, each: bool = False
 ) -> Iterator[Note]:
-    """Why nodes cannot be written for a target, and what comes nearest.
-
-    Nodes that wait for the size of the batch alone are told by `opening_lines`.
-    """
-    told = [one for one in found if not one.open_batches]
-    kinds = alike(told, lambda one: (one.op, one.brought_by, _reason(target, one)), each=each)
+    """Why nodes cannot be written for a target, and what comes nearest."""
+    kinds = alike(found, lambda one: (one.op, one.brought_by, _reason(target, one)), each=each)
     for nodes in kinds:
         word, reason, hints = _reason(target, nodes[0])
         brought = nodes[0].brought_by
@@ -236,27 +222,15 @@ def main_reason(found: Sequence[NodeVerdict]) -> str:
     return f"{found[0].op} '{found[0].node.label}': {found[0].judgement.sentence}{more}"
 
 
-def opening_lines(
-    target: str, opening: Opening, found: Sequence[NodeVerdict], verb: str = ""
-) -> Iterator[Line]:
+def opening_lines(opening: Opening, found: Sequence[NodeVerdict], verb: str = "") -> Iterator[Line]:
     """What to add to the request, and how many of the nodes without a way that settles.
 
     `verb` is 'rewrite ' where another verb says so, in front of an option that it does not have.
     """
-    waiting = [one for one in found if one.open_batches]
-    add = _batches_of_one(*waiting)
-    if waiting:
-        by = dict.fromkeys(name for one in waiting for name in one.judgement.by)
-        takes = f"{' and '.join(by) or target} {'take' if len(by) > 1 else 'takes'} only 1."
-        lost = dict.fromkeys(batch.lost for one in waiting for batch in one.open_batches)
-        yield from (f"Batch size is not known behind {one}; {takes}" for one in lost if one)
-        yield from [f"Batch size is open; {takes}"] * bool(add)
     if opening.facts:
         facts, settled = facts_text(opening.facts), _of(opening.settled, opening.stuck)
         even_so = f"{facts} would settle {settled}; nothing is written even so"
         yield f"try: {facts} settles {settled}" if opening.writes else even_so
-    elif add:
-        yield f"try: {add}"
     if opening.granted and all(one.waits_for_knowledge for one in found if _stops(one)):
         settled = _of(opening.granted, opening.stuck)
         yield f"try: {verb}--allow-unknown, which trusts what is not known, settles {settled}"
@@ -265,7 +239,7 @@ def opening_lines(
 def tries(found: Rewriting) -> list[str]:
     """What settles nodes that a target does not take: what to add, or what helps elsewhere."""
     fitting = found.fitting
-    lines = map(str, opening_lines(found.target, fitting.opening, found.stuck) if fitting else ())
+    lines = map(str, opening_lines(fitting.opening, found.stuck) if fitting else ())
     tried = [line.removeprefix("try: ") for line in lines if line.startswith("try: ")]
     return tried or [*dict.fromkeys(hint for one in found.stuck for hint in one.judgement.cures)]
 

@@ -136,7 +136,7 @@ def fit(
 class _Fit:
     """One model on its way: `_whole` names what was done to all of it, `_kept` what was not.
 
-    `_plans` are the first ways of nodes, `_changes` those of passes.
+    `_plans` are the ways of nodes, `_changes` those of passes.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class _Fit:
         main = session.contexts[0]
         sizes = (size for name in main.scope.input_places for size in main.type_of(name).dims or ())
         return Fitted(
-            tuple(one for one in self._plans.values() if isinstance(one.way, PassPlan)),
+            tuple(self._plans.values()),
             final,
             tuple(self._changes),
             work_of(session.contexts) - before,
@@ -191,7 +191,6 @@ class _Fit:
     def _writes(self, left: Sequence[NodeVerdict]) -> bool:
         """Whether carrying out the plans of nodes changes something."""
         planned = [(one, one.way) for one in left if isinstance(one.way, PassPlan)]
-        self._plans |= {key: one for one in left if (key := (one.node, one.op)) not in self._plans}
         groups: dict[tuple[str, ...], list[NodeId]] = {}
         for one, way in planned:
             groups.setdefault(way.passes, []).append(one.node.id)
@@ -201,6 +200,8 @@ class _Fit:
             units = [Unit.around(site.context, site.node) for site in sites]
             changes += carry_out(self._session, units, [find_pass(name) for name in names])
         self._changes += changes
+        if changes:
+            self._plans |= {(one.node, one.op): one for one, _ in planned}
         return bool(changes)
 
     def _prepare(self) -> None:
