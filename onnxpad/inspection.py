@@ -24,7 +24,7 @@ from onnxpad.model.graph.broken import (
 from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
-from onnxpad.model.reading.as_written import Observer
+from onnxpad.model.reading.as_written import as_written
 from onnxpad.model.reading.divisors import (
     hanging_on_sizes,
     is_computed,
@@ -531,12 +531,12 @@ def _records(
     survey: Survey, selected: Callable[[Address], bool]
 ) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
     """One for each node, with what was read of it."""
-    observer, known = Observer(), FactsByChain()
+    known = FactsByChain()
     found: list[tuple[PaddedNode, Chain, Site]] = []
     for site in (*survey.sites_now(), *survey.compounds()):
         if not selected(site.address):
             continue
-        written = observer.written(site.context, site.node, site.chain)
+        written = as_written(site.context, site.node, site.chain)
         found.append((_record(site, known.of(site.chain, written), written), site.chain, site))
     return tuple(found)
 

@@ -317,7 +317,7 @@ _TESTS: Mapping[str, Test] = {
         c.op.quantised and isinstance(c.weight.scales, int) and c.weight.scales > 1
     ),
     "dequantised": lambda c: c.around.dequantised is not None,
-    "never_negative": lambda c: c.around.at_least is not None and c.around.at_least >= 0,
+    "never_negative": lambda c: c.around.never_negative,
     "behind_pad": lambda c: c.pad is not None and c.op.kind is not Kind.PAD,
     "reflect": _has_mode("reflect"),
     "edge": _has_mode("edge"),

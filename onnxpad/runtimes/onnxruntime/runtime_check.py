@@ -317,7 +317,7 @@ def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
     # Windows of such pools are wider than what the Pad adds.
     wide = Mark.FEEDS_MAX_POOLS in around.marks
     further = around.nearest is not None
-    if wide and around.at_least is not None and around.at_least >= 0 and not further:
+    if wide and around.never_negative and not further:
         return after
     last = after.steps[after.results[0].step]
     if isinstance(last, Step):
