@@ -92,20 +92,14 @@ def _is_about_types(row: Row) -> bool:
 
 
 def judge(target: Target, chain: Chain) -> Judgement:
-    """What `target` does with a padded operator.
+    """What `target` does with a padded operator; of several runtimes the worst answer counts.
 
     A row that refuses or miscomputes decides wherever its conditions hold, and makes the answer
-    unknown where they hang on what is not known. What the release was seen to refuse is refused,
-    also where another release computes it wrongly. Without one, a row that takes the operator
-    decides; without that, nothing is known. Nothing is known either of an opset that is too new.
-    Where a row that leaves it to the CPU may hold, it counts as if it did: that costs time alone.
-    What was seen of other pads says nothing of negative ones, which the ONNX text does not have,
-    of mirrors longer than the axis and of windows of padding alone, and what was seen of windows
-    that fit nothing of those that do not. Of two element types, where
-    ONNX has one, only a row about them says anything: such a model is not valid. Of a value that
-    ONNX does not have, only what a target refuses whatever it says is known. Which of auto_pad and
-    pads the user follows says nothing of the target, where a node has both.
-    Of several runtimes the worst answer counts.
+    unknown where they hang on what is not known. Without one, a row that takes the operator
+    decides; a row that leaves it to the CPU counts where it may hold, since that costs time alone.
+    What was seen of other nodes says nothing of negative pads of operators, of mirrors longer than
+    the axis, of windows of padding alone, of windows that do not fit, and of values, types and
+    opsets that ONNX does not have.
     """
     if target.parts:
         return joint([(part.name, judge(part, chain)) for part in target.parts])
@@ -290,21 +284,6 @@ def judge_undefined(target: Target, operator: str, opset: int) -> Judgement | No
     taken = (one for row in target.rows if row.answer is Answer.TAKES for one in row.operators)
     is_own = any(one.startswith(f"{domain}.") for one in taken)
     return judgement if judgement.rows or not is_own else None
-
-
-def judge_lacking(target: Target, operator: str, opset: int) -> Judgement | None:
-    """The same for an operator that stands in a model anyway; None where no row is about it.
-
-    Rows that ask for more than the opset are about what passes write, and those that lump
-    operators together may say too much: what they refuse is not known.
-    """
-    around = plain_chain(opset)
-    rows = tuple(
-        row
-        for row in target.about(operator)
-        if row.answer is Answer.REFUSES and row.asks_for_opset and every(row.when, around)
-    )
-    return Judgement(Answer.UNKNOWN, _reasons(rows, around, operator), rows) if rows else None
 
 
 @cache

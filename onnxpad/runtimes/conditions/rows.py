@@ -138,7 +138,7 @@ class Row:
     conditions alone would not tell a user what is wrong, `does` what the runtime does where its
     answer does not say it well, `unshown` why no small model of one operator shows it. `since` and
     `until` are the first and the last release in which it was seen to hold, '' where no end is
-    known; `gone` is the next one behind `until` where that was run and the row no longer held.
+    known.
     """
 
     operators: tuple[str, ...]
@@ -149,7 +149,6 @@ class Row:
     does: str = ""
     since: str = ""
     until: str = ""
-    gone: str = ""
     unshown: str = ""
 
     @property

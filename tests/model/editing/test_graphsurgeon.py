@@ -147,7 +147,7 @@ def test_what_cannot_be_edited_apart_or_exported_is_refused() -> None:
     x, y = tensors("x", "y")
     same = body(conv(x, gs.Variable("b")))
     node = if_node(same, same)
-    with pytest.raises(ModelError, match="the Graph .* stands in the Graph twice.*own copy"):
+    with pytest.raises(ModelError, match=r"the Graph .* stands in the Graph twice.*own copy"):
         rewrite(graph_of([node], x, node.outputs[0]))
     node = conv(x, y)
     with pytest.raises(ModelError, match="Conv 'y_conv' stands in the Graph twice"):
