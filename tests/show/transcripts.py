@@ -8,14 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 from onnx import ModelProto
 
 import onnxpad
+import onnxpad.show.document
 from onnxpad.resolving.differences import compare
 from onnxpad.show.diagnoses import Around, diagnosis_document
-from onnxpad.show.document import Document, document_text
+from onnxpad.show.document import WIDE, Document, document_text
 from onnxpad.show.inspections import inspection_document
 from onnxpad.show.pages.page import page_html
 from onnxpad.show.portings import porting_document
@@ -191,7 +193,9 @@ PAGES = ("inspect-page", "rewrite-facts", "validate-moved", "diagnose-pool", "po
 
 def transcript(name: str, document: Document) -> str:
     """The report in a file, some on a narrow terminal, and what its page adds."""
-    wide = document_text(document)
+    # Sentences of validate have numbers of several lengths, which are replaced below.
+    with mock.patch.object(onnxpad.show.document, "WIDE", 1000 if "validate" in name else WIDE):
+        wide = document_text(document)
     narrow = document_text(document, Terminal(80)) if name in NARROW else ""
     parts = {"file": wide, "terminal of 80 columns": narrow}
     if name in PAGES:

@@ -63,8 +63,8 @@ def _beside(entry: Explanation, table: Conformance) -> Iterator[Section]:
         title = "What it does with each way of padding"
         yield Section("ways", title, lines, Table(headers, rows, "ways of padding"))
     if entry.kind in ("form", "operator"):
-        rows = tuple((way.title,) for way in ways() if _is_about(entry, way))
-        yield Section("ways", "Where it works", table=Table(("way of padding",), rows, "ways"))
+        about = tuple((way.title,) for way in ways() if _is_about(entry, way))
+        yield Section("ways", "Where it works", table=Table(("way of padding",), about, "ways"))
 
 
 def _is_about(entry: Explanation, way: Way) -> bool:
