@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
-from onnx import AttributeProto, GraphProto, TensorProto
+from onnx import GraphProto
 
 from onnxpad.geometry.budgets import LARGEST_SIZE
 from onnxpad.geometry.linear import Linear, added, linear_of, size_of
 from onnxpad.geometry.size import Size, plus, times
-from onnxpad.model.graph.context import Context, tensor_type
+from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import integers_of
@@ -156,23 +156,6 @@ def _agreed(pair: tuple[Type, ...]) -> Type:
         return Type(dtype)
     both = zip(first.dims, second.dims, strict=True)
     return Type(dtype, tuple(one if one == other else None for one, other in both))
-
-
-def constant_type(value: TensorProto | AttributeProto) -> Type:
-    """Type of a Constant node's output."""
-    if isinstance(value, TensorProto):
-        return tensor_type(value)
-    match value.name:
-        case "value_int":
-            return Type("int64", ())
-        case "value_ints":
-            return Type("int64", (len(value.ints),))
-        case "value_float":
-            return Type("float32", ())
-        case "value_floats":
-            return Type("float32", (len(value.floats),))
-        case _:
-            return UNKNOWN
 
 
 def _first_dims(inputs: Sequence[Type], _: NodeFacts) -> Type:
