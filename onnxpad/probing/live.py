@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 
 from onnxpad.errors import RequestError, RuntimeUnavailable, headline
-from onnxpad.model.excerpt import Excerpt, excerpt, near, pads_before
+from onnxpad.model.excerpt import Excerpt, excerpt, pads_before
 from onnxpad.model.reading.survey import Site
 from onnxpad.model.small_models import CALL
 from onnxpad.padding.chain import Chain
@@ -159,7 +159,7 @@ def _of_call(trials: Trials) -> Outcome:
 
 def _of_site(trials: Trials, site: Site) -> Outcome:
     """The outcome of a node behind its Pads; without them, where one of these fails by itself."""
-    context, part = site.context, near(site.context, site.node)
+    context, part = site.context, excerpt(site.context, site.node)
     fronts = pads_before(context, site.node)
     if not fronts:
         return _of_node(trials, alone(part), site.chain)

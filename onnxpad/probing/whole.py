@@ -22,7 +22,7 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.model.small_models import with_output_shapes
 from onnxpad.padding.operators import operator
 from onnxpad.probing.agreement import NEAR, QUANTISED, Difference, worst
-from onnxpad.probing.expected import evaluated, nodes_for
+from onnxpad.probing.expected import evaluated
 from onnxpad.probing.live import RuntimeRan, ran_by
 from onnxpad.probing.probes import quantises, ranks
 from onnxpad.probing.random_inputs import Sampler
@@ -296,7 +296,7 @@ class _Whole(NamedTuple):
     def up_to(self, right: Mapping[str, Array], feeds: Feeds) -> Reply:
         """What the runtime makes of the model between `feeds`, at their sizes, and `right`."""
         network = self.rewritten
-        needed = nodes_for(network, list(right), feeds)
+        needed = network.behind(right, feeds)
         used = network.names_read(needed)
         given = {key: value for key, value in feeds.items() if key in used}
         part = cut(network, needed, {key: value.dtype for key, value in given.items()}, right)
@@ -350,7 +350,7 @@ class _Whole(NamedTuple):
             return None
         name = shared[place]
         if fault(name)[1]:
-            needed = set(nodes_for(network, [name], feeds))
+            needed = set(network.behind([name], feeds))
             before = [one for one in shared[:place] if network.producers[one] in needed]
             padded = [one for one in before if self._is_padded(one)][-_MOST_BEFORE:]
             name = next((one for one in padded if fault(one)[0]), name)

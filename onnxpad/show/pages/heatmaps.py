@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from onnxpad.errors import counted
 from onnxpad.show.document import Card, Picture
 from onnxpad.show.pages.templates import rendered
-from onnxpad.show.wording import visible
 
 if TYPE_CHECKING:
     from onnxpad.validation.difference_maps import DifferenceMap
@@ -31,8 +30,8 @@ def _card(anchor: str, name: str, where: str, found: DifferenceMap) -> Card:
     """A heatmap with its words."""
     parts = (part for part in (where, said(found)) if part)
     words = ". ".join(f"{part[:1].upper()}{part[1:]}" for part in parts)
-    picture = Picture(_plane(found, f"{visible(name)}: {said(found)}"))
-    return Card(anchor, visible(name), visible(f"{words}."), (picture,))
+    picture = Picture(_plane(found, f"{name}: {said(found)}"))
+    return Card(anchor, name, f"{words}.", (picture,))
 
 
 def map_cards(
