@@ -15,8 +15,7 @@ from onnxpad.geometry.windows import same_totals
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Shape, contradict, is_same
 from onnxpad.padding.effective_pads import effective_pads
-from onnxpad.padding.element_types import mixed_types
-from onnxpad.padding.forms import mirrors_beyond, pools_padding_alone
+from onnxpad.padding.forms import mirrors_beyond, mixed_types, pools_padding_alone
 from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS, Kind, Since
 from onnxpad.reports import reported
 from onnxpad.runtimes.onnxruntime import kernels

@@ -13,7 +13,6 @@ from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.graph.scopes import Scope, address_of
 from onnxpad.model.reading.by_the_text import objection
 from onnxpad.model.reading.survey import Site, Survey
-from onnxpad.model.shapes.unknown_sizes import lost_at
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import PLAIN_DOMAINS, operator
@@ -171,7 +170,7 @@ def judged(
     """The same nodes with what the target does with them, and none of the ways around that."""
     for site in survey.sites_now():
         if selected(site.address):
-            yield site.address, site.chain.op.title, _located(site, judge), site
+            yield site.address, site.chain.op.title, judge.site(site), site
     seen: set[tuple[Address, str]] = set()
     for scope, node, op, judgement in _plain(survey, judge):
         address = address_of(scope, node)
@@ -202,16 +201,6 @@ def _plain(survey: Survey, judge: Judge) -> Iterator[tuple[Scope, Node, str, Jud
         for node in scope.ordered() if any(lacking.values()) else ():
             if (lacks := lacking.get(node.op_type)) and document.function(node) is None:
                 yield scope, node, title_of(node), lacks
-
-
-def _located(site: Site, judge: Judge) -> Judgement:
-    """What the target does with a node; with what loses the batch, where that is all."""
-    judgement = judge.site(site)
-    batch = judgement.open_batch
-    if batch is None or batch.name or not site.node.inputs:
-        return judgement
-    batch = replace(batch, lost=lost_at(site.context, site.node.inputs[0], 0))
-    return replace(judgement, open_batch=batch, reason=batch.told(judge.target.name))
 
 
 def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[OnInstalled]:

@@ -82,18 +82,15 @@ class Evidence:
 class OpenBatch:
     """The batch is not known, where a runtime takes only 1.
 
-    `name` is what `--dim` calls it, '' where no dimension of the model is it; `lost` then says
-    behind what it is not known.
+    `name` is what `--dim` calls it, '' where no dimension of the model is it.
     """
 
     name: str = ""
-    lost: str = ""
 
     def told(self, runtime: str) -> str:
         """The question, with the option that settles it where there is one."""
-        behind = f"not known behind {self.lost}" if self.lost else "open"
         add = f". Add --dim '{self.name}=1'" if self.name else ""
-        return f"batch size is {behind}; {runtime} supports only batch 1 here{add}"
+        return f"batch size is open; {runtime} supports only batch 1 here{add}"
 
 
 @dataclass(frozen=True, slots=True)
