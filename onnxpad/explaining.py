@@ -112,7 +112,7 @@ def _facts_called(address: str) -> Iterator[Explanation]:
             command = f"onnxpad explain {asked_as(target.name)} --reproduce {address} -o DIR"
             shown = f"no small model: {row.unshown}" if row.unshown else command
             facts = [("known from", str(row.evidence)), ("to see it", shown)]
-            if told := held(row, target.releases):
+            if told := held(row):
                 facts.insert(0, ("releases", told))
             text = f"{target.name} {row.answer} {row.what}."
             yield Explanation("fact", f"{target.name}: {address}", text, tuple(facts))
@@ -344,7 +344,7 @@ def _target_rules(target: Target) -> Iterator[tuple[str, str]]:
         left = tuple(one for one in row.operators if row.answer.fails or one not in never)
         if left:
             what = replace(row, operators=left).what
-            known = "; ".join(filter(None, (held(row, target.releases), str(row.evidence))))
+            known = "; ".join(filter(None, (held(row), str(row.evidence))))
             yield str(row.answer), f"{addresses.get(row, '')}{what} [{known}]"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -15,7 +15,6 @@ from onnxpad.model.reading.by_the_text import objection
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.forms import Form, forms_of
-from onnxpad.padding.operators import PLAIN_DOMAINS, operator
 from onnxpad.rewriting.for_target.plain_facts import (
     judged_plain,
     name_of,
@@ -29,15 +28,11 @@ from onnxpad.runtimes.installed import OnInstalled, otherwise_installed
 from onnxpad.runtimes.judge import (
     Judgement,
     checks_the_text,
-    failing,
     judge,
     judge_illegal,
-    judge_lacking,
     judge_plain,
     judge_undefined,
-    newly_failing,
 )
-from onnxpad.runtimes.onnxruntime.runtime_check import reference
 from onnxpad.runtimes.targets import Target, find_target
 
 if TYPE_CHECKING:
@@ -180,8 +175,8 @@ def judged(
 
 
 def _plain(survey: Survey, judge: Judge) -> Iterator[tuple[Scope, Node, str, Judgement]]:
-    """What else there is to say: of Concats that pad, plain facts, and operators that it lacks."""
-    target, document = judge.target, survey.document
+    """What else there is to say: of Concats that pad, plain facts, and unknown operators."""
+    target = judge.target
     for context, node, name in written_padding(survey):
         yield context.scope, node, "Concat", judge_plain(target, name, context.scope.opset)
     for site in survey.compounds():
@@ -191,16 +186,9 @@ def _plain(survey: Survey, judge: Judge) -> Iterator[tuple[Scope, Node, str, Jud
             yield scope, site.node, "Concat", judgement
     for context, node, name, judgement in plain_facts(survey, target, judge.live):
         yield context.scope, node, name, judgement
-    for scope, node in undefined_operators(document):
+    for scope, node in undefined_operators(survey.document):
         if undefined := judge_undefined(target, title_of(node), scope.opset):
             yield scope, node, title_of(node), undefined
-    for scope in document.scopes.values():
-        kinds = {one.op_type for one in scope.nodes if one.domain in PLAIN_DOMAINS}
-        plain = (one for one in kinds if operator("", one) is None)
-        lacking = {one: judge_lacking(target, one, scope.opset) for one in plain}
-        for node in scope.ordered() if any(lacking.values()) else ():
-            if (lacks := lacking.get(node.op_type)) and document.function(node) is None:
-                yield scope, node, title_of(node), lacks
 
 
 def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[OnInstalled]:
@@ -216,22 +204,3 @@ def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[O
             )
             if there != here:
                 yield installed.doing(there)
-
-
-def harmed_in_onnxruntime(
-    session: EditSession, given: Mapping[NodeId, Chain], target: Target
-) -> Iterator[NodeVerdict]:
-    """Nodes that onnxruntime does not run as they are now, and ran as they were `given`.
-
-    None where it is the target itself.
-    """
-    onnxruntime = reference()
-    if not session.script or onnxruntime.name in {o.runtime for o in (target, *target.parts)}:
-        return
-    judge = Judge(onnxruntime)
-    for site in session.sites_now():
-        earlier = given.get(site.address.id)
-        if site.chain == earlier or not failing(onnxruntime, site.chain):
-            continue
-        if earlier is None or newly_failing(onnxruntime, earlier, site.chain):
-            yield NodeVerdict(site.address, site.chain.op.title, judge.site(site))
