@@ -63,8 +63,6 @@ def concluded(
         verdict, reason = Verdict.UNVERIFIED, "every output is NaN: nothing can be compared"
     elif verdict in _FINE and problem:
         verdict, reason = Verdict.DIFFERENT, problem
-    elif verdict in _FINE:
-        reason += apart_when_optimised(off, rows)
     return Validation(
         verdict,
         reason,
@@ -183,15 +181,3 @@ def _sentence(worst: Finding, findings: Sequence[Finding]) -> str:
         return f"apart by rounding in {many}{near}"
     first = worst.first
     return "" if first is None else f"{first.node} -> '{first.tensor}' differs{first.amount()}"
-
-
-def apart_when_optimised(off: Sequence[OutputRow], on: Sequence[OutputRow]) -> str:
-    """Which output onnxruntime's optimisations move further apart than is allowed without them."""
-    most = max((max(row.max_abs or 0.0, row.bound or 0.0) for row in off), default=0.0)
-    worst = max(on, key=lambda row: row.max_abs or 0.0, default=None)
-    if worst is None or worst.max_abs is None or worst.max_abs <= most:
-        return ""
-    level = "; with onnxruntime's optimisations"
-    if all(row.equal for row in off):
-        level = " without onnxruntime's optimisations; with them"
-    return f"{level} '{worst.output}' is apart by up to {worst.max_abs:.3g} (sample {worst.sample})"
