@@ -43,9 +43,9 @@ TABLE: dict[tuple[str, Verdict | None], Verdict] = {
 """By the verdict of the proof and that of the runs; None where nothing was run."""
 _LACKING = (
     *("NOT_IMPLEMENTED", "No opset import for domain", "No Op registered", "is not registered"),
-    *("official support", "IR version"),
+    *("official support", "IR version", "Exception during initialization"),
 )
-"""What onnxruntime says of operators and versions that it does not have; others may run them."""
+"""What onnxruntime says of operators, versions and forms that it lacks; others may run them."""
 
 
 def concluded(
