@@ -163,12 +163,7 @@ def _fitting(rewriting: Rewriting, *, done: bool, each: bool) -> Iterator[Sectio
     )
     table, title = verdict_table(stuck, each=each), f"Nodes that {target} may not take"
     yield Section("unfit", title, (f"{title}:",) * bool(stuck), table, rest)
-    alone = f"is written for {target} alone: onnxruntime"
-    elsewhere = (
-        f"note: {one.op} '{one.node.label}' {alone} {one.judgement.sentence}"
-        for one in fitting.elsewhere
-    )
-    yield Section("elsewhere", "", (*elsewhere, not_judged_text(rewriting.not_judged)))
+    yield Section("elsewhere", "", (not_judged_text(rewriting.not_judged),))
 
 
 def changes_text(rewriting: Rewriting, *, done: bool) -> str:

@@ -124,17 +124,15 @@ def way_text(verdict: NodeVerdict) -> str:
     way, judged = verdict.way, verdict.judgement
     if isinstance(way, PassPlan):
         costs = "" if way.cost == Cost() else f": {way.cost}"
-        limits = " (not for onnxruntime)" if way.alone else ""
-        return f"{way.steps or 'nothing: what is done beside it settles it'}{limits}{costs}"
+        return f"{way.steps or 'nothing: what is done beside it settles it'}{costs}"
     if way is None:
         falls = judged.answer is Answer.FALLS_BACK
         return ("no way" if verdict.on_device is False else "with --require-device") * falls or "-"
-    sized = bool(verdict.facts) or any(batch.name for batch in verdict.open_batches)
-    if judged.answer.is_open and not sized:
+    if judged.answer.is_open and not verdict.facts:
         settled = either(judged.settled_by)
         return f"with {settled}" if settled else "left as it is"
     passes = ", ".join(way.passes)
-    if sized:
+    if verdict.facts:
         then = ", ".join(verdict.then) or passes or "taken as it is"
         return f"with the sizes below: {then}"
     if verdict.waits_for_knowledge:
@@ -162,13 +160,10 @@ def additions(opening: Opening, found: Sequence[NodeVerdict], verb: str = "") ->
 
     `verb` is 'rewrite ' where another verb says so, in front of an option that it does not have.
     """
-    batches = dict.fromkeys(batch.name for one in found for batch in one.open_batches)
     if opening.facts:
         settled = f"settles {_of(opening.settled, opening.stuck)}"
         settled += "" if opening.writes else "; others have no way even so"
         yield f"try: {facts_text(opening.facts)} {settled}"
-    elif any(batches):
-        yield f"try: {facts_text([(name, 1) for name in batches if name])}"
     blocking = (one for one in found if isinstance(one.way, NoWay) and one.judgement.answer.fails)
     if opening.granted and all(one.waits_for_knowledge for one in blocking):
         settled = f"settles {_of(opening.granted, opening.stuck)}"

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from onnxpad.errors import RequestError, nearest
-from onnxpad.geometry.size import Symbol
 from onnxpad.padding.chain import AutoPad, Chain, Mark, Pads, PadStep, is_same
 from onnxpad.padding.element_types import mixed_types
 from onnxpad.padding.fills import Constant
@@ -32,7 +31,7 @@ from onnxpad.padding.forms import (
 from onnxpad.padding.operators import Kind, PadInput, Since
 from onnxpad.padding.possible_sizes import at_possible_sizes
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.rows import Condition, OpenBatch
+from onnxpad.runtimes.conditions.rows import Condition
 
 Term: TypeAlias = str | tuple[Literal["not"], str] | tuple[str, int]
 """A word, a word that must not hold, or a word with its number."""
@@ -209,11 +208,6 @@ def _batch(chain: Chain) -> bool | None:
     return size != 1 if isinstance(size, int) else None
 
 
-def _open_batch(chain: Chain) -> OpenBatch:
-    size = chain.shape[0] if chain.shape else None
-    return OpenBatch(size.root if isinstance(size, Symbol) and size.name == size.root else "")
-
-
 def _is_infinite(step: PadStep) -> bool:
     is_number = step.mode == "constant" and isinstance(step.fill, Constant)
     return is_number and isinstance(step.fill, Constant) and not isfinite(step.fill.value)
@@ -379,7 +373,6 @@ _MORE: Mapping[str, Mapping[str, Any]] = {
     "last_window_dropped": {"of_windows": True},
     "batch_above_1": {
         "cure": "export the model with a batch of 1, and run it once for each sample",
-        "asks": _open_batch,
     },
     "open_sizes": {
         "cure": "give the model's inputs fixed sizes",
