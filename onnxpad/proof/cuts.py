@@ -16,7 +16,7 @@ from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.evaluation import read_by
 from onnxpad.proof.graphs import Constant, Graph, Node
-from onnxpad.proof.inner_sizes import Place, followed, inner_facts
+from onnxpad.proof.inner_sizes import Place, inner_facts
 from onnxpad.proof.regions import Cut, Region
 from onnxpad.proof.shapes import Shapes, shapes_of
 from onnxpad.proof.sizes import Fact
@@ -67,8 +67,7 @@ class Cutting:
     def shapes(self) -> Shapes:
         """Of the first side, at its fixed sizes and at one size of what is open."""
         if self._shapes is None:
-            given = followed(self.inputs, self._sample)
-            self._shapes = shapes_of(self.sides[0].graph, given, self.clock)
+            self._shapes = shapes_of(self.sides[0].graph, self.inputs, self._sample, self.clock)
         return self._shapes
 
     @property
@@ -196,7 +195,8 @@ class Cutting:
     def _size_at_all(self, names: tuple[str, ...], axis: int) -> int | None:
         """The size of an axis that hangs on no open one."""
         known = (self.shapes.followed[name] for name in names if name in self.shapes.followed)
-        return next((one.shape[axis] for one in known if not one.axes[axis]), None)
+        sizes = (one.axes[axis] for one in known)
+        return next((one for one in sizes if isinstance(one, int)), None)
 
     def _names(self, number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         found = [

@@ -22,9 +22,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product, takewhile
 
-from onnxpad.proof.call import PLAIN, Notes, Way
 from onnxpad.proof.endings import Undecided
-from onnxpad.proof.regions import Mismatch, Region, Sizes, Workshop, bit_of, compare
+from onnxpad.proof.regions import Mismatch, Region, Sizes, Workshop, compare
+from onnxpad.proof.sized import PLAIN, Notes, Way
 
 _ROUNDS = 8
 _LARGE = 12
@@ -65,9 +65,10 @@ class Fact:
 Facts = Mapping[str, Fact]
 
 
-def bound(way: Way, fact: Fact) -> int:
-    """far + period of an open size."""
-    return way.far + math.lcm(way.period, fact.period)
+def onset(notes: Notes, way: Way, bit: int, fact: Fact) -> tuple[int, int]:
+    """From where on all comes again with an open size, and its period, by what was noted."""
+    period = math.lcm(way.period, notes.moduli.get(bit, 1), fact.period)
+    return max(way.far, *notes.turns.get(bit, ()), 0), period
 
 
 def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch | bool, Sizes]:
@@ -145,8 +146,8 @@ def prove_sizes(
     for _ in range(_ROUNDS):
         asked, complaint = _asked(region, facts, shop, moderate, most)
         todo = [one for one in asked if tuple(one.values()) not in done]
-        if irregular := shop.notes.irregular or _crossed(region, facts, shop.notes):
-            complaint = f"sizes are open, and {irregular}"
+        if shop.notes.irregular:
+            complaint = f"sizes are open, and {shop.notes.irregular}"
         if not todo:
             if complaint:
                 raise Undecided(complaint)
@@ -159,35 +160,25 @@ def prove_sizes(
     raise Undecided(complaint or "the bound of sizes grows with the size")
 
 
-def _crossed(region: Region, facts: Facts, notes: Notes) -> str:
-    """Why small sizes do not show all orders of sizes that are compared, if so.
-
-    They do where each may be 1: the bound of what is compared counts that one.
-    """
-    for at, name in enumerate(region.variables):
-        if any(mask & bit_of(at) for mask in notes.crossed) and facts[name] != Fact():
-            return f"{name} is compared with another size"
-        if len(notes.only.get(bit_of(at), ())) > 1:
-            return f"{name} fits several fixed sizes"
-    return ""
-
-
 def _asked(
     region: Region, facts: Facts, shop: Workshop, moderate: Sizes, most: int
 ) -> tuple[list[dict[str, int]], str]:
     """The sizes of all variables at which to compare; and why they do not suffice, if so."""
     columns: dict[str, list[int]] = {}
-    complaint = ""
+    complaint, notes = "", shop.notes
     for at, name in enumerate(region.variables):
-        way = shop.notes.ways.get(bit_of(at), PLAIN)
-        limit = bound(way, facts[name]) + facts[name].least
+        bit = 1 << at
+        start, period = onset(notes, notes.ways.get(bit, PLAIN), bit, facts[name])
+        limit = start + period + max(facts[name].least, facts[name].period)
         if facts[name].only:
-            columns[name] = [_stand_in(facts[name].only, limit, way.period)]
+            columns[name] = [_stand_in(facts[name].only, limit, period)]
             continue
         usual = list(islice(takewhile(limit.__ge__, facts[name].sizes()), most + 1))
-        turning = _turning(facts[name], shop.notes.turns.get(bit_of(at), set()))
+        turning = _turning(facts[name], notes.turns.get(bit, set()))
         both = [*turning, *usual] if len(usual) <= most else [*usual, *turning]
-        only = [one for one in shop.notes.only.get(bit_of(at), ()) if facts[name].allows(one)]
+        if len(notes.only.get(bit, ())) > 1:
+            complaint = f"{name} fits several fixed sizes"
+        only = [one for one in notes.only.get(bit, ()) if facts[name].allows(one)]
         columns[name] = list(dict.fromkeys([*only, *both])) or [next(facts[name].sizes())]
         if len(usual) > most:
             complaint = f"lemma 2 asks for more than {most} sizes of {name}"
@@ -207,7 +198,7 @@ def _turning(fact: Fact, numbers: set[int]) -> list[int]:
 
     They are the likeliest to tell two sides apart.
     """
-    near = {number - less for number in sorted(numbers)[:_ROUNDS] for less in (2, 1, 0)}
+    near = {number + off for number in sorted(numbers)[:_ROUNDS] for off in (-1, 0, 1)}
     return sorted(one for one in near if fact.allows(one))
 
 
@@ -241,7 +232,7 @@ def shrunk(region: Region, facts: dict[str, Fact]) -> Region:
 
 def _groups(names: Sequence[str], notes: Notes) -> list[list[str]]:
     """Open sizes that hang on each other, together."""
-    masks = [bit_of(at) for at in range(len(names))]
+    masks = [1 << at for at in range(len(names))]
     for tied in notes.tied:
         whole = tied
         for mask in masks:

@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from onnxpad.proof.call import Budget, Notes, Value
+from onnxpad.proof.call import Budget, Value
 from onnxpad.proof.domain import Domain
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Evaluation
@@ -15,6 +15,7 @@ from onnxpad.proof.field import Field
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.graphs import read
+from onnxpad.proof.sized import Notes
 from tests.oracle.interpreter import run_model
 from tests.proof.law import random_spec
 from tests.proof.small_models import Array, one_node, signed

@@ -33,7 +33,7 @@ def deform_conv(call: Call) -> list[Value]:
         or tuple(call.get("kernel_shape", w.shape[2:])) != w.shape[2:]
     ):
         raise NoResult(f"DeformConv: x {x.shape} does not fit weight {w.shape}, group {group}")
-    over = axes(call, x.shape[2:], w.shape[2:])
+    over = axes(call, w.shape[2:], w.shape[0])
     call.breaks("DeformConv has an offset for every window")
     counts, taps = [axis.count for axis in over], math.prod(w.shape[2:])
     if offset.shape != (x.shape[0], 2 * parts * taps, *counts):
