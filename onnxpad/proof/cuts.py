@@ -177,7 +177,7 @@ class Cutting:
     def _open(self, names: tuple[str, ...], rank: int) -> tuple[int | str, ...]:
         """Sizes that are open, but for those that no open size of an input changes."""
         sizes: list[int | str] = [
-            self._size_at_all(names, axis) or self.variable(names[0], axis) for axis in range(rank)
+            self.fixed_size(names, axis) or self.variable(names[0], axis) for axis in range(rank)
         ]
         for axis, one in enumerate(sizes):
             if isinstance(one, str):
@@ -192,7 +192,7 @@ class Cutting:
             one += "'"
         return one
 
-    def _size_at_all(self, names: tuple[str, ...], axis: int) -> int | None:
+    def fixed_size(self, names: tuple[str, ...], axis: int) -> int | None:
         """The size of an axis that hangs on no open one."""
         known = (self.shapes.followed[name] for name in names if name in self.shapes.followed)
         sizes = (one.axes[axis] for one in known)

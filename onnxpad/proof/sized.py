@@ -9,7 +9,7 @@ What a slope cannot tell (products, sizes compared with each other) is noted as 
 """
 
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import reduce
@@ -234,31 +234,30 @@ def variable(size: int, bit: int, notes: Notes) -> Sized:
     return Sized(Fraction(size), bit, {bit: Fraction(1)}, notes)
 
 
-def fit(notes: Notes, sizes: Iterable[Size]) -> Size:
-    """One of several sizes that must be equal, unless they are 1; notes what that asks."""
-    found = [one for one in sizes if isinstance(one, Sized) or one != 1]
-    hanging = [one for one in found if isinstance(one, Sized)]
-    fixed = {one for one in found if not isinstance(one, Sized)}
+def fit(notes: Notes, sizes: Sequence[Size]) -> Size:
+    """One of several sizes that must be equal; notes what that asks."""
+    hanging = [one for one in sizes if isinstance(one, Sized)]
+    fixed = {one for one in sizes if not isinstance(one, Sized)}
     if not hanging:
         return max(fixed, default=1)
     first = hanging[0]
-    itself = [
-        one.slopes == {one.sizes: 1} and int(one) == notes.sizes[one.sizes] for one in hanging
-    ]
-    if len(fixed) == 1 and hangs(*hanging) == first.sizes and all(itself):
+    if len(fixed) == 1 and hangs(*hanging) == first.sizes and all(one.is_size for one in hanging):
         notes.only.setdefault(first.sizes, set()).update(fixed)
     else:
-        for one in found:
+        for one in sizes:
             first.sign(one)
     return first
 
 
 def broadcast(notes: Notes, shapes: Sequence[Sequence[Size]]) -> tuple[Size, ...]:
     """The shape of several tensors together, their axes counted from the last one."""
-    rank = max(map(len, shapes), default=0)
-    return tuple(
-        fit(notes, [one[-at] for one in shapes if len(one) >= at]) for at in range(rank, 0, -1)
-    )
+
+    def beside(at: int) -> list[Size]:
+        axes = [one[at] for one in shapes if len(one) >= -at]
+        return [one for one in axes if isinstance(one, Sized) or one != 1]
+
+    places = range(-max(map(len, shapes), default=0), 0)
+    return tuple(fit(notes, beside(at)) for at in places)
 
 
 def larger(one: Size, other: Size) -> Size:

@@ -28,7 +28,8 @@ from onnxpad.proof.sized import PLAIN, Notes, Way
 
 _ROUNDS = 8
 _LARGE = 12
-_TRIES = 8
+_STARTS = [*product((2, 1), (5, 9, 17, 33, 65)), (0, 5), (0, 9), (0, 17), (0, 33)]
+"""How many first axes are small, and the sizes of others, until there is a result."""
 _STRIDES = 24
 """A multiple of what most regions step by, before that is known."""
 
@@ -72,41 +73,26 @@ def onset(notes: Notes, way: Way, bit: int, fact: Fact) -> tuple[int, int]:
 
 
 def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch | bool, Sizes]:
-    """Compare at sizes that are large enough for a result, and which those are."""
-    for sizes in _likely_sizes(region, facts):
-        found = compare(region, sizes, shop)
-        if found is not False:
-            return found, sizes
+    """Compare at sizes that are large enough for a result, and which those are.
+
+    They are sizes of images of few items and channels, or of long batches; what operators say of
+    sizes that must be fixed ones (channels) is taken in.
+    """
+    for few, start in _STARTS:
+        sizes = moderate_sizes(region, facts, start, few)
+        for _ in range(_ROUNDS):
+            found = compare(region, sizes, shop)
+            if found is not False:
+                return found, sizes
+            fixed = {
+                name: max(shop.notes.only[1 << at])
+                for at, name in enumerate(region.variables)
+                if 1 << at in shop.notes.only and not facts[name].only
+            }
+            if fixed.items() <= sizes.items():
+                break
+            sizes |= fixed
     return False, moderate_sizes(region, facts, 17)
-
-
-def _likely_sizes(region: Region, facts: Facts) -> Iterator[Sizes]:
-    """Sizes of images of few items and channels, of channels that weights fix, of long batches."""
-    for few, start in product((2, 1), (5, 9, 17, 33, 65)):
-        yield moderate_sizes(region, facts, start, few)
-    moderate = moderate_sizes(region, facts, 17)
-    for name, size in product(_channels(region), _widths(region)):
-        if not facts[name].only and next(facts[name].sizes_from(size)) == size:
-            yield {**moderate, name: size}
-    for start in (5, 9, 17, 33):
-        yield moderate_sizes(region, facts, start, few=0)
-
-
-def _channels(region: Region) -> list[str]:
-    """The open sizes of second and last axes, which weights may fix."""
-    ends = [cut.sizes[at] for cut in region.cuts if len(cut.sizes) > 1 for at in (1, -1)]
-    return [name for name in dict.fromkeys(ends) if isinstance(name, str)]
-
-
-def _widths(region: Region) -> list[int]:
-    """Sizes that constants of a region have, and multiples of them by groups."""
-    graph, found = region.graphs[0], {3, 4}
-    for node in region.between(0):
-        for name in node.inputs:
-            shape = graph.constants[name].shape if name in graph.constants else ()
-            found |= set(shape)
-            found |= {size * int(node.attributes.get("group", 1)) for size in shape}
-    return sorted(found - {1, 2})[:_TRIES]
 
 
 def moderate_sizes(

@@ -60,6 +60,8 @@ def test_random_models_compute_as_the_oracle_says(number: int) -> None:
             continue
         except NotImplementedError as missing:
             pytest.skip(f"the tests' interpreter: {missing}")
+        if spec.place in ("loop", "loop carried", "scan"):
+            pytest.skip("the kernel compares bodies of loops, and runs none")
         made = evaluated(built.model, feed, Numeric({}))
         for (name, one), value in zip(wanted.items(), made, strict=True):
             assert value.dtype == one.dtype, name

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from onnxpad.proof.call import Call, Value, lowest, rule
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.floats import COMPARISONS
-from onnxpad.proof.formal import Formal
 from onnxpad.proof.functions import FLOATS
 from onnxpad.proof.operators.cell_moves import normal, together
 from onnxpad.proof.operators.windowed import centred, power, root, whole_power
@@ -88,13 +87,6 @@ def binary(call: Call) -> list[Value]:
     dtype = call.need(0).dtype
     if known:
         return [_of_numbers(call, arrays)]
-    if (
-        isinstance(call.d, Formal)
-        and call.d.chosen_from
-        and dtype.kind in "iu"
-        and len(arrays) == 2
-    ):
-        return [call.made(_of_places(call, call.d, *arrays))]
     match call.op:
         case "Add" | "Mul" | "Sub":
             made = getattr(call.d, call.op.lower())(*arrays)
@@ -137,41 +129,6 @@ def _power(call: Call, x: Array) -> Array:
             return root(call, x, near.denominator)
         return power(call, x, near)
     return power(call, x, Fraction(number))
-
-
-def _of_places(call: Call, d: Formal, a: Array, b: Array) -> Array:
-    """Whole arithmetic on places of maxima: on every candidate's place for itself."""
-    a, b = np.broadcast_arrays(a, b)
-    made = [
-        _of_place(call, d, *pair)
-        for pair in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
-    ]
-    return np.asarray(made, np.int64).reshape(a.shape)
-
-
-def _of_place(call: Call, d: Formal, a: int, b: int) -> int:
-    candidates: tuple[int, ...] | None = None
-    sides: list[tuple[int, ...]] = []
-    for element in (a, b):
-        if element in d.chosen_from:
-            mine, numbers = d.chosen_from[element]
-            if candidates not in (None, mine):
-                return int(d.name((call.op, a, b)))
-            candidates = mine
-            sides.append(numbers)
-        elif isinstance(d.numbers.get(element), Fraction):
-            sides.append((int(d.numbers[element]),))
-        else:
-            return int(d.name((call.op, a, b)))
-    width = len(candidates) if candidates else 1
-    left, right = (np.broadcast_to(np.asarray(side, np.int64), (width,)) for side in sides)
-    found = NUMBERS[call.op](left, right) if call.op in NUMBERS else None
-    if found is None:
-        return int(d.name((call.op, a, b)))
-    numbers = tuple(int(one) for one in np.asarray(found))
-    if candidates is None:
-        return int(d.number(Fraction(numbers[0])))
-    return int(d.position(candidates, numbers))
 
 
 _PARAMETERS = ("alpha", "beta", "gamma", "lambd", "bias", "approximate")

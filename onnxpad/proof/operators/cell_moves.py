@@ -215,11 +215,11 @@ def squeeze(call: Call) -> list[Value]:
 @rule("Unsqueeze")
 def unsqueeze(call: Call) -> list[Value]:
     """New axes of size 1."""
-    x, axes = call.need(0).cells, call.ints(1, "axes") or []
-    rank = x.ndim + len(axes)
-    spots = {normal(axis, rank) for axis in axes}
-    if len(spots) < len(axes):
-        raise NoResult(f"Unsqueeze of axes {axes}")
+    x, listed = call.need(0).cells, call.ints(1, "axes") or []
+    rank = x.ndim + len(listed)
+    spots = {normal(axis, rank) for axis in listed}
+    if len(spots) < len(listed):
+        raise NoResult(f"Unsqueeze of axes {listed}")
     old = iter(call.need(0).axes)
     axes = [1 if at in spots else next(old) for at in range(rank)]
     return [call.moved(x.reshape(list(map(int, axes))), axes)]
