@@ -120,7 +120,10 @@ class Call:
         return self.d.embed(value.numbers) if value.known else value.cells
 
     def sizes(self, index: int, attribute: str = "") -> list[Size] | None:
-        """Whole numbers from an attribute, or from an operand that must be known."""
+        """Whole numbers from an attribute, or from an operand that must be known.
+
+        Where they turn their sign is noted.
+        """
         if attribute and attribute in self.attributes:
             return [int(one) for one in self.attributes[attribute]]
         value = self.optional(index)
@@ -130,7 +133,11 @@ class Call:
             raise Undecided(f"input {index} of {self.op} is not known before the model runs")
         if hangs(*value.axes):
             self.notes.breaks("numbers are read from a list whose length hangs on sizes")
-        return [one if isinstance(one, Sized) else int(one) for one in value.cells.ravel()]
+        listed = [one if isinstance(one, Sized) else int(one) for one in value.cells.ravel()]
+        for one in listed:
+            if isinstance(one, Sized):
+                one.sign()
+        return listed
 
     def ints(self, index: int, attribute: str = "") -> list[int] | None:
         """The same as numbers."""

@@ -166,7 +166,24 @@ def outcomes(
             made.append(NoResult(str(wrong)))
         finally:
             shop.notes.merge(run.notes)
+    _grow_alike(made[0], made[1])
+    shop.notes.merge(run.notes)
     return made[0], made[1]
+
+
+def _grow_alike(first: list[Value] | NoResult, second: list[Value] | NoResult) -> None:
+    """Note at which sizes results have other shapes, or other numbers that came from sizes."""
+    if isinstance(first, NoResult) or isinstance(second, NoResult):
+        return
+    for one, other in zip(first, second, strict=True):
+        pairs = list(zip(one.axes, other.axes, strict=False))
+        if one.known and other.known:
+            pairs += zip(one.cells.ravel().tolist(), other.cells.ravel().tolist(), strict=False)
+        for left, right in pairs:
+            if isinstance(right, Sized):
+                right.sign(left)
+            elif isinstance(left, Sized):
+                left.sign(right)
 
 
 def in_numbers(
@@ -256,7 +273,6 @@ def first_difference(
     if isinstance(second, NoResult):
         return 0, None, f"there is no result any more: {second}"
     for at, (name, a, b) in enumerate(zip(region.wanted[0], first, second, strict=True)):
-        _grow_alike(a, b)
         if a.dtype != b.dtype:
             return at, None, f"{name} was {a.dtype} and is {b.dtype}"
         if a.shape != b.shape:
@@ -265,15 +281,3 @@ def first_difference(
             cell = tuple(int(one) for one in np.argwhere(apart)[0])
             return at, cell, f"{name}{list(cell)} differs"
     return None
-
-
-def _grow_alike(first: Value, second: Value) -> None:
-    """Note at which sizes two tensors have other shapes, or other numbers that came from sizes."""
-    pairs = list(zip(first.axes, second.axes, strict=False))
-    if first.known and second.known:
-        pairs += zip(first.cells.ravel().tolist(), second.cells.ravel().tolist(), strict=False)
-    for one, other in pairs:
-        if isinstance(one, Sized):
-            one.sign(other)
-        elif isinstance(other, Sized):
-            other.sign(one)

@@ -58,12 +58,17 @@ def pad(call: Call) -> list[Value]:
             call.reads("a mirror wider than the data has no result")
         call.spend(x.size / max(size, 1) * max(0, size + first + last))
         reach = abs(first) + abs(last)
-        if any(isinstance(one, Sized) and one.slopes for one in (begin, end)):
-            call.notes.breaks("a Pad grows with a size")
+        _require_level(call, (begin, end))
         call.window(hangs(data.axes[axis]), reach if mode == "constant" else 2 * reach + 2)
         if first or last:
             x = gather(x, [pad_table(size, first, last, mode)], axis, fill)
     return [Value(x, data.dtype, known=known, written=tuple(axes))]
+
+
+def _require_level(call: Call, numbers: Sequence[Size]) -> None:
+    """Note that lemma 2 does not hold if one of the numbers grows with a size."""
+    if any(isinstance(one, Sized) and one.slopes for one in numbers):
+        call.notes.breaks(f"{call.op} by sizes")
 
 
 def _chosen_axes(call: Call, index: int) -> None:
@@ -164,6 +169,7 @@ def split(call: Call) -> list[Value]:
     """Equal parts, the last one smaller, where no sizes are given."""
     x, listed = call.need(0).cells, call.sizes(1, "split")
     parts: list[int] | None = None if listed is None else list(map(int, listed))
+    _require_level(call, listed or ())
     axis = normal(int(call.get("axis", 0)), x.ndim)
     call.breaks("Split cuts an axis into parts", axis)
     if parts is None:
@@ -250,8 +256,7 @@ def reshape(call: Call) -> list[Value]:
         raise NoResult(f"Reshape of {x.shape} to {wanted}")
     call.breaks(f"{call.op} counts the cells of several axes")
     made = x.reshape(wanted)
-    if any(isinstance(one, Sized) and one.slopes for one in listed):
-        call.notes.breaks("Reshape to sizes that grow")
+    _require_level(call, listed)
     sizes = hangs(*listed)
     axes = [Sized(Fraction(size), sizes, {}, call.notes) if sizes else size for size in made.shape]
     return [call.moved(made, axes)]
@@ -307,8 +312,7 @@ def gather_(call: Call) -> list[Value]:
     if not index.known:
         return [_picked(call, index, axis)]
     size, places = value.cells.shape[axis], index.numbers.astype(np.int64)
-    if any(isinstance(one, Sized) and one.slopes for one in index.cells.ravel().tolist()):
-        call.notes.breaks("Gather by sizes")
+    _require_level(call, index.cells.ravel().tolist())
     if ((places < -size) | (places >= size)).any():
         raise NoResult("Gather beyond the axis")
     call.breaks("Gather takes cells of an axis by number", axis)
