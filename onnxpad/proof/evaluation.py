@@ -29,7 +29,7 @@ _QUOTIENTS = ("Div", "Reciprocal", "BatchNormalization", "QuantizeLinear", "QLin
 _TYPES = {"float32": "float", "float64": "double"}
 _BY_CELL = {*arithmetic.NUMBERS, "Sum", "Mean", "Where", "PRelu"}
 """Whose operands are broadcast to the shape of the result."""
-_KEPT_NUMBERS = {*_BY_CELL, "Concat", "Shape", "ConstantOfShape"}
+_KEPT_NUMBERS = {*_BY_CELL, "Concat", "Shape", "ConstantOfShape", "Expand", "Reshape"}
 """Whose numbers are those of their operands, or tell by themselves which sizes they hang on."""
 STEEPEST = 1 << 24
 """A polynomial of a higher degree is not tested by random points here."""
